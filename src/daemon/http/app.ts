@@ -6,9 +6,11 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { DaemonApi } from '../daemon-api.ts';
 import { createAccess } from './access.ts';
+import { type Asset, ASSET_CACHING, ASSETS } from './assets.ts';
 import { addApiActions } from './api-actions.ts';
 import { addApiReads } from './api-reads.ts';
 import { findAddress } from './client-address.ts';
+import { compressAnswers } from './compression.ts';
 import type { HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
 import {
@@ -23,12 +25,11 @@ import type { HttpLimits } from './limits.ts';
 import type { ShowRun } from './run-view.ts';
 import { addPageActions } from './page-actions.ts';
 import { addDetailPages } from './pages/detail-routes.tsx';
-import { addPages } from './pages/page-routes.tsx';
+import { addOverview } from './pages/overview-routes.tsx';
 import { addRunEvents } from './run-events.tsx';
 import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { withSecurityHeaders } from './security-headers.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
-import { STYLESHEET, STYLESHEET_HEADERS, STYLESHEET_PATH } from './stylesheet.ts';
 import type { HttpToken } from './tokens.ts';
 
 export interface AppOptions {
@@ -50,7 +51,7 @@ export interface AppOptions {
   readonly closing: AbortSignal;
 }
 
-const WITHOUT_TOKEN = ['/healthz', '/readyz', '/metrics', SIGN_IN, STYLESHEET_PATH];
+const WITHOUT_TOKEN = ['/healthz', '/readyz', '/metrics', SIGN_IN, ...ASSETS.map(({ path }) => path)];
 /** Requests of readers too: a plan writes nothing, and everybody may sign out. */
 const WITHOUT_ROLE = ['/api/v1/plan', SIGN_OUT];
 
@@ -58,7 +59,7 @@ const WITHOUT_ROLE = ['/api/v1/plan', SIGN_OUT];
 export function buildApp(options: AppOptions): Hono<HttpEnv> {
   const { tokens, daemon, log, metrics, limits, nowMs, steadyMs } = options;
   const app = new Hono<HttpEnv>();
-  app.use(withSecurityHeaders, findAddress(options.trustedProxies), refuseMalformedTargets);
+  app.use(compressAnswers, withSecurityHeaders, findAddress(options.trustedProxies), refuseMalformedTargets);
   if (tokens.length === 0) {
     app.use(refuseOtherHosts, refuseOtherSites, refuseWriting);
   } else {
@@ -85,10 +86,10 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
     }),
   );
   addProbes(app, options);
-  app.get(STYLESHEET_PATH, (context) => context.body(STYLESHEET, 200, STYLESHEET_HEADERS));
+  for (const asset of ASSETS) addAsset(app, asset);
   addApiReads(app, { daemon, log, nowMs });
   addApiActions(app, { daemon, log, limits });
-  addPages(app, daemon);
+  addOverview(app, daemon, nowMs);
   addDetailPages(app, options);
   addRunEvents(app, options);
   addPageActions(app, { daemon, log, limits });
@@ -100,6 +101,12 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
     return answerFailure(context, error instanceof StoreError ? storeFailed(error) : INTERNAL);
   });
   return app;
+}
+
+function addAsset(app: Hono<HttpEnv>, { path, type, text }: Asset): void {
+  app.get(path, (context) =>
+    context.body(text, 200, { 'content-type': type, 'cache-control': ASSET_CACHING }),
+  );
 }
 
 function addProbes(app: Hono<HttpEnv>, { metrics, notReady }: AppOptions): void {

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorCode } from '../../core/error-code.ts';
 import type { Log } from '../log.ts';
+import { compressedPieces } from './compression.ts';
 import type { HttpContext } from './context.ts';
 import { headersOf } from './security-headers.ts';
 
@@ -20,9 +21,13 @@ export async function sendPieces(
 ): Promise<Response> {
   const { outgoing } = context.env;
   // Written directly, because the adapter of hono writes to stdout when a client leaves.
-  outgoing.writeHead(200, { ...headersOf(context), ...headers });
+  const compressed = compressedPieces(context, headers['content-type'] ?? '');
+  outgoing.writeHead(200, { ...headersOf(context), ...headers, ...compressed.headers });
   try {
-    await pipeline(Readable.from(pieces, { objectMode: true, highWaterMark: 1 }), outgoing);
+    const source = Readable.from(pieces, { objectMode: true, highWaterMark: 1 });
+    await (compressed.stream === null
+      ? pipeline(source, outgoing)
+      : pipeline(source, compressed.stream, outgoing));
   } catch (error) {
     if (!isAbandoned(error)) {
       const { method, path } = context.req;

@@ -1,6 +1,6 @@
 // The paths of the pages of one account and of one run.
 import type { Hono } from 'hono';
-import { OUTCOME_MESSAGES, type ActionOutcome } from '../actions.ts';
+import { takeOutcome } from '../action-message.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';
 import type { DaemonApi } from '../../daemon-api.ts';
 import { answerFailure } from '../failure.tsx';
@@ -31,7 +31,7 @@ export function addDetailPages(app: Hono<HttpEnv>, { daemon, showRun, nowMs }: D
       daemon.trend(name, TREND_RUNS),
       daemon.operatorActions(name, LAST_ACTIONS),
     ]);
-    const said = outcomeIn(context.req.query('said'));
+    const said = takeOutcome(context, name);
     const view = { type: 'account', account, runs, trend, actions, said, ...viewed(context) } as const;
     return await answerView(context, view);
   });
@@ -74,10 +74,4 @@ async function answerWithoutPlan(
   unshown: string,
 ): Promise<Response> {
   return context.html(await renderAccount(view, { changes: null, progress: null, unshown }));
-}
-
-/** The result of a button in the query of the address: a known outcome, or null. */
-function outcomeIn(text: string | undefined): ActionOutcome['type'] | null {
-  const isOutcome = (name: string): name is ActionOutcome['type'] => Object.hasOwn(OUTCOME_MESSAGES, name);
-  return text !== undefined && isOutcome(text) ? text : null;
 }

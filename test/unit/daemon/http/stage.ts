@@ -66,6 +66,8 @@ export function makeDetail(parts: Partial<RunDetail> = {}): RunDetail {
 export interface Recorded {
   readonly commands: string[];
   readonly filters: Parameters<DaemonApi['runs']>[0][];
+  /** The accounts whose last runs were read. */
+  readonly strips: (readonly string[])[];
   readonly posted: PostedConfiguration[];
   /** How often any function was called. */
   calls: number;
@@ -151,11 +153,18 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
   };
   return {
     overview: async () => send(stage.overview),
-    accounts: async () => send(stage.accounts),
+    accounts: async (names) =>
+      send(stage.accounts.filter(({ name }) => names === undefined || names.includes(name))),
+    accountFacts: async () => send(stage.accounts),
     account: async (name) => send(find(name)),
     async runs(filter) {
       recorded.filters.push(filter);
       return send(stage.runs.map(({ run }) => run).slice(0, filter.limit));
+    },
+    async latestRuns(names, limit) {
+      recorded.strips.push(names);
+      const runs = send(stage.runs.map(({ run }) => run));
+      return names.flatMap((name) => runs.filter(({ account }) => account === name).slice(0, limit));
     },
     async runJson(id) {
       const run = send(findRun(id));
@@ -248,7 +257,15 @@ export async function start(...given: Parameters<typeof open>): Promise<Running>
 /** The server with the settings of a real start, except for `options`. The caller closes it. */
 export async function open(options: Partial<HttpOptions> = {}, parts: Partial<Stage> = {}): Promise<Running> {
   const stage = makeStage(parts);
-  const recorded: Recorded = { commands: [], filters: [], posted: [], calls: 0, wrongTokens: 0, dropped: 0 };
+  const recorded: Recorded = {
+    commands: [],
+    filters: [],
+    strips: [],
+    posted: [],
+    calls: 0,
+    wrongTokens: 0,
+    dropped: 0,
+  };
   const logged: object[] = [];
   const noted: object[] = [];
   const server = await startHttp({
