@@ -23,6 +23,7 @@ import {
   type Run,
 } from './request.ts';
 import { endRun, failRun, LOCK_LOST, type RunResult } from './run-result.ts';
+import { changesSinceAgreed } from './stale-plan.ts';
 
 const FREE: ApprovalVerdict = { verdict: 'free', warnings: [] };
 const PLAN_STALE = {
@@ -120,6 +121,9 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
       planned = await planAccount(run, observation, { ...options.accept, shrink: true });
     }
     const { plan } = planned;
+    const { agreed } = options;
+    const stale = agreed === undefined || agreed.digest === plan.digest ? undefined : agreed;
+    const changes = stale === undefined ? [] : await changesSinceAgreed(run, observation, plan, stale);
     await recordPlan(run, { observation, plan, good: plan.status !== 'blocked' });
     await options.onPlan?.(plan, run.runId);
 
@@ -129,8 +133,9 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
       const warnings = [...approval.warnings, ...pause];
       return await endRun(run, { status: plan.status, plan, traffic: reader.traffic(), warnings, ...waits });
     }
-    if (options.agreed !== undefined && options.agreed.digest !== plan.digest) {
-      return await endRun(run, { status: 'failed', plan, traffic: reader.traffic(), error: PLAN_STALE });
+    if (stale !== undefined) {
+      const ending = { status: 'failed', plan, traffic: reader.traffic(), warnings: changes } as const;
+      return await endRun(run, { ...ending, error: PLAN_STALE });
     }
     if ((await recordApplied(run, observation, planned)) === 'lock_lost') {
       return await endRun(run, { status: 'interrupted', plan, traffic: reader.traffic(), error: LOCK_LOST });

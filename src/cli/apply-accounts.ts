@@ -7,7 +7,8 @@ import type { AgreedPlan } from '../core/operator.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunDetail } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
-import { renderPlans } from '../report/plan-report.ts';
+import { isOneDocument, type ReportDetail } from '../report/document.ts';
+import { renderPlanOf } from '../report/plan-report.ts';
 import { renderRunReports } from '../report/run-report.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import { askToApply } from './ask-to-apply.ts';
@@ -19,11 +20,12 @@ import type { RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, runExit } from './exit-status.ts';
 import { createProgress, type Observe } from './progress.ts';
+import { reportDetail } from './report-detail.ts';
 import { readSavedPlan } from './saved-plan.ts';
 import { accountList, accountNamed, selectAccounts } from './select-accounts.ts';
 import { listenForSignals } from './signals.ts';
 
-export interface ApplyOptions extends OutputOptions, RetryAfterOptions {
+export interface ApplyOptions extends OutputOptions, RetryAfterOptions, ReportDetail {
   readonly yes: boolean;
   readonly allowHeld: boolean;
   readonly lockTimeoutMs: number;
@@ -53,9 +55,9 @@ export async function applyToAccounts(
   names: readonly string[],
   options: ApplyOptions,
 ): Promise<ExitStatus> {
+  const detail = reportDetail(options);
   const asks = !options.yes && options.planFile === undefined;
-  const saved =
-    options.planFile === undefined ? null : await readSavedPlan(options.planFile, environment.sha256);
+  const saved = options.planFile === undefined ? null : await readSavedPlan(options.planFile, environment);
   const loaded = await loadAccounts(environment, configFile, []);
   const { configuration, service } = loaded;
   const accounts = accountsToApply(loaded.accounts, names, saved, options.all === true);
@@ -67,15 +69,21 @@ export async function applyToAccounts(
   const session = await environment.openSession(configuration, service, { ...options, observer });
   try {
     const consent = asks
-      ? await askToApply({ accounts, session, signals, accept: options.accept, limit, progress }, output)
+      ? await askToApply(
+          { accounts, session, signals, accept: options.accept, limit, progress, detail },
+          output,
+        )
       : { agreed: saved === null ? new Map<string, AgreedPlan | null>() : agreedPlans(accounts, saved) };
     if ('exit' in consent) {
-      if (options.format === 'json') await output.print(await reportOf(consent.runIds, session, output));
+      if (isOneDocument(options.format)) await output.print(await reportOf(consent.runIds, session, output));
       if (consent.refusal !== undefined) throw consent.refusal;
       return consent.exit;
     }
-    // With a question the plan has been shown already. A JSON report contains it.
-    const onPlan = asks || options.format === 'json' ? null : (plan: Plan) => show(output, plan);
+    // With a question the plan has been shown already. A report that is one document contains it.
+    const onPlan =
+      asks || isOneDocument(options.format)
+        ? null
+        : (plan: Plan) => output.print(renderPlanOf(accounts.length, plan, { ...output.render, ...detail }));
     const applying = { environment, configFile, session, signals, options, onPlan };
     const applied = await progress.during({ verb: 'applied', accounts: accounts.length }, (track) =>
       mapAccounts(accounts, limit, (account) =>
@@ -86,7 +94,7 @@ export async function applyToAccounts(
     );
     const reports = applied.flatMap(({ report }) => (report === null ? [] : [report]));
     if (reports.length > 0 || options.format === 'json')
-      await output.print(renderRunReports(reports, output.render));
+      await output.print(renderRunReports(reports, { ...output.render, ...detail }));
     // When no run was journaled, the store has failed already and the error is shown.
     if (reports.length > 0) await prune(session);
     return combine(applied.map(({ exit }) => exit));
@@ -136,11 +144,7 @@ function accountsToApply(
   return selectAccounts(accounts, names);
 }
 
-async function show(output: Output, plan: Plan): Promise<void> {
-  await output.print(renderPlans([plan], output.render));
-}
-
-/** The report of the dry runs: JSON output is a list of runs, also when nothing is applied. */
+/** The report of the dry runs: a report that is one document is about runs, also when nothing is applied. */
 async function reportOf(runIds: readonly string[], session: Session, output: Output): Promise<string> {
   const runs = await Promise.all(runIds.map((id) => session.reader.run(id)));
   return renderRunReports(

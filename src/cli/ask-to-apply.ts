@@ -5,6 +5,7 @@ import { UsageError } from '../core/errors.ts';
 import type { AgreedPlan } from '../core/operator.ts';
 import type { Plan, PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
+import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import { count } from '../report/formatting.ts';
 import { mapAccounts } from './load-accounts.ts';
@@ -30,11 +31,12 @@ interface ApplyRequest {
   /** The most accounts that are planned at the same time. */
   readonly limit: number;
   readonly progress: Progress;
+  readonly detail: ReportDetail;
 }
 
 /** Shows the plans of all accounts and asks once. Refuses when there is no terminal to ask on. */
 export async function askToApply(
-  { accounts, session, signals, accept, limit, progress }: ApplyRequest,
+  { accounts, session, signals, accept, limit, progress, detail }: ApplyRequest,
   output: Output,
 ): Promise<Consent> {
   const planned = await progress.during({ verb: 'planned', accounts: accounts.length }, (track) =>
@@ -44,7 +46,7 @@ export async function askToApply(
   );
   const results = planned.map(({ result }) => result);
   const runIds = planned.map(({ runId }) => runId);
-  await showPlans(results, output);
+  await showPlans(results, output, detail);
   if (signals.stop.aborted) return { exit: EXIT.interrupted, runIds };
   const agreed = new Map(results.map((result) => [result.account, agreedTo(result)]));
   const text = question(results);
@@ -61,12 +63,12 @@ export async function askToApply(
 }
 
 /** Prints the plans as the report, and also above the question when the report is written elsewhere. */
-async function showPlans(plans: readonly PlanResult[], output: Output): Promise<void> {
-  // JSON output is a list of runs, which contain the plans.
-  const isReported = output.render.format !== 'json';
-  if (isReported) await output.print(renderPlans(plans, output.render));
+async function showPlans(plans: readonly PlanResult[], output: Output, detail: ReportDetail): Promise<void> {
+  // A report that is one document is about the runs, which contain the plans.
+  const isReported = !isOneDocument(output.render.format);
+  if (isReported) await output.print(renderPlans(plans, { ...output.render, ...detail }));
   if (isReported && output.isTerminal) return;
-  if (!isReported || canAsk()) process.stderr.write(renderPlans(plans, terminalRender()));
+  if (!isReported || canAsk()) process.stderr.write(renderPlans(plans, { ...terminalRender(), ...detail }));
 }
 
 /** The plan that a "yes" agrees to. A blocked plan is not asked about, so that no plan is agreed to. */

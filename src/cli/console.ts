@@ -57,9 +57,19 @@ export function adaptHints(text: string): string {
   return adaptHintsInText(text, program);
 }
 
+/** A command of rolecall as a user can copy it, with the `--config` of this command. */
+export function suggestedCommand(command: string): string {
+  return command.replace(/^rolecall(?= )/, () => program);
+}
+
 /** Shows a message on stderr. Quoted text is escaped, so that it cannot control a terminal or a CI runner. */
 export function showMessage(text: string): void {
   writeStderr(`${visibleLines(adaptHints(text))}\n`);
+}
+
+/** Shows what a command did or waits for, on stderr. Unlike a message about an error it is left out with `--quiet`. */
+export function showHint(text: string): void {
+  if (!quiet) showMessage(text);
 }
 
 /** Shows each warning on its own line on stderr. */
@@ -108,8 +118,8 @@ export function openOutput({
   // Without a terminal isTTY is undefined, and for undefined the colour library decides by $CI.
   const toTerminal = output === undefined && Boolean(process.stdout.isTTY);
   const parts: string[] = [];
-  // Opened before the command runs: a mistyped path must not cost the report of a run.
-  if (output !== undefined) (keepExisting ? refuseExisting : tryToOpen)(output);
+  if (keepExisting && output !== undefined) refuseExisting(output);
+  else checkOutput({ output });
   return {
     render: {
       format,
@@ -170,19 +180,25 @@ function isDevice(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.isFile() === false;
 }
 
-function tryToOpen(file: string): void {
+/** Throws UsageError when the file of `--output` cannot be written. Creates it, and leaves its content unchanged. */
+export function checkOutput({ output }: Pick<OutputOptions, 'output'>): void {
+  if (output !== undefined) checkWritable(output, '--output');
+}
+
+/** Throws UsageError when a file cannot be written. Creates it, and leaves its content unchanged. */
+export function checkWritable(file: string, flag: string, mode = 0o666): void {
   try {
-    closeSync(openSync(file, 'a'));
+    closeSync(openSync(file, 'a', mode));
   } catch (error) {
-    throw new UsageError(`cannot write ${file} (${errorCode(error)}); check the path of --output`);
+    throw new UsageError(`cannot write ${file} (${errorCode(error)}); check the path of ${flag}`);
   }
-  refuseDatabase(file, '--output');
+  refuseDatabase(file, flag);
 }
 
 const SQLITE_HEADER = 'SQLite format 3\0';
 
 /** Throws UsageError for a SQLite file: a mistyped path must not overwrite the store. */
-export function refuseDatabase(file: string, flag: string): void {
+function refuseDatabase(file: string, flag: string): void {
   const header = Buffer.alloc(SQLITE_HEADER.length);
   try {
     if (!statSync(file).isFile()) return;

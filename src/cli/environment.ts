@@ -52,6 +52,23 @@ export interface DumpedAccount {
   readonly errors: readonly ConfigIssue[];
 }
 
+/** Files of a configuration that are not written yet: their texts, by their paths relative to the service file. */
+export interface DraftFiles {
+  /** The absolute path of the service file. */
+  readonly configFile: string;
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+/** Returns what is wrong with an answer and how to fix it, or undefined. */
+type AnswerCheck = (text: string) => string | undefined;
+
+export interface AnswerChecks {
+  readonly baseUrl: AnswerCheck;
+  readonly region: AnswerCheck;
+  readonly account: AnswerCheck;
+  readonly tokenVariable: AnswerCheck;
+}
+
 export interface SandboxCommand {
   readonly port: number;
   readonly dataFile: string | undefined;
@@ -153,9 +170,30 @@ export interface Environment {
   ): Promise<DumpedAccount>;
   /** Replaces an account file atomically. Throws StoreError, also when the file changed meanwhile. */
   replaceAccountFile(file: string, before: string, text: string): Promise<void>;
+  /** The checks of what `init` is told. */
+  answerChecks(): Promise<AnswerChecks>;
+  /** Loads files that are not written yet. */
+  loadDraft(draft: DraftFiles): Promise<Configuration>;
+  /** The account file of a draft with the given content. */
+  dumpDraft(
+    draft: DraftFiles,
+    account: { readonly name: string; readonly file: string },
+    contents: AccountContents,
+  ): Promise<DumpedAccount>;
   /** The next times of a schedule. */
   nextTimes(schedule: string, timezone: string, count: number): Promise<readonly Date[]>;
+  /**
+   * When a daemon starts the next run of an account, by its cron line and its failures in a row; null when never.
+   * `lastStartedMs` is the start of its latest run.
+   */
+  nextRun(
+    line: Pick<AccountSettings, 'schedule' | 'timezone' | 'jitterMs'>,
+    journal: { readonly failures: number; readonly lastStartedMs: number },
+    nowMs: number,
+  ): Promise<{ readonly atMs: number; readonly jitterMs: number; readonly isBackingOff: boolean } | null>;
   startSandbox(options: SandboxCommand): Promise<RunningSandbox>;
+  /** Starts a sandbox with one account, and returns the seed file with which `sandbox` starts the same. */
+  startRehearsal(account: string): Promise<RunningSandbox & { readonly seed: string }>;
   /** Runs the daemon until it receives a signal. Resolves with the exit status. */
   serve(configFile: string, options?: ServeOptions): Promise<number>;
   /** Runs the demo, and with `serve` the daemon on it afterwards. */

@@ -21,6 +21,8 @@ export interface AccountReading {
   ): Promise<ReadAccount>;
   /** Shows a failure, and journals its Retry-After time if it has one. */
   reportFailure(account: string, error: unknown): Promise<RunFailure>;
+  /** Journals the Retry-After time of a failure, if it has one. */
+  noteFailure(account: string, error: unknown): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -57,6 +59,7 @@ export async function openReading(
       await readable.noteFailure(account, error);
       return failure;
     },
+    noteFailure: (account, error) => readable.noteFailure(account, error),
     async close() {
       await readable.close();
       await history.close();

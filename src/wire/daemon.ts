@@ -102,13 +102,13 @@ async function run(own: Process): Promise<void> {
   });
   await registry.reload();
   const session = await openDaemonSession(own, source, registry);
-  const { daemon, showRun } = openDaemon(own, source, registry, session);
+  const { daemon, showPage } = openDaemon(own, source, registry, session);
   const check = startStoreCheck((signal) => session.verifyStore(signal), signals.stop, log);
   const isChecked = await check.endsWithin(QUICK_CHECK_MS);
   const http = await openHttp(source.service, {
     tokens,
     daemon: daemon.api,
-    showRun,
+    showPage,
     metrics,
     log,
     notReady: async () => [...daemon.problems(), ...(await storeProblems(session.checkStore()))],
@@ -256,7 +256,7 @@ function openDaemon(
     undelivered: () => outbox.undeliveredCount(clock.nowMs() - DAY_MS),
   });
   closers.push(() => daemon.stop());
-  return { daemon, showRun: storedRuns.showRun };
+  return { daemon, showPage: storedRuns.showPage };
 }
 
 /** Reloads the configuration when its files or its repository change. */
