@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { ReadAccount } from '../app/read-account.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
-import { progressLine, showMessage, showWarnings } from './console.ts';
+import { showHint, showMessage, showWarnings } from './console.ts';
 import { INCOMPLETE } from './dump.ts';
 import type { DraftFiles, DumpedAccount, Environment } from './environment.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
@@ -43,18 +43,15 @@ export async function readFirstAccount(
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const patient = { ...service, api: { ...service.api, retries: RETRIES } };
   const reading = await openReading(environment, configuration, patient, {});
-  const progress = progressLine();
   try {
-    progress.show(`reading the account ${account.name}…`);
+    showHint(`reading ${account.name}…`);
     const content = await reading.readCarefully(settingsOf(account), signals);
-    progress.clear();
     showWarnings(content.observed.warnings.map(({ message }) => message));
     if (content.implausible === null) return { draft, account, content };
     const why = INCOMPLETE[content.implausible.code] ?? content.implausible.message;
     showMessage(`error: ${account.name}: ${why}; nothing was written. Run the command again later.`);
     return EXIT.failed;
   } catch (error) {
-    progress.clear();
     const { code } = await reading.reportFailure(account.name, error);
     const fix = code === 'secret_missing' ? ' Set it in this shell with `export NAME=TOKEN`.' : '';
     showMessage(`error: the account could not be read, so nothing was written.${fix}`);
