@@ -1,5 +1,6 @@
 // The built program on its own terminal, through the `script` command.
 import { execFileSync, spawn } from 'node:child_process';
+import { onTestFinished } from 'vitest';
 import { PROGRAM } from './workspace.ts';
 
 function canRun(): boolean {
@@ -65,6 +66,7 @@ export function typedOnTerminal(
     env: { PATH: process.env['PATH'] ?? '', HOME: folder, TERM: 'xterm', SHELL: '/bin/sh', ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
+  onTestFinished(() => void child.kill('SIGKILL'));
   const remaining = [...typed];
   let output = '';
   let seen = 0;
