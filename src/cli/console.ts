@@ -216,8 +216,9 @@ export function canAsk(): boolean {
 
 /** The terminal for questions of a library: stderr, since stdout may be redirected. */
 export function promptTerminal(): NodeJS.WriteStream {
-  // Some terminals, as in containers, report no width; the library would print one character a line.
+  // Some terminals, as in containers, report no size; the library would print one character a line, or nothing.
   if (process.stderr.columns === 0) process.stderr.columns = 80;
+  if (process.stderr.rows === 0) process.stderr.rows = 24;
   return process.stderr;
 }
 
