@@ -83,10 +83,16 @@ async function dump(
     options.write === true
       ? null
       : openOutput({ format: 'text', output: options.output, keepExisting: options.force !== true });
-  const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const reading = await openReading(environment, configuration, service, options);
+  const { createProgress } = await import('./progress.ts');
+  const progress = createProgress();
+  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
+  const { observer } = progress;
+  const reading = await openReading(environment, configuration, service, { ...options, observer });
   try {
-    const { observed, remoteAccountId, implausible } = await reading.readCarefully(settings, signals);
+    const { observed, remoteAccountId, implausible } = await progress.during(
+      { verb: 'read', accounts: 1 },
+      (track) => track(name, (observe) => reading.readCarefully(settings, signals, observe)),
+    );
     const incomplete = implausible === null ? null : (INCOMPLETE[implausible.code] ?? implausible.message);
     showWarnings(observed.warnings.map(({ message }) => message));
     if (incomplete !== null && output === null) {

@@ -7,6 +7,7 @@ import type { CommandLine } from './command-line.ts';
 import { addHelp } from './command-help.ts';
 import { beQuiet, repeatConfig } from './console.ts';
 import { addDemo } from './demo.ts';
+import { addDiff } from './diff.ts';
 import { addDoctor } from './doctor.ts';
 import { addDump } from './dump.ts';
 import type { Environment } from './environment.ts';
@@ -15,12 +16,16 @@ import { addInit } from './init.ts';
 import { addHistory } from './history.ts';
 import { addPause, addResume } from './pause.ts';
 import { addPlan } from './plan.ts';
+import { addRestore } from './restore.ts';
 import { addSandbox } from './sandbox.ts';
 import { addServe } from './serve.ts';
 import { addShow } from './show.ts';
+import { addSnapshots } from './snapshots.ts';
+import { addStatus } from './status.ts';
 import { refuseUnknownCommand } from './unknown-command.ts';
 import { addUsage } from './usage.ts';
 import { addValidate } from './validate.ts';
+import { addWho } from './who.ts';
 
 /** What a command needs to run is imported when it runs, so that help appears at once. help-texts.ts orders the help. */
 const COMMANDS: readonly ((line: CommandLine) => void)[] = [
@@ -32,10 +37,15 @@ const COMMANDS: readonly ((line: CommandLine) => void)[] = [
   addApprove,
   addPause,
   addResume,
+  addStatus,
   addDump,
   addUsage,
+  addWho,
   addHistory,
   addShow,
+  addRestore,
+  addSnapshots,
+  addDiff,
   addDoctor,
   addBackup,
   addSandbox,

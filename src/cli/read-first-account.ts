@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { ReadAccount } from '../app/read-account.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
-import { showHint, showMessage, showWarnings } from './console.ts';
+import { showMessage, showWarnings } from './console.ts';
 import { INCOMPLETE } from './dump.ts';
 import type { DraftFiles, DumpedAccount, Environment } from './environment.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
@@ -11,6 +11,7 @@ import { accountText, type FirstAccount, serviceText } from './first-files.ts';
 import type { FirstPlace } from './first-place.ts';
 import { errorsOf, settingsOf } from './load-accounts.ts';
 import { openReading } from './read-accounts.ts';
+import { createProgress } from './progress.ts';
 import { listenForSignals } from './signals.ts';
 
 /** The user waits for the answer, and nothing is lost by trying again. */
@@ -40,12 +41,15 @@ export async function readFirstAccount(
   draft: DraftFiles,
 ): Promise<FirstReading | ExitStatus> {
   const { configuration, service, account } = await load(environment, draft);
-  const signals = listenForSignals(service.daemon.shutdownGraceMs);
+  const progress = createProgress();
+  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
+  const { observer } = progress;
   const patient = { ...service, api: { ...service.api, retries: RETRIES } };
-  const reading = await openReading(environment, configuration, patient, {});
+  const reading = await openReading(environment, configuration, patient, { observer });
   try {
-    showHint(`reading ${account.name}…`);
-    const content = await reading.readCarefully(settingsOf(account), signals);
+    const content = await progress.during({ verb: 'read', accounts: 1 }, (track) =>
+      track(account.name, (observe) => reading.readCarefully(settingsOf(account), signals, observe)),
+    );
     showWarnings(content.observed.warnings.map(({ message }) => message));
     if (content.implausible === null) return { draft, account, content };
     const why = INCOMPLETE[content.implausible.code] ?? content.implausible.message;

@@ -51,10 +51,12 @@ export function adaptHintsInReport(report: Report, program: string): Report {
     ...(each.lines === undefined ? {} : { lines: each.lines.map(line) }),
     sections: each.sections.map(section),
     ...(each.next === undefined ? {} : { next: each.next.map(step) }),
+    ...(each.completeBy === undefined ? {} : { completeBy: command(each.completeBy) }),
   });
   // These commands are written by rolecall. A name of an account or an entry never starts one.
-  const step = ({ command, purpose }: NonNullable<ReportDocument['next']>[number]) => ({
-    command: command.replace(/^rolecall(?= )/, () => program),
+  const command = (each: string) => each.replace(/^rolecall(?= )/, () => program);
+  const step = ({ command: suggested, purpose }: NonNullable<ReportDocument['next']>[number]) => ({
+    command: command(suggested),
     purpose,
   });
   return { ...report, documents: report.documents.map(document) };

@@ -2,7 +2,7 @@
 // needs them.
 import { userInfo } from 'node:os';
 import path from 'node:path';
-import type { AccountMemory } from '../app/read-account.ts';
+import type { AccountJournal } from '../app/read-account.ts';
 import type { DraftFiles, Environment } from '../cli/environment.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
 import type { ServiceSettings } from '../core/settings.ts';
@@ -64,7 +64,7 @@ export function createEnvironment(version: string): Environment {
     async openJournal(service, { mayBeNew } = { mayBeNew: false }) {
       const { openStore } = await import('../store/store.ts');
       const store = openStore(service.store, { readOnly: !mayBeNew });
-      const memory: AccountMemory = {
+      const memory: AccountJournal = {
         accountState: (account) => store.journal.accountState(account),
         lastGood: (...of) => store.journal.lastGood(...of),
         foreignAccount: (account, remoteAccountId, listed) =>
@@ -73,8 +73,8 @@ export function createEnvironment(version: string): Environment {
       };
       return { reader: store.reader, operator: store.operator, memory, close: () => store.close() };
     },
-    backupStore: async (service, file) =>
-      (await import('../store/backup.ts')).backupStore(service.store, file),
+    backupStore: async (service, file, onProgress) =>
+      (await import('../store/backup.ts')).backupStore(service.store, file, onProgress),
     openReadable: async (service, options) =>
       (await import('./session.ts')).openReadable(version, service, options),
     async dumpAccount(configFile, service, account, contents) {
@@ -96,6 +96,8 @@ export function createEnvironment(version: string): Environment {
     },
     nextTimes: async (schedule, timezone, count) =>
       (await import('../daemon/cron.ts')).nextTimes(schedule, timezone, count, Date.now()),
+    nextRun: async (line, journal, nowMs) =>
+      (await import('../daemon/next-run.ts')).nextRun(line, journal, nowMs),
     startSandbox: async (options) => (await import('../sandbox/sandbox.ts')).startSandbox(options),
     async startRehearsal(account) {
       const { startSandbox } = await import('../sandbox/sandbox.ts');
@@ -105,7 +107,7 @@ export function createEnvironment(version: string): Environment {
       return { url, accounts, close, seed: `${JSON.stringify(seed, null, 2)}\n` };
     },
     serve: async (configFile, options) => (await import('./daemon.ts')).serve(version, configFile, options),
-    demo: async () => (await import('./demo.ts')).playDemo(environment),
+    demo: async (options) => (await import('./demo.ts')).playDemo(environment, options),
   };
   return environment;
 }
