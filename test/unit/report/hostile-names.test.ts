@@ -91,7 +91,12 @@ async function htmlReports(text: string): Promise<string> {
   const pages = documents.map(async (document) =>
     String(await html`${DocumentBody({ document, jsonAt: '/' })}`),
   );
-  return (await Promise.all(pages)).join('');
+  // The styles have line breaks of their own.
+  const files = everyReport(text, { ...TEXT, format: 'html' }).replaceAll(
+    /<style>.*?<\/style>|(?<=<!doctype html>|<\/html>)\n/gs,
+    '',
+  );
+  return [...(await Promise.all(pages)), files].join('');
 }
 
 /** Every report, with the text in every place that can contain text from outside. */
