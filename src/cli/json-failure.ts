@@ -7,7 +7,7 @@ import { checkOutput, hasReported, openOutput, type Output, type OutputOptions }
 import type { ExitStatus } from './exit-status.ts';
 
 /** The commands whose JSON is one object. That of the others is a list. */
-const PRINT_ONE: ReadonlySet<string> = new Set(['show']);
+const PRINT_ONE: ReadonlySet<string> = new Set(['show', 'diff', 'restore']);
 
 /**
  * Calls `work`, if the file of `--output` can be written. If it fails before a report was printed and the format is JSON, prints the failure: as the only element

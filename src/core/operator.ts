@@ -22,7 +22,7 @@ export interface OperatorActionRecord {
 }
 
 /** The longest reason of a pause, in UTF-16 code units. */
-const MAX_REASON = 300;
+export const MAX_REASON = 300;
 export const REASON_TOO_LONG = `the reason of a pause has at most ${MAX_REASON} characters`;
 
 /** Whether the text may be the reason of a pause. */

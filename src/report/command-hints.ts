@@ -6,8 +6,13 @@ export const PROGRAM = 'rolecall';
 
 /** How a suggested command begins after `--config FILE`. */
 export function programWith(configFile: string): string {
-  const plain = /^[\w@%+=:,./-]+$/.test(configFile);
-  return `${PROGRAM} --config ${plain ? configFile : `'${configFile.replaceAll("'", String.raw`'\''`)}'`}`;
+  return `${PROGRAM} --config ${shellWord(configFile)}`;
+}
+
+/** The text as one word of a shell command. */
+export function shellWord(text: string): string {
+  const plain = /^[\w@%+=:,./-]+$/.test(text);
+  return plain ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** The text, with `program` at the start of each command in backticks. */

@@ -73,6 +73,8 @@ export interface Section {
   readonly quiet?: true;
   /** Never shortened in text output. Markdown has its own limit. */
   readonly unlimited?: true;
+  /** Lines to copy into a file. Text output neither indents, wraps nor shortens them. */
+  readonly verbatim?: readonly string[];
   /** How many rows text output shows, if not the usual number. They are shared fairly among the groups. */
   readonly textRows?: number;
 }

@@ -1,20 +1,12 @@
 // Prints a report as HTML. Invisible characters are escaped here, and everything that HTML interprets by hono.
 import type { Child } from 'hono/jsx';
-import type { Fact, Group, Line, Paste, ReportDocument, Section } from './document.ts';
+import type { Fact, Group, Line, Paste, Section } from './document.ts';
 import { pastedLines } from './paste.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { instant } from './formatting.ts';
 
-/** The most rows of one section that a page shows; the rest is counted. */
-const PAGE_ROWS = 500;
 /** The most items of one list that a line contains. */
 const HTML_ITEMS = 20;
-
-interface DocumentProps {
-  readonly document: ReportDocument;
-  /** The address of the complete report as JSON. */
-  readonly jsonAt: string;
-}
 
 /** How a long section is cut. */
 export interface Shortening {
@@ -22,28 +14,6 @@ export interface Shortening {
   readonly rows: number;
   /** The end of the sentence that counts the rest: where all rows are. */
   readonly rest: Child;
-}
-
-function pageShortening(jsonAt: string): Shortening {
-  const rest = (
-    <>
-      <a href={jsonAt}>the JSON report</a> lists all of them
-    </>
-  );
-  return { rows: PAGE_ROWS, rest };
-}
-
-/** A document without its title and status, which are the heading of the page. */
-export function DocumentBody({ document, jsonAt }: DocumentProps) {
-  const { headline, lines = [], summary = [], facts, sections } = document;
-  return (
-    <>
-      <Headline headline={headline} lines={lines} />
-      <Summary line={summary} />
-      <Facts facts={facts} />
-      <Sections sections={sections} shortening={pageShortening(jsonAt)} />
-    </>
-  );
 }
 
 /** The lines to read first, and the message of a failure. */
@@ -70,22 +40,6 @@ export function Headline({
           ))}
         </div>
       )}
-    </>
-  );
-}
-
-interface ChangesProps extends DocumentProps {
-  /** Between the summary and the changes. */
-  readonly children?: Child;
-}
-
-/** Only the summary and the changes of a document. */
-export function DocumentChanges({ document, jsonAt, children }: ChangesProps) {
-  return (
-    <>
-      <Summary line={document.summary ?? []} />
-      {children}
-      <Sections sections={document.sections} shortening={pageShortening(jsonAt)} />
     </>
   );
 }
@@ -215,7 +169,8 @@ interface SectionBodyProps {
   readonly level: HeadingLevel;
 }
 
-function SectionBody({ section, shortening, level }: SectionBodyProps) {
+/** The groups of a section, without its title. */
+export function SectionBody({ section, shortening, level }: SectionBodyProps) {
   const { groups, hidden } = firstRows(section.groups, shortening.rows);
   const GroupHeading = level === 2 ? 'h3' : 'h4';
   return (
@@ -225,6 +180,7 @@ function SectionBody({ section, shortening, level }: SectionBodyProps) {
           <Inline line={section.intro} />
         </p>
       )}
+      {section.verbatim === undefined ? null : <pre>{section.verbatim.map(visible).join('\n')}</pre>}
       {groups.map((group) => (
         <>
           {group.title === undefined ? null : (

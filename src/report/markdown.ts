@@ -121,12 +121,27 @@ function printFacts(facts: readonly Fact[]): string {
 function printSection(section: Section, rowLimit: number): string[] {
   const title = section.count === undefined ? section.title : `${section.title} (${section.count})`;
   const body = section.intro === undefined ? [] : [block(section.intro)];
+  if (section.verbatim !== undefined) body.push(codeBlock(section.verbatim, rowLimit));
   body.push(...printGroups(section.groups, rowLimit));
   const rows = section.groups.reduce((sum, group) => sum + group.rows.length, 0);
   if (section.title === '') return body;
   if (!section.quiet && rows <= FOLDED_FROM) return [`#### ${escapeProse(title)}`, ...body];
   // The blank lines between these blocks are needed: without them GitHub reads the content as HTML.
   return ['<details>', `<summary>${escapeProse(title)}</summary>`, ...body, '</details>'];
+}
+
+/** A short line takes a tenth of the room of a row. */
+const LINES_PER_ROW = 10;
+
+/** A fenced block, in which GitHub interprets nothing. The fence is longer than every run of backticks in it. */
+function codeBlock(lines: readonly string[], rowLimit: number): string {
+  const shown = lines.slice(0, rowLimit * LINES_PER_ROW).map(visible);
+  const hidden = lines.length - shown.length;
+  if (hidden > 0)
+    shown.push(`# … and ${hidden} more lines omitted (length limit); --format json shows everything`);
+  const longest = Math.max(0, ...shown.flatMap((line) => line.match(/`+/gu) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(Math.max(3, longest + 1));
+  return [fence, ...shown, fence].join('\n');
 }
 
 function printGroups(groups: readonly Group[], rowLimit: number): string[] {
