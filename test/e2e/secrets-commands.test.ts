@@ -8,7 +8,7 @@ import { git } from '../support/git.ts';
 import { type Parrot, startParrot } from '../support/parrot.ts';
 import { type Result, until } from '../support/workspace.ts';
 
-const FORMATS = ['text', 'json', 'markdown'];
+const FORMATS = ['text', 'json', 'markdown', 'html'];
 
 /** How each command is run. The test fails if a command of `--help` is missing here. */
 const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {

@@ -92,7 +92,12 @@ async function htmlReports(text: string): Promise<string> {
     const parts = [Headline({ headline, lines }), Summary({ line: summary }), Facts({ facts })];
     return String(await html`${[...parts, Sections({ sections, shortening: { rows: 500, rest: '' } })]}`);
   });
-  return (await Promise.all(pages)).join('');
+  // The styles have line breaks of their own.
+  const files = everyReport(text, { ...TEXT, format: 'html' }).replaceAll(
+    /<style>.*?<\/style>|(?<=<!doctype html>|<\/html>)\n/gs,
+    '',
+  );
+  return [...(await Promise.all(pages)), files].join('');
 }
 
 /** Every report, with the text in every place that can contain text from outside. */
