@@ -12,6 +12,7 @@ import {
   type Line,
   type Part,
   type Report,
+  type ReportDocument,
   type ReportOptions,
   type Section,
 } from './document.ts';
@@ -54,20 +55,20 @@ function sideToJson({ id, runId, phase, takenAt }: ComparedLists): ComparedLists
 }
 
 function diffReport(difference: AccountDifference): Report {
+  return { title: 'rolecall diff', documents: [differenceDocument(difference)] };
+}
+
+/** The report model of one difference. */
+export function differenceDocument(difference: AccountDifference): ReportDocument {
   const { account, before, after, entries, people } = difference;
   return {
-    title: 'rolecall diff',
-    documents: [
-      {
-        title: [code(account)],
-        headline: [[`${summary(difference)}.`]],
-        facts: [
-          { label: 'From', line: sideLine(before) },
-          { label: 'To', line: sideLine(after) },
-        ],
-        sections: [...entrySection(entries), ...peopleSection(people)],
-      },
+    title: [code(account)],
+    headline: [[`${summary(difference)}.`]],
+    facts: [
+      { label: 'From', line: sideLine(before) },
+      { label: 'To', line: sideLine(after) },
     ],
+    sections: [...entrySection(entries), ...peopleSection(people)],
   };
 }
 
