@@ -77,6 +77,8 @@ function heldGroup(changes: readonly HeldChange[], expires: string): Group {
     ...(explanation.reason === '' ? [] : [{ label: 'Why', line: [explanation.reason] }]),
     { label: 'Release', line: [explanation.release] },
   ];
+  const names = new Map<string, number>();
+  for (const { name } of changes) names.set(name, (names.get(name) ?? 0) + 1);
   const paste = approvals(changes, rules, expires);
   return {
     title: [
@@ -88,22 +90,25 @@ function heldGroup(changes: readonly HeldChange[], expires: string): Group {
       ...CHANGE_COLUMNS,
       { head: rules.includes('rename') ? 'New name' : 'Desired name' },
       { head: 'Difference' },
+      { head: 'Id' },
       { head: 'People' },
       { head: 'Who', below: 'overflow' },
     ],
-    rows: changes.map((change) => heldRow(change)),
+    rows: changes.map((change) => heldRow(change, names.get(change.name) === 1)),
     ...(paste === null ? {} : { paste }),
   };
 }
 
-function heldRow(change: HeldChange): Line[] {
-  const { action, name, usedBy, rules } = change;
+/** The id is shown only where the name alone does not identify the entry. */
+function heldRow(change: HeldChange, hasOwnName: boolean): Line[] {
+  const { action, name, remoteId, usedBy, rules } = change;
   const desired = desiredNameOf(change);
   return [
     ...changeCells(change, false),
     desired === null ? [] : [rules.includes('rename') ? '→ ' : 'near ', code(desired)],
     // A declared rename changes the name as it pleases; of a near name the difference may be invisible.
     desired === null || rules.includes('rename') ? [] : [nameDifference(name, desired)],
+    hasOwnName || remoteId === null ? [] : [toned('quiet', code(remoteId))],
     action === 'create' ? [] : [peopleHave(usedBy.length)],
     usedBy.length === 0 ? [] : [codeList(usedBy)],
   ];
