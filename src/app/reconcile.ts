@@ -65,7 +65,6 @@ export type ReconcileResult = RunResult | { readonly heldBy: string | null };
 
 export interface LockOptions {
   readonly lockTimeoutMs: number;
-  readonly onWait?: (heldBy: string) => void;
   /** Reads the account's files again after a wait for the lock: they may have changed, and been applied, meanwhile. */
   readonly reread?: () => Promise<AccountRequest>;
 }
@@ -83,7 +82,7 @@ export async function reconcile(
     stop: request.signals.stop,
     onWait(heldBy) {
       waited = true;
-      options.onWait?.(heldBy);
+      request.progress?.({ type: 'lock', heldBy, forMs: options.lockTimeoutMs });
     },
   });
   if ('heldBy' in lock) return lock;
@@ -141,8 +140,7 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     if ((await recordApplied(run, observation, planned)) === 'lock_lost') {
       return await endRun(run, { status: 'interrupted', plan, traffic: reader.traffic(), error: LOCK_LOST });
     }
-    const { onProgress } = options;
-    return await executePlan({ ...reading, observation, planned, onProgress, warnings: approval.warnings });
+    return await executePlan({ ...reading, observation, planned, warnings: approval.warnings });
   } catch (error) {
     return await failOrLeave(run, error, opened);
   }

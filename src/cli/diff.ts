@@ -82,11 +82,16 @@ async function readNow(
   flags: RetryAfterOptions,
 ): Promise<ReadAccount> {
   const { openReading } = await import('./read-accounts.ts');
+  const { createProgress } = await import('./progress.ts');
   const settings = settingsOf(accountNamed(configuration.accounts, name));
-  const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const reading = await openReading(environment, configuration, service, flags);
+  const progress = createProgress();
+  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
+  const { observer } = progress;
+  const reading = await openReading(environment, configuration, service, { ...flags, observer });
   try {
-    return await reading.read(settings, signals);
+    return await progress.during({ verb: 'read', accounts: 1 }, (track) =>
+      track(name, (observe) => reading.read(settings, signals, observe)),
+    );
   } catch (error) {
     await reading.noteFailure(name, error);
     throw error;

@@ -52,7 +52,7 @@ async function history(
       runs.map(({ id }) => id),
       output,
     );
-    await output.print(renderRuns(runs, ids, output.render));
+    await output.print(renderRuns(runs, output.render, ids));
     await output.close();
     return EXIT.done;
   } finally {

@@ -5,9 +5,11 @@ import { addReportOptions, type CommandContext, type CommandLine } from './comma
 import { openOutput, type OutputOptions } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { ACCOUNT_OF_LAST_HELP, findRun, RUN_HELP } from './find-run.ts';
+import { reportDetail } from './report-detail.ts';
 
 interface ShowFlags extends OutputOptions {
   readonly account?: string;
+  readonly verbose?: true;
 }
 
 export function addShow({ program, report }: CommandLine): void {
@@ -15,6 +17,7 @@ export function addShow({ program, report }: CommandLine): void {
     .description('show one run: its plan, its operations and their results')
     .argument('<run>', RUN_HELP)
     .option('--account <name>', ACCOUNT_OF_LAST_HELP)
+    .option('--verbose', 'show everything, shorten nothing')
     .action((wanted: string, flags: ShowFlags) =>
       report('show', flags, (context) => show(context, wanted, flags)),
     );
@@ -25,6 +28,7 @@ async function show(
   wanted: string,
   flags: ShowFlags,
 ): Promise<ExitStatus> {
+  const detail = reportDetail(flags);
   const { renderRun } = await import('../report/run-report.ts');
   const { service } = await loadAccounts(environment, configFile, []);
   const journal = await environment.openJournal(service);
@@ -33,7 +37,7 @@ async function show(
     const run = await journal.reader.run(id);
     if (run === null) throw new StoreError('run_unknown', `run ${id} was deleted meanwhile`);
     const output = openOutput(flags);
-    await output.print(renderRun(run, output.render));
+    await output.print(renderRun(run, { ...output.render, ...detail }));
     await output.close();
     return EXIT.done;
   } finally {

@@ -41,7 +41,7 @@ async function snapshots(
       found.map(({ runId }) => runId),
       output,
     );
-    await output.print(renderSnapshots(found, ids, output.render));
+    await output.print(renderSnapshots(found, output.render, ids));
     await output.close();
     return EXIT.done;
   } finally {

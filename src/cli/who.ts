@@ -58,7 +58,7 @@ async function who(
       await output.print(renderWho({ name, at, nowMs: Date.now(), accounts: holders }, output.render));
     await output.close();
     if (!isFound) throw notFound(search, holders);
-    showWarnings(missingSnapshots(holders));
+    showWarnings(missingSnapshots(search, holders));
     return EXIT.done;
   } finally {
     await journal.close();
@@ -96,7 +96,8 @@ async function holdersIn(reader: JournalReader, account: string, search: Search)
 }
 
 /** Says what was searched, and which name may be meant. */
-function notFound({ name, kinds, untilMs, others }: Search, holders: readonly AccountHolders[]): StoreError {
+function notFound(search: Search, holders: readonly AccountHolders[]): StoreError {
+  const { name, kinds, untilMs, others } = search;
   const searched = holders.filter(({ snapshot }) => snapshot !== null);
   const moments = searched.map(({ snapshot }) => snapshot?.takenAt ?? '').toSorted();
   const [oldest = '', newest = ''] = [moments[0], moments.at(-1)];
@@ -107,7 +108,7 @@ function notFound({ name, kinds, untilMs, others }: Search, holders: readonly Ac
     searched.length === 0
       ? `no snapshot${untilMs === undefined ? '' : ` from ${new Date(untilMs).toISOString()} or before`} is stored of ${some(holders)}`
       : `searched the last good snapshots${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString()}`} of ${some(searched)}, taken ${oldest === newest ? oldest : `${oldest} to ${newest}`}`,
-    ...(searched.length > 0 ? missingSnapshots(holders) : []),
+    ...(searched.length > 0 ? missingSnapshots(search, holders) : []),
   ];
   const hint = likely === undefined ? '' : `. Did you mean ${JSON.stringify(likely)}?`;
   return new StoreError('entry_unknown', `${parts.join('; ')}${hint}`);
@@ -121,7 +122,9 @@ function some(accounts: readonly { readonly account: string }[]): string {
   return rest > 0 ? `${names.join(', ')} and ${rest} more accounts` : names.join(', ');
 }
 
-function missingSnapshots(holders: readonly AccountHolders[]): string[] {
+function missingSnapshots({ untilMs }: Search, holders: readonly AccountHolders[]): string[] {
   const missing = holders.filter(({ snapshot }) => snapshot === null);
-  return missing.length === 0 ? [] : [`no snapshot of that time is stored of ${some(missing)}`];
+  return missing.length === 0
+    ? []
+    : [`no snapshot${untilMs === undefined ? '' : ' of that time'} is stored of ${some(missing)}`];
 }

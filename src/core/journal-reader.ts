@@ -60,8 +60,6 @@ export interface JournalReader extends SnapshotReader {
   runProgress(runId: string): Promise<RunProgress | null>;
   /** The latest runs of an account as numbers over time, oldest first. */
   trend(account: string, limit: number): Promise<readonly TrendPoint[]>;
-  /** Every account that ever ran or was paused, or only the named one. */
-  accounts(name?: string): Promise<readonly AccountRecord[]>;
   /** Every account that ever ran or was paused, or only the named ones. */
   accounts(names?: string | readonly string[]): Promise<readonly AccountRecord[]>;
   /** The same accounts in a tenth of the time, for lists that are sorted before a part of them is shown. */

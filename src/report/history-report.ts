@@ -7,13 +7,13 @@ import { statusTone } from './run-status.ts';
 import { count, duration, elapsedMs, shortCommit } from './formatting.ts';
 
 /**
- * All given runs. `shortIds` are the printed forms of their ids. json is an array of runs without operations, warnings or
- * plan.
+ * All given runs, with `shortIds` as the printed forms of their ids. json is an array of runs without operations, warnings
+ * or plan.
  */
 export function renderRuns(
   runs: readonly RunRecord[],
-  shortIds: ReadonlyMap<string, string>,
   options: ReportOptions,
+  shortIds: ReadonlyMap<string, string> = new Map(),
 ): string {
   return renderReport(runs.map(runToJson), () => historyReport(runs, shortIds, options.width), options);
 }

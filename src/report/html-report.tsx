@@ -8,25 +8,32 @@ import { FILE_STYLES, REPORT_STYLES } from './stylesheet.ts';
 import { escapedText } from './text-of-line.ts';
 
 /** The most rows of one section: more would take a browser many seconds to show. */
-export const FILE_ROWS = 10_000;
+const FILE_ROWS = 10_000;
 
-const SHORTENING: Shortening = {
-  rows: FILE_ROWS,
-  rest: (
+function shortening(rows: number): Shortening {
+  const rest = (
     <>
-      <code class="nowrap">--format json</code> lists all of them
+      <code class="nowrap">--verbose</code> shows all of them
     </>
-  ),
-};
+  );
+  return { rows, rest };
+}
+
 /** Nothing is loaded and nothing is run, whatever the names in the report contain. */
 const CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/** The report as a complete HTML document. */
-export function reportToHtml(report: Report): string {
-  return `<!doctype html>\n${String(<Page report={report} />)}\n`;
+/** The report as a complete HTML document. Sections of more than FILE_ROWS rows are cut, unless it is `verbose`. */
+export function reportToHtml(report: Report, verbose = false): string {
+  const most = shortening(verbose ? Number.POSITIVE_INFINITY : FILE_ROWS);
+  return `<!doctype html>\n${String(<Page report={report} most={most} />)}\n`;
 }
 
-function Page({ report }: { readonly report: Report }) {
+interface PageProps {
+  readonly report: Report;
+  readonly most: Shortening;
+}
+
+function Page({ report, most }: PageProps) {
   const [document, ...others] = report.documents;
   const isSingle = document !== undefined && others.length === 0;
   const subject = isSingle ? escapedText(document.title) : '';
@@ -41,23 +48,33 @@ function Page({ report }: { readonly report: Report }) {
       </head>
       <body>
         <main>
-          {isSingle ? <Single title={report.title} document={document} /> : <Several report={report} />}
+          {isSingle ? (
+            <Single title={report.title} document={document} most={most} />
+          ) : (
+            <Several report={report} most={most} />
+          )}
         </main>
       </body>
     </html>
   );
 }
 
-function Single({ title, document }: { readonly title: string; readonly document: ReportDocument }) {
+interface ContentProps {
+  readonly document: ReportDocument;
+  readonly most: Shortening;
+}
+
+function Single({ title, document, most }: ContentProps & { readonly title: string }) {
   return (
     <>
+      {document.title.length === 0 ? null : <p class="quiet">{title}</p>}
       <h1>{document.title.length === 0 ? title : <Inline line={document.title} />}</h1>
-      <Content document={document} level={2} />
+      <Content document={document} most={most} level={2} />
     </>
   );
 }
 
-function Several({ report: { title, total, documents } }: { readonly report: Report }) {
+function Several({ report: { title, total, documents }, most }: PageProps) {
   const { shown, quiet } = splitQuiet(documents);
   const anchors = new Map(
     shown.map((document, index) => [escapedText(document.title), `account-${index + 1}`]),
@@ -80,16 +97,16 @@ function Several({ report: { title, total, documents } }: { readonly report: Rep
           <h2>
             <Inline line={document.title} />
           </h2>
-          <Content document={document} level={3} />
+          <Content document={document} most={most} level={3} />
         </article>
       ))}
-      {quiet === null ? null : <Sections sections={[quiet]} shortening={SHORTENING} />}
+      {quiet === null ? null : <Sections sections={[quiet]} shortening={most} />}
     </>
   );
 }
 
 /** A document below its heading: the result, the numbers, the next steps, and then the rows. */
-function Content({ document, level }: { readonly document: ReportDocument; readonly level: 2 | 3 }) {
+function Content({ document, most, level }: ContentProps & { readonly level: 2 | 3 }) {
   const { status, headline, lines = [], summary = [], facts, sections, next = [] } = document;
   return (
     <>
@@ -102,7 +119,7 @@ function Content({ document, level }: { readonly document: ReportDocument; reado
         </p>
       ))}
       <Facts facts={facts} />
-      <Sections sections={sections} shortening={SHORTENING} level={level} />
+      <Sections sections={sections} shortening={most} level={level} />
     </>
   );
 }

@@ -1,6 +1,7 @@
 // Prints a report as HTML. Invisible characters are escaped here, and everything that HTML interprets by hono.
 import type { Child } from 'hono/jsx';
-import type { Fact, Group, Line, Section } from './document.ts';
+import type { Fact, Group, Line, Paste, Section } from './document.ts';
+import { pastedLines } from './paste.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { instant } from './formatting.ts';
 
@@ -189,6 +190,7 @@ export function SectionBody({ section, shortening, level }: SectionBodyProps) {
           )}
           <Facts facts={group.facts ?? []} />
           <GroupTable group={group} />
+          {group.paste === undefined ? null : <PasteBlock paste={group.paste} shown={group.rows.length} />}
         </>
       ))}
       {hidden === 0 ? null : (
@@ -196,6 +198,22 @@ export function SectionBody({ section, shortening, level }: SectionBodyProps) {
           … and {hidden} more; {shortening.rest}.
         </p>
       )}
+    </>
+  );
+}
+
+/** Lines to copy into a file. */
+function PasteBlock({ paste, shown }: { readonly paste: Paste; readonly shown: number }) {
+  const { lines, hidden } = pastedLines(paste.items, shown);
+  const rest = hidden === 0 ? [] : [`  # … and ${hidden} more`];
+  return (
+    <>
+      <p>
+        <Inline line={paste.intro} />
+      </p>
+      <pre class="lines" tabindex={0}>
+        {[`${paste.key}:`, ...lines.map((line) => `  - ${line}`), ...rest].join('\n')}
+      </pre>
     </>
   );
 }

@@ -14,7 +14,7 @@ export function renderReport(value: unknown, model: () => Report, options: Repor
     case 'markdown':
       return reportToMarkdown(adaptHintsInReport(model(), options.program ?? PROGRAM));
     case 'html':
-      return reportToHtml(adaptHintsInReport(model(), options.program ?? PROGRAM));
+      return reportToHtml(adaptHintsInReport(model(), options.program ?? PROGRAM), options.verbose);
     case 'text':
       return reportToText(adaptHintsInReport(model(), options.program ?? PROGRAM), options);
     default:

@@ -3,7 +3,7 @@ import type { Warning } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { RunDetail } from '../core/journal-reader.ts';
 import { CHANGED_SINCE_PLAN } from '../core/plan-changes.ts';
-import { heldSection, leftAloneSection, operationSections, warningSection } from './change-sections.ts';
+import { leftAloneSection, lossSection, PLANNED, quietSections, warningSection } from './change-sections.ts';
 import {
   code,
   isOneDocument,
@@ -14,7 +14,8 @@ import {
   type ReportDocument,
   type ReportOptions,
 } from './document.ts';
-import { summaryText } from './plan-report.ts';
+import { heldSections } from './held-sections.ts';
+import { summaryText } from './plan-sentence.ts';
 import { renderReport } from './render.ts';
 import { runReportToJson } from './run-json.ts';
 import { countRun, countsText, sumCounts } from './run-counts.ts';
@@ -74,7 +75,7 @@ export function runDocument(report: RunDetail, detail: 'full' | 'brief' = 'full'
   return {
     title: [code(run.account)],
     status: {
-      label: run.errorCode === null ? run.status : `${run.status} (${run.errorCode})`,
+      label: statusLabel(run),
       tone: statusTone(run.status),
     },
     headline: [[runSentence(report)], ...lossLine(report)],
@@ -83,10 +84,10 @@ export function runDocument(report: RunDetail, detail: 'full' | 'brief' = 'full'
     sections: [
       ...changesSection(report.warnings),
       ...(isDryRun && plan !== null
-        ? operationSections(plan.operations, { create: 'To create', delete: 'To delete' })
+        ? [...lossSection(plan.operations, PLANNED), ...quietSections(plan.operations, PLANNED)]
         : outcomeSections(report, detail)),
       // A brief report follows the report of its plan, so it does not repeat the held and the kept entries.
-      ...(plan === null || detail === 'brief' ? [] : heldSection(plan)),
+      ...(plan === null || detail === 'brief' ? [] : heldSections(plan)),
       ...(plan === null || detail === 'brief' ? [] : leftAloneSection(plan.leftAlone)),
       ...warningSection(detail === 'brief' ? newWarnings(report) : allWarnings(report)),
     ],
@@ -96,7 +97,12 @@ export function runDocument(report: RunDetail, detail: 'full' | 'brief' = 'full'
         : `Run: ${countsText(countRun(report), run.status === 'running')}.`,
     ],
     next: nextSteps(report, detail),
+    completeBy: `rolecall show ${run.id} --verbose`,
   };
+}
+
+function statusLabel({ status, errorCode }: RunRecord): string {
+  return errorCode === null || errorCode === status ? status : `${status} (${errorCode})`;
 }
 
 function runFacts(run: RunRecord): Fact[] {
@@ -148,7 +154,12 @@ function newWarnings({ plan, warnings }: RunDetail): Warning[] {
 }
 
 function runTotal(reports: readonly RunDetail[]): NonNullable<Report['total']> {
-  const runs = reports.map((report) => ({ run: report.run, counts: countRun(report) }));
+  const runs = reports.map((report) => ({
+    run: report.run,
+    counts: countRun(report),
+    isQuiet: hadNothingToDo(report),
+  }));
+  const quiet = runs.filter(({ isQuiet }) => isQuiet).length;
   const total = sumCounts(runs.map(({ counts }) => counts));
   const problems = (['partial', 'blocked', 'failed', 'interrupted'] as const).flatMap((status) => {
     const amount = runs.filter(({ run }) => run.status === status).length;
@@ -156,28 +167,30 @@ function runTotal(reports: readonly RunDetail[]): NonNullable<Report['total']> {
   });
   const right = (head: string) => ({ head, align: 'right' }) as const;
   return {
-    line: [toned('strong', `${runs.length} accounts: ${countsText(total)}${problems.join('')}.`)],
+    line: [
+      toned(
+        'strong',
+        `${runs.length} accounts: ${countsText(total)}${problems.join('')}${quiet === 0 ? '' : `; ${quiet} had nothing to do`}.`,
+      ),
+    ],
     table: {
       columns: [
         { head: 'Account' },
         { head: 'Status' },
         ...['Created', 'Deleted', 'Held', 'Failed', 'In doubt', 'Not tried', 'Unchanged'].map(right),
       ],
-      rows: runs.map(({ run, counts }): Line[] => [
-        [code(run.account)],
-        [
-          toned(
-            statusTone(run.status),
-            run.errorCode === null ? run.status : `${run.status} (${run.errorCode})`,
+      rows: runs
+        .filter(({ isQuiet }) => !isQuiet)
+        .map(({ run, counts }): Line[] => [
+          [code(run.account)],
+          [toned(statusTone(run.status), statusLabel(run))],
+          ...[counts.created, counts.deleted, counts.held, counts.failed].map((amount) => [String(amount)]),
+          // Columns that are empty in every row are left out.
+          ...[counts.inDoubt + counts.inProgress, counts.notTried].map((amount) =>
+            amount === 0 ? [] : [String(amount)],
           ),
-        ],
-        ...[counts.created, counts.deleted, counts.held, counts.failed].map((amount) => [String(amount)]),
-        // Columns that are empty in every row are left out.
-        ...[counts.inDoubt + counts.inProgress, counts.notTried].map((amount) =>
-          amount === 0 ? [] : [String(amount)],
-        ),
-        [String(counts.kept)],
-      ]),
+          [String(counts.kept)],
+        ]),
     },
   };
 }

@@ -1,14 +1,19 @@
 // The sections that report the result of each operation of a run.
-import type { Warning } from '../core/catalog.ts';
+import { KINDS, type Warning } from '../core/catalog.ts';
 import type { OperationRecord } from '../core/journal.ts';
 import type { RunDetail } from '../core/journal-reader.ts';
 import { CHANGED_SINCE_PLAN, type PlanChange } from '../core/plan-changes.ts';
 import type { Plan } from '../core/plan.ts';
-import { CHANGE_COLUMNS, changeCells, HELD_INTRO } from './change-sections.ts';
+import { CHANGE_COLUMNS, changeCells } from './change-sections.ts';
 import { code, codeList, toned, type Column, type Line, type Section } from './document.ts';
+import { HELD_INTRO } from './held-sections.ts';
+import { sortedNaturally } from './natural-order.ts';
 import { peopleOf } from './run-people.ts';
 import { withStatus } from './run-status.ts';
 import { count, duration, elapsedMs, people } from './formatting.ts';
+
+/** How many rows of each section text output shows. Creates and deletes of a large run are rarely read one by one. */
+const TEXT_ROWS = 40;
 
 const UNKNOWN =
   'The request was sent, but its result is unknown. The next run checks the lists before it sends the request again.';
@@ -83,13 +88,14 @@ interface Rows {
   readonly intro: string | undefined;
 }
 
-function operationsSection({ title, rows, intro }: Rows, plan: Plan | null): Section {
+function operationsSection({ title, rows: unsorted, intro }: Rows, plan: Plan | null): Section {
+  const rows = sortedNaturally(unsorted, KINDS);
   const holders = rows.map((operation) => peopleOf(operation, plan) ?? []);
-  // The labels of two columns below a row are only worth their space where there are two.
-  const who: Column[] = holders.some((ids) => ids.length > 0) ? [{ head: 'Who', below: true }] : [];
+  const who: Column[] = holders.some((ids) => ids.length > 0) ? [{ head: 'Who', below: 'overflow' }] : [];
   return {
     title,
     count: rows.length,
+    textRows: TEXT_ROWS,
     ...(intro === undefined ? {} : { intro: [intro] }),
     groups: [
       {
@@ -142,6 +148,7 @@ export function changesSection(warnings: readonly Warning[]): Section[] {
   return [
     {
       title: 'Changed since the plan was made',
+      textRows: TEXT_ROWS,
       count: changes.length,
       tone: 'warn',
       groups: [{ columns, rows }],

@@ -4,11 +4,11 @@ import { code, toned, type Line, type Report, type ReportOptions } from './docum
 import { count } from './formatting.ts';
 import { renderReport } from './render.ts';
 
-/** All given snapshots. `shortIds` are beginnings of the ids of their runs. json is an array. */
+/** All given snapshots, with `shortIds` as the printed forms of the ids of their runs. json is an array. */
 export function renderSnapshots(
   snapshots: readonly SnapshotRecord[],
-  shortIds: ReadonlyMap<string, string>,
   options: ReportOptions,
+  shortIds: ReadonlyMap<string, string> = new Map(),
 ): string {
   return renderReport(snapshots.map(snapshotToJson), () => snapshotsReport(snapshots, shortIds), options);
 }

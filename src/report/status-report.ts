@@ -175,8 +175,11 @@ function notesOf(status: AccountStatus, nowMs: number): Line[] {
   if (issue !== undefined) {
     notes.push([`${issue}${issues.length > 1 ? ` (and ${count(issues.length - 1, 'more issue')})` : ''}`]);
   }
-  if (lastRun !== null && lastRun.error !== null && FAILING_STATES.has(status.state)) {
-    const [first = ''] = lastRun.error.split('\n');
+  // The issues are the error of a run that failed because of them.
+  const error =
+    issue !== undefined && lastRun?.errorCode === 'config_invalid' ? null : (lastRun?.error ?? null);
+  if (lastRun !== null && error !== null && FAILING_STATES.has(status.state)) {
+    const [first = ''] = error.split('\n');
     const again = failures > 1 ? `${failures} times in a row: ` : '';
     notes.push([`${again}${lastRun.errorCode === null ? '' : `${lastRun.errorCode}: `}${first}`]);
   } else if (lastRun !== null && lastRun.failed > 0) {

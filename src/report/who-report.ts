@@ -88,9 +88,9 @@ function accountDocument(holders: AccountHolders, { at, nowMs }: WhoReport): Rep
 }
 
 function snapshotLine({ id, takenAt }: SnapshotRecord, at: string | null, nowMs: number): Line {
-  const age =
-    at === null ? '' : `, ${relativeTime(takenAt, Date.parse(at)).replace(/ ago$/u, ' before that')}`;
-  return [`snapshot ${id}, taken `, { time: takenAt }, `${age} (${relativeTime(takenAt, nowMs)})`];
+  const age = at === null ? 'now' : relativeTime(takenAt, Date.parse(at));
+  const before = age === 'now' ? '' : `, ${age.replace(/ ago$/u, ' before that')}`;
+  return [`snapshot ${id}, taken `, { time: takenAt }, `${before} (${relativeTime(takenAt, nowMs)})`];
 }
 
 function kindSection(kind: Kind, entries: readonly HeldEntry[]): Section[] {

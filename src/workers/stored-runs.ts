@@ -68,7 +68,7 @@ export function createStoredRuns(options: StoredRunsOptions): StoredRuns {
   /** Reads in a process, one at a time. Outcomes of runs come first, so that they wait for at most one page. */
   function readInProcess(task: RunReadingJob['task'], signal: AbortSignal): Promise<RunReadingAnswer> {
     const priority = task.type === 'outcome' ? 1 : 0;
-    return queue.add(() => runProcess({ storeFile, task }, signal, program), { priority });
+    return queue.add(() => answerOf({ storeFile, task }, signal, program), { priority });
   }
 
   /** Logs and returns why the run could not be read. Throws StoreError when the store itself failed. */
@@ -135,7 +135,7 @@ function pageOf(html: string | null): PageOutcome {
   return html === null ? { type: 'unknown' } : { type: 'page', html };
 }
 
-async function runProcess(job: RunReadingJob, signal: AbortSignal, program: URL): Promise<RunReadingAnswer> {
+async function answerOf(job: RunReadingJob, signal: AbortSignal, program: URL): Promise<RunReadingAnswer> {
   if (signal.aborted) return failedBy({ reason: 'stopped', how: 'before it started' });
   let answer: RunReadingAnswer | undefined;
   const child = startChild<RunReadingJob, RunReadingAnswer>({
