@@ -22,6 +22,14 @@ export const ACCOUNT_STATES = [
 ] as const;
 export type AccountState = (typeof ACCOUNT_STATES)[number];
 
+const NOT_SUCCEEDING: ReadonlySet<AccountState> = new Set([
+  'invalid',
+  'failed',
+  'blocked',
+  'partial',
+  'interrupted',
+]);
+
 /** What decides the states of an account: a part of its view, which can be read for all accounts. */
 export type AccountFacts = Pick<
   AccountView,
@@ -57,20 +65,9 @@ const BY_NAME = new Intl.Collator('en', { numeric: true });
 
 /** When the state began, as far as that is known; empty, which is before every time, when the account never succeeded. */
 function sinceOf(state: AccountState, { pending, pause, lastSuccessAt }: AccountFacts): string {
-  switch (state) {
-    case 'invalid':
-    case 'failed':
-    case 'blocked':
-    case 'partial':
-    case 'interrupted':
-      return lastSuccessAt ?? '';
-    case 'waiting':
-      return pending?.since ?? '';
-    case 'paused':
-      return pause?.since ?? '';
-    default:
-      return '';
-  }
+  if (state === 'waiting') return pending?.since ?? '';
+  if (state === 'paused') return pause?.since ?? '';
+  return NOT_SUCCEEDING.has(state) ? (lastSuccessAt ?? '') : '';
 }
 
 /** All states that are true of the account, in the order of ACCOUNT_STATES. The last two are only true alone. */

@@ -1,13 +1,30 @@
-// Reads what decides the place of each account in a list of all accounts, in one statement and few columns: with ten
-// thousand accounts, reading everything would block the process for a noticeable time.
+// Reads what decides the place of each account in a list of all accounts: few columns, and some accounts at a time, since
+// with ten thousand accounts reading everything at once would block the process for a noticeable time.
+import { setImmediate } from 'node:timers/promises';
 import type { AccountBrief } from '../core/journal-reader.ts';
 import { toApproval, toPause, toPending } from './account-state.ts';
+import { ROWS_AT_A_TIME } from './small-transactions.ts';
 import type { Database } from './tables.ts';
 
+/** In the order of their names. */
 export async function readAccountBriefs(db: Database): Promise<AccountBrief[]> {
-  const rows = await db
+  const briefs: AccountBrief[] = [];
+  for (;;) {
+    const some = await briefsAfter(db, briefs.at(-1)?.name ?? null);
+    briefs.push(...some);
+    if (some.length < ROWS_AT_A_TIME) return briefs;
+    await setImmediate();
+  }
+}
+
+async function briefsAfter(db: Database, name: string | null): Promise<AccountBrief[]> {
+  let query = db
     .selectFrom('accounts')
     .leftJoin('runs', 'runs.id', 'accounts.last_run_id')
+    .orderBy('accounts.name')
+    .limit(ROWS_AT_A_TIME);
+  if (name !== null) query = query.where('accounts.name', '>', name);
+  const rows = await query
     .select([
       'accounts.name',
       'accounts.paused',

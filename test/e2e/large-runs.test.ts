@@ -59,7 +59,7 @@ test('the pages of a large run and of its account are the same as those rendered
   for (const view of views) {
     const html = await renderRunView(view, store.reader);
     expect(html).toContain('1 to 500 of 12000');
-    const outcome = await runs.showRun(view, NOBODY_LEAVES);
+    const outcome = await runs.showPage(view, NOBODY_LEAVES);
     expect(outcome.type === 'page' && outcome.html === html).toBe(true);
   }
 });
@@ -67,7 +67,7 @@ test('the pages of a large run and of its account are the same as those rendered
 test('of six pages of large runs at once, two are refused as busy', async () => {
   const { id, runs } = await largeRun();
   const outcomes = await Promise.all(
-    Array.from({ length: 6 }, () => runs.showRun({ type: 'run', id, ...seen }, NOBODY_LEAVES)),
+    Array.from({ length: 6 }, () => runs.showPage({ type: 'run', id, ...seen }, NOBODY_LEAVES)),
   );
   expect(outcomes.map(({ type }) => type)).toEqual(['page', 'page', 'page', 'page', 'busy', 'busy']);
 });
@@ -83,14 +83,14 @@ test('the outcome of a large run is read before queued pages, and pages that nob
   const leaving = new AbortController();
   const view = { type: 'run', id, ...seen } as const;
   const made = [
-    note('page 1', runs.showRun(view, NOBODY_LEAVES)),
-    note('page 2', runs.showRun(view, NOBODY_LEAVES)),
+    note('page 1', runs.showPage(view, NOBODY_LEAVES)),
+    note('page 2', runs.showPage(view, NOBODY_LEAVES)),
   ];
-  const left = [1, 2].map(() => runs.showRun(view, leaving.signal));
-  const full = await runs.showRun(view, NOBODY_LEAVES);
+  const left = [1, 2].map(() => runs.showPage(view, leaving.signal));
+  const full = await runs.showPage(view, NOBODY_LEAVES);
   const outcome = note('outcome', runs.outcomeOf(id, null));
   leaving.abort();
-  const late = note('page 3', runs.showRun(view, NOBODY_LEAVES));
+  const late = note('page 3', runs.showPage(view, NOBODY_LEAVES));
   expect(full).toEqual({ type: 'busy' });
   expect(await outcome).toEqual(outcomeOf(detail, null, sha256));
   expect((await Promise.all([...made, late])).map(({ type }) => type)).toEqual(['page', 'page', 'page']);
@@ -107,7 +107,7 @@ test('a damaged plan of a large run is the store error store_corrupt', async () 
     JSON.stringify([{ code: 'x', message: 'y'.repeat(3_000_000) }]),
   );
   const damaged = expect.objectContaining({ name: 'StoreError', code: 'store_corrupt' }) as Error;
-  await expect(runs.showRun({ type: 'run', id, ...seen }, NOBODY_LEAVES)).rejects.toEqual(damaged);
+  await expect(runs.showPage({ type: 'run', id, ...seen }, NOBODY_LEAVES)).rejects.toEqual(damaged);
   await expect(runs.outcomeOf(id, null)).rejects.toEqual(damaged);
 });
 
@@ -115,7 +115,7 @@ test('a large run that cannot be read is logged and has no page, and its outcome
   const { id, detail, log, runs } = await largeRun(new URL('../support/ends-at-once.mjs', import.meta.url));
   const reason = 'the process that read it ended without a result (status 3)';
   const failed = { type: 'failed', runId: id, reason };
-  expect(await runs.showRun({ type: 'run', id, ...seen }, NOBODY_LEAVES)).toEqual(failed);
+  expect(await runs.showPage({ type: 'run', id, ...seen }, NOBODY_LEAVES)).toEqual(failed);
   expect(await runs.outcomeOf(id, null)).toMatchObject({
     run: { ...detail.run },
     isUnread: true,

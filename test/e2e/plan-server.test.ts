@@ -348,7 +348,7 @@ test('a posted account that the daemon does not have is not planned, even with t
   const result = await ask();
   expect(result.status).toBe(0);
   expect((await ask(['--new-accounts', 'fail'])).status).toBe(1);
-  expect((await ask(['--format', 'text'])).stdout).toContain('spy · new, not planned');
+  expect((await ask(['--format', 'text'])).stdout).toContain('spy: new, not planned');
   const plans = plansOf(result);
   expect(plans.get('spy')).toMatchObject({ status: 'failed', error: { code: 'unknown_account' } });
   expect(plans.get('acme')).toMatchObject({ status: 'planned' });

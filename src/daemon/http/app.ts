@@ -22,10 +22,11 @@ import {
   requireToken,
 } from './middleware.ts';
 import type { HttpLimits } from './limits.ts';
-import type { ShowRun } from './run-view.ts';
+import type { ShowPage } from './show-page.ts';
 import { addPageActions } from './page-actions.ts';
-import { addDetailPages } from './pages/detail-routes.tsx';
 import { addOverview } from './pages/overview-routes.tsx';
+import { addPages } from './pages/page-routes.tsx';
+import { addSnapshotPages } from './pages/snapshot-routes.tsx';
 import { addRunEvents } from './run-events.tsx';
 import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { withSecurityHeaders } from './security-headers.ts';
@@ -38,7 +39,7 @@ export interface AppOptions {
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly daemon: DaemonApi;
-  readonly showRun: ShowRun;
+  readonly showPage: ShowPage;
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'wrongToken' | 'connectionDropped'>;
   /** What is not ready, as messages; empty when everything is ready. */
   readonly notReady: () => Promise<readonly string[]>;
@@ -90,7 +91,8 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   addApiReads(app, { daemon, log, nowMs });
   addApiActions(app, { daemon, log, limits });
   addOverview(app, daemon, nowMs);
-  addDetailPages(app, options);
+  addPages(app, options);
+  addSnapshotPages(app, options);
   addRunEvents(app, options);
   addPageActions(app, { daemon, log, limits });
   app.notFound((context) => answerFailure(context, NOT_FOUND));

@@ -17,7 +17,12 @@ function asset(name: string, suffix: string, type: string, text: string): Asset 
   return { path: `/assets/${name}-${sha256(text).slice(0, 16)}.${suffix}`, type, text };
 }
 
-export const STYLESHEET = asset('pages', 'css', 'text/css; charset=utf-8', REPORT_STYLES + PAGE_STYLES + DETAIL_STYLES);
+export const STYLESHEET = asset(
+  'pages',
+  'css',
+  'text/css; charset=utf-8',
+  REPORT_STYLES + PAGE_STYLES + DETAIL_STYLES,
+);
 export const SCRIPT = asset('app', 'js', 'text/javascript; charset=utf-8', LIVE_SCRIPT + RUN_EVENTS_SCRIPT);
 export const FAVICON = asset('favicon', 'svg', 'image/svg+xml', FAVICON_SVG);
 

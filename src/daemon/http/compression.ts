@@ -43,15 +43,11 @@ export const compressAnswers: HttpMiddleware = async (context, next) => {
   context.res = new Response(new Uint8Array(body), { status: res.status, headers: res.headers });
 };
 
-/**
- * The headers and the stream that compress an answer of a type which is sent piece by piece; neither for event streams,
- * and no stream when the client accepts none.
- */
-export function compressedPieces(
-  context: HttpContext,
-  type: string,
-): { readonly headers: Readonly<Record<string, string>>; readonly stream: Transform | null } {
-  if (!COMPRESSIBLE.test(type)) return { headers: {}, stream: null };
+/** The headers and the stream that compress an answer which is sent piece by piece; neither when the client accepts none. */
+export function compressedPieces(context: HttpContext): {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly stream: Transform | null;
+} {
   const encoding = encodingOf(context);
   const vary = { vary: 'Accept-Encoding' };
   return encoding === null

@@ -1,4 +1,4 @@
-// The styles of the pages of accounts and runs: progress, charts, long sections, the reason of a pause.
+// The styles of the pages of accounts and runs: progress, charts, plans and the audit.
 
 export const DETAIL_STYLES = `
 h1, h2, h3, p, li { overflow-wrap: anywhere; }
@@ -32,26 +32,12 @@ progress::-moz-progress-bar { background: var(--link); }
 .line.line-2 { stroke-dasharray: 6 3; }
 .line.line-3 { stroke-dasharray: 2 3; }
 .legend { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; margin: 0.25rem 0 0; padding: 0; list-style: none; font-size: 0.875rem; }
-.legend svg { width: 1.5rem; height: 0.5rem; vertical-align: middle; }
+.legend svg { width: 1.5rem; height: 0.5rem; margin-right: 0.35rem; vertical-align: middle; }
 .legend strong { font-variant-numeric: tabular-nums; }
-.pager { display: flex; flex-wrap: wrap; gap: 1rem; margin: 0.75rem 0; }
 .approval { padding-top: 1rem; border-top: 1px solid var(--line); }
 .approval button { white-space: normal; text-align: left; }
-form.pause { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; }
-form.pause input {
-  min-height: 2.75rem;
-  min-width: 0;
-  width: 16rem;
-  max-width: 100%;
-  padding: 0.4rem 0.75rem;
-  border: 1px solid var(--quiet);
-  border-radius: 0.375rem;
-  background: var(--ground);
-  color: inherit;
-  font: inherit;
-}
+.actions form { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; }
+.compare label { margin-right: 0.75rem; white-space: nowrap; }
+.compare input { min-height: 0; }
 table.actions-table td { overflow-wrap: anywhere; }
-@media (max-width: 30rem) {
-  form.pause, form.pause input, form.pause button { width: 100%; }
-}
 `;

@@ -1,5 +1,5 @@
 // The part of the script of the pages that follows a run: it replaces its progress with each event, and loads the page
-// again when the run has ended. Where events are refused, it loads the page again after a while.
+// again when the run has ended, or while it has not started. Where events are refused, it loads the page again after a while.
 
 export const RUN_EVENTS_SCRIPT = `
 for (const place of document.querySelectorAll('[data-events]')) {
@@ -15,4 +15,5 @@ for (const place of document.querySelectorAll('[data-events]')) {
     if (events.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 10000);
   });
 }
+if (document.querySelector('[data-reload]') !== null) setTimeout(() => location.reload(), 3000);
 `;

@@ -1,4 +1,4 @@
-// Sends an answer piece by piece as the client reads it, so that a large or a long answer needs little memory.
+// Sends an answer piece by piece as the client reads it, so that a large answer needs little memory.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorCode } from '../../core/error-code.ts';
@@ -7,27 +7,19 @@ import { compressedPieces } from './compression.ts';
 import type { HttpContext } from './context.ts';
 import { headersOf } from './security-headers.ts';
 
-export interface AnswerInPieces {
-  /** The next piece is requested when the client has read most of those before. */
-  readonly pieces: AsyncIterable<string | Uint8Array>;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly log: Pick<Log, 'error'>;
-}
-
-/** Sends the pieces. If one fails, the connection is closed, because a part of the answer has already been sent. */
-export async function sendPieces(
+/** Sends the pieces as JSON. If one fails, the connection is closed, because a part of the answer has already been sent. */
+export async function sendJsonPieces(
   context: HttpContext,
-  { pieces, headers, log }: AnswerInPieces,
+  pieces: AsyncIterable<string | Uint8Array>,
+  log: Pick<Log, 'error'>,
 ): Promise<Response> {
   const { outgoing } = context.env;
   // Written directly, because the adapter of hono writes to stdout when a client leaves.
-  const compressed = compressedPieces(context, headers['content-type'] ?? '');
-  outgoing.writeHead(200, { ...headersOf(context), ...headers, ...compressed.headers });
+  const { headers, stream } = compressedPieces(context);
+  outgoing.writeHead(200, { ...headersOf(context), ...headers, 'content-type': 'application/json' });
   try {
-    const source = Readable.from(pieces, { objectMode: true, highWaterMark: 1 });
-    await (compressed.stream === null
-      ? pipeline(source, outgoing)
-      : pipeline(source, compressed.stream, outgoing));
+    const source = Readable.from(pieces, { objectMode: true });
+    await (stream === null ? pipeline(source, outgoing) : pipeline(source, stream, outgoing));
   } catch (error) {
     if (!isAbandoned(error)) {
       const { method, path } = context.req;

@@ -20,7 +20,9 @@ body > header form.inline { margin-left: auto; }
 .skip:focus { left: 0.5rem; top: 0.5rem; z-index: 1; }
 main:focus { outline: none; }
 form.inline, .actions form { margin: 0; }
-.actions label { display: inline-flex; align-items: center; gap: 0.5rem; margin-left: 0.5rem; }
+.actions form { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem 0.75rem; }
+.actions label { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; }
+.actions input { min-width: 0; }
 .filter { display: flex; flex-wrap: wrap; align-items: end; gap: 0.5rem 1rem; margin: 0.75rem 0; }
 .filter label { display: block; color: var(--quiet); font-size: 0.875rem; }
 .filter input, .filter select { display: block; max-width: 100%; }
@@ -67,8 +69,9 @@ table.accounts thead th:nth-child(1) { width: auto; }
 table.accounts thead th:nth-child(2) { width: 13rem; }
 table.accounts thead th:nth-child(3) { width: 10.5rem; }
 table.accounts thead th:nth-child(5), table.accounts thead th:nth-child(6) { width: 5.5rem; }
-table.runs.several thead th { width: 6.5rem; }
+table.runs.several thead th { width: 6rem; }
 table.runs.several thead th:nth-child(1) { width: 16rem; }
+table.runs.several thead th:nth-child(3) { width: 7.5rem; }
 table.runs.several thead th:nth-child(2) { width: auto; }
 table.runs.several thead th:nth-child(4) { width: 10rem; }
 .foot { margin-top: 2rem; }
@@ -87,7 +90,7 @@ table.runs.several thead th:nth-child(4) { width: 10rem; }
 }
 @media (max-width: 64rem) {
   body > header { padding-left: 1rem; padding-right: 1rem; }
-  table.accounts td { display: inline-block; margin-right: 0.75rem; }
+  table.accounts td, table.runs td:not(.name) { display: inline-block; margin-right: 0.75rem; }
   table.accounts td:has(svg) { display: block; }
 }
 `.trimStart();

@@ -4,7 +4,7 @@ import type { ApplyDeps } from '../../../src/app/request.ts';
 import type { RunResult } from '../../../src/app/run-result.ts';
 import { StoreError } from '../../../src/core/errors.ts';
 import type { Journal, ServiceReader } from '../../../src/core/ports.ts';
-import { operations, stage } from './stage.ts';
+import { onResult, operations, stage } from './stage.ts';
 
 const PERSON = { id: 'p1', skills: [] };
 
@@ -60,7 +60,7 @@ describe('a run', () => {
     const startMs = on.clock.steadyMs();
     const made = await on.apply({
       skills: ['Kept', 'New'],
-      options: { onProgress: () => on.clock.setBy(-86_400_000) },
+      progress: onResult(() => on.clock.setBy(-86_400_000)),
     });
     expect(made).toMatchObject({ status: 'converged', failure: null });
     expect(on.clock.steadyMs() - startMs).toBeLessThan(35_000);
@@ -140,7 +140,7 @@ describe('a run', () => {
     const made = await on.apply({
       skills: ['A', 'B', 'C'],
       stop,
-      options: { onProgress: () => stop.abort() },
+      progress: onResult(() => stop.abort()),
     });
     expect([made.status, on.writes()]).toEqual(['interrupted', ['POST skill A']]);
     expect(operations(on).map(({ status }) => status)).toEqual(['done', 'skipped', 'skipped', 'skipped']);
@@ -261,15 +261,13 @@ describe('right before the first delete', () => {
     let deleted = 0;
     const made = await on.apply({
       skills: [],
-      options: {
-        onProgress: () => {
-          deleted += 1;
-          if (deleted !== 1) return;
-          on.clock.pass(passMs);
-          on.clock.setBy(setByMs);
-          on.sandbox.assign('acme', 'p1', idOf(on, 'C'));
-        },
-      },
+      progress: onResult(() => {
+        deleted += 1;
+        if (deleted !== 1) return;
+        on.clock.pass(passMs);
+        on.clock.setBy(setByMs);
+        on.sandbox.assign('acme', 'p1', idOf(on, 'C'));
+      }),
     });
     expect([made.status, on.skills()]).toEqual(['held', ['C']]);
   });

@@ -173,7 +173,7 @@ describe('a run as text', () => {
       [report({ status: 'failed', errorCode: 'unauthorized', error: 'It answered 401.' })],
       TEXT,
     );
-    expect(failed).toContain('acme-eu · failed (unauthorized)\n');
+    expect(failed).toContain('acme-eu: failed (unauthorized)\n');
     expect(failed).toContain('Next: rolecall doctor acme-eu  #');
     expect(failed).toContain(`rolecall show ${makeRun().id}  #`);
     const shrunk = renderRun(
@@ -185,7 +185,7 @@ describe('a run as text', () => {
 
   it('reports a run that had nothing to do in two lines for apply', () => {
     expect(renderRunReports([report({})], TEXT)).toBe(
-      `acme-eu · converged\n  Converged: nothing left to do. 412 entries match the file (run\n  ${makeRun().id}).\n`,
+      `acme-eu: converged\n  Converged: nothing left to do. 412 entries match the file (run\n  ${makeRun().id}).\n`,
     );
   });
 

@@ -8,12 +8,12 @@ import { OUTCOME_MESSAGES } from '../actions.ts';
 import type { ActionOutcome } from '../actions.ts';
 import type { Visitor } from '../context.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
-import { AccountActions } from './account-actions.tsx';
 import { AccountFacts, PauseNotice } from './account-facts.tsx';
 import { AccountMarks } from './account-marks.tsx';
 import { AccountTrend } from './account-trend.tsx';
+import { ActionButton } from './action-button.tsx';
 import { Layout } from './layout.tsx';
-import { LiveProgress, RELOAD_AFTER_S } from './live-progress.tsx';
+import { LiveProgress, QueuedRun, RELOAD_AFTER_S } from './live-progress.tsx';
 import { Notice } from './notice.tsx';
 import { OperatorActions } from './operator-actions.tsx';
 import type { SectionPlace } from './paged-sections.tsx';
@@ -60,7 +60,7 @@ export function AccountPage(props: AccountPageProps) {
     <Layout
       title={name}
       visitor={visitor}
-      {...(progress === null ? {} : { reloadAfterS: RELOAD_AFTER_S })}
+      {...(account.activity === 'idle' && progress === null ? {} : { reloadAfterS: RELOAD_AFTER_S })}
     >
       <h1>{name}</h1>
       <p>
@@ -74,6 +74,7 @@ export function AccountPage(props: AccountPageProps) {
       <Notice tone="bad" title="The configuration of this account is invalid." lines={account.issues} />
       <Notice tone="bad" title={failureTitle(lastRun)} lines={failureLines(account)} />
       <PauseNotice pause={account.pause} />
+      {account.activity === 'queued' && progress === null ? <QueuedRun /> : null}
       {progress === null || lastRun === null ? null : (
         <section>
           <h2>
@@ -84,7 +85,7 @@ export function AccountPage(props: AccountPageProps) {
       )}
       <AccountFacts account={account} />
       {visitor?.role === 'operate' ? (
-        <AccountActions account={account} />
+        <Buttons account={account} />
       ) : (
         <p class="quiet">{visitor?.kind === 'anybody' ? WRITING_OFF.message : READ_ONLY.message}</p>
       )}
@@ -96,7 +97,7 @@ export function AccountPage(props: AccountPageProps) {
           <p class="quiet">The account has not run yet.</p>
         ) : (
           <>
-            <RunTable runs={runs} />
+            <RunTable runs={runs} nowMs={nowMs} />
             <p>
               <a href={`/runs?account=${name}`}>All runs of this account</a>
             </p>
@@ -104,8 +105,24 @@ export function AccountPage(props: AccountPageProps) {
         )}
       </section>
       <section>
+        <h2>Lists</h2>
+        <ul>
+          <li>
+            <a href={`/accounts/${name}/usage`}>Who has what</a>, unused entries first
+          </li>
+          <li>
+            <a href={`/accounts/${name}/snapshots`}>Snapshots</a>, and what changed between them
+          </li>
+        </ul>
+      </section>
+      <section>
         <h2>Actions of operators</h2>
-        <OperatorActions actions={actions} />
+        <OperatorActions actions={actions} nowMs={nowMs} />
+        {actions.length === 0 ? null : (
+          <p>
+            <a href={`/accounts/${name}/actions`}>All actions</a>
+          </p>
+        )}
       </section>
     </Layout>
   );
@@ -138,6 +155,19 @@ function DifferencesNow({ account, changes, progress, unshown, place, visitor }:
         />
       )}
     </>
+  );
+}
+
+function Buttons({ account: { name, pause } }: { readonly account: AccountView }) {
+  return (
+    <div class="actions">
+      <ActionButton account={name} action="sync" label="Run now" />
+      {pause === null ? (
+        <ActionButton account={name} action="pause" label="Pause scheduled runs" />
+      ) : (
+        <ActionButton account={name} action="resume" label="Resume scheduled runs" />
+      )}
+    </div>
   );
 }
 

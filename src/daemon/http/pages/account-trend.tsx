@@ -11,6 +11,9 @@ export function AccountTrend({ points }: { readonly points: readonly TrendPoint[
   return (
     <section>
       <h2>The last {points.length} runs</h2>
+      <p class="quiet">
+        From <Instant at={points[0]?.startedAt ?? ''} /> to <Instant at={points.at(-1)?.startedAt ?? ''} />.
+      </p>
       <div class="charts">
         {chartsOf(points).map((chart, index) => (
           <LineChart chart={chart} id={`chart-${index + 1}`} />

@@ -59,7 +59,7 @@ function FilterForm({ list: { filter } }: { readonly list: AccountList }) {
         <input
           type="search"
           name="q"
-          value={filter.text}
+          value={visible(filter.text)}
           maxlength={255}
           autocomplete="off"
           spellcheck={false}

@@ -11,6 +11,15 @@ interface LiveProgressProps {
 /** How often a browser without scripts requests a page again that shows a run at work. */
 export const RELOAD_AFTER_S = 5;
 
+/** The script of the page loads it again after a moment, until the run has started. */
+export function QueuedRun() {
+  return (
+    <p class="progress" data-reload="">
+      A run is queued. It starts as soon as a place is free.
+    </p>
+  );
+}
+
 export function LiveProgress({ runId, progress, nowMs }: LiveProgressProps) {
   return (
     <div class="progress" data-events={`/runs/${runId}/events`}>

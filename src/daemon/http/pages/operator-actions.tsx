@@ -2,6 +2,7 @@
 import type { OperatorAction, OperatorActionRecord } from '../../../core/operator.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { Instant } from '../../../report/html.tsx';
+import { RelativeInstant } from './relative-instant.tsx';
 
 const LABELS: Readonly<Record<OperatorAction, string>> = {
   sync: 'requested a run',
@@ -10,7 +11,12 @@ const LABELS: Readonly<Record<OperatorAction, string>> = {
   resume: 'resumed',
 };
 
-export function OperatorActions({ actions }: { readonly actions: readonly OperatorActionRecord[] }) {
+interface OperatorActionsProps {
+  readonly actions: readonly OperatorActionRecord[];
+  readonly nowMs: number;
+}
+
+export function OperatorActions({ actions, nowMs }: OperatorActionsProps) {
   if (actions.length === 0) return <p class="quiet">No operator has approved, paused, resumed or run it.</p>;
   return (
     <table class="cards actions-table">
@@ -26,6 +32,10 @@ export function OperatorActions({ actions }: { readonly actions: readonly Operat
           <tr>
             <th scope="row">
               <Instant at={at} brief />
+              <span class="ago quiet">
+                {' '}
+                <RelativeInstant at={at} nowMs={nowMs} />
+              </span>
             </th>
             <td data-head="Who">
               {visible(by)} <span class="quiet">{via === 'cli' ? 'on the command line' : 'over HTTP'}</span>

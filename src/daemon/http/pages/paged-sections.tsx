@@ -1,11 +1,14 @@
 // The sections of a plan or a run on a page: a long one is collapsed, and a very long one is shown in parts.
 import type { Group, Section } from '../../../report/document.ts';
-import { GroupBody, Inline } from '../../../report/html.tsx';
+import { SectionBody } from '../../../report/html.tsx';
+import { Pager } from './pager.tsx';
 
 /** A section of more rows is collapsed. */
 const COLLAPSED_BEYOND = 50;
 /** The rows of one section that one page shows. */
 export const PAGE_ROWS = 500;
+
+const NOT_SHORTENED = { rows: PAGE_ROWS, rest: '' };
 
 /** The one section that a page shows, and which part of it, from 1. */
 export interface SectionPlace {
@@ -76,38 +79,28 @@ function OneSection({ section, at, page }: PartProps) {
 }
 
 function SectionPart({ section, at, page }: PartProps) {
-  const rows = rowsOf(section);
   const from = (page - 1) * PAGE_ROWS;
+  const part = { ...section, groups: rowsBetween(section.groups, from, from + PAGE_ROWS) };
   return (
     <>
-      {section.intro === undefined ? null : (
-        <p class="quiet">
-          <Inline line={section.intro} />
-        </p>
-      )}
-      {rows > PAGE_ROWS ? <Pager section={section} at={at} page={page} /> : null}
-      {rowsBetween(section.groups, from, from + PAGE_ROWS).map((group) => (
-        <GroupBody group={group} />
-      ))}
-      {rows > PAGE_ROWS ? <Pager section={section} at={at} page={page} /> : null}
+      <PartLinks section={section} at={at} page={page} />
+      <SectionBody section={part} shortening={NOT_SHORTENED} level={2} />
+      <PartLinks section={section} at={at} page={page} />
     </>
   );
 }
 
-function Pager({ section, at, page }: PartProps) {
+function PartLinks({ section, at, page }: PartProps) {
   const rows = rowsOf(section);
   const slug = slugOf(section.title);
-  const link = (to: number, text: string) => (
-    <a href={`${at}?group=${slug}&page=${to}#${slug}`}>{text}</a>
-  );
+  const link = (to: number, text: string) => ({ href: `${at}?group=${slug}&page=${to}#${slug}`, text });
   return (
-    <nav class="pager" aria-label={`Parts of ${section.title}`}>
-      {page > 1 ? link(page - 1, 'Previous') : null}
-      <span>
-        {(page - 1) * PAGE_ROWS + 1} to {Math.min(page * PAGE_ROWS, rows)} of {rows}
-      </span>
-      {page * PAGE_ROWS < rows ? link(page + 1, 'Next') : null}
-    </nav>
+    <Pager
+      label={`Parts of ${section.title}`}
+      position={`${(page - 1) * PAGE_ROWS + 1} to ${Math.min(page * PAGE_ROWS, rows)} of ${rows}`}
+      previous={page > 1 ? link(page - 1, 'Previous') : null}
+      next={page * PAGE_ROWS < rows ? link(page + 1, 'Next') : null}
+    />
   );
 }
 

@@ -81,7 +81,7 @@ export function PlanChanges({ plan, at, place }: PlanChangesProps) {
   const deletes = sections.filter(({ title }) => /delete/i.test(title)).map(({ title }) => title);
   return (
     <>
-      <Summary line={summary} />
+      {summary === undefined ? null : <Summary line={summary} />}
       <PagedSections sections={sections} at={at} place={place} open={deletes} />
     </>
   );

@@ -51,6 +51,11 @@ function paceText({ total, done, failed, firstSentAt }: RunProgress, nowMs: numb
   if (results < MIN_RESULTS || ms < MIN_MS) return '';
   const rate = results / (ms / 1000);
   const left = total - results;
-  const time = left === 0 ? '' : ` · about ${duration(Math.ceil(left / rate) * 1000)} left`;
+  const time = left === 0 ? '' : ` · about ${timeLeft(left / rate)} left`;
   return ` · ${rate < 10 ? rate.toFixed(1) : Math.round(rate)} per second${time}`;
+}
+
+/** Whole seconds: the tenths of an estimate mean nothing. */
+function timeLeft(seconds: number): string {
+  return seconds < 59 ? `${Math.ceil(seconds)} s` : duration(seconds * 1000);
 }

@@ -1,6 +1,6 @@
 // The page of one run: the report that `rolecall show` prints, with links, and its progress while it works.
 import type { RunDetail, RunProgress } from '../../../core/journal-reader.ts';
-import { DocumentHead } from '../../../report/html.tsx';
+import { Facts, Headline, Instant, Summary } from '../../../report/html.tsx';
 import { runDocument } from '../../../report/run-report.ts';
 import type { Visitor } from '../context.ts';
 import { Layout } from './layout.tsx';
@@ -19,7 +19,7 @@ interface RunPageProps {
 
 export function RunPage({ report, progress, place, nowMs, visitor }: RunPageProps) {
   const { id, account, status, errorCode } = report.run;
-  const { sections, ...head } = runDocument(report);
+  const { headline, lines = [], summary, facts, sections } = runDocument(report);
   return (
     <Layout
       title={`Run of ${account}`}
@@ -33,12 +33,18 @@ export function RunPage({ report, progress, place, nowMs, visitor }: RunPageProp
         <StatusBadge status={status} /> {errorCode === null ? null : <code>{errorCode}</code>}
       </p>
       {progress === null ? (
-        <DocumentHead document={{ ...head, sections: [] }} />
-      ) : (
         <>
-          <LiveProgress runId={id} progress={progress} nowMs={nowMs} />
-          <DocumentHead document={{ title: head.title, headline: [], facts: head.facts, sections: [] }} />
+          <Headline headline={headline} lines={lines} />
+          {summary === undefined ? null : <Summary line={summary} />}
         </>
+      ) : (
+        <LiveProgress runId={id} progress={progress} nowMs={nowMs} />
+      )}
+      <Facts facts={facts} />
+      {progress === null || sections.length === 0 ? null : (
+        <p class="quiet">
+          The lists below are from <Instant at={new Date(nowMs).toISOString()} />.
+        </p>
       )}
       <PagedSections sections={sections} at={`/runs/${id}`} place={place} />
       <p class="quiet foot">

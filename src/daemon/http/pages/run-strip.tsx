@@ -13,7 +13,7 @@ const HEIGHT = 20;
 /** The groups of equal results that the text alternative names. */
 const MAX_GROUPS = 6;
 
-/** The shapes, drawn downwards from the top of a bar, so that they are told apart without colours. */
+/** The shapes, drawn downwards from the top of a bar, so that the results can be distinguished without colours. */
 const SHORT = 'M0 13h5v7h-5z';
 const SHAPES: Readonly<Record<RunStatus, string>> = {
   converged: SHORT,

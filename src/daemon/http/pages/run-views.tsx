@@ -14,7 +14,13 @@ type AccountRunView = Extract<RunView, { type: 'account' }>;
 export function runShownBy(view: RunView): string | null {
   if (view.type === 'run') return view.id;
   const { pending, lastRun } = view.account;
-  if (pending !== null) return pending.runId;
+  if (pending !== null) {
+    // The latest run with this plan knows best what is held, and why.
+    const latest = view.runs.find(
+      ({ planDigest, status }) => planDigest === pending.digest && status !== 'running',
+    );
+    return latest?.id ?? pending.runId;
+  }
   // A run that works changes what an earlier one found; one that failed before it planned shows nothing.
   if (lastRun?.status === 'running') return null;
   const planned = view.runs.find(({ planDigest }) => planDigest !== null);

@@ -5,13 +5,14 @@ import type { HttpContext, HttpEnv } from '../context.ts';
 import type { DaemonApi } from '../../daemon-api.ts';
 import { answerFailure } from '../failure.tsx';
 import { NO_ACCOUNT, NO_RUN, runNotShown, TOO_MANY_LARGE_RUNS } from '../refusals.ts';
-import type { RunView, ShowRun } from '../run-view.ts';
+import type { RunView } from '../run-view.ts';
+import type { ShowPage } from '../show-page.ts';
 import { placeIn } from './paged-sections.tsx';
 import { renderAccount } from './run-views.tsx';
 
-export interface DetailPagesOptions {
+export interface PagesOptions {
   readonly daemon: DaemonApi;
-  readonly showRun: ShowRun;
+  readonly showPage: ShowPage;
   readonly nowMs: () => number;
 }
 
@@ -21,7 +22,7 @@ const TREND_RUNS = 60;
 const LAST_ACTIONS = 20;
 
 /** Adds the pages. They have buttons for visitors who may use them. */
-export function addDetailPages(app: Hono<HttpEnv>, { daemon, showRun, nowMs }: DetailPagesOptions): void {
+export function addPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }: PagesOptions): void {
   app.get('/accounts/:name{[A-Za-z0-9._-]+}', async (context) => {
     const account = await daemon.account(context.req.param('name'));
     if (account === null) return await answerFailure(context, NO_ACCOUNT);
@@ -46,7 +47,7 @@ export function addDetailPages(app: Hono<HttpEnv>, { daemon, showRun, nowMs }: D
   }
 
   async function answerView(context: HttpContext, view: RunView): Promise<Response> {
-    const outcome = await showRun(view, context.req.raw.signal);
+    const outcome = await showPage(view, context.req.raw.signal);
     switch (outcome.type) {
       case 'page':
         return context.html(outcome.html);
