@@ -26,7 +26,7 @@ import {
 } from './apply-context.ts';
 import { findingsNow, type FindingsNow, recheckNow } from './recheck-deletes.ts';
 import { LOCK_LOST } from './run-result.ts';
-import { readLists } from './observe.ts';
+import { listsObserver, readLists } from './observe.ts';
 import { waits } from './settle.ts';
 
 const READ_AGAIN_MS = 60_000;
@@ -132,11 +132,13 @@ async function readTwiceIfNeeded(context: ApplyContext): Promise<ObservedCatalog
   const managed = KINDS.filter((kind) => request.settings.desired[kind] !== undefined);
   const expected = baselineOf(planned, deletedEntries(context, ['done']));
   const certain = baselineOf(planned, deletedEntries(context, ['done', 'unknown']));
-  const first = await readLists(context.reader);
+  const onRead = listsObserver(request.progress, 'delete');
+  const first = await readLists(context.reader, onRead);
   const suspicious = suspiciousShrink(certain, first, managed) !== null;
   if (!suspicious && !anythingMissing(expected, first, managed)) return first;
+  request.progress?.({ type: 'recheck', forMs: request.api.recheckMs });
   await deps.clock.sleep(request.api.recheckMs, request.signals.stop);
-  const second = await readLists(context.reader);
+  const second = await readLists(context.reader, onRead);
   if (suspicious && suspiciousShrink(certain, second, managed) !== null) return null;
   const observed = mergeReadings(first, second);
   // Lists that were accepted when the run was planned are accepted here too.
@@ -262,6 +264,13 @@ async function resolveUnsure(context: ApplyContext, unsure: readonly UnsureDelet
         context.statuses.get(operation.seq)?.status !== 'done' && readAtMs - sinceMs < settleMs,
     );
     if (open.length === 0 || halted(context)) return;
+    const untilMs = Math.max(...open.map(({ sinceMs }) => sinceMs)) + settleMs;
+    context.request.progress?.({
+      type: 'settle',
+      action: 'delete',
+      operations: open.length,
+      forMs: untilMs - clock.steadyMs(),
+    });
     await clock.sleep(waitMs, context.request.signals.stop);
   }
 }

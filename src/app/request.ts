@@ -8,6 +8,7 @@ import type {
   ServiceReader,
   WritableService,
 } from '../core/ports.ts';
+import type { ProgressObserver } from '../core/progress.ts';
 import type { CommitRelation } from '../core/repository.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
@@ -23,6 +24,8 @@ export interface AccountRequest {
   readonly configured: ReadonlySet<string>;
   readonly trigger: Trigger;
   readonly signals: RunSignals;
+  /** Learns what the run does, for people who wait for it. */
+  readonly progress?: ProgressObserver;
 }
 
 /** What every step of a run needs. Each step declares how much of the dependencies it may use. */
@@ -93,6 +96,4 @@ export interface ReconcileOptions {
   readonly isMade?: () => Promise<boolean>;
   /** Called with the plan before anything is written. */
   readonly onPlan?: (plan: Plan, runId: string) => void | Promise<void>;
-  /** Called after each operation. */
-  readonly onProgress?: (progress: { readonly done: number; readonly total: number }) => void;
 }

@@ -1,11 +1,13 @@
 // rolecall apply: its arguments and options.
 import { Option } from 'commander';
 import { addReportOptions, addRetryAfterOption, type CommandLine } from './command-line.ts';
+import type { ReportDetail } from '../report/document.ts';
 import type { OutputOptions } from './console.ts';
 import type { RetryAfterOptions } from './environment.ts';
 import { duration } from './option-values.ts';
+import { addDetailOptions } from './report-detail.ts';
 
-interface ApplyFlags extends OutputOptions, RetryAfterOptions {
+interface ApplyFlags extends OutputOptions, RetryAfterOptions, ReportDetail {
   readonly yes?: true;
   readonly all?: true;
   readonly plan?: string;
@@ -17,11 +19,11 @@ interface ApplyFlags extends OutputOptions, RetryAfterOptions {
 }
 
 export function addApply({ program, report }: CommandLine): void {
-  addRetryAfterOption(addReportOptions(program.command('apply')))
+  addRetryAfterOption(addDetailOptions(addReportOptions(program.command('apply'))))
     .description('plan, show the plan, ask for confirmation, apply the plan and verify the result')
     .argument('[account...]', "names or globs; '!name' excludes; required if there are several accounts")
     .option('--all', 'apply to all accounts')
-    .option('--yes', 'do not ask for confirmation')
+    .option('-y, --yes', 'do not ask for confirmation')
     .option(
       '--plan <file>',
       'apply a plan saved by `plan --save`; refused if it no longer matches the account',
@@ -52,6 +54,9 @@ export function addApply({ program, report }: CommandLine): void {
         yes: flags.yes === true,
         all: flags.all === true,
         planFile: flags.plan,
+        compact: flags.compact,
+        onlyChanges: flags.onlyChanges,
+        verbose: flags.verbose,
         allowHeld: flags.allowHeld === true,
         ignoreRetryAfter: flags.ignoreRetryAfter === true,
         lockTimeoutMs: flags.lockTimeout,

@@ -2,9 +2,10 @@
 import { Option } from 'commander';
 import { ACCOUNTS_HELP, addReportOptions, addRetryAfterOption, type CommandLine } from './command-line.ts';
 import type { PlanOptions } from './plan-accounts.ts';
+import { addDetailOptions } from './report-detail.ts';
 
 export function addPlan({ program, report }: CommandLine): void {
-  addRetryAfterOption(addReportOptions(program.command('plan')))
+  addRetryAfterOption(addDetailOptions(addReportOptions(program.command('plan'))))
     .description('show what apply would create, delete and hold, and who is affected (dry run)')
     .argument('[account...]', ACCOUNTS_HELP)
     .option('--save <file>', 'save the plan for `apply --plan`')

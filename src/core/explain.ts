@@ -1,17 +1,18 @@
 // Explains why a change is held and what releases it. Text only: policy.ts decides.
 import type { Kind, Policy } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
+import {
+  approveText,
+  type Explanation,
+  explainInUse,
+  explainRename,
+  explainSuspectedRename,
+} from './held-texts.ts';
 import { type History, kindNameKey } from './history.ts';
 import type { DeleteCounts, JudgedEntry } from './policy.ts';
 import type { CreateRule, HoldRule, OpenFreeze } from './plan.ts';
 import { entryKey, HELD_FIELDS, people } from './usage.ts';
 import { utcTime } from './utc-time.ts';
-import { yamlText } from './yaml-text.ts';
-
-interface Explanation {
-  readonly reason: string;
-  readonly release: string;
-}
 
 interface Facts {
   readonly policy: Policy;
@@ -67,12 +68,6 @@ function join(parts: readonly Explanation[]): Explanation {
   };
 }
 
-/** The line for `approvedDeletes` that approves the delete of an entry. */
-export function approvalLine(kind: Kind, name: string, expires?: string): string {
-  const lastDay = expires === undefined ? '' : `, expires: ${expires}`;
-  return `{ kind: ${kind}, name: ${yamlText(name)}${lastDay} }`;
-}
-
 function counted(count: number, kind: Kind): string {
   return `${count} ${kind}${count === 1 ? '' : 's'}`;
 }
@@ -106,37 +101,21 @@ function freeze(facts: Facts): Explanation {
 function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): Explanation {
   const { kind, extra, usedBy, missingHolders } = judged;
   const { policy, history, counts } = facts;
-  const approve = `add ${approvalLine(kind, extra.entry.name)} to approvedDeletes`;
+  const change = { kind, name: extra.entry.name, usedBy };
   const unusedSince = history.unusedSinceMs.get(entryKey(kind, extra.entry.id));
   // When this delete is a day old, the later ones leave room for the deletes of the plan.
   const deciding = history.recentDeletesMs[policy.maxDeletesPerDay - counts.total];
-  const them = usedBy.length === 1 ? 'that person' : 'those people';
-  const have = `${people(usedBy.length)} ${usedBy.length === 1 ? 'has' : 'have'} it`;
   switch (rule) {
     case 'in_use':
-      return {
-        reason: have,
-        release: `remove it from ${them}; or ${approve}`,
-      };
+      return explainInUse(change);
     case 'rename':
-      return usedBy.length === 0
-        ? {
-            reason: `its new name “${extra.desiredName ?? ''}” cannot be created yet`,
-            release: 'release the create first',
-          }
-        : {
-            reason: `it is being renamed to “${extra.desiredName ?? ''}” and ${have}`,
-            release: `assign “${extra.desiredName ?? ''}” to ${them} by hand; or ${approve}`,
-          };
+      return explainRename(change, extra.desiredName ?? '');
     case 'suspected_rename':
-      return {
-        reason: `its name is near the desired “${extra.nearName ?? ''}”, and ${have}`,
-        release: `if it is a rename, write the new name as { name: ${yamlText(extra.nearName ?? '')}, formerly: [${yamlText(extra.entry.name)}] }; if not, ${approve}`,
-      };
+      return explainSuspectedRename(change, extra.nearName ?? '');
     case 'holders_missing':
       return {
         reason: missingPeople(kind, missingHolders, facts.listedPeople),
-        release: `wait until the lists show them again, or ${judged.missingUntilMs === null ? 'for 24 hours from this plan' : `until ${utcTime(judged.missingUntilMs)}`}; or ${approve}`,
+        release: `wait until the lists show them again, or ${judged.missingUntilMs === null ? 'for 24 hours from this plan' : `until ${utcTime(judged.missingUntilMs)}`}; or ${approveText(change)}`,
       };
     case 'too_new':
       return {

@@ -1,5 +1,6 @@
 // What an operator does with accounts, on the command line or over HTTP: approve, pause, resume.
 import { DAY_MS } from './durations-and-sizes.ts';
+import type { ReviewedPlan } from './plan-changes.ts';
 
 export const OPERATOR_ACTIONS = ['sync', 'approve', 'pause', 'resume'] as const;
 export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
@@ -60,6 +61,8 @@ export interface AgreedPlan {
    * holds the deletes that the plan held.
    */
   readonly firstObserved: string | null;
+  /** The plan itself, where it is at hand: a run that refuses it reports what changed since. */
+  readonly reviewed?: ReviewedPlan | null;
 }
 
 export const APPROVAL_LIFE_MS = DAY_MS;

@@ -2,6 +2,7 @@
 import type { ApprovedDelete, Warning } from './catalog.ts';
 import type { KindDiff } from './diff.ts';
 import type { History } from './history.ts';
+import { appearance, nameDifference } from './name-difference.ts';
 import { compareCodePoints, nameKey, nearKey } from './names.ts';
 import type { JudgedEntry } from './policy.ts';
 import { people } from './usage.ts';
@@ -135,22 +136,49 @@ function severalNames({ kind, present }: KindDiff): Warning[] {
   });
 }
 
+/** Warns of extra entries, and of desired names, that a reader may take for another desired name. */
 function nearWarnings(diff: KindDiff, extras: readonly JudgedEntry[]): Warning[] {
-  const nearExtras = extras.flatMap((judged): Warning[] => {
-    if (judged.kind !== diff.kind || judged.extra.nearName === undefined) return [];
-    const { entry } = judged.extra;
+  const { kind } = diff;
+  const ofKind = extras.filter((judged) => judged.kind === kind);
+  const nearExtras = ofKind.flatMap(({ extra: { entry, nearName }, usedBy }): Warning[] =>
+    nearName === undefined
+      ? []
+      : [
+          {
+            code: 'near_name',
+            message: `the ${kind} “${entry.name}” (${people(usedBy.length)}) is nearly the desired “${nearName}”: ${nameDifference(entry.name, nearName)}; if it is a rename, declare it with \`formerly\``,
+            kind,
+            name: entry.name,
+            remoteId: entry.id,
+          },
+        ],
+  );
+  return [...nearExtras, ...lookAlikes(diff, ofKind), ...nearDesired(diff)];
+}
+
+/** Two names that look the same and are not near, because letters of different scripts differ, are never renames. */
+function lookAlikes({ kind, desired }: KindDiff, extras: readonly JudgedEntry[]): Warning[] {
+  const unnamed = extras.filter(({ extra }) => extra.cause === 'unnamed' && extra.nearName === undefined);
+  if (unnamed.length === 0) return [];
+  const byAppearance = new Map(desired.map(({ name }) => [appearance(name), name]));
+  return unnamed.flatMap(({ extra: { entry }, usedBy }): Warning[] => {
+    const desiredName = byAppearance.get(appearance(entry.name));
+    if (desiredName === undefined) return [];
     return [
       {
-        code: 'near_name',
-        message: `the ${diff.kind} “${entry.name}” (${people(judged.usedBy.length)}) differs from the desired “${judged.extra.nearName}” only in case, white space, diacritics or compatibility forms; if it is a rename, declare it with \`formerly\``,
-        kind: diff.kind,
+        code: 'lookalike_name',
+        message: `the ${kind} “${entry.name}” (${people(usedBy.length)}) looks like the desired “${desiredName}” and is another name: ${nameDifference(entry.name, desiredName)}; if it is a rename, declare it with \`formerly\``,
+        kind,
         name: entry.name,
         remoteId: entry.id,
       },
     ];
   });
+}
+
+function nearDesired({ kind, desired }: KindDiff): Warning[] {
   const seen = new Map<string, string>();
-  const nearDesired = diff.desired.flatMap(({ name }): Warning[] => {
+  return desired.flatMap(({ name }): Warning[] => {
     const other = seen.get(nearKey(name));
     if (other === undefined) {
       seen.set(nearKey(name), name);
@@ -159,13 +187,12 @@ function nearWarnings(diff: KindDiff, extras: readonly JudgedEntry[]): Warning[]
     return [
       {
         code: 'near_name',
-        message: `the desired ${diff.kind}s “${other}” and “${name}” differ only in case, white space, diacritics or compatibility forms; if they are the same, remove one`,
-        kind: diff.kind,
+        message: `the desired ${kind}s “${other}” and “${name}” are nearly the same: in “${name}”, ${nameDifference(name, other)}; if they are the same, remove one`,
+        kind,
         name,
       },
     ];
   });
-  return [...nearExtras, ...nearDesired];
 }
 
 /** Warns of approvals that have expired and of approvals that name no existing entry. */

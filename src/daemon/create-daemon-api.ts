@@ -115,6 +115,9 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     runs: (filter) => reader.runs(filter),
     latestRuns: (accounts, limit) => reader.latestRuns(accounts, limit),
     runJson: (id) => runJson(id, reader),
+    runProgress: (runId) => reader.runProgress(runId),
+    snapshots: (filter) => reader.snapshots(filter),
+    trend: (account, limit) => reader.trend(account, limit),
     operatorActions: (account, limit) => reader.operatorActions(account, limit),
     sync(account, by) {
       if (queue.isStopped()) return 'stopping';

@@ -69,6 +69,9 @@ export interface DaemonApi {
   readonly latestRuns: JournalReader['latestRuns'];
   /** A complete run as JSON; a large run in pieces. null when there is no such run. */
   runJson(id: string): Promise<string | AsyncIterable<string | Uint8Array> | null>;
+  readonly runProgress: JournalReader['runProgress'];
+  readonly snapshots: JournalReader['snapshots'];
+  readonly trend: JournalReader['trend'];
   readonly operatorActions: JournalReader['operatorActions'];
   /** Runs the account as soon as a place is free; during a run of the account, exactly one more run follows. */
   sync(account: string, by: Operator): 'queued' | 'unknown' | 'stopping';

@@ -1,19 +1,10 @@
-// The sections that reports of plans and runs share: creates, deletes, held changes, entries left alone, warnings.
-import type { Action, Kind, Warning } from '../core/catalog.ts';
-import { approvalLine } from '../core/explain.ts';
-import { DAY_MS } from '../core/durations-and-sizes.ts';
-import type { HeldChange, LeftAlone, Operation, Plan } from '../core/plan.ts';
-import {
-  code,
-  codeList,
-  toned,
-  type Column,
-  type Fact,
-  type Group,
-  type Line,
-  type Section,
-} from './document.ts';
-import { byKind, commas, count, HOLD_RULE_TEXTS, LEAVE_RULE_TEXTS, people } from './formatting.ts';
+// The sections that reports of plans and runs share: deletes, creates, entries left alone, warnings.
+import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
+import { newNameOf } from '../core/held-texts.ts';
+import type { LeftAlone, Operation } from '../core/plan.ts';
+import { code, codeList, toned, type Column, type Group, type Line, type Section } from './document.ts';
+import { byKind, count, LEAVE_RULE_TEXTS, people } from './formatting.ts';
+import { sortedNaturally } from './natural-order.ts';
 
 /** The first cells of every row about a change: `+ skill`, `TypeScript`. */
 export const CHANGE_COLUMNS: readonly Column[] = [{ head: 'Change' }, { head: 'Name' }];
@@ -32,126 +23,108 @@ export function changeCells(
   return [[toned(isDone ? tone : 'warn', sign), ` ${change.kind}`], [code(change.name)]];
 }
 
-/** One section for the creates of a plan and one for its deletes. An empty section is left out. */
-export function operationSections(
-  operations: readonly Operation[],
-  titles: { readonly create: string; readonly delete: string },
-): Section[] {
-  const creates = operations.filter(({ action }) => action === 'create');
-  const deletes = operations.filter(({ action }) => action === 'delete');
-  const sections: Section[] = [];
-  if (creates.length > 0) {
-    const rows = creates.map((create) => [...changeCells(create), reasonCell(create.reason)]);
-    const columns = [...CHANGE_COLUMNS, { head: 'Note' }];
-    sections.push({ title: titles.create, count: creates.length, groups: [{ columns, rows }] });
-  }
-  if (deletes.length > 0) {
-    sections.push({ title: titles.delete, count: deletes.length, groups: [deleteGroup(deletes)] });
-  }
-  return sections;
+/** The titles of the sections of operations. */
+export interface OperationTitles {
+  readonly lost: string;
+  readonly unused: string;
+  readonly create: string;
 }
 
-function deleteGroup(deletes: readonly Operation[]): Group {
+export const PLANNED: OperationTitles = {
+  lost: 'To delete, people lose them',
+  unused: 'To delete, nobody has them',
+  create: 'To create',
+};
+
+/** Text output shows this many creates, and this many deletes of what nobody has. */
+const QUIET_ROWS = 20;
+
+/** The deletes of what people have. The complete list matters: no other part of a plan takes something from somebody. */
+export function lossSection(operations: readonly Operation[], titles: OperationTitles): Section[] {
+  const deletes = sortedNaturally(operations.filter(losesPeople), KINDS);
+  if (deletes.length === 0) return [];
   const columns = [
     ...CHANGE_COLUMNS,
-    { head: 'People' },
-    { head: 'Id' },
+    { head: 'New name' },
     { head: 'Note' },
-    { head: 'Who', below: true } as const,
+    { head: 'Id' },
+    { head: 'People' },
+    { head: 'Who', below: 'overflow' } as const,
   ];
   const rows = deletes.map(({ usedBy = [], ...change }) => [
-    ...changeCells(change),
-    usedBy.length === 0
-      ? [toned('quiet', 'nobody has it')]
-      : [toned('bad', `${people(usedBy.length)} ${usedBy.length === 1 ? 'loses' : 'lose'} it`)],
-    change.remoteId === undefined ? [] : [toned('quiet', code(change.remoteId))],
-    reasonCell(change.reason),
-    usedBy.length === 0 ? [] : [codeList(usedBy)],
+    ...deleteCells(change),
+    [toned('bad', losing(usedBy.length))],
+    [codeList(usedBy)],
   ]);
-  return { columns, rows };
+  return [{ title: titles.lost, count: deletes.length, tone: 'bad', groups: [{ columns, rows }] }];
+}
+
+/** `1 person loses it`. */
+export function losing(amount: number): string {
+  return `${people(amount)} ${amount === 1 ? 'loses' : 'lose'} it`;
+}
+
+export function losesPeople({ action, usedBy = [] }: Operation): boolean {
+  return action === 'delete' && usedBy.length > 0;
+}
+
+/** The deletes of what nobody has, then the creates. Empty sections are left out. */
+export function quietSections(operations: readonly Operation[], titles: OperationTitles): Section[] {
+  const deletes = operations.filter((each) => each.action === 'delete' && !losesPeople(each));
+  const creates = operations.filter(({ action }) => action === 'create');
+  const oldNames = oldNamesOf(operations);
+  const note = ({ kind, name, reason }: Operation): Line => {
+    const oldName = oldNames.get(`${kind}:${name}`);
+    return oldName === undefined ? reasonCell(reason) : [toned('quiet', 'new name of '), code(oldName)];
+  };
+  const section = (title: string, changes: readonly Operation[], group: Omit<Group, 'rows'>): Section[] =>
+    changes.length === 0
+      ? []
+      : [
+          {
+            title,
+            count: changes.length,
+            textRows: QUIET_ROWS,
+            groups: [
+              {
+                ...group,
+                rows: sortedNaturally(changes, KINDS).map((change) =>
+                  change.action === 'delete' ? deleteCells(change) : [...changeCells(change), note(change)],
+                ),
+              },
+            ],
+          },
+        ];
+  return [
+    ...section(titles.unused, deletes, {
+      columns: [...CHANGE_COLUMNS, { head: 'New name' }, { head: 'Note' }, { head: 'Id' }],
+    }),
+    ...section(titles.create, creates, { columns: [...CHANGE_COLUMNS, { head: 'Note' }] }),
+  ];
+}
+
+/** The old name of each new one, where the operations complete a rename. */
+function oldNamesOf(operations: readonly Operation[]): Map<string, string> {
+  return new Map(
+    operations.flatMap((operation) => {
+      const newName = operation.action === 'delete' ? newNameOf(operation) : null;
+      return newName === null ? [] : [[`${operation.kind}:${newName}`, operation.name] as const];
+    }),
+  );
+}
+
+function deleteCells(change: Operation): Line[] {
+  const newName = newNameOf(change);
+  return [
+    ...changeCells(change),
+    newName === null ? [] : ['→ ', code(newName)],
+    newName === null ? reasonCell(change.reason) : [],
+    change.remoteId === undefined ? [] : [toned('quiet', code(change.remoteId))],
+  ];
 }
 
 function reasonCell(reason: string | undefined): Line {
   return reason === undefined ? [] : [toned('quiet', reason)];
-}
-
-/** How many days after the plan the suggested approval of a delete expires. */
-const APPROVAL_DAYS = 14;
-
-/** Opens each section of held changes. */
-export const HELD_INTRO = 'A rule holds each of these changes. Each run checks the rules again.';
-
-/** The held changes, grouped by the rules that hold them. A reason that a complete group shares is printed once. */
-export function heldSection({ held, createdAt }: Pick<Plan, 'held' | 'createdAt'>): Section[] {
-  if (held.length === 0) return [];
-  const expires = new Date(Date.parse(createdAt) + APPROVAL_DAYS * DAY_MS).toISOString().slice(0, 10);
-  const groups = new Map<string, HeldChange[]>();
-  for (const change of held.map((each) => withExpiry(each, expires))) {
-    const key = change.rules.join(' ');
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [change]);
-    else group.push(change);
-  }
-  return [
-    {
-      title: 'Held',
-      count: held.length,
-      tone: 'warn',
-      intro: [HELD_INTRO],
-      groups: [...groups.values()].map(heldGroup),
-    },
-  ];
-}
-
-/** Adds the date here, since a plan must be the same on every day. */
-function withExpiry(change: HeldChange, expires: string): HeldChange {
-  const { kind, name, release } = change;
-  const dated = approvalLine(kind, name, expires);
-  return { ...change, release: release.replaceAll(approvalLine(kind, name), () => dated) };
-}
-
-function heldGroup(changes: readonly HeldChange[]): Group {
-  const facts: Fact[] = [];
-  const reason = common(changes, (change) => change.reason);
-  const release = common(changes, (change) => change.release);
-  if (reason !== null) facts.push({ label: 'Why', line: [reason] });
-  if (release !== null) facts.push({ label: 'Release', line: [release] });
-  const rules = changes[0]?.rules ?? [];
-  return {
-    title: [
-      toned('warn', ...commas(rules.map(code))),
-      ': ',
-      rules.map((rule) => HOLD_RULE_TEXTS[rule]).join('; '),
-    ],
-    facts,
-    columns: [
-      ...CHANGE_COLUMNS,
-      { head: 'People' },
-      { head: 'Id' },
-      { head: 'Who', below: true },
-      { head: 'Why', below: true },
-      { head: 'Release', below: true },
-    ],
-    rows: changes.map((change) => [
-      ...changeCells(change, false),
-      change.action === 'create' ? [] : [peopleHave(change.usedBy.length)],
-      change.remoteId === null ? [] : [toned('quiet', code(change.remoteId))],
-      change.usedBy.length === 0 ? [] : [codeList(change.usedBy)],
-      reason === null ? [change.reason] : [],
-      release === null ? [change.release] : [],
-    ]),
-  };
-}
-
-function peopleHave(amount: number): string {
-  return `${people(amount)} ${amount > 1 ? 'have' : 'has'} it`;
-}
-
-/** The text that all of at least two changes share, or null. */
-function common(changes: readonly HeldChange[], read: (change: HeldChange) => string): string | null {
-  const [first, ...others] = changes.map(read);
-  if (first === undefined || others.length === 0) return null;
-  return others.every((text) => text === first) ? first : null;
 }
 
 /** The entries that the policy keeps: one row for each rule and kind. */
@@ -163,14 +136,20 @@ export function leftAloneSection(leftAlone: readonly LeftAlone[]): Section[] {
       [code(rule)],
       [count(entries.length, kind)],
       [LEAVE_RULE_TEXTS[rule]],
-      [{ list: entries.map((entry) => (rule === 'duplicate' ? withId(entry) : [code(entry.name)])) }],
+      [
+        {
+          list: sortedNaturally(entries, KINDS).map((entry) =>
+            rule === 'duplicate' ? withId(entry) : [code(entry.name)],
+          ),
+        },
+      ],
     ]),
   );
   const columns = [
     { head: 'Rule' },
     { head: 'Entries' },
     { head: 'Why' },
-    { head: 'Names', below: true } as const,
+    { head: 'Names', below: 'overflow' } as const,
   ];
   return [
     { title: 'Left alone', count: leftAlone.length, quiet: true, groups: [{ columns, rows, tone: 'quiet' }] },
@@ -189,16 +168,25 @@ export function leaveCounts(leftAlone: readonly LeftAlone[]): string {
   return [...counts].map(([rule, amount]) => `${amount} ${rule.replaceAll('_', ' ')}`).join(', ');
 }
 
-/** The warnings, each with its code, its message and the entry that it is about. */
+/** Text output shows this many warnings. */
+const WARNING_ROWS = 10;
+
+/** The warnings by their codes, each with the entry that it is about and its message. */
 export function warningSection(warnings: readonly Warning[]): Section[] {
   if (warnings.length === 0) return [];
-  const rows = warnings.map((warning): Line[] => [
-    [toned('warn', code(warning.code))],
-    warningSubject(warning),
-    [warning.message],
-  ]);
+  const codes = [...new Set(warnings.map((warning) => warning.code))];
   const columns = [{ head: 'Code' }, { head: 'About' }, { head: 'Message', below: true } as const];
-  return [{ title: 'Warnings', count: warnings.length, tone: 'warn', groups: [{ columns, rows }] }];
+  const groups = codes.map((each) => {
+    const rows = warnings
+      .filter((warning) => warning.code === each)
+      .map((warning): Line[] => [
+        [toned('warn', code(warning.code))],
+        warningSubject(warning),
+        [warning.message],
+      ]);
+    return { columns, rows };
+  });
+  return [{ title: 'Warnings', count: warnings.length, tone: 'warn', groups, textRows: WARNING_ROWS }];
 }
 
 function warningSubject({ kind, name, remoteId }: Warning): Line {

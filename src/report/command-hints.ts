@@ -6,13 +6,23 @@ export const PROGRAM = 'rolecall';
 
 /** How a suggested command begins after `--config FILE`. */
 export function programWith(configFile: string): string {
-  const plain = /^[\w@%+=:,./-]+$/.test(configFile);
-  return `${PROGRAM} --config ${plain ? configFile : `'${configFile.replaceAll("'", String.raw`'\''`)}'`}`;
+  return `${PROGRAM} --config ${shellWord(configFile)}`;
+}
+
+/** The text as one word of a shell command. */
+export function shellWord(text: string): string {
+  const plain = /^[\w@%+=:,./-]+$/.test(text);
+  return plain ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** The text, with `program` at the start of each command in backticks. */
 export function adaptHintsInText(text: string, program: string): string {
   return program === PROGRAM ? text : text.replaceAll(/`rolecall (?=[a-z])/g, () => `\`${program} `);
+}
+
+/** Like `adaptHintsInText`, for text that is JSON. */
+export function adaptHintsInJson(json: string, program: string): string {
+  return adaptHintsInText(json, JSON.stringify(program).slice(1, -1));
 }
 
 /** The report, with `program` at the start of each suggested command. */
@@ -41,10 +51,12 @@ export function adaptHintsInReport(report: Report, program: string): Report {
     ...(each.lines === undefined ? {} : { lines: each.lines.map(line) }),
     sections: each.sections.map(section),
     ...(each.next === undefined ? {} : { next: each.next.map(step) }),
+    ...(each.completeBy === undefined ? {} : { completeBy: command(each.completeBy) }),
   });
   // These commands are written by rolecall. A name of an account or an entry never starts one.
-  const step = ({ command, purpose }: NonNullable<ReportDocument['next']>[number]) => ({
-    command: command.replace(/^rolecall(?= )/, () => program),
+  const command = (each: string) => each.replace(/^rolecall(?= )/, () => program);
+  const step = ({ command: suggested, purpose }: NonNullable<ReportDocument['next']>[number]) => ({
+    command: command(suggested),
     purpose,
   });
   return { ...report, documents: report.documents.map(document) };

@@ -2,8 +2,13 @@
 // text.ts, markdown.ts and html.tsx print them. src/README.md says how to add one.
 
 /** The formats of a report, in the order of the help. */
-export const FORMATS = ['text', 'json', 'markdown'] as const;
+export const FORMATS = ['text', 'json', 'markdown', 'html'] as const;
 export type Format = (typeof FORMATS)[number];
+
+/** Whether a report is one document in this format, so that nothing else may be printed before or after it. */
+export function isOneDocument(format: Format): boolean {
+  return format === 'json' || format === 'html';
+}
 
 /** The meaning of a piece of a line. A format shows it as a colour, as a weight or not at all. */
 export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'strong';
@@ -27,11 +32,21 @@ export interface Fact {
   readonly line: Line;
 }
 
-/** `below`: a column of long text, which a format may print under the row instead of beside it. */
+/**
+ * `below`: a column of long text, which a format may print under the row instead of beside it; `overflow`: only if the
+ * text does not fit beside it.
+ */
 export interface Column {
   readonly head: string;
   readonly align?: 'left' | 'right';
-  readonly below?: true;
+  readonly below?: true | 'overflow';
+}
+
+/** A YAML list to paste into a file: its key and one line for each item. It is cut after complete items, as a comment says. */
+export interface Paste {
+  readonly intro: Line;
+  readonly key: string;
+  readonly items: readonly string[];
 }
 
 /** Rows with the same columns. `tone` colours all of them; `facts` hold for all of them. */
@@ -43,6 +58,8 @@ export interface Group {
   /** Whether text output shows the heads of the columns. */
   readonly heads?: true;
   readonly tone?: Tone;
+  /** One item for each row, in the same order. */
+  readonly paste?: Paste;
 }
 
 /** A titled part of a document. One limit applies to the rows of all its groups together. */
@@ -56,6 +73,10 @@ export interface Section {
   readonly quiet?: true;
   /** Never shortened in text output. Markdown has its own limit. */
   readonly unlimited?: true;
+  /** Lines to copy into a file. Text output neither indents, wraps nor shortens them. */
+  readonly verbatim?: readonly string[];
+  /** How many rows text output shows, if not the usual number. They are shared fairly among the groups. */
+  readonly textRows?: number;
 }
 
 /** One account, one run, or one list. */
@@ -64,6 +85,8 @@ export interface ReportDocument {
   /** The status behind the title. */
   readonly status?: { readonly label: string; readonly tone: Tone };
   readonly facts: readonly Fact[];
+  /** Whether text output prints the facts at the end, because nobody reads them first. */
+  readonly factsLast?: true;
   /** The lines to read first. */
   readonly headline: readonly Line[];
   /** Separate lines, as compilers print them. Text output never wraps or shortens them. */
@@ -72,6 +95,10 @@ export interface ReportDocument {
   readonly summary?: Line;
   /** The commands to run next, each with its purpose. */
   readonly next?: readonly { readonly command: string; readonly purpose: string }[];
+  /** The command that prints everything that text output leaves out; `--format json` by default. */
+  readonly completeBy?: string;
+  /** Without empty lines in text output, within the document and between such documents. */
+  readonly isDense?: true;
 }
 
 /** Everything that one command prints. */
@@ -82,8 +109,18 @@ export interface Report {
   readonly total?: { readonly line: Line; readonly table: Group };
 }
 
+/** How much a report of plans shows. */
+export interface ReportDetail {
+  /** Nothing is shortened. */
+  readonly verbose?: boolean | undefined;
+  /** One line for each change. */
+  readonly compact?: boolean | undefined;
+  /** Of several accounts, those without changes are counted only. */
+  readonly onlyChanges?: boolean | undefined;
+}
+
 /** How to print a report. Colour and width (in columns) apply to text only. */
-export interface ReportOptions {
+export interface ReportOptions extends ReportDetail {
   readonly format: Format;
   readonly colour: boolean;
   readonly width: number;

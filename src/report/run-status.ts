@@ -156,13 +156,17 @@ export function acceptListsStep(account: string): Steps[number] {
 export function failureStep(
   account: string,
   errorCode: string | null,
-  again: 'plan' | 'apply',
+  again: 'plan' | 'apply' | 'usage',
 ): Steps[number] {
   return fixStep(account, errorCode, again) ?? doctorStep(account);
 }
 
 /** The command that helps with an error which a second run does not fix, or null when there is none. */
-function fixStep(account: string, errorCode: string | null, again: 'plan' | 'apply'): Steps[number] | null {
+function fixStep(
+  account: string,
+  errorCode: string | null,
+  again: 'plan' | 'apply' | 'usage',
+): Steps[number] | null {
   switch (errorCode ?? '') {
     case 'config_invalid':
       return { command: 'rolecall validate', purpose: 'lists all problems of the configuration' };

@@ -1,5 +1,5 @@
 // The report of `usage`: each skill and role with its number of people, unused ones, and references to unknown ids.
-import type { Kind } from '../core/catalog.ts';
+import { type Kind, KINDS } from '../core/catalog.ts';
 import type { FailedPlan } from '../core/plan.ts';
 import type { AccountUsage } from '../core/usage.ts';
 import {
@@ -12,9 +12,14 @@ import {
   type Section,
 } from './document.ts';
 import { renderReport } from './render.ts';
-import { byKind, count, people } from './formatting.ts';
+import { byKind, count, messageLines, people } from './formatting.ts';
+import { sortedNaturally } from './natural-order.ts';
+import { failureStep } from './run-status.ts';
 
-/** The usage of each account, the most used entries first, otherwise in the given order. json is an array in that order. */
+/**
+ * The usage of each account: unused entries first, then the others by the number of their people. json is an array, with
+ * the most used entries first, otherwise in the given order.
+ */
 export function renderUsage(results: readonly (AccountUsage | FailedPlan)[], options: ReportOptions): string {
   const sorted = results.map((result) =>
     'status' in result
@@ -26,24 +31,45 @@ export function renderUsage(results: readonly (AccountUsage | FailedPlan)[], opt
           unknownReferences: result.unknownReferences,
         },
   );
-  // The caller reports on stderr why an account could not be read.
-  const documents = sorted.flatMap((result) => ('status' in result ? [] : [usageDocument(result)]));
-  return renderReport(sorted, () => ({ title: 'rolecall usage', documents }) satisfies Report, options);
+  const documents = () =>
+    results.map((result) => ('status' in result ? failedDocument(result) : usageDocument(result)));
+  return renderReport(
+    sorted,
+    () => ({ title: 'rolecall usage', documents: documents() }) satisfies Report,
+    options,
+  );
 }
 
-function usageDocument({ account, entries, unknownReferences }: AccountUsage): ReportDocument {
-  const used = entries.filter(({ usedBy }) => usedBy.length > 0);
-  const unused = entries.filter(({ usedBy }) => usedBy.length === 0);
+function failedDocument({ account, error }: FailedPlan): ReportDocument {
   return {
     title: [code(account)],
+    status: { label: `could not be read (${error.code})`, tone: 'bad' },
+    headline: [],
+    lines: messageLines(error.message),
+    facts: [],
+    sections: [],
+    next: [failureStep(account, error.code, 'usage')],
+  };
+}
+
+/** The report model of the usage of one account. */
+export function usageDocument({ account, entries, unknownReferences }: AccountUsage): ReportDocument {
+  const byName = sortedNaturally(entries, KINDS);
+  const unused = byName.filter(({ usedBy }) => usedBy.length === 0);
+  const used = byName
+    .filter(({ usedBy }) => usedBy.length > 0)
+    .toSorted((a, b) => b.usedBy.length - a.usedBy.length);
+  const summary = usageSummary(entries, unused.length, unknownReferences);
+  return {
+    title: [code(account)],
+    status: { label: summary, tone: unknownReferences.length > 0 ? 'warn' : 'good' },
     headline: [],
     facts: [],
     sections: [
+      ...entrySection('Unused, nobody has them', unused),
       ...entrySection('In use', used),
-      ...entrySection('Unused', unused),
       ...unknownSection(unknownReferences),
     ],
-    summary: [`Usage: ${usageSummary(entries, unused.length, unknownReferences)}.`],
   };
 }
 

@@ -8,12 +8,18 @@ import type { Database } from './tables.ts';
 import { isLargeRun, planText } from './large-run.ts';
 import { ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
+import { readProgress } from './run-progress.ts';
+import { readRemaining, readShortIds } from './run-summaries.ts';
 import { readPlan, readPlanBody, warningsOf } from './run-report.ts';
+import { readTrend } from './run-trend.ts';
 import { findRun, LISTED, toOperation, toRun, toRuns, withTotals } from './run-rows.ts';
+import { snapshotReader } from './snapshot-reader.ts';
 
 export function journalReader(db: Database): JournalReader {
   return {
-    async runs({ account, limit, sinceMs, status, after }) {
+    ...snapshotReader(db),
+
+    async runs({ account, limit, sinceMs, status, after, hasDeletes }) {
       let query = db
         .selectFrom('runs')
         .select(LISTED)
@@ -22,6 +28,7 @@ export function journalReader(db: Database): JournalReader {
         .limit(limit);
       if (account !== undefined) query = query.where('account', '=', account);
       if (status !== undefined) query = query.where('status', '=', status);
+      if (hasDeletes === true) query = query.where('deleted', '>', 0);
       if (sinceMs !== undefined) query = query.where('started_at', '>=', toIso(sinceMs));
       if (after !== undefined) query = query.where(isAfter(after));
       return await toRuns(db, await query.execute());
@@ -51,6 +58,10 @@ export function journalReader(db: Database): JournalReader {
         .execute();
       return rows.map(toRun);
     },
+
+    shortRunIds: (ids) => readShortIds(db, ids),
+
+    remaining: (runIds) => readRemaining(db, runIds),
 
     async run(id) {
       const row = await findRun(db, id);
@@ -105,6 +116,10 @@ export function journalReader(db: Database): JournalReader {
         .execute();
       return rows.map(toOperation);
     },
+
+    runProgress: (runId) => readProgress(db, runId),
+
+    trend: (account, limit) => readTrend(db, account, limit),
 
     async accounts(names) {
       let query = db.selectFrom('accounts').selectAll().orderBy('name');

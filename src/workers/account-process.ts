@@ -9,7 +9,7 @@ import type { PlanResult } from '../core/plan.ts';
 import type { CommitRelation } from '../core/repository.ts';
 import type { LargeRunEnd, PlanHeadline } from '../daemon/large-runs.ts';
 import { type ChildEnd, startChild } from '../platform/child-process.ts';
-import type { RequestObserver } from '../service/requests.ts';
+import type { RequestObserver } from '../core/progress.ts';
 import { countCalls } from './host-calls.ts';
 
 export interface ProcessJob {

@@ -8,7 +8,7 @@ import type { CommitRelation } from '../core/repository.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import type { LargeRuns, PlanHeadline } from '../daemon/large-runs.ts';
-import type { RequestObserver } from '../service/requests.ts';
+import type { RequestObserver } from '../core/progress.ts';
 import type { ProcessJob, ProcessOutcome } from './account-process.ts';
 import { runAccountProcess } from './account-process.ts';
 

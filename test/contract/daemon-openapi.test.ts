@@ -70,12 +70,15 @@ describe('the OpenAPI document of the daemon', () => {
         runJson: never,
         sync: () => 'stopping',
         approve: never,
+        runProgress: never,
+        snapshots: never,
+        trend: never,
         operatorActions: never,
         pause: never,
         resume: never,
         plan: never,
       },
-      showRun: never,
+      showPage: never,
       metrics: {
         contentType: '',
         text: never,
@@ -87,6 +90,7 @@ describe('the OpenAPI document of the daemon', () => {
       limits: DEFAULT_LIMITS,
       nowMs: () => 0,
       steadyMs: () => 0,
+      closing: new AbortController().signal,
     });
     const PROBES = ['/healthz', '/readyz', '/metrics'];
     const served = app.routes

@@ -12,7 +12,22 @@ const SCHEMA_OF = {
   usage: 'usage',
   validate: 'validate',
   doctor: 'doctor',
+  status: 'status',
+  who: 'who',
+  restore: 'restore',
+  snapshots: 'snapshots',
+  diff: 'diff',
 } as const;
+
+interface Failure {
+  readonly status: 'failed';
+  readonly account: string;
+  readonly error: { readonly message: string };
+}
+
+function isCommandFailure(element: object): element is Failure {
+  return 'status' in element && element.status === 'failed' && 'account' in element && element.account === '';
+}
 
 /** Every element that the command prints; each must match the schema. */
 async function elements(
@@ -21,11 +36,7 @@ async function elements(
   status: number,
 ): Promise<Record<string, unknown>[]> {
   const result = await s.run([...args, '--format', 'json']);
-  expect([args, result.status, result.stderr === '' ? '' : result.stderr]).toEqual([
-    args,
-    status,
-    result.stderr,
-  ]);
+  expect([args, result.status]).toEqual([args, status]);
   const value = JSON.parse(result.stdout) as unknown;
   const list = (Array.isArray(value) ? value : [value]) as Record<string, unknown>[];
   const schema = publishedSchema(SCHEMA_OF[args[0] as keyof typeof SCHEMA_OF]);
@@ -35,8 +46,48 @@ async function elements(
     // A schema that accepts anything would prove nothing.
     expect(schema.safeParse({ ...element, surprise: 1 }).success).toBe(false);
   }
+  // People read the failure of the command on stderr, and nothing but warnings when there is none.
+  const failures = (list as object[])
+    .filter(isCommandFailure)
+    .map(({ error }) => error.message.split('\n')[0] ?? '');
+  // On stderr, the commands that it suggests repeat --config.
+  const stderr = result.stderr.replaceAll(/ --config \S+/g, '');
+  for (const message of failures) expect([args, stderr]).toEqual([args, expect.stringContaining(message)]);
+  if (status === 0)
+    expect([args, result.stderr]).toEqual([args, expect.stringMatching(/^(?:warning: .*\n)*$/)]);
   return list;
 }
+
+test('the JSON of status, who, restore, snapshots and diff matches the published schemas', async () => {
+  const s = await scene({
+    skills: ['Perl', 'Kept'],
+    roles: ['Dev'],
+    resources: [{ id: 'p1', skills: ['Perl'], role: 'Dev' }],
+    file: 'policy: { delete: always, maxDeletePercent: 100 }\nskills: [Kept, New]\nroles: [Dev]',
+  });
+  s.configure('skills: [1.0]', 'broken');
+  await s.run(['plan', 'acme']);
+  await s.run(['apply', 'acme', '--yes']);
+  expect((await elements(s, ['status'], 0)).map(({ state }) => state)).toEqual(['invalid', 'converged']);
+  expect(await elements(s, ['who', 'Kept'], 0)).toHaveLength(2);
+  expect(await elements(s, ['who', 'nobody'], 1)).toHaveLength(2);
+  expect(await elements(s, ['restore', 'last'], 0)).toMatchObject([{ yaml: 'skills:\n  - Perl\n' }]);
+  expect((await elements(s, ['snapshots'], 0)).length).toBe(3);
+  expect(await elements(s, ['diff', '1', 'now'], 0)).toMatchObject([{ after: { id: null } }]);
+});
+
+test('every command with --format json has a published schema, which this file checks', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  const { stdout } = await s.run(['--help']);
+  const commands = [...stdout.matchAll(/^  ([a-z-]+)(?= .*\S)/gm)].map(([, name]) => name ?? '');
+  expect(commands).toContain('doctor');
+  const reporting: string[] = [];
+  for (const command of commands) {
+    const help = await s.run([command, '--help']);
+    if (/--format <format>.*\n?.*"json"/.test(help.stdout)) reporting.push(command);
+  }
+  expect(reporting.toSorted()).toEqual(Object.keys(SCHEMA_OF).toSorted());
+});
 
 test('the JSON of history, usage, validate, doctor, plan, apply and show matches the published schemas', async () => {
   const s = await scene({
@@ -50,32 +101,62 @@ test('the JSON of history, usage, validate, doctor, plan, apply and show matches
   expect(await elements(s, ['apply', '--yes', 'acme'], 3)).toHaveLength(1);
   expect((await elements(s, ['history'], 0)).length).toBeGreaterThan(2);
   expect(await elements(s, ['show', 'last'], 0)).toHaveLength(1);
+  expect(await elements(s, ['history', 'nobody'], 0)).toEqual([]);
+  expect((await elements(s, ['plan', 'broken'], 4)).map(({ status }) => status)).toEqual(['failed']);
+  expect((await elements(s, ['apply', '--yes', 'broken'], 4)).map(({ status }) => status)).toEqual([
+    'failed',
+  ]);
   expect((await elements(s, ['usage'], 4)).map(({ status }) => status)).toEqual([undefined, 'failed']);
   expect((await elements(s, ['validate'], 4)).length).toBeGreaterThan(0);
   const parts = await elements(s, ['doctor'], 4);
   expect(parts.map(({ account }) => account)).toEqual([null, 'acme', 'broken']);
 });
 
-test.each([[['plan']], [['apply', '--yes']], [['history']], [['show', 'last']], [['usage']], [['doctor']]])(
-  'the command %j prints JSON even when the service file is invalid',
-  async (args) => {
-    const s = await scene({ file: 'skills: [A]' });
-    s.write('config/rolecall.yaml', 'accounts: 5\n');
-    const [failure] = await elements(s, args, 4);
-    expect(failure).toMatchObject({ status: 'failed', error: { code: 'config_invalid' } });
-    const { stdout } = await s.run([...args, '--format', 'json', '--output', 'report.json']);
-    expect(stdout).toBe('');
-    expect(readFileSync(`${s.folder}/report.json`, 'utf8')).toContain('config_invalid');
-  },
-);
+test.each([
+  [['plan']],
+  [['apply', '--yes']],
+  [['history']],
+  [['show', 'last']],
+  [['usage']],
+  [['doctor']],
+  [['status']],
+  [['who', 'A']],
+  [['restore', 'last']],
+  [['snapshots']],
+  [['diff', 'last', 'now']],
+])('the command %j prints JSON even when the service file is invalid', async (args) => {
+  const s = await scene({ file: 'skills: [A]' });
+  s.write('config/rolecall.yaml', 'accounts: 5\n');
+  const [failure] = await elements(s, args, 4);
+  expect(failure).toMatchObject({ status: 'failed', error: { code: 'config_invalid' } });
+  const { stdout } = await s.run([...args, '--format', 'json', '--output', 'report.json']);
+  expect(stdout).toBe('');
+  expect(readFileSync(`${s.folder}/report.json`, 'utf8')).toContain('config_invalid');
+});
 
-test.each([[['plan']], [['apply', '--yes']], [['history']], [['show', 'last']]])(
-  'the command %j prints JSON even when the store cannot be opened',
+test.each([
+  [['plan']],
+  [['apply', '--yes']],
+  [['history']],
+  [['show', 'last']],
+  [['status']],
+  [['who', 'A']],
+  [['restore', 'last']],
+  [['snapshots']],
+  [['diff', 'last', 'now']],
+])('the command %j prints JSON even when the store cannot be opened', async (args) => {
+  const s = await scene({ file: 'skills: [A]' });
+  s.write('data/rolecall.db', 'no database, and longer than its header');
+  const [failure] = await elements(s, args, 1);
+  expect(failure).toMatchObject({ status: 'failed', error: { code: expect.stringMatching(/^store_/) } });
+});
+
+test.each([[['history']], [['show', 'last']]])(
+  'the command %j prints JSON even when there is no store yet',
   async (args) => {
     const s = await scene({ file: 'skills: [A]' });
-    s.write('data/rolecall.db', 'no database, and longer than its header');
     const [failure] = await elements(s, args, 1);
-    expect(failure).toMatchObject({ status: 'failed', error: { code: expect.stringMatching(/^store_/) } });
+    expect(failure).toMatchObject({ status: 'failed', error: { code: 'store_missing' } });
   },
 );
 
@@ -96,6 +177,10 @@ const WRONG_USAGE: readonly (readonly string[])[] = [
   ['show'],
   ['show', 'nothing', 'surplus'],
   ['usage', 'nobody'],
+  ['status', 'nobody'],
+  ['who'],
+  ['diff', 'now', 'now'],
+  ['restore', 'last', '--format', 'odd'],
   ['doctor', 'nobody'],
   ['validate', 'surplus'],
   ['validate', '--output', 'missing/report'],
@@ -107,7 +192,7 @@ test.each(WRONG_USAGE.map((args) => [args]))('the command %j prints wrong usage 
   expect(list).toMatchObject([{ status: 'failed', error: { code: 'usage' } }]);
   expect(JSON.stringify(list)).not.toMatch(/"message":"error|bug/);
   const { stdout, stderr } = await s.run([...args, '--format=json']);
-  expect(Array.isArray(JSON.parse(stdout))).toBe(args[0] !== 'show');
+  expect(Array.isArray(JSON.parse(stdout))).toBe(!['show', 'diff', 'restore'].includes(args[0] ?? ''));
   expect(stderr).toMatch(/^error: /m);
 });
 

@@ -22,10 +22,12 @@ import {
   requireToken,
 } from './middleware.ts';
 import type { HttpLimits } from './limits.ts';
-import type { ShowRun } from './run-view.ts';
+import type { ShowPage } from './show-page.ts';
 import { addPageActions } from './page-actions.ts';
 import { addOverview } from './pages/overview-routes.tsx';
 import { addPages } from './pages/page-routes.tsx';
+import { addSnapshotPages } from './pages/snapshot-routes.tsx';
+import { addRunEvents } from './run-events.tsx';
 import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { withSecurityHeaders } from './security-headers.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
@@ -37,7 +39,7 @@ export interface AppOptions {
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly daemon: DaemonApi;
-  readonly showRun: ShowRun;
+  readonly showPage: ShowPage;
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'wrongToken' | 'connectionDropped'>;
   /** What is not ready, as messages; empty when everything is ready. */
   readonly notReady: () => Promise<readonly string[]>;
@@ -46,6 +48,8 @@ export interface AppOptions {
   readonly nowMs: () => number;
   /** The clock of sessions and attempts, which nobody can set. */
   readonly steadyMs: () => number;
+  /** Aborts when the server closes, which ends the answers that would last. */
+  readonly closing: AbortSignal;
 }
 
 const WITHOUT_TOKEN = ['/healthz', '/readyz', '/metrics', SIGN_IN, ...ASSETS.map(({ path }) => path)];
@@ -87,7 +91,9 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   addApiReads(app, { daemon, log, nowMs });
   addApiActions(app, { daemon, log, limits });
   addOverview(app, daemon, nowMs);
-  addPages(app, daemon, options.showRun);
+  addPages(app, options);
+  addSnapshotPages(app, options);
+  addRunEvents(app, options);
   addPageActions(app, { daemon, log, limits });
   app.notFound((context) => answerFailure(context, NOT_FOUND));
   app.onError((error, context) => {

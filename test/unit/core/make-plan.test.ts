@@ -274,7 +274,7 @@ describe('warnings', () => {
       observed: { skill: [entry('typescript', '1')], resources: [person('p', ['1'])] },
     }).warnings;
     expect(warning).toMatchObject({ code: 'near_name', kind: 'skill', name: 'typescript', remoteId: '1' });
-    expect(warning?.message).toContain('“typescript” (1 person) differs from the desired “TypeScript”');
+    expect(warning?.message).toContain('“typescript” (1 person) is nearly the desired “TypeScript”');
   });
 
   it('name a near name once, with its kind, where both kinds are managed', () => {

@@ -20,22 +20,21 @@ const USAGE: AccountUsage = {
 };
 
 describe('the report of usage', () => {
-  it('shows the most used entries first, then unused ones, then unknown ids with the people who refer to them', () => {
-    expect(renderUsage([USAGE], TEXT)).toBe(`acme-eu
+  it('shows unused entries, then the most used ones first, then unknown ids with the people who refer to them', () => {
+    expect(renderUsage([USAGE], TEXT))
+      .toBe(`acme-eu: 2 skills and 1 role, 1 unused, 2 references to unknown ids
+
+  Unused, nobody has them (1)
+    skill  Perl  p1
 
   In use (2)
     120 people  skill  TypeScript  p2
       1 person  role   Designer    p3
 
-  Unused (1)
-    skill  Perl  p1
-
   Unknown ids (1)
     People refer to these ids, but no list contains them.
     2 people  skill  gone
         r1, r2
-
-  Usage: 2 skills and 1 role, 1 unused, 2 references to unknown ids.
 `);
   });
 
@@ -47,6 +46,18 @@ describe('the report of usage', () => {
     expect(account?.entries.map(({ name }) => name)).toEqual(['TypeScript', 'Designer', 'Perl']);
     expect(account?.entries[0]?.usedBy).toHaveLength(120);
     expect(account?.unknownReferences).toEqual(USAGE.unknownReferences);
+  });
+
+  it.each([
+    ['text', TEXT],
+    ['markdown', MARKDOWN],
+  ])('names an account that failed, with the reason, in %s', (_, options) => {
+    const error = { code: 'unauthorized', message: 'the service rejected the token' };
+    const failed = { schemaVersion: 1, account: 'beta', status: 'failed', error } as const;
+    const report = renderUsage([USAGE, failed], options);
+    expect(report).toMatch(/beta`?: could not be read \(unauthorized\)/);
+    expect(report).toContain('the service rejected the token');
+    expect(report).toContain('rolecall doctor beta');
   });
 
   it('is a table in markdown', () => {

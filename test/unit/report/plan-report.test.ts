@@ -1,8 +1,8 @@
 // The reports of plans.
 import { describe, expect, it } from 'vitest';
-import { TEXT_ROWS } from '../../../src/report/text.ts';
+import { TEXT_ROWS } from '../../../src/report/text-sections.ts';
 import { MARKDOWN_LIMIT } from '../../../src/report/markdown.ts';
-import { approvalLine } from '../../../src/core/explain.ts';
+import { approvalLine } from '../../../src/core/held-texts.ts';
 import { renderPlans } from '../../../src/report/plan-report.ts';
 import { renderRun } from '../../../src/report/run-report.ts';
 import {
@@ -17,6 +17,7 @@ import {
   resourceIds,
   TEXT,
 } from './samples.ts';
+import { entry, person, plan as planOf } from '../core/builders.ts';
 import type { PlanResult } from '../../../src/core/plan.ts';
 
 const FAILED: PlanResult = {
@@ -39,15 +40,31 @@ describe('plans as json', () => {
 });
 
 describe('plans as text', () => {
-  it('begin with the account, its status and its ids, and end with the counts', () => {
+  it('begin with the sentence that matters, and end with the counts and the ids', () => {
     const lines = linesOf(renderPlans([MIXED], TEXT));
-    expect(lines.slice(0, 4)).toEqual([
-      'acme-eu · changes: 3 to create, 2 to delete (3 people affected), 4 held',
+    expect(lines[0]).toBe(
+      'acme-eu: 3 to create, 2 to delete (3 people lose them), 4 held (47 people have them)',
+    );
+    expect(lines.slice(-5)).toEqual([
+      '  Plan: 3 to create, 2 to delete, 4 held, 412 unchanged, 5 left alone.',
       '  Account id   4815162342',
       '  Commit       3f2a91c0d1e2',
       `  Plan digest  ${MIXED.digest}`,
+      '',
     ]);
-    expect(lines.at(-2)).toBe('  Plan: 3 to create, 2 to delete, 4 held, 412 unchanged, 5 left alone.');
+  });
+
+  it('show first what takes something from people, then what is held, then the rest', () => {
+    const titles = linesOf(renderPlans([MIXED], TEXT)).filter((line) => /^ {2}[A-Z].*\)$/.test(line));
+    expect(titles).toEqual([
+      '  To delete, people lose them (1)',
+      '  Held (3)',
+      '  Held renames (1)',
+      '  To delete, nobody has them (1)',
+      '  To create (3)',
+      '  Warnings (2)',
+      '  Left alone (5)',
+    ]);
   });
 
   it('align columns whatever the script of the names', () => {
@@ -55,29 +72,29 @@ describe('plans as text', () => {
       [makePlan({ operations: [remove('日本語'), remove('ab'), remove('abcdef')] })],
       TEXT,
     );
-    expect(text).toContain('    - skill  日本語  nobody has it  id-3\n');
-    expect(text).toContain('    - skill  ab      nobody has it  id-2\n');
-    expect(text).toContain('    - skill  abcdef  nobody has it  id-6\n');
+    expect(text).toContain('    - skill  日本語  id-3\n');
+    expect(text).toContain('    - skill  ab      id-2\n');
+    expect(text).toContain('    - skill  abcdef  id-6\n');
   });
 
   it('print an overlong name in full and keep the other rows aligned', () => {
     const long = 'x'.repeat(300);
     const text = renderPlans([makePlan({ operations: [remove(long), remove('ab')] })], TEXT);
-    expect(text).toContain(`    - skill  ${long}  nobody has it  id-300\n`);
-    expect(text).toContain('    - skill  ab  nobody has it  id-2\n');
+    expect(text).toContain(`    - skill  ${long}  id-300\n`);
+    expect(text).toContain('    - skill  ab  id-2\n');
   });
 
   it('show how many people lose a deleted entry, and who they are', () => {
     const text = renderPlans([makePlan({ operations: [remove('Perl', ['r1', 'r2']), remove('Ada')] })], TEXT);
-    expect(text).toContain('- skill  Perl  2 people lose it  id-4\n        r1, r2\n');
-    expect(text).toContain('- skill  Ada   nobody has it');
+    expect(text).toContain('- skill  Perl  id-4  2 people lose it  r1, r2\n');
+    expect(text).toMatch(/nobody has them \(1\)\n +- skill {2}Ada {2}id-3\n/);
   });
 
   it('show the rules, the people, the reason and the release of a held change', () => {
     const text = renderPlans([makePlan({ held: [hold('Perl', { usedBy: resourceIds(47) })] })], TEXT);
     expect(text).toContain('in_use: people have it');
     expect(text).toContain('- skill  Perl  47 people have it');
-    expect(text).toMatch(/Who +res-0001, .*res-0008,\n +res-0009, res-0010 … and 37 more\n/);
+    expect(text).toMatch(/\n {10}res-0001, .*\n +.*res-0010 … and 37 more\n/);
     expect(text).toContain('Why      People have it.');
     expect(text).toContain('Release  Remove it from them, or approve the delete under approvedDeletes.');
   });
@@ -93,25 +110,44 @@ describe('plans as text', () => {
 
   it('cut a long list after complete rows and count the rest', () => {
     const lines = linesOf(renderPlans([makePlan({ operations: MANY.map((name) => create(name)) })], TEXT));
-    expect(lines.filter((line) => line.startsWith('    + skill'))).toHaveLength(TEXT_ROWS);
-    expect(lines).toContain('    … and 8800 more (--format json lists all of them)');
+    expect(lines.filter((line) => line.startsWith('    + skill'))).toHaveLength(20);
+    expect(lines).toContain('    … and 8980 more (rolecall plan acme-eu --verbose)');
     expect(lines).toContain('  To create (9000)');
   });
 
-  it('count the rest of a section over all its groups', () => {
+  it('show some rows of each group of held changes, and count the rest of each', () => {
     const held = MANY.slice(0, 300).map((name, index) =>
-      hold(name, index % 2 === 0 ? {} : { rules: ['too_new'] }),
+      hold(name, index % 3 === 0 ? {} : { rules: ['too_new'] }),
     );
     const lines = linesOf(renderPlans([makePlan({ held })], TEXT));
-    expect(lines.filter((line) => line.startsWith('      - skill'))).toHaveLength(TEXT_ROWS);
-    expect(lines).toContain('    … and 100 more (--format json lists all of them)');
+    const counts = lines.filter((line) => line.includes('… and')).map((line) => /\d+/.exec(line)?.[0]);
+    expect(counts).toEqual(['94', '194']);
+    expect(lines.filter((line) => line.startsWith('      - skill'))).toHaveLength(12);
   });
 
-  it('report a plan with nothing to do in two lines', () => {
+  it('name all of many entries that people lose, up to a limit that is counted', () => {
+    const operations = MANY.slice(0, 300).map((name) => remove(name, ['r1']));
+    const lines = linesOf(renderPlans([makePlan({ operations })], TEXT));
+    expect(lines.filter((line) => line.includes('1 person loses it'))).toHaveLength(TEXT_ROWS);
+    expect(lines).toContain('    … and 100 more (rolecall plan acme-eu --verbose)');
+  });
+
+  it('sort names as people do', () => {
+    const operations = ['Skill 10', 'Skill 2', 'skill 2', 'Äpfel', 'Zebra'].map((name) => create(name));
+    const text = renderPlans([makePlan({ operations })], TEXT);
+    expect([...text.matchAll(/\+ skill {2}(.*)/g)].map(([, name]) => name)).toEqual([
+      'Äpfel',
+      'skill 2',
+      'Skill 2',
+      'Skill 10',
+      'Zebra',
+    ]);
+  });
+
+  it('report a plan with nothing to do in one line', () => {
     const plan = makePlan({ leftAlone: MIXED.leftAlone });
-    expect(renderPlans([plan], TEXT)).toBe(
-      'acme-eu · nothing to do\n' +
-        '  412 entries match the file; 5 left alone (1 protected, 3 unmanaged, 1 duplicate).\n',
+    expect(renderPlans([plan], { ...TEXT, width: 200 })).toBe(
+      'acme-eu: nothing to do; 412 entries match the file, 5 left alone (1 protected, 3 unmanaged, 1 duplicate)\n',
     );
   });
 
@@ -124,7 +160,7 @@ describe('plans as text', () => {
     });
     const lines = linesOf(renderPlans([plan], TEXT));
     expect(lines.slice(0, 3)).toEqual([
-      'acme-eu · blocked: 1 to create, 0 to delete, 0 held',
+      'acme-eu: blocked, nothing will be written: 1 to create, 0 to delete, 0 held',
       '  Nothing will be written:',
       `  ${message}`,
     ]);
@@ -135,12 +171,12 @@ describe('plans as text', () => {
   });
 
   it('print every line of a failure to plan, and end with the sum over all accounts', () => {
-    const lines = linesOf(renderPlans([MIXED, FAILED], TEXT));
-    expect(lines).toContain('beta · could not be planned (config_invalid)');
+    const lines = linesOf(renderPlans([MIXED, FAILED], { ...TEXT, width: 200 }));
+    expect(lines).toContain('beta: could not be planned (config_invalid)');
     expect(lines).toContain('  beta.yaml:3:5: unknown key');
     expect(lines).toContain('  beta.yaml:9:1: quote it');
     expect(lines.at(-2)).toBe(
-      '2 accounts: 3 to create, 2 to delete, 4 held, 412 unchanged, 5 left alone; 1 could not be planned.',
+      '2 accounts: 3 to create, 2 to delete (3 people lose them), 4 held (47 people have them), 412 unchanged, 5 left alone; 1 could not be planned.',
     );
   });
 
@@ -156,15 +192,15 @@ describe('plans as text', () => {
 describe('plans as markdown', () => {
   it('begin with the counts and fold the less important sections', () => {
     const report = renderPlans([MIXED], MARKDOWN);
-    expect(report.startsWith('## rolecall plan\n\n### `acme-eu`: changes: 3 to create')).toBe(true);
+    expect(report.startsWith('## rolecall plan\n\n### `acme-eu`: 3 to create')).toBe(true);
     expect(report).toContain('<details>\n\n<summary>Left alone (5)</summary>\n\n| Rule |');
     expect(report).toContain('| + skill | `Kubernetes` |');
   });
 
-  it('show a hundred rows of a long list and count the rest', () => {
+  it('show a thousand short rows of a long list and count the rest', () => {
     const report = renderPlans([makePlan({ operations: MANY.map((name) => create(name)) })], MARKDOWN);
-    expect(report.match(/^\| \+ skill/gm)).toHaveLength(100);
-    expect(report).toContain('_… and 8900 more omitted (length limit); `--format json` shows everything._');
+    expect(report.match(/^\| \+ skill/gm)).toHaveLength(1000);
+    expect(report).toContain('_… and 8000 more omitted (length limit); `--format json` shows everything._');
   });
 
   it.each([
@@ -201,6 +237,128 @@ describe('plans as markdown', () => {
   });
 });
 
+/** A plan of names that repeat what the sentences of a plan contain, made by the planner. */
+function plannedHolds(names: readonly string[], near: readonly string[] = []) {
+  return planOf({
+    skills: ['Kept', { name: 'New; name”', formerly: ['Old'] }, ...near],
+    policy: UNLIMITED_DELETES,
+    observed: {
+      skill: ['Kept', 'Old', ...names].map((name) => entry(name)),
+      resources: [person('ada', ['Old', ...names]), person('grace', ['Old'])],
+    },
+  });
+}
+const UNLIMITED_DELETES = { maxDeletes: 9999, maxDeletesPerDay: 9999, maxDeletePercent: 100 };
+
+describe('held changes', () => {
+  it('share one reason and one release, whatever their names and people', () => {
+    const text = renderPlans([plannedHolds(['Perl', '1 person has it; or “x”', 'Ada', 'to approve'])], TEXT);
+    expect(text.match(/remove them from these people; or approve the deletes/g)).toHaveLength(1);
+    expect(text.match(/in_use: people have it \(4\)/g)).toHaveLength(1);
+  });
+
+  it('show the old and the new name of a rename side by side, with the people who are still to be moved', () => {
+    const text = renderPlans([plannedHolds([])], TEXT);
+    expect(text).toContain('- skill  Old  → New; name”  2 people have it  ada, grace\n');
+    expect(text).toContain('Release  assign “New; name”” to those people by hand; or approve the delete\n');
+  });
+
+  it('show where a name differs from the desired one that it is near to, also if nobody can see it', () => {
+    const text = renderPlans([plannedHolds(['Site\u00a0lead'], ['Site lead'])], { ...TEXT, width: 200 });
+    expect(text).toContain(
+      '- skill  Site\\u00a0lead  near Site lead  character 5 is U+00A0 no-break space, not U+0020 space',
+    );
+  });
+
+  it('show the ids of entries of one name', () => {
+    const held = [hold('Perl', { remoteId: 'p1' }), hold('Perl', { remoteId: 'p2' }), hold('Ada')];
+    const text = renderPlans([makePlan({ held })], TEXT);
+    expect(text).toMatch(/Ada +nobody.*\n.*Perl {2}p1 {2}nobody.*\n.*Perl {2}p2 {2}nobody/);
+  });
+});
+
+/** 500 creates, 200 held deletes of what people have and 95 that exceed every limit. */
+function largePlan() {
+  const names = Array.from({ length: 295 }, (_, index) => `Old ${index}`);
+  return planOf({
+    skills: MANY.slice(0, 500),
+    observed: {
+      skill: names.map((name) => entry(name)),
+      resources: names.slice(0, 200).map((name, index) => person(`65a1f0c2e4b0a1b2c3d4e${index}`, [name])),
+    },
+  });
+}
+
+/** 300 plans of a new store: 5 change much, one failed, and the others have nothing to do. */
+function manyPlans(): PlanResult[] {
+  return MANY.slice(0, 300).map((account, index): PlanResult => {
+    if (index === 40) {
+      const error = { code: 'unauthorized', message: 'the service rejected the token' };
+      return { schemaVersion: 1, account, status: 'failed', error };
+    }
+    if (index % 60 === 7) return { ...MIXED, account };
+    return {
+      ...planOf({ skills: ['A'], observed: { skill: [entry('A')] }, history: { hasSnapshot: false } }),
+      account,
+    };
+  });
+}
+
+describe('a long report', () => {
+  it.each([100, Number.POSITIVE_INFINITY])(
+    'of 500 creates and 295 held deletes has fewer than 120 lines at width %d',
+    (width) => {
+      const lines = linesOf(renderPlans([largePlan()], { ...TEXT, width }));
+      expect(lines.length).toBeLessThan(120);
+      expect(lines[0]).toBe('acme: 500 to create, 0 to delete, 295 held (200 people have them)');
+    },
+  );
+
+  it('of 300 accounts of which 5 changed has fewer than 40 lines, and counts and names every account', () => {
+    const lines = linesOf(renderPlans(manyPlans(), { ...TEXT, width: Number.POSITIVE_INFINITY }));
+    expect(lines.length).toBeLessThan(40);
+    expect(lines.filter((line) => /^Skill \d+ +\d/.test(line))).toHaveLength(5);
+    expect(lines.filter((line) => line.startsWith('Skill 40 '))).toEqual([
+      expect.stringMatching(/could not be planned \(unauthorized\)$/),
+    ]);
+    expect(lines).toContain('294 accounts have nothing to do: 294 entries match the files, 0 left alone.');
+    expect(lines).toContain('    no_history  294 accounts');
+    expect(lines.at(-2)).toMatch(/^300 accounts: .*; 294 with nothing to do; 1 could not be planned\.$/);
+  });
+
+  it('never leaves out what people lose, however many accounts there are', () => {
+    const operations = MANY.slice(0, 30).map((name) => remove(name, ['r1']));
+    const plans = MANY.slice(0, 40).map((account) => makePlan({ account, operations }));
+    expect(renderPlans(plans, TEXT).match(/1 person loses it/g)).toHaveLength(40 * 30);
+  });
+
+  it('is complete with --verbose', () => {
+    const text = renderPlans([largePlan()], { ...TEXT, verbose: true });
+    expect(text).not.toContain('… and');
+    expect(text.match(/^ {4,6}[+-] skill/gm)).toHaveLength(795);
+    expect(text.match(/^ {2}- \{ kind: skill/gm)).toHaveLength(200);
+  });
+
+  it('has one line for each change with --compact, beside the first line and the summary', () => {
+    const lines = linesOf(renderPlans([largePlan()], { ...TEXT, compact: true }));
+    expect(lines).toHaveLength(795 + 3);
+    expect(lines.filter((line) => /^ {2}[+-] skill/.test(line))).toHaveLength(795);
+    expect(lines.at(-2)).toBe('  Plan: 500 to create, 0 to delete, 295 held, 0 unchanged, 0 left alone.');
+  });
+
+  it.each([
+    ['text', TEXT],
+    ['markdown', MARKDOWN],
+  ])('counts the accounts without changes with --only-changes, in %s', (_, options) => {
+    const quiet = makePlan({ account: 'quiet' });
+    const warned = makePlan({ account: 'warned', warnings: MIXED.warnings });
+    const report = renderPlans([quiet, MIXED, warned], { ...options, onlyChanges: true });
+    expect(report).not.toContain('quiet');
+    expect(report).toContain('2 accounts have nothing to do');
+    expect(report).toMatch(/1 of them has warnings: `?warned/);
+  });
+});
+
 describe('advice to approve a delete', () => {
   const approve = (name: string) =>
     `remove it from those people; or add ${approvalLine('skill', name)} to approvedDeletes`;
@@ -220,7 +378,7 @@ describe('advice to approve a delete', () => {
     const shown = render()
       .replace(/&#(\d+);/g, (_code, digits: string) => String.fromCodePoint(Number(digits)))
       .replace(/\s+/g, ' ');
-    expect(shown).toContain('add { kind: skill, name: Perl, expires: 2027-01-07 } to approvedDeletes');
+    expect(shown).toContain('- { kind: skill, name: Perl, expires: 2027-01-07 }');
     expect(shown.match(/expires: 2027-01-07 \}/g)).toHaveLength(2);
     expect(shown).not.toContain('YYYY');
   });

@@ -11,6 +11,8 @@ interface LayoutProps {
   readonly current?: keyof typeof NAVIGATION;
   /** Whether the browser requests the same address again. */
   readonly again?: boolean;
+  /** After how many seconds a browser without scripts requests the page again. */
+  readonly reloadAfterS?: number;
   readonly children: Child;
 }
 
@@ -19,7 +21,7 @@ const NAVIGATION = {
   runs: { href: '/runs', text: 'Runs' },
 } as const;
 
-export function Layout({ title, visitor, current, again = false, children }: LayoutProps) {
+export function Layout({ title, visitor, current, again = false, reloadAfterS, children }: LayoutProps) {
   return (
     <html lang="en">
       <head>
@@ -28,6 +30,11 @@ export function Layout({ title, visitor, current, again = false, children }: Lay
         {/* Browsers must report to this server, and to no other, that a form was sent by one of its own pages. */}
         <meta name="referrer" content="same-origin" />
         {again ? <meta http-equiv="refresh" content="0" /> : null}
+        {reloadAfterS === undefined ? null : (
+          <noscript>
+            <meta http-equiv="refresh" content={String(reloadAfterS)} />
+          </noscript>
+        )}
         <title>{`${title} · rolecall`}</title>
         <link rel="icon" type="image/svg+xml" href={FAVICON.path} />
         <link rel="stylesheet" href={STYLESHEET.path} />

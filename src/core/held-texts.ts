@@ -1,0 +1,146 @@
+// The sentences about one held delete that name it, its people or its new name, and the same sentences without those
+// names, for a group of deletes. A stored plan has the sentences only; both directions are here, so they cannot drift.
+import type { Kind } from './catalog.ts';
+import type { HeldChange, Operation } from './plan.ts';
+import { people } from './usage.ts';
+import { yamlText } from './yaml-text.ts';
+
+/** Why a change is held, and what releases it. */
+export interface Explanation {
+  readonly reason: string;
+  readonly release: string;
+}
+
+type Change = Pick<HeldChange, 'kind' | 'name' | 'usedBy'>;
+
+/** The line for `approvedDeletes` that approves the delete of an entry. */
+export function approvalLine(kind: Kind, name: string, expires?: string): string {
+  const lastDay = expires === undefined ? '' : `, expires: ${expires}`;
+  return `{ kind: ${kind}, name: ${yamlText(name)}${lastDay} }`;
+}
+
+/** The advice to approve the delete of an entry. */
+export function approveText({ kind, name }: Pick<Change, 'kind' | 'name'>): string {
+  return `add ${approvalLine(kind, name)} to approvedDeletes`;
+}
+
+/** Whether an approval is among what releases the change, as its text says. */
+export function isReleasedByApproval(change: HeldChange): boolean {
+  return change.action === 'delete' && change.release.includes(approveText(change));
+}
+
+function have({ usedBy }: Change): string {
+  return `${people(usedBy.length)} ${usedBy.length === 1 ? 'has' : 'have'} it`;
+}
+
+function them({ usedBy }: Change): string {
+  return usedBy.length === 1 ? 'that person' : 'those people';
+}
+
+export function explainInUse(change: Change): Explanation {
+  return { reason: have(change), release: `remove it from ${them(change)}; or ${approveText(change)}` };
+}
+
+const RENAMED = ['it is being renamed to “', '” and '] as const;
+const NOT_CREATED = ['its new name “', '” cannot be created yet'] as const;
+const NEAR = ['its name is near the desired “', '”, and '] as const;
+const DELETED_NAME = ['renamed to “', '”'] as const;
+
+export function explainRename(change: Change, newName: string): Explanation {
+  if (change.usedBy.length === 0)
+    return { reason: NOT_CREATED.join(newName), release: 'release the create first' };
+  return {
+    reason: `${RENAMED.join(newName)}${have(change)}`,
+    release: `assign “${newName}” to ${them(change)} by hand; or ${approveText(change)}`,
+  };
+}
+
+export function explainSuspectedRename(change: Change, nearName: string): Explanation {
+  return {
+    reason: `${NEAR.join(nearName)}${have(change)}`,
+    release: `if it is a rename, write the new name as { name: ${yamlText(nearName)}, formerly: [${yamlText(change.name)}] }; if not, ${approveText(change)}`,
+  };
+}
+
+/** The reason of the delete of an old name that nobody has any more. */
+export function renamedText(newName: string): string {
+  return DELETED_NAME.join(newName);
+}
+
+/** The new name of the old one that a delete removes, or null if the delete completes no rename. */
+export function newNameOf({ reason = '' }: Pick<Operation, 'reason'>): string | null {
+  const [before, after] = DELETED_NAME;
+  const newName = reason.slice(before.length, -after.length);
+  return renamedText(newName) === reason ? newName : null;
+}
+
+/** The desired name that a held delete is about: of a rename its new name, of a suspected one the name it is near to. */
+export function desiredNameOf(change: HeldChange): string | null {
+  return namedSentences(change)?.desiredName ?? null;
+}
+
+interface NamedSentences extends Explanation {
+  readonly desiredName: string;
+}
+
+/** The sentences of a rename, declared or suspected, found by writing them again for each name they could be about. */
+function namedSentences(change: HeldChange): NamedSentences | null {
+  const { rules, reason } = change;
+  const hasPeople = change.usedBy.length > 0;
+  const found = rules.includes('rename')
+    ? between(reason, hasPeople ? [RENAMED[0], RENAMED[1] + have(change)] : NOT_CREATED)
+    : rules.includes('suspected_rename')
+      ? between(reason, [NEAR[0], NEAR[1] + have(change)])
+      : null;
+  if (found === null) return null;
+  const explain = rules.includes('rename') ? explainRename : explainSuspectedRename;
+  const sentences = explain(change, found);
+  const isWritten = reason.includes(sentences.reason) && change.release.includes(sentences.release);
+  return isWritten ? { ...sentences, desiredName: found } : null;
+}
+
+function between(text: string, [before, after]: readonly [string, string]): string | null {
+  const start = text.indexOf(before);
+  const end = text.indexOf(after, start + before.length);
+  return start === -1 || end === -1 ? null : text.slice(start + before.length, end);
+}
+
+/**
+ * The explanation of a held change without what concerns this entry alone: its people, its new name, its approval. Equal
+ * for all changes that the same rules hold for the same reason. The reason is empty if the rules say everything.
+ */
+export function sharedExplanation(change: HeldChange): Explanation {
+  const named = namedSentences(change);
+  const inUse = named === null && change.rules.includes('in_use') ? explainInUse(change) : null;
+  const own = named ?? inUse;
+  const general = generalRelease(change);
+  const release =
+    own === null || general === null ? change.release : change.release.replace(own.release, () => general);
+  return {
+    reason: own === null ? change.reason : withoutSentence(change.reason, own.reason),
+    release: release.replace(approveText(change), () => 'approve the deletes'),
+  };
+}
+
+/** What releases a change that is alone in its group; the approval itself is printed below it. */
+export function ownRelease(change: HeldChange): string {
+  return change.release.replace(approveText(change), () => 'approve the delete');
+}
+
+function generalRelease({ rules, usedBy }: HeldChange): string | null {
+  if (rules.includes('rename'))
+    return usedBy.length === 0
+      ? 'release the creates of the new names first'
+      : 'assign the new name to these people by hand; or approve the deletes';
+  if (rules.includes('suspected_rename'))
+    return 'if it is a rename, declare it: { name: NEW, formerly: [OLD] }; if not, approve the deletes';
+  return rules.includes('in_use') ? 'remove them from these people; or approve the deletes' : null;
+}
+
+/** The sentences of a reason are separated by semicolons; a sentence that is not one of them stays. */
+function withoutSentence(reason: string, sentence: string): string {
+  if (reason === sentence) return '';
+  if (reason.startsWith(`${sentence}; `)) return reason.slice(sentence.length + 2);
+  if (reason.endsWith(`; ${sentence}`)) return reason.slice(0, -sentence.length - 2);
+  return reason.replace(`; ${sentence}; `, () => '; ');
+}

@@ -1,0 +1,158 @@
+// The sections of held changes: one group for what the same rules hold for the same reason, with the approvals to paste.
+import { DAY_MS } from '../core/durations-and-sizes.ts';
+import { KINDS } from '../core/catalog.ts';
+import {
+  approvalLine,
+  desiredNameOf,
+  isReleasedByApproval,
+  ownRelease,
+  sharedExplanation,
+} from '../core/held-texts.ts';
+import { nameDifference } from '../core/name-difference.ts';
+import { type HeldChange, HOLD_RULES, type HoldRule, type Plan } from '../core/plan.ts';
+import { CHANGE_COLUMNS, changeCells } from './change-sections.ts';
+import {
+  code,
+  codeList,
+  toned,
+  type Fact,
+  type Group,
+  type Line,
+  type Paste,
+  type Section,
+} from './document.ts';
+import { commas, HOLD_RULE_TEXTS, people } from './formatting.ts';
+import { sortedNaturally } from './natural-order.ts';
+
+/** How many days after the plan the suggested approval of a delete expires. */
+const APPROVAL_DAYS = 14;
+/** Text output shows this many held changes; each may need a line for its people and one for its approval. */
+const HELD_ROWS = 12;
+
+/** Opens each section of held changes. */
+export const HELD_INTRO = 'A rule holds each of these changes. Each run checks the rules again.';
+
+/** The held changes by their rules, then the declared renames that wait for people. Empty sections are left out. */
+export function heldSections({ held, createdAt }: Pick<Plan, 'held' | 'createdAt'>): Section[] {
+  const expires = new Date(Date.parse(createdAt) + APPROVAL_DAYS * DAY_MS).toISOString().slice(0, 10);
+  const section = (title: string, intro: string, changes: readonly HeldChange[]): Section[] =>
+    changes.length === 0
+      ? []
+      : [
+          {
+            title,
+            count: changes.length,
+            tone: 'warn',
+            intro: [intro],
+            groups: grouped(changes).map((group) => heldGroup(group, expires)),
+            textRows: HELD_ROWS,
+          },
+        ];
+  const isRename = (change: HeldChange) => change.rules.includes('rename');
+  return [
+    ...section(
+      'Held',
+      HELD_INTRO,
+      held.filter((change) => !isRename(change)),
+    ),
+    ...section(
+      'Held renames',
+      'The old name is deleted when the last person has moved to the new one.',
+      held.filter(isRename),
+    ),
+  ];
+}
+
+interface HeldGroup {
+  readonly rules: readonly HoldRule[];
+  readonly reason: string;
+  readonly release: string;
+  readonly changes: readonly HeldChange[];
+}
+
+/** One group for each set of rules and each explanation, in the order of the rules. A change that is alone keeps its own names in the release. */
+function grouped(held: readonly HeldChange[]): HeldGroup[] {
+  const groups = new Map<string, HeldGroup & { readonly changes: HeldChange[] }>();
+  for (const change of sortedNaturally(held, KINDS)) {
+    const { rules } = change;
+    const { reason, release } = sharedExplanation(change);
+    const key = JSON.stringify([change.action, rules, reason, release]);
+    const group = groups.get(key);
+    if (group === undefined)
+      groups.set(key, { rules, reason, release: ownRelease(change), changes: [change] });
+    else {
+      group.changes.push(change);
+      groups.set(key, { ...group, release });
+    }
+  }
+  const rank = ({ rules: [rule] }: HeldGroup) => HOLD_RULES.findIndex((each) => each === rule);
+  return [...groups.values()].sort((a, b) => rank(a) - rank(b));
+}
+
+function heldGroup({ rules, reason, release, changes }: HeldGroup, expires: string): Group {
+  const facts: Fact[] = [
+    ...(reason === '' ? [] : [{ label: 'Why', line: [reason] }]),
+    { label: 'Release', line: [release] },
+  ];
+  const names = new Map<string, number>();
+  for (const { name } of changes) names.set(name, (names.get(name) ?? 0) + 1);
+  const paste = approvals(changes, rules, expires);
+  return {
+    title: [
+      toned('warn', ...commas(rules.map(code))),
+      `: ${rules.map((rule) => HOLD_RULE_TEXTS[rule]).join('; ')} (${changes.length})`,
+    ],
+    facts,
+    columns: [
+      ...CHANGE_COLUMNS,
+      { head: rules.includes('rename') ? 'New name' : 'Desired name' },
+      { head: 'Difference' },
+      { head: 'Id' },
+      { head: 'People' },
+      { head: 'Who', below: 'overflow' },
+    ],
+    rows: changes.map((change) => heldRow(change, names.get(change.name) === 1)),
+    ...(paste === null ? {} : { paste }),
+  };
+}
+
+/** The id is shown only where the name alone does not identify the entry. */
+function heldRow(change: HeldChange, hasOwnName: boolean): Line[] {
+  const { action, name, remoteId, usedBy, rules } = change;
+  const desired = desiredNameOf(change);
+  return [
+    ...changeCells(change, false),
+    desired === null ? [] : [rules.includes('rename') ? '→ ' : 'near ', code(desired)],
+    // A declared rename changes the name as it pleases; of a near name the difference may be invisible.
+    desired === null || rules.includes('rename') ? [] : [nameDifference(name, desired)],
+    hasOwnName || remoteId === null ? [] : [toned('quiet', code(remoteId))],
+    action === 'create' ? [] : [peopleHave(usedBy.length)],
+    usedBy.length === 0 ? [] : [codeList(usedBy)],
+  ];
+}
+
+function peopleHave(amount: number): string {
+  return `${people(amount)} ${amount > 1 ? 'have' : 'has'} it`;
+}
+
+/** The lines that approve these deletes, or null if no approval would release them. */
+function approvals(
+  changes: readonly HeldChange[],
+  rules: readonly HoldRule[],
+  expires: string,
+): Paste | null {
+  if (!changes.every(isReleasedByApproval)) return null;
+  const isOne = changes.length === 1;
+  const only = rules.includes('suspected_rename')
+    ? ` (only if ${isOne ? 'it is no rename' : 'they are no renames'})`
+    : '';
+  return {
+    intro: [
+      `To approve ${isOne ? 'this delete' : 'these deletes'}${only}, paste into the account's file (below `,
+      code('approvedDeletes'),
+      ' if it has that key):',
+    ],
+    key: 'approvedDeletes',
+    items: changes.map(({ kind, name }) => approvalLine(kind, name, expires)),
+  };
+}
