@@ -65,8 +65,6 @@ test('the page of an account with held changes lists them with their reasons and
   await daemon.stop();
 });
 
-const WAITING = /wait(s|ing) for approval/;
-
 test('an approved plan that runs is not shown as waiting for approval, and its totals grow', async () => {
   const names = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'];
   const s = await scene({
@@ -81,7 +79,7 @@ test('an approved plan that runs is not shown as waiting for approval, and its t
   expect(await page(daemon)).toContain('waits for approval');
   s.sandbox.setSettings({ latencyMs: 250 });
   expect((await daemon.api('accounts/acme/approve', { digest })).status).toBe(200);
-  expect(await page(daemon)).not.toMatch(WAITING);
+  expect(await page(daemon)).not.toContain('waits for approval');
   let now = await account(daemon);
   await s.until('some of the plan is done', async () => {
     now = await account(daemon);
@@ -92,9 +90,8 @@ test('an approved plan that runs is not shown as waiting for approval, and its t
   const [accountPage, listPage, runPage] = await Promise.all(
     ['/accounts/acme', '/', `/runs/${now.lastRun.id}`].map((path) => page(daemon, path)),
   );
-  expect(accountPage).not.toMatch(WAITING);
-  // The filter of the list has all states.
-  expect(listPage?.replace(/<select.*<\/select>/, '')).not.toMatch(WAITING);
+  for (const shown of [accountPage, listPage]) expect(shown).not.toContain('waits for approval');
+  expect(listPage).not.toContain('waiting for approval');
   expect(runPage).toMatch(/[3-8] created/);
   expect(runPage).not.toContain('Requests');
   const { body } = await daemon.api<{ readonly runs: readonly { readonly created: number }[] }>(
