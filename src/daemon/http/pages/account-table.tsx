@@ -17,13 +17,15 @@ const MAX_MESSAGE = 160;
 const POSITION = /^.*?:(\d+):\d+: /;
 
 interface AccountTableProps {
+  /** Errors of the daemon, which the page shows once for all accounts. */
+  readonly shared: readonly string[];
   readonly accounts: readonly RankedAccount[];
   readonly views: ReadonlyMap<string, AccountView>;
   readonly runs: ReadonlyMap<string, readonly RunMark[]>;
   readonly nowMs: number;
 }
 
-export function AccountTable({ accounts, views, runs, nowMs }: AccountTableProps) {
+export function AccountTable({ shared, accounts, views, runs, nowMs }: AccountTableProps) {
   return (
     <table class="cards accounts">
       <thead>
@@ -45,7 +47,13 @@ export function AccountTable({ accounts, views, runs, nowMs }: AccountTableProps
         {accounts.map(({ account: { name }, states }) => {
           const view = views.get(name);
           return view === undefined ? null : (
-            <AccountRow account={view} states={states} runs={runs.get(name) ?? []} nowMs={nowMs} />
+            <AccountRow
+              shared={shared}
+              account={view}
+              states={states}
+              runs={runs.get(name) ?? []}
+              nowMs={nowMs}
+            />
           );
         })}
       </tbody>
@@ -54,19 +62,20 @@ export function AccountTable({ accounts, views, runs, nowMs }: AccountTableProps
 }
 
 interface AccountRowProps {
+  readonly shared: readonly string[];
   readonly account: AccountView;
   readonly states: RankedAccount['states'];
   readonly runs: readonly RunMark[];
   readonly nowMs: number;
 }
 
-function AccountRow({ account, states, runs, nowMs }: AccountRowProps) {
+function AccountRow({ shared, account, states, runs, nowMs }: AccountRowProps) {
   const { name, lastRun } = account;
   return (
     <tr>
       <th scope="row">
         <a href={`/accounts/${encodeURIComponent(name)}`}>{visible(name)}</a>
-        <Notes account={account} nowMs={nowMs} />
+        <Notes shared={shared} account={account} nowMs={nowMs} />
       </th>
       <td data-head="State">
         <StateBadges states={states} />
@@ -108,9 +117,12 @@ function NextRun({ account, nowMs }: { readonly account: AccountView; readonly n
   return <RelativeInstant at={isLater ? backoffUntil : nextRunAt} nowMs={nowMs} />;
 }
 
+type NotesProps = Pick<AccountRowProps, 'shared' | 'account' | 'nowMs'>;
+
 /** Why the account is in its states. */
-function Notes({ account, nowMs }: { readonly account: AccountView; readonly nowMs: number }) {
-  const { pause, pending, approved, issues, lastRun, consecutiveFailures } = account;
+function Notes({ shared, account, nowMs }: NotesProps) {
+  const { pause, pending, approved, lastRun, consecutiveFailures } = account;
+  const issues = account.issues.filter((each) => !shared.includes(each));
   const [issue] = issues;
   const isWaiting = pending !== null && approved?.digest !== pending.digest;
   return (
@@ -121,7 +133,7 @@ function Notes({ account, nowMs }: { readonly account: AccountView; readonly now
           {issues.length > 1 ? ` … and ${issues.length - 1} more` : ''}
         </Note>
       )}
-      {issue === undefined && lastRun?.errorCode ? (
+      {account.valid && lastRun?.errorCode ? (
         <Note>{failure(lastRun.errorCode, consecutiveFailures)}</Note>
       ) : null}
       {isWaiting ? (

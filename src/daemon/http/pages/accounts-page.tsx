@@ -41,7 +41,7 @@ export function AccountsPage({ daemon, list, views, runs, nowMs, visitor }: Acco
         {shown.length === 0 ? (
           <Nothing list={list} />
         ) : (
-          <AccountTable accounts={shown} views={views} runs={runs} nowMs={nowMs} />
+          <AccountTable shared={daemon.issues} accounts={shown} views={views} runs={runs} nowMs={nowMs} />
         )}
         <Pages list={list} />
         <DaemonFacts daemon={daemon} nowMs={nowMs} />

@@ -142,8 +142,11 @@ describe('the page of all accounts', () => {
   it('shows the errors of the daemon itself, and that there is no account', async () => {
     const issues = [`rolecall.yaml:1:1: ${HOSTILE}`, ...Array.from({ length: 30 }, (_, index) => `${index}`)];
     const overview = { ...makeStage().overview, issues, undelivered: 2 };
-    const { get, running } = await browse({ overview });
+    const accounts = [makeAccount('healthy', { valid: false, issues })];
+    const { get, running } = await browse({ overview, accounts });
     const text = await get('/');
+    // Errors of the service file are those of all accounts; no row repeats them.
+    expect(rowOf(text, 'healthy')).toContain('</a></th>');
     expect(text).toContain('The last valid configuration is used');
     expect(text).toContain('rolecall.yaml:1:1: &lt;script&gt;');
     expect(text).toContain('… and 11 more');
