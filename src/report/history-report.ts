@@ -59,11 +59,12 @@ function historyReport(
   shortIds: ReadonlyMap<string, string>,
   width: number,
 ): Report {
-  const used: readonly HistoryColumn[] = [
+  const all: readonly HistoryColumn[] = [
     ...COLUMNS,
     { head: 'Run', cell: ({ id }) => [code(shortIds.get(id) ?? id)] },
     { head: 'Commit', from: COMMIT_FROM, cell: (run) => commitCell(run, width >= SUBJECT_FROM) },
-  ].filter(({ from = 0 }: HistoryColumn) => width >= from);
+  ];
+  const used = all.filter(({ from = 0 }) => width >= from);
   const columns = used.map(({ head, align = 'left' }) => ({ head, align }));
   const rows = runs.map((run) => used.map(({ cell }) => cell(run)));
   return {
