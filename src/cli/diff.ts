@@ -15,7 +15,13 @@ import {
 import { openOutput, type OutputOptions } from './console.ts';
 import type { Environment, RetryAfterOptions } from './environment.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { findCompared, refuseDifferentRemotes, refuseNowAlone, type Side, SNAPSHOT_HELP } from './find-snapshot.ts';
+import {
+  findCompared,
+  refuseDifferentRemotes,
+  refuseNowAlone,
+  type Side,
+  SNAPSHOT_HELP,
+} from './find-snapshot.ts';
 import { loadAccounts, settingsOf } from './load-accounts.ts';
 import { accountNamed } from './select-accounts.ts';
 import { listenForSignals } from './signals.ts';
