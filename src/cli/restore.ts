@@ -1,6 +1,5 @@
 // rolecall restore: what a run deleted, and who had it. It reads the store and never calls the service.
 import { relative } from 'node:path';
-import { Option } from 'commander';
 import { StoreError } from '../core/errors.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { RunRecord } from '../core/journal.ts';
@@ -9,7 +8,7 @@ import type { ConfiguredAccount } from '../core/settings.ts';
 import type { SnapshotRecord } from '../core/snapshots.ts';
 import { type Format, FORMATS } from '../report/document.ts';
 import type { Restoration } from '../report/restore-report.ts';
-import type { CommandContext, CommandLine } from './command-line.ts';
+import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions, showMessage } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { ACCOUNT_OF_LAST_HELP, findRun, RUN_HELP } from './find-run.ts';
@@ -26,13 +25,10 @@ CSV: one row for each person. A cell that begins with =, +, - or @ gets a leadin
 run it as a formula.`;
 
 export function addRestore({ program, report }: CommandLine): void {
-  program
-    .command('restore')
+  addReportOptions(program.command('restore'), [...FORMATS, 'csv'])
     .description('print what a run deleted: lines that create it again, and who had it')
     .argument('<run>', RUN_HELP)
     .option('--account <name>', ACCOUNT_OF_LAST_HELP)
-    .addOption(new Option('--format <format>', 'output format').choices([...FORMATS, 'csv']).default('text'))
-    .option('--output <file>', 'write the report to this file instead of stdout')
     .addHelpText('after', CSV_HELP)
     .action((wanted: string, flags: RestoreFlags) =>
       report('restore', reportOptions(flags), (context) => restore(context, wanted, flags)),

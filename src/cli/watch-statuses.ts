@@ -11,6 +11,9 @@ const HOME = '\u001B[H';
 const CLEAR_LINE = '\u001B[K';
 const CLEAR_BELOW = '\u001B[J';
 const CLEAR = '\u001B[2J';
+/** A row that is longer than the screen is wide is cut there: a wrapped one would move the others off the screen. */
+const NO_WRAP = '\u001B[?7l';
+const WRAP = '\u001B[?7h';
 
 /** Watches until SIGINT or SIGTERM. Throws what the reading throws: a watch must not show an old state as the present. */
 export async function watchStatuses(
@@ -33,8 +36,13 @@ export async function watchStatuses(
       const statuses = await readStatuses(context.environment, await configuration(nowMs), names, nowMs);
       const states = new Map(statuses.map((status) => [status.account, stateKey(status)]));
       if (output.isTerminal) {
-        const text = renderStatus(statuses, nowMs, output.render);
-        await output.print((isFirst ? CLEAR : '') + screen(text, process.stdout.rows));
+        // The terminal may have another size now.
+        const { columns, rows } = process.stdout;
+        const text = renderStatus(statuses, nowMs, {
+          ...output.render,
+          width: columns || output.render.width,
+        });
+        await output.print((isFirst ? NO_WRAP + CLEAR : '') + screen(text, rows));
       } else {
         const changed = statuses.filter(({ account }) => shown.get(account) !== states.get(account));
         const isSame = changed.length === 0 && states.size === shown.size;
@@ -45,6 +53,7 @@ export async function watchStatuses(
       await sleep(EVERY_MS, undefined, { signal: stop.signal }).catch(() => undefined);
     }
   } finally {
+    if (output.isTerminal) await output.print(WRAP);
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
     process.stdout.off('error', onSignal);

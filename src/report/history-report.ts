@@ -1,6 +1,14 @@
 // The report of `history`: one row for each run, in the given order.
 import type { RunRecord } from '../core/journal.ts';
-import { code, toned, type Line, type Report, type ReportOptions } from './document.ts';
+import {
+  code,
+  toned,
+  type Column,
+  type Line,
+  type Report,
+  type ReportOptions,
+  type Tone,
+} from './document.ts';
 import { renderReport } from './render.ts';
 import { runToJson } from './run-json.ts';
 import { statusTone } from './run-status.ts';
@@ -18,9 +26,32 @@ export function renderRuns(
   return renderReport(runs.map(runToJson), () => historyReport(runs, shortIds, options.width), options);
 }
 
-/** Narrower terminals do not show the commit, and then its subject, which are in the report of the run. */
+/** A column, and the narrowest terminal that shows it. What is left out is in the report of the run. */
+interface HistoryColumn extends Column {
+  readonly from?: number;
+  readonly cell: (run: RunRecord) => Line;
+}
+
+const WIDE = 100;
 const COMMIT_FROM = 130;
 const SUBJECT_FROM = 160;
+
+const COLUMNS: readonly HistoryColumn[] = [
+  { head: 'Started', cell: ({ startedAt }) => [{ time: startedAt }] },
+  { head: 'Account', cell: ({ account }) => [code(account)] },
+  { head: 'Status', cell: (run) => [toned(statusTone(run.status), run.status), ...repeats(run)] },
+  { head: 'Trigger', from: WIDE, cell: ({ trigger, mode }) => [`${trigger}, ${mode}`] },
+  { head: 'Created', align: 'right', cell: ({ created }) => amount('good', '+', created) },
+  { head: 'Deleted', align: 'right', cell: ({ deleted }) => amount('bad', '-', deleted) },
+  { head: 'Held', align: 'right', cell: ({ held }) => amount('warn', '', held) },
+  { head: 'Failed', align: 'right', from: WIDE, cell: ({ failed }) => amount('bad', '', failed) },
+  {
+    head: 'Duration',
+    align: 'right',
+    from: WIDE,
+    cell: ({ startedAt, finishedAt }) => [duration(elapsedMs(startedAt, finishedAt))],
+  },
+];
 
 /** The report model of the list of runs. */
 function historyReport(
@@ -28,22 +59,14 @@ function historyReport(
   shortIds: ReadonlyMap<string, string>,
   width: number,
 ): Report {
-  const columns = [
-    { head: 'Started' },
-    { head: 'Account' },
-    { head: 'Status' },
-    { head: 'Trigger' },
-    ...['Created', 'Deleted', 'Held', 'Failed', 'Duration'].map(
-      (head) => ({ head, align: 'right' }) as const,
-    ),
-    { head: 'Run' },
-    ...(width >= COMMIT_FROM ? [{ head: 'Commit' }] : []),
+  const all: readonly HistoryColumn[] = [
+    ...COLUMNS,
+    { head: 'Run', cell: ({ id }) => [code(shortIds.get(id) ?? id)] },
+    { head: 'Commit', from: COMMIT_FROM, cell: (run) => commitCell(run, width >= SUBJECT_FROM) },
   ];
-  const rows = runs.map((run): Line[] => [
-    ...runRow(run),
-    [code(shortIds.get(run.id) ?? run.id)],
-    ...(width >= COMMIT_FROM ? [commitCell(run, width >= SUBJECT_FROM)] : []),
-  ]);
+  const used = all.filter(({ from = 0 }) => width >= from);
+  const columns = used.map(({ head, align = 'left' }) => ({ head, align }));
+  const rows = runs.map((run) => used.map(({ cell }) => cell(run)));
   return {
     title: 'rolecall history',
     documents: [
@@ -71,16 +94,6 @@ function commitCell({ configCommit, configDirty, configSubject }: RunRecord, has
   return [code(shortCommit(configCommit)), `${changed}${subject}`];
 }
 
-function runRow(run: RunRecord): Line[] {
-  return [
-    [{ time: run.startedAt }],
-    [code(run.account)],
-    [toned(statusTone(run.status), run.status), ...repeats(run)],
-    [`${run.trigger}, ${run.mode}`],
-    [run.created > 0 ? toned('good', `+${run.created}`) : toned('quiet', '0')],
-    [run.deleted > 0 ? toned('bad', `-${run.deleted}`) : toned('quiet', '0')],
-    [run.held > 0 ? toned('warn', String(run.held)) : toned('quiet', '0')],
-    [run.failed > 0 ? toned('bad', String(run.failed)) : toned('quiet', '0')],
-    [duration(elapsedMs(run.startedAt, run.finishedAt))],
-  ];
+function amount(tone: Tone, sign: string, value: number): Line {
+  return [value > 0 ? toned(tone, `${sign}${value}`) : toned('quiet', '0')];
 }

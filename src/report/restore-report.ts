@@ -212,7 +212,7 @@ function peopleSections(entries: readonly DeletedEntry[]): Section[] {
     ...(held.length === 0
       ? []
       : [{ title: 'Who had them', count: held.length, groups: held, unlimited: true } as const]),
-    ...listSection('Nobody had', nobody),
+    ...listSection('Nobody had these', nobody),
     ...listSection('Who had them is no longer stored', lost),
   ];
 }
