@@ -12,7 +12,15 @@ const SCHEMA_OF = {
   usage: 'usage',
   validate: 'validate',
   doctor: 'doctor',
+  status: 'status',
+  snapshots: 'snapshots',
+  diff: 'diff',
+  who: 'who',
+  restore: 'restore',
 } as const;
+
+/** The commands whose JSON is one object. That of the others is a list. */
+const PRINT_ONE: readonly string[] = ['show', 'diff', 'restore'];
 
 interface Failure {
   readonly status: 'failed';
@@ -66,7 +74,7 @@ test('every command with --format json has a published schema, which this file c
   expect(reporting.toSorted()).toEqual(Object.keys(SCHEMA_OF).toSorted());
 });
 
-test('the JSON of history, usage, validate, doctor, plan, apply and show matches the published schemas', async () => {
+test('the JSON of every command that reports matches its published schema', async () => {
   const s = await scene({
     skills: ['Perl', 'Kept', 'Unused'],
     roles: ['Dev'],
@@ -85,11 +93,29 @@ test('the JSON of history, usage, validate, doctor, plan, apply and show matches
   ]);
   expect((await elements(s, ['usage'], 4)).map(({ status }) => status)).toEqual([undefined, 'failed']);
   expect((await elements(s, ['validate'], 4)).length).toBeGreaterThan(0);
+  expect((await elements(s, ['status'], 0)).map(({ account }) => account)).toHaveLength(2);
+  expect((await elements(s, ['snapshots', 'acme'], 0)).length).toBeGreaterThan(1);
+  expect(await elements(s, ['who', 'Perl'], 0)).not.toEqual([]);
+  const [applied] = JSON.parse((await s.run(['history', 'acme', '--format', 'json'])).stdout) as {
+    id: string;
+  }[];
+  expect(await elements(s, ['diff', applied?.id ?? '', 'now'], 0)).toHaveLength(1);
+  expect(await elements(s, ['restore', applied?.id ?? ''], 0)).toHaveLength(1);
   const parts = await elements(s, ['doctor'], 4);
   expect(parts.map(({ account }) => account)).toEqual([null, 'acme', 'broken']);
 });
 
-test.each([[['plan']], [['apply', '--yes']], [['history']], [['show', 'last']], [['usage']], [['doctor']]])(
+const STORE_READERS = [
+  ['history'],
+  ['show', 'last'],
+  ['status'],
+  ['snapshots'],
+  ['who', 'A'],
+  ['restore', 'last'],
+  ['diff', 'last', 'now'],
+];
+
+test.each([['plan'], ['apply', '--yes'], ['usage'], ['doctor'], ...STORE_READERS].map((args) => [args]))(
   'the command %j prints JSON even when the service file is invalid',
   async (args) => {
     const s = await scene({ file: 'skills: [A]' });
@@ -102,7 +128,7 @@ test.each([[['plan']], [['apply', '--yes']], [['history']], [['show', 'last']], 
   },
 );
 
-test.each([[['plan']], [['apply', '--yes']], [['history']], [['show', 'last']]])(
+test.each([['plan'], ['apply', '--yes'], ...STORE_READERS].map((args) => [args]))(
   'the command %j prints JSON even when the store cannot be opened',
   async (args) => {
     const s = await scene({ file: 'skills: [A]' });
@@ -112,7 +138,8 @@ test.each([[['plan']], [['apply', '--yes']], [['history']], [['show', 'last']]])
   },
 );
 
-test.each([[['history']], [['show', 'last']]])(
+// Without a store, status lists the configured accounts.
+test.each(STORE_READERS.filter(([command]) => command !== 'status').map((args) => [args]))(
   'the command %j prints JSON even when there is no store yet',
   async (args) => {
     const s = await scene({ file: 'skills: [A]' });
@@ -120,6 +147,18 @@ test.each([[['history']], [['show', 'last']]])(
     expect(failure).toMatchObject({ status: 'failed', error: { code: 'store_missing' } });
   },
 );
+
+test.each(
+  [
+    ['show', 'ffff'],
+    ['restore', 'ffff'],
+    ['diff', 'ffff', 'now'],
+  ].map((args) => [args]),
+)('the command %j prints JSON when no run has this id', async (args) => {
+  const s = await scene({ file: 'skills: [A]' });
+  await s.run(['plan']);
+  expect(await elements(s, args, 1)).toMatchObject([{ status: 'failed', account: '' }]);
+});
 
 test('validate prints JSON for a valid configuration and for an empty service file', async () => {
   const s = await scene({ file: 'skills: [A]' });
@@ -138,6 +177,11 @@ const WRONG_USAGE: readonly (readonly string[])[] = [
   ['show'],
   ['show', 'nothing', 'surplus'],
   ['usage', 'nobody'],
+  ['status', 'nobody'],
+  ['snapshots', '--limit', '0'],
+  ['who'],
+  ['diff', 'a'],
+  ['restore'],
   ['doctor', 'nobody'],
   ['validate', 'surplus'],
   ['validate', '--output', 'missing/report'],
@@ -149,7 +193,7 @@ test.each(WRONG_USAGE.map((args) => [args]))('the command %j prints wrong usage 
   expect(list).toMatchObject([{ status: 'failed', error: { code: 'usage' } }]);
   expect(JSON.stringify(list)).not.toMatch(/"message":"error|bug/);
   const { stdout, stderr } = await s.run([...args, '--format=json']);
-  expect(Array.isArray(JSON.parse(stdout))).toBe(args[0] !== 'show');
+  expect(Array.isArray(JSON.parse(stdout))).toBe(!PRINT_ONE.includes(args[0] ?? ''));
   expect(stderr).toMatch(/^error: /m);
 });
 
