@@ -8,7 +8,10 @@ import { makeWorkspace } from '../support/workspace.ts';
 
 // eslint-disable-next-line no-control-regex
 const COLOUR = /\u001B\[[0-9;]*m/;
-const COMMANDS = 'validate plan apply serve dump usage history show doctor sandbox completion'.split(' ');
+const COMMANDS =
+  'init validate plan apply serve status dump usage who history show restore snapshots diff doctor sandbox completion'.split(
+    ' ',
+  );
 
 test('validate needs neither network nor secrets, and missing secrets fail it only with --require-secrets', async () => {
   const workspace = makeWorkspace('unused');
@@ -196,20 +199,6 @@ test('doctor checks everything and writes nothing', async () => {
   expect((await s.run(['doctor', 'invalid'])).status).toBe(4);
   expect(s.sandbox.requests().every(({ method }) => method === 'GET')).toBe(true);
   expect(s.rows('select * from runs')).toEqual([]);
-});
-
-test.each(['bash', 'zsh', 'fish'])('completion prints a script for %s', async (shell) => {
-  const workspace = makeWorkspace('unused');
-  const { status, stdout, stderr } = await workspace.run(['completion', shell], { withoutConfig: true });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  expect(stdout).toContain('rolecall');
-});
-
-test('completion lists the commands and refuses an unknown shell', async () => {
-  const workspace = makeWorkspace('unused');
-  const { stdout } = await workspace.run(['complete', '--', ''], { withoutConfig: true });
-  for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^${command}\\b`, 'm'));
-  expect((await workspace.run(['completion', 'tcsh'], { withoutConfig: true })).status).toBe(64);
 });
 
 test('--help lists every command and the exit statuses, and each command has its own help', async () => {

@@ -282,7 +282,7 @@ describe('a run as text', () => {
     ];
     const text = renderRun(report({ status: 'held', held: 2 }, { plan, operations }), TEXT);
     expect(text.match(/ Perl /g)).toHaveLength(1);
-    expect(text).toContain('- skill  Perl  1 person has it');
+    expect(text).toContain('- skill  Perl  1 person has it  r1');
     expect(text).toMatch(/Held during the run \(1\)\n.*\n {4}- skill {2}Ada {2}failed_creates/);
   });
 
