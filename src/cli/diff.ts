@@ -15,7 +15,13 @@ import {
 import { openOutput, type OutputOptions } from './console.ts';
 import type { Environment, RetryAfterOptions } from './environment.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { findCompared, refuseDifferentRemotes, type Side, SNAPSHOT_HELP } from './find-snapshot.ts';
+import {
+  findCompared,
+  refuseDifferentRemotes,
+  type Side,
+  SNAPSHOT_HELP,
+  nothingToCompare,
+} from './find-snapshot.ts';
 import { loadAccounts, settingsOf } from './load-accounts.ts';
 import { accountNamed } from './select-accounts.ts';
 import { listenForSignals } from './signals.ts';
@@ -40,6 +46,7 @@ async function diff(
   wanted: readonly [string, string],
   flags: DiffFlags,
 ): Promise<ExitStatus> {
+  if (wanted.every((each) => each === 'now')) throw nothingToCompare();
   const { renderDifference } = await import('../report/diff-report.ts');
   const { service, configuration } = await loadAccounts(environment, configFile, []);
   const journal = await environment.openJournal(service);

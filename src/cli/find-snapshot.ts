@@ -31,11 +31,14 @@ export async function findCompared(
   const sides = [await sideOf(first, fixed[0]), await sideOf(second, fixed[1])] as const;
   const snapshots = sides.filter((side) => side !== 'now');
   const [one] = snapshots;
-  if (one === undefined)
-    throw new UsageError('`diff now now` compares nothing; name a snapshot, such as `last`');
+  if (one === undefined) throw nothingToCompare();
   refuseDifferentAccounts([...snapshots.map((each) => each.account), account ?? one.account]);
   refuseDifferentRemotes(snapshots.map(({ remoteAccountId }) => remoteAccountId));
   return { sides, account: one.account };
+}
+
+export function nothingToCompare(): UsageError {
+  return new UsageError('`diff now now` compares nothing; name a snapshot, such as `last`');
 }
 
 /** null for `last` and `now`. */
