@@ -6,11 +6,11 @@ import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports.ts';
 import type { ProgressObserver } from '../core/progress.ts';
 import { yamlQuoted } from '../core/yaml-text.ts';
-import { visible, visibleJson } from '../report/escape-invisible.ts';
+import { type Diagnosis, type Finding, renderDiagnoses } from '../report/doctor-report.ts';
 import { count } from '../report/formatting.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
-import { adaptHints, openOutput } from './console.ts';
+import { openOutput, type OutputOptions } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { ConnectionOptions, Environment, RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
@@ -18,23 +18,11 @@ import { combine, EXIT, failureExit } from './exit-status.ts';
 import { createProgress } from './progress.ts';
 import { listenForSignals } from './signals.ts';
 
-interface Finding {
-  readonly ok: boolean;
-  readonly what: string;
-  readonly detail: string;
-}
+export type CheckOptions = RetryAfterOptions & OutputOptions;
 
-interface Diagnosis {
-  readonly title: string;
-  /** null for the store and the service. */
-  readonly account: string | null;
-  readonly findings: readonly Finding[];
+/** What was found, with the exit status that follows from it. */
+interface Checked extends Diagnosis {
   readonly exit: ExitStatus;
-}
-
-export interface CheckOptions extends RetryAfterOptions {
-  readonly format: 'text' | 'json';
-  readonly output?: string;
 }
 
 /** Checks the store, the secrets and each account, and prints what was found. */
@@ -68,11 +56,7 @@ export async function checkAccounts(
       );
     }
     const output = openOutput(options);
-    await output.print(
-      options.format === 'json'
-        ? `${visibleJson(diagnoses.map(toJson), 2)}\n`
-        : diagnoses.map(toText).join('\n'),
-    );
+    await output.print(renderDiagnoses(diagnoses, output.render));
     await output.close();
     if (signals.stop.aborted) return EXIT.interrupted;
     return combine(diagnoses.map(({ exit }) => exit));
@@ -87,7 +71,7 @@ async function openStore(
   configuration: Parameters<Environment['openSession']>[0],
   service: Parameters<Environment['openSession']>[1],
   options: ConnectionOptions,
-): Promise<{ session: Session | null; diagnosis: Diagnosis }> {
+): Promise<{ session: Session | null; diagnosis: Checked }> {
   const title = `store ${service.store}`;
   let session: Session | null = null;
   try {
@@ -105,7 +89,7 @@ async function openStore(
 }
 
 /** The warnings about secrets that belong to no account. */
-function ownSecrets(secrets: readonly SecretIssue[]): Diagnosis[] {
+function ownSecrets(secrets: readonly SecretIssue[]): Checked[] {
   const findings = secrets.filter(({ account }) => account === undefined).map(secretNote);
   return findings.length === 0
     ? []
@@ -127,7 +111,7 @@ interface Examination {
 async function examine(
   account: ConfiguredAccount,
   { environment, session, signals, secrets, observe }: Examination,
-): Promise<Diagnosis> {
+): Promise<Checked> {
   const title = `account ${account.name}`;
   const { settings } = account;
   if (settings === undefined) {
@@ -194,15 +178,4 @@ function accountIdDetail(
   return listed === expected
     ? `${listed}, as ${source}`
     : `the token belongs to account ${listed}, but ${pinned === undefined ? expected : shownPin(pinned)} is ${source}; fix the token, or set accountId in the file if the change is intended`;
-}
-
-function toJson({ title, account, findings, exit }: Diagnosis) {
-  return { schemaVersion: 1, title, account, findings, exit };
-}
-
-function toText({ title, findings }: Diagnosis): string {
-  const lines = findings.map(
-    ({ ok, what, detail }) => `  ${ok ? 'ok  ' : 'FAIL'}  ${what.padEnd(13)} ${visible(adaptHints(detail))}`,
-  );
-  return `${visible(title)}\n${lines.join('\n')}\n`;
 }

@@ -4,7 +4,7 @@ import { ACCOUNTS_HELP, addReportOptions, addRetryAfterOption, type CommandLine 
 
 export function addDoctor({ program, report }: CommandLine): void {
   const command = addRetryAfterOption(program.command('doctor'));
-  addReportOptions(command, ['text', 'json'])
+  addReportOptions(command)
     .description('check each account (address, TLS, token, account id, lists), the store and the schedules')
     .argument('[account...]', ACCOUNTS_HELP)
     .action(async (names: string[], flags: CheckOptions) => {

@@ -6,7 +6,7 @@ import { visible, visibleName } from './escape-invisible.ts';
 import { instant } from './formatting.ts';
 
 /** The most items of one list that a line contains. */
-const HTML_ITEMS = 20;
+const HTML_ITEMS = 10;
 
 /** How a long section is cut. */
 export interface Shortening {

@@ -179,7 +179,9 @@ export const runRecordSchema = z
     deleted: amount('Entries that were deleted; so far, while the run lasts.'),
     held: amount('Changes that rules hold.'),
     kept: amount('Entries that match the file.'),
-    failed: amount('Operations that failed.'),
+    failed: amount(
+      'Operations that failed, and those whose result is unknown; `operations` tells them apart.',
+    ),
     requests: amount('Requests to the service; counted when the run ends.'),
     retries: amount('Requests that were sent again; counted when the run ends.'),
     errorCode: z.string().nullable().describe('Stable name of the failure.'),
@@ -202,7 +204,7 @@ export const runDetailSchema = runRecordSchema
 /** A run with its operations, or the failure that replaces it. */
 export const runSchema = z.union([runDetailSchema, failedPlanSchema]).meta({
   title: 'rolecall run',
-  description: 'One run, as `rolecall show --format json` and `apply` print it.',
+  description: 'One run: `rolecall show --format json` prints one, `rolecall apply --format json` a list.',
 });
 
 /** With `true satisfies`, fails to compile unless each type is assignable to the other. */

@@ -121,10 +121,14 @@ h4 { margin: 1rem 0 0.25rem; font-size: 0.9375rem; }
 article { margin-top: 2.5rem; border-top: 2px solid var(--line); }
 summary h3 { display: inline; }
 td { overflow-wrap: anywhere; }
+td:last-child { min-width: 8rem; }
+table.report thead th.number { width: auto; }
 @media print {
   :root { color-scheme: light; }
   body { font-size: 10pt; }
   main { max-width: none; padding: 0; }
+  table { font-size: 9pt; }
+  table.report thead th:nth-child(n) { width: auto; }
   thead { display: table-header-group; }
   tr, .notice { break-inside: avoid; }
   h1, h2, h3, h4, summary { break-after: avoid; }

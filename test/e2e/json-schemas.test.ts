@@ -19,6 +19,9 @@ const SCHEMA_OF = {
   diff: 'diff',
 } as const;
 
+/** The commands whose JSON is one object. That of the others is a list. */
+const PRINT_ONE: readonly string[] = ['show', 'diff', 'restore'];
+
 interface Failure {
   readonly status: 'failed';
   readonly account: string;
@@ -112,46 +115,41 @@ test('the JSON of history, usage, validate, doctor, plan, apply and show matches
   expect(parts.map(({ account }) => account)).toEqual([null, 'acme', 'broken']);
 });
 
-test.each([
-  [['plan']],
-  [['apply', '--yes']],
-  [['history']],
-  [['show', 'last']],
-  [['usage']],
-  [['doctor']],
-  [['status']],
-  [['who', 'A']],
-  [['restore', 'last']],
-  [['snapshots']],
-  [['diff', 'last', 'now']],
-])('the command %j prints JSON even when the service file is invalid', async (args) => {
-  const s = await scene({ file: 'skills: [A]' });
-  s.write('config/rolecall.yaml', 'accounts: 5\n');
-  const [failure] = await elements(s, args, 4);
-  expect(failure).toMatchObject({ status: 'failed', error: { code: 'config_invalid' } });
-  const { stdout } = await s.run([...args, '--format', 'json', '--output', 'report.json']);
-  expect(stdout).toBe('');
-  expect(readFileSync(`${s.folder}/report.json`, 'utf8')).toContain('config_invalid');
-});
+const STORE_READERS = [
+  ['history'],
+  ['show', 'last'],
+  ['status'],
+  ['snapshots'],
+  ['who', 'A'],
+  ['restore', 'last'],
+  ['diff', 'last', 'now'],
+];
 
-test.each([
-  [['plan']],
-  [['apply', '--yes']],
-  [['history']],
-  [['show', 'last']],
-  [['status']],
-  [['who', 'A']],
-  [['restore', 'last']],
-  [['snapshots']],
-  [['diff', 'last', 'now']],
-])('the command %j prints JSON even when the store cannot be opened', async (args) => {
-  const s = await scene({ file: 'skills: [A]' });
-  s.write('data/rolecall.db', 'no database, and longer than its header');
-  const [failure] = await elements(s, args, 1);
-  expect(failure).toMatchObject({ status: 'failed', error: { code: expect.stringMatching(/^store_/) } });
-});
+test.each([['plan'], ['apply', '--yes'], ['usage'], ['doctor'], ...STORE_READERS].map((args) => [args]))(
+  'the command %j prints JSON even when the service file is invalid',
+  async (args) => {
+    const s = await scene({ file: 'skills: [A]' });
+    s.write('config/rolecall.yaml', 'accounts: 5\n');
+    const [failure] = await elements(s, args, 4);
+    expect(failure).toMatchObject({ status: 'failed', error: { code: 'config_invalid' } });
+    const { stdout } = await s.run([...args, '--format', 'json', '--output', 'report.json']);
+    expect(stdout).toBe('');
+    expect(readFileSync(`${s.folder}/report.json`, 'utf8')).toContain('config_invalid');
+  },
+);
 
-test.each([[['history']], [['show', 'last']]])(
+test.each([['plan'], ['apply', '--yes'], ...STORE_READERS].map((args) => [args]))(
+  'the command %j prints JSON even when the store cannot be opened',
+  async (args) => {
+    const s = await scene({ file: 'skills: [A]' });
+    s.write('data/rolecall.db', 'no database, and longer than its header');
+    const [failure] = await elements(s, args, 1);
+    expect(failure).toMatchObject({ status: 'failed', error: { code: expect.stringMatching(/^store_/) } });
+  },
+);
+
+// Without a store, status lists the configured accounts.
+test.each(STORE_READERS.filter(([command]) => command !== 'status').map((args) => [args]))(
   'the command %j prints JSON even when there is no store yet',
   async (args) => {
     const s = await scene({ file: 'skills: [A]' });
@@ -159,6 +157,18 @@ test.each([[['history']], [['show', 'last']]])(
     expect(failure).toMatchObject({ status: 'failed', error: { code: 'store_missing' } });
   },
 );
+
+test.each(
+  [
+    ['show', 'ffff'],
+    ['restore', 'ffff'],
+    ['diff', 'ffff', 'now'],
+  ].map((args) => [args]),
+)('the command %j prints JSON when no run has this id', async (args) => {
+  const s = await scene({ file: 'skills: [A]' });
+  await s.run(['plan']);
+  expect(await elements(s, args, 1)).toMatchObject([{ status: 'failed', account: '' }]);
+});
 
 test('validate prints JSON for a valid configuration and for an empty service file', async () => {
   const s = await scene({ file: 'skills: [A]' });
@@ -178,8 +188,11 @@ const WRONG_USAGE: readonly (readonly string[])[] = [
   ['show', 'nothing', 'surplus'],
   ['usage', 'nobody'],
   ['status', 'nobody'],
+  ['snapshots', '--limit', '0'],
   ['who'],
+  ['diff', 'a'],
   ['diff', 'now', 'now'],
+  ['restore'],
   ['restore', 'last', '--format', 'odd'],
   ['doctor', 'nobody'],
   ['validate', 'surplus'],
@@ -192,7 +205,7 @@ test.each(WRONG_USAGE.map((args) => [args]))('the command %j prints wrong usage 
   expect(list).toMatchObject([{ status: 'failed', error: { code: 'usage' } }]);
   expect(JSON.stringify(list)).not.toMatch(/"message":"error|bug/);
   const { stdout, stderr } = await s.run([...args, '--format=json']);
-  expect(Array.isArray(JSON.parse(stdout))).toBe(!['show', 'diff', 'restore'].includes(args[0] ?? ''));
+  expect(Array.isArray(JSON.parse(stdout))).toBe(!PRINT_ONE.includes(args[0] ?? ''));
   expect(stderr).toMatch(/^error: /m);
 });
 
