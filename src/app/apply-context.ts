@@ -51,7 +51,8 @@ export interface ApplyContext {
   readonly claimAccountId: (accountId: string) => Promise<string | null>;
   /** The current result of each operation, by `seq`. */
   readonly statuses: Map<number, OperationResult>;
-  readonly onProgress: () => void;
+  /** Called with each result. */
+  readonly onResult: (result: OperationResult) => void;
   halt: Halt | null;
 }
 
@@ -74,7 +75,7 @@ export function conclude(
   };
   context.statuses.set(seq, result);
   context.log.result(result);
-  context.onProgress();
+  context.onResult(result);
 }
 
 /** Marks operations that have no result as planned and not tried, with the reason. */

@@ -218,6 +218,7 @@ async function settleHere(
         request.settings.desired[kind]?.some((entry) => nameKey(entry.name) === name) === true,
       clock: deps.clock,
       stop: request.signals.stop,
+      onWait: (wait) => request.progress?.({ type: 'settle', action: 'create', ...wait }),
     });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

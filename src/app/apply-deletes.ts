@@ -26,7 +26,7 @@ import {
 } from './apply-context.ts';
 import { findingsNow, type FindingsNow, recheckNow } from './recheck-deletes.ts';
 import { LOCK_LOST } from './run-result.ts';
-import { readLists } from './observe.ts';
+import { listsObserver, readLists } from './observe.ts';
 import { waits } from './settle.ts';
 
 const READ_AGAIN_MS = 60_000;
@@ -130,23 +130,25 @@ async function read(context: ApplyContext, onProblem: (why: string) => void): Pr
 async function readTwiceIfNeeded(context: ApplyContext): Promise<ObservedCatalog | null> {
   const { request, deps, planned } = context;
   const managed = KINDS.filter((kind) => request.settings.desired[kind] !== undefined);
-  const expected = baselineOf(planned, deleted(context, ['done']));
-  const certain = baselineOf(planned, deleted(context, ['done', 'unknown']));
-  const first = await readLists(context.reader);
+  const expected = baselineOf(planned, deletedEntries(context, ['done']));
+  const certain = baselineOf(planned, deletedEntries(context, ['done', 'unknown']));
+  const onRead = listsObserver(request.progress, 'delete');
+  const first = await readLists(context.reader, onRead);
   const suspicious = suspiciousShrink(certain, first, managed) !== null;
   if (!suspicious && !anythingMissing(expected, first, managed)) return first;
+  request.progress?.({ type: 'recheck', forMs: request.api.recheckMs });
   await deps.clock.sleep(request.api.recheckMs, request.signals.stop);
-  const second = await readLists(context.reader);
+  const second = await readLists(context.reader, onRead);
   if (suspicious && suspiciousShrink(certain, second, managed) !== null) return null;
   const observed = mergeReadings(first, second);
   // Lists that were accepted when the run was planned are accepted here too.
   const wasSuspicious = suspiciousList(planned, managed, new Set()) !== null;
-  const gone = deleted(context, ['done', 'unknown']);
+  const gone = deletedEntries(context, ['done', 'unknown']);
   return wasSuspicious || suspiciousList(observed, managed, gone) === null ? observed : null;
 }
 
 /** The entries whose delete has one of these statuses in this run. Creates are left out, since they have no id yet. */
-export function deleted(
+export function deletedEntries(
   { operations, statuses }: ApplyContext,
   wanted: readonly OperationStatus[],
 ): Set<EntryKey> {
@@ -262,6 +264,13 @@ async function resolveUnsure(context: ApplyContext, unsure: readonly UnsureDelet
         context.statuses.get(operation.seq)?.status !== 'done' && readAtMs - sinceMs < settleMs,
     );
     if (open.length === 0 || halted(context)) return;
+    const untilMs = Math.max(...open.map(({ sinceMs }) => sinceMs)) + settleMs;
+    context.request.progress?.({
+      type: 'settle',
+      action: 'delete',
+      operations: open.length,
+      forMs: untilMs - clock.steadyMs(),
+    });
     await clock.sleep(waitMs, context.request.signals.stop);
   }
 }

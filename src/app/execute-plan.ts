@@ -3,20 +3,21 @@ import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts'
 import { nameKey, nearKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
 import { runStatus } from '../core/run-status.ts';
-import type { RunStatus } from '../core/journal.ts';
+import type { OperationStatus, RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import type { Lease } from '../core/locks.ts';
 import { entryKey } from '../core/usage.ts';
 import type { NewOperation } from '../core/ports.ts';
+import type { ProgressObserver } from '../core/progress.ts';
 import { applyCreates } from './apply-creates.ts';
-import { applyDeletes, deleted } from './apply-deletes.ts';
+import { applyDeletes, deletedEntries } from './apply-deletes.ts';
 import { type ApplyContext, conclude, type NumberedOperation, skip } from './apply-context.ts';
 import type { Observation } from './observe.ts';
 import { createOperationLog } from './operation-log.ts';
 import { guardAccount } from './account-guard.ts';
 import type { Planned } from './plan-account.ts';
-import type { AccountRequest, ReadingRun, ReconcileOptions } from './request.ts';
+import type { AccountRequest, ReadingRun } from './request.ts';
 import { endRun, type RunResult } from './run-result.ts';
 import { type Expectation, verify } from './verify.ts';
 
@@ -25,7 +26,6 @@ export interface PlannedRun extends ReadingRun {
   readonly lease: Lease;
   readonly observation: Observation;
   readonly planned: Planned;
-  readonly onProgress: ReconcileOptions['onProgress'];
   /** Warnings of the run that its plan does not contain. */
   readonly warnings: readonly Warning[];
 }
@@ -68,7 +68,7 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
     identified: observation.identified,
     claimAccountId: accountIdClaimer(run),
     statuses: new Map(),
-    onProgress: () => run.onProgress?.({ done: context.statuses.size, total: operations.length }),
+    onResult: reportCounts(request.progress, operations),
     halt: null,
   };
   await applyInOrder(context, operations);
@@ -93,6 +93,31 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
     });
   }
   return await finish(run, context, warnings);
+}
+
+/** Reports the counts of the operations at once, and again with every result. */
+function reportCounts(
+  progress: ProgressObserver | undefined,
+  operations: readonly NumberedOperation[],
+): ApplyContext['onResult'] {
+  const results = new Map<OperationStatus, Set<number>>();
+  const numberOf = (status: OperationStatus): number => results.get(status)?.size ?? 0;
+  let known = 0;
+  function report(action: Action): void {
+    const doubtful = numberOf('unknown');
+    const counts = { done: known - doubtful, total: operations.length, failed: numberOf('failed'), doubtful };
+    progress?.({ type: 'apply', action, ...counts });
+  }
+  const [first] = operations;
+  if (first !== undefined) report(first.action);
+  return ({ seq, status }) => {
+    // A doubtful operation receives a second result.
+    const isAgain = [...results.values()].some((seqs) => seqs.delete(seq));
+    if (!isAgain) known += 1;
+    const seqs = results.get(status) ?? new Set();
+    results.set(status, seqs.add(seq));
+    report(operations[seq - 1]?.action ?? 'create');
+  };
 }
 
 /** What the lists should show at the end, besides the operations that were done. */
@@ -182,7 +207,7 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
     if (deletedLater !== undefined) {
       return `${JSON.stringify(deletedLater.name)} exists and this plan would delete it, but creates are sent before deletes. If nobody has it, add it to approvedDeletes: then it is deleted first`;
     }
-    const gone = deleted(context, ['done']);
+    const gone = deletedEntries(context, ['done']);
     const existing = context.planned[create.kind].find(
       (entry) => isNear(entry) && !gone.has(entryKey(create.kind, entry.id)),
     );

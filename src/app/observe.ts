@@ -2,6 +2,7 @@
 import { type Kind, KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
 import type { LastGood, ServiceReader } from '../core/ports.ts';
+import type { ProgressObserver } from '../core/progress.ts';
 import {
   anythingMissing,
   type Baseline,
@@ -30,10 +31,24 @@ export interface Observation {
   readonly takenAtMs: number;
 }
 
-/** Reads skills and roles, then resources. */
-export async function readLists(reader: ServiceReader): Promise<ObservedCatalog> {
-  const [skill, role] = await Promise.all([reader.listEntries('skill'), reader.listEntries('role')]);
-  const resources = await reader.listResources();
+/** Reads skills and roles, then resources. `onRead` receives how many of the three lists have arrived. */
+export async function readLists(
+  reader: ServiceReader,
+  onRead?: (read: number) => void,
+): Promise<ObservedCatalog> {
+  let read = 0;
+  async function counted<T>(listing: Promise<T>): Promise<T> {
+    const list = await listing;
+    read += 1;
+    onRead?.(read);
+    return list;
+  }
+  onRead?.(read);
+  const [skill, role] = await Promise.all([
+    counted(reader.listEntries('skill')),
+    counted(reader.listEntries('role')),
+  ]);
+  const resources = await counted(reader.listResources());
   return {
     skill: skill.items,
     role: role.items,
@@ -42,12 +57,21 @@ export async function readLists(reader: ServiceReader): Promise<ObservedCatalog>
   };
 }
 
+/** Reports how many lists have arrived, to the observer if there is one. */
+export function listsObserver(
+  progress: ProgressObserver | undefined,
+  before: 'plan' | 'delete',
+): (read: number) => void {
+  return (read) => progress?.({ type: 'lists', before, read });
+}
+
 /** Reads and checks the lists. Throws ServiceError when a list does not parse or belongs to another account. */
 export async function observe(run: ReadingRun<PlanningDeps>): Promise<Observation> {
   const { reader, runId, request, deps } = run;
   const { settings } = request;
   const checkAccountId = await accountIdCheck(request, deps);
-  const first = await readLists(reader);
+  const onRead = listsObserver(request.progress, 'plan');
+  const first = await readLists(reader, onRead);
   const remoteAccountId = checkAccountId(first);
   const claim = {
     runId,
@@ -69,7 +93,11 @@ export async function observe(run: ReadingRun<PlanningDeps>): Promise<Observatio
   const again = {
     reader,
     managed: KINDS.filter((kind) => settings.desired[kind] !== undefined),
-    wait: () => deps.clock.sleep(request.api.recheckMs, request.signals.stop),
+    onRead,
+    wait() {
+      request.progress?.({ type: 'recheck', forMs: request.api.recheckMs });
+      return deps.clock.sleep(request.api.recheckMs, request.signals.stop);
+    },
   };
   const { observed, implausible } = await readTwiceIfNeeded(again, first, lastGood, baseline);
   checkAccountId(observed);
@@ -103,6 +131,7 @@ export interface SecondReading {
   readonly managed: readonly Kind[];
   /** Waits for `api.recheck`. */
   readonly wait: () => Promise<void>;
+  readonly onRead?: ((read: number) => void) | undefined;
 }
 
 /**
@@ -110,7 +139,7 @@ export interface SecondReading {
  * lists, it reads again when the lists lack entries that people have.
  */
 export async function readTwiceIfNeeded(
-  { reader, managed, wait }: SecondReading,
+  { reader, managed, wait, onRead }: SecondReading,
   first: ObservedCatalog,
   lastGood: LastGood | null,
   baseline: Baseline | null,
@@ -120,7 +149,7 @@ export async function readTwiceIfNeeded(
   if (baseline === null || lastGood === null) {
     if (!lacksAny(first, heldIds(first, managed))) return { observed: first, implausible: null };
     await wait();
-    const observed = mergeReadings(first, await readLists(reader));
+    const observed = mergeReadings(first, await readLists(reader, onRead));
     return { observed, implausible: judge(observed) };
   }
   // Entries created since then are created again only when they are missing twice.
@@ -131,7 +160,7 @@ export async function readTwiceIfNeeded(
     return { observed: first, implausible: null };
   }
   await wait();
-  const second = await readLists(reader);
+  const second = await readLists(reader, onRead);
   const observed = mergeReadings(first, second);
   const shrink = suspicion === null ? null : suspiciousShrink(baseline, second, managed);
   return { observed, implausible: shrink ?? judge(observed) };

@@ -37,6 +37,7 @@ export async function planAccount(
     missingHoldings: observation.missing,
     hasSnapshot: observation.hasSnapshot,
   });
+  request.progress?.({ type: 'plan' });
   const source = await sourceAge(request, deps);
   const frozen = await watchFreeze(settings.policy.freeze, settings.timezone, deps.loadCron);
   const plan = makePlan({

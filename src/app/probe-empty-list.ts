@@ -74,6 +74,8 @@ async function awaitList(context: ApplyContext, kind: Kind, created: readonly st
     }
     if (halted(context)) return;
     if (isLast) break;
+    const forMs = Math.max(0, startedAtMs + request.api.settleMs - deps.clock.steadyMs());
+    request.progress?.({ type: 'probe', kind, forMs });
     await deps.clock.sleep(waitMs, request.signals.stop);
   }
   halt(

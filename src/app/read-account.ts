@@ -3,13 +3,14 @@ import { KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
 import type { Journal, ServiceReader } from '../core/ports.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
+import type { ProgressObserver } from '../core/progress.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import { baselineOf, suspiciousList } from '../core/list-plausibility.ts';
 import { keysOf } from '../core/usage.ts';
-import { readLists, readTwiceIfNeeded } from './observe.ts';
+import { listsObserver, readLists, readTwiceIfNeeded } from './observe.ts';
 
 /** The store's reads that the check of an account needs. */
-export interface AccountMemory {
+export interface AccountJournal {
   readonly accountState: Journal['accountState'];
   readonly foreignAccount: Journal['foreignAccount'];
   readonly lastGood: Journal['lastGood'];
@@ -30,9 +31,10 @@ export interface Reading {
   /** Names of all configured accounts. */
   readonly configured: ReadonlySet<string>;
   /** null without a store. */
-  readonly memory: AccountMemory | null;
+  readonly memory: AccountJournal | null;
   /** Waits for `api.recheck` before a second reading. Left out, the lists are read once and compared with nothing. */
   readonly wait?: () => Promise<void>;
+  readonly progress?: ProgressObserver | undefined;
 }
 
 /**
@@ -42,7 +44,8 @@ export interface Reading {
  */
 export async function readAccount(reading: Reading): Promise<ReadAccount> {
   const { reader, settings, memory, wait } = reading;
-  const lists = await readLists(reader);
+  const onRead = listsObserver(reading.progress, 'plan');
+  const lists = await readLists(reader, onRead);
   const listed = listedAccountId(lists);
   const { name: account, accountId: pinned } = settings;
   const remembered = memory === null ? null : (await memory.accountState(account)).remoteAccountId;
@@ -53,7 +56,7 @@ export async function readAccount(reading: Reading): Promise<ReadAccount> {
   if (wait !== undefined) {
     const lastGood = (await memory?.lastGood(account, remoteAccountId, lists)) ?? null;
     const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
-    const again = { reader, managed: KINDS, wait };
+    const again = { reader, managed: KINDS, wait, onRead };
     ({ observed, implausible } = await readTwiceIfNeeded(again, lists, lastGood, baseline));
   }
   checkIdentity(listedAccountId(observed), { account, pinned, remembered });

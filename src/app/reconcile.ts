@@ -23,6 +23,7 @@ import {
   type Run,
 } from './request.ts';
 import { endRun, failRun, LOCK_LOST, type RunResult } from './run-result.ts';
+import { changesSinceAgreed } from './stale-plan.ts';
 
 const FREE: ApprovalVerdict = { verdict: 'free', warnings: [] };
 const PLAN_STALE = {
@@ -64,7 +65,6 @@ export type ReconcileResult = RunResult | { readonly heldBy: string | null };
 
 export interface LockOptions {
   readonly lockTimeoutMs: number;
-  readonly onWait?: (heldBy: string) => void;
   /** Reads the account's files again after a wait for the lock: they may have changed, and been applied, meanwhile. */
   readonly reread?: () => Promise<AccountRequest>;
 }
@@ -82,7 +82,7 @@ export async function reconcile(
     stop: request.signals.stop,
     onWait(heldBy) {
       waited = true;
-      options.onWait?.(heldBy);
+      request.progress?.({ type: 'lock', heldBy, forMs: options.lockTimeoutMs });
     },
   });
   if ('heldBy' in lock) return lock;
@@ -121,6 +121,9 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
       planned = await planAccount(run, observation, { ...options.accept, shrink: true });
     }
     const { plan } = planned;
+    const { agreed } = options;
+    const stale = agreed === undefined || agreed.digest === plan.digest ? undefined : agreed;
+    const changes = stale === undefined ? [] : await changesSinceAgreed(run, observation, plan, stale);
     await recordPlan(run, { observation, plan, good: plan.status !== 'blocked' });
     await options.onPlan?.(plan, run.runId);
 
@@ -130,14 +133,14 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
       const warnings = [...approval.warnings, ...pause];
       return await endRun(run, { status: plan.status, plan, traffic: reader.traffic(), warnings, ...waits });
     }
-    if (options.agreed !== undefined && options.agreed.digest !== plan.digest) {
-      return await endRun(run, { status: 'failed', plan, traffic: reader.traffic(), error: PLAN_STALE });
+    if (stale !== undefined) {
+      const ending = { status: 'failed', plan, traffic: reader.traffic(), warnings: changes } as const;
+      return await endRun(run, { ...ending, error: PLAN_STALE });
     }
     if ((await recordApplied(run, observation, planned)) === 'lock_lost') {
       return await endRun(run, { status: 'interrupted', plan, traffic: reader.traffic(), error: LOCK_LOST });
     }
-    const { onProgress } = options;
-    return await executePlan({ ...reading, observation, planned, onProgress, warnings: approval.warnings });
+    return await executePlan({ ...reading, observation, planned, warnings: approval.warnings });
   } catch (error) {
     return await failOrLeave(run, error, opened);
   }

@@ -8,6 +8,7 @@ import type {
   ServiceReader,
   WritableService,
 } from '../core/ports.ts';
+import type { ProgressObserver } from '../core/progress.ts';
 import type { CommitRelation } from '../core/repository.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
@@ -23,6 +24,8 @@ export interface AccountRequest {
   readonly configured: ReadonlySet<string>;
   readonly trigger: Trigger;
   readonly signals: RunSignals;
+  /** Learns what the run does, for people who wait for it. */
+  readonly progress?: ProgressObserver;
 }
 
 /** What every step of a run needs. Each step declares how much of the dependencies it may use. */
@@ -48,7 +51,7 @@ export interface Acceptance {
 export const ACCEPT_NOTHING: Acceptance = { shrink: false, olderSource: false, noHistory: false };
 
 /** What planning needs from the journal. */
-export type PlanningMemory = Pick<
+export type PlanningJournal = Pick<
   Journal,
   | 'accountHistory'
   | 'accountState'
@@ -61,7 +64,7 @@ export type PlanningMemory = Pick<
 /** What observing and planning need. Nothing here can write to the service or journal a run. */
 export interface PlanningDeps {
   readonly service: ReadableService;
-  readonly journal: PlanningMemory;
+  readonly journal: PlanningJournal;
   readonly clock: Clock;
   readonly sha256: (text: string) => string;
   /** The relation of commit `a` to commit `b` in the history of the configuration. */
@@ -93,6 +96,4 @@ export interface ReconcileOptions {
   readonly isMade?: () => Promise<boolean>;
   /** Called with the plan before anything is written. */
   readonly onPlan?: (plan: Plan, runId: string) => void | Promise<void>;
-  /** Called after each operation. */
-  readonly onProgress?: (progress: { readonly done: number; readonly total: number }) => void;
 }

@@ -22,6 +22,8 @@ export interface SettleOptions extends Pick<ApiSettings, 'settleMs'> {
   readonly isDesired: (kind: Kind, name: string) => boolean;
   readonly clock: Clock;
   readonly stop: AbortSignal;
+  /** Called before each wait for another reading. */
+  readonly onWait?: ((wait: { readonly operations: number; readonly forMs: number }) => void) | undefined;
 }
 
 /**
@@ -70,8 +72,9 @@ export async function settle<D extends Doubt>(
     }
     open = remaining;
     if (open.length === 0 || stop.aborted) break;
-    const dueInMs = Math.min(...open.map((doubt) => doubt.sinceMs + options.settleMs - clock.steadyMs()));
-    await clock.sleep(Math.max(1, Math.min(waitMs, dueInMs)), stop);
+    const dueInMs = open.map((doubt) => doubt.sinceMs + options.settleMs - clock.steadyMs());
+    options.onWait?.({ operations: open.length, forMs: Math.max(0, ...dueInMs) });
+    await clock.sleep(Math.max(1, Math.min(waitMs, ...dueInMs)), stop);
   }
   return [...settled, ...open.map((doubt) => ({ doubt, type: 'open' as const }))];
 }

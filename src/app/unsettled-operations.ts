@@ -40,6 +40,8 @@ async function settleDeletes(
     const openSinceMs = isOver ? Infinity : nowMs - api.settleMs;
     const open = await journal.settleDeletes(owner, listed, { runId, nowMs, openSinceMs });
     if (open === 0 || signals.stop.aborted) break;
+    const forMs = Math.max(0, startedAtMs + api.settleMs - clock.steadyMs());
+    request.progress?.({ type: 'earlier', operations: open, forMs });
     await clock.sleep(waitMs, signals.stop);
     isOld = true;
     try {
@@ -74,6 +76,7 @@ async function settleCreates(
       settings.desired[kind]?.some((entry) => nameKey(entry.name) === nameKey(name)) === true,
     clock,
     stop: signals.stop,
+    onWait: (wait) => request.progress?.({ type: 'earlier', ...wait }),
   });
   for (const { doubt, ...settlement } of settlements) {
     if (settlement.type === 'open') continue;

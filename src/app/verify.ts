@@ -52,6 +52,11 @@ export async function verify(
   const lastDoneMs = startedAtMs - Math.max(0, clock.nowMs() - lastMs);
   let observed: ObservedCatalog | null = null;
   let failure: ServiceError | null = null;
+  const report = (count: number): void => {
+    const forMs = Math.max(0, lastDoneMs + api.settleMs - clock.steadyMs());
+    context.request.progress?.({ type: 'verify', operations: count, forMs });
+  };
+  report(done.length);
   for (const waitMs of waits()) {
     const readAtMs = clock.steadyMs();
     try {
@@ -77,6 +82,7 @@ export async function verify(
       const appeared = appearedEntries(context, expectation, done, observed);
       return { observed, warnings: [...open.map(notShown), ...vanished, ...appeared] };
     }
+    report(open.length);
     await clock.sleep(waitMs, signals.stop);
   }
   throw new Error('waits() never ends');

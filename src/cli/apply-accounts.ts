@@ -7,18 +7,19 @@ import type { AgreedPlan } from '../core/operator.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunDetail } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
-import type { ReportDetail } from '../report/document.ts';
+import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { renderPlanOf } from '../report/plan-report.ts';
 import { renderRunReports } from '../report/run-report.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import { askToApply } from './ask-to-apply.ts';
 import type { CommandContext } from './command-line.ts';
 import type { Output, OutputOptions } from './console.ts';
-import { openOutput, progressLine, showMessage, showFailure } from './console.ts';
+import { openOutput, showMessage, showFailure } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, runExit } from './exit-status.ts';
+import { createProgress, type Observe } from './progress.ts';
 import { reportDetail } from './report-detail.ts';
 import { readSavedPlan } from './saved-plan.ts';
 import { accountList, accountNamed, selectAccounts } from './select-accounts.ts';
@@ -34,12 +35,11 @@ export interface ApplyOptions extends OutputOptions, RetryAfterOptions, ReportDe
   readonly accept: Acceptance;
 }
 
-/** What all accounts of one `apply` share. */
 interface Applying extends CommandContext {
   readonly session: Session;
   readonly signals: RunSignals;
   readonly options: ApplyOptions;
-  readonly progress: ReturnType<typeof progressLine>;
+  readonly observe: Observe;
   /** Shows the plan before it is applied; null when it was shown already, or when the report contains it. */
   readonly onPlan: ((plan: Plan) => Promise<void>) | null;
 }
@@ -57,34 +57,41 @@ export async function applyToAccounts(
 ): Promise<ExitStatus> {
   const detail = reportDetail(options);
   const asks = !options.yes && options.planFile === undefined;
-  const saved =
-    options.planFile === undefined ? null : await readSavedPlan(options.planFile, environment.sha256);
+  const saved = options.planFile === undefined ? null : await readSavedPlan(options.planFile, environment);
   const loaded = await loadAccounts(environment, configFile, []);
   const { configuration, service } = loaded;
   const accounts = accountsToApply(loaded.accounts, names, saved, options.all === true);
   const output = openOutput(options);
-  const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const session = await environment.openSession(configuration, service, options);
+  const progress = createProgress();
+  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
+  const { observer } = progress;
+  const limit = service.daemon.maxRuns;
+  const session = await environment.openSession(configuration, service, { ...options, observer });
   try {
     const consent = asks
-      ? await askToApply({ accounts, session, signals, accept: options.accept, detail }, output)
+      ? await askToApply(
+          { accounts, session, signals, accept: options.accept, limit, progress, detail },
+          output,
+        )
       : { agreed: saved === null ? new Map<string, AgreedPlan | null>() : agreedPlans(accounts, saved) };
     if ('exit' in consent) {
-      if (options.format === 'json') await output.print(await reportOf(consent.runIds, session, output));
+      if (isOneDocument(options.format)) await output.print(await reportOf(consent.runIds, session, output));
       if (consent.refusal !== undefined) throw consent.refusal;
       return consent.exit;
     }
-    const progress = progressLine();
-    // With a question the plan has been shown already. A JSON report contains it.
+    // With a question the plan has been shown already. A report that is one document contains it.
     const onPlan =
-      asks || options.format === 'json'
+      asks || isOneDocument(options.format)
         ? null
         : (plan: Plan) => output.print(renderPlanOf(accounts.length, plan, { ...output.render, ...detail }));
-    const applying = { environment, configFile, session, signals, options, progress, onPlan };
-    const applied = await mapAccounts(accounts, service.daemon.maxRuns, (account) =>
-      applyOne(account, consent.agreed.get(account.name), applying),
+    const applying = { environment, configFile, session, signals, options, onPlan };
+    const applied = await progress.during({ verb: 'applied', accounts: accounts.length }, (track) =>
+      mapAccounts(accounts, limit, (account) =>
+        track(account.name, (observe) =>
+          applyOne(account, consent.agreed.get(account.name), { ...applying, observe }),
+        ),
+      ),
     );
-    progress.clear();
     const reports = applied.flatMap(({ report }) => (report === null ? [] : [report]));
     if (reports.length > 0 || options.format === 'json')
       await output.print(renderRunReports(reports, { ...output.render, ...detail }));
@@ -137,7 +144,7 @@ function accountsToApply(
   return selectAccounts(accounts, names);
 }
 
-/** The report of the dry runs: JSON output is a list of runs, also when nothing is applied. */
+/** The report of the dry runs: a report that is one document is about runs, also when nothing is applied. */
 async function reportOf(runIds: readonly string[], session: Session, output: Output): Promise<string> {
   const runs = await Promise.all(runIds.map((id) => session.reader.run(id)));
   return renderRunReports(
@@ -159,14 +166,14 @@ function agreedPlans(
 /** Loads the account's files again. Throws ConfigError when they are invalid or missing by now. */
 async function reloadRequest(
   name: string,
-  { environment, configFile, session, signals }: Applying,
+  { environment, configFile, session, signals, observe }: Applying,
 ): Promise<AccountRequest> {
   const configuration = await environment.loadConfiguration(configFile);
   const { service, accounts, issues } = configuration;
   const settings = accounts.find((account) => account.name === name)?.settings;
   if (service === undefined || settings === undefined) throw new ConfigError(errorsOf(issues));
   const commit = await environment.commitOf(configuration, service);
-  return { ...session.requestFor(settings, 'cli', signals), commit };
+  return { ...session.requestFor(settings, 'cli', signals), commit, progress: observe };
 }
 
 /** Applies one account. `agreed`: the confirmed or saved plan; null if planning failed; undefined without either. */
@@ -175,7 +182,7 @@ async function applyOne(
   agreed: AgreedPlan | null | undefined,
   applying: Applying,
 ): Promise<Applied> {
-  const { session, signals, options, progress, onPlan } = applying;
+  const { session, signals, options, observe, onPlan } = applying;
   if (account.settings === undefined) {
     const { runId } = await journalBrokenAccount(
       {
@@ -193,15 +200,13 @@ async function applyOne(
     showMessage(`${account.name}: there is no plan to apply, because planning this account failed`);
     return { exit: EXIT.failed, report: null };
   }
-  const request = session.requestFor(account.settings, 'cli', signals);
+  const request = { ...session.requestFor(account.settings, 'cli', signals), progress: observe };
   const result = await reconcileOrReport(account.name, request, session.applying, {
     mode: 'apply',
     accept: options.accept,
     agreed,
     lockTimeoutMs: options.lockTimeoutMs,
     reread: () => reloadRequest(account.name, applying),
-    onWait: (heldBy) => showMessage(`${account.name}: waiting for the lock, which is held by ${heldBy}`),
-    onProgress: ({ done, total }) => progress.show(`${account.name}: ${done} of ${total} operations…`),
     ...(onPlan === null ? {} : { onPlan }),
   });
   if (result === null) return { exit: EXIT.failed, report: null };

@@ -23,7 +23,7 @@ export function addApply({ program, report }: CommandLine): void {
     .description('plan, show the plan, ask for confirmation, apply the plan and verify the result')
     .argument('[account...]', "names or globs; '!name' excludes; required if there are several accounts")
     .option('--all', 'apply to all accounts')
-    .option('--yes', 'do not ask for confirmation')
+    .option('-y, --yes', 'do not ask for confirmation')
     .option(
       '--plan <file>',
       'apply a plan saved by `plan --save`; refused if it no longer matches the account',

@@ -5,7 +5,7 @@ import { UsageError } from '../core/errors.ts';
 import type { AgreedPlan } from '../core/operator.ts';
 import type { Plan, PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
-import type { ReportDetail } from '../report/document.ts';
+import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import { count } from '../report/formatting.ts';
 import { mapAccounts } from './load-accounts.ts';
@@ -15,6 +15,7 @@ import type { Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
 import { planOne } from './plan-accounts.ts';
+import type { Progress } from './progress.ts';
 import { agreedPlan } from './saved-plan.ts';
 
 /** `agreed`: the confirmed plan of each account, null if planning failed. `exit`: the status when nothing is applied. */
@@ -27,24 +28,32 @@ interface ApplyRequest {
   readonly session: Session;
   readonly signals: RunSignals;
   readonly accept: Acceptance;
+  /** The most accounts that are planned at the same time. */
+  readonly limit: number;
+  readonly progress: Progress;
   readonly detail: ReportDetail;
 }
 
 /** Shows the plans of all accounts and asks once. Refuses when there is no terminal to ask on. */
 export async function askToApply(
-  { accounts, session, signals, accept, detail }: ApplyRequest,
+  { accounts, session, signals, accept, limit, progress, detail }: ApplyRequest,
   output: Output,
 ): Promise<Consent> {
-  const planned = await mapAccounts(accounts, 8, (account) => planOne(account, session, signals, accept));
+  const planned = await progress.during({ verb: 'planned', accounts: accounts.length }, (track) =>
+    mapAccounts(accounts, limit, (account) =>
+      track(account.name, (observe) => planOne(account, { session, signals, observe, accept })),
+    ),
+  );
   const results = planned.map(({ result }) => result);
   const runIds = planned.map(({ runId }) => runId);
   await showPlans(results, output, detail);
   if (signals.stop.aborted) return { exit: EXIT.interrupted, runIds };
-  if (!canAsk()) return { exit: EXIT.usage, runIds, refusal: noTerminal() };
+  const agreed = new Map(results.map((result) => [result.account, agreedTo(result)]));
   const text = question(results);
-  const answer = text === null ? 'yes' : await confirm(text, signals.stop);
-  if (answer === 'yes')
-    return { agreed: new Map(results.map((result) => [result.account, agreedPlan(result)])) };
+  if (text === null) return { agreed };
+  if (!canAsk()) return { exit: EXIT.usage, runIds, refusal: noTerminal() };
+  const answer = await confirm(text, signals.stop);
+  if (answer === 'yes') return { agreed };
   showMessage('Nothing was written.');
   if (answer === 'interrupted') return { exit: EXIT.interrupted, runIds };
   const failures = results.flatMap((result) =>
@@ -55,28 +64,38 @@ export async function askToApply(
 
 /** Prints the plans as the report, and also above the question when the report is written elsewhere. */
 async function showPlans(plans: readonly PlanResult[], output: Output, detail: ReportDetail): Promise<void> {
-  // JSON output is a list of runs, which contain the plans.
-  const isReported = output.render.format !== 'json';
+  // A report that is one document is about the runs, which contain the plans.
+  const isReported = !isOneDocument(output.render.format);
   if (isReported) await output.print(renderPlans(plans, { ...output.render, ...detail }));
   if (isReported && output.isTerminal) return;
   if (!isReported || canAsk()) process.stderr.write(renderPlans(plans, { ...terminalRender(), ...detail }));
 }
+
+/** The plan that a "yes" agrees to. A blocked plan is not asked about, so that no plan is agreed to. */
+function agreedTo(result: PlanResult): AgreedPlan | null {
+  const agreed = agreedPlan(result);
+  return agreed !== null && result.status === 'blocked' ? { ...agreed, digest: BLOCKED } : agreed;
+}
+
+/** A digest that no plan has. */
+const BLOCKED = 'blocked';
 
 /** The question, with the numbers of creates, deletes and people who lose something. null if there is nothing to apply. */
 export function question(results: readonly PlanResult[]): string | null {
   const plans = results.flatMap((result) =>
     result.status === 'planned' && result.operations.length > 0 ? [result] : [],
   );
+  const [first] = plans;
+  if (first === undefined) return null;
   const operations = plans.flatMap((plan) => plan.operations);
-  if (operations.length === 0) return null;
   const creates = operations.filter(({ action }) => action === 'create').length;
   const deletes = operations.filter(({ action }) => action === 'delete').length;
   const parts = [
-    ...(creates > 0 ? [`create ${count(creates, 'entry', 'entries')}`] : []),
-    ...(deletes > 0 ? [`delete ${count(deletes, 'entry', 'entries')}`] : []),
+    ...(creates > 0 ? [count(creates, 'create')] : []),
+    ...(deletes > 0 ? [count(deletes, 'delete')] : []),
   ].join(' and ');
-  const where = results.length > 1 ? ` in ${count(plans.length, 'account')}` : '';
-  const asked = `${parts.charAt(0).toUpperCase()}${parts.slice(1)}${where}?`;
+  const where = plans.length === 1 ? first.account : count(plans.length, 'account');
+  const asked = `Apply ${parts} to ${where}?`;
   return deletes === 0 ? asked : `${asked} ${deleteWarning(plans, deletes)}`;
 }
 
@@ -88,8 +107,8 @@ function deleteWarning(plans: readonly Plan[], deletes: number): string {
   );
   const who =
     affected === 0
-      ? 'Nobody loses a skill or a role.'
-      : `${affected === 1 ? '1 person loses' : `${affected} people lose`} a skill or a role.`;
+      ? 'Nobody loses a skill or role.'
+      : `${affected === 1 ? '1 person loses' : `${affected} people lose`} a skill or role.`;
   return `${who} ${deletes === 1 ? 'The delete' : 'Deletes'} cannot be undone.`;
 }
 

@@ -5,6 +5,7 @@ import { errorsOf } from './load-accounts.ts';
 import type { CommandContext, CommandLine } from './command-line.ts';
 import { printLine } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
+import { showStep } from './progress.ts';
 
 export function addBackup({ program, run }: CommandLine): void {
   program
@@ -17,7 +18,11 @@ export function addBackup({ program, run }: CommandLine): void {
 async function backup({ environment, configFile }: CommandContext, file: string): Promise<ExitStatus> {
   const { service, issues } = await environment.loadConfiguration(configFile);
   if (service === undefined) throw new ConfigError(errorsOf(issues));
-  const { bytes, runs } = await environment.backupStore(service, file);
+  const { bytes, runs } = await showStep('store', { text: 'copying' }, (observe) =>
+    environment.backupStore(service, file, (done, total) =>
+      observe({ type: 'step', text: done === total ? 'checking the copy' : 'copying', done, total }),
+    ),
+  );
   printLine(`wrote ${file}: ${count(runs, 'run')}, ${count(bytes, 'byte')}`);
   return EXIT.done;
 }

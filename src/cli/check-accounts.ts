@@ -1,19 +1,21 @@
 // Checks, for `doctor`, everything that a run needs. Writes nothing to the service.
-import { readLists } from '../app/observe.ts';
+import { listsObserver, readLists } from '../app/observe.ts';
 import { describeFailure, rememberThrottle } from '../app/run-result.ts';
 import { listedAccountId, shownPin } from '../core/identity.ts';
 import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports.ts';
+import type { ProgressObserver } from '../core/progress.ts';
 import { yamlQuoted } from '../core/yaml-text.ts';
 import { visible, visibleJson } from '../report/escape-invisible.ts';
 import { count } from '../report/formatting.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
-import { openOutput } from './console.ts';
+import { adaptHints, openOutput } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
-import type { Environment, RetryAfterOptions, Session } from './environment.ts';
+import type { ConnectionOptions, Environment, RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
+import { createProgress } from './progress.ts';
 import { listenForSignals } from './signals.ts';
 
 interface Finding {
@@ -42,15 +44,26 @@ export async function checkAccounts(
   options: CheckOptions,
 ): Promise<ExitStatus> {
   const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
-  const signals = listenForSignals(service.daemon.shutdownGraceMs);
+  const progress = createProgress();
+  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
   const secrets = await environment.checkSecrets(configuration);
-  const { session, diagnosis } = await openStore(environment, configuration, service, options);
+  const { observer } = progress;
+  const { session, diagnosis } = await progress.during({ verb: 'checked', accounts: 1 }, (track) =>
+    track('store', (observe) => {
+      observe({ type: 'step', text: 'checking the store' });
+      return openStore(environment, configuration, service, { ...options, observer });
+    }),
+  );
   try {
     const diagnoses = [...ownSecrets(secrets), diagnosis];
     if (session !== null) {
       diagnoses.push(
-        ...(await mapAccounts(accounts, service.daemon.maxRuns, (account) =>
-          examine(account, { environment, session, signals, secrets }),
+        ...(await progress.during({ verb: 'checked', accounts: accounts.length }, (track) =>
+          mapAccounts(accounts, service.daemon.maxRuns, (account) =>
+            track(account.name, (observe) =>
+              examine(account, { environment, session, signals, secrets, observe }),
+            ),
+          ),
         )),
       );
     }
@@ -73,7 +86,7 @@ async function openStore(
   environment: Environment,
   configuration: Parameters<Environment['openSession']>[0],
   service: Parameters<Environment['openSession']>[1],
-  options: RetryAfterOptions,
+  options: ConnectionOptions,
 ): Promise<{ session: Session | null; diagnosis: Diagnosis }> {
   const title = `store ${service.store}`;
   let session: Session | null = null;
@@ -108,11 +121,12 @@ interface Examination {
   readonly session: Session;
   readonly signals: RunSignals;
   readonly secrets: readonly SecretIssue[];
+  readonly observe: ProgressObserver;
 }
 
 async function examine(
   account: ConfiguredAccount,
-  { environment, session, signals, secrets }: Examination,
+  { environment, session, signals, secrets, observe }: Examination,
 ): Promise<Diagnosis> {
   const title = `account ${account.name}`;
   const { settings } = account;
@@ -136,7 +150,7 @@ async function examine(
   ];
   try {
     const reader = await session.planning.service.reader(settings, signals);
-    const observed = await readLists(reader);
+    const observed = await readLists(reader, listsObserver(observe, 'plan'));
     const state = await session.planning.journal.accountState(account.name);
     const listed = listedAccountId(observed);
     const expected = settings.accountId ?? state.remoteAccountId;
@@ -188,7 +202,7 @@ function toJson({ title, account, findings, exit }: Diagnosis) {
 
 function toText({ title, findings }: Diagnosis): string {
   const lines = findings.map(
-    ({ ok, what, detail }) => `  ${ok ? 'ok  ' : 'FAIL'}  ${what.padEnd(13)} ${visible(detail)}`,
+    ({ ok, what, detail }) => `  ${ok ? 'ok  ' : 'FAIL'}  ${what.padEnd(13)} ${visible(adaptHints(detail))}`,
   );
   return `${visible(title)}\n${lines.join('\n')}\n`;
 }

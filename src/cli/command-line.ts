@@ -30,7 +30,7 @@ export const ACCOUNTS_HELP = "names or globs; '!name' excludes; default: all acc
 export function addReportOptions(command: Command, formats: readonly string[] = FORMATS): Command {
   return command
     .addOption(new Option('--format <format>', 'output format').choices(formats).default('text'))
-    .option('--output <file>', 'write the report to this file instead of stdout');
+    .option('-o, --output <file>', 'write the report to this file instead of stdout');
 }
 
 /** Adds the option of the commands that send requests to the service. */

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { errorCode } from '../core/error-code.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
-import { adaptHintsInText, PROGRAM, programWith } from '../report/command-hints.ts';
+import { adaptHintsInJson, adaptHintsInText, PROGRAM, programWith } from '../report/command-hints.ts';
 import type { Format } from '../report/document.ts';
 import { visible, visibleLines } from '../report/escape-invisible.ts';
 
@@ -16,6 +16,8 @@ export interface OutputOptions {
 
 let program = PROGRAM;
 let reported = false;
+let quiet = false;
+let clearLive: (() => void) | null = null;
 
 /** From now on suggested commands repeat the given `--config`. */
 export function repeatConfig(configFile: string): void {
@@ -26,6 +28,28 @@ export function repeatConfig(configFile: string): void {
 export function resetConsole(): void {
   program = PROGRAM;
   reported = false;
+  quiet = false;
+  clearLive = null;
+}
+
+/** From now on stderr shows no progress and no hints (`--quiet`). Errors, warnings and questions are still shown. */
+export function beQuiet(): void {
+  quiet = true;
+}
+
+/** Whether progress and hints are left out. */
+export function isQuiet(): boolean {
+  return quiet;
+}
+
+/** From now on `clear` is called before each output, to remove a block that would mix with it; null ends this. */
+export function showLive(clear: (() => void) | null): void {
+  clearLive = clear;
+}
+
+function writeStderr(text: string): void {
+  clearLive?.();
+  process.stderr.write(text);
 }
 
 /** The text, with the `--config` of this command in the commands that it suggests. */
@@ -33,25 +57,41 @@ export function adaptHints(text: string): string {
   return adaptHintsInText(text, program);
 }
 
+/** Like `adaptHints`, for a line of the log. */
+export function adaptHintsInLog(json: string): string {
+  return adaptHintsInJson(json, visible(program));
+}
+
+/** A command of rolecall as a user can copy it, with the `--config` of this command. */
+export function suggestedCommand(command: string): string {
+  return command.replace(/^rolecall(?= )/, () => program);
+}
+
 /** Shows a message on stderr. Quoted text is escaped, so that it cannot control a terminal or a CI runner. */
 export function showMessage(text: string): void {
-  process.stderr.write(`${visibleLines(adaptHints(text))}\n`);
+  writeStderr(`${visibleLines(adaptHints(text))}\n`);
+}
+
+/** Shows what a command did or waits for, on stderr. Unlike a message about an error it is left out with `--quiet`. */
+export function showHint(text: string): void {
+  if (!quiet) showMessage(text);
 }
 
 /** Shows each warning on its own line on stderr. */
 export function showWarnings(messages: readonly string[]): void {
-  for (const message of messages) process.stderr.write(`warning: ${visible(adaptHints(message))}\n`);
+  for (const message of messages) writeStderr(`warning: ${visible(adaptHints(message))}\n`);
 }
 
 /** Shows why an account failed: one line, or one for each issue of its configuration. */
 export function showFailure(account: string, { code, message }: { code: string; message: string }): void {
   const text = adaptHints(message);
   const shown = code === 'config_invalid' ? visibleLines(text) : visible(text);
-  process.stderr.write(`${visible(account)}: ${shown}\n`);
+  writeStderr(`${visible(account)}: ${shown}\n`);
 }
 
 /** Prints a line on stdout, escaped like a message. */
 export function printLine(text: string): void {
+  clearLive?.();
   process.stdout.write(`${visible(adaptHints(text))}\n`);
 }
 
@@ -83,8 +123,8 @@ export function openOutput({
   // Without a terminal isTTY is undefined, and for undefined the colour library decides by $CI.
   const toTerminal = output === undefined && Boolean(process.stdout.isTTY);
   const parts: string[] = [];
-  // Opened before the command runs: a mistyped path must not cost the report of a run.
-  if (output !== undefined) (keepExisting ? refuseExisting : tryToOpen)(output);
+  if (keepExisting && output !== undefined) refuseExisting(output);
+  else checkOutput({ output });
   return {
     render: {
       format,
@@ -145,19 +185,25 @@ function isDevice(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.isFile() === false;
 }
 
-function tryToOpen(file: string): void {
+/** Throws UsageError when the file of `--output` cannot be written. Creates it, and leaves its content unchanged. */
+export function checkOutput({ output }: Pick<OutputOptions, 'output'>): void {
+  if (output !== undefined) checkWritable(output, '--output');
+}
+
+/** Throws UsageError when a file cannot be written. Creates it, and leaves its content unchanged. */
+export function checkWritable(file: string, flag: string, mode = 0o666): void {
   try {
-    closeSync(openSync(file, 'a'));
+    closeSync(openSync(file, 'a', mode));
   } catch (error) {
-    throw new UsageError(`cannot write ${file} (${errorCode(error)}); check the path of --output`);
+    throw new UsageError(`cannot write ${file} (${errorCode(error)}); check the path of ${flag}`);
   }
-  refuseDatabase(file, '--output');
+  refuseDatabase(file, flag);
 }
 
 const SQLITE_HEADER = 'SQLite format 3\0';
 
 /** Throws UsageError for a SQLite file: a mistyped path must not overwrite the store. */
-export function refuseDatabase(file: string, flag: string): void {
+function refuseDatabase(file: string, flag: string): void {
   const header = Buffer.alloc(SQLITE_HEADER.length);
   try {
     if (!statSync(file).isFile()) return;
@@ -173,6 +219,7 @@ export function refuseDatabase(file: string, flag: string): void {
 
 /** Resolves when the text is written, also to a slow pipe. */
 function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  clearLive?.();
   return new Promise((resolve) => {
     stream.write(text, () => resolve());
   });
@@ -187,6 +234,14 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
+/** The terminal for questions of a library: stderr, since stdout may be redirected. */
+export function promptTerminal(): NodeJS.WriteStream {
+  // Some terminals, as in containers, report no size; the library would print one character a line, or nothing.
+  if (process.stderr.columns === 0) process.stderr.columns = 80;
+  if (process.stderr.rows === 0) process.stderr.rows = 24;
+  return process.stderr;
+}
+
 export type Answer = 'yes' | 'no' | 'interrupted';
 
 /** Asks on the terminal. Only `yes` agrees. Ctrl-C and an aborted signal interrupt. */
@@ -199,7 +254,7 @@ export async function confirm(question: string, signal: AbortSignal): Promise<An
       terminal.once('close', () => resolve('no'));
     });
     const answered = terminal
-      .question(`${question} Only “yes” is accepted: `, { signal })
+      .question(`${visible(question)}\nOnly “yes” is accepted: `, { signal })
       .then((answer): Answer => (answer.trim() === 'yes' ? 'yes' : 'no'))
       .catch((): Answer => (signal.aborted ? 'interrupted' : 'no'));
     const answer = await Promise.race([answered, interrupted]);
@@ -208,21 +263,4 @@ export async function confirm(question: string, signal: AbortSignal): Promise<An
   } finally {
     terminal.close();
   }
-}
-
-/** A progress line on the terminal; without a terminal it shows nothing. */
-export function progressLine(): { show(text: string): void; clear(): void } {
-  const isTerminal = process.stderr.isTTY;
-  let shown = 0;
-  return {
-    show(text) {
-      const nowMs = Date.now();
-      if (!isTerminal || nowMs - shown < 50) return;
-      shown = nowMs;
-      process.stderr.write(`\r\u001B[2K${visible(text).slice(0, process.stderr.columns - 1)}`);
-    },
-    clear() {
-      if (isTerminal && shown > 0) process.stderr.write('\r\u001B[2K');
-    },
-  };
 }

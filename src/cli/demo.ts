@@ -1,12 +1,17 @@
 // rolecall demo: plans and applies a sample account on a sandbox.
 import type { CommandLine } from './command-line.ts';
-import { EXIT } from './exit-status.ts';
+
+interface DemoFlags {
+  /** Whether the daemon runs on the sample accounts afterwards. */
+  readonly serve?: true;
+}
 
 export function addDemo({ program, run }: CommandLine): void {
   program
     .command('demo')
     .description('plan and apply a drifted sample account on a sandbox')
-    .action(() =>
-      run(async ({ environment }) => ((await environment.demo()) === 0 ? EXIT.done : EXIT.failed)),
+    .option('--serve', 'then run the daemon and its pages on sample accounts, until Ctrl-C')
+    .action((flags: DemoFlags) =>
+      run(({ environment }) => environment.demo({ serve: flags.serve === true })),
     );
 }

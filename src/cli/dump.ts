@@ -8,7 +8,7 @@ import { nameKey } from '../core/names.ts';
 import { count } from '../report/formatting.ts';
 import { loadAccounts, settingsOf } from './load-accounts.ts';
 import { addRetryAfterOption, type CommandContext, type CommandLine } from './command-line.ts';
-import { openOutput, showMessage, showWarnings } from './console.ts';
+import { openOutput, showHint, showMessage, showWarnings } from './console.ts';
 import type { RetryAfterOptions } from './environment.ts';
 import { EXIT, type ExitStatus, failureExit } from './exit-status.ts';
 import { onlyAccountNamed } from './select-accounts.ts';
@@ -27,7 +27,7 @@ export function addDump({ program, run }: CommandLine): void {
     .description('print the account file with the current skills and roles of the account')
     .argument('<account>', 'name of the account; its file must set address and token')
     .addOption(new Option('--write', 'change the account file in place').conflicts(['output', 'force']))
-    .option('--output <file>', 'write to a new file')
+    .option('-o, --output <file>', 'write to a new file')
     .option('--force', 'let --output replace an existing file')
     .action((name: string, flags: DumpFlags) => run((context) => dump(context, name, flags)));
 }
@@ -35,7 +35,7 @@ export function addDump({ program, run }: CommandLine): void {
 const MAX_SHOWN = 10;
 
 /** Why lists cannot be complete, by the code of the guard. */
-const INCOMPLETE: Readonly<Record<string, string>> = {
+export const INCOMPLETE: Readonly<Record<string, string>> = {
   suspicious_list: 'the lists are incomplete: people have skills or roles that no list contains',
   suspicious_shrink:
     'the lists lack more than half of what the last good run saw, in two readings. If they are right, run `rolecall apply --accept-shrink` first',
@@ -83,10 +83,16 @@ async function dump(
     options.write === true
       ? null
       : openOutput({ format: 'text', output: options.output, keepExisting: options.force !== true });
-  const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const reading = await openReading(environment, configuration, service, options);
+  const { createProgress } = await import('./progress.ts');
+  const progress = createProgress();
+  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
+  const { observer } = progress;
+  const reading = await openReading(environment, configuration, service, { ...options, observer });
   try {
-    const { observed, remoteAccountId, implausible } = await reading.readCarefully(settings, signals);
+    const { observed, remoteAccountId, implausible } = await progress.during(
+      { verb: 'read', accounts: 1 },
+      (track) => track(name, (observe) => reading.readCarefully(settings, signals, observe)),
+    );
     const incomplete = implausible === null ? null : (INCOMPLETE[implausible.code] ?? implausible.message);
     showWarnings(observed.warnings.map(({ message }) => message));
     if (incomplete !== null && output === null) {
@@ -112,7 +118,7 @@ async function dump(
       const written = writtenKinds(settings.desired);
       const entries = written.map((kind) => count(observed[kind].length, kind)).join(' and ');
       const file = relative(process.cwd(), account.file);
-      showMessage(
+      showHint(
         text === before
           ? `${name}: nothing to change: ${file} already lists the account’s ${entries}`
           : `${name}: wrote ${entries} to ${file}`,

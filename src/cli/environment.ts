@@ -1,5 +1,5 @@
 // The interface between the commands and the other rooms, which they do not import. wire/ implements it.
-import type { AccountMemory } from '../app/read-account.ts';
+import type { AccountJournal } from '../app/read-account.ts';
 import type { AccountRequest, ApplyDeps, DryRunDeps } from '../app/request.ts';
 import type { Kind } from '../core/catalog.ts';
 import type { ConfigIssue, SecretIssue } from '../core/errors.ts';
@@ -7,8 +7,10 @@ import type { Operator, OperatorCommands } from '../core/operator.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { ReadableService, RunSignals } from '../core/ports.ts';
+import type { RequestObserver } from '../core/progress.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
+import type { ExitStatus } from './exit-status.ts';
 
 /** What all runs of this process share. `close` closes connections and the store. */
 export interface Session {
@@ -50,6 +52,23 @@ export interface DumpedAccount {
   readonly errors: readonly ConfigIssue[];
 }
 
+/** Files of a configuration that are not written yet: their texts, by their paths relative to the service file. */
+export interface DraftFiles {
+  /** The absolute path of the service file. */
+  readonly configFile: string;
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+/** Returns what is wrong with an answer and how to fix it, or undefined. */
+type AnswerCheck = (text: string) => string | undefined;
+
+export interface AnswerChecks {
+  readonly baseUrl: AnswerCheck;
+  readonly region: AnswerCheck;
+  readonly account: AnswerCheck;
+  readonly tokenVariable: AnswerCheck;
+}
+
 export interface SandboxCommand {
   readonly port: number;
   readonly dataFile: string | undefined;
@@ -62,6 +81,17 @@ export interface RunningSandbox {
   readonly url: string;
   readonly accounts: readonly { readonly name: string; readonly token: string; readonly region: string }[];
   close(): Promise<void>;
+}
+
+export interface ServeOptions extends RetryAfterOptions {
+  /** Receives the address of the pages when the daemon has started. */
+  readonly onListening?: (url: string) => void;
+}
+
+/** How a command connects to the service. */
+export interface ConnectionOptions extends RetryAfterOptions {
+  /** Receives the requests of an account. */
+  readonly observer?: (account: string) => RequestObserver;
 }
 
 export interface RetryAfterOptions {
@@ -111,7 +141,7 @@ export interface Environment {
   openSession(
     configuration: Configuration,
     service: ServiceSettings,
-    options?: RetryAfterOptions,
+    options?: ConnectionOptions,
   ): Promise<Session>;
   /** Opens the journal of an existing store. With `mayBeNew` a missing store is created. */
   openJournal(
@@ -120,13 +150,17 @@ export interface Environment {
   ): Promise<{
     readonly reader: JournalReader;
     readonly operator: OperatorCommands;
-    readonly memory: AccountMemory;
+    readonly memory: AccountJournal;
     close(): Promise<void>;
   }>;
-  /** Copies the store. Throws StoreError. */
-  backupStore(service: ServiceSettings, file: string): Promise<{ bytes: number; runs: number }>;
+  /** Copies the store; `onProgress` receives the copied pages. Throws StoreError. */
+  backupStore(
+    service: ServiceSettings,
+    file: string,
+    onProgress: (done: number, total: number) => void,
+  ): Promise<{ bytes: number; runs: number }>;
   /** Opens connections to read without journaling a run. The store is used if it exists. */
-  openReadable(service: ServiceSettings, options?: RetryAfterOptions): Promise<Readable>;
+  openReadable(service: ServiceSettings, options?: ConnectionOptions): Promise<Readable>;
   /** The account file with the given content. Throws ConfigError when the file cannot be read. */
   dumpAccount(
     configFile: string,
@@ -136,11 +170,32 @@ export interface Environment {
   ): Promise<DumpedAccount>;
   /** Replaces an account file atomically. Throws StoreError, also when the file changed meanwhile. */
   replaceAccountFile(file: string, before: string, text: string): Promise<void>;
+  /** The checks of what `init` is told. */
+  answerChecks(): Promise<AnswerChecks>;
+  /** Loads files that are not written yet. */
+  loadDraft(draft: DraftFiles): Promise<Configuration>;
+  /** The account file of a draft with the given content. */
+  dumpDraft(
+    draft: DraftFiles,
+    account: { readonly name: string; readonly file: string },
+    contents: AccountContents,
+  ): Promise<DumpedAccount>;
   /** The next times of a schedule. */
   nextTimes(schedule: string, timezone: string, count: number): Promise<readonly Date[]>;
+  /**
+   * When a daemon starts the next run of an account, by its cron line and its failures in a row; null when never.
+   * `lastStartedMs` is the start of its latest run.
+   */
+  nextRun(
+    line: Pick<AccountSettings, 'schedule' | 'timezone' | 'jitterMs'>,
+    journal: { readonly failures: number; readonly lastStartedMs: number },
+    nowMs: number,
+  ): Promise<{ readonly atMs: number; readonly jitterMs: number; readonly isBackingOff: boolean } | null>;
   startSandbox(options: SandboxCommand): Promise<RunningSandbox>;
+  /** Starts a sandbox with one account, and returns the seed file with which `sandbox` starts the same. */
+  startRehearsal(account: string): Promise<RunningSandbox & { readonly seed: string }>;
   /** Runs the daemon until it receives a signal. Resolves with the exit status. */
-  serve(configFile: string, options?: RetryAfterOptions): Promise<number>;
-  /** Runs the demo. Resolves with the exit status. */
-  demo(): Promise<number>;
+  serve(configFile: string, options?: ServeOptions): Promise<number>;
+  /** Runs the demo, and with `serve` the daemon on it afterwards. */
+  demo(options: { readonly serve: boolean }): Promise<ExitStatus>;
 }

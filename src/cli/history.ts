@@ -3,9 +3,11 @@ import { UsageError } from '../core/errors.ts';
 import { RUN_STATUSES, type RunStatus } from '../core/journal.ts';
 import { loadAccounts } from './load-accounts.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
-import { openOutput, type OutputOptions, showMessage } from './console.ts';
+import { openOutput, type OutputOptions } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { duration, positive } from './option-values.ts';
+import { printedIds } from './printed-ids.ts';
+import { warnIfUnknown } from './unknown-account.ts';
 
 interface HistoryFlags extends OutputOptions {
   readonly limit: number;
@@ -43,13 +45,14 @@ async function history(
       ...(status === undefined ? {} : { status }),
       ...(flags.since === undefined ? {} : { sinceMs: Date.now() - flags.since }),
     });
-    if (account !== undefined && runs.length === 0 && !accounts.some(({ name }) => name === account)) {
-      showMessage(
-        `warning: no account ${JSON.stringify(account)} is configured, and no run of such an account is stored`,
-      );
-    }
+    if (account !== undefined && runs.length === 0) warnIfUnknown(account, accounts, 'run');
     const output = openOutput(flags);
-    await output.print(renderRuns(runs, output.render));
+    const ids = await printedIds(
+      journal.reader,
+      runs.map(({ id }) => id),
+      output,
+    );
+    await output.print(renderRuns(runs, output.render, ids));
     await output.close();
     return EXIT.done;
   } finally {

@@ -3,14 +3,14 @@ import type { Command, CommanderError } from 'commander';
 import { describeFailure, type RunFailure } from '../app/run-result.ts';
 import { UsageError } from '../core/errors.ts';
 import { visibleJson } from '../report/escape-invisible.ts';
-import { hasReported, openOutput, type Output, type OutputOptions } from './console.ts';
+import { checkOutput, hasReported, openOutput, type Output, type OutputOptions } from './console.ts';
 import type { ExitStatus } from './exit-status.ts';
 
 /** The commands whose JSON is one object. That of the others is a list. */
-const PRINT_ONE: ReadonlySet<string> = new Set(['show']);
+const PRINT_ONE: ReadonlySet<string> = new Set(['show', 'diff', 'restore']);
 
 /**
- * Calls `work`. If it fails before a report was printed and the format is JSON, prints the failure: as the only element
+ * Calls `work`, if the file of `--output` can be written. If it fails before a report was printed and the format is JSON, prints the failure: as the only element
  * of a list, or alone. The error is thrown in any case.
  */
 export async function orJsonFailure(
@@ -19,6 +19,8 @@ export async function orJsonFailure(
   work: () => Promise<ExitStatus>,
 ): Promise<ExitStatus> {
   try {
+    // A mistyped path must not cost the work, or the report of a run.
+    checkOutput(options);
     return await work();
   } catch (error) {
     if (options.format !== 'json' || hasReported()) throw error;

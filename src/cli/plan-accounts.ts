@@ -12,18 +12,21 @@ import type { RunSignals } from '../core/ports.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import type { ReportDetail } from '../report/document.ts';
 import { visibleJson } from '../report/escape-invisible.ts';
-import { count } from '../report/formatting.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
 import type { OutputOptions } from './console.ts';
-import { openOutput, progressLine, refuseDatabase } from './console.ts';
+import { checkWritable, openOutput } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, planExit } from './exit-status.ts';
+import { createProgress, type Observe } from './progress.ts';
 import { planRemotely } from './remote-plan.ts';
 import { reportDetail } from './report-detail.ts';
 import { listenForSignals } from './signals.ts';
+
+/** A saved plan names people by their ids. */
+const PRIVATE = 0o600;
 
 export interface PlanOptions extends OutputOptions, RetryAfterOptions, ReportDetail {
   /** The file for `apply --plan`. */
@@ -42,6 +45,7 @@ export async function planAccounts(
   options: PlanOptions,
 ): Promise<ExitStatus> {
   const detail = reportDetail(options);
+  if (options.save !== undefined) checkWritable(options.save, '--save', PRIVATE);
   if (options.server !== undefined) {
     if (options.ignoreRetryAfter === true)
       throw new UsageError('--ignore-retry-after has no effect on a daemon; leave it out with --server');
@@ -49,20 +53,21 @@ export async function planAccounts(
   }
   const { environment, configFile } = context;
   const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
-  const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const session = await environment.openSession(configuration, service, options);
+  const progress = createProgress();
+  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
+  const { observer } = progress;
+  const session = await environment.openSession(configuration, service, { ...options, observer });
   try {
-    const progress = progressLine();
-    let planned = 0;
-    progress.show(`planning ${count(accounts.length, 'account')}…`);
-    const plans = await mapAccounts(accounts, service.daemon.maxRuns, async (account) => {
-      const { result } = await planOne(account, session, signals);
-      planned += 1;
-      progress.show(`planned ${planned} of ${count(accounts.length, 'account')}…`);
-      return result;
-    });
-    progress.clear();
-    const status = await report(plans, options, detail);
+    const planned = await progress.during({ verb: 'planned', accounts: accounts.length }, (track) =>
+      mapAccounts(accounts, service.daemon.maxRuns, (account) =>
+        track(account.name, (observe) => planOne(account, { session, signals, observe })),
+      ),
+    );
+    const status = await report(
+      planned.map(({ result }) => result),
+      options,
+      detail,
+    );
     return signals.stop.aborted ? EXIT.interrupted : status;
   } finally {
     await session.close();
@@ -100,12 +105,18 @@ export interface PlannedAccount {
   readonly runId: string;
 }
 
+/** What the dry runs of one command share. */
+export interface Planning {
+  readonly session: Session;
+  readonly signals: RunSignals;
+  readonly observe: Observe;
+  readonly accept?: Acceptance;
+}
+
 /** Plans one account and journals the dry run. Returns the plan, or the failure. */
 export async function planOne(
   account: ConfiguredAccount,
-  session: Session,
-  signals: RunSignals,
-  accept: Acceptance = ACCEPT_NOTHING,
+  { session, signals, observe, accept = ACCEPT_NOTHING }: Planning,
 ): Promise<PlannedAccount> {
   const deps = session.planning;
   const { runId, plan, failure } =
@@ -120,16 +131,19 @@ export async function planOne(
           },
           deps,
         )
-      : await dryRun(session.requestFor(account.settings, 'cli', signals), deps, accept);
+      : await dryRun(
+          { ...session.requestFor(account.settings, 'cli', signals), progress: observe },
+          deps,
+          accept,
+        );
   if (failure === null && plan !== null) return { runId, result: plan };
   const error = failure ?? { code: 'internal', message: 'no plan was made' };
   return { runId, result: { schemaVersion: 1, account: account.name, status: 'failed', error } };
 }
 
 async function save(file: string, plans: readonly PlanResult[]): Promise<void> {
-  refuseDatabase(file, '--save');
   try {
-    await writeFile(file, `${visibleJson(plans, 2)}\n`, { mode: 0o600 });
+    await writeFile(file, `${visibleJson(plans, 2)}\n`, { mode: PRIVATE });
   } catch (error) {
     const reason = errorCode(error);
     throw new UsageError(`cannot write ${file} (${reason}); check the path of --save`);

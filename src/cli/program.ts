@@ -1,27 +1,35 @@
 // The command line: lists the commands, which register themselves, and runs the one that is given.
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { addApply } from './apply.ts';
 import { addApprove } from './approve.ts';
 import { addBackup } from './backup.ts';
 import type { CommandLine } from './command-line.ts';
-import { repeatConfig } from './console.ts';
+import { addHelp } from './command-help.ts';
+import { beQuiet, repeatConfig } from './console.ts';
 import { addDemo } from './demo.ts';
+import { addDiff } from './diff.ts';
 import { addDoctor } from './doctor.ts';
 import { addDump } from './dump.ts';
 import type { Environment } from './environment.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
+import { addInit } from './init.ts';
 import { addHistory } from './history.ts';
 import { addPause, addResume } from './pause.ts';
 import { addPlan } from './plan.ts';
+import { addRestore } from './restore.ts';
 import { addSandbox } from './sandbox.ts';
 import { addServe } from './serve.ts';
 import { addShow } from './show.ts';
+import { addSnapshots } from './snapshots.ts';
+import { addStatus } from './status.ts';
 import { refuseUnknownCommand } from './unknown-command.ts';
 import { addUsage } from './usage.ts';
 import { addValidate } from './validate.ts';
+import { addWho } from './who.ts';
 
-/** In the order of the help. What a command needs to run is imported when it runs, so that help appears at once. */
+/** What a command needs to run is imported when it runs, so that help appears at once. help-texts.ts orders the help. */
 const COMMANDS: readonly ((line: CommandLine) => void)[] = [
+  addInit,
   addValidate,
   addPlan,
   addApply,
@@ -29,26 +37,20 @@ const COMMANDS: readonly ((line: CommandLine) => void)[] = [
   addApprove,
   addPause,
   addResume,
+  addStatus,
   addDump,
   addUsage,
+  addWho,
   addHistory,
   addShow,
+  addRestore,
+  addSnapshots,
+  addDiff,
   addDoctor,
   addBackup,
   addSandbox,
   addDemo,
 ];
-
-const EXIT_HELP = `
-Exit status:
-  0    success
-  1    something failed
-  2    there are operations to apply (plan --detailed-exitcode, apply not confirmed)
-  3    the policy held or blocked changes
-  4    the configuration is invalid
-  5    the saved plan is stale
-  64   wrong usage
-  130  interrupted`;
 
 /** Parses the arguments and runs the command. Resolves with the exit status. */
 export async function runCommand(
@@ -56,20 +58,11 @@ export async function runCommand(
   environment: () => Promise<Environment>,
   version: string,
 ): Promise<ExitStatus> {
-  const program = createProgram(version);
   let status: ExitStatus = EXIT.done;
-  const line: CommandLine = {
-    program,
-    async run(work) {
-      status = await work({ environment: await environment(), configFile: configFileOf(program) });
-    },
-    async report(command, options, work) {
-      const { orJsonFailure } = await import('./json-failure.ts');
-      await line.run((context) => orJsonFailure(command, options, () => work(context)));
-    },
-  };
-  for (const add of COMMANDS) add(line);
-  await addCompletion(program, argv);
+  const program = await createProgram(version, argv, environment, async (work) => {
+    const { config } = program.opts<GlobalOptions>();
+    status = await work({ environment: await environment(), configFile: config });
+  });
   try {
     refuseUnknownCommand(program, argv);
     await program.parseAsync([...argv], { from: 'user' });
@@ -83,27 +76,66 @@ export async function runCommand(
   return status;
 }
 
-function createProgram(version: string): Command {
-  return new Command('rolecall')
-    .description('Keeps the skills and roles of Planning Service accounts exactly as YAML files in git say.')
-    .version(version)
-    .option('--config <file>', 'service file', process.env['ROLECALL_CONFIG'] ?? 'config/rolecall.yaml')
-    .addHelpText('after', EXIT_HELP)
-    .showHelpAfterError('(run rolecall --help to list all commands)')
-    .exitOverride();
+interface GlobalOptions {
+  readonly config: string;
+  readonly quiet?: true;
+  /** false with `--no-color`. */
+  readonly color: boolean;
 }
 
-function configFileOf(program: Command): string {
-  const file = program.opts<{ config: string }>().config;
-  if (program.getOptionValueSource('config') === 'cli') repeatConfig(file);
-  return file;
+/** The program with all its commands. `run` receives what a command does. */
+export async function createProgram(
+  version: string,
+  argv: readonly string[],
+  environment: () => Promise<Environment>,
+  run: CommandLine['run'],
+): Promise<Command> {
+  const program = new Command('rolecall')
+    .description('Keeps the skills and roles of Planning Service accounts exactly as YAML files in git say.')
+    .version(version, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show the help')
+    .addOption(
+      new Option('--config <file>', 'service file').env('ROLECALL_CONFIG').default('config/rolecall.yaml'),
+    )
+    .option('-q, --quiet', 'show no progress and no hints on stderr')
+    .option('--no-color', 'print without colours')
+    .showHelpAfterError('(run `rolecall --help` to list all commands)')
+    .exitOverride()
+    .hook('preAction', () => applyGlobalOptions(program));
+  const line: CommandLine = {
+    program,
+    run,
+    async report(command, options, work) {
+      const { orJsonFailure } = await import('./json-failure.ts');
+      await run((context) => orJsonFailure(command, options, () => work(context)));
+    },
+  };
+  for (const add of COMMANDS) add(line);
+  await addCompletion(line, argv, environment);
+  addHelp(program);
+  return program;
+}
+
+function applyGlobalOptions(program: Command): void {
+  const { config, quiet, color } = program.opts<GlobalOptions>();
+  if (program.getOptionValueSource('config') === 'cli') repeatConfig(config);
+  if (quiet === true) beQuiet();
+  // The variable also reaches the packages that print, and the processes that this one starts.
+  if (!color) process.env['NO_COLOR'] = '1';
 }
 
 /** The completion library loads only for its own commands; the help needs one line. */
-async function addCompletion(program: Command, argv: readonly string[]): Promise<void> {
+async function addCompletion(
+  line: CommandLine,
+  argv: readonly string[],
+  environment: () => Promise<Environment>,
+): Promise<void> {
   // Options may precede the command.
   if (argv.some((argument) => argument === 'completion' || argument === 'complete'))
-    (await import('./completion.ts')).addCompletion(program);
+    (await import('./completion.ts')).addCompletion(line, environment);
   else
-    program.command('completion').argument('<bash|zsh|fish>').description('print a shell completion script');
+    line.program
+      .command('completion')
+      .argument('<bash|zsh|fish>')
+      .description('print a shell completion script');
 }

@@ -1,21 +1,28 @@
 // Reads the lists of accounts without a run, for `dump` and `usage`, and checks by the store whose lists they are.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AccountMemory, ReadAccount, Reading } from '../app/read-account.ts';
+import type { AccountJournal, ReadAccount, Reading } from '../app/read-account.ts';
 import { readAccount } from '../app/read-account.ts';
 import { describeFailure, type RunFailure } from '../app/run-result.ts';
 import { StoreError } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports.ts';
+import type { ProgressObserver } from '../core/progress.ts';
 import type { AccountSettings, Configuration, ServiceSettings } from '../core/settings.ts';
 import { showFailure } from './console.ts';
-import type { Environment, RetryAfterOptions } from './environment.ts';
+import type { Environment, ConnectionOptions } from './environment.ts';
 
 export interface AccountReading {
   /** Reads an account's lists once. Throws ServiceError `identity` when they belong to another account. */
-  read(settings: AccountSettings, signals: RunSignals): Promise<ReadAccount>;
+  read(settings: AccountSettings, signals: RunSignals, progress?: ProgressObserver): Promise<ReadAccount>;
   /** Reads them again where entries of the last good lists, or entries that people have, are missing. */
-  readCarefully(settings: AccountSettings, signals: RunSignals): Promise<ReadAccount>;
+  readCarefully(
+    settings: AccountSettings,
+    signals: RunSignals,
+    progress?: ProgressObserver,
+  ): Promise<ReadAccount>;
   /** Shows a failure, and journals its Retry-After time if it has one. */
   reportFailure(account: string, error: unknown): Promise<RunFailure>;
+  /** Journals the Retry-After time of a failure, if it has one. */
+  noteFailure(account: string, error: unknown): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -24,7 +31,7 @@ export async function openReading(
   environment: Environment,
   configuration: Configuration,
   service: ServiceSettings,
-  options: RetryAfterOptions,
+  options: ConnectionOptions,
 ): Promise<AccountReading> {
   const configured = new Set(configuration.accounts.map(({ name }) => name));
   const history = await openHistory(environment, service);
@@ -36,11 +43,15 @@ export async function openReading(
     return { reader, settings, configured, memory: history.memory };
   }
   return {
-    read: async (settings, signals) => await readAccount(await open(settings, signals)),
-    async readCarefully(settings, signals) {
-      const wait = (): Promise<void> =>
-        sleep(service.api.recheckMs, undefined, { signal: signals.stop }).catch(() => undefined);
-      return await readAccount({ ...(await open(settings, signals)), wait });
+    read: async (settings, signals, progress) =>
+      await readAccount({ ...(await open(settings, signals)), progress }),
+    async readCarefully(settings, signals, progress) {
+      async function wait(): Promise<void> {
+        const forMs = service.api.recheckMs;
+        progress?.({ type: 'recheck', forMs });
+        await sleep(forMs, undefined, { signal: signals.stop }).catch(() => undefined);
+      }
+      return await readAccount({ ...(await open(settings, signals)), wait, progress });
     },
     async reportFailure(account, error) {
       const failure = describeFailure(error);
@@ -48,6 +59,7 @@ export async function openReading(
       await readable.noteFailure(account, error);
       return failure;
     },
+    noteFailure: (account, error) => readable.noteFailure(account, error),
     async close() {
       await readable.close();
       await history.close();
@@ -56,7 +68,7 @@ export async function openReading(
 }
 
 interface AccountHistory {
-  readonly memory: AccountMemory | null;
+  readonly memory: AccountJournal | null;
   readonly failure: StoreError | null;
   close(): Promise<void>;
 }

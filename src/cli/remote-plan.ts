@@ -8,10 +8,12 @@ import { errorsOf, showConfigWarnings } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
 import { showMessage } from './console.ts';
 import type { Environment } from './environment.ts';
+import { showStep } from './progress.ts';
 import { selectAccounts } from './select-accounts.ts';
 
 /** A daemon reads the lists of each account first, which can take minutes. */
 const TIMEOUT_MS = 600_000;
+const WAITING = 'waiting for the plans of the daemon';
 /** The longest error message that is shown, since the server may not be a daemon. */
 const LONGEST_MESSAGE = 2000;
 const TOKEN_VARIABLE = 'ROLECALL_HTTP_TOKEN';
@@ -39,7 +41,9 @@ export async function planRemotely(
     accounts: names.length === 0 ? [] : picked,
     commit: commit === null ? null : { sha: commit.sha, committedAt: commit.committedAt },
   };
-  const plans = await requestPlans(environment, endpoint, token, JSON.stringify(body));
+  const plans = await showStep(endpoint.host, { text: WAITING, forMs: TIMEOUT_MS }, () =>
+    requestPlans(environment, endpoint, token, JSON.stringify(body)),
+  );
   // In the order of the accounts here. An account that the response lacks is reported as failed.
   return picked.map(
     (account) =>

@@ -4,10 +4,12 @@ import { errorCode } from '../core/error-code.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Warning } from '../core/catalog.ts';
 import type { AgreedPlan } from '../core/operator.ts';
+import type { ReviewedPlan } from '../core/plan-changes.ts';
 import type { Plan, PlanResult } from '../core/plan.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
 import { planDigest } from '../core/plan-digest.ts';
 import { showMessage } from './console.ts';
+import type { Environment } from './environment.ts';
 
 /** A digest that no plan has: a plan that was edited in the file is never applied. */
 const EDITED = 'edited';
@@ -18,7 +20,7 @@ const EDITED = 'edited';
  */
 export async function readSavedPlan(
   file: string,
-  sha256: (text: string) => string,
+  { sha256, checkPlans }: Pick<Environment, 'sha256' | 'checkPlans'>,
 ): Promise<ReadonlyMap<string, AgreedPlan | null>> {
   const rows = parse(file, await read(file));
   const plans = new Map<string, AgreedPlan | null>();
@@ -39,7 +41,14 @@ export async function readSavedPlan(
         `${row.account}: its plan in ${file} was edited after it was saved; save a new plan with \`rolecall plan --save\``,
       );
     }
-    plans.set(row.account, digest === null ? null : agreedTo(isEdited ? EDITED : digest, row as SavedPlan));
+    const checked = await checkPlans([row]);
+    const [plan] = 'plans' in checked ? checked.plans : [];
+    // Nothing is compared with a plan that is not as it was saved: the difference would be that of the edit.
+    const reviewed = isEdited || plan === undefined || plan.status === 'failed' ? null : plan;
+    plans.set(
+      row.account,
+      digest === null ? null : agreedTo(isEdited ? EDITED : digest, row as SavedPlan, reviewed),
+    );
   }
   return plans;
 }
@@ -52,13 +61,18 @@ interface SavedPlan {
 
 /** What a run must plan again before it applies this plan; null when the account could not be planned. */
 export function agreedPlan(plan: PlanResult): AgreedPlan | null {
-  return plan.status === 'failed' ? null : agreedTo(plan.digest, plan);
+  return plan.status === 'failed' ? null : agreedTo(plan.digest, plan, plan);
 }
 
-function agreedTo(digest: string, { warnings, observedDigest }: SavedPlan): AgreedPlan {
+function agreedTo(
+  digest: string,
+  { warnings, observedDigest }: SavedPlan,
+  reviewed: ReviewedPlan | null,
+): AgreedPlan {
   const isFirst =
     Array.isArray(warnings) && warnings.some((each: Partial<Warning> | null) => each?.code === NO_HISTORY);
-  return { digest, firstObserved: isFirst && typeof observedDigest === 'string' ? observedDigest : null };
+  const firstObserved = isFirst && typeof observedDigest === 'string' ? observedDigest : null;
+  return { digest, firstObserved, reviewed };
 }
 
 /** The digest of the operations in the file, or null when they are malformed. */

@@ -2,9 +2,14 @@
 import { setMaxListeners } from 'node:events';
 import type { RunSignals } from '../core/ports.ts';
 import { showMessage } from './console.ts';
+import type { Progress } from './progress.ts';
+import { inFlightText } from './progress-model.ts';
 
 /** Listens until `release` is called. A second signal, or the end of `graceMs`, aborts requests in flight. */
-export function listenForSignals(graceMs: number): RunSignals & { release(): void } {
+export function listenForSignals(
+  graceMs: number,
+  progress: Pick<Progress, 'inFlight' | 'stop'>,
+): RunSignals & { release(): void } {
   const stop = new AbortController();
   const kill = new AbortController();
   // Each waiting request listens, and their number is not limited. A listener is removed when its wait ends.
@@ -12,10 +17,11 @@ export function listenForSignals(graceMs: number): RunSignals & { release(): voi
   let timer: NodeJS.Timeout | undefined;
   function onSignal(): void {
     if (stop.signal.aborted) return kill.abort();
-    showMessage(
-      'Stopping: no new operation starts, requests in flight are completed. Press Ctrl-C again to abort them.',
-    );
+    progress.stop();
     stop.abort();
+    const inFlight = progress.inFlight();
+    const next = inFlight === 0 ? '' : ` Press Ctrl-C again to abort ${inFlight === 1 ? 'it' : 'them'}.`;
+    showMessage(`Stopping: ${inFlightText(inFlight)}, and no new one starts.${next}`);
     timer = setTimeout(() => kill.abort(), graceMs);
   }
   process.on('SIGINT', onSignal);

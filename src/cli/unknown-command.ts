@@ -1,5 +1,6 @@
 // Refuses unknown commands beside `help` and `--help`, for which the parser itself would exit with success.
 import type { Command } from 'commander';
+import { nearestWord } from '../core/did-you-mean.ts';
 import { visible } from '../report/escape-invisible.ts';
 import { EXIT } from './exit-status.ts';
 
@@ -9,11 +10,11 @@ export function refuseUnknownCommand(program: Command, argv: readonly string[]):
   if (rest.length === argv.length && !rest.includes('help')) return;
   const { operands } = program.parseOptions(rest);
   const name = operands[0] === 'help' ? operands[1] : operands[0];
-  const isKnown = program.commands.some(
-    (command) => command.name() === name || command.aliases().includes(name ?? ''),
-  );
-  if (name === undefined || isKnown || name === 'help') return;
-  program.error(`error: unknown command '${visible(name)}'`, {
+  const known = program.commands.flatMap((command) => [command.name(), ...command.aliases()]);
+  if (name === undefined || known.includes(name) || name === 'help') return;
+  const near = nearestWord(name, known);
+  const hint = near === undefined ? '' : `\n(Did you mean ${near}?)`;
+  program.error(`error: unknown command '${visible(name)}'${hint}`, {
     code: 'commander.unknownCommand',
     exitCode: EXIT.usage,
   });

@@ -1,5 +1,7 @@
 // rolecall usage: lists skills and roles with the number of people who have them. Writes nothing to the service.
 import type { FailedPlan } from '../core/plan.ts';
+import type { ProgressObserver } from '../core/progress.ts';
+import type { ConfiguredAccount } from '../core/settings.ts';
 import { type AccountUsage, accountUsage } from '../core/usage.ts';
 import { loadAccounts, mapAccounts, settingsOf } from './load-accounts.ts';
 import {
@@ -33,23 +35,30 @@ async function usage(
   const { openReading } = await import('./read-accounts.ts');
   const { renderUsage } = await import('../report/usage-report.ts');
   const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
-  const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const reading = await openReading(environment, configuration, service, options);
+  const { createProgress } = await import('./progress.ts');
+  const progress = createProgress();
+  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
+  const { observer } = progress;
+  const reading = await openReading(environment, configuration, service, { ...options, observer });
   try {
     const exits: ExitStatus[] = [];
-    const usages = await mapAccounts(
-      accounts,
-      service.daemon.maxRuns,
-      async (account): Promise<AccountUsage | FailedPlan> => {
-        try {
-          const { observed } = await reading.read(settingsOf(account), signals);
-          return accountUsage(account.name, observed);
-        } catch (error) {
-          const failure = await reading.reportFailure(account.name, error);
-          exits.push(failureExit(failure.code));
-          return { schemaVersion: 1, account: account.name, status: 'failed', error: failure };
-        }
-      },
+    const usageOf = async (
+      account: ConfiguredAccount,
+      observe: ProgressObserver,
+    ): Promise<AccountUsage | FailedPlan> => {
+      try {
+        const { observed } = await reading.read(settingsOf(account), signals, observe);
+        return accountUsage(account.name, observed);
+      } catch (error) {
+        const failure = await reading.reportFailure(account.name, error);
+        exits.push(failureExit(failure.code));
+        return { schemaVersion: 1, account: account.name, status: 'failed', error: failure };
+      }
+    };
+    const usages = await progress.during({ verb: 'read', accounts: accounts.length }, (track) =>
+      mapAccounts(accounts, service.daemon.maxRuns, (account) =>
+        track(account.name, (observe) => usageOf(account, observe)),
+      ),
     );
     const output = openOutput(options);
     await output.print(renderUsage(usages, output.render));

@@ -18,6 +18,8 @@ export interface DumpTarget {
   readonly configFile: string;
   readonly account: { readonly name: string; readonly file: string };
   readonly checkout?: CheckoutPlace | undefined;
+  /** The source of the files; the disk by default. */
+  readonly files?: ConfigurationFiles;
 }
 
 export interface DumpedAccount extends DumpedFile {
@@ -29,8 +31,7 @@ export interface DumpedAccount extends DumpedFile {
 
 /** Generates the account file from the contents of the account. Throws ConfigError when the file cannot be read. */
 export async function dumpAccount(target: DumpTarget, contents: AccountContents): Promise<DumpedAccount> {
-  const { configFile, account, checkout } = target;
-  const files = filesOnDisk(checkout);
+  const { configFile, account, checkout, files = filesOnDisk(checkout) } = target;
   const read = files.read(account.file);
   if ('issue' in read) throw new ConfigError([read.issue]);
   const before = read.source.text;

@@ -53,7 +53,8 @@ export interface AccountRead {
 
 type Settings = z.output<typeof accountSettingsSchema>;
 
-const NAME = /^(?!\.)[A-Za-z0-9._-]+$/u;
+/** Names of accounts are names of files and parts of addresses. */
+export const ACCOUNT_NAME = /^(?!\.)[A-Za-z0-9._-]+$/u;
 
 export interface DigestedSettings {
   readonly baseUrl: string;
@@ -72,7 +73,7 @@ export function readAccount(filePath: string, read: SourceRead, context: Account
   const name = accountName(filePath);
   const base = { name, file: filePath, isDated: false };
   const issues: ConfigIssue[] = [];
-  if (!NAME.test(name)) {
+  if (!ACCOUNT_NAME.test(name)) {
     const message = `${quoted(name)} is not a valid account name; rename the file, with letters, digits, ".", "_" and "-" only`;
     const shown = context.files.shown(filePath) ?? name;
     issues.push({ file: shown, line: 1, column: 1, message, severity: 'error' });

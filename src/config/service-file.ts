@@ -36,7 +36,7 @@ export interface ServiceRead {
 export function readService(filePath: string, read: SourceRead): ServiceRead {
   const nothing = { secrets: [], defaults: {} };
   if ('issue' in read) {
-    const fix = read.missing ? '; write it as the README shows, or name another file with --config' : '';
+    const fix = read.missing ? '; run `rolecall init` to write one, or name another file with --config' : '';
     return { ...nothing, issues: [{ ...read.issue, message: `${read.issue.message}${fix}` }] };
   }
   const { variants = [], issues: syntaxIssues } = parseYaml(read.source);

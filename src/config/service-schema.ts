@@ -18,7 +18,9 @@ import { inheritedShape } from './inherited-settings.ts';
 
 const EVENTS = ['drift', 'applied', 'held', 'failed', 'recovered'] as const;
 
-const regionName = z.string().regex(/^[A-Za-z0-9._-]+$/u);
+export const REGION_NAME = /^[A-Za-z0-9._-]+$/u;
+
+const regionName = z.string().regex(REGION_NAME);
 
 const notifyUrl = z.union([webhookUrl(), secretRef('url')]);
 neverShown.add(notifyUrl, {

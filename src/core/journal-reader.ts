@@ -1,9 +1,10 @@
 // The reading side of the journal: for commands and for the daemon's pages and gauges.
-import type { Kind, Warning } from './catalog.ts';
+import type { Action, Kind, Warning } from './catalog.ts';
 import type { OperationRecord, RunRecord, RunStatus } from './journal.ts';
-import type { OperatorActionRecord } from './operator.ts';
+import type { Approval, OperatorActionRecord, Pause, PendingPlan } from './operator.ts';
 import type { Plan } from './plan.ts';
 import type { AccountState, IdentityClaim } from './ports.ts';
+import type { SnapshotReader } from './snapshots.ts';
 
 /** An account with its state and latest run. */
 export interface AccountRecord {
@@ -14,16 +15,39 @@ export interface AccountRecord {
   readonly lastSuccessAt: string | null;
 }
 
+/** What decides the place of an account in a list of all accounts. */
+export interface AccountBrief {
+  readonly name: string;
+  readonly pause: Pause | null;
+  readonly pending: PendingPlan | null;
+  readonly approval: Approval | null;
+  readonly lastRun: Pick<RunRecord, 'id' | 'status' | 'startedAt' | 'planDigest' | 'held'> | null;
+  readonly lastSuccessAt: string | null;
+}
+
+/** What a small mark shows of a run. */
+export type RunMark = Pick<RunRecord, 'id' | 'account' | 'status' | 'startedAt' | 'folded'>;
+
 /** Reads the journal. All methods may throw StoreError. */
-export interface JournalReader {
+export interface JournalReader extends SnapshotReader {
   runs(filter: {
     account?: string;
     limit: number;
     sinceMs?: number;
     status?: RunStatus;
+    /** Only runs that follow the run with this id in the order of the list; none when there is no such run. */
+    after?: string;
+    /** Only runs that deleted something. */
+    hasDeletes?: true;
   }): Promise<readonly RunRecord[]>;
+  /** The latest runs of each of these accounts, newest first, at most `limit` of each. */
+  latestRuns(accounts: readonly string[], limit: number): Promise<readonly RunMark[]>;
   /** The runs whose id has this prefix, newest first, at most `limit`. */
   runsBeginning(prefix: string, limit: number): Promise<readonly RunRecord[]>;
+  /** The shortest beginnings that name these runs and no others, all of the same length, by the complete id. */
+  shortRunIds(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** How many operations of each run's plan were not done. Runs without a plan are absent. */
+  remaining(runIds: readonly string[]): Promise<ReadonlyMap<string, Readonly<Record<Action, number>>>>;
   /** A run by its id or by an unambiguous prefix, read in one step, which takes seconds for a large run. */
   run(id: string): Promise<RunDetail | null>;
   /** The same run without its lists, and whether those are large. */
@@ -32,8 +56,14 @@ export interface JournalReader {
   runTexts(id: string): Promise<RunTexts | null>;
   /** A page of the operations of the run with this complete id: those after `seq`; empty after the last. */
   operationsAfter(runId: string, seq: number): Promise<readonly OperationRecord[]>;
-  /** Every account that ever ran or was paused, or only the named one. */
-  accounts(name?: string): Promise<readonly AccountRecord[]>;
+  /** How far the run with this complete id is; null when there is no such run. */
+  runProgress(runId: string): Promise<RunProgress | null>;
+  /** The latest runs of an account as numbers over time, oldest first. */
+  trend(account: string, limit: number): Promise<readonly TrendPoint[]>;
+  /** Every account that ever ran or was paused, or only the named ones. */
+  accounts(names?: string | readonly string[]): Promise<readonly AccountRecord[]>;
+  /** The same accounts in a tenth of the time, for lists that are sorted before a part of them is shown. */
+  accountBriefs(): Promise<readonly AccountBrief[]>;
   /** The latest commands of operators for an account, newest first. */
   operatorActions(account: string, limit: number): Promise<readonly OperatorActionRecord[]>;
   /** Approvals that no run has used yet, of accounts that are not paused. */
@@ -48,6 +78,35 @@ export interface JournalReader {
 export interface RunHead {
   readonly run: RunRecord;
   readonly isLarge: boolean;
+}
+
+/** The journaled operations of a run, counted. Held ones are not among them. */
+export interface RunProgress {
+  readonly status: RunStatus;
+  readonly total: number;
+  readonly done: number;
+  readonly failed: number;
+  /** Sent, and not answered yet. */
+  readonly sent: number;
+  /** Sent, and the outcome is unknown until a list shows it. */
+  readonly unknown: number;
+  /** When the first of them was sent. UTC ISO 8601. */
+  readonly firstSentAt: string | null;
+}
+
+/** What a chart shows of one run. A number is null when the run did not find it out, or when an older version made it. */
+export interface TrendPoint {
+  readonly runId: string;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly status: RunStatus;
+  readonly skills: number | null;
+  readonly roles: number | null;
+  /** What its plan would create and delete, and how many people have the entries to delete. */
+  readonly toCreate: number | null;
+  readonly toDelete: number | null;
+  readonly affected: number | null;
+  readonly held: number | null;
 }
 
 export interface RunTexts {

@@ -1,5 +1,6 @@
 // What an operator does with accounts, on the command line or over HTTP: approve, pause, resume.
 import { DAY_MS } from './durations-and-sizes.ts';
+import type { ReviewedPlan } from './plan-changes.ts';
 
 export const OPERATOR_ACTIONS = ['sync', 'approve', 'pause', 'resume'] as const;
 export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
@@ -21,7 +22,7 @@ export interface OperatorActionRecord {
 }
 
 /** The longest reason of a pause, in UTF-16 code units. */
-const MAX_REASON = 300;
+export const MAX_REASON = 300;
 export const REASON_TOO_LONG = `the reason of a pause has at most ${MAX_REASON} characters`;
 
 /** Whether the text may be the reason of a pause. */
@@ -60,6 +61,8 @@ export interface AgreedPlan {
    * holds the deletes that the plan held.
    */
   readonly firstObserved: string | null;
+  /** The plan itself, where it is at hand: a run that refuses it reports what changed since. */
+  readonly reviewed?: ReviewedPlan | null;
 }
 
 export const APPROVAL_LIFE_MS = DAY_MS;

@@ -107,3 +107,8 @@ export interface FailedPlan {
 export const UNKNOWN_ACCOUNT = 'unknown_account';
 
 export type PlanResult = Plan | FailedPlan;
+
+/** The ids of the people who have an entry that the plan deletes. */
+export function affectedPeople({ operations }: Pick<Plan, 'operations'>): ReadonlySet<string> {
+  return new Set(operations.flatMap(({ usedBy = [] }) => usedBy));
+}

@@ -1,10 +1,11 @@
 // Implements the daemon's API: joins the configuration, the schedules, the queue and the journal into views.
 import type { PostedOutcome } from '../app/posted-plan.ts';
 import { formatConfigIssue } from '../core/errors.ts';
-import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
-import type { OperatorCommands, PendingPlan } from '../core/operator.ts';
+import type { AccountBrief, AccountRecord, JournalReader } from '../core/journal-reader.ts';
+import type { Approval, OperatorCommands, Pause } from '../core/operator.ts';
 import type { Clock } from '../core/ports.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
+import type { AccountFacts } from './account-state.ts';
 import type { AccountRuns } from './account-run.ts';
 import type { AccountView, DaemonApi } from './daemon-api.ts';
 import type { Log } from './log.ts';
@@ -36,36 +37,37 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
 
   function view(account: RegisteredAccount, record: AccountRecord | undefined): AccountView {
     const { name, settings, errors } = account;
-    const drift = options.ending.drift(name);
     const failures = record?.state.consecutiveFailures ?? 0;
-    const { pause = null, approval = null } = record?.state ?? {};
-    const pending = record === undefined ? null : waitingPlan(record);
+    const { pause = null } = record?.state ?? {};
     return {
-      name,
-      valid: errors.length === 0,
+      ...facts(account, record === undefined ? undefined : { ...record.state, ...record }),
       issues: errors.map(formatConfigIssue),
       mode: settings?.mode ?? null,
       schedule: settings?.schedule ?? null,
       timezone: settings?.timezone ?? null,
       region: settings?.region ?? null,
       remoteAccountId: record?.state.remoteAccountId ?? settings?.accountId ?? null,
-      pause: pause === null ? null : { since: isoOrNull(pause.sinceMs), by: pause.by, reason: pause.reason },
-      activity: queue.activity(name),
       // A tick of a paused account starts no run.
       nextRunAt: pause !== null ? null : isoOrNull(scheduler.nextRunMs(name)),
       // The scheduler learns a moment later that a run of another process has ended the backoff.
       backoffUntil: failures === 0 ? null : isoOrNull(scheduler.backoffUntilMs(name)),
       consecutiveFailures: failures,
-      pending:
-        pending === null
-          ? null
-          : { digest: pending.digest, runId: pending.runId, since: iso(pending.sinceMs) },
-      approved:
-        approval === null
-          ? null
-          : { digest: approval.digest, by: approval.by, expiresAt: iso(approval.expiresAtMs) },
       lastRun: record?.lastRun ?? null,
-      lastSuccessAt: record?.lastSuccessAt ?? null,
+    };
+  }
+
+  /** The part of a view that can be read for all accounts. */
+  function facts({ name, errors }: RegisteredAccount, brief: AccountBrief | undefined): AccountFacts {
+    const drift = options.ending.drift(name);
+    return {
+      name,
+      valid: errors.length === 0,
+      activity: queue.activity(name),
+      pause: pauseView(brief?.pause ?? null),
+      pending: brief === undefined ? null : pendingView(brief),
+      approved: approvedView(brief?.approval ?? null, clock.nowMs()),
+      lastRun: brief?.lastRun ?? null,
+      lastSuccessAt: brief?.lastSuccessAt ?? null,
       ...(drift === undefined ? {} : { drift }),
     };
   }
@@ -92,9 +94,17 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
         undelivered: await options.undelivered().catch(() => 0),
       };
     },
-    async accounts() {
-      const records = new Map((await reader.accounts()).map((record) => [record.name, record]));
-      return registry.accounts().map((account) => view(account, records.get(account.name)));
+    async accounts(names) {
+      const records = new Map((await reader.accounts(names)).map((record) => [record.name, record]));
+      const accounts =
+        names === undefined
+          ? registry.accounts()
+          : names.map((name) => registry.account(name)).filter((account) => account !== undefined);
+      return accounts.map((account) => view(account, records.get(account.name)));
+    },
+    async accountFacts() {
+      const briefs = new Map((await reader.accountBriefs()).map((brief) => [brief.name, brief]));
+      return registry.accounts().map((account) => facts(account, briefs.get(account.name)));
     },
     async account(name) {
       const account = registry.account(name);
@@ -103,7 +113,11 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       return view(account, record);
     },
     runs: (filter) => reader.runs(filter),
+    latestRuns: (accounts, limit) => reader.latestRuns(accounts, limit),
     runJson: (id) => runJson(id, reader),
+    runProgress: (runId) => reader.runProgress(runId),
+    snapshots: (filter) => reader.snapshots(filter),
+    trend: (account, limit) => reader.trend(account, limit),
     operatorActions: (account, limit) => reader.operatorActions(account, limit),
     sync(account, by) {
       if (queue.isStopped()) return 'stopping';
@@ -137,10 +151,23 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   };
 }
 
+function pauseView(pause: Pause | null): AccountView['pause'] {
+  return pause === null ? null : { since: isoOrNull(pause.sinceMs), by: pause.by, reason: pause.reason };
+}
+
 /** The plan that waits for approval; null while a run applies it. */
-function waitingPlan({ state: { pending }, lastRun }: AccountRecord): PendingPlan | null {
+function pendingView({
+  pending,
+  lastRun,
+}: Pick<AccountBrief, 'pending' | 'lastRun'>): AccountView['pending'] {
   const isApplied = lastRun?.status === 'running' && lastRun.planDigest === pending?.digest;
-  return isApplied ? null : pending;
+  if (pending === null || isApplied) return null;
+  return { digest: pending.digest, runId: pending.runId, since: iso(pending.sinceMs) };
+}
+
+function approvedView(approval: Approval | null, nowMs: number): AccountView['approved'] {
+  if (approval === null || approval.expiresAtMs <= nowMs) return null;
+  return { digest: approval.digest, by: approval.by, expiresAt: iso(approval.expiresAtMs) };
 }
 
 function iso(ms: number): string {

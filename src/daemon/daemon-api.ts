@@ -5,6 +5,7 @@ import type { ApproveOutcome, Operator } from '../core/operator.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
+import type { AccountFacts } from './account-state.ts';
 
 /** One account as the daemon sees it now. Times are UTC ISO 8601. */
 export interface AccountView {
@@ -35,6 +36,7 @@ export interface AccountView {
   readonly drift?: { readonly create: number; readonly delete: number };
   /** The plan that waits for approval; null while a run applies it. */
   readonly pending: { readonly digest: string; readonly runId: string; readonly since: string } | null;
+  /** null when it has expired. */
   readonly approved: {
     readonly digest: string;
     readonly by: string | null;
@@ -57,13 +59,19 @@ export interface DaemonView {
 
 export interface DaemonApi {
   overview(): Promise<DaemonView>;
-  /** All configured accounts, by name. */
-  accounts(): Promise<readonly AccountView[]>;
+  /** All configured accounts, by name; or those of them that are named. */
+  accounts(names?: readonly string[]): Promise<readonly AccountView[]>;
+  /** What decides the states of all configured accounts. Costs a tenth of `accounts`. */
+  accountFacts(): Promise<readonly AccountFacts[]>;
   account(name: string): Promise<AccountView | null>;
   /** Newest first. */
   readonly runs: JournalReader['runs'];
+  readonly latestRuns: JournalReader['latestRuns'];
   /** A complete run as JSON; a large run in pieces. null when there is no such run. */
   runJson(id: string): Promise<string | AsyncIterable<string | Uint8Array> | null>;
+  readonly runProgress: JournalReader['runProgress'];
+  readonly snapshots: JournalReader['snapshots'];
+  readonly trend: JournalReader['trend'];
   readonly operatorActions: JournalReader['operatorActions'];
   /** Runs the account as soon as a place is free; during a run of the account, exactly one more run follows. */
   sync(account: string, by: Operator): 'queued' | 'unknown' | 'stopping';

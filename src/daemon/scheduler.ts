@@ -4,6 +4,7 @@ import type { Trigger } from '../core/journal.ts';
 import type { Clock } from '../core/ports.ts';
 import { gapsMs, nextTickMs } from './cron.ts';
 import type { Log } from './log.ts';
+import { backoffEndMs, firstTickMs } from './next-run.ts';
 
 /** The longest time between two looks at the clock: timers do not notice that it was set. */
 const MAX_SLEEP_MS = 1000;
@@ -13,8 +14,6 @@ const LATE_MS = 60_000;
 
 /** A larger step back is not an ordinary correction of the clock. */
 const JUMP_BACK_MS = 2000;
-
-const MAX_BACKOFF_MS = 3_600_000;
 
 export interface Schedule {
   readonly name: string;
@@ -175,11 +174,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       const slot = slots.get(account);
       if (slot === undefined) return null;
       if (slot.waiting !== null) return slot.waiting.startMs;
-      const { schedule, timezone } = slot.schedule;
-      const soonestMs = backoffEndMs(slot) - slot.everyMs / 10;
-      return slot.dueMs === null || slot.dueMs >= soonestMs
-        ? slot.dueMs
-        : nextTickMs(schedule, timezone, soonestMs - 1);
+      return firstTickMs(slot.schedule, slot.dueMs, slot);
     },
     backingOff: () =>
       [...slots.values()].flatMap((slot) => (backoffEndMs(slot) > clock.nowMs() ? [slot.schedule.name] : [])),
@@ -201,12 +196,6 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
 function nextEventMs({ dueMs, waiting }: Slot): number {
   return Math.min(dueMs ?? Infinity, waiting?.startMs ?? Infinity);
-}
-
-/** Each failure in a row doubles the interval of the account, up to an hour. A longer interval does not change. */
-function backoffEndMs({ failures, everyMs, lastTickMs }: Slot): number {
-  if (failures < 2 || everyMs >= MAX_BACKOFF_MS) return -Infinity;
-  return lastTickMs + Math.min(everyMs * 2 ** Math.min(failures - 1, 30), MAX_BACKOFF_MS);
 }
 
 function isSameTime(a: Schedule, b: Schedule): boolean {

@@ -6,13 +6,23 @@ export const PROGRAM = 'rolecall';
 
 /** How a suggested command begins after `--config FILE`. */
 export function programWith(configFile: string): string {
-  const plain = /^[\w@%+=:,./-]+$/.test(configFile);
-  return `${PROGRAM} --config ${plain ? configFile : `'${configFile.replaceAll("'", String.raw`'\''`)}'`}`;
+  return `${PROGRAM} --config ${shellWord(configFile)}`;
+}
+
+/** The text as one word of a shell command. */
+export function shellWord(text: string): string {
+  const plain = /^[\w@%+=:,./-]+$/.test(text);
+  return plain ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** The text, with `program` at the start of each command in backticks. */
 export function adaptHintsInText(text: string, program: string): string {
   return program === PROGRAM ? text : text.replaceAll(/`rolecall (?=[a-z])/g, () => `\`${program} `);
+}
+
+/** Like `adaptHintsInText`, for text that is JSON. */
+export function adaptHintsInJson(json: string, program: string): string {
+  return adaptHintsInText(json, JSON.stringify(program).slice(1, -1));
 }
 
 /** The report, with `program` at the start of each suggested command. */

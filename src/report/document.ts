@@ -2,8 +2,13 @@
 // text.ts, markdown.ts and html.tsx print them. src/README.md says how to add one.
 
 /** The formats of a report, in the order of the help. */
-export const FORMATS = ['text', 'json', 'markdown'] as const;
+export const FORMATS = ['text', 'json', 'markdown', 'html'] as const;
 export type Format = (typeof FORMATS)[number];
+
+/** Whether a report is one document in this format, so that nothing else may be printed before or after it. */
+export function isOneDocument(format: Format): boolean {
+  return format === 'json' || format === 'html';
+}
 
 /** The meaning of a piece of a line. A format shows it as a colour, as a weight or not at all. */
 export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'strong';
@@ -68,6 +73,8 @@ export interface Section {
   readonly quiet?: true;
   /** Never shortened in text output. Markdown has its own limit. */
   readonly unlimited?: true;
+  /** Lines to copy into a file. Text output neither indents, wraps nor shortens them. */
+  readonly verbatim?: readonly string[];
   /** How many rows text output shows, if not the usual number. They are shared fairly among the groups. */
   readonly textRows?: number;
 }

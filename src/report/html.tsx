@@ -1,24 +1,29 @@
 // Prints a report as HTML. Invisible characters are escaped here, and everything that HTML interprets by hono.
 import type { Child } from 'hono/jsx';
-import type { Fact, Group, Line, Paste, ReportDocument, Section } from './document.ts';
+import type { Fact, Group, Line, Paste, Section } from './document.ts';
 import { pastedLines } from './paste.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { instant } from './formatting.ts';
 
-/** The most rows of one section that are shown; the rest is counted. */
-const HTML_ROWS = 500;
 /** The most items of one list that a line contains. */
 const HTML_ITEMS = 20;
 
-interface DocumentProps {
-  readonly document: ReportDocument;
-  /** The address of the complete report as JSON. */
-  readonly jsonAt: string;
+/** How a long section is cut. */
+export interface Shortening {
+  /** The most rows of one section. */
+  readonly rows: number;
+  /** The end of the sentence that counts the rest: where all rows are. */
+  readonly rest: Child;
 }
 
-/** A document without its title and status, which are the heading of the page. */
-export function DocumentBody({ document, jsonAt }: DocumentProps) {
-  const { headline, lines = [], summary = [], facts, sections } = document;
+/** The lines to read first, and the message of a failure. */
+export function Headline({
+  headline,
+  lines,
+}: {
+  readonly headline: readonly Line[];
+  readonly lines: readonly Line[];
+}) {
   return (
     <>
       {headline.map((line) => (
@@ -35,30 +40,11 @@ export function DocumentBody({ document, jsonAt }: DocumentProps) {
           ))}
         </div>
       )}
-      <Summary line={summary} />
-      <Facts facts={facts} />
-      <Sections sections={sections} jsonAt={jsonAt} />
     </>
   );
 }
 
-interface ChangesProps extends DocumentProps {
-  /** Between the summary and the changes. */
-  readonly children?: Child;
-}
-
-/** Only the summary and the changes of a document. */
-export function DocumentChanges({ document, jsonAt, children }: ChangesProps) {
-  return (
-    <>
-      <Summary line={document.summary ?? []} />
-      {children}
-      <Sections sections={document.sections} jsonAt={jsonAt} />
-    </>
-  );
-}
-
-function Summary({ line }: { readonly line: Line }) {
+export function Summary({ line }: { readonly line: Line }) {
   return (
     <p class="strong">
       <Inline line={line} />
@@ -66,7 +52,8 @@ function Summary({ line }: { readonly line: Line }) {
   );
 }
 
-function Inline({ line }: { readonly line: Line }) {
+/** A line, with its names, times and tones. */
+export function Inline({ line }: { readonly line: Line }) {
   return (
     <>
       {line.map((part) => {
@@ -93,7 +80,7 @@ export function Instant({ at, brief = false }: { readonly at: string; readonly b
 }
 
 /** A name, an id or a digest. A short one is not broken between lines: half an id cannot be copied. */
-function Code({ text }: { readonly text: string }) {
+export function Code({ text }: { readonly text: string }) {
   const shown = visibleName(text);
   return <code class={/^\S{1,36}$/.test(shown) ? 'nowrap' : ''}>{shown}</code>;
 }
@@ -137,22 +124,28 @@ export function Facts({ facts, children }: FactsProps) {
   );
 }
 
+/** The levels of the headings of sections; those of their groups are one lower. */
+type HeadingLevel = 2 | 3;
+
 interface SectionsProps {
   readonly sections: readonly Section[];
-  readonly jsonAt: string;
+  readonly shortening: Shortening;
+  readonly level?: HeadingLevel;
 }
 
 /** The sections. A long one is cut after complete rows, with the count of the rest. A quiet one is folded. */
-function Sections({ sections, jsonAt }: SectionsProps) {
+export function Sections({ sections, shortening, level = 2 }: SectionsProps) {
+  const Heading = `h${level}` as const;
   return (
     <>
       {sections.map((section) => {
         const title = section.count === undefined ? section.title : `${section.title} (${section.count})`;
-        const body = <SectionBody section={section} jsonAt={jsonAt} />;
+        const body = <SectionBody section={section} shortening={shortening} level={level} />;
+        if (section.title === '') return body;
         if (!section.quiet) {
           return (
             <section>
-              <h2>{title}</h2>
+              <Heading>{title}</Heading>
               {body}
             </section>
           );
@@ -160,7 +153,7 @@ function Sections({ sections, jsonAt }: SectionsProps) {
         return (
           <details>
             <summary>
-              <h2>{title}</h2>
+              <Heading>{title}</Heading>
             </summary>
             {body}
           </details>
@@ -170,8 +163,16 @@ function Sections({ sections, jsonAt }: SectionsProps) {
   );
 }
 
-function SectionBody({ section, jsonAt }: { readonly section: Section; readonly jsonAt: string }) {
-  const { groups, hidden } = firstRows(section.groups);
+interface SectionBodyProps {
+  readonly section: Section;
+  readonly shortening: Shortening;
+  readonly level: HeadingLevel;
+}
+
+/** The groups of a section, without its title. */
+export function SectionBody({ section, shortening, level }: SectionBodyProps) {
+  const { groups, hidden } = firstRows(section.groups, shortening.rows);
+  const GroupHeading = level === 2 ? 'h3' : 'h4';
   return (
     <>
       {section.intro === undefined ? null : (
@@ -179,12 +180,13 @@ function SectionBody({ section, jsonAt }: { readonly section: Section; readonly 
           <Inline line={section.intro} />
         </p>
       )}
+      {section.verbatim === undefined ? null : <pre>{section.verbatim.map(visible).join('\n')}</pre>}
       {groups.map((group) => (
         <>
           {group.title === undefined ? null : (
-            <h3>
+            <GroupHeading>
               <Inline line={group.title} />
-            </h3>
+            </GroupHeading>
           )}
           <Facts facts={group.facts ?? []} />
           <GroupTable group={group} />
@@ -193,7 +195,7 @@ function SectionBody({ section, jsonAt }: { readonly section: Section; readonly 
       ))}
       {hidden === 0 ? null : (
         <p class="quiet">
-          … and {hidden} more; <a href={jsonAt}>the JSON report</a> lists all of them.
+          … and {hidden} more; {shortening.rest}.
         </p>
       )}
     </>
@@ -216,10 +218,13 @@ function PasteBlock({ paste, shown }: { readonly paste: Paste; readonly shown: n
   );
 }
 
-/** The groups with at most HTML_ROWS rows together, and how many rows are left out. */
-function firstRows(groups: readonly Group[]): { readonly groups: readonly Group[]; readonly hidden: number } {
+/** The groups with at most `most` rows together, and how many rows are left out. */
+function firstRows(
+  groups: readonly Group[],
+  most: number,
+): { readonly groups: readonly Group[]; readonly hidden: number } {
   const kept: Group[] = [];
-  let left = HTML_ROWS;
+  let left = most;
   let hidden = 0;
   for (const group of groups) {
     const rows = group.rows.slice(0, left);
@@ -230,8 +235,14 @@ function firstRows(groups: readonly Group[]): { readonly groups: readonly Group[
   return { groups: kept, hidden };
 }
 
+interface GroupTableProps {
+  readonly group: Group;
+  /** The address that the first cell of a row links to. */
+  readonly addressOf?: (cell: Line) => string | undefined;
+}
+
 /** A table without the columns that are empty in every row. On a narrow screen each row becomes a block. */
-function GroupTable({ group }: { readonly group: Group }) {
+export function GroupTable({ group, addressOf }: GroupTableProps) {
   const used = group.columns.flatMap((column, index) =>
     group.rows.some((row) => (row[index] ?? []).length > 0) ? [{ ...column, index }] : [],
   );
@@ -252,12 +263,21 @@ function GroupTable({ group }: { readonly group: Group }) {
           <tr>
             {used.map(({ head, align, index }) => (
               <td class={alignment(align)} data-head={head}>
-                <Inline line={row[index] ?? []} />
+                <Cell line={row[index] ?? []} address={index === 0 ? addressOf?.(row[0] ?? []) : undefined} />
               </td>
             ))}
           </tr>
         ))}
       </tbody>
     </table>
+  );
+}
+
+function Cell({ line, address }: { readonly line: Line; readonly address: string | undefined }) {
+  if (address === undefined) return <Inline line={line} />;
+  return (
+    <a href={address}>
+      <Inline line={line} />
+    </a>
   );
 }

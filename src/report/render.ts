@@ -1,6 +1,7 @@
 // Renders a report in the requested format: json prints the value itself, the other formats print the model.
 import { adaptHintsInReport, PROGRAM } from './command-hints.ts';
 import type { Report, ReportOptions } from './document.ts';
+import { reportToHtml } from './html-report.tsx';
 import { reportToMarkdown } from './markdown.ts';
 import { reportToText } from './text.ts';
 import { visibleJson } from './escape-invisible.ts';
@@ -12,6 +13,8 @@ export function renderReport(value: unknown, model: () => Report, options: Repor
       return `${visibleJson(value, 2)}\n`;
     case 'markdown':
       return reportToMarkdown(adaptHintsInReport(model(), options.program ?? PROGRAM));
+    case 'html':
+      return reportToHtml(adaptHintsInReport(model(), options.program ?? PROGRAM), options.verbose);
     case 'text':
       return reportToText(adaptHintsInReport(model(), options.program ?? PROGRAM), options);
     default:

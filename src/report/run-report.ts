@@ -2,9 +2,11 @@
 import type { Warning } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { RunDetail } from '../core/journal-reader.ts';
+import { CHANGED_SINCE_PLAN } from '../core/plan-changes.ts';
 import { leftAloneSection, lossSection, PLANNED, quietSections, warningSection } from './change-sections.ts';
 import {
   code,
+  isOneDocument,
   toned,
   type Fact,
   type Line,
@@ -16,7 +18,9 @@ import { heldSections } from './held-sections.ts';
 import { summaryText } from './plan-sentence.ts';
 import { renderReport } from './render.ts';
 import { runReportToJson } from './run-json.ts';
-import { outcomeSections } from './run-sections.ts';
+import { countRun, countsText, sumCounts } from './run-counts.ts';
+import { lossLine } from './run-people.ts';
+import { changesSection, outcomeSections } from './run-sections.ts';
 import { commitLine, nextSteps, runSentence, statusTone } from './run-status.ts';
 import { count, duration, elapsedMs, messageLines } from './formatting.ts';
 
@@ -27,7 +31,9 @@ export function renderRun(report: RunDetail, options: ReportOptions): string {
 
 /** The runs of several accounts, for `apply`, with a total. json is an array with one object for each run. */
 export function renderRunReports(reports: readonly RunDetail[], options: ReportOptions): string {
-  return renderReport(reports.map(runReportToJson), () => runReport(reports, 'brief'), options);
+  // A report that is one document follows no report of the plan.
+  const detail = isOneDocument(options.format) ? 'full' : 'brief';
+  return renderReport(reports.map(runReportToJson), () => runReport(reports, detail), options);
 }
 
 /**
@@ -36,7 +42,10 @@ export function renderRunReports(reports: readonly RunDetail[], options: ReportO
  */
 function runReport(reports: readonly RunDetail[], detail: 'full' | 'brief'): Report {
   const documents = reports.map((report) =>
-    detail === 'brief' && hadNothingToDo(report) ? quietDocument(report) : runDocument(report, detail),
+    // `show` prints the one run that was requested in full.
+    (detail === 'brief' || reports.length > 1) && hadNothingToDo(report)
+      ? quietDocument(report)
+      : runDocument(report, detail),
   );
   return { title: 'rolecall run', documents, ...(reports.length > 1 ? { total: runTotal(reports) } : {}) };
 }
@@ -61,29 +70,39 @@ function quietDocument(report: RunDetail): ReportDocument {
 
 /** The report model of one run. */
 export function runDocument(report: RunDetail, detail: 'full' | 'brief' = 'full'): ReportDocument {
-  const { run, plan, operations } = report;
+  const { run, plan } = report;
   const isDryRun = run.status === 'planned';
   return {
     title: [code(run.account)],
     status: {
-      label: run.errorCode === null ? run.status : `${run.status} (${run.errorCode})`,
+      label: statusLabel(run),
       tone: statusTone(run.status),
     },
-    headline: [[runSentence(report)]],
+    headline: [[runSentence(report)], ...lossLine(report)],
     lines: run.error === null ? [] : messageLines(run.error),
     facts: runFacts(run),
     sections: [
+      ...changesSection(report.warnings),
       ...(isDryRun && plan !== null
         ? [...lossSection(plan.operations, PLANNED), ...quietSections(plan.operations, PLANNED)]
-        : outcomeSections(run, operations, plan)),
+        : outcomeSections(report, detail)),
       // A brief report follows the report of its plan, so it does not repeat the held and the kept entries.
       ...(plan === null || detail === 'brief' ? [] : heldSections(plan)),
       ...(plan === null || detail === 'brief' ? [] : leftAloneSection(plan.leftAlone)),
       ...warningSection(detail === 'brief' ? newWarnings(report) : allWarnings(report)),
     ],
-    summary: [isDryRun && plan !== null ? `Plan: ${summaryText(plan.summary)}.` : `Run: ${runCounts(run)}.`],
+    summary: [
+      isDryRun && plan !== null
+        ? `Plan: ${summaryText(plan.summary)}.`
+        : `Run: ${countsText(countRun(report), run.status === 'running')}.`,
+    ],
     next: nextSteps(report, detail),
+    completeBy: `rolecall show ${run.id} --verbose`,
   };
+}
+
+function statusLabel({ status, errorCode }: RunRecord): string {
+  return errorCode === null || errorCode === status ? status : `${status} (${errorCode})`;
 }
 
 function runFacts(run: RunRecord): Fact[] {
@@ -112,48 +131,67 @@ function requestCount({ requests, retries }: RunRecord): string {
   return `${requests}${retries > 0 ? `, including ${count(retries, 'retry', 'retries')}` : ''}`;
 }
 
-/** `3 created, 2 deleted, 1 held, 0 failed, 412 unchanged`. */
-function runCounts(run: RunRecord): string {
-  return `${run.created} created, ${run.deleted} deleted, ${run.held} held, ${run.failed} failed, ${run.kept} unchanged`;
-}
-
 /** The warnings of the plan and of the run, without duplicates. */
 function allWarnings({ plan, warnings }: RunDetail): Warning[] {
   const byText = new Map(
-    [...(plan?.warnings ?? []), ...warnings].map((warning) => [JSON.stringify(warning), warning]),
+    [...(plan?.warnings ?? []), ...warnings.filter(isNotice)].map((warning) => [
+      JSON.stringify(warning),
+      warning,
+    ]),
   );
   return [...byText.values()];
+}
+
+/** What changed since a stale plan was made has its own section. */
+function isNotice({ code: warning }: Warning): boolean {
+  return warning !== CHANGED_SINCE_PLAN;
 }
 
 /** The warnings that the run added to those of its plan. */
 function newWarnings({ plan, warnings }: RunDetail): Warning[] {
   const planned = new Set(plan?.warnings.map((warning) => JSON.stringify(warning)));
-  return warnings.filter((warning) => !planned.has(JSON.stringify(warning)));
+  return warnings.filter((warning) => isNotice(warning) && !planned.has(JSON.stringify(warning)));
 }
 
 function runTotal(reports: readonly RunDetail[]): NonNullable<Report['total']> {
-  const runs = reports.map(({ run }) => run);
-  const sum = (key: 'created' | 'deleted' | 'held' | 'failed' | 'kept') =>
-    runs.reduce((total, run) => total + run[key], 0);
-  const problems = (['blocked', 'failed', 'interrupted'] as const).flatMap((status) => {
-    const amount = runs.filter((run) => run.status === status).length;
+  const runs = reports.map((report) => ({
+    run: report.run,
+    counts: countRun(report),
+    isQuiet: hadNothingToDo(report),
+  }));
+  const quiet = runs.filter(({ isQuiet }) => isQuiet).length;
+  const total = sumCounts(runs.map(({ counts }) => counts));
+  const problems = (['partial', 'blocked', 'failed', 'interrupted'] as const).flatMap((status) => {
+    const amount = runs.filter(({ run }) => run.status === status).length;
     return amount === 0 ? [] : [`; ${count(amount, 'run')} ${status}`];
   });
-  const counts = `${sum('created')} created, ${sum('deleted')} deleted, ${sum('held')} held, ${sum('failed')} failed, ${sum('kept')} unchanged`;
   const right = (head: string) => ({ head, align: 'right' }) as const;
   return {
-    line: [toned('strong', `${runs.length} accounts: ${counts}${problems.join('')}.`)],
+    line: [
+      toned(
+        'strong',
+        `${runs.length} accounts: ${countsText(total)}${problems.join('')}${quiet === 0 ? '' : `; ${quiet} had nothing to do`}.`,
+      ),
+    ],
     table: {
+      heads: true,
       columns: [
         { head: 'Account' },
         { head: 'Status' },
-        ...['Created', 'Deleted', 'Held', 'Failed', 'Unchanged'].map(right),
+        ...['Created', 'Deleted', 'Held', 'Failed', 'In doubt', 'Not tried', 'Unchanged'].map(right),
       ],
-      rows: runs.map((run): Line[] => [
-        [code(run.account)],
-        [run.status],
-        ...[run.created, run.deleted, run.held, run.failed, run.kept].map((amount) => [String(amount)]),
-      ]),
+      rows: runs
+        .filter(({ isQuiet }) => !isQuiet)
+        .map(({ run, counts }): Line[] => [
+          [code(run.account)],
+          [toned(statusTone(run.status), statusLabel(run))],
+          ...[counts.created, counts.deleted, counts.held, counts.failed].map((amount) => [String(amount)]),
+          // Columns that are empty in every row are left out.
+          ...[counts.inDoubt + counts.inProgress, counts.notTried].map((amount) =>
+            amount === 0 ? [] : [String(amount)],
+          ),
+          [String(counts.kept)],
+        ]),
     },
   };
 }

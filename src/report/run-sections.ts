@@ -1,71 +1,180 @@
 // The sections that report the result of each operation of a run.
-import type { OperationRecord, RunRecord } from '../core/journal.ts';
+import { KINDS, type Warning } from '../core/catalog.ts';
+import type { OperationRecord } from '../core/journal.ts';
+import type { RunDetail } from '../core/journal-reader.ts';
+import { CHANGED_SINCE_PLAN, type PlanChange } from '../core/plan-changes.ts';
 import type { Plan } from '../core/plan.ts';
 import { CHANGE_COLUMNS, changeCells } from './change-sections.ts';
-import { code, toned, type Line, type Section } from './document.ts';
+import { code, codeList, toned, type Column, type Group, type Line, type Section } from './document.ts';
 import { HELD_INTRO } from './held-sections.ts';
+import { sortedNaturally } from './natural-order.ts';
+import { heldDuringRun } from './run-counts.ts';
+import { peopleOf } from './run-people.ts';
 import { withStatus } from './run-status.ts';
-import { count, duration, elapsedMs } from './formatting.ts';
+import { count, duration, elapsedMs, people } from './formatting.ts';
+
+/** How many rows of each section text output shows. Creates and deletes of a large run are rarely read one by one. */
+const TEXT_ROWS = 40;
 
 const UNKNOWN =
   'The request was sent, but its result is unknown. The next run checks the lists before it sends the request again.';
+const FOUND_DONE = 'Nothing was sent for these: the account already matched the plan.';
 
 /**
  * Sections for operations that are done, failed, unknown, not tried, or held during the run. The changes that the plan
- * itself holds are in the plan's own section.
+ * itself holds are in the plan's own section. A brief report follows that of its plan, and does not repeat the operations of
+ * a run that ended before it tried any.
  */
 export function outcomeSections(
-  run: RunRecord,
-  operations: readonly OperationRecord[],
-  plan: Plan | null,
+  { run, operations, plan }: Pick<RunDetail, 'run' | 'operations' | 'plan'>,
+  detail: 'full' | 'brief',
 ): Section[] {
   const isRunning = run.status === 'running';
   const done = withStatus(operations, 'done');
   const sent = withStatus(operations, 'sent');
   const unknown = withStatus(operations, 'unknown');
-  const plannedHolds = new Set(plan?.held.map(changeKey));
-  const held = withStatus(operations, 'held').filter((change) => !plannedHolds.has(changeKey(change)));
-  const created = done.filter(({ action }) => action === 'create');
-  const deleted = done.filter(({ action }) => action === 'delete');
+  const held = heldDuringRun(operations, plan);
+  const written = done.filter(({ attempts }) => attempts > 0);
+  const hasRows = operations.length > 0 || detail === 'brief';
+  const rest = hasRows ? withStatus(operations, 'skipped', 'pending') : unwritten(plan);
   const notTried = isRunning ? 'Remaining' : run.status === 'planned' ? 'Planned' : 'Not tried';
+  const section = (title: string, rows: readonly OperationRecord[], intro?: string): Section[] =>
+    rows.length === 0 ? [] : [operationsSection({ title, rows, intro }, plan)];
   return [
-    ...section('Created', created),
-    ...section('Deleted', deleted),
-    ...section('In progress', isRunning ? sent : []),
+    // What needs a person comes first.
     ...section('Failed', withStatus(operations, 'failed')),
     ...section('Outcome unknown', isRunning ? unknown : [...sent, ...unknown], UNKNOWN),
-    ...section(notTried, withStatus(operations, 'skipped', 'pending')),
     ...section(plan === null ? 'Held' : 'Held during the run', held, HELD_INTRO),
+    ...section('In progress', isRunning ? sent : []),
+    ...section(
+      'Deleted',
+      written.filter(({ action }) => action === 'delete'),
+    ),
+    ...section(
+      'Created',
+      written.filter(({ action }) => action === 'create'),
+    ),
+    ...section(
+      'Already done',
+      done.filter(({ attempts }) => attempts === 0),
+      FOUND_DONE,
+    ),
+    ...section(notTried, rest),
   ];
 }
 
-function section(title: string, operations: readonly OperationRecord[], intro?: string): Section[] {
-  if (operations.length === 0) return [];
+/** The operations of a run that ended before it wrote rows for them. */
+function unwritten(plan: Plan | null): OperationRecord[] {
+  return (plan?.operations ?? []).map(({ kind, action, name, remoteId }, index) => ({
+    runId: '',
+    seq: index + 1,
+    kind,
+    action,
+    name,
+    remoteId: remoteId ?? null,
+    status: 'skipped',
+    rule: null,
+    reason: null,
+    attempts: 0,
+    httpStatus: null,
+    startedAt: null,
+    finishedAt: null,
+  }));
+}
+
+interface Rows {
+  readonly title: string;
+  readonly rows: readonly OperationRecord[];
+  readonly intro: string | undefined;
+}
+
+function operationsSection({ title, rows, intro }: Rows, plan: Plan | null): Section {
+  const byReason = new Map<string | null, OperationRecord[]>();
+  for (const operation of sortedNaturally(rows, KINDS)) {
+    const group = byReason.get(operation.reason);
+    if (group === undefined) byReason.set(operation.reason, [operation]);
+    else group.push(operation);
+  }
+  const isShared = (reason: string | null): boolean =>
+    reason !== null && (byReason.get(reason)?.length ?? 0) > 1;
+  const others = [...byReason].flatMap(([reason, group]) => (isShared(reason) ? [] : group));
+  return {
+    title,
+    count: rows.length,
+    textRows: TEXT_ROWS,
+    ...(intro === undefined ? {} : { intro: [intro] }),
+    groups: [
+      ...[...byReason].flatMap(([reason, group]) =>
+        reason === null || !isShared(reason)
+          ? []
+          : [{ title: [`${reason} (${group.length})`], ...operationsTable(group, plan, 'shared') }],
+      ),
+      ...(others.length === 0 ? [] : [operationsTable(sortedNaturally(others, KINDS), plan, 'own')]),
+    ],
+  };
+}
+
+/** A reason that several operations share is the title of their group. */
+function operationsTable(
+  rows: readonly OperationRecord[],
+  plan: Plan | null,
+  reasons: 'own' | 'shared',
+): Group {
+  const holders = rows.map((operation) => peopleOf(operation, plan) ?? []);
+  const who: Column[] = holders.some((ids) => ids.length > 0) ? [{ head: 'Who', below: 'overflow' }] : [];
+  const why: Column[] = reasons === 'own' ? [{ head: 'Reason', below: true }] : [];
+  return {
+    columns: [
+      ...CHANGE_COLUMNS,
+      { head: 'People' },
+      { head: 'Response' },
+      { head: 'Rule' },
+      { head: 'Duration', align: 'right' },
+      { head: 'Id' },
+      ...who,
+      ...why,
+    ],
+    rows: rows.map((operation, index): Line[] => [
+      ...changeCells(operation, operation.status === 'done'),
+      peopleCell(operation, plan),
+      operation.status === 'done' ? attempts(operation) : response(operation),
+      operation.rule === null ? [] : [toned('warn', code(operation.rule))],
+      took(operation),
+      operation.remoteId === null ? [] : [toned('quiet', code(operation.remoteId))],
+      ...who.map((): Line => (holders[index]?.length ? [codeList(holders[index])] : [])),
+      ...why.map((): Line => (operation.reason === null ? [] : [operation.reason])),
+    ]),
+  };
+}
+
+function peopleCell(operation: OperationRecord, plan: Plan | null): Line {
+  const ids = peopleOf(operation, plan);
+  if (operation.action === 'create' || ids === null) return [];
+  const isDeleted = operation.status === 'done' && operation.attempts > 0;
+  if (ids.length === 0) return [toned('quiet', isDeleted ? 'nobody had it' : 'nobody has it')];
+  const verb = isDeleted ? 'lost' : ids.length === 1 ? 'has' : 'have';
+  return [toned(isDeleted ? 'bad' : 'warn', `${people(ids.length)} ${verb} it`)];
+}
+
+/** What changed in the account or in its file since the plan was made that this run refused to apply. */
+export function changesSection(warnings: readonly Warning[]): Section[] {
+  const changes = warnings.filter((warning): warning is PlanChange => warning.code === CHANGED_SINCE_PLAN);
+  if (changes.length === 0) return [];
+  const rows = changes.map(({ action, kind, name, remoteId, message }): Line[] => [
+    ...(action === undefined || kind === undefined || name === undefined
+      ? [[], []]
+      : changeCells({ action, kind, name }, false)),
+    [message],
+    remoteId === undefined ? [] : [toned('quiet', code(remoteId))],
+  ]);
+  const columns = [...CHANGE_COLUMNS, { head: 'What changed' }, { head: 'Id' }];
   return [
     {
-      title,
-      count: operations.length,
-      ...(intro === undefined ? {} : { intro: [intro] }),
-      groups: [
-        {
-          columns: [
-            ...CHANGE_COLUMNS,
-            { head: 'Response' },
-            { head: 'Rule' },
-            { head: 'Duration', align: 'right' },
-            { head: 'Id' },
-            { head: 'Reason', below: true },
-          ],
-          rows: operations.map((operation): Line[] => [
-            ...changeCells(operation, operation.status === 'done'),
-            operation.status === 'done' ? attempts(operation) : response(operation),
-            operation.rule === null ? [] : [toned('warn', code(operation.rule))],
-            took(operation),
-            operation.remoteId === null ? [] : [toned('quiet', code(operation.remoteId))],
-            operation.reason === null ? [] : [operation.reason],
-          ]),
-        },
-      ],
+      title: 'Changed since the plan was made',
+      textRows: TEXT_ROWS,
+      count: changes.length,
+      tone: 'warn',
+      groups: [{ columns, rows }],
     },
   ];
 }
@@ -83,8 +192,4 @@ function attempts(operation: OperationRecord): string[] {
 function took(operation: OperationRecord): Line {
   const ms = elapsedMs(operation.startedAt, operation.finishedAt);
   return ms === null ? [] : [toned('quiet', duration(ms))];
-}
-
-function changeKey(change: Pick<OperationRecord, 'action' | 'kind' | 'name' | 'remoteId'>): string {
-  return JSON.stringify([change.action, change.kind, change.remoteId ?? change.name]);
 }

@@ -18,7 +18,7 @@ export const REPORT_STYLES = `
   --button: #0b57a4;
   --button-text: #ffffff;
 }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root {
     --ground: #14181d;
     --raised: #1e242b;
@@ -100,7 +100,7 @@ table.report thead th:nth-child(2) { width: 14rem; }
 details { margin: 2rem 0; }
 summary { cursor: pointer; }
 summary h2 { display: inline; }
-@media (max-width: 64rem) {
+@media screen and (max-width: 64rem) {
   main { padding-left: 1rem; padding-right: 1rem; }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: 0.5rem; }
@@ -110,5 +110,23 @@ summary h2 { display: inline; }
   table.cards td, table.cards tbody th { width: auto; padding: 0.05rem 0; text-align: left; overflow-wrap: anywhere; }
   table.cards td:empty { display: none; }
   table.cards td[data-head]::before { content: attr(data-head) ': '; color: var(--quiet); }
+}
+`.trimStart();
+
+/** The styles of a report that is a file of its own. On paper nothing is folded, and long tables repeat their heads. */
+export const FILE_STYLES = `
+h4 { margin: 1rem 0 0.25rem; font-size: 0.9375rem; }
+article { margin-top: 2.5rem; border-top: 2px solid var(--line); }
+summary h3 { display: inline; }
+td { overflow-wrap: anywhere; }
+@media print {
+  :root { color-scheme: light; }
+  body { font-size: 10pt; }
+  main { max-width: none; padding: 0; }
+  thead { display: table-header-group; }
+  tr, .notice { break-inside: avoid; }
+  h1, h2, h3, h4, summary { break-after: avoid; }
+  details > summary { list-style: none; }
+  details::details-content { content-visibility: visible; block-size: auto; }
 }
 `.trimStart();

@@ -52,7 +52,8 @@ function failedDocument({ account, error }: FailedPlan): ReportDocument {
   };
 }
 
-function usageDocument({ account, entries, unknownReferences }: AccountUsage): ReportDocument {
+/** The report model of the usage of one account. */
+export function usageDocument({ account, entries, unknownReferences }: AccountUsage): ReportDocument {
   const byName = sortedNaturally(entries, KINDS);
   const unused = byName.filter(({ usedBy }) => usedBy.length === 0);
   const used = byName

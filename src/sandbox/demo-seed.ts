@@ -1,4 +1,4 @@
-// The account `acme` of the demo: real names of roles and skills, and invented people who have them.
+// The accounts of the demo: real names of roles and skills, and invented people in five offices who have them.
 
 import type { z } from 'zod';
 import { aNonEmptyString, listOf, objectOf, parseAs } from './check.ts';
@@ -21,16 +21,48 @@ export interface DemoNames {
 }
 
 const ROLES = 36;
-const PEOPLE = 120;
+
+/** The first names of the people in each office of acme. */
+const OFFICES = {
+  lisbon:
+    'ana beatriz carlos diogo duarte filipa francisco ines joao leonor luis mafalda margarida maria miguel nuno pedro raquel ricardo rita rui sofia teresa tiago',
+  krakow:
+    'agnieszka aleksandra andrzej anna bartek ewa grzegorz hanna iwona jacek jakub jan joanna kasia krzysztof lukasz magda marek michal ola pawel piotr tomasz zofia',
+  oslo: 'anders astrid bjorn eirik emil eva frida geir hege ida ingrid jonas kari kristian lars liv magnus marit nils olav sigrid silje sven trond',
+  pune: 'aarav aditi ajay amit ananya arjun deepa divya ishaan kavya kiran lakshmi meera neha nikhil pooja priya rahul ravi rohan sanjay shreya sunil vikram',
+  recife:
+    'alice antonio arthur bruna caio camila cecilia davi eduardo fernanda gabriel helena igor isabela julia larissa lucas mariana matheus natalia otavio renata thiago vitoria',
+} as const;
+export type Office = keyof typeof OFFICES;
+
+/** The ids of the people in an office, such as `ana.lisbon`. */
+export function peopleIn(office: Office): string[] {
+  return OFFICES[office].split(' ').map((name) => `${name}.${office}`);
+}
+
+/** Skills and roles of the smaller accounts, by the names of their roles in the extract. */
+const BRANCHES = {
+  studio: {
+    office: 'recife',
+    roles: ['Graphic Designers', 'Web and Digital Interface Designers', 'Technical Writers', 'Editors'],
+  },
+  support: {
+    office: 'pune',
+    roles: ['Computer User Support Specialists', 'Customer Service Representatives'],
+  },
+  finance: { office: 'oslo', roles: ['Accountants and Auditors', 'Financial Managers'] },
+} as const satisfies Record<string, { readonly office: Office; readonly roles: readonly string[] }>;
+export type Branch = keyof typeof BRANCHES;
+export const BRANCH_NAMES: readonly Branch[] = ['studio', 'support', 'finance'];
 
 /** Reads the extract. Throws `SandboxError` if the file is not a valid extract. */
 export function readDemoExtract(file: string): DemoExtract {
   return parseAs(extractSchema, readJsonFile(file), file);
 }
 
-/** The first 36 roles and every skill that belongs to one of them. */
-export function demoNames(extract: DemoExtract): DemoNames {
-  const roles = extract.roles.slice(0, ROLES);
+/** The first 36 roles and every skill that belongs to one of them; of a branch, its roles and their skills. */
+export function demoNames(extract: DemoExtract, branch?: Branch): DemoNames {
+  const roles = rolesOf(extract, branch);
   return {
     skills: [...new Set(roles.flatMap((role) => role.skills))].toSorted(),
     roles: roles.map((role) => role.name).toSorted(),
@@ -52,13 +84,20 @@ function pickRole<T>(roles: readonly T[], random: Random): T | undefined {
   return roles[Math.floor(random() ** 1.5 * roles.length)];
 }
 
-function person(extract: DemoExtract, random: Random): SeedResource {
-  const role = pickRole(extract.roles.slice(0, ROLES), random);
+function rolesOf({ roles }: DemoExtract, branch?: Branch): DemoExtract['roles'] {
+  if (branch === undefined) return roles.slice(0, ROLES);
+  const names: readonly string[] = BRANCHES[branch].roles;
+  return roles.filter(({ name }) => names.includes(name));
+}
+
+function person(id: string, roles: DemoExtract['roles'], random: Random): SeedResource {
+  const role = pickRole(roles, random);
   const skills = shuffled(role?.skills ?? [], random).slice(0, between(random, 3, 9));
   const days = workingDays(random);
   const unassigned = random() < 0.04;
   const paid = random() < 0.9;
   return {
+    id,
     role: unassigned ? null : (role?.name ?? null),
     skills,
     workingDays: days,
@@ -74,7 +113,28 @@ function person(extract: DemoExtract, random: Random): SeedResource {
  */
 export function demoSeed(extract: DemoExtract): SandboxSeed {
   const random = seededRandom(20_260_105);
-  const resources = Array.from({ length: PEOPLE }, () => person(extract, random));
+  const offices = (Object.keys(OFFICES) as Office[]).map(peopleIn);
+  const [first = []] = offices;
+  // One person of each office in turn, so that every office has every role.
+  const ids = first.flatMap((_, index) => offices.flatMap((office) => office[index] ?? []));
+  const resources = ids.map((id) => person(id, rolesOf(extract), random));
   const { skills, roles } = demoNames(extract);
   return { accounts: [{ name: 'acme', id: '4815162342', region: 'eu', skills, roles, resources }] };
+}
+
+/** Smaller accounts of the same company, in other regions, with tokens of their own. */
+export function branchSeeds(extract: DemoExtract): SandboxSeed['accounts'] {
+  const regions = { studio: 'us', support: 'au', finance: 'il' } as const satisfies Record<Branch, string>;
+  return BRANCH_NAMES.map((name, index) => {
+    const random = seededRandom(index + 1);
+    const people = peopleIn(BRANCHES[name].office);
+    return {
+      name,
+      id: `48151623${50 + index}`,
+      token: `sandbox-token-${name}`,
+      region: regions[name],
+      ...demoNames(extract, name),
+      resources: people.map((id) => person(id, rolesOf(extract, name), random)),
+    };
+  });
 }

@@ -3,19 +3,14 @@ import pRetry from 'p-retry';
 import { isRetryableStatus, LONGEST_WAIT_MS, parseRetryAfter, retryDelayMs } from '../core/backoff.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Traffic } from '../core/ports.ts';
+import type { RequestObserver } from '../core/progress.ts';
 import { sleep } from '../platform/clock.ts';
 import type { Pace } from './pacing.ts';
 import { describeRefusal, throttledMessage } from './status-messages.ts';
 import { type Scrub, serviceMessage } from './service-message.ts';
-import { type Call, type HttpResponse, type Method, NoResponse, type Transport } from './transport.ts';
+import { type Call, type HttpResponse, NoResponse, type Transport } from './transport.ts';
 
 type Success<T> = Extract<HttpResponse<T>, { type: 'success' }>;
-
-/** Receives every attempt, for metrics. Never receives a name, a token or a body. */
-export interface RequestObserver {
-  request(event: { method: Method; status: number | 'error'; durationMs: number }): void;
-  retry(): void;
-}
 
 export interface RequestOptions {
   readonly retries: number;
@@ -82,6 +77,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     if (Date.now() < throttledUntilMs) throw notSent(throttled(throttledUntilMs));
     onSend();
     requests += 1;
+    options.observer.started?.();
     const startedAt = performance.now();
     let status: number | 'error' = 'error';
     let response: HttpResponse<T>;
@@ -141,7 +137,9 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
         } catch (error) {
           // A throttled account pauses all its calls from now on, not only this one.
           if (error instanceof FailedAttempt && repeats(error) && requestsWait(error)) {
-            pace.pauseFor(delayMs(error));
+            const waitMs = delayMs(error);
+            options.observer.paused?.(waitMs);
+            pace.pauseFor(waitMs);
           }
           throw error;
         }

@@ -1,42 +1,61 @@
 // Converts a row of `accounts` to the state that a run needs.
 import type { Selectable } from 'kysely';
-import { APPROVAL_LIFE_MS } from '../core/operator.ts';
+import { APPROVAL_LIFE_MS, type Approval, type Pause, type PendingPlan } from '../core/operator.ts';
 import type { AccountState } from '../core/ports.ts';
 import type { AccountsTable } from './tables.ts';
 import { toIso, toMs } from './times.ts';
 
+type AccountRow = Selectable<AccountsTable>;
+
 /** The state in a row, or the state of an account without a row. */
-export function toState(row: Selectable<AccountsTable> | undefined): AccountState {
-  const { pending_digest: pending = null, approved_digest: approved = null } = row ?? {};
-  const approvedAtMs = toMs(row?.approved_at ?? toIso(0));
+export function toState(row: AccountRow | undefined): AccountState {
   return {
     remoteAccountId: row?.remote_account_id ?? null,
-    pause:
-      row?.paused === 1
-        ? {
-            sinceMs: row.paused_at === null ? null : toMs(row.paused_at),
-            by: row.paused_by,
-            reason: row.paused_reason,
-          }
-        : null,
+    pause: row === undefined ? null : toPause(row),
     throttledUntilMs: typeof row?.throttled_until === 'string' ? toMs(row.throttled_until) : null,
     lastAppliedCommit:
       typeof row?.last_applied_commit === 'string'
         ? { sha: row.last_applied_commit, committedAt: row.last_applied_committed_at ?? toIso(0) }
         : null,
-    pending:
-      pending === null
-        ? null
-        : { digest: pending, runId: row?.pending_run ?? '', sinceMs: toMs(row?.pending_since ?? toIso(0)) },
-    approval:
-      approved === null
-        ? null
-        : {
-            digest: approved,
-            by: row?.approved_by ?? null,
-            givenAtMs: approvedAtMs,
-            expiresAtMs: approvedAtMs + APPROVAL_LIFE_MS,
-          },
+    pending: row === undefined ? null : toPending(row),
+    approval: row === undefined ? null : toApproval(row),
     consecutiveFailures: row?.consecutive_failures ?? 0,
+  };
+}
+
+export function toPause(
+  row: Pick<AccountRow, 'paused' | 'paused_at' | 'paused_by' | 'paused_reason'>,
+): Pause | null {
+  return row.paused === 1
+    ? {
+        sinceMs: row.paused_at === null ? null : toMs(row.paused_at),
+        by: row.paused_by,
+        reason: row.paused_reason,
+      }
+    : null;
+}
+
+export function toPending(
+  row: Pick<AccountRow, 'pending_digest' | 'pending_run' | 'pending_since'>,
+): PendingPlan | null {
+  return row.pending_digest === null
+    ? null
+    : {
+        digest: row.pending_digest,
+        runId: row.pending_run ?? '',
+        sinceMs: toMs(row.pending_since ?? toIso(0)),
+      };
+}
+
+export function toApproval(
+  row: Pick<AccountRow, 'approved_digest' | 'approved_at' | 'approved_by'>,
+): Approval | null {
+  if (row.approved_digest === null) return null;
+  const givenAtMs = toMs(row.approved_at ?? toIso(0));
+  return {
+    digest: row.approved_digest,
+    by: row.approved_by,
+    givenAtMs,
+    expiresAtMs: givenAtMs + APPROVAL_LIFE_MS,
   };
 }

@@ -12,9 +12,13 @@ import { readRawDatabase } from './raw-database.ts';
 
 /**
  * Copies the store to `target` (mode 0600) and checks the copy. Replaces an existing file only if it is an earlier copy, and
- * only after the new copy is complete. Throws StoreError.
+ * only after the new copy is complete. `onProgress` receives the copied pages. Throws StoreError.
  */
-export async function backupStore(file: string, target: string): Promise<{ bytes: number; runs: number }> {
+export async function backupStore(
+  file: string,
+  target: string,
+  onProgress: (done: number, total: number) => void = () => undefined,
+): Promise<{ bytes: number; runs: number }> {
   requireStore(file);
   const place = resolve(target);
   refuseOthers(file, place);
@@ -23,7 +27,7 @@ export async function backupStore(file: string, target: string): Promise<{ bytes
   try {
     // Created before SQLite opens it, so that others can never read it.
     closeSync(openSync(partial, 'wx', 0o600));
-    await copy(file, partial);
+    await copy(file, partial, onProgress);
     const runs = check(partial, file);
     renameSync(partial, place);
     return { bytes: statSync(place).size, runs };
@@ -33,12 +37,24 @@ export async function backupStore(file: string, target: string): Promise<{ bytes
   }
 }
 
-async function copy(file: string, target: string): Promise<void> {
+/** Pages in one step of the copy, in which nothing else runs. */
+const STEP_PAGES = 1000;
+
+async function copy(
+  file: string,
+  target: string,
+  onProgress: (done: number, total: number) => void,
+): Promise<void> {
   const source = openSource(file);
   try {
     // Reads from one transaction. Otherwise each commit of another process would restart the copy.
     source.exec('begin; select count(*) from sqlite_schema');
-    await source.backup(target);
+    await source.backup(target, {
+      progress({ totalPages, remainingPages }) {
+        onProgress(totalPages - remainingPages, totalPages);
+        return STEP_PAGES;
+      },
+    });
   } finally {
     source.close();
   }

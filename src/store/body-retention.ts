@@ -1,7 +1,7 @@
 // Deletes the bodies of snapshots and plans to which no row refers.
 import { sql } from 'kysely';
 import type { Database } from './tables.ts';
-import { PAGE, deleted, inSteps, pages } from './small-transactions.ts';
+import { PAGE, deleteRows, inSteps, pages } from './small-transactions.ts';
 
 const UNUSED = {
   snapshot_bodies: sql`not exists (select 1 from snapshots where snapshots.digest = snapshot_bodies.digest)`,
@@ -30,7 +30,10 @@ async function pruneTable(db: Database, table: keyof typeof UNUSED): Promise<voi
       (some) => {
         const digests = sql.join(some.map(({ digest }) => digest));
         // A new run may refer to it now.
-        return deleted(db, sql`delete from ${sql.table(table)} where digest in (${digests}) and ${unused}`);
+        return deleteRows(
+          db,
+          sql`delete from ${sql.table(table)} where digest in (${digests}) and ${unused}`,
+        );
       },
       ({ bytes }) => bytes,
     );

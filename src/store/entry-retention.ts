@@ -2,7 +2,7 @@
 // at each reading would fill the store. Entries that rolecall created, adopted, renamed or deleted are kept.
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from './tables.ts';
-import { PAGE, deleted, inSteps, pages } from './small-transactions.ts';
+import { PAGE, deleteRows, inSteps, pages } from './small-transactions.ts';
 
 interface EntryRow {
   readonly remote_account_id: string;
@@ -27,7 +27,7 @@ export async function pruneEntries(db: Database, account: string, beforeMs: numb
     // The delete checks each entry again, because a new list may show it now.
     pruned += await inSteps(old, (some) => {
       const keys = JSON.stringify(some.map((row) => [row.remote_account_id, row.kind, row.remote_id]));
-      return deleted(
+      return deleteRows(
         db,
         sql`delete from entries where account = ${account} and (remote_account_id, kind, remote_id) in (
           select value ->> 0, value ->> 1, value ->> 2 from json_each(${keys})) and ${prunable}`,

@@ -1,18 +1,25 @@
 // Reads the journal for commands, pages and reports: lists of runs, and one run with its plan and operations.
-import { sql } from 'kysely';
-import type { JournalReader } from '../core/journal-reader.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { JournalReader, RunMark } from '../core/journal-reader.ts';
+import { readAccountBriefs } from './account-briefs.ts';
 import { toState } from './account-state.ts';
 import { claimantOf } from './claims.ts';
 import type { Database } from './tables.ts';
 import { isLargeRun, planText } from './large-run.ts';
 import { ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
+import { readProgress } from './run-progress.ts';
+import { readRemaining, readShortIds } from './run-summaries.ts';
 import { readPlan, readPlanBody, warningsOf } from './run-report.ts';
+import { readTrend } from './run-trend.ts';
 import { findRun, LISTED, toOperation, toRun, toRuns, withTotals } from './run-rows.ts';
+import { snapshotReader } from './snapshot-reader.ts';
 
 export function journalReader(db: Database): JournalReader {
   return {
-    async runs({ account, limit, sinceMs, status }) {
+    ...snapshotReader(db),
+
+    async runs({ account, limit, sinceMs, status, after, hasDeletes }) {
       let query = db
         .selectFrom('runs')
         .select(LISTED)
@@ -21,8 +28,22 @@ export function journalReader(db: Database): JournalReader {
         .limit(limit);
       if (account !== undefined) query = query.where('account', '=', account);
       if (status !== undefined) query = query.where('status', '=', status);
+      if (hasDeletes === true) query = query.where('deleted', '>', 0);
       if (sinceMs !== undefined) query = query.where('started_at', '>=', toIso(sinceMs));
+      if (after !== undefined) query = query.where(isAfter(after));
       return await toRuns(db, await query.execute());
+    },
+
+    async latestRuns(accounts, limit) {
+      // Reads only the rows that it returns, however many runs an account has.
+      const { rows } = await sql<RunMark>`
+        select id, account, status, started_at as startedAt, folded from runs
+        where id in (
+          select latest.id from json_each(${JSON.stringify(accounts)}) as named, runs as latest
+          where latest.id in (
+            select id from runs where account = named.value order by started_at desc, id desc limit ${limit}))
+        order by account, started_at desc, id desc`.execute(db);
+      return rows;
     },
 
     async runsBeginning(prefix, limit) {
@@ -37,6 +58,10 @@ export function journalReader(db: Database): JournalReader {
         .execute();
       return rows.map(toRun);
     },
+
+    shortRunIds: (ids) => readShortIds(db, ids),
+
+    remaining: (runIds) => readRemaining(db, runIds),
 
     async run(id) {
       const row = await findRun(db, id);
@@ -92,16 +117,16 @@ export function journalReader(db: Database): JournalReader {
       return rows.map(toOperation);
     },
 
-    async accounts(name) {
+    runProgress: (runId) => readProgress(db, runId),
+
+    trend: (account, limit) => readTrend(db, account, limit),
+
+    async accounts(names) {
       let query = db.selectFrom('accounts').selectAll().orderBy('name');
-      if (name !== undefined) query = query.where('name', '=', name);
+      if (names !== undefined) query = query.where('name', 'in', listed(names));
       const rows = await query.execute();
       const ids = rows.flatMap(({ last_run_id: id }) => (id === null ? [] : [id]));
-      const runs = await db
-        .selectFrom('runs')
-        .select(LISTED)
-        .where('id', 'in', sql<string>`(select value from json_each(${JSON.stringify(ids)}))`)
-        .execute();
+      const runs = await db.selectFrom('runs').select(LISTED).where('id', 'in', listed(ids)).execute();
       const lastRuns = new Map((await toRuns(db, runs)).map((run) => [run.id, run]));
       return rows.map((row) => ({
         name: row.name,
@@ -110,6 +135,8 @@ export function journalReader(db: Database): JournalReader {
         lastSuccessAt: row.last_success_at,
       }));
     },
+
+    accountBriefs: () => readAccountBriefs(db),
 
     async operatorActions(account, limit) {
       return await db
@@ -147,4 +174,14 @@ export function journalReader(db: Database): JournalReader {
       );
     },
   };
+}
+
+/** Any number of values; a statement has a limited number of parameters. */
+function listed(values: string | readonly string[]): RawBuilder<string> {
+  return sql<string>`(select value from json_each(${JSON.stringify([values].flat())}))`;
+}
+
+/** The runs behind this one in a list whose newest run is the first. */
+function isAfter(id: string): RawBuilder<boolean> {
+  return sql<boolean>`(started_at, id) < (select started_at, id from runs where id = ${id})`;
 }

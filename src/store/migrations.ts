@@ -208,4 +208,10 @@ export const MIGRATIONS: readonly string[] = [
   ) strict;
   create index operator_actions_by_account on operator_actions (account, seq desc);
   `,
+  // What the plan of each run would do, for charts. null in runs of older versions.
+  `
+  alter table runs add column planned_creates integer;
+  alter table runs add column planned_deletes integer;
+  alter table runs add column people_affected integer;
+  `,
 ];

@@ -7,7 +7,7 @@ import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
 import { pruneEntries } from './entry-retention.ts';
 import { compactRuns } from './compaction.ts';
-import { PAGE, deleteLargeOperations, deleted, inSteps, pages } from './small-transactions.ts';
+import { PAGE, deleteLargeOperations, deleteRows, inSteps, pages } from './small-transactions.ts';
 import { toIso } from './times.ts';
 
 /** Some rules read the operations of the last 24 hours, so a shorter retention would disable them. */
@@ -97,7 +97,7 @@ async function deleteSnapshots(db: Database, runs: readonly string[], before: st
     select id from snapshots where run_id in (${sql.join(runs)}) and taken_at < ${before}
       and ${isNotLastGood('snapshots', 'run_id')}`.execute(db);
   if (rows.length === 0) return 0;
-  return await deleted(db, sql`delete from snapshots where id in (${sql.join(rows.map(({ id }) => id))})`);
+  return await deleteRows(db, sql`delete from snapshots where id in (${sql.join(rows.map(({ id }) => id))})`);
 }
 
 /** Checked again in the delete itself, because a renamed account may have adopted the run meanwhile. */
@@ -121,7 +121,7 @@ async function deleteRuns(db: Database, runs: readonly string[], before: string)
     db,
     rows.map(({ id }) => id),
   );
-  return await deleted(db, sql`delete from runs where ${prunable}`);
+  return await deleteRows(db, sql`delete from runs where ${prunable}`);
 }
 
 /** Deletes old notices that were delivered or failed, and the states of accounts that have not run since. */

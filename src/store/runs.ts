@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { cutSubject } from '../core/commit-subject.ts';
 import type { Journal, RunEnd } from '../core/ports.ts';
-import type { Plan } from '../core/plan.ts';
+import { affectedPeople, type Plan } from '../core/plan.ts';
 import { sha256 } from '../platform/digest.ts';
 import { compressJson } from './compressed-json.ts';
 import type { Database } from './tables.ts';
@@ -91,7 +91,13 @@ export function runsJournal(
         }
         await connection
           .updateTable('runs')
-          .set({ plan_body: digest, plan_digest: plan.digest })
+          .set({
+            plan_body: digest,
+            plan_digest: plan.digest,
+            planned_creates: plan.summary.create,
+            planned_deletes: plan.summary.delete,
+            people_affected: affectedPeople(plan).size,
+          })
           .where('id', '=', runId)
           .execute();
       });

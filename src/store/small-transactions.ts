@@ -80,7 +80,7 @@ export async function inSteps<T>(
 }
 
 /** Deletes in a separate transaction. Resolves with the number of deleted rows. */
-export async function deleted(db: Database, statement: RawBuilder<unknown>): Promise<number> {
+export async function deleteRows(db: Database, statement: RawBuilder<unknown>): Promise<number> {
   const { numAffectedRows } = await immediately(db, (connection) => statement.execute(connection));
   return Number(numAffectedRows ?? 0);
 }

@@ -55,6 +55,9 @@ export interface RunsTable {
   error: string | null;
   warnings: string | null;
   plan_body: string | null;
+  planned_creates: number | null;
+  planned_deletes: number | null;
+  people_affected: number | null;
   holder_host: string | null;
   holder_pid: number | null;
   folded: Generated<number>;

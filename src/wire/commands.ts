@@ -1,8 +1,9 @@
 // Joins the rooms for the commands. Only the files of wire/ know every room. Heavy rooms are imported only when a command
 // needs them.
 import { userInfo } from 'node:os';
-import type { AccountMemory } from '../app/read-account.ts';
-import type { Environment } from '../cli/environment.ts';
+import path from 'node:path';
+import type { AccountJournal } from '../app/read-account.ts';
+import type { DraftFiles, Environment } from '../cli/environment.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { sha256 } from '../platform/digest.ts';
@@ -22,6 +23,11 @@ async function checkoutOf(service: ServiceSettings): Promise<CheckoutPlace | und
   if (git === undefined) return undefined;
   const { checkoutRoot, placeOfCheckout } = await import('../git/checkout-folder.ts');
   return await placeOfCheckout(checkoutRoot(service), git.path);
+}
+
+async function draftFiles({ configFile, texts }: DraftFiles) {
+  const { filesFromMemory } = await import('../config/configuration-files.ts');
+  return filesFromMemory(path.dirname(configFile), texts);
 }
 
 export function createEnvironment(version: string): Environment {
@@ -58,7 +64,7 @@ export function createEnvironment(version: string): Environment {
     async openJournal(service, { mayBeNew } = { mayBeNew: false }) {
       const { openStore } = await import('../store/store.ts');
       const store = openStore(service.store, { readOnly: !mayBeNew });
-      const memory: AccountMemory = {
+      const memory: AccountJournal = {
         accountState: (account) => store.journal.accountState(account),
         lastGood: (...of) => store.journal.lastGood(...of),
         foreignAccount: (account, remoteAccountId, listed) =>
@@ -67,8 +73,8 @@ export function createEnvironment(version: string): Environment {
       };
       return { reader: store.reader, operator: store.operator, memory, close: () => store.close() };
     },
-    backupStore: async (service, file) =>
-      (await import('../store/backup.ts')).backupStore(service.store, file),
+    backupStore: async (service, file, onProgress) =>
+      (await import('../store/backup.ts')).backupStore(service.store, file, onProgress),
     openReadable: async (service, options) =>
       (await import('./session.ts')).openReadable(version, service, options),
     async dumpAccount(configFile, service, account, contents) {
@@ -78,11 +84,30 @@ export function createEnvironment(version: string): Environment {
     },
     replaceAccountFile: async (file, before, text) =>
       (await import('../config/account-file-on-disk.ts')).replaceAccountFile(file, before, text),
+    answerChecks: async () => (await import('../config/first-answers.ts')).FIRST_ANSWER_CHECKS,
+    async loadDraft(draft) {
+      const { loadConfiguration } = await import('../config/load-configuration.ts');
+      return await loadConfiguration(draft.configFile, { files: await draftFiles(draft) });
+    },
+    async dumpDraft(draft, account, contents) {
+      const { dumpAccount } = await import('../config/account-file-on-disk.ts');
+      const files = await draftFiles(draft);
+      return await dumpAccount({ configFile: draft.configFile, account, files }, contents);
+    },
     nextTimes: async (schedule, timezone, count) =>
       (await import('../daemon/cron.ts')).nextTimes(schedule, timezone, count, Date.now()),
+    nextRun: async (line, journal, nowMs) =>
+      (await import('../daemon/next-run.ts')).nextRun(line, journal, nowMs),
     startSandbox: async (options) => (await import('../sandbox/sandbox.ts')).startSandbox(options),
+    async startRehearsal(account) {
+      const { startSandbox } = await import('../sandbox/sandbox.ts');
+      const { rehearsalSeed } = await import('../sandbox/rehearsal-seed.ts');
+      const seed = rehearsalSeed(account);
+      const { url, accounts, close } = await startSandbox({ seed });
+      return { url, accounts, close, seed: `${JSON.stringify(seed, null, 2)}\n` };
+    },
     serve: async (configFile, options) => (await import('./daemon.ts')).serve(version, configFile, options),
-    demo: async () => (await import('./demo.ts')).playDemo(environment),
+    demo: async (options) => (await import('./demo.ts')).playDemo(environment, options),
   };
   return environment;
 }

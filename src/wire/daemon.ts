@@ -1,7 +1,8 @@
 // Joins the rooms of the daemon, starts them in order, and closes them in the reverse order.
 import path from 'node:path';
 import { planPosted } from '../app/posted-plan.ts';
-import type { RetryAfterOptions } from '../cli/environment.ts';
+import { adaptHintsInLog } from '../cli/console.ts';
+import type { ServeOptions } from '../cli/environment.ts';
 import type { ConfigurationSource } from '../config/configuration-source.ts';
 import { createConfigurationSource } from '../config/configuration-source.ts';
 import { resolveSecret, resolveToken } from '../config/secrets.ts';
@@ -28,7 +29,7 @@ import { checkoutRoot } from '../git/checkout-folder.ts';
 import { openCheckout } from '../git/checkout.ts';
 import { createCommitReader } from '../git/commit-cache.ts';
 import { realPathOf } from '../platform/regular-file.ts';
-import type { RequestObserver } from '../service/requests.ts';
+import type { RequestObserver } from '../core/progress.ts';
 import { createLargeRuns } from '../workers/large-runs.ts';
 import { readPostedFiles } from '../workers/posted-files.ts';
 import { createStoredRuns } from '../workers/stored-runs.ts';
@@ -50,6 +51,7 @@ interface Process {
   readonly version: string;
   readonly configFile: string;
   readonly ignoreRetryAfter: boolean;
+  readonly onListening: (url: string) => void;
   /** The service file beside the process, and the source that has read it. */
   readonly service: ServiceSettings;
   readonly files: ConfigurationSource;
@@ -65,20 +67,20 @@ interface Process {
 export async function serve(
   version: string,
   configFile: string,
-  { ignoreRetryAfter = false }: RetryAfterOptions = {},
+  { ignoreRetryAfter = false, onListening = () => undefined }: ServeOptions = {},
 ): Promise<number> {
   const signals = listenForSignals();
   const files = createConfigurationSource(configFile, createCommitReader());
   const { service, issues } = await files.read();
   if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
   const tokens = await readTokens(service, resolveSecret);
-  const { log, sink } = await openLog(service.log);
+  const { log, sink } = await openLog(service.log, adaptHintsInLog);
   const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
   const closers: Process['closers'] = [];
   const started = { version, pid: process.pid, config: path.resolve(configFile), store: service.store };
   log.info({ event: 'starting', ...started }, 'rolecall starts');
   try {
-    const opened = { version, configFile, ignoreRetryAfter, service, files, tokens };
+    const opened = { version, configFile, ignoreRetryAfter, onListening, service, files, tokens };
     await run({ ...opened, signals, log, metrics, closers });
     return 0;
   } finally {
@@ -101,13 +103,13 @@ async function run(own: Process): Promise<void> {
   });
   await registry.reload();
   const session = await openDaemonSession(own, source, registry);
-  const { daemon, showRun } = openDaemon(own, source, registry, session);
+  const { daemon, showPage } = openDaemon(own, source, registry, session);
   const check = startStoreCheck((signal) => session.verifyStore(signal), signals.stop, log);
   const isChecked = await check.endsWithin(QUICK_CHECK_MS);
   const http = await openHttp(source.service, {
     tokens,
     daemon: daemon.api,
-    showRun,
+    showPage,
     metrics,
     log,
     notReady: async () => [...daemon.problems(), ...(await storeProblems(session.checkStore()))],
@@ -121,6 +123,7 @@ async function run(own: Process): Promise<void> {
   }
   // Nothing is written before the daemon can be watched over HTTP.
   if (!signals.stop.aborted) await daemon.start();
+  own.onListening(http.url);
   watchFiles(own, source, registry);
   const systemd = createSystemd({ env: process.env, log, isAlive: () => daemon.isAlive() });
   const status = `listens at ${http.url}`;
@@ -254,7 +257,7 @@ function openDaemon(
     undelivered: () => outbox.undeliveredCount(clock.nowMs() - DAY_MS),
   });
   closers.push(() => daemon.stop());
-  return { daemon, showRun: storedRuns.showRun };
+  return { daemon, showPage: storedRuns.showPage };
 }
 
 /** Reloads the configuration when its files or its repository change. */

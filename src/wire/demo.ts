@@ -1,153 +1,112 @@
 // The demo: plans and applies an account that has drifted from its file, on a sandbox in this process. It runs the
-// same commands as a user, and leaves a journal to read and no process.
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// same commands as a user. It leaves a journal to read, and no process.
 import { fileURLToPath } from 'node:url';
+import { ACCEPT_NOTHING } from '../app/request.ts';
 import { applyToAccounts } from '../cli/apply-accounts.ts';
 import type { Environment } from '../cli/environment.ts';
-import { EXIT } from '../cli/exit-status.ts';
+import { EXIT, type ExitStatus } from '../cli/exit-status.ts';
 import { planAccounts } from '../cli/plan-accounts.ts';
-import { ACCEPT_NOTHING } from '../app/request.ts';
-import { demoNames, demoSeed, readDemoExtract } from '../sandbox/demo-seed.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
-import { startSandbox } from '../sandbox/sandbox.ts';
+import { type Drift, introduceDrift } from '../sandbox/demo-drift.ts';
+import { branchSeeds, demoNames, demoSeed, readDemoExtract } from '../sandbox/demo-seed.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
+import { createConfiguration, type DemoConfiguration } from './demo-configuration.ts';
+import { serveDemo } from './demo-daemon.ts';
 
-const TOKEN_VARIABLE = 'ROLECALL_DEMO_TOKEN';
-const ACCOUNT = 'acme';
+const TEXT = { format: 'text' } as const;
+const APPLY = { compact: true, yes: true, allowHeld: true, lockTimeoutMs: 10_000, accept: ACCEPT_NOTHING };
 
-/** Runs the demo. Resolves with 0 when every step had the expected result. */
-export async function playDemo(environment: Environment): Promise<number> {
+/** Runs the demo, and with `serve` the daemon afterwards. Resolves with 0 when every step had the expected result. */
+export async function playDemo(
+  environment: Environment,
+  { serve }: { readonly serve: boolean },
+): Promise<ExitStatus> {
   const extract = readDemoExtract(
     fileURLToPath(new URL('../config/demo/onet-extract.json', import.meta.url)),
   );
-  const sandbox = await startSandbox({ seed: demoSeed(extract) });
+  const { accounts } = demoSeed(extract);
+  const sandbox = await startSandbox({
+    seed: { accounts: serve ? [...accounts, ...branchSeeds(extract)] : accounts },
+  });
   try {
-    const folder = await mkdtemp(join(tmpdir(), 'rolecall-demo-'));
-    const configure = (catalog: string): Promise<string> => writeConfiguration(folder, sandbox, catalog);
-    process.env[TOKEN_VARIABLE] = sandbox.accounts[0]?.token ?? '';
+    const configuration = await createConfiguration(sandbox);
+    const acme = { name: 'acme', names: demoNames(extract), mode: 'apply' } as const;
+    await configuration.writeAccount(acme);
     // A first plan before the drift makes history, since a plan on a fresh store holds every delete.
-    const output = join(folder, 'first-plan.txt');
-    const options = { format: 'text', output, detailedExitcode: false } as const;
-    await planAccounts(
-      { environment, configFile: await configure(catalogText(demoNames(extract), null)) },
-      [],
-      options,
-    );
+    const context = { environment, configFile: configuration.file };
+    await planAccounts(context, ['acme'], { ...TEXT, output: configuration.path('first-plan.txt') });
     const drift = introduceDrift(sandbox);
-    return await runSteps(environment, await configure(catalogText(demoNames(extract), drift)), sandbox);
+    await configuration.writeAccount({ ...acme, renamed: drift.renamed });
+    print(story(drift, acme.names));
+    const exit = await runSteps(environment, configuration, sandbox);
+    if (exit !== EXIT.done) return exit;
+    if (serve) return await serveDemo(environment, { sandbox, configuration, extract });
+    print(nextCommands(configuration, ['history', 'show last', 'demo --serve']));
+    return EXIT.done;
   } finally {
     await sandbox.close();
   }
 }
 
-async function runSteps(environment: Environment, configFile: string, sandbox: Sandbox): Promise<number> {
-  const text = { format: 'text' } as const;
-  heading('1. Dry run: what rolecall would create, delete and hold', `rolecall plan ${ACCOUNT}`);
-  const planned = await planAccounts({ environment, configFile }, [], { ...text, detailedExitcode: true });
+/** Three commands to try next; the demo starts without a configuration. */
+function nextCommands({ file }: DemoConfiguration, commands: readonly string[]): string[] {
+  const program = `node ${process.argv[1] ?? 'dist/main.js'}`;
+  return [
+    'Try next:',
+    ...commands.map((command) =>
+      command.startsWith('demo') ? `  ${program} ${command}` : `  ${program} --config ${file} ${command}`,
+    ),
+    'The names are from the O*NET database (USDOL/ETA, CC BY 4.0); the people are made up.',
+  ];
+}
 
-  heading('2. Apply: rolecall applies the plan, except the held changes', `rolecall apply ${ACCOUNT} --yes`);
-  const applyOptions = { yes: true, allowHeld: true, lockTimeoutMs: 10_000, accept: ACCEPT_NOTHING };
-  const applied = await applyToAccounts({ environment, configFile }, [], { ...text, ...applyOptions });
+function story({ missing, renamed, near }: Drift, { skills, roles }: ReturnType<typeof demoNames>): string[] {
+  return [
+    `acme has 120 people in five offices, ${roles.length} roles and ${skills.length} skills, which a file lists. Then:`,
+    `  - somebody deleted ${missing.length} skills of the file by hand;`,
+    '  - Oslo added “Macromedia Flash” and “Netscape Navigator”, and nobody took them;',
+    '  - 3 people in Lisbon still have “IBM Lotus 1-2-3”, which the file does not list;',
+    `  - Kraków typed “${near.typed}” for “${near.name}”, and 2 people there have it;`,
+    `  - the file renames “${renamed.formerly}”, which ${renamed.people} people have.`,
+  ];
+}
+
+async function runSteps(
+  environment: Environment,
+  { file: configFile }: DemoConfiguration,
+  sandbox: Sandbox,
+): Promise<ExitStatus> {
+  const context = { environment, configFile };
+  heading('1. Dry run: what rolecall would create, delete and hold', 'rolecall plan acme');
+  const planned = await planAccounts(context, ['acme'], { ...TEXT, detailedExitcode: true });
+  if (planned !== EXIT.changes) return failed(planned);
+
+  heading(
+    '2. Apply: rolecall applies the plan, except the held changes',
+    'rolecall apply acme --yes --compact',
+  );
+  const applied = await applyToAccounts(context, ['acme'], { ...TEXT, ...APPLY });
+  if (applied !== EXIT.done) return failed(applied);
 
   const writesBefore = countWrites(sandbox);
-  heading('3. Apply again: nothing remains to be written', `rolecall apply ${ACCOUNT} --yes`);
-  const again = await applyToAccounts({ environment, configFile }, [], { ...text, ...applyOptions });
+  heading('3. Apply again: nothing remains to be written', 'rolecall apply acme --yes --compact');
+  const again = await applyToAccounts(context, ['acme'], { ...TEXT, ...APPLY });
   const writes = countWrites(sandbox) - writesBefore;
+  print(['', `The second apply sent ${writes} creates and deletes to the service.`, '']);
+  return again === EXIT.done && writes === 0 ? EXIT.done : failed(again);
+}
 
-  // The path of the running program, so that the commands can be copied.
-  const program = `node ${process.argv[1] ?? 'dist/main.js'}`;
-  process.stdout.write(
-    [
-      '',
-      `The second apply sent ${writes} creates and deletes to the service.`,
-      '',
-      'The journal is in the store beside the configuration. To read it, run:',
-      `  ${program} --config ${configFile} history`,
-      `  ${program} --config ${configFile} show last`,
-      'The names are from the O*NET database (USDOL/ETA, CC BY 4.0); the people are made up.',
-      '',
-    ].join('\n'),
-  );
-  return planned === EXIT.changes && applied === EXIT.done && again === EXIT.done && writes === 0 ? 0 : 1;
+function failed(exit: ExitStatus): ExitStatus {
+  return exit === EXIT.interrupted ? exit : EXIT.failed;
 }
 
 function heading(title: string, command: string): void {
-  process.stdout.write(`\n━━ ${title}\n$ ${command}\n\n`);
+  print(['', `━━ ${title}`, `$ ${command}`, '']);
+}
+
+function print(lines: readonly string[]): void {
+  process.stdout.write(`${lines.join('\n')}\n`);
 }
 
 function countWrites(sandbox: Sandbox): number {
   return sandbox.requests().filter(({ method }) => method !== 'GET').length;
-}
-
-/** How the account differs from its file. */
-interface Drift {
-  /** Desired names that were deleted by hand. */
-  readonly missing: readonly string[];
-  /** A rename in the file: the new name, and the old name, which people have. */
-  readonly renamed: { readonly name: string; readonly formerly: string };
-}
-
-function introduceDrift(sandbox: Sandbox): Drift {
-  const { skills, resources } = sandbox.state(ACCOUNT);
-  const people = (id: string): number => resources.filter(({ skillsIds }) => skillsIds.includes(id)).length;
-  const missing = skills.filter(({ id }) => people(id) === 0).slice(0, 3);
-  for (const { id } of missing) sandbox.removeEntry(ACCOUNT, id);
-  const [renamed, typo, duplicate] = skills.toSorted(
-    (a, b) => people(b.id) - people(a.id) || (a.name < b.name ? -1 : 1),
-  );
-  if (renamed === undefined || typo === undefined || duplicate === undefined)
-    throw new Error('the seed has no skills');
-
-  sandbox.addSkill(ACCOUNT, 'Macromedia Flash');
-  sandbox.addSkill(ACCOUNT, 'Netscape Navigator');
-  const [first, second, third] = resources.map(({ id }) => id);
-  const lotus = sandbox.addSkill(ACCOUNT, 'IBM Lotus 1-2-3');
-  for (const id of [first, second, third]) if (id !== undefined) sandbox.assign(ACCOUNT, id, lotus.id);
-  // A near duplicate in lower case, which people have.
-  const near = sandbox.addSkill(ACCOUNT, typo.name.toLowerCase());
-  for (const id of [second, third]) if (id !== undefined) sandbox.assign(ACCOUNT, id, near.id);
-  sandbox.addSkill(ACCOUNT, duplicate.name);
-  return {
-    missing: missing.map(({ name }) => name),
-    renamed: { name: `${renamed.name} (Microsoft 365)`, formerly: renamed.name },
-  };
-}
-
-function catalogText(
-  names: { readonly skills: readonly string[]; readonly roles: readonly string[] },
-  drift: Drift | null,
-): string {
-  const { renamed } = drift ?? {};
-  const quoted = (name: string): string => `  - ${JSON.stringify(name)}`;
-  return [
-    'skills:',
-    ...(renamed === undefined
-      ? []
-      : [`  - name: ${JSON.stringify(renamed.name)}`, `    formerly: [${JSON.stringify(renamed.formerly)}]`]),
-    ...names.skills.filter((name) => name !== renamed?.formerly).map(quoted),
-    'roles:',
-    ...names.roles.map(quoted),
-    '',
-  ].join('\n');
-}
-
-async function writeConfiguration(folder: string, sandbox: Sandbox, catalog: string): Promise<string> {
-  const accounts = join(folder, 'config', 'accounts');
-  await mkdir(accounts, { recursive: true });
-  const file = join(folder, 'config', 'rolecall.yaml');
-  await writeFile(
-    file,
-    [
-      'accounts: accounts/*.yaml',
-      'store: ../data/rolecall.db',
-      'regions:',
-      ...Object.entries(sandbox.regions).map(([region, url]) => `  ${region}: ${url}`),
-      'api: { requestsPerSecond: 200 }',
-      '',
-    ].join('\n'),
-  );
-  const account = ['region: eu', `token: { env: ${TOKEN_VARIABLE} }`, 'mode: apply', catalog].join('\n');
-  await writeFile(join(accounts, `${ACCOUNT}.yaml`), account);
-  return file;
 }

@@ -2,7 +2,12 @@
 import { existsSync } from 'node:fs';
 import type { DryRunDeps, PlanningDeps } from '../app/request.ts';
 import { rememberThrottle } from '../app/run-result.ts';
-import type { Readable, RetryAfterOptions, Session } from '../cli/environment.ts';
+import type {
+  ConnectionOptions as CommandConnection,
+  Readable,
+  RetryAfterOptions,
+  Session,
+} from '../cli/environment.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { AccountState } from '../core/ports.ts';
@@ -12,12 +17,11 @@ import { sha256 } from '../platform/digest.ts';
 import { uuidv7 } from '../platform/ids.ts';
 import type { ConnectionOptions, Connections } from '../service/connections.ts';
 import { readOnly } from '../service/read-only.ts';
-import type { RequestObserver } from '../service/requests.ts';
+import type { RequestObserver } from '../core/progress.ts';
 
 const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
 
-export interface SessionOptions extends RetryAfterOptions {
-  readonly observer?: (account: string) => RequestObserver;
+export interface SessionOptions extends CommandConnection {
   /** Lists of more objects are refused as LargeAccount. */
   readonly largeFrom?: number;
   /** For a configuration in another repository than that of the service file. */
@@ -93,12 +97,12 @@ export async function openSession(
 export async function openReadable(
   version: string,
   service: ServiceSettings,
-  options: RetryAfterOptions = {},
+  options: CommandConnection = {},
 ): Promise<Readable> {
   const journal = await existingJournal(service.store);
   const connections = await connect(version, service, {
     throttledUntilMs: journal === null ? async () => null : throttleIn(journal, options),
-    observer: () => NO_OBSERVER,
+    observer: options.observer ?? (() => NO_OBSERVER),
     isConfigured: () => false,
   });
   return {

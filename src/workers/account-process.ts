@@ -9,7 +9,7 @@ import type { PlanResult } from '../core/plan.ts';
 import type { CommitRelation } from '../core/repository.ts';
 import type { LargeRunEnd, PlanHeadline } from '../daemon/large-runs.ts';
 import { type ChildEnd, startChild } from '../platform/child-process.ts';
-import type { RequestObserver } from '../service/requests.ts';
+import type { RequestObserver } from '../core/progress.ts';
 import { countCalls } from './host-calls.ts';
 
 export interface ProcessJob {
@@ -64,7 +64,7 @@ export interface ProcessHost {
 const PROGRAM = fileURLToPath(new URL('./run-account.js', import.meta.url));
 
 /** Does the job in a process with so much heap. The process has ended when the promise resolves. */
-export async function runProcess(
+export async function runAccountProcess(
   job: ProcessJob,
   heapMegabytes: number,
   signals: AccountRequest['signals'],

@@ -8,9 +8,9 @@ import type { CommitRelation } from '../core/repository.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import type { LargeRuns, PlanHeadline } from '../daemon/large-runs.ts';
-import type { RequestObserver } from '../service/requests.ts';
+import type { RequestObserver } from '../core/progress.ts';
 import type { ProcessJob, ProcessOutcome } from './account-process.ts';
-import { runProcess } from './account-process.ts';
+import { runAccountProcess } from './account-process.ts';
 
 export interface LargeRunsOptions {
   readonly version: string;
@@ -75,12 +75,17 @@ export function createLargeRuns(options: LargeRunsOptions): LargeAccounts {
     const place = places.get(size);
     if (place?.take(baseUrl) !== true) return null;
     try {
-      const outcome = await runProcess(await jobOf(request, task, size), size.megabytes, request.signals, {
-        observer: options.observer(name),
-        compareCommits: options.compareCommits,
-        atHost: (call) => options.atHost(baseUrl, call),
-        onPlan,
-      });
+      const outcome = await runAccountProcess(
+        await jobOf(request, task, size),
+        size.megabytes,
+        request.signals,
+        {
+          observer: options.observer(name),
+          compareCommits: options.compareCommits,
+          atHost: (call) => options.atHost(baseUrl, call),
+          onPlan,
+        },
+      );
       // The next run gets more memory.
       if (outcome.type === 'too_large' || outcome.type === 'died') sizes.set(name, LARGE);
       return outcome;

@@ -2,7 +2,7 @@
 import { describeFailure } from '../app/run-result.ts';
 import { StoreError } from '../core/errors.ts';
 import { outcomeOf } from '../core/run-outcome.ts';
-import { renderRunView } from '../daemon/http/pages/run-views.tsx';
+import { renderStoredView } from '../daemon/http/pages/stored-views.tsx';
 import { serveParent } from '../platform/child-process.ts';
 import { sha256 } from '../platform/digest.ts';
 import { openStore } from '../store/store.ts';
@@ -11,7 +11,7 @@ import type { RunReadingAnswer, RunReadingJob } from './stored-runs.ts';
 async function read({ storeFile, task }: RunReadingJob): Promise<RunReadingAnswer> {
   const { reader } = openStore(storeFile, { mustExist: true, readOnly: true });
   if (task.type === 'view') {
-    return { type: 'view', html: await renderRunView(task.view, (id) => reader.run(id)) };
+    return { type: 'view', html: await renderStoredView(task.view, reader) };
   }
   const detail = await reader.run(task.runId);
   return {

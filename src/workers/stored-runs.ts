@@ -1,13 +1,17 @@
-// Reads stored runs for the daemon: an ordinary one in this process, a large one in a child process, because the daemon
+// Reads stored runs and lists for the daemon: an ordinary one in this process, a large one in a child process, because the daemon
 // must keep answering meanwhile. The program of the process is read-run.ts.
 import { fileURLToPath } from 'node:url';
 import PQueue from 'p-queue';
+import { KINDS } from '../core/catalog.ts';
 import { StoreError } from '../core/errors.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { outcomeOf, type RunOutcome, unreadOutcome } from '../core/run-outcome.ts';
-import { renderRunView, runShownBy } from '../daemon/http/pages/run-views.tsx';
-import type { RunView, RunViewOutcome, ShowRun } from '../daemon/http/run-view.ts';
+import { listSize } from '../core/snapshots.ts';
+import { runShownBy } from '../daemon/http/pages/run-views.tsx';
+import { renderStoredView } from '../daemon/http/pages/stored-views.tsx';
+import type { PageOutcome, ShowPage, StoredView } from '../daemon/http/show-page.ts';
+import { snapshotsOf } from '../daemon/http/snapshot-view.ts';
 import type { Log } from '../daemon/log.ts';
 import type { ReadOutcome } from '../daemon/run-ending.ts';
 import { type ChildEnd, startChild } from '../platform/child-process.ts';
@@ -24,14 +28,14 @@ export interface StoredRunsOptions {
 
 export interface StoredRuns {
   readonly outcomeOf: ReadOutcome;
-  readonly showRun: ShowRun;
+  readonly showPage: ShowPage;
 }
 
 export interface RunReadingJob {
   readonly storeFile: string;
   readonly task:
     | { readonly type: 'outcome'; readonly runId: string; readonly pendingDigest: string | null }
-    | { readonly type: 'view'; readonly view: RunView };
+    | { readonly type: 'view'; readonly view: StoredView };
 }
 
 /** `outcome` and `html` are null when there is no such run. */
@@ -49,6 +53,9 @@ const PROGRAM = new URL('./read-run.js', import.meta.url);
 /** As much as the process that made the plan may use; a plan of 200,000 changes needs two thirds of it. */
 const HEAP_MEGABYTES = 560;
 const TIME_LIMIT_MS = 60_000;
+/** Parsing more listed objects would block the daemon for more than 100 ms. */
+const MOST_OBJECTS = 10_000;
+const LISTS = [...KINDS, 'resource'] as const;
 /** Pages that wait for the one process. */
 const MAX_WAITING = 4;
 
@@ -61,7 +68,7 @@ export function createStoredRuns(options: StoredRunsOptions): StoredRuns {
   /** Reads in a process, one at a time. Outcomes of runs come first, so that they wait for at most one page. */
   function readInProcess(task: RunReadingJob['task'], signal: AbortSignal): Promise<RunReadingAnswer> {
     const priority = task.type === 'outcome' ? 1 : 0;
-    return queue.add(() => runProcess({ storeFile, task }, signal, program), { priority });
+    return queue.add(() => answerOf({ storeFile, task }, signal, program), { priority });
   }
 
   /** Logs and returns why the run could not be read. Throws StoreError when the store itself failed. */
@@ -72,7 +79,7 @@ export function createStoredRuns(options: StoredRunsOptions): StoredRuns {
     return message;
   }
 
-  async function largeView(view: RunView, runId: string, signal: AbortSignal): Promise<RunViewOutcome> {
+  async function largeView(view: StoredView, runId: string, signal: AbortSignal): Promise<PageOutcome> {
     // Aborted pages are about to end, so they do not count.
     if ([...pages].filter(({ aborted }) => !aborted).length >= MAX_WAITING) return { type: 'busy' };
     const ends = AbortSignal.any([signal, signals.stop]);
@@ -102,20 +109,33 @@ export function createStoredRuns(options: StoredRunsOptions): StoredRuns {
       return unreadOutcome(head.run, pendingDigest, sha256);
     },
 
-    async showRun(view, signal) {
-      const id = runShownBy(view);
-      const head = id === null ? null : await reader.runHead(id);
-      if (head?.isLarge !== true) return pageOf(await renderRunView(view, (wanted) => reader.run(wanted)));
-      return await largeView(view, head.run.id, signal);
+    async showPage(view, signal) {
+      const large = await largeRunOf(view, reader);
+      return large === null
+        ? pageOf(await renderStoredView(view, reader))
+        : await largeView(view, large, signal);
     },
   };
 }
 
-function pageOf(html: string | null): RunViewOutcome {
+/** The run that makes the page a large one; null for an ordinary page. */
+async function largeRunOf(view: StoredView, reader: Pick<JournalReader, 'runHead'>): Promise<string | null> {
+  if (view.type === 'usage' || view.type === 'difference') {
+    const snapshots = snapshotsOf(view);
+    const objects = snapshots.flatMap((snapshot) => LISTS.map((kind) => listSize(snapshot, kind)));
+    const total = objects.reduce((sum, size) => sum + size, 0);
+    return total > MOST_OBJECTS ? (snapshots[0]?.runId ?? null) : null;
+  }
+  const id = runShownBy(view);
+  const head = id === null ? null : await reader.runHead(id);
+  return head?.isLarge === true ? head.run.id : null;
+}
+
+function pageOf(html: string | null): PageOutcome {
   return html === null ? { type: 'unknown' } : { type: 'page', html };
 }
 
-async function runProcess(job: RunReadingJob, signal: AbortSignal, program: URL): Promise<RunReadingAnswer> {
+async function answerOf(job: RunReadingJob, signal: AbortSignal, program: URL): Promise<RunReadingAnswer> {
   if (signal.aborted) return failedBy({ reason: 'stopped', how: 'before it started' });
   let answer: RunReadingAnswer | undefined;
   const child = startChild<RunReadingJob, RunReadingAnswer>({

@@ -64,16 +64,21 @@ describe('the OpenAPI document of the daemon', () => {
         overview: never,
         accounts: never,
         account: never,
+        accountFacts: never,
         runs: never,
+        latestRuns: never,
         runJson: never,
         sync: () => 'stopping',
         approve: never,
+        runProgress: never,
+        snapshots: never,
+        trend: never,
         operatorActions: never,
         pause: never,
         resume: never,
         plan: never,
       },
-      showRun: never,
+      showPage: never,
       metrics: {
         contentType: '',
         text: never,
@@ -85,6 +90,7 @@ describe('the OpenAPI document of the daemon', () => {
       limits: DEFAULT_LIMITS,
       nowMs: () => 0,
       steadyMs: () => 0,
+      closing: new AbortController().signal,
     });
     const PROBES = ['/healthz', '/readyz', '/metrics'];
     const served = app.routes

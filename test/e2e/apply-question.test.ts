@@ -69,7 +69,7 @@ test.skipIf(!hasTerminal)(
     );
     const { status, output } = await ask(s, ['--all'], { answer: 'no' });
     expect([status, s.writes()]).toEqual([1, []]);
-    expect(output).toContain('in 1 account?');
+    expect(output).toContain('to acme?');
   },
 );
 
@@ -78,7 +78,7 @@ test.skipIf(!hasTerminal)(
   async () => {
     const s = await drifted();
     const { status, output } = await ask(s, [], { answer: 'yes' });
-    expect(output).toContain('Create 1 entry and delete 1 entry? 1 person loses a skill or a role.');
+    expect(output).toContain('Apply 1 create and 1 delete to acme? 1 person loses a skill or role.');
     expect([status, s.writes()]).toEqual([0, ['POST New', 'DELETE Old']]);
   },
 );
@@ -86,7 +86,7 @@ test.skipIf(!hasTerminal)(
 test.skipIf(!hasTerminal)('the apply question does not mention deletes when there are none', async () => {
   const s = await drifted({ file: 'skills: [Old, New]' });
   const { output } = await ask(s, [], { answer: 'no' });
-  expect(output).toContain('Create 1 entry? Only');
+  expect(output).toContain('Apply 1 create to acme?\nOnly');
   expect(output).not.toContain('cannot be undone');
 });
 
@@ -137,6 +137,11 @@ test('without a terminal and without --yes apply shows the plan and refuses', as
   expect(s.writes()).toEqual([]);
 });
 
+test('without a terminal and without --yes apply does not refuse when nothing is to be applied', async () => {
+  const s = await scene({ skills: ['Kept'], file: 'skills: [Kept]' });
+  expect([(await s.run(['apply'])).status, s.writes()]).toEqual([0, []]);
+});
+
 test.skipIf(!hasTerminal)('apply asks about the deletes that --accept-shrink allows', async () => {
   const names = Array.from({ length: 40 }, (_, i) => `Skill ${i}`);
   const s = await scene({
@@ -149,7 +154,7 @@ test.skipIf(!hasTerminal)('apply asks about the deletes that --accept-shrink all
   s.sandbox.clearRequests();
   const refused = await ask(s, ['--accept-shrink'], { answer: 'no' });
   expect([refused.status, s.writes()]).toEqual([2, []]);
-  expect(refused.output).toContain('Delete 4 entries?');
+  expect(refused.output).toContain('Apply 4 deletes to acme?');
   // The answer “no” accepted nothing: the lists are still suspicious.
   expect((await s.plan()).plan.status).toBe('blocked');
   const agreed = await ask(s, ['--accept-shrink'], { answer: 'yes' });

@@ -14,6 +14,16 @@ const SCHEMA_OF = {
   doctor: 'doctor',
 } as const;
 
+interface Failure {
+  readonly status: 'failed';
+  readonly account: string;
+  readonly error: { readonly message: string };
+}
+
+function isCommandFailure(element: object): element is Failure {
+  return 'status' in element && element.status === 'failed' && 'account' in element && element.account === '';
+}
+
 /** Every element that the command prints; each must match the schema. */
 async function elements(
   s: Scene,
@@ -21,11 +31,7 @@ async function elements(
   status: number,
 ): Promise<Record<string, unknown>[]> {
   const result = await s.run([...args, '--format', 'json']);
-  expect([args, result.status, result.stderr === '' ? '' : result.stderr]).toEqual([
-    args,
-    status,
-    result.stderr,
-  ]);
+  expect([args, result.status]).toEqual([args, status]);
   const value = JSON.parse(result.stdout) as unknown;
   const list = (Array.isArray(value) ? value : [value]) as Record<string, unknown>[];
   const schema = publishedSchema(SCHEMA_OF[args[0] as keyof typeof SCHEMA_OF]);
@@ -35,8 +41,30 @@ async function elements(
     // A schema that accepts anything would prove nothing.
     expect(schema.safeParse({ ...element, surprise: 1 }).success).toBe(false);
   }
+  // People read the failure of the command on stderr, and nothing but warnings when there is none.
+  const failures = (list as object[])
+    .filter(isCommandFailure)
+    .map(({ error }) => error.message.split('\n')[0] ?? '');
+  // On stderr, the commands that it suggests repeat --config.
+  const stderr = result.stderr.replaceAll(/ --config \S+/g, '');
+  for (const message of failures) expect([args, stderr]).toEqual([args, expect.stringContaining(message)]);
+  if (status === 0)
+    expect([args, result.stderr]).toEqual([args, expect.stringMatching(/^(?:warning: .*\n)*$/)]);
   return list;
 }
+
+test('every command with --format json has a published schema, which this file checks', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  const { stdout } = await s.run(['--help']);
+  const commands = [...stdout.matchAll(/^  ([a-z-]+)(?= .*\S)/gm)].map(([, name]) => name ?? '');
+  expect(commands).toContain('doctor');
+  const reporting: string[] = [];
+  for (const command of commands) {
+    const help = await s.run([command, '--help']);
+    if (/--format <format>.*\n?.*"json"/.test(help.stdout)) reporting.push(command);
+  }
+  expect(reporting.toSorted()).toEqual(Object.keys(SCHEMA_OF).toSorted());
+});
 
 test('the JSON of history, usage, validate, doctor, plan, apply and show matches the published schemas', async () => {
   const s = await scene({
@@ -50,6 +78,11 @@ test('the JSON of history, usage, validate, doctor, plan, apply and show matches
   expect(await elements(s, ['apply', '--yes', 'acme'], 3)).toHaveLength(1);
   expect((await elements(s, ['history'], 0)).length).toBeGreaterThan(2);
   expect(await elements(s, ['show', 'last'], 0)).toHaveLength(1);
+  expect(await elements(s, ['history', 'nobody'], 0)).toEqual([]);
+  expect((await elements(s, ['plan', 'broken'], 4)).map(({ status }) => status)).toEqual(['failed']);
+  expect((await elements(s, ['apply', '--yes', 'broken'], 4)).map(({ status }) => status)).toEqual([
+    'failed',
+  ]);
   expect((await elements(s, ['usage'], 4)).map(({ status }) => status)).toEqual([undefined, 'failed']);
   expect((await elements(s, ['validate'], 4)).length).toBeGreaterThan(0);
   const parts = await elements(s, ['doctor'], 4);
@@ -76,6 +109,15 @@ test.each([[['plan']], [['apply', '--yes']], [['history']], [['show', 'last']]])
     s.write('data/rolecall.db', 'no database, and longer than its header');
     const [failure] = await elements(s, args, 1);
     expect(failure).toMatchObject({ status: 'failed', error: { code: expect.stringMatching(/^store_/) } });
+  },
+);
+
+test.each([[['history']], [['show', 'last']]])(
+  'the command %j prints JSON even when there is no store yet',
+  async (args) => {
+    const s = await scene({ file: 'skills: [A]' });
+    const [failure] = await elements(s, args, 1);
+    expect(failure).toMatchObject({ status: 'failed', error: { code: 'store_missing' } });
   },
 );
 

@@ -36,6 +36,7 @@ async function largeRun(program = PROGRAM) {
 
 const NOBODY_LEAVES = new AbortController().signal;
 const visitor = { kind: 'session', name: 'http', role: 'operate' } as const;
+const seen = { place: null, nowMs: 0, visitor };
 
 test('a separate process returns the same outcome of a large run as this process', async () => {
   const { id, detail, runs } = await largeRun();
@@ -49,15 +50,16 @@ test('the pages of a large run and of its account are the same as those rendered
   const digest = detail.plan?.digest ?? '';
   const account = makeAccount('acme', { lastRun: detail.run });
   const pending = { digest, runId: id, since: detail.run.startedAt };
+  const lists = { trend: [], actions: [] };
   const views: RunView[] = [
-    { type: 'run', id, visitor },
-    { type: 'account', account, runs: [detail.run], said: 'paused', visitor },
-    { type: 'account', account: { ...account, pending }, runs: [], said: null, visitor },
+    { type: 'run', id, ...seen },
+    { type: 'account', account, runs: [detail.run], said: 'paused', ...lists, ...seen },
+    { type: 'account', account: { ...account, pending }, runs: [], said: null, ...lists, ...seen },
   ];
   for (const view of views) {
-    const html = await renderRunView(view, (wanted) => store.reader.run(wanted));
-    expect(html?.includes('and 11500 more')).toBe(true);
-    const outcome = await runs.showRun(view, NOBODY_LEAVES);
+    const html = await renderRunView(view, store.reader);
+    expect(html).toContain('1 to 500 of 12000');
+    const outcome = await runs.showPage(view, NOBODY_LEAVES);
     expect(outcome.type === 'page' && outcome.html === html).toBe(true);
   }
 });
@@ -65,7 +67,7 @@ test('the pages of a large run and of its account are the same as those rendered
 test('of six pages of large runs at once, two are refused as busy', async () => {
   const { id, runs } = await largeRun();
   const outcomes = await Promise.all(
-    Array.from({ length: 6 }, () => runs.showRun({ type: 'run', id, visitor }, NOBODY_LEAVES)),
+    Array.from({ length: 6 }, () => runs.showPage({ type: 'run', id, ...seen }, NOBODY_LEAVES)),
   );
   expect(outcomes.map(({ type }) => type)).toEqual(['page', 'page', 'page', 'page', 'busy', 'busy']);
 });
@@ -79,16 +81,16 @@ test('the outcome of a large run is read before queued pages, and pages that nob
     return result;
   };
   const leaving = new AbortController();
-  const view = { type: 'run', id, visitor } as const;
+  const view = { type: 'run', id, ...seen } as const;
   const made = [
-    note('page 1', runs.showRun(view, NOBODY_LEAVES)),
-    note('page 2', runs.showRun(view, NOBODY_LEAVES)),
+    note('page 1', runs.showPage(view, NOBODY_LEAVES)),
+    note('page 2', runs.showPage(view, NOBODY_LEAVES)),
   ];
-  const left = [1, 2].map(() => runs.showRun(view, leaving.signal));
-  const full = await runs.showRun(view, NOBODY_LEAVES);
+  const left = [1, 2].map(() => runs.showPage(view, leaving.signal));
+  const full = await runs.showPage(view, NOBODY_LEAVES);
   const outcome = note('outcome', runs.outcomeOf(id, null));
   leaving.abort();
-  const late = note('page 3', runs.showRun(view, NOBODY_LEAVES));
+  const late = note('page 3', runs.showPage(view, NOBODY_LEAVES));
   expect(full).toEqual({ type: 'busy' });
   expect(await outcome).toEqual(outcomeOf(detail, null, sha256));
   expect((await Promise.all([...made, late])).map(({ type }) => type)).toEqual(['page', 'page', 'page']);
@@ -105,7 +107,7 @@ test('a damaged plan of a large run is the store error store_corrupt', async () 
     JSON.stringify([{ code: 'x', message: 'y'.repeat(3_000_000) }]),
   );
   const damaged = expect.objectContaining({ name: 'StoreError', code: 'store_corrupt' }) as Error;
-  await expect(runs.showRun({ type: 'run', id, visitor }, NOBODY_LEAVES)).rejects.toEqual(damaged);
+  await expect(runs.showPage({ type: 'run', id, ...seen }, NOBODY_LEAVES)).rejects.toEqual(damaged);
   await expect(runs.outcomeOf(id, null)).rejects.toEqual(damaged);
 });
 
@@ -113,7 +115,7 @@ test('a large run that cannot be read is logged and has no page, and its outcome
   const { id, detail, log, runs } = await largeRun(new URL('../support/ends-at-once.mjs', import.meta.url));
   const reason = 'the process that read it ended without a result (status 3)';
   const failed = { type: 'failed', runId: id, reason };
-  expect(await runs.showRun({ type: 'run', id, visitor }, NOBODY_LEAVES)).toEqual(failed);
+  expect(await runs.showPage({ type: 'run', id, ...seen }, NOBODY_LEAVES)).toEqual(failed);
   expect(await runs.outcomeOf(id, null)).toMatchObject({
     run: { ...detail.run },
     isUnread: true,

@@ -8,10 +8,22 @@ import { git } from '../support/git.ts';
 import { type Parrot, startParrot } from '../support/parrot.ts';
 import { type Result, until } from '../support/workspace.ts';
 
-const FORMATS = ['text', 'json', 'markdown'];
+const FORMATS = ['text', 'json', 'markdown', 'html'];
 
 /** How each command is run. The test fails if a command of `--help` is missing here. */
 const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
+  async init({ w, parrot }) {
+    const given = ['init', '--account', 'vault', '--token-env', 'CANARY_TOKEN', '--dir', 'first'];
+    expect(
+      await w.run([...given, '--base-url', `${parrot.url}/vault`], { withoutConfig: true }),
+    ).toMatchObject({
+      status: 0,
+    });
+    await all(w, [
+      ['init', '--account', 'vault', '--base-url', parrot.url, '--token-env', CANARY],
+      ['init', '--account', 'vault', '--base-url', parrot.url, '--token-file', CANARY],
+    ]);
+  },
   validate: ({ w }) => all(w, everyFormat(['validate', '--require-secrets', '--output', 'validate.out'])),
   async plan({ w, parrot }) {
     await all(w, [...everyFormat(['plan', '--detailed-exitcode']), ['plan', '--save', 'saved.json']]);
@@ -102,8 +114,8 @@ function spyOnGit(w: CanaryWorkspace): { readonly path: string; recorded(): stri
 
 async function commandsOf(w: CanaryWorkspace): Promise<string[]> {
   const { stdout } = await w.run(['--help']);
-  const [, list = ''] = /\nCommands:\n([^]*?)\n\n/.exec(stdout) ?? [];
-  return [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name);
+  const [, list = ''] = /\nStart:\n([^]*?)\n\nExit status/.exec(stdout) ?? [];
+  return ['help', ...[...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name)];
 }
 
 test('no command prints, stores or passes on a token or a salary', { timeout: 90_000 }, async () => {

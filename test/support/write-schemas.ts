@@ -11,6 +11,8 @@ import {
   usageSchema,
   validateSchema,
 } from '../../src/report/command-schemas.ts';
+import { diffSchema, restoreSchema, snapshotsSchema, whoSchema } from '../../src/report/snapshot-schemas.ts';
+import { statusSchema } from '../../src/report/status-schema.ts';
 import { planResultSchema, runSchema } from '../../src/report/schemas.ts';
 import { serviceSchema } from '../../src/config/service-schema.ts';
 
@@ -30,6 +32,11 @@ export function schemaTexts(): ReadonlyMap<string, string> {
     'usage.schema.json': usageSchema,
     'validate.schema.json': validateSchema,
     'doctor.schema.json': doctorSchema,
+    'status.schema.json': statusSchema,
+    'who.schema.json': whoSchema,
+    'restore.schema.json': restoreSchema,
+    'snapshots.schema.json': snapshotsSchema,
+    'diff.schema.json': diffSchema,
   };
   return new Map(
     Object.entries(schemas).map(([name, schema]) => {

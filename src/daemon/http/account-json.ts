@@ -1,5 +1,6 @@
 // Accounts and the daemon as JSON of the API. Each field is named, so that a field added to a view is not published by
 // accident.
+import type { OperatorActionRecord } from '../../core/operator.ts';
 import { runToJson } from '../../report/run-json.ts';
 import type { AccountView, DaemonView } from '../daemon-api.ts';
 
@@ -28,6 +29,10 @@ export function accountToJson(account: AccountView) {
     lastRun: lastRun === null ? null : runToJson(lastRun),
     lastSuccessAt: account.lastSuccessAt,
   };
+}
+
+export function operatorActionToJson({ at, action, by, via, detail }: OperatorActionRecord) {
+  return { at, action, by, via, detail };
 }
 
 export function daemonToJson({ version, startedAt, issues, commit, undelivered }: DaemonView) {

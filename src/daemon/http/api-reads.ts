@@ -3,12 +3,12 @@ import type { Hono } from 'hono';
 import { runToJson } from '../../report/run-json.ts';
 import type { DaemonApi } from '../daemon-api.ts';
 import type { Log } from '../log.ts';
-import { accountToJson, daemonToJson } from './account-json.ts';
+import { accountToJson, daemonToJson, operatorActionToJson } from './account-json.ts';
 import type { HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
 import { badRequest, NO_ACCOUNT, NO_RUN, TOO_MANY_LARGE_RUNS } from './refusals.ts';
-import { parseRunFilter } from './run-filter.ts';
-import { sendJsonPieces } from './send-pieces.ts';
+import { parseLimit, parseRunFilter } from './run-filter.ts';
+import { sendPieces } from './send-pieces.ts';
 
 /** Large runs that are sent at the same time. Each needs as much memory as its compressed plan. */
 const MAX_SENDING = 4;
@@ -33,6 +33,16 @@ export function addApiReads(
     return account === null ? apiFailure(context, NO_ACCOUNT) : context.json(accountToJson(account));
   });
 
+  app.get('/api/v1/accounts/:name{[A-Za-z0-9._-]+}/actions', async (context) => {
+    const account = await daemon.account(context.req.param('name'));
+    if (account === null) return apiFailure(context, NO_ACCOUNT);
+    const limit = parseLimit(context.req.queries());
+    if (typeof limit !== 'number') return apiFailure(context, badRequest(limit.problem));
+    return context.json({
+      actions: (await daemon.operatorActions(account.name, limit)).map(operatorActionToJson),
+    });
+  });
+
   app.get('/api/v1/runs', async (context) => {
     const filter = parseRunFilter(context.req.queries(), nowMs());
     if ('problem' in filter) return apiFailure(context, badRequest(filter.problem));
@@ -46,6 +56,7 @@ export function addApiReads(
     if (typeof json === 'string') return context.body(json, 200, { 'content-type': 'application/json' });
     if (sending >= MAX_SENDING) return apiFailure(context, TOO_MANY_LARGE_RUNS);
     sending += 1;
-    return await sendJsonPieces(context, json, log).finally(() => (sending -= 1));
+    const headers = { 'content-type': 'application/json' };
+    return await sendPieces(context, { pieces: json, headers, log }).finally(() => (sending -= 1));
   });
 }

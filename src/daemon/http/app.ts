@@ -6,9 +6,11 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { DaemonApi } from '../daemon-api.ts';
 import { createAccess } from './access.ts';
+import { type Asset, ASSET_CACHING, ASSETS } from './assets.ts';
 import { addApiActions } from './api-actions.ts';
 import { addApiReads } from './api-reads.ts';
 import { findAddress } from './client-address.ts';
+import { compressAnswers } from './compression.ts';
 import type { HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
 import {
@@ -20,13 +22,15 @@ import {
   requireToken,
 } from './middleware.ts';
 import type { HttpLimits } from './limits.ts';
-import type { ShowRun } from './run-view.ts';
+import type { ShowPage } from './show-page.ts';
 import { addPageActions } from './page-actions.ts';
+import { addOverview } from './pages/overview-routes.tsx';
 import { addPages } from './pages/page-routes.tsx';
+import { addSnapshotPages } from './pages/snapshot-routes.tsx';
+import { addRunEvents } from './run-events.tsx';
 import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { withSecurityHeaders } from './security-headers.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
-import { STYLESHEET, STYLESHEET_HEADERS, STYLESHEET_PATH } from './stylesheet.ts';
 import type { HttpToken } from './tokens.ts';
 
 export interface AppOptions {
@@ -35,7 +39,7 @@ export interface AppOptions {
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly daemon: DaemonApi;
-  readonly showRun: ShowRun;
+  readonly showPage: ShowPage;
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'wrongToken' | 'connectionDropped'>;
   /** What is not ready, as messages; empty when everything is ready. */
   readonly notReady: () => Promise<readonly string[]>;
@@ -44,9 +48,11 @@ export interface AppOptions {
   readonly nowMs: () => number;
   /** The clock of sessions and attempts, which nobody can set. */
   readonly steadyMs: () => number;
+  /** Aborts when the server closes, which ends the answers that would last. */
+  readonly closing: AbortSignal;
 }
 
-const WITHOUT_TOKEN = ['/healthz', '/readyz', '/metrics', SIGN_IN, STYLESHEET_PATH];
+const WITHOUT_TOKEN = ['/healthz', '/readyz', '/metrics', SIGN_IN, ...ASSETS.map(({ path }) => path)];
 /** Requests of readers too: a plan writes nothing, and everybody may sign out. */
 const WITHOUT_ROLE = ['/api/v1/plan', SIGN_OUT];
 
@@ -54,7 +60,7 @@ const WITHOUT_ROLE = ['/api/v1/plan', SIGN_OUT];
 export function buildApp(options: AppOptions): Hono<HttpEnv> {
   const { tokens, daemon, log, metrics, limits, nowMs, steadyMs } = options;
   const app = new Hono<HttpEnv>();
-  app.use(withSecurityHeaders, findAddress(options.trustedProxies), refuseMalformedTargets);
+  app.use(compressAnswers, withSecurityHeaders, findAddress(options.trustedProxies), refuseMalformedTargets);
   if (tokens.length === 0) {
     app.use(refuseOtherHosts, refuseOtherSites, refuseWriting);
   } else {
@@ -81,10 +87,13 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
     }),
   );
   addProbes(app, options);
-  app.get(STYLESHEET_PATH, (context) => context.body(STYLESHEET, 200, STYLESHEET_HEADERS));
+  for (const asset of ASSETS) addAsset(app, asset);
   addApiReads(app, { daemon, log, nowMs });
   addApiActions(app, { daemon, log, limits });
-  addPages(app, daemon, options.showRun);
+  addOverview(app, daemon, nowMs);
+  addPages(app, options);
+  addSnapshotPages(app, options);
+  addRunEvents(app, options);
   addPageActions(app, { daemon, log, limits });
   app.notFound((context) => answerFailure(context, NOT_FOUND));
   app.onError((error, context) => {
@@ -94,6 +103,12 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
     return answerFailure(context, error instanceof StoreError ? storeFailed(error) : INTERNAL);
   });
   return app;
+}
+
+function addAsset(app: Hono<HttpEnv>, { path, type, text }: Asset): void {
+  app.get(path, (context) =>
+    context.body(text, 200, { 'content-type': type, 'cache-control': ASSET_CACHING }),
+  );
 }
 
 function addProbes(app: Hono<HttpEnv>, { metrics, notReady }: AppOptions): void {

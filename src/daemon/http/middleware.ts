@@ -53,12 +53,13 @@ export function requireToken(access: Access, open: ReadonlySet<string>): HttpMid
       context.set('visitor', { kind: 'bearer', ...verdict.holder });
       return await next();
     }
-    const session = sessionOf(context);
-    const holder = session === undefined ? undefined : access.sessions.holder(session);
-    if (holder !== undefined) {
+    const id = sessionOf(context);
+    const session = id === undefined ? undefined : access.sessions.find(id);
+    if (session !== undefined) {
       // A browser sends the cookie by itself, so it must also report that a page of this server sent the request.
       if (!isSafe(context) && siteOf(context) !== 'same') return await answerFailure(context, CROSS_SITE);
-      context.set('visitor', { kind: 'session', ...holder });
+      context.set('visitor', { kind: 'session', ...session.holder });
+      context.set('messages', session.messages);
       return await next();
     }
     return isApi(context) || !wantsPage(context)

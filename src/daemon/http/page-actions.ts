@@ -1,6 +1,7 @@
-// The buttons of the pages: forms that post a command of an operator and redirect to the account with the result.
+// The buttons of the pages: forms that post a command of an operator and redirect to the account, which shows the result.
 import type { Hono } from 'hono';
 import { isPauseReason, OPERATOR_ACTIONS, PLAN_DIGEST, REASON_TOO_LONG } from '../../core/operator.ts';
+import { leaveOutcome } from './action-message.ts';
 import { type ActionDeps, performFor } from './actions.ts';
 import { readBody } from './body.ts';
 import type { HttpEnv } from './context.ts';
@@ -25,7 +26,8 @@ export function addPageActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
       const name = context.req.param('name');
       const outcome = await performFor(context, { action, account: name, digest, reason }, deps);
       if (outcome.type === 'unknown') return await answerFailure(context, NO_ACCOUNT);
-      return context.redirect(`/accounts/${name}?said=${outcome.type}`, 303);
+      leaveOutcome(context, name, outcome.type);
+      return context.redirect(`/accounts/${name}`, 303);
     });
   }
 }

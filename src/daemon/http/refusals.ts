@@ -61,6 +61,18 @@ export const NO_ACCOUNT: Failure = {
   message: 'There is no such account.',
 };
 
+export const NO_SNAPSHOT: Failure = {
+  status: 404,
+  code: 'not_found',
+  message: 'There is no such snapshot, or it has been deleted.',
+};
+
+export const NO_LISTS: Failure = {
+  status: 404,
+  code: 'not_found',
+  message: 'No lists of this account are stored. They are after its next run.',
+};
+
 export const NO_RUN: Failure = { status: 404, code: 'not_found', message: 'There is no such run.' };
 
 /** The rest of the body is not read, so the connection cannot be used again. */
@@ -86,6 +98,13 @@ export const TOO_MANY_LARGE_RUNS: Failure = {
   headers: { 'retry-after': '10' },
 };
 
+export const TOO_MANY_STREAMS: Failure = {
+  status: 503,
+  code: 'busy',
+  message: 'Too many pages are watching runs; reload the page of the run instead.',
+  headers: { 'retry-after': '10' },
+};
+
 export const INTERNAL: Failure = {
   status: 500,
   code: 'internal',
@@ -101,6 +120,11 @@ export function storeFailed({ message }: StoreError): Failure {
 export function runNotShown(runId: string, reason: string): Failure {
   const message = `The run cannot be shown as a page: ${reason}. Read /api/v1/runs/${runId}, or run \`rolecall show ${runId}\`.`;
   return { ...INTERNAL, message };
+}
+
+/** For a page of large lists that could not be rendered. */
+export function listsNotShown(reason: string): Failure {
+  return { ...INTERNAL, message: `The lists cannot be shown as a page: ${reason}.` };
 }
 
 export function badRequest(message: string): Failure {

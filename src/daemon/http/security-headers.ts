@@ -2,10 +2,16 @@
 import type { HttpContext, HttpMiddleware } from './context.ts';
 import { isHttps } from './request-site.ts';
 
-/** Pages contain text, our own stylesheet, and forms that post to this server; no script, frame, image or font. */
+/**
+ * Pages contain text, our own stylesheet, script and icon, and forms that send to this server; no frame, no font, and
+ * nothing inline. The script reads from this server only.
+ */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "style-src 'self'",
+  "script-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
   "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",

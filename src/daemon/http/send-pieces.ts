@@ -1,22 +1,32 @@
-// Sends an answer piece by piece as the client reads it, so that a large answer needs little memory.
+// Sends an answer piece by piece as the client reads it, so that a large or a long answer needs little memory.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorCode } from '../../core/error-code.ts';
 import type { Log } from '../log.ts';
+import { compressedPieces } from './compression.ts';
 import type { HttpContext } from './context.ts';
 import { headersOf } from './security-headers.ts';
 
-/** Sends the pieces as JSON. If one fails, the connection is closed, because a part of the answer has already been sent. */
-export async function sendJsonPieces(
+export interface AnswerInPieces {
+  /** The next piece is requested when the client has read most of those before. */
+  readonly pieces: AsyncIterable<string | Uint8Array>;
+  readonly headers: Readonly<Record<string, string>> & { readonly 'content-type': string };
+  readonly log: Pick<Log, 'error'>;
+}
+
+/** Sends the pieces. If one fails, the connection is closed, because a part of the answer has already been sent. */
+export async function sendPieces(
   context: HttpContext,
-  pieces: AsyncIterable<string | Uint8Array>,
-  log: Pick<Log, 'error'>,
+  { pieces, headers, log }: AnswerInPieces,
 ): Promise<Response> {
   const { outgoing } = context.env;
   // Written directly, because the adapter of hono writes to stdout when a client leaves.
-  outgoing.writeHead(200, { ...headersOf(context), 'content-type': 'application/json' });
+  const compressed = COMPRESSED.has(headers['content-type']) ? compressedPieces(context) : PLAIN;
+  outgoing.writeHead(200, { ...headersOf(context), ...headers, ...compressed.headers });
   try {
-    await pipeline(Readable.from(pieces, { objectMode: true }), outgoing);
+    const source = Readable.from(pieces, { objectMode: true, highWaterMark: 1 });
+    const { stream } = compressed;
+    await (stream === null ? pipeline(source, outgoing) : pipeline(source, stream, outgoing));
   } catch (error) {
     if (!isAbandoned(error)) {
       const { method, path } = context.req;
@@ -26,6 +36,10 @@ export async function sendJsonPieces(
   }
   return context.body(null, 200, ALREADY_SENT);
 }
+
+/** Event streams must arrive event by event. */
+const COMPRESSED: ReadonlySet<string> = new Set(['application/json']);
+const PLAIN = { headers: {}, stream: null } as const;
 
 /** Makes the adapter of hono send nothing more. */
 const ALREADY_SENT = { 'x-hono-already-sent': 'true' };

@@ -18,7 +18,7 @@ export interface TlsPair {
   readonly key: string;
 }
 
-export interface HttpOptions extends Omit<AppOptions, 'limits' | 'nowMs' | 'steadyMs'> {
+export interface HttpOptions extends Omit<AppOptions, 'limits' | 'nowMs' | 'steadyMs' | 'closing'> {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -45,9 +45,11 @@ const BACKLOG = 2048;
 /** Resolves when the server listens. Rejects with the error of the system when it cannot. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const closing = new AbortController();
   const app = buildApp({
     ...options,
     limits,
+    closing: closing.signal,
     nowMs: options.nowMs ?? Date.now,
     steadyMs: options.steadyMs ?? (() => performance.now()),
   });
@@ -68,7 +70,10 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     replaceTls: (pair) => {
       if ('setSecureContext' in server) server.setSecureContext({ ...pair });
     },
-    close: () => close(server),
+    close() {
+      closing.abort();
+      return close(server);
+    },
   };
 }
 

@@ -1,19 +1,53 @@
-// The stylesheet of the pages: the styles of reports, and of what only pages have. Its path contains its digest, so that
-// browsers can cache it without a limit.
-import { sha256 } from '../../platform/digest.ts';
-import { REPORT_STYLES } from '../../report/stylesheet.ts';
+// The styles of what only pages have. Those of reports come before them.
 
-const PAGE_STYLES = `
+export const PAGE_STYLES = `
 body > header {
   display: flex;
+  flex-wrap: wrap;
   align-items: center;
-  justify-content: space-between;
-  gap: 1rem;
-  padding: 0.75rem 1.5rem;
+  gap: 0.5rem 1.5rem;
+  padding: 0.5rem 1.5rem;
   border-bottom: 1px solid var(--line);
 }
-body > header a { color: inherit; font-weight: 700; text-decoration: none; }
+body > header a { padding: 0.35rem 0; color: inherit; text-decoration: none; }
+body > header .brand { font-weight: 700; }
+body > header nav { display: flex; gap: 1.25rem; }
+body > header nav a { border-bottom: 2px solid transparent; }
+body > header nav a:hover { border-color: var(--line); }
+body > header nav a[aria-current] { border-color: var(--link); }
+body > header form.inline { margin-left: auto; }
+.skip { position: absolute; left: -100rem; padding: 0.5rem 1rem; background: var(--ground); }
+.skip:focus { left: 0.5rem; top: 0.5rem; z-index: 1; }
+main:focus { outline: none; }
 form.inline, .actions form { margin: 0; }
+.actions form { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem 0.75rem; }
+.actions label { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; }
+.actions input { min-width: 0; }
+.filter { display: flex; flex-wrap: wrap; align-items: end; gap: 0.5rem 1rem; margin: 0.75rem 0; }
+.filter label { display: block; color: var(--quiet); font-size: 0.875rem; }
+.filter input, .filter select { display: block; max-width: 100%; }
+.filter > a { padding: 0.6rem 0; }
+input, select {
+  min-height: 2.5rem;
+  padding: 0.35rem 0.6rem;
+  border: 1px solid var(--quiet);
+  border-radius: 0.375rem;
+  background: var(--ground);
+  color: var(--text);
+  font: inherit;
+}
+select:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+.filter button { min-height: 2.5rem; }
+.counts { display: flex; flex-wrap: wrap; gap: 0.5rem; margin: 0.5rem 0 1rem; padding: 0; list-style: none; }
+.counts a { display: block; padding: 0.1rem 0.7rem; text-decoration: none; }
+.counts a:hover { text-decoration: underline; }
+.counts a[aria-current] { outline: 2px solid currentcolor; outline-offset: 1px; }
+.pager { display: flex; flex-wrap: wrap; gap: 0.5rem 1.25rem; margin: 1rem 0; }
+.note { color: var(--quiet); font-size: 0.875rem; font-weight: 400; overflow-wrap: anywhere; }
+.updates { margin-top: 0.5rem; }
+.ago { font-size: 0.875rem; font-weight: 400; white-space: nowrap; }
+svg.strip { display: block; max-width: 100%; margin-top: 0.15rem; }
+svg.strip path { fill: currentcolor; fill-rule: evenodd; }
 .actions { display: flex; flex-wrap: wrap; gap: 0.75rem; margin: 1rem 0; }
 button {
   min-height: 2.75rem;
@@ -28,12 +62,18 @@ button {
 }
 button.main { background: var(--button); color: var(--button-text); }
 button.small { min-height: 0; padding: 0.1rem 0.75rem; font-weight: 400; }
-table.accounts { table-layout: fixed; }
-table.accounts th { width: 5.5rem; overflow-wrap: anywhere; }
+table.accounts, table.runs.several { table-layout: fixed; }
+table.accounts tbody th, table.runs .name { overflow-wrap: anywhere; }
+table.accounts thead th { width: 6.5rem; }
 table.accounts thead th:nth-child(1) { width: auto; }
-table.accounts thead th:nth-child(2), table.accounts thead th:nth-child(7) { width: 10.5rem; }
-table.accounts thead th:nth-child(3) { width: 7.5rem; }
-table.accounts thead th:nth-child(8) { width: 13rem; }
+table.accounts thead th:nth-child(2) { width: 13rem; }
+table.accounts thead th:nth-child(3) { width: 10.5rem; }
+table.accounts thead th:nth-child(5), table.accounts thead th:nth-child(6) { width: 5.5rem; }
+table.runs.several thead th { width: 6rem; }
+table.runs.several thead th:nth-child(1) { width: 16rem; }
+table.runs.several thead th:nth-child(3) { width: 7.5rem; }
+table.runs.several thead th:nth-child(2) { width: auto; }
+table.runs.several thead th:nth-child(4) { width: 10rem; }
 .foot { margin-top: 2rem; }
 .sign-in { max-width: 24rem; margin: 3rem auto; }
 .sign-in label { display: block; margin-bottom: 0.25rem; font-weight: 600; }
@@ -50,16 +90,7 @@ table.accounts thead th:nth-child(8) { width: 13rem; }
 }
 @media (max-width: 64rem) {
   body > header { padding-left: 1rem; padding-right: 1rem; }
-  table.accounts td { display: inline-block; margin-right: 0.75rem; }
+  table.accounts td, table.runs td:not(.name) { display: inline-block; margin-right: 0.75rem; }
+  table.accounts td:has(svg) { display: block; }
 }
 `.trimStart();
-
-export const STYLESHEET = REPORT_STYLES + PAGE_STYLES;
-
-const digest = sha256(STYLESHEET).slice(0, 16);
-
-export const STYLESHEET_PATH = `/assets/pages-${digest}.css`;
-export const STYLESHEET_HEADERS = {
-  'content-type': 'text/css; charset=utf-8',
-  'cache-control': 'public, max-age=31536000, immutable',
-} as const;

@@ -86,13 +86,15 @@ function stateOf(
 ): Pick<Known, 'state' | 'of'> | null {
   const waits = pending !== null && pending === run.planDigest && ['planned', 'blocked'].includes(run.status);
   const held = [
-    ...(plan?.held ?? []).map(({ action, kind, name, rules }) => `${action} ${kind} ${name} ${rules.join()}`),
+    ...(plan?.held ?? []).map(
+      ({ action, kind, name, rules }) => `${action} ${kind} ${name} ${lasting(rules)}`,
+    ),
     ...operations
       .filter(
         ({ status, name, kind }) =>
           status === 'held' && !(plan?.held ?? []).some((each) => each.name === name && each.kind === kind),
       )
-      .map(({ action, kind, name, rule }) => `${action} ${kind} ${name} ${rule ?? ''}`),
+      .map(({ action, kind, name, rule }) => `${action} ${kind} ${name} ${lasting([rule ?? ''])}`),
   ].toSorted();
   switch (run.status) {
     case 'running':
@@ -117,4 +119,9 @@ function stateOf(
       return run.status satisfies never;
   }
   return held.length === 0 ? { state: 'ok', of: '' } : { state: 'held', of: held.join('; ') };
+}
+
+/** Without the rule that holds in the first run of an account only, which must not count as a change. */
+function lasting(rules: readonly string[]): string {
+  return rules.filter((rule) => rule !== 'no_history').join();
 }

@@ -98,13 +98,13 @@ export class TickLedger {
       const slot = this.slots.get(name);
       const isSame = slot !== undefined && JSON.stringify(slot.times) === JSON.stringify(times);
       if (slot !== undefined && isSame && !revised.has(name)) continue;
-      if (slot !== undefined && !isSame) this.drop(slot);
+      if (slot !== undefined && !isSame) this.dropBeforeRequest(slot);
       this.slots.set(name, {
         times,
         seenToWallMs: isSame ? slot.seenToWallMs : wallMs,
         lastTickWallMs: wallMs,
         freshFromMs: isStart ? -Infinity : this.facts.timerMs(),
-        owed: isSame ? slot.owed : [],
+        owed: slot?.owed ?? [],
       });
     }
     this.upTo = { wallMs: 0, ticks: [] };
@@ -369,6 +369,17 @@ export class TickLedger {
     const lane = this.facts.laneOf(name);
     const inLane = [...this.turns.keys()].filter((each) => this.facts.laneOf(each) === lane).length;
     return this.turns.size < most && inLane < ofLane;
+  }
+
+  /**
+   * Drops the ticks of a schedule that no longer holds. A run for a tick whose time has come may be requested already: the
+   * new schedule was read at the turn of another account with a tick at the same time.
+   */
+  private dropBeforeRequest(slot: Slot): void {
+    const due = slot.owed.filter(({ fromMs }) => fromMs <= this.facts.timerMs());
+    for (const owed of due) owed.mayBeDropped = true;
+    this.counts.dropped += slot.owed.length - due.length;
+    slot.owed = due;
   }
 
   private drop(slot: Slot): void {

@@ -7,7 +7,7 @@ import { API } from './api.ts';
 
 describe('the result of an operation', () => {
   it('is known immediately, journaled with its time, and counted as progress', () => {
-    const context = { ...bareContext(), onProgress: () => void (progress += 1) };
+    const context = { ...bareContext(), onResult: () => void (progress += 1) };
     let progress = 0;
     conclude(context, 7, 'failed', { attempts: 2, httpStatus: 422, reason: 'no' });
     const result = {

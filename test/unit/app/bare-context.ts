@@ -104,7 +104,7 @@ export function bareContext(parts: BareParts = {}): ApplyContext & { readonly re
     identified: true,
     claimAccountId: () => Promise.resolve(null),
     statuses: new Map(),
-    onProgress: () => undefined,
+    onResult: () => undefined,
     halt: null,
     results,
   };

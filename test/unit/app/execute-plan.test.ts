@@ -74,12 +74,16 @@ describe('a plan that is applied', () => {
   it('sends creates, then deletes, and is converged', async () => {
     const run = bareRun({ skill: skills('Old'), role: skills('Clerk') });
     const progress: string[] = [];
-    const result = await run.apply(requestFor(['New'], {}, ['Boss']), {
-      onProgress: ({ done, total }) => void progress.push(`${String(done)}/${String(total)}`),
+    const result = await run.apply({
+      ...requestFor(['New'], {}, ['Boss']),
+      progress(activity) {
+        if (activity.type !== 'apply') return;
+        progress.push(`${activity.action} ${activity.done}/${activity.total}`);
+      },
     });
     expect(run.sent).toEqual(['POST skill New', 'POST role Boss', 'DELETE skill Old', 'DELETE role Clerk']);
     expect(result).toMatchObject({ runId: 'run', status: 'converged', failure: null });
-    expect(progress).toEqual(['1/4', '2/4', '3/4', '4/4']);
+    expect(progress).toEqual(['create 0/4', 'create 1/4', 'create 2/4', 'delete 3/4', 'delete 4/4']);
     expect(run.recorded.ends).toMatchObject([
       { status: 'converged', counts: { created: 2, deleted: 2 }, pending: null },
     ]);

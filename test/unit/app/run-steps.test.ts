@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { AccountRequest } from '../../../src/app/request.ts';
 import type { Trigger } from '../../../src/core/journal.ts';
+import type { Activity } from '../../../src/core/progress.ts';
 import type { ConfigCommit } from '../../../src/core/settings.ts';
 import { entry, observed, person, wanted } from '../core/builders.ts';
 import { bareRequest } from './bare-context.ts';
@@ -125,13 +126,16 @@ describe('the lock', () => {
   it('makes the run read the files again after a wait', async () => {
     const run = bareRun({});
     run.locks = [{ heldBy: 'pid 7' }, LEASE];
-    const waited: string[] = [];
-    await run.apply(requestFor('Old'), {
-      lockTimeoutMs: 1000,
-      onWait: (heldBy) => void waited.push(heldBy),
-      reread: async () => requestFor('New'),
-    });
-    expect([run.sent, waited]).toEqual([['POST skill New'], ['pid 7']]);
+    const waited: Activity[] = [];
+    const request: AccountRequest = {
+      ...requestFor('Old'),
+      progress: (activity) => void (activity.type === 'lock' && waited.push(activity)),
+    };
+    await run.apply(request, { lockTimeoutMs: 1000, reread: async () => requestFor('New') });
+    expect([run.sent, waited]).toEqual([
+      ['POST skill New'],
+      [{ type: 'lock', heldBy: 'pid 7', forMs: 1000 }],
+    ]);
   });
 
   it('does not make the run read the files again without a wait', async () => {

@@ -12,6 +12,7 @@ import type { AccountRequest, ApplyDeps, ReconcileOptions } from '../../../src/a
 import { ACCEPT_NOTHING } from '../../../src/app/request.ts';
 import type { RunResult } from '../../../src/app/run-result.ts';
 import type { DesiredCatalog, DesiredEntry, Policy } from '../../../src/core/catalog.ts';
+import type { ProgressObserver } from '../../../src/core/progress.ts';
 import { Secret } from '../../../src/core/secret.ts';
 import type { AccountSettings, ApiSettings } from '../../../src/core/settings.ts';
 import type { Fault, Sandbox, SandboxSeed, SandboxSettings } from '../../../src/sandbox/sandbox.ts';
@@ -36,6 +37,7 @@ export interface Wish {
   readonly options?: Partial<ReconcileOptions>;
   readonly deps?: (deps: ApplyDeps) => ApplyDeps;
   readonly stop?: AbortController;
+  readonly progress?: ProgressObserver;
   readonly trigger?: AccountRequest['trigger'];
 }
 
@@ -57,6 +59,13 @@ export interface StageOptions {
   readonly settings?: Partial<SandboxSettings>;
   readonly faults?: readonly Fault[];
   readonly api?: Partial<ApiSettings>;
+}
+
+/** An observer that acts on the result of each operation. */
+export function onResult(act: () => void): ProgressObserver {
+  return (activity) => {
+    if (activity.type === 'apply' && activity.done > 0) act();
+  };
 }
 
 export async function stage({ seed, settings = {}, faults = [], api = {} }: StageOptions): Promise<Stage> {
@@ -116,6 +125,7 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
       configured: new Set([...sandbox.accounts.map((each) => each.name), name, 'copy']),
       trigger: wish.trigger ?? 'cli',
       signals: { stop: stop.signal, kill: new AbortController().signal },
+      ...(wish.progress === undefined ? {} : { progress: wish.progress }),
     };
   }
 

@@ -14,22 +14,25 @@ const FAILED: PlanResult = {
 
 describe('the question of apply', () => {
   test.each([
-    [[plan(create('a'))], 'Create 1 entry?'],
-    [[plan(create('a'), create('b'))], 'Create 2 entries?'],
-    [[plan(remove('a'))], 'Delete 1 entry? Nobody loses a skill or a role. The delete cannot be undone.'],
+    [[plan(create('a'))], 'Apply 1 create to acme-eu?'],
+    [[plan(create('a'), create('b'))], 'Apply 2 creates to acme-eu?'],
+    [
+      [plan(remove('a'))],
+      'Apply 1 delete to acme-eu? Nobody loses a skill or role. The delete cannot be undone.',
+    ],
     [
       [plan(create('a'), removeUsed('b', 'p1'))],
-      'Create 1 entry and delete 1 entry? 1 person loses a skill or a role. The delete cannot be undone.',
+      'Apply 1 create and 1 delete to acme-eu? 1 person loses a skill or role. The delete cannot be undone.',
     ],
     [
       [plan(removeUsed('a', 'p1', 'p2'), removeUsed('b', 'p2'))],
-      'Delete 2 entries? 2 people lose a skill or a role. Deletes cannot be undone.',
+      'Apply 2 deletes to acme-eu? 2 people lose a skill or role. Deletes cannot be undone.',
     ],
     [
       [plan(removeUsed('a', 'p1')), plan(removeUsed('a', 'p1')), FAILED],
-      'Delete 2 entries in 2 accounts? 2 people lose a skill or a role. Deletes cannot be undone.',
+      'Apply 2 deletes to 2 accounts? 2 people lose a skill or role. Deletes cannot be undone.',
     ],
-    [[plan(create('a')), FAILED], 'Create 1 entry in 1 account?'],
+    [[plan(create('a')), FAILED], 'Apply 1 create to acme-eu?'],
   ])('counts creates, deletes and the people who lose something (%#)', (plans, expected) => {
     expect(question(plans)).toBe(expected);
   });

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { HOLD_RULES } from '../../../src/core/plan.ts';
 import { RUN_STATUSES } from '../../../src/core/journal.ts';
+import { ACCOUNT_STATES } from '../../../src/daemon/account-state.ts';
 import { createMetrics } from '../../../src/daemon/metrics.ts';
 import { jsonOf, textOf, yamlOf } from './operational-file.ts';
 
@@ -75,9 +76,20 @@ describe('the alert rules', () => {
   it.each(names)('include %s with a severity, a summary and a description', (name) => {
     const alert = alerts.find((each) => each.at('alert').value === name);
     expect(alert?.at('labels', 'severity').value).toMatch(/^(critical|warning|info)$/);
-    expect(alert?.at('annotations').keys().toSorted()).toEqual(['description', 'summary']);
+    expect(alert?.at('annotations').keys().toSorted()).toEqual(['description', 'runbook_url', 'summary']);
     expect(alert?.at('annotations', 'summary').text().length).toBeLessThan(110);
     expect(alert?.at('annotations', 'description').text().length).toBeGreaterThan(120);
+  });
+
+  it('link to their rows in the troubleshooting section', () => {
+    const document = 'src/daemon/README.md';
+    const [, troubleshooting = ''] = textOf(document).split('\n## Troubleshooting\n');
+    const links = alerts.map((alert) => alert.at('annotations', 'runbook_url').text());
+    const rows = names.map((name) => [name, name.toLowerCase()] as const);
+    const base = `https://git.example.com/your-organisation/rolecall/blob/main/${document}`;
+    expect(links).toEqual(rows.map(([, anchor]) => `${base}#${anchor}`));
+    for (const [name, anchor] of rows)
+      expect(troubleshooting).toContain(`| <a id="${anchor}"></a>\`${name}\` `);
   });
 
   it('have unique names with one prefix, and one test each', () => {
@@ -156,6 +168,7 @@ describe('the dashboard', () => {
       'job',
       'namespace',
       'account',
+      'pages',
     ]);
     const sources = new Set(
       panels.filter((panel) => panel.at('type').value !== 'row').flatMap((panel) => panel.deepTexts('uid')),
@@ -167,6 +180,27 @@ describe('the dashboard', () => {
         /rolecall_(runs|drift|held|entries|config_valid|last_success)/.test(expression),
       );
     expect(perAccount.filter((expression) => !expression.includes('account=~"$account"'))).toEqual([]);
+  });
+
+  it('shows the ten accounts that matter most where a panel has a line for each account', () => {
+    const targets = panels.flatMap((panel) => panel.at('targets').items());
+    const perAccount = targets.filter((target) =>
+      target.at('legendFormat').value?.toString().includes('{{account}}'),
+    );
+    expect(perAccount.length).toBeGreaterThan(4);
+    expect(perAccount.filter((target) => !target.at('expr').text().startsWith('topk(10, '))).toEqual([]);
+  });
+
+  it('links to pages that exist, in states that exist', () => {
+    const links = dashboard.deepTexts('url').filter((url) => url.startsWith('${pages}'));
+    const pages = links.map((url) => url.replace('${pages}', ''));
+    const isPage = (page: string): boolean => {
+      const state = /^\/\?state=(\w+)$/.exec(page)?.[1];
+      if (state !== undefined) return (ACCOUNT_STATES as readonly string[]).includes(state);
+      return ['/', '/runs'].includes(page) || /^\/accounts\/\$\{__(value|field)\.[a-z.]+\}$/.test(page);
+    };
+    expect(pages.length).toBeGreaterThan(10);
+    expect(pages.filter((page) => !isPage(page))).toEqual([]);
   });
 
   it('has panels with a title, a description and a separate place', () => {

@@ -7,7 +7,7 @@ import { explainSuspectedRename } from '../../../src/core/held-texts.ts';
 import { renderRuns } from '../../../src/report/history-report.ts';
 import { renderIssues } from '../../../src/report/issues-report.ts';
 import { codeSpan, escapeProse } from '../../../src/report/markdown.ts';
-import { DocumentBody } from '../../../src/report/html.tsx';
+import { Facts, Headline, Sections, Summary } from '../../../src/report/html.tsx';
 import { planDocument, renderPlans } from '../../../src/report/plan-report.ts';
 import { renderRun, runDocument } from '../../../src/report/run-report.ts';
 import { renderUsage } from '../../../src/report/usage-report.ts';
@@ -96,10 +96,16 @@ function hostileRun(text: string): RunDetail {
 /** A plan and a run as HTML, with the text in every place that can contain text from outside. */
 async function htmlReports(text: string): Promise<string> {
   const documents = [planDocument(hostilePlan(text)), runDocument(hostileRun(text))];
-  const pages = documents.map(async (document) =>
-    String(await html`${DocumentBody({ document, jsonAt: '/' })}`),
+  const pages = documents.map(async ({ headline, lines = [], summary = [], facts, sections }) => {
+    const parts = [Headline({ headline, lines }), Summary({ line: summary }), Facts({ facts })];
+    return String(await html`${[...parts, Sections({ sections, shortening: { rows: 500, rest: '' } })]}`);
+  });
+  // The styles have line breaks of their own.
+  const files = everyReport(text, { ...TEXT, format: 'html' }).replaceAll(
+    /<style>.*?<\/style>|(?<=<!doctype html>|<\/html>)\n/gs,
+    '',
   );
-  return (await Promise.all(pages)).join('');
+  return [...(await Promise.all(pages)), files].join('');
 }
 
 /** Every report, with the text in every place that can contain text from outside. */

@@ -54,6 +54,13 @@ const RUN_ID = {
   example: '0193a5c2-7b1e-7c3d-8e4f-5a6b7c8d9e0f',
 };
 
+const LIMIT = {
+  name: 'limit',
+  in: 'query',
+  description: 'Maximum number of actions.',
+  schema: { type: 'integer', minimum: 1, maximum: MAX_RUNS, default: DEFAULT_LIMIT },
+};
+
 const RUN_FILTERS = [
   { name: 'account', description: 'Only runs of this account.', schema: { type: 'string' } },
   {
@@ -146,6 +153,15 @@ export const PATHS = {
   '/api/v1/accounts/{name}': read(
     { operationId: 'getAccount', tag: 'Accounts', summary: 'One account', parameters: [ACCOUNT_NAME] },
     { '200': answer('The account.', 'Account'), '404': shared('NoAccount') },
+  ),
+  '/api/v1/accounts/{name}/actions': read(
+    {
+      operationId: 'listActions',
+      tag: 'Accounts',
+      summary: 'Who approved, paused, resumed and ran an account, newest first',
+      parameters: [ACCOUNT_NAME, LIMIT],
+    },
+    { '200': answer('The actions.', 'Actions'), '404': shared('NoAccount') },
   ),
   '/api/v1/accounts/{name}/sync': act(
     'syncAccount',

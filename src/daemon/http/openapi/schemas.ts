@@ -1,7 +1,7 @@
 // The schemas of the API: those of the reports, and those of what only the API returns or receives. The `satisfies`
 // below fail the build when a schema and the JSON of the API differ.
 import { z } from 'zod';
-import { PLAN_DIGEST } from '../../../core/operator.ts';
+import { OPERATOR_ACTIONS, PLAN_DIGEST } from '../../../core/operator.ts';
 import {
   amount,
   failedPlanSchema,
@@ -20,7 +20,7 @@ import {
   warningSchema,
 } from '../../../report/schemas.ts';
 import type { PostedConfiguration } from '../../../app/posted-plan.ts';
-import type { accountToJson, daemonToJson } from '../account-json.ts';
+import type { accountToJson, daemonToJson, operatorActionToJson } from '../account-json.ts';
 
 const text = (description: string) => z.string().describe(description);
 const textOrNull = (description: string) => z.string().nullable().describe(description);
@@ -78,6 +78,16 @@ const accountSchema = z
   })
   .describe('The current state of one account.');
 
+const operatorActionSchema = z
+  .strictObject({
+    at: time('When.'),
+    action: z.enum(OPERATOR_ACTIONS).describe('What.'),
+    by: text('Who: the name of a token, or the user who ran the command.'),
+    via: z.enum(['cli', 'http']).describe('On the command line, or over HTTP.'),
+    detail: textOrNull('The digest of an approved plan, or the reason of a pause.'),
+  })
+  .describe('A command that an operator gave.');
+
 const statusSchema = z
   .strictObject({
     version: text('Version of rolecall.'),
@@ -121,6 +131,7 @@ const postedConfigurationSchema = z
   .describe('The configuration files of a working tree.');
 
 true satisfies Mirrors<z.output<typeof accountSchema>, ReturnType<typeof accountToJson>>;
+true satisfies Mirrors<z.output<typeof operatorActionSchema>, ReturnType<typeof operatorActionToJson>>;
 true satisfies Mirrors<z.output<typeof statusSchema>, ReturnType<typeof daemonToJson>>;
 true satisfies Mirrors<Required<z.output<typeof postedConfigurationSchema>>, PostedConfiguration>;
 
@@ -143,6 +154,9 @@ const COMPONENTS = {
   Accounts: z
     .strictObject({ accounts: z.array(accountSchema).describe('Ordered by name.') })
     .describe('All configured accounts.'),
+  Actions: z
+    .strictObject({ actions: z.array(operatorActionSchema).describe('Newest first.') })
+    .describe('The latest actions of operators on an account.'),
   Runs: z
     .strictObject({ runs: z.array(runRecordSchema).describe('Newest first.') })
     .describe('The runs that match the filters.'),

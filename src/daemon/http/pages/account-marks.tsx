@@ -1,46 +1,70 @@
-// The marks of an account: what needs attention or differs from normal operation.
+// The marks of an account: its states, and what needs attention or differs from normal operation.
+import { type AccountState, type AccountStates, statesOf, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 
-interface Mark {
-  readonly label: string;
-  readonly tone: 'good' | 'warn' | 'bad' | '';
-}
+export { waitsForApproval };
 
-function marksOf(account: AccountView): Mark[] {
-  const marks: (Mark | false)[] = [
-    !account.valid && { label: 'invalid file', tone: 'bad' },
-    waitsForApproval(account) && { label: 'waits for approval', tone: 'warn' },
-    account.approved !== null && { label: 'approved', tone: 'good' },
-    account.pause !== null && { label: 'paused', tone: 'warn' },
-    account.backoffUntil !== null && { label: 'backing off', tone: 'warn' },
-    account.activity !== 'idle' && { label: account.activity, tone: '' },
-  ];
-  return marks.filter((mark) => mark !== false);
-}
+type Tone = 'good' | 'warn' | 'bad' | '';
 
+/** What pages call each state. */
+export const STATE_TEXTS: Readonly<Record<AccountState, { readonly label: string; readonly tone: Tone }>> = {
+  invalid: { label: 'invalid', tone: 'bad' },
+  failed: { label: 'failed', tone: 'bad' },
+  blocked: { label: 'blocked', tone: 'bad' },
+  partial: { label: 'partial', tone: 'bad' },
+  interrupted: { label: 'interrupted', tone: 'bad' },
+  waiting: { label: 'waiting for approval', tone: 'warn' },
+  drift: { label: 'drift', tone: 'warn' },
+  held: { label: 'held', tone: 'warn' },
+  paused: { label: 'paused', tone: 'warn' },
+  approved: { label: 'approved', tone: 'good' },
+  running: { label: 'running', tone: '' },
+  queued: { label: 'queued', tone: '' },
+  new: { label: 'not run yet', tone: '' },
+  unknown: { label: 'drift unknown', tone: '' },
+  converged: { label: 'converged', tone: 'good' },
+};
+
+/** The states that the status of the last run does not show. */
+const MARKS: ReadonlySet<AccountState> = new Set([
+  'invalid',
+  'waiting',
+  'paused',
+  'approved',
+  'running',
+  'queued',
+]);
+
+/** The marks beside the status of the last run. */
 export function AccountMarks({ account }: { readonly account: AccountView }) {
+  const states = statesOf(account).filter((state) => MARKS.has(state));
+  // A run in progress is its own status.
+  const shown = account.lastRun?.status === 'running' ? states.filter((it) => it !== 'running') : states;
   return (
     <>
-      {marksOf(account).map(({ label, tone }, index) => (
+      <StateBadges states={shown} />
+      {account.backoffUntil === null ? null : (
         <>
-          {index === 0 ? '' : ' '}
-          <span class={`badge ${tone}`}>{label}</span>
+          {shown.length === 0 ? '' : ' '}
+          <span class="badge warn">backing off</span>
         </>
-      ))}
+      )}
     </>
   );
 }
 
-/** Whether a plan is pending and not approved. */
-export function waitsForApproval({ pending, approved }: AccountView): boolean {
-  return pending !== null && approved?.digest !== pending.digest;
-}
-
-/** Whether an operator must act: the file is invalid, runs fail, or a plan waits for approval. */
-export function needsAttention(account: AccountView): boolean {
-  const { valid, consecutiveFailures, lastRun } = account;
-  const isBad = lastRun !== null && ['failed', 'partial', 'blocked', 'interrupted'].includes(lastRun.status);
-  return !valid || waitsForApproval(account) || consecutiveFailures > 0 || isBad;
+/** The states as badges. */
+export function StateBadges({ states }: { readonly states: AccountStates | readonly AccountState[] }) {
+  return (
+    <>
+      {states.map((state, index) => (
+        <>
+          {index === 0 ? '' : ' '}
+          <span class={`badge ${STATE_TEXTS[state].tone}`}>{STATE_TEXTS[state].label}</span>
+        </>
+      ))}
+    </>
+  );
 }
 
 /** `+3 −2`: what a plan would create and delete now; a dash when it is not known. */

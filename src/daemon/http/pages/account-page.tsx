@@ -1,44 +1,67 @@
-// The page of one account: its state, the pending plan, the buttons and the last runs.
+// The page of one account: its state, how it differs from its file, the buttons, charts, the last runs and the audit.
+import type { RunProgress, TrendPoint } from '../../../core/journal-reader.ts';
 import type { RunRecord } from '../../../core/journal.ts';
+import type { OperatorActionRecord } from '../../../core/operator.ts';
 import type { Plan } from '../../../core/plan.ts';
-import type { Fact } from '../../../report/document.ts';
-import { code } from '../../../report/document.ts';
-import { Facts, Instant } from '../../../report/html.tsx';
 import type { AccountView } from '../../daemon-api.ts';
 import { OUTCOME_MESSAGES } from '../actions.ts';
 import type { ActionOutcome } from '../actions.ts';
 import type { Visitor } from '../context.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
+import { AccountFacts, PauseNotice } from './account-facts.tsx';
 import { AccountMarks } from './account-marks.tsx';
+import { AccountTrend } from './account-trend.tsx';
 import { ActionButton } from './action-button.tsx';
 import { Layout } from './layout.tsx';
+import { LiveProgress, QueuedRun, RELOAD_AFTER_S } from './live-progress.tsx';
 import { Notice } from './notice.tsx';
+import { OperatorActions } from './operator-actions.tsx';
+import type { SectionPlace } from './paged-sections.tsx';
 import { PendingPlan } from './pending-plan.tsx';
 import { RemainingChanges } from './remaining-changes.tsx';
 import { RunTable, StatusBadge } from './run-table.tsx';
 
 interface AccountPageProps {
   readonly account: AccountView;
+  /** The latest ones, newest first. */
   readonly runs: readonly RunRecord[];
-  /** The plan that waits for approval; null when there is none, or when it is no longer stored. */
-  readonly plan: Plan | null;
-  /** What the last run did not do or holds; null when nothing remains, or when a plan is pending. */
-  readonly remaining: Plan | null;
-  /** Why neither of the two is shown, although one of them may exist. */
+  /** Oldest first. */
+  readonly trend: readonly TrendPoint[];
+  /** The latest ones, newest first. */
+  readonly actions: readonly OperatorActionRecord[];
+  /** The run that the changes are from, and its plan; null when there is none, or when it cannot be shown. */
+  readonly changes: Changes | null;
+  /** The run that works now; null when none does. */
+  readonly progress: RunProgress | null;
+  /** Why the changes are not shown, although there may be some. */
   readonly unshown?: string;
+  /** The part of the changes that the page shows. */
+  readonly place: SectionPlace | null;
   /** The result of the button that led to this page. */
   readonly said: ActionOutcome['type'] | null;
+  readonly nowMs: number;
   readonly visitor: Visitor | undefined;
+}
+
+export interface Changes {
+  readonly run: RunRecord;
+  /** The complete plan of the run. */
+  readonly plan: Plan | null;
+  /** Its plan without what was done; null when nothing remains. */
+  readonly remaining: Plan | null;
 }
 
 const SUCCESSES: readonly ActionOutcome['type'][] = ['queued', 'approved', 'paused', 'resumed'];
 
 export function AccountPage(props: AccountPageProps) {
-  const { account, runs, plan, remaining, unshown, said, visitor } = props;
-  const canWrite = visitor?.role === 'operate';
+  const { account, runs, trend, actions, progress, said, nowMs, visitor } = props;
   const { name, lastRun } = account;
   return (
-    <Layout title={name} visitor={visitor}>
+    <Layout
+      title={name}
+      visitor={visitor}
+      {...(account.activity === 'idle' && progress === null ? {} : { reloadAfterS: RELOAD_AFTER_S })}
+    >
       <h1>{name}</h1>
       <p>
         {lastRun === null ? null : <StatusBadge status={lastRun.status} />} <AccountMarks account={account} />
@@ -50,27 +73,101 @@ export function AccountPage(props: AccountPageProps) {
       )}
       <Notice tone="bad" title="The configuration of this account is invalid." lines={account.issues} />
       <Notice tone="bad" title={failureTitle(lastRun)} lines={failureLines(account)} />
-      <Facts facts={settingsOf(account)}>
-        <Times account={account} />
-      </Facts>
-      {canWrite ? (
-        <Actions account={account} />
+      <PauseNotice pause={account.pause} />
+      {account.activity === 'queued' && progress === null ? <QueuedRun /> : null}
+      {progress === null || lastRun === null ? null : (
+        <section>
+          <h2>
+            <a href={`/runs/${lastRun.id}`}>The run in progress</a>
+          </h2>
+          <LiveProgress runId={lastRun.id} progress={progress} nowMs={nowMs} />
+        </section>
+      )}
+      <AccountFacts account={account} />
+      {visitor?.role === 'operate' ? (
+        <Buttons account={account} />
       ) : (
         <p class="quiet">{visitor?.kind === 'anybody' ? WRITING_OFF.message : READ_ONLY.message}</p>
       )}
-      {unshown === undefined ? null : (
-        <p class="notice warn">
-          The changes of <a href={`/runs/${account.pending?.runId ?? lastRun?.id ?? ''}`}>the run</a> are not
-          shown. {unshown}
-        </p>
-      )}
-      <PendingPlan account={account} plan={plan} isUnshown={unshown !== undefined} canWrite={canWrite} />
-      <RemainingChanges plan={remaining} lastRun={lastRun} />
+      <DifferencesNow {...props} />
+      <AccountTrend points={trend} />
       <section>
         <h2>Last runs</h2>
-        {runs.length === 0 ? <p class="quiet">The account has not run yet.</p> : <RunTable runs={runs} />}
+        {runs.length === 0 ? (
+          <p class="quiet">The account has not run yet.</p>
+        ) : (
+          <>
+            <RunTable runs={runs} nowMs={nowMs} />
+            <p>
+              <a href={`/runs?account=${name}`}>All runs of this account</a>
+            </p>
+          </>
+        )}
+      </section>
+      <section>
+        <h2>Lists</h2>
+        <ul>
+          <li>
+            <a href={`/accounts/${name}/usage`}>Who has what</a>, unused entries first
+          </li>
+          <li>
+            <a href={`/accounts/${name}/snapshots`}>Snapshots</a>, and what changed between them
+          </li>
+        </ul>
+      </section>
+      <section>
+        <h2>Actions of operators</h2>
+        <OperatorActions actions={actions} nowMs={nowMs} />
+        {actions.length === 0 ? null : (
+          <p>
+            <a href={`/accounts/${name}/actions`}>All actions</a>
+          </p>
+        )}
       </section>
     </Layout>
+  );
+}
+
+/** The plan that waits, or what remains after the last run that planned. Nothing while a run changes it. */
+function DifferencesNow({ account, changes, progress, unshown, place, visitor }: AccountPageProps) {
+  const { pending, lastRun } = account;
+  return (
+    <>
+      {unshown === undefined ? null : (
+        <p class="notice warn">
+          The changes of <a href={`/runs/${pending?.runId ?? lastRun?.id ?? ''}`}>the run</a> are not shown.{' '}
+          {unshown}
+        </p>
+      )}
+      <PendingPlan
+        account={account}
+        plan={changes?.plan ?? null}
+        isUnshown={unshown !== undefined}
+        place={place}
+        canWrite={visitor?.role === 'operate'}
+      />
+      {pending !== null || progress !== null || changes === null ? null : (
+        <RemainingChanges
+          plan={changes.remaining}
+          run={changes.run}
+          isLast={changes.run.id === lastRun?.id}
+          place={place}
+        />
+      )}
+    </>
+  );
+}
+
+function Buttons({ account: { name, pause } }: { readonly account: AccountView }) {
+  return (
+    <div class="actions">
+      <ActionButton account={name} action="sync" label="Run now" />
+      {pause === null ? (
+        <ActionButton account={name} action="pause" label="Pause scheduled runs" />
+      ) : (
+        <ActionButton account={name} action="resume" label="Resume scheduled runs" />
+      )}
+    </div>
   );
 }
 
@@ -83,56 +180,4 @@ function failureTitle(run: RunRecord | null): string {
 function failureLines({ issues, lastRun }: AccountView): string[] {
   if (issues.length > 0) return [];
   return lastRun?.error?.split('\n') ?? [];
-}
-
-function Times({ account }: { readonly account: AccountView }) {
-  const times: readonly (readonly [string, string | null])[] = [
-    ['Next run', account.nextRunAt],
-    ['Backing off until', account.backoffUntil],
-    ['Last success', account.lastSuccessAt],
-    ['Approval expires', account.approved?.expiresAt ?? null],
-  ];
-  return (
-    <>
-      {times.map(([label, at]) =>
-        at === null ? null : (
-          <>
-            <dt>{label}</dt>
-            <dd>
-              <Instant at={at} />
-            </dd>
-          </>
-        ),
-      )}
-    </>
-  );
-}
-
-function settingsOf(account: AccountView): Fact[] {
-  const { mode, schedule, timezone, region, remoteAccountId, consecutiveFailures, approved } = account;
-  const facts: (Fact | false)[] = [
-    mode !== null && { label: 'Mode', line: [mode] },
-    schedule !== null && {
-      label: 'Schedule',
-      line: [code(schedule), ...(timezone === null ? [] : [` ${timezone}`])],
-    },
-    region !== null && { label: 'Region', line: [region] },
-    remoteAccountId !== null && { label: 'Account id', line: [code(remoteAccountId)] },
-    consecutiveFailures > 0 && { label: 'Failures in a row', line: [String(consecutiveFailures)] },
-    approved !== null && { label: 'Approved plan', line: [code(approved.digest)] },
-  ];
-  return facts.filter((fact) => fact !== false);
-}
-
-function Actions({ account: { name, pause } }: { readonly account: AccountView }) {
-  return (
-    <div class="actions">
-      <ActionButton account={name} action="sync" label="Run now" />
-      {pause !== null ? (
-        <ActionButton account={name} action="resume" label="Resume scheduled runs" />
-      ) : (
-        <ActionButton account={name} action="pause" label="Pause scheduled runs" />
-      )}
-    </div>
-  );
 }

@@ -1,33 +1,96 @@
-// The page at /: all accounts, those that need attention first.
+// The page at /: all accounts, those that need a person first, filtered and paged by its address.
+import type { RunMark } from '../../../core/journal-reader.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { count, shortCommit } from '../../../report/formatting.ts';
-import { Instant } from '../../../report/html.tsx';
+import { ACCOUNT_STATES, type AccountState } from '../../account-state.ts';
 import type { AccountView, DaemonView } from '../../daemon-api.ts';
 import type { Visitor } from '../context.ts';
-import { AccountMarks, Drift, needsAttention, waitsForApproval } from './account-marks.tsx';
-import { Layout } from './layout.tsx';
+import { type AccountList, accountsAddress } from './account-list.ts';
+import { STATE_TEXTS } from './account-marks.tsx';
+import { AccountTable } from './account-table.tsx';
+import { Layout, Live } from './layout.tsx';
 import { Notice } from './notice.tsx';
-import { Count, StatusBadge } from './run-table.tsx';
+import { Pager } from './pager.tsx';
+import { RelativeInstant } from './relative-instant.tsx';
 
 interface AccountsPageProps {
   readonly daemon: DaemonView;
-  readonly accounts: readonly AccountView[];
+  readonly list: AccountList;
+  /** The accounts of the list's page, by name. */
+  readonly views: ReadonlyMap<string, AccountView>;
+  /** Their last runs, newest first. */
+  readonly runs: ReadonlyMap<string, readonly RunMark[]>;
+  readonly nowMs: number;
   readonly visitor: Visitor | undefined;
 }
 
-export function AccountsPage({ daemon, accounts, visitor }: AccountsPageProps) {
-  const urgent = accounts.filter(needsAttention);
-  const others = accounts.filter((account) => !needsAttention(account));
+export function AccountsPage({ daemon, list, views, runs, nowMs, visitor }: AccountsPageProps) {
+  const { filter, shown } = list;
   return (
-    <Layout title="Accounts" visitor={visitor}>
-      <h1>{count(accounts.length, 'account')}</h1>
-      <p>{summaryOf(accounts)}</p>
+    <Layout title="Accounts" visitor={visitor} current="accounts">
+      <h1>Accounts</h1>
+      {list.total === 0 ? null : <FilterForm list={list} />}
+      <Live>
+        <Problems daemon={daemon} hasAccounts={list.total > 0} />
+        {filter.unknownState === null ? null : (
+          <p class="notice warn">
+            There is no state “{visible(filter.unknownState)}”, so accounts in all states are shown.
+          </p>
+        )}
+        <Counts list={list} />
+        {shown.length === 0 ? (
+          <Nothing list={list} />
+        ) : (
+          <AccountTable accounts={shown} views={views} runs={runs} nowMs={nowMs} />
+        )}
+        <Pages list={list} />
+        <DaemonFacts daemon={daemon} nowMs={nowMs} />
+      </Live>
+    </Layout>
+  );
+}
+
+/** A form that only reads, so that the filter is in the address. */
+function FilterForm({ list: { filter } }: { readonly list: AccountList }) {
+  return (
+    <form class="filter" method="get" action="/" role="search">
+      <label>
+        Name contains
+        <input
+          type="search"
+          name="q"
+          value={visible(filter.text)}
+          maxlength={255}
+          autocomplete="off"
+          spellcheck={false}
+        />
+      </label>
+      <label>
+        State
+        <select name="state">
+          <option value="">all</option>
+          {ACCOUNT_STATES.map((state) => (
+            <option value={state} selected={state === filter.state}>
+              {STATE_TEXTS[state].label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="submit">Filter</button>
+      {filter.text === '' && filter.state === null ? null : <a href="/">Show all accounts</a>}
+    </form>
+  );
+}
+
+function Problems({ daemon, hasAccounts }: { readonly daemon: DaemonView; readonly hasAccounts: boolean }) {
+  return (
+    <>
       <Notice
         tone="bad"
         title={
-          accounts.length === 0
-            ? 'The configuration has errors. No account runs until they are fixed.'
-            : 'The configuration has errors. The last valid configuration is used until they are fixed.'
+          hasAccounts
+            ? 'The configuration has errors. The last valid configuration is used until they are fixed.'
+            : 'The configuration has errors. No account runs until they are fixed.'
         }
         lines={daemon.issues}
       />
@@ -37,124 +100,90 @@ export function AccountsPage({ daemon, accounts, visitor }: AccountsPageProps) {
           the daemon has the reasons.
         </p>
       )}
-      {urgent.length === 0 ? null : <AccountTable title="Need attention" accounts={urgent} />}
-      {others.length === 0 ? null : (
-        <AccountTable title={urgent.length === 0 ? 'All accounts' : 'All others'} accounts={others} />
-      )}
-      <DaemonFacts daemon={daemon} />
-    </Layout>
+    </>
   );
 }
 
-/** The state of all accounts in one line. */
-function summaryOf(accounts: readonly AccountView[]): string {
-  const amount = (test: (account: AccountView) => boolean): number => accounts.filter(test).length;
-  const sum = (read: (account: AccountView) => number): number =>
-    accounts.reduce((total, account) => total + read(account), 0);
-  const counts: readonly (readonly [number, string])[] = [
-    [amount(({ valid }) => !valid), 'with an invalid file'],
-    [amount(({ lastRun }) => lastRun?.status === 'failed'), 'failed'],
-    [amount(({ lastRun }) => lastRun?.status === 'blocked'), 'blocked'],
-    [amount(({ lastRun }) => lastRun?.status === 'partial'), 'partial'],
-    [amount(({ lastRun }) => lastRun?.status === 'interrupted'), 'interrupted'],
-    [amount(waitsForApproval), 'waiting for approval'],
-    [amount(({ pause }) => pause !== null), 'paused'],
-    [amount(({ activity }) => activity === 'running'), 'running'],
-    [amount(({ lastRun }) => lastRun === null), 'not run yet'],
-  ];
-  const drift = sum((account) => (account.drift?.create ?? 0) + (account.drift?.delete ?? 0));
-  const held = sum(({ lastRun }) => lastRun?.held ?? 0);
-  const parts = counts.filter(([total]) => total > 0).map(([total, what]) => `${total} ${what}`);
-  if (drift > 0) parts.push(`${count(drift, 'change')} to apply`);
-  if (held > 0) parts.push(`${count(held, 'change')} held`);
-  if (accounts.length === 0) return 'No account is configured.';
-  return parts.length === 0 ? 'All accounts match their files.' : `${parts.join(' · ')}.`;
-}
-
-function AccountTable({
-  title,
-  accounts,
-}: {
-  readonly title: string;
-  readonly accounts: readonly AccountView[];
-}) {
+/** How many accounts are in each state, each number with a link to them. */
+function Counts({ list: { filter, counts, changes, total, matching } }: { readonly list: AccountList }) {
+  if (total === 0) return null;
+  const states = ACCOUNT_STATES.filter((state) => counts.has(state));
   return (
-    <section>
-      <h2>
-        {title} ({accounts.length})
-      </h2>
-      <table class="cards accounts">
-        <thead>
-          <tr>
-            <th scope="col">Account</th>
-            <th scope="col">Last run (UTC)</th>
-            <th scope="col">Status</th>
-            <th scope="col" class="number">
-              Drift
-            </th>
-            <th scope="col" class="number">
-              Held
-            </th>
-            <th scope="col" class="number">
-              Failed
-            </th>
-            <th scope="col">Next run (UTC)</th>
-            <th scope="col">Notes</th>
-          </tr>
-        </thead>
-        <tbody>{accounts.map(accountRow)}</tbody>
-      </table>
-    </section>
+    <>
+      <p class="strong">
+        {matching === total ? count(total, 'account') : `${matching} of ${count(total, 'account')}`}
+        {changes.toApply === 0 ? '' : ` · ${count(changes.toApply, 'change')} to apply`}
+        {changes.held === 0 ? '' : ` · ${count(changes.held, 'change')} held`}
+      </p>
+      <ul class="counts">
+        {states.map((state) => (
+          <li>
+            <StateCount state={state} amount={counts.get(state) ?? 0} filter={filter} />
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 
-function accountRow(account: AccountView) {
-  const { name, lastRun, nextRunAt } = account;
+interface StateCountProps {
+  readonly state: AccountState;
+  readonly amount: number;
+  readonly filter: AccountList['filter'];
+}
+
+/** The count of the selected state leads back to all states. */
+function StateCount({ state, amount, filter }: StateCountProps) {
+  const { label, tone } = STATE_TEXTS[state];
+  const isSelected = filter.state === state;
+  const href = accountsAddress({ text: filter.text, state: isSelected ? null : state, page: 1 });
   return (
-    <tr>
-      <th scope="row">
-        <a href={`/accounts/${encodeURIComponent(name)}`}>{visible(name)}</a>
-      </th>
-      <td data-head="Last run (UTC)">
-        {lastRun === null ? (
-          <span class="quiet">never</span>
-        ) : (
-          <a href={`/runs/${lastRun.id}`}>
-            <Instant at={lastRun.startedAt} brief />
-          </a>
-        )}
-      </td>
-      <td data-head="Status">{lastRun === null ? '–' : <StatusBadge status={lastRun.status} />}</td>
-      <td class="number" data-head="Drift">
-        <Drift drift={account.drift} />
-      </td>
-      <td class="number" data-head="Held">
-        <Count of={lastRun?.held ?? 0} tone="warn" />
-      </td>
-      <td class="number" data-head="Failed">
-        <Count of={lastRun?.failed ?? 0} tone="bad" />
-      </td>
-      <td data-head="Next run (UTC)">
-        {nextRunAt === null ? <span class="quiet">none</span> : <Instant at={nextRunAt} brief />}
-      </td>
-      <td>
-        <AccountMarks account={account} />
-      </td>
-    </tr>
+    <a class={`badge ${tone}`} href={href} {...(isSelected ? { 'aria-current': 'true' } : {})}>
+      {amount} {label}
+    </a>
   );
 }
 
-function DaemonFacts({ daemon }: { readonly daemon: DaemonView }) {
+function Nothing({ list: { total } }: { readonly list: AccountList }) {
+  if (total > 0) {
+    return (
+      <p>
+        No account matches the filter. <a href="/">Show all accounts</a>
+      </p>
+    );
+  }
+  return (
+    <p>
+      No account is configured. Add a file to the folder that <code>accounts:</code> of the service file
+      names; the daemon reads it at once.
+    </p>
+  );
+}
+
+function Pages({ list: { filter, pages } }: { readonly list: AccountList }) {
+  const { page } = filter;
+  const at = (other: number, text: string) => ({ href: accountsAddress({ ...filter, page: other }), text });
+  return (
+    <Pager
+      label="Pages of accounts"
+      position={`Page ${page} of ${pages}`}
+      previous={page > 1 ? at(page - 1, 'Previous') : null}
+      next={page < pages ? at(page + 1, 'Next') : null}
+    />
+  );
+}
+
+function DaemonFacts({ daemon, nowMs }: { readonly daemon: DaemonView; readonly nowMs: number }) {
   const { commit } = daemon;
   return (
     <p class="quiet foot">
-      rolecall {visible(daemon.version)}, running since <Instant at={daemon.startedAt} />
+      rolecall {visible(daemon.version)}, started <RelativeInstant at={daemon.startedAt} nowMs={nowMs} />
       {commit === null ? null : (
         <>
           {' · configuration at '}
           <code>{visible(shortCommit(commit.sha))}</code>
           {commit.dirty ? ' with local changes' : ''} ({visible(commit.subject)},{' '}
-          <Instant at={commit.committedAt} />)
+          <RelativeInstant at={commit.committedAt} nowMs={nowMs} />)
         </>
       )}
     </p>

@@ -1,5 +1,5 @@
 // A button for one action of the operator on one account.
-import type { OperatorAction } from '../../../core/operator.ts';
+import { MAX_REASON, type OperatorAction } from '../../../core/operator.ts';
 
 interface ActionButtonProps {
   readonly account: string;
@@ -16,6 +16,11 @@ export function ActionButton({ account, action, label, digest, main = false }: A
   return (
     <form method="post" action={`/accounts/${account}/${action}`}>
       {digest === undefined ? null : <input type="hidden" name="digest" value={digest} />}
+      {action === 'pause' ? (
+        <label>
+          Reason <input type="text" name="reason" maxlength={MAX_REASON} placeholder="for others to read" />
+        </label>
+      ) : null}
       <button type="submit" class={main ? 'main' : ''}>
         {label}
       </button>

@@ -1,18 +1,27 @@
-// The frame of every page. There is no script: pages arrive complete, and forms send actions.
+// The frame of every page. Pages arrive complete and forms send actions; the script only keeps what is shown up to date.
 import type { Child } from 'hono/jsx';
+import { FAVICON, SCRIPT, STYLESHEET } from '../assets.ts';
 import type { Visitor } from '../context.ts';
-import { STYLESHEET_PATH } from '../stylesheet.ts';
 
 interface LayoutProps {
   readonly title: string;
-  /** Only a visitor with a session sees the button that ends it. */
+  /** Without one, there is no navigation. Only a visitor with a session sees the button that ends it. */
   readonly visitor?: Visitor | undefined;
+  /** The page in the navigation that this is. */
+  readonly current?: keyof typeof NAVIGATION;
   /** Whether the browser requests the same address again. */
   readonly again?: boolean;
+  /** After how many seconds a browser without scripts requests the page again. */
+  readonly reloadAfterS?: number;
   readonly children: Child;
 }
 
-export function Layout({ title, visitor, again = false, children }: LayoutProps) {
+const NAVIGATION = {
+  accounts: { href: '/', text: 'Accounts' },
+  runs: { href: '/runs', text: 'Runs' },
+} as const;
+
+export function Layout({ title, visitor, current, again = false, reloadAfterS, children }: LayoutProps) {
   return (
     <html lang="en">
       <head>
@@ -21,12 +30,25 @@ export function Layout({ title, visitor, again = false, children }: LayoutProps)
         {/* Browsers must report to this server, and to no other, that a form was sent by one of its own pages. */}
         <meta name="referrer" content="same-origin" />
         {again ? <meta http-equiv="refresh" content="0" /> : null}
+        {reloadAfterS === undefined ? null : (
+          <noscript>
+            <meta http-equiv="refresh" content={String(reloadAfterS)} />
+          </noscript>
+        )}
         <title>{`${title} · rolecall`}</title>
-        <link rel="stylesheet" href={STYLESHEET_PATH} />
+        <link rel="icon" type="image/svg+xml" href={FAVICON.path} />
+        <link rel="stylesheet" href={STYLESHEET.path} />
+        <script src={SCRIPT.path} defer></script>
       </head>
       <body>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
         <header>
-          <a href="/">rolecall</a>
+          <a class="brand" href="/">
+            rolecall
+          </a>
+          {visitor === undefined ? null : <Navigation current={current} />}
           {visitor?.kind === 'session' ? (
             <form class="inline" method="post" action="/sign-out">
               <button class="small" type="submit">
@@ -35,8 +57,27 @@ export function Layout({ title, visitor, again = false, children }: LayoutProps)
             </form>
           ) : null}
         </header>
-        <main>{children}</main>
+        <main id="main" tabindex={-1}>
+          {children}
+        </main>
       </body>
     </html>
   );
+}
+
+function Navigation({ current }: { readonly current: LayoutProps['current'] }) {
+  return (
+    <nav aria-label="Pages">
+      {Object.entries(NAVIGATION).map(([name, { href, text }]) => (
+        <a href={href} {...(name === current ? { 'aria-current': 'page' } : {})}>
+          {text}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** The part of a page that the script replaces by a newer one now and then. A page has at most one. */
+export function Live({ children }: { readonly children: Child }) {
+  return <div id="live">{children}</div>;
 }

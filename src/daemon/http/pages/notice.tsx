@@ -1,6 +1,9 @@
 // The boxes above the content of a page, for what an operator must see first.
 import { visible } from '../../../report/escape-invisible.ts';
 
+/** A page must stay readable when every file has errors. */
+const MAX_LINES = 20;
+
 interface NoticeProps {
   readonly tone: 'good' | 'warn' | 'bad';
   readonly title: string;
@@ -11,17 +14,19 @@ interface NoticeProps {
 /** A titled list of errors. */
 export function Notice({ tone, title, lines }: NoticeProps) {
   if (lines.length === 0) return null;
+  const rest = lines.length - MAX_LINES;
   return (
     <div class={`notice ${tone}`}>
       <p>
         <strong>{title}</strong>
       </p>
       <ul>
-        {lines.map((line) => (
+        {lines.slice(0, MAX_LINES).map((line) => (
           <li>
             <code>{visible(line)}</code>
           </li>
         ))}
+        {rest > 0 ? <li>… and {rest} more; `rolecall validate` lists the errors of all files.</li> : null}
       </ul>
     </div>
   );

@@ -1,45 +1,53 @@
-// The paths of the pages, and what of the daemon each page shows.
+// The paths of the pages of one account and of one run.
 import type { Hono } from 'hono';
-import { html } from 'hono/html';
-import type { DaemonApi } from '../../daemon-api.ts';
-import { OUTCOME_MESSAGES, type ActionOutcome } from '../actions.ts';
+import { takeOutcome } from '../action-message.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';
+import type { DaemonApi } from '../../daemon-api.ts';
 import { answerFailure } from '../failure.tsx';
 import { NO_ACCOUNT, NO_RUN, runNotShown, TOO_MANY_LARGE_RUNS } from '../refusals.ts';
-import type { RunView, ShowRun } from '../run-view.ts';
-import { AccountPage } from './account-page.tsx';
-import { AccountsPage } from './accounts-page.tsx';
+import type { RunView } from '../run-view.ts';
+import type { ShowPage } from '../show-page.ts';
+import { placeIn } from './paged-sections.tsx';
+import { renderAccount } from './run-views.tsx';
+
+export interface PagesOptions {
+  readonly daemon: DaemonApi;
+  readonly showPage: ShowPage;
+  readonly nowMs: () => number;
+}
 
 const LAST_RUNS = 20;
+/** The runs of the charts. */
+const TREND_RUNS = 60;
+const LAST_ACTIONS = 20;
 
 /** Adds the pages. They have buttons for visitors who may use them. */
-export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi, showRun: ShowRun): void {
-  app.get('/', async (context) => {
-    const [overview, accounts] = await Promise.all([daemon.overview(), daemon.accounts()]);
-    const page = <AccountsPage daemon={overview} accounts={accounts} visitor={context.get('visitor')} />;
-    return await context.html(html`<!doctype html>${page}`);
-  });
-
+export function addPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }: PagesOptions): void {
   app.get('/accounts/:name{[A-Za-z0-9._-]+}', async (context) => {
     const account = await daemon.account(context.req.param('name'));
     if (account === null) return await answerFailure(context, NO_ACCOUNT);
-    const runs = await daemon.runs({ account: account.name, limit: LAST_RUNS });
-    const said = outcomeIn(context.req.query('said'));
-    return await answerView(context, {
-      type: 'account',
-      account,
-      runs,
-      said,
-      visitor: context.get('visitor'),
-    });
+    const { name } = account;
+    const [runs, trend, actions] = await Promise.all([
+      daemon.runs({ account: name, limit: LAST_RUNS }),
+      daemon.trend(name, TREND_RUNS),
+      daemon.operatorActions(name, LAST_ACTIONS),
+    ]);
+    const said = takeOutcome(context, name);
+    const view = { type: 'account', account, runs, trend, actions, said, ...viewed(context) } as const;
+    return await answerView(context, view);
   });
 
   app.get('/runs/:id{[0-9a-f-]+}', async (context) =>
-    answerView(context, { type: 'run', id: context.req.param('id'), visitor: context.get('visitor') }),
+    answerView(context, { type: 'run', id: context.req.param('id'), ...viewed(context) }),
   );
 
+  function viewed(context: HttpContext) {
+    const place = placeIn(context.req.query('group'), context.req.query('page'));
+    return { place, nowMs: nowMs(), visitor: context.get('visitor') };
+  }
+
   async function answerView(context: HttpContext, view: RunView): Promise<Response> {
-    const outcome = await showRun(view, context.req.raw.signal);
+    const outcome = await showPage(view, context.req.raw.signal);
     switch (outcome.type) {
       case 'page':
         return context.html(outcome.html);
@@ -63,25 +71,8 @@ export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi, showRun: ShowRun
 /** The account can be viewed, paused and run although the changes of its last run cannot be shown. */
 async function answerWithoutPlan(
   context: HttpContext,
-  { account, runs, said, visitor }: Extract<RunView, { type: 'account' }>,
+  view: Extract<RunView, { type: 'account' }>,
   unshown: string,
 ): Promise<Response> {
-  const page = (
-    <AccountPage
-      account={account}
-      runs={runs}
-      plan={null}
-      remaining={null}
-      unshown={unshown}
-      said={said}
-      visitor={visitor}
-    />
-  );
-  return await context.html(html`<!doctype html>${page}`);
-}
-
-/** The result of a button in the query of the address: a known outcome, or null. */
-function outcomeIn(text: string | undefined): ActionOutcome['type'] | null {
-  const isOutcome = (name: string): name is ActionOutcome['type'] => Object.hasOwn(OUTCOME_MESSAGES, name);
-  return text !== undefined && isOutcome(text) ? text : null;
+  return context.html(await renderAccount(view, { changes: null, progress: null, unshown }));
 }

@@ -1,28 +1,31 @@
-// The plan that waits for approval, shown completely, since nobody may approve a plan unseen.
+// The plan that waits for approval, shown completely, since nobody may approve a plan unseen. The button is below it.
 import type { Plan } from '../../../core/plan.ts';
-import { Instant, DocumentChanges } from '../../../report/html.tsx';
+import { Instant, Summary } from '../../../report/html.tsx';
 import { planDocument } from '../../../report/plan-report.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { waitsForApproval } from './account-marks.tsx';
 import { ActionButton } from './action-button.tsx';
+import { PagedSections, type SectionPlace } from './paged-sections.tsx';
+import { planCounts } from './plan-counts.ts';
 
 interface PendingPlanProps {
   readonly account: AccountView;
   readonly plan: Plan | null;
   /** Whether the page explains elsewhere why the plan is not shown. */
   readonly isUnshown: boolean;
+  readonly place: SectionPlace | null;
   readonly canWrite: boolean;
 }
 
 /** The button sends the digest of the plan that is shown. There is none when that is not the pending plan. */
-export function PendingPlan({ account, plan, isUnshown, canWrite }: PendingPlanProps) {
+export function PendingPlan({ account, plan, isUnshown, place, canWrite }: PendingPlanProps) {
   const { name, pending } = account;
   if (pending === null) return null;
-  const isWaiting = waitsForApproval(account);
-  const shown = plan?.digest === pending.digest ? planDocument(plan) : undefined;
+  const shown = plan?.digest === pending.digest ? plan : null;
+  const canApprove = canWrite && waitsForApproval(account);
   return (
-    <section class="pending">
-      <h2>{isWaiting ? 'A plan waits for approval' : 'A plan is approved; the next run applies it'}</h2>
+    <section class="pending" id="changes">
+      <h2>{titleOf(account)}</h2>
       <dl>
         <dt>Plan digest</dt>
         <dd>
@@ -33,26 +36,53 @@ export function PendingPlan({ account, plan, isUnshown, canWrite }: PendingPlanP
           <Instant at={pending.since} />, by <a href={`/runs/${pending.runId}`}>this run</a>
         </dd>
       </dl>
-      {shown === undefined && !isUnshown ? (
+      {shown === null && !isUnshown ? (
         <p class="notice warn">
           The plan is no longer stored. Run the account again, and approve the new plan.
         </p>
       ) : null}
-      {shown === undefined ? null : (
-        <DocumentChanges document={shown} jsonAt={`/api/v1/runs/${pending.runId}`}>
-          {canWrite && isWaiting ? (
-            <div class="actions">
+      {shown === null ? null : (
+        <>
+          <PlanChanges plan={shown} at={`/accounts/${name}`} place={place} />
+          {canApprove ? (
+            <div class="actions approval" id="approval">
               <ActionButton
                 account={name}
                 action="approve"
-                label="Approve this plan"
+                label={`Approve this plan: ${planCounts(shown)}`}
                 digest={pending.digest}
                 main
               />
             </div>
           ) : null}
-        </DocumentChanges>
+        </>
       )}
     </section>
+  );
+}
+
+/** What happens to the pending plan next. An approved plan of a paused account is not applied before it is resumed. */
+function titleOf(account: AccountView): string {
+  if (waitsForApproval(account)) return 'A plan waits for approval';
+  return account.pause === null
+    ? 'A plan is approved; the next run applies it'
+    : 'A plan is approved; it is applied after the account is resumed';
+}
+
+interface PlanChangesProps {
+  readonly plan: Plan;
+  readonly at: string;
+  readonly place: SectionPlace | null;
+}
+
+/** The changes of a plan. Deletes are never collapsed. */
+export function PlanChanges({ plan, at, place }: PlanChangesProps) {
+  const { summary, sections } = planDocument(plan);
+  const deletes = sections.filter(({ title }) => /delete/i.test(title)).map(({ title }) => title);
+  return (
+    <>
+      {summary === undefined ? null : <Summary line={summary} />}
+      <PagedSections sections={sections} at={at} place={place} open={deletes} />
+    </>
   );
 }

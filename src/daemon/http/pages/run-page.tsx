@@ -1,27 +1,55 @@
-// The page of one run: the report that `rolecall show` prints, with links.
-import { DocumentBody } from '../../../report/html.tsx';
-import type { RunDetail } from '../../../core/journal-reader.ts';
+// The page of one run: the report that `rolecall show` prints, with links, and its progress while it works.
+import type { RunDetail, RunProgress } from '../../../core/journal-reader.ts';
+import { Facts, Headline, Instant, Summary } from '../../../report/html.tsx';
 import { runDocument } from '../../../report/run-report.ts';
 import type { Visitor } from '../context.ts';
 import { Layout } from './layout.tsx';
+import { LiveProgress, RELOAD_AFTER_S } from './live-progress.tsx';
+import { PagedSections, type SectionPlace } from './paged-sections.tsx';
 import { StatusBadge } from './run-table.tsx';
 
 interface RunPageProps {
   readonly report: RunDetail;
+  /** null when the run has ended. */
+  readonly progress: RunProgress | null;
+  readonly place: SectionPlace | null;
+  readonly nowMs: number;
   readonly visitor: Visitor | undefined;
 }
 
-export function RunPage({ report, visitor }: RunPageProps) {
+export function RunPage({ report, progress, place, nowMs, visitor }: RunPageProps) {
   const { id, account, status, errorCode } = report.run;
+  const { headline, lines = [], summary, facts, sections } = runDocument(report);
   return (
-    <Layout title={`Run of ${account}`} visitor={visitor}>
+    <Layout
+      title={`Run of ${account}`}
+      visitor={visitor}
+      {...(progress === null ? {} : { reloadAfterS: RELOAD_AFTER_S })}
+    >
       <h1>
         Run of <a href={`/accounts/${encodeURIComponent(account)}`}>{account}</a>
       </h1>
       <p>
         <StatusBadge status={status} /> {errorCode === null ? null : <code>{errorCode}</code>}
       </p>
-      <DocumentBody document={runDocument(report)} jsonAt={`/api/v1/runs/${id}`} />
+      {progress === null ? (
+        <>
+          <Headline headline={headline} lines={lines} />
+          {summary === undefined ? null : <Summary line={summary} />}
+        </>
+      ) : (
+        <LiveProgress runId={id} progress={progress} nowMs={nowMs} />
+      )}
+      <Facts facts={facts} />
+      {progress === null || sections.length === 0 ? null : (
+        <p class="quiet">
+          The lists below are from <Instant at={new Date(nowMs).toISOString()} />.
+        </p>
+      )}
+      <PagedSections sections={sections} at={`/runs/${id}`} place={place} />
+      <p class="quiet foot">
+        <a href={`/api/v1/runs/${id}`}>This run as JSON</a>
+      </p>
     </Layout>
   );
 }

@@ -1,12 +1,14 @@
 // The table of runs on a page: what each run did, with a link to its page.
 import type { RunRecord } from '../../../core/journal.ts';
+import { visible } from '../../../report/escape-invisible.ts';
 import { statusTone } from '../../../report/run-status.ts';
 import { Instant } from '../../../report/html.tsx';
 import { duration, elapsedMs } from '../../../report/formatting.ts';
+import { RelativeInstant } from './relative-instant.tsx';
 
 /** The status of a run, coloured. */
 export function StatusBadge({ status }: { readonly status: RunRecord['status'] }) {
-  return <span class={`badge ${statusTone(status)}`}>{status}</span>;
+  return <span class={`badge ${statusTone(status)}`}>{visible(status)}</span>;
 }
 
 /** A count in a colour; a zero is quiet. */
@@ -14,16 +16,32 @@ export function Count({ of, tone }: { readonly of: number; readonly tone: 'good'
   return <span class={of === 0 ? 'quiet' : tone}>{String(of)}</span>;
 }
 
-/** The runs of one account, in the given order. */
-export function RunTable({ runs }: { readonly runs: readonly RunRecord[] }) {
+interface RunTableProps {
+  readonly runs: readonly RunRecord[];
+  /** Shows also how long ago each run started. */
+  readonly nowMs?: number;
+  /** Whether the runs are those of several accounts, so that each row names its account. */
+  readonly hasAccounts?: boolean;
+}
+
+const COUNTS = [
+  ['Created', 'created', 'good'],
+  ['Deleted', 'deleted', 'bad'],
+  ['Held', 'held', 'warn'],
+  ['Failed', 'failed', 'bad'],
+] as const;
+
+/** The runs, in the given order. */
+export function RunTable({ runs, nowMs, hasAccounts = false }: RunTableProps) {
   return (
-    <table class="cards">
+    <table class={`cards runs ${hasAccounts ? 'several' : ''}`}>
       <thead>
         <tr>
           <th scope="col">Started (UTC)</th>
+          {hasAccounts ? <th scope="col">Account</th> : null}
           <th scope="col">Status</th>
           <th scope="col">Trigger</th>
-          {['Created', 'Deleted', 'Held', 'Failed', 'Duration'].map((head) => (
+          {[...COUNTS.map(([head]) => head), 'Duration'].map((head) => (
             <th scope="col" class="number">
               {head}
             </th>
@@ -37,25 +55,27 @@ export function RunTable({ runs }: { readonly runs: readonly RunRecord[] }) {
               <a href={`/runs/${run.id}`}>
                 <Instant at={run.startedAt} brief />
               </a>
+              {nowMs === undefined ? null : (
+                <span class="ago quiet">
+                  {' '}
+                  <RelativeInstant at={run.startedAt} nowMs={nowMs} />
+                </span>
+              )}
             </th>
+            {hasAccounts ? (
+              <td class="name" data-head="Account">
+                <a href={`/accounts/${encodeURIComponent(run.account)}`}>{visible(run.account)}</a>
+              </td>
+            ) : null}
             <td data-head="Status">
               <StatusBadge status={run.status} />
             </td>
-            <td data-head="Trigger">
-              {run.trigger}, {run.mode}
-            </td>
-            <td class="number" data-head="Created">
-              <Count of={run.created} tone="good" />
-            </td>
-            <td class="number" data-head="Deleted">
-              <Count of={run.deleted} tone="bad" />
-            </td>
-            <td class="number" data-head="Held">
-              <Count of={run.held} tone="warn" />
-            </td>
-            <td class="number" data-head="Failed">
-              <Count of={run.failed} tone="bad" />
-            </td>
+            <td data-head="Trigger">{visible(`${run.trigger}, ${run.mode}`)}</td>
+            {COUNTS.map(([head, key, tone]) => (
+              <td class="number" data-head={head}>
+                <RunCount run={run} of={run[key]} tone={tone} />
+              </td>
+            ))}
             <td class="number" data-head="Duration">
               {duration(elapsedMs(run.startedAt, run.finishedAt))}
             </td>
@@ -64,4 +84,15 @@ export function RunTable({ runs }: { readonly runs: readonly RunRecord[] }) {
       </tbody>
     </table>
   );
+}
+
+interface RunCountProps {
+  readonly run: RunRecord;
+  readonly of: number;
+  readonly tone: 'good' | 'warn' | 'bad';
+}
+
+/** A run in progress has no zeros: what is not there yet may still come. */
+function RunCount({ run, of, tone }: RunCountProps) {
+  return run.status === 'running' && of === 0 ? <span class="quiet">–</span> : <Count of={of} tone={tone} />;
 }

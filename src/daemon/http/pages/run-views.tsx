@@ -2,37 +2,78 @@
 // its own, so that the daemon stays responsive.
 import { html } from 'hono/html';
 import { remainingPlan } from '../../../core/remaining-operations.ts';
-import type { JournalReader } from '../../../core/journal-reader.ts';
+import type { JournalReader, RunDetail } from '../../../core/journal-reader.ts';
 import type { RunView } from '../run-view.ts';
-import { AccountPage } from './account-page.tsx';
+import { AccountPage, type Changes } from './account-page.tsx';
 import { RunPage } from './run-page.tsx';
+
+export type RunViewReader = Pick<JournalReader, 'run' | 'runProgress'>;
+type AccountRunView = Extract<RunView, { type: 'account' }>;
 
 /** The run that the page shows; null when it shows none. */
 export function runShownBy(view: RunView): string | null {
   if (view.type === 'run') return view.id;
   const { pending, lastRun } = view.account;
-  return pending?.runId ?? lastRun?.id ?? null;
+  if (pending !== null) {
+    // The latest run with this plan knows best what is held, and why.
+    const latest = view.runs.find(
+      ({ planDigest, status }) => planDigest === pending.digest && status !== 'running',
+    );
+    return latest?.id ?? pending.runId;
+  }
+  // A run that works changes what an earlier one found; one that failed before it planned shows nothing.
+  if (lastRun?.status === 'running') return null;
+  const planned = view.runs.find(({ planDigest }) => planDigest !== null);
+  return lastRun === null || lastRun.planDigest !== null ? (lastRun?.id ?? null) : (planned?.id ?? null);
 }
 
 /** The text of the page; null when there is no such run. */
-export async function renderRunView(view: RunView, runOf: JournalReader['run']): Promise<string | null> {
+export async function renderRunView(view: RunView, reader: RunViewReader): Promise<string | null> {
   const id = runShownBy(view);
-  const detail = id === null ? null : await runOf(id);
-  if (view.type === 'run') {
-    return detail === null ? null : text(<RunPage report={detail} visitor={view.visitor} />);
-  }
-  const isPending = view.account.pending !== null;
-  const hasEnded = detail !== null && detail.run.status !== 'running';
-  return text(
-    <AccountPage
-      account={view.account}
-      runs={view.runs}
-      plan={isPending ? (detail?.plan ?? null) : null}
-      remaining={!isPending && hasEnded ? remainingPlan(detail) : null}
-      said={view.said}
-      visitor={view.visitor}
-    />,
+  const detail = id === null ? null : await reader.run(id);
+  return view.type === 'account'
+    ? await accountPage(view, detail, reader)
+    : await runPage(view, detail, reader);
+}
+
+async function runPage(
+  { place, nowMs, visitor }: Extract<RunView, { type: 'run' }>,
+  detail: RunDetail | null,
+  reader: RunViewReader,
+): Promise<string | null> {
+  if (detail === null) return null;
+  const { id, status } = detail.run;
+  const progress = status === 'running' ? await reader.runProgress(id) : null;
+  return await text(
+    <RunPage report={detail} progress={progress} place={place} nowMs={nowMs} visitor={visitor} />,
   );
+}
+
+async function accountPage(
+  view: AccountRunView,
+  detail: RunDetail | null,
+  reader: RunViewReader,
+): Promise<string> {
+  const { lastRun } = view.account;
+  const isRunning = lastRun?.status === 'running';
+  const progress = isRunning ? await reader.runProgress(lastRun.id) : null;
+  return await renderAccount(view, {
+    changes:
+      detail === null ? null : { run: detail.run, plan: detail.plan, remaining: remainingPlan(detail) },
+    progress,
+  });
+}
+
+interface AccountExtras {
+  readonly changes: Changes | null;
+  readonly progress: Awaited<ReturnType<RunViewReader['runProgress']>>;
+  readonly unshown?: string;
+}
+
+/** The page of an account with what was read for it. */
+export async function renderAccount(view: AccountRunView, extras: AccountExtras): Promise<string> {
+  const { type: _type, ...props } = view;
+  return await text(<AccountPage {...props} {...extras} />);
 }
 
 async function text(page: unknown): Promise<string> {

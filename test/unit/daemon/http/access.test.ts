@@ -2,7 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { BEARER, FORM, HTML, READ_TOKEN, READER, signIn, start, TOKEN } from './stage.ts';
 
-const READS = ['/', '/accounts/acme-eu', '/runs/0193a5c2', '/api/v1/accounts', '/api/v1/accounts/acme-eu'];
+const READS = [
+  '/',
+  '/runs',
+  '/accounts/acme-eu',
+  '/runs/0193a5c2',
+  '/api/v1/accounts',
+  '/api/v1/accounts/acme-eu',
+];
 const MORE_READS = ['/api/v1/runs', '/api/v1/runs/0193a5c2', '/api/v1/status', '/api/v1/openapi.json'];
 const UNKNOWN = ['/nope', '/api/v1/nope', '/api', '/assets/pages-0000.css', '/favicon.ico', '/sign-in/x'];
 const WRITES = ['/api/v1/accounts/acme-eu/sync', '/api/v1/plan', '/accounts/acme-eu/pause', '/sign-out'];

@@ -1,4 +1,5 @@
 // The pages as a browser receives them: what they show, what their buttons do, and that hostile text stays text.
+import { Script } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { create, hold, makeOperation, makePlan, makeRun } from '../../report/samples.ts';
 import { FORM, HTML, makeAccount, makeDetail, PENDING, RUN_ID, signIn, start } from './stage.ts';
@@ -11,6 +12,7 @@ async function browse(running: Running) {
   const session = await signIn(running);
   return {
     get: async (path: string) => (await running.get(path, { ...session, ...HTML })).text,
+    head: (path: string) => running.send('HEAD', path, { ...session, ...HTML }),
     press: (path: string, form: Readonly<Record<string, string>> = {}) =>
       running.post(
         path,
@@ -19,72 +21,6 @@ async function browse(running: Running) {
       ),
   };
 }
-
-function rowOf(page: string, name: string): string {
-  return page.split('<tr>').find((row) => row.includes(`>${name}</a>`)) ?? '';
-}
-
-describe('the page of all accounts', () => {
-  it('shows the state of each account, those that need attention first', async () => {
-    const accounts = [
-      makeAccount('calm', { drift: { create: 0, delete: 0 } }),
-      makeAccount('drifting', {
-        drift: { create: 3, delete: 2 },
-        pause: { since: null, by: null, reason: null },
-      }),
-      makeAccount('invalid', { valid: false, issues: ['x.yaml:1:1: no'], lastRun: null, nextRunAt: null }),
-      makeAccount('waiting', { pending: PENDING, activity: 'queued' }),
-      makeAccount('failing', {
-        lastRun: makeRun({ status: 'failed', failed: 4, held: 7 }),
-        consecutiveFailures: 3,
-        backoffUntil: '2026-11-21T06:00:00.000Z',
-      }),
-    ];
-    const { get } = await browse(await start({}, { accounts }));
-    const page = await get('/');
-    expect(page).toContain('<h1>5 accounts</h1>');
-    expect(page).toContain(
-      '1 with an invalid file · 1 failed · 1 waiting for approval · 1 paused · 1 not run yet · 5 changes to apply · 7 changes held.',
-    );
-    const [first = '', others = ''] = page.split('All others (2)');
-    for (const name of ['invalid', 'waiting', 'failing']) expect(first).toContain(`>${name}</a>`);
-    for (const name of ['calm', 'drifting']) expect(others).toContain(`>${name}</a>`);
-    expect(rowOf(page, 'drifting')).toMatch(/\+3.*−2.*paused/);
-    expect(rowOf(page, 'failing')).toMatch(
-      /failed.*data-head="Held">.*7.*data-head="Failed">.*4.*backing off/,
-    );
-    expect(rowOf(page, 'waiting')).toMatch(/waits for approval.*queued/);
-    expect(rowOf(page, 'invalid')).toMatch(/never.*invalid file/);
-    expect(page).toContain('<time datetime="2026-11-21T05:45:00.000Z">2026-11-21 05:45</time>');
-    expect(page).not.toContain('<script');
-  });
-
-  it('shows the errors of the daemon itself', async () => {
-    const { stage } = await start();
-    const overview = { ...stage.overview, issues: [`rolecall.yaml:1:1: ${HOSTILE}`], undelivered: 2 };
-    const { get } = await browse(await start({}, { overview }));
-    const page = await get('/');
-    expect(page).toContain('The last valid configuration is used');
-    expect(page).toContain('rolecall.yaml:1:1: &lt;script&gt;');
-    expect(page).toContain('2 notifications could not be delivered');
-    expect(page).toContain('Name the skills of the data team');
-    expect(page).toContain('<code>3f2a91c0d1e2</code>');
-  });
-
-  it('is fast and complete with a thousand accounts, and reports when there is none', async () => {
-    const accounts = Array.from({ length: 1000 }, (_, index) => makeAccount(`account-${index}`));
-    const running = await start({}, { accounts });
-    const { get } = await browse(running);
-    await get('/');
-    const startedAt = performance.now();
-    const page = await get('/');
-    expect(performance.now() - startedAt).toBeLessThan(2000);
-    expect(page.match(/<tr>/g)).toHaveLength(1001);
-    expect(page).toContain('All accounts match their files.');
-    running.stage.accounts = [];
-    expect(await get('/')).toContain('No account is configured.');
-  });
-});
 
 describe('the page of an account whose last run is large', () => {
   const noChanges = (page: string): void => {
@@ -197,10 +133,10 @@ describe('the page of an account', () => {
       `<form method="post" action="/accounts/acme-eu/approve"><input type="hidden" name="digest" value="${PENDING.digest}"/>`,
     );
     const answer = await press('/accounts/acme-eu/approve', { digest: PENDING.digest });
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/accounts/acme-eu?said=approved']);
-    expect(await get('/accounts/acme-eu?said=approved')).toContain('The plan is approved');
-    const other = await press('/accounts/acme-eu/approve', { digest: `sha256:${'0'.repeat(64)}` });
-    expect(other.headers.get('location')).toBe('/accounts/acme-eu?said=other_plan');
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/accounts/acme-eu']);
+    expect(await get('/accounts/acme-eu')).toContain('The plan is approved');
+    await press('/accounts/acme-eu/approve', { digest: `sha256:${'0'.repeat(64)}` });
+    expect(await get('/accounts/acme-eu')).toContain('Another plan waits now');
     expect((await press('/accounts/acme-eu/approve')).status).toBe(400);
     expect((await press('/accounts/acme-eu/approve', { digest: '' })).status).toBe(400);
     expect(running.recorded.commands).toHaveLength(2);
@@ -211,24 +147,42 @@ describe('the page of an account', () => {
     expect(unseen).not.toContain('/approve"');
   });
 
-  it('has buttons that run, pause and resume it, and shows the result of each', async () => {
+  it('has buttons that run, pause with a reason, and resume it, and shows the result of each', async () => {
     const running = await start();
     const { get, press } = await browse(running);
-    expect((await press('/accounts/acme-us/sync')).headers.get('location')).toBe(
-      '/accounts/acme-us?said=queued',
+    const pressed = await press('/accounts/acme-us/sync');
+    expect([pressed.status, pressed.headers.get('location')]).toEqual([303, '/accounts/acme-us']);
+    const queued = await get('/accounts/acme-us');
+    expect(queued).toMatch(/role="status">A run is queued/);
+    expect(queued).toMatch(
+      /action="\/accounts\/acme-us\/pause".*<input type="text" name="reason" maxlength="300"/,
     );
-    expect(await get('/accounts/acme-us')).toContain('action="/accounts/acme-us/pause"');
-    expect((await press('/accounts/acme-us/pause')).headers.get('location')).toBe(
-      '/accounts/acme-us?said=paused',
-    );
-    const paused = await get('/accounts/acme-us?said=paused');
+    await press('/accounts/acme-us/pause', { reason: 'migration' });
+    expect(running.stage.accounts[1]?.pause).toMatchObject({ by: 'http', reason: 'migration' });
+    const paused = await get('/accounts/acme-us');
     expect(paused).toContain('action="/accounts/acme-us/resume"');
     expect(paused).toMatch(/role="status">The account is paused/);
     await press('/accounts/acme-us/resume');
     expect((await press('/accounts/nobody/sync')).status).toBe(404);
     expect(running.recorded.commands).toEqual(['sync acme-us', 'pause acme-us', 'resume acme-us']);
-    expect(await get('/accounts/acme-us?said=%3Cb%3E')).not.toContain('role="status"');
-    expect(await get('/accounts/acme-us?said=toString')).not.toContain('role="status"');
+  });
+
+  it('shows the result of a button once, in that session, on the page of that account, within a minute', async () => {
+    let nowMs = 0;
+    const running = await start({ steadyMs: () => nowMs });
+    const [one, other] = [await browse(running), await browse(running)];
+    const isShown = async ({ get }: typeof one, path = '/accounts/acme-us') =>
+      (await get(path)).includes('role="status"');
+    await one.press('/accounts/acme-us/sync');
+    expect(await isShown(other)).toBe(false);
+    expect(await isShown(one, '/accounts/acme-eu')).toBe(false);
+    await one.head('/accounts/acme-us');
+    expect(await isShown(one)).toBe(true);
+    expect(await isShown(one)).toBe(false);
+    expect(await isShown(one, '/accounts/acme-us?said=approved')).toBe(false);
+    await one.press('/accounts/acme-us/sync');
+    nowMs = 60_000;
+    expect(await isShown(one)).toBe(false);
   });
 
   it('asks for the token again when the session ended before the button was pressed', async () => {
@@ -301,7 +255,7 @@ describe('the page of a run', () => {
     const detail = { run, operations: [operation], warnings, plan };
     const { get } = await browse(await start({}, { runs: [detail] }));
     for (const page of [await get(`/runs/${RUN_ID}`), await get('/accounts/acme-eu')]) {
-      expect(page).not.toMatch(/<script|\u202e|\u200b/);
+      expect(page).not.toMatch(/<script(?! src="\/assets)|\u202e|\u200b/);
       expect(page.includes('\0')).toBe(false);
     }
     expect((await get(`/runs/${RUN_ID}`)).match(/&lt;script&gt;/g)?.length).toBeGreaterThan(10);
@@ -309,30 +263,47 @@ describe('the page of a run', () => {
 });
 
 describe('every page', () => {
-  it('has one stylesheet, which browsers keep by its digest, and no script', async () => {
+  it('refers to a stylesheet, a script and an icon, which need no token and which browsers keep by their digests', async () => {
     const running = await start();
     const page = (await running.get('/', HTML)).text;
-    const [, path = ''] = /<link rel="stylesheet" href="([^"]+)"\/>/.exec(page) ?? [];
-    const sheet = await running.get(path);
-    expect(sheet.status).toBe(200);
-    expect(sheet.headers.get('content-type')).toBe('text/css; charset=utf-8');
-    expect(sheet.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    expect(sheet.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(sheet.text).toContain('prefers-color-scheme: dark');
-    expect(sheet.text).not.toMatch(/url\(|@import/);
+    const types = {
+      css: 'text/css; charset=utf-8',
+      js: 'text/javascript; charset=utf-8',
+      svg: 'image/svg+xml',
+    };
+    for (const [suffix, type] of Object.entries(types)) {
+      const [path = ''] = new RegExp(`/assets/[a-z]+-[0-9a-f]{16}\\.${suffix}`).exec(page) ?? [];
+      const answer = await running.get(path);
+      expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 200, type]);
+      expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      // Nothing comes from another server.
+      expect(answer.text).not.toMatch(/url\(|@import|https?:\/\/(?!www\.w3\.org\/2000\/svg)/);
+      if (suffix === 'js') expect(() => new Script(answer.text)).not.toThrow();
+    }
   });
 
   it('needs nothing that the content security policy forbids', async () => {
     const { get } = await browse(await start());
-    for (const path of ['/', '/accounts/acme-eu', `/runs/${RUN_ID}`, '/nope', '/sign-in']) {
+    for (const path of ['/', '/runs', '/accounts/acme-eu', `/runs/${RUN_ID}`, '/nope', '/sign-in']) {
       const page = await get(path);
       expect(page).toMatch(/^<!doctype html><html lang="en">/);
-      expect(page).not.toMatch(/ style=|<style|<script|<img|<iframe| on[a-z]+="|javascript:/);
+      expect(page).not.toMatch(/ style=|<style|<script(?! src="\/assets\/app-[0-9a-f]{16}\.js" defer="">)/);
+      expect(page).not.toMatch(/<img|<iframe| on[a-z]+="|javascript:/);
       for (const [, target = ''] of page.matchAll(/(?:href|action|src)="([^"]*)"/g)) {
-        expect(target).toMatch(/^\/(?!\/)/);
+        expect(target).toMatch(/^(\/(?!\/)|#main$)/);
       }
       expect(page.match(/<h1>/g)).toHaveLength(1);
       expect(page).toMatch(/<title>[^<]+ · rolecall<\/title>/);
+      expect(page).toMatch(/<a class="skip" href="#main">.*<main id="main"/);
     }
+  });
+
+  it('has navigation, for those who may see the pages', async () => {
+    const running = await start();
+    const { get } = await browse(running);
+    expect(await get('/runs')).toMatch(
+      /<a href="\/">Accounts<\/a><a href="\/runs" aria-current="page">Runs<\/a>/,
+    );
+    expect((await running.get('/', HTML)).text).not.toContain('<nav');
   });
 });

@@ -4,12 +4,15 @@ import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { Secret } from '../../../../src/core/secret.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
-import type { RunDetail } from '../../../../src/core/journal-reader.ts';
-import { renderRunView } from '../../../../src/daemon/http/pages/run-views.tsx';
+import type { RunDetail, RunProgress, TrendPoint } from '../../../../src/core/journal-reader.ts';
+import type { OperatorActionRecord } from '../../../../src/core/operator.ts';
+import { renderStoredView } from '../../../../src/daemon/http/pages/stored-views.tsx';
+import type { Lists } from '../../../../src/core/catalog-difference.ts';
+import type { SnapshotReader, SnapshotRecord } from '../../../../src/core/snapshots.ts';
 import type { PostedConfiguration } from '../../../../src/app/posted-plan.ts';
 import { readPosted } from '../../../../src/workers/posted-body.ts';
 import { type HttpOptions, startHttp } from '../../../../src/daemon/http/server.ts';
-import type { ShowRun } from '../../../../src/daemon/http/run-view.ts';
+import type { ShowPage } from '../../../../src/daemon/http/show-page.ts';
 import type { AccountView, DaemonApi, DaemonView } from '../../../../src/daemon/daemon-api.ts';
 import { runReportToJson } from '../../../../src/report/run-json.ts';
 import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';
@@ -65,6 +68,8 @@ export function makeDetail(parts: Partial<RunDetail> = {}): RunDetail {
 export interface Recorded {
   readonly commands: string[];
   readonly filters: Parameters<DaemonApi['runs']>[0][];
+  /** The accounts whose last runs were read. */
+  readonly strips: (readonly string[])[];
   readonly posted: PostedConfiguration[];
   /** How often any function was called. */
   calls: number;
@@ -78,8 +83,14 @@ export interface Stage {
   runs: readonly RunDetail[];
   /** The JSON of every run, in place of its own. */
   json: AsyncIterable<string> | null;
+  /** The progress of every run; by default a run is as far as its operations are. */
+  progress: RunProgress | null;
+  trend: readonly TrendPoint[];
+  /** Snapshots with their lists, newest first. */
+  snapshots: readonly (readonly [SnapshotRecord, Lists])[];
+  actions: readonly OperatorActionRecord[];
   /** Renders the pages of runs and accounts, in place of their own. */
-  view: ShowRun | null;
+  view: ShowPage | null;
   overview: DaemonView;
   sync: ReturnType<DaemonApi['sync']>;
   plans: readonly PlanResult[] | Error;
@@ -94,6 +105,10 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
     ],
     runs: [makeDetail()],
     json: null,
+    progress: null,
+    trend: [],
+    snapshots: [],
+    actions: [],
     view: null,
     overview: {
       version: '1.2.3',
@@ -115,6 +130,34 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
   };
 }
 
+function progressIn({ runs, progress }: Stage, id: string): RunProgress | null {
+  const found = runs.find(({ run }) => run.id === id);
+  if (found === undefined || progress !== null) return found === undefined ? null : progress;
+  const count = (status: string) => found.operations.filter((each) => each.status === status).length;
+  return {
+    status: found.run.status,
+    total: found.operations.length - count('held'),
+    done: count('done'),
+    failed: count('failed'),
+    sent: count('sent'),
+    unknown: count('unknown'),
+    firstSentAt: null,
+  };
+}
+
+function snapshotsIn({ snapshots }: Stage): SnapshotReader {
+  const lists = (wanted: SnapshotRecord) => snapshots.find(([{ id }]) => id === wanted.id)?.[1] ?? null;
+  return {
+    snapshots: async ({ account, id, limit }) =>
+      snapshots
+        .map(([snapshot]) => snapshot)
+        .filter((each) => each.account === account && (id === undefined || each.id === id))
+        .slice(0, limit),
+    snapshotEntries: async (snapshot) => lists(snapshot),
+    snapshotPeople: async (snapshot) => lists(snapshot)?.resources ?? null,
+  };
+}
+
 function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
   const send = <T>(value: T): T => {
     recorded.calls += 1;
@@ -128,11 +171,18 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
   };
   return {
     overview: async () => send(stage.overview),
-    accounts: async () => send(stage.accounts),
+    accounts: async (names) =>
+      send(stage.accounts.filter(({ name }) => names === undefined || names.includes(name))),
+    accountFacts: async () => send(stage.accounts),
     account: async (name) => send(find(name)),
     async runs(filter) {
       recorded.filters.push(filter);
       return send(stage.runs.map(({ run }) => run).slice(0, filter.limit));
+    },
+    async latestRuns(names, limit) {
+      recorded.strips.push(names);
+      const runs = send(stage.runs.map(({ run }) => run));
+      return names.flatMap((name) => runs.filter(({ account }) => account === name).slice(0, limit));
     },
     async runJson(id) {
       const run = send(findRun(id));
@@ -155,7 +205,10 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
       }
       return { type: 'approved', digest: pending.digest, expiresAtMs: Date.UTC(2026, 10, 22) };
     },
-    operatorActions: async () => send([]),
+    runProgress: async (id) => send(progressIn(stage, id)),
+    trend: async () => send(stage.trend),
+    snapshots: async (filter) => send(await snapshotsIn(stage).snapshots(filter)),
+    operatorActions: async (_, limit) => send(stage.actions.slice(0, limit)),
     async pause(account, reason, by) {
       if (send(find(account)) === null) return false;
       recorded.commands.push(`pause ${account}`);
@@ -223,7 +276,15 @@ export async function start(...given: Parameters<typeof open>): Promise<Running>
 /** The server with the settings of a real start, except for `options`. The caller closes it. */
 export async function open(options: Partial<HttpOptions> = {}, parts: Partial<Stage> = {}): Promise<Running> {
   const stage = makeStage(parts);
-  const recorded: Recorded = { commands: [], filters: [], posted: [], calls: 0, wrongTokens: 0, dropped: 0 };
+  const recorded: Recorded = {
+    commands: [],
+    filters: [],
+    strips: [],
+    posted: [],
+    calls: 0,
+    wrongTokens: 0,
+    dropped: 0,
+  };
   const logged: object[] = [];
   const noted: object[] = [];
   const server = await startHttp({
@@ -235,14 +296,15 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
     ],
     trustedProxies: [],
     daemon: memoryDaemon(stage, recorded),
-    async showRun(view, signal) {
+    async showPage(view, signal) {
       if (stage.view !== null) return await stage.view(view, signal);
       recorded.calls += 1;
       if (stage.broken !== null) throw stage.broken;
-      const html = await renderRunView(
-        view,
-        async (id) => stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null,
-      );
+      const html = await renderStoredView(view, {
+        run: async (id) => stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null,
+        runProgress: async (id) => progressIn(stage, id),
+        ...snapshotsIn(stage),
+      });
       return html === null ? { type: 'unknown' } : { type: 'page', html };
     },
     metrics: {

@@ -1,0 +1,146 @@
+// Collects the status of accounts from the configuration and the store. Never calls the service.
+import { accountStateOf, approvalOf, type StatusFacts, waitingPlan } from '../core/account-status.ts';
+import { ConfigError, formatConfigIssue, StoreError } from '../core/errors.ts';
+import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
+import type { ConfiguredAccount } from '../core/settings.ts';
+import type { AccountStatus } from '../report/status-report.ts';
+import type { CommandContext } from './command-line.ts';
+import { errorsOf } from './load-accounts.ts';
+import { selectAccounts } from './select-accounts.ts';
+
+/** An account that is configured, stored, or both. */
+interface KnownAccount {
+  readonly name: string;
+  readonly configured: ConfiguredAccount | undefined;
+  readonly record: AccountRecord | undefined;
+}
+
+/**
+ * The status of the selected accounts, also of those that are stored and no longer configured. Without a store all
+ * accounts never ran. Throws ConfigError when the service file is invalid, and UsageError.
+ */
+export async function readStatuses(
+  { environment, configFile }: CommandContext,
+  names: readonly string[],
+  nowMs: number,
+): Promise<AccountStatus[]> {
+  const configuration = await environment.loadConfiguration(configFile);
+  const { service } = configuration;
+  if (service === undefined || configuration.accounts.length === 0)
+    throw new ConfigError(errorsOf(configuration.issues));
+  const journal = await environment.openJournal(service).catch((error: unknown) => {
+    if (error instanceof StoreError && error.code === 'store_missing') return null;
+    throw error;
+  });
+  try {
+    const records = journal === null ? [] : await journal.reader.accounts();
+    const accounts = selectAccounts(known(configuration.accounts, records), names);
+    const remaining = journal === null ? new Map() : await readDrift(journal.reader, accounts);
+    const statuses: AccountStatus[] = [];
+    for (const account of accounts) {
+      const facts: StatusFacts = {
+        isConfigured: account.configured !== undefined,
+        isValid: account.configured?.settings !== undefined,
+        record: account.record,
+        remaining: remaining.get(account.record?.lastRun?.id ?? '') ?? null,
+        nowMs,
+      };
+      statuses.push({
+        ...statusOf(account, facts),
+        nextRun: await nextRunOf(environment, account, nowMs),
+      });
+    }
+    return statuses;
+  } finally {
+    await journal?.close();
+  }
+}
+
+function known(configured: readonly ConfiguredAccount[], records: readonly AccountRecord[]): KnownAccount[] {
+  const recordOf = new Map(records.map((record) => [record.name, record]));
+  const names = new Set(configured.map(({ name }) => name));
+  return [
+    ...configured.map((account) => ({
+      name: account.name,
+      configured: account,
+      record: recordOf.get(account.name),
+    })),
+    ...records
+      .filter(({ name }) => !names.has(name))
+      .map((record) => ({ name: record.name, configured: undefined, record })),
+  ];
+}
+
+/** What the latest run of each account left to do. A converged run left nothing, so its plan is not read. */
+async function readDrift(
+  reader: JournalReader,
+  accounts: readonly KnownAccount[],
+): Promise<ReadonlyMap<string, AccountStatus['drift']>> {
+  const runs = accounts.flatMap(({ record }) => record?.lastRun ?? []);
+  const converged = runs.filter(({ status }) => status === 'converged');
+  const others = runs.filter(({ status }) => status !== 'converged');
+  return new Map([
+    ...converged.map(({ id }) => [id, { create: 0, delete: 0 }] as const),
+    ...(await reader.remaining(others.map(({ id }) => id))),
+  ]);
+}
+
+function statusOf(account: KnownAccount, facts: StatusFacts): Omit<AccountStatus, 'nextRun'> {
+  const { configured, record } = account;
+  const pending = record === undefined ? null : waitingPlan(record);
+  const approval = record === undefined || pending === null ? null : approvalOf(record, facts.nowMs);
+  const pause = record?.state.pause ?? null;
+  return {
+    account: account.name,
+    state: accountStateOf(facts),
+    configured: facts.isConfigured,
+    issues: facts.isValid ? [] : errorsOf(configured?.issues ?? []).map(formatConfigIssue),
+    mode: configured?.settings?.mode ?? null,
+    drift: facts.remaining,
+    held: record?.lastRun?.held ?? 0,
+    pending:
+      pending === null
+        ? null
+        : {
+            digest: pending.digest,
+            runId: pending.runId,
+            since: iso(pending.sinceMs),
+            approval:
+              approval === null
+                ? null
+                : { by: approval.by, at: iso(approval.givenAtMs), expiresAt: iso(approval.expiresAtMs) },
+          },
+    pause:
+      pause === null
+        ? null
+        : { since: pause.sinceMs === null ? null : iso(pause.sinceMs), by: pause.by, reason: pause.reason },
+    lastRun: record?.lastRun ?? null,
+    lastSuccessAt: record?.lastSuccessAt ?? null,
+    consecutiveFailures: record?.state.consecutiveFailures ?? 0,
+  };
+}
+
+/** None while the account is paused, its file is invalid, or it is removed. */
+async function nextRunOf(
+  environment: CommandContext['environment'],
+  { configured, record }: KnownAccount,
+  nowMs: number,
+): Promise<AccountStatus['nextRun']> {
+  const settings = configured?.settings;
+  if (settings === undefined || (record?.state.pause ?? null) !== null) return null;
+  const next = await environment.nextRun(
+    settings,
+    {
+      failures: record?.state.consecutiveFailures ?? 0,
+      lastStartedMs: Date.parse(record?.lastRun?.startedAt ?? iso(0)),
+    },
+    nowMs,
+  );
+  return next === null
+    ? null
+    : { at: iso(next.atMs), jitterMs: Math.round(next.jitterMs), backingOff: next.isBackingOff };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

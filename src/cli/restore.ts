@@ -1,0 +1,109 @@
+// rolecall restore: what a run deleted, and who had it. It reads the store and never calls the service.
+import { relative } from 'node:path';
+import { Option } from 'commander';
+import { StoreError } from '../core/errors.ts';
+import type { JournalReader } from '../core/journal-reader.ts';
+import type { RunRecord } from '../core/journal.ts';
+import { deletedEntries } from '../core/restoration.ts';
+import type { ConfiguredAccount } from '../core/settings.ts';
+import type { SnapshotRecord } from '../core/snapshots.ts';
+import { type Format, FORMATS } from '../report/document.ts';
+import type { Restoration } from '../report/restore-report.ts';
+import type { CommandContext, CommandLine } from './command-line.ts';
+import { openOutput, type OutputOptions, showMessage } from './console.ts';
+import { EXIT, type ExitStatus } from './exit-status.ts';
+import { ACCOUNT_OF_LAST_HELP, findRun, RUN_HELP } from './find-run.ts';
+import { newestSnapshot } from './find-snapshot.ts';
+import { loadAccounts } from './load-accounts.ts';
+
+interface RestoreFlags extends Omit<OutputOptions, 'format'> {
+  readonly format: Format | 'csv';
+  readonly account?: string;
+}
+
+const CSV_HELP = `
+CSV: one row for each person. A cell that begins with =, +, - or @ gets a leading apostrophe, so that a spreadsheet does not
+run it as a formula.`;
+
+export function addRestore({ program, report }: CommandLine): void {
+  program
+    .command('restore')
+    .description('print what a run deleted: lines that create it again, and who had it')
+    .argument('<run>', RUN_HELP)
+    .option('--account <name>', ACCOUNT_OF_LAST_HELP)
+    .addOption(new Option('--format <format>', 'output format').choices([...FORMATS, 'csv']).default('text'))
+    .option('--output <file>', 'write the report to this file instead of stdout')
+    .addHelpText('after', CSV_HELP)
+    .action((wanted: string, flags: RestoreFlags) =>
+      report('restore', reportOptions(flags), (context) => restore(context, wanted, flags)),
+    );
+}
+
+/** CSV is printed by this command alone; for the output it is text. */
+function reportOptions({ format, output }: RestoreFlags): OutputOptions {
+  return { format: format === 'csv' ? 'text' : format, output };
+}
+
+async function restore(
+  { environment, configFile }: CommandContext,
+  wanted: string,
+  flags: RestoreFlags,
+): Promise<ExitStatus> {
+  const { hasFormulas, renderRestoration, restorationCsv } = await import('../report/restore-report.ts');
+  const { service, configuration } = await loadAccounts(environment, configFile, []);
+  const journal = await environment.openJournal(service);
+  try {
+    const run = await findRun(journal.reader, wanted, flags.account);
+    const account = configuration.accounts.find(({ name }) => name === run.account);
+    const restoration = await readRestoration(journal.reader, run, account);
+    const output = openOutput(reportOptions(flags));
+    if (flags.format === 'csv') {
+      await output.print(restorationCsv(restoration));
+      if (hasFormulas(restoration))
+        showMessage('note: cells that begin with =, +, - or @ have a leading apostrophe');
+    } else await output.print(renderRestoration(restoration, output.render));
+    await output.close();
+    return EXIT.done;
+  } finally {
+    await journal.close();
+  }
+}
+
+async function readRestoration(
+  reader: JournalReader,
+  { id, account: name }: RunRecord,
+  account: ConfiguredAccount | undefined,
+): Promise<Restoration> {
+  const detail = await reader.run(id);
+  if (detail === null) throw new StoreError('run_unknown', `run ${id} was deleted meanwhile`);
+  const own = await reader.snapshots({ runId: id, limit: 2 });
+  const before = own.find(({ phase }) => phase === 'before');
+  const later = await listsAfter(reader, detail.run, own);
+  const entries = deletedEntries({
+    detail,
+    people: before === undefined ? null : await reader.snapshotPeople(before),
+    later: later === null ? null : await reader.snapshotEntries(later),
+    desired: account?.settings?.desired ?? null,
+  });
+  const [earlier] =
+    entries.length === 0 ? await reader.runs({ account: name, hasDeletes: true, limit: 1 }) : [];
+  return {
+    run: detail.run,
+    file: account === undefined ? null : relative(process.cwd(), account.file),
+    entries,
+    listedAt: later?.takenAt ?? null,
+    earlierRunId: earlier?.id ?? null,
+  };
+}
+
+/** The newest lists that were read after the run had deleted: its own last ones, or those of a later run. */
+async function listsAfter(
+  reader: JournalReader,
+  { account, finishedAt }: RunRecord,
+  own: readonly SnapshotRecord[],
+): Promise<SnapshotRecord | null> {
+  const newest = await newestSnapshot(reader, { account, isGood: true });
+  if (newest === null) return null;
+  const isOwn = own.some(({ id, phase }) => id === newest.id && phase === 'after');
+  return isOwn || (finishedAt !== null && newest.takenAt >= finishedAt) ? newest : null;
+}

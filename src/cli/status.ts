@@ -1,0 +1,40 @@
+// rolecall status: one line for each account, from the store. Never calls the service.
+import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
+import { openOutput, type OutputOptions } from './console.ts';
+import { UsageError } from '../core/errors.ts';
+import { EXIT, type ExitStatus } from './exit-status.ts';
+
+interface StatusFlags extends OutputOptions {
+  readonly watch?: true;
+}
+
+export function addStatus({ program, report }: CommandLine): void {
+  addReportOptions(program.command('status'))
+    .description('show the state of each account, its last and its next run')
+    .argument('[account...]', ACCOUNTS_HELP)
+    .option('--watch', 'show it again every 2 s; not on a terminal: whenever an account changes')
+    .action((names: string[], flags: StatusFlags) =>
+      report('status', flags, (context) => status(context, names, flags)),
+    );
+}
+
+async function status(
+  context: CommandContext,
+  names: readonly string[],
+  flags: StatusFlags,
+): Promise<ExitStatus> {
+  if (flags.watch === true) {
+    if (flags.output !== undefined)
+      throw new UsageError('--watch prints to stdout without an end; leave out --output');
+    const { watchStatuses } = await import('./watch-statuses.ts');
+    return await watchStatuses(context, names, openOutput(flags));
+  }
+  const { readStatuses } = await import('./account-statuses.ts');
+  const { renderStatus } = await import('../report/status-report.ts');
+  const nowMs = Date.now();
+  const statuses = await readStatuses(context, names, nowMs);
+  const output = openOutput(flags);
+  await output.print(renderStatus(statuses, nowMs, output.render));
+  await output.close();
+  return EXIT.done;
+}

@@ -1,0 +1,130 @@
+// rolecall who: the people who have, or had, a skill or role, from the snapshots. Never calls the service.
+import { Option } from 'commander';
+import { type Kind, KINDS } from '../core/catalog.ts';
+import { StoreError } from '../core/errors.ts';
+import type { JournalReader } from '../core/journal-reader.ts';
+import { type Entries, entriesNamed, holdersOf, likelyName, nearNames } from '../core/who-has.ts';
+import type { AccountHolders } from '../report/who-report.ts';
+import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
+import { openOutput, type OutputOptions, showWarnings } from './console.ts';
+import { EXIT, type ExitStatus } from './exit-status.ts';
+import { newestSnapshot } from './find-snapshot.ts';
+import { loadAccounts } from './load-accounts.ts';
+import { moment } from './option-values.ts';
+import { selectAccounts } from './select-accounts.ts';
+
+interface WhoFlags extends OutputOptions {
+  /** Epoch milliseconds. */
+  readonly at?: number;
+  readonly kind?: Kind;
+}
+
+export function addWho({ program, report }: CommandLine): void {
+  addReportOptions(program.command('who'))
+    .description('list the people who have, or had, a skill or role')
+    .argument('<name>', 'exact name of the skill or role')
+    .argument('[account...]', ACCOUNTS_HELP)
+    .option('--at <date>', 'who had it then: a date (its end, UTC), or a date and time', moment)
+    .addOption(new Option('--kind <kind>', 'only skills or only roles').choices(KINDS))
+    .action((name: string, accounts: string[], flags: WhoFlags) =>
+      report('who', flags, (context) => who(context, name, { ...flags, accounts })),
+    );
+}
+
+async function who(
+  { environment, configFile }: CommandContext,
+  name: string,
+  flags: WhoFlags & { readonly accounts: readonly string[] },
+): Promise<ExitStatus> {
+  const { renderWho } = await import('../report/who-report.ts');
+  const { service, configuration } = await loadAccounts(environment, configFile, []);
+  const journal = await environment.openJournal(service);
+  try {
+    const stored = await journal.reader.accounts();
+    // Removed accounts keep their snapshots.
+    const names = new Set([...configuration.accounts, ...stored].map((account) => account.name));
+    const accounts = selectAccounts(
+      [...names].map((each) => ({ name: each })),
+      flags.accounts,
+    );
+    const kinds = flags.kind === undefined ? KINDS : [flags.kind];
+    const search: Search = { name, kinds, untilMs: flags.at, others: [] };
+    const holders: AccountHolders[] = [];
+    for (const account of accounts) holders.push(await holdersIn(journal.reader, account.name, search));
+    const output = openOutput(flags);
+    const isFound = holders.some(({ entries }) => entries.length > 0);
+    const at = flags.at === undefined ? null : new Date(flags.at).toISOString();
+    if (isFound || flags.format === 'json')
+      await output.print(renderWho({ name, at, nowMs: Date.now(), accounts: holders }, output.render));
+    await output.close();
+    if (!isFound) throw notFound(search, holders);
+    showWarnings(missingSnapshots(search, holders));
+    return EXIT.done;
+  } finally {
+    await journal.close();
+  }
+}
+
+interface Search {
+  readonly name: string;
+  readonly kinds: readonly Kind[];
+  readonly untilMs: number | undefined;
+  /** The entries of every account in which none has the name, to suggest a name. */
+  readonly others: Entries[];
+}
+
+async function holdersIn(reader: JournalReader, account: string, search: Search): Promise<AccountHolders> {
+  const { name, kinds, untilMs } = search;
+  const snapshot = await newestSnapshot(reader, {
+    account,
+    isGood: true,
+    ...(untilMs === undefined ? {} : { untilMs }),
+  });
+  const lists = snapshot === null ? null : await reader.snapshotEntries(snapshot);
+  if (snapshot === null || lists === null) return { account, snapshot: null, entries: [], near: [] };
+  const near = nearNames(name, lists, kinds);
+  const named = entriesNamed(name, lists, kinds);
+  // The list of people is the longest one, and most accounts do not need it.
+  if (named.length === 0) {
+    search.others.push(lists);
+    return { account, snapshot, entries: [], near };
+  }
+  const people = await reader.snapshotPeople(snapshot);
+  return people === null
+    ? { account, snapshot: null, entries: [], near }
+    : { account, snapshot, entries: holdersOf(named, people), near };
+}
+
+/** Says what was searched, and which name may be meant. */
+function notFound(search: Search, holders: readonly AccountHolders[]): StoreError {
+  const { name, kinds, untilMs, others } = search;
+  const searched = holders.filter(({ snapshot }) => snapshot !== null);
+  const moments = searched.map(({ snapshot }) => snapshot?.takenAt ?? '').toSorted();
+  const [oldest = '', newest = ''] = [moments[0], moments.at(-1)];
+  const near = searched.flatMap((each) => each.near.map((other) => other.name));
+  const likely = near[0] ?? likelyName(name, others, kinds);
+  const parts = [
+    `no ${kinds.join(' or ')} is named ${JSON.stringify(name)}`,
+    searched.length === 0
+      ? `no snapshot${untilMs === undefined ? '' : ` from ${new Date(untilMs).toISOString()} or before`} is stored of ${some(holders)}`
+      : `searched the last good snapshots${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString()}`} of ${some(searched)}, taken ${oldest === newest ? oldest : `${oldest} to ${newest}`}`,
+    ...(searched.length > 0 ? missingSnapshots(search, holders) : []),
+  ];
+  const hint = likely === undefined ? '' : `. Did you mean ${JSON.stringify(likely)}?`;
+  return new StoreError('entry_unknown', `${parts.join('; ')}${hint}`);
+}
+
+const MOST_NAMED = 5;
+
+function some(accounts: readonly { readonly account: string }[]): string {
+  const names = accounts.slice(0, MOST_NAMED).map(({ account }) => account);
+  const rest = accounts.length - names.length;
+  return rest > 0 ? `${names.join(', ')} and ${rest} more accounts` : names.join(', ');
+}
+
+function missingSnapshots({ untilMs }: Search, holders: readonly AccountHolders[]): string[] {
+  const missing = holders.filter(({ snapshot }) => snapshot === null);
+  return missing.length === 0
+    ? []
+    : [`no snapshot${untilMs === undefined ? '' : ' of that time'} is stored of ${some(missing)}`];
+}

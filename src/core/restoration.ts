@@ -1,0 +1,110 @@
+// What a run deleted, who had it, and what must be considered before it is created again.
+import { type DesiredCatalog, type Entry, type Kind, KINDS, type Resource } from './catalog.ts';
+import type { RunDetail } from './journal-reader.ts';
+import type { OperationRecord } from './journal.ts';
+import { nameProblem } from './name-rules.ts';
+import { compareCodePoints, nameKey } from './names.ts';
+import { type EntryKey, entryKey, holdingsOf, usageOf } from './usage.ts';
+import { yamlText } from './yaml-text.ts';
+
+export interface DeletedEntry {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly remoteId: string | null;
+  /** `unknown`: the request was sent, and its result is not known. */
+  readonly outcome: 'deleted' | 'unknown';
+  /** The ids of the people who had it, sorted; null when that is no longer stored. */
+  readonly people: readonly string[] | null;
+  /** Whether later lists show it again: this entry itself, or another one of the same name. */
+  readonly listed: 'same' | 'other' | null;
+  /** Where the account file names it now; null when the file is invalid or missing. */
+  readonly inFile: FilePlace | null;
+  /** Why a file cannot contain the name, so that rolecall cannot create the entry. */
+  readonly problem: string | null;
+}
+
+/** `unmanaged`: the file leaves the kind out. `none`: it has the kind, without the name. */
+export type FilePlace = 'desired' | 'formerly' | 'approved' | 'none' | 'unmanaged';
+
+export interface RestorationFacts {
+  readonly detail: Pick<RunDetail, 'operations' | 'plan'>;
+  /** The people of the lists that the run read before it wrote; null when they are no longer stored. */
+  readonly people: readonly Resource[] | null;
+  /** The entries of lists that are newer than the run's deletes; null when there are none. */
+  readonly later: Readonly<Record<Kind, readonly Entry[]>> | null;
+  /** What the account file asks for now; null when it is invalid or missing. */
+  readonly desired: DesiredCatalog | null;
+}
+
+/** The entries that the run deleted, or may have deleted, in the order of its operations. */
+export function deletedEntries({ detail, people, later, desired }: RestorationFacts): DeletedEntry[] {
+  const planned = new Map(detail.plan?.operations.map((operation, index) => [index + 1, operation]));
+  const holders = people === null ? null : usageOf(people.flatMap(holdingsOf));
+  return detail.operations.filter(mayHaveDeleted).map((operation): DeletedEntry => {
+    const { seq, kind, name, remoteId } = operation;
+    const inPlan = planned.get(seq)?.usedBy;
+    const inLists = holders?.get(keyOf(operation)) ?? (holders === null ? undefined : []);
+    return {
+      kind,
+      name,
+      remoteId,
+      outcome: operation.status === 'done' ? 'deleted' : 'unknown',
+      people:
+        inPlan === undefined && inLists === undefined
+          ? null
+          : [...new Set([...(inPlan ?? []), ...(inLists ?? [])])].sort(compareCodePoints),
+      listed: later === null ? null : listedAs(operation, later[kind]),
+      inFile: desired === null ? null : filePlace(kind, name, desired),
+      problem: nameProblem(name) ?? null,
+    };
+  });
+}
+
+function keyOf({ kind, remoteId }: OperationRecord): EntryKey {
+  return entryKey(kind, remoteId ?? '');
+}
+
+/** A delete without an attempt was not necessary: the entry was gone already. */
+function mayHaveDeleted({ action, status, attempts }: OperationRecord): boolean {
+  if (action !== 'delete') return false;
+  return (status === 'done' && attempts > 0) || status === 'unknown' || status === 'sent';
+}
+
+function listedAs({ name, remoteId }: OperationRecord, entries: readonly Entry[]): DeletedEntry['listed'] {
+  if (entries.some(({ id }) => id === remoteId)) return 'same';
+  return entries.some((entry) => nameKey(entry.name) === nameKey(name)) ? 'other' : null;
+}
+
+function filePlace(kind: Kind, name: string, desired: DesiredCatalog): FilePlace {
+  const entries = desired[kind];
+  if (entries === undefined) return 'unmanaged';
+  const key = nameKey(name);
+  if (entries.some((entry) => nameKey(entry.name) === key)) return 'desired';
+  if (entries.some(({ formerly }) => formerly.some((former) => nameKey(former) === key))) return 'formerly';
+  const isApproved = desired.approvedDeletes.some(
+    (approved) => approved.kind === kind && nameKey(approved.name) === key,
+  );
+  return isApproved ? 'approved' : 'none';
+}
+
+/** The keys of an account file under which the kinds are listed. */
+const FILE_KEYS: Readonly<Record<Kind, string>> = { skill: 'skills', role: 'roles' };
+
+/**
+ * The lines of an account file that ask for the entries, each name once. Left out are names that the file has already or
+ * cannot contain, entries that were never deleted, and kinds that the file does not manage: with a list of these entries
+ * alone the next run would delete all others.
+ */
+export function restoringLines(entries: readonly DeletedEntry[]): string[] {
+  return KINDS.flatMap((kind) => {
+    const wanted = entries.filter((entry) => entry.kind === kind && needsLine(entry));
+    const names = new Set(wanted.map(({ name }) => nameKey(name)));
+    return names.size === 0
+      ? []
+      : [`${FILE_KEYS[kind]}:`, ...[...names].map((name) => `  - ${yamlText(name)}`)];
+  });
+}
+
+function needsLine({ inFile, problem, listed }: DeletedEntry): boolean {
+  return problem === null && inFile !== 'desired' && inFile !== 'unmanaged' && listed !== 'same';
+}

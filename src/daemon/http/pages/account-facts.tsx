@@ -1,0 +1,78 @@
+// The settings and the times of an account, and since when, by whom and why it is paused.
+import type { Fact } from '../../../report/document.ts';
+import { code } from '../../../report/document.ts';
+import { visible } from '../../../report/escape-invisible.ts';
+import { Facts, Instant } from '../../../report/html.tsx';
+import type { AccountView } from '../../daemon-api.ts';
+
+export function AccountFacts({ account }: { readonly account: AccountView }) {
+  return (
+    <Facts facts={settingsOf(account)}>
+      <Times account={account} />
+    </Facts>
+  );
+}
+
+/** Pauses of older versions have neither a time nor a name. */
+export function PauseNotice({ pause }: Pick<AccountView, 'pause'>) {
+  if (pause === null) return null;
+  const { since, by, reason } = pause;
+  return (
+    <div class="notice warn">
+      <p>
+        <strong>Scheduled runs are paused</strong>
+        {since === null ? null : (
+          <>
+            {' since '}
+            <Instant at={since} />
+          </>
+        )}
+        {by === null ? '' : ` by ${visible(by)}`}.
+      </p>
+      {reason === null ? null : <p>{visible(reason)}</p>}
+    </div>
+  );
+}
+
+function Times({ account }: { readonly account: AccountView }) {
+  const { approved, pause } = account;
+  const times: readonly (readonly [string, string | null])[] = [
+    ['Next run', account.nextRunAt],
+    ['Backing off until', pause === null ? account.backoffUntil : null],
+    ['Last success', account.lastSuccessAt],
+    ['Approval expires', approved?.expiresAt ?? null],
+  ];
+  return (
+    <>
+      {times.map(([label, at]) =>
+        at === null ? null : (
+          <>
+            <dt>{label}</dt>
+            <dd>
+              <Instant at={at} />
+            </dd>
+          </>
+        ),
+      )}
+    </>
+  );
+}
+
+function settingsOf(account: AccountView): Fact[] {
+  const { mode, schedule, timezone, region, remoteAccountId, consecutiveFailures, approved } = account;
+  const facts: (Fact | false)[] = [
+    mode !== null && { label: 'Mode', line: [mode] },
+    schedule !== null && {
+      label: 'Schedule',
+      line: [code(schedule), ...(timezone === null ? [] : [` ${timezone}`])],
+    },
+    region !== null && { label: 'Region', line: [region] },
+    remoteAccountId !== null && { label: 'Account id', line: [code(remoteAccountId)] },
+    consecutiveFailures > 0 && { label: 'Failures in a row', line: [String(consecutiveFailures)] },
+    approved !== null && {
+      label: 'Approved plan',
+      line: [code(approved.digest), ...(approved.by === null ? [] : [`, by ${approved.by}`])],
+    },
+  ];
+  return facts.filter((fact) => fact !== false);
+}

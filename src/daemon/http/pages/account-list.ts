@@ -1,0 +1,97 @@
+// Which accounts the page of all accounts shows: those that match the filter in its address, one page of them.
+import {
+  ACCOUNT_STATES,
+  type AccountFacts,
+  type AccountState,
+  rankAccounts,
+  type RankedAccount,
+} from '../../account-state.ts';
+
+/** Rows of one page. */
+const ROWS = 50;
+/** Longer texts cannot be part of a name. */
+const MAX_TEXT = 255;
+
+export interface AccountFilter {
+  /** A part of the name, in any case; empty matches all. */
+  readonly text: string;
+  readonly state: AccountState | null;
+  /** Starts at 1. */
+  readonly page: number;
+  /** The requested state when there is no such state. */
+  readonly unknownState: string | null;
+}
+
+/** The filter in the query of an address. What is not valid is ignored; an unknown state is kept, to be reported. */
+export function accountFilterOf(query: (name: string) => string | undefined): AccountFilter {
+  const wanted = query('state') ?? '';
+  const state = ACCOUNT_STATES.find((each) => each === wanted) ?? null;
+  const page = /^[1-9]\d{0,6}$/.test(query('page') ?? '') ? Number(query('page')) : 1;
+  return {
+    text: (query('q') ?? '').trim().slice(0, MAX_TEXT),
+    state,
+    page,
+    unknownState: state === null && wanted !== '' ? wanted.slice(0, 100) : null,
+  };
+}
+
+/** The address of the page with this filter. */
+export function accountsAddress({ text, state, page }: Omit<AccountFilter, 'unknownState'>): string {
+  const query = new URLSearchParams();
+  if (state !== null) query.set('state', state);
+  if (text !== '') query.set('q', text);
+  if (page > 1) query.set('page', String(page));
+  return query.size === 0 ? '/' : `/?${query.toString()}`;
+}
+
+export interface AccountList {
+  readonly filter: AccountFilter;
+  /** All configured accounts. */
+  readonly total: number;
+  /** How many of the accounts that match the text are in each state. An account can be in several. */
+  readonly counts: ReadonlyMap<AccountState, number>;
+  /** The changes that the last plans of these accounts contain and hold. */
+  readonly changes: { readonly toApply: number; readonly held: number };
+  /** How many accounts match the text and the state. */
+  readonly matching: number;
+  /** The last page. */
+  readonly pages: number;
+  /** The accounts of this page. */
+  readonly shown: readonly RankedAccount[];
+}
+
+/** A page behind the last one is the last one: accounts may have left the list since the address was made. */
+export function listAccounts(accounts: readonly AccountFacts[], wanted: AccountFilter): AccountList {
+  const text = wanted.text.toLowerCase();
+  const named = rankAccounts(
+    text === '' ? accounts : accounts.filter(({ name }) => name.toLowerCase().includes(text)),
+  );
+  const { state } = wanted;
+  const matching = state === null ? named : named.filter(({ states }) => states.includes(state));
+  const pages = Math.max(1, Math.ceil(matching.length / ROWS));
+  const page = Math.min(wanted.page, pages);
+  return {
+    filter: { ...wanted, page },
+    total: accounts.length,
+    counts: countStates(named),
+    changes: {
+      toApply: sum(named, ({ drift }) => (drift?.create ?? 0) + (drift?.delete ?? 0)),
+      held: sum(named, ({ lastRun }) => lastRun?.held ?? 0),
+    },
+    matching: matching.length,
+    pages,
+    shown: matching.slice((page - 1) * ROWS, page * ROWS),
+  };
+}
+
+function countStates(accounts: readonly RankedAccount[]): ReadonlyMap<AccountState, number> {
+  const counts = new Map<AccountState, number>();
+  for (const { states } of accounts) {
+    for (const state of states) counts.set(state, (counts.get(state) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function sum(accounts: readonly RankedAccount[], read: (account: AccountFacts) => number): number {
+  return accounts.reduce((total, { account }) => total + read(account), 0);
+}

@@ -1,0 +1,153 @@
+// The table of accounts: their states, their last runs, what differs and when they run next.
+import type { Child } from 'hono/jsx';
+import type { RunMark } from '../../../core/journal-reader.ts';
+import { visible } from '../../../report/escape-invisible.ts';
+import { count } from '../../../report/formatting.ts';
+import type { RankedAccount } from '../../account-state.ts';
+import type { AccountView } from '../../daemon-api.ts';
+import { Drift, StateBadges } from './account-marks.tsx';
+import { RelativeInstant } from './relative-instant.tsx';
+import { RunStrip } from './run-strip.tsx';
+import { Count } from './run-table.tsx';
+
+/** The part of a long message that a row shows. */
+const MAX_MESSAGE = 160;
+
+/** The file and the position before a message; the page of the account shows them. */
+const POSITION = /^.*?:(\d+):\d+: /;
+
+interface AccountTableProps {
+  readonly accounts: readonly RankedAccount[];
+  readonly views: ReadonlyMap<string, AccountView>;
+  readonly runs: ReadonlyMap<string, readonly RunMark[]>;
+  readonly nowMs: number;
+}
+
+export function AccountTable({ accounts, views, runs, nowMs }: AccountTableProps) {
+  return (
+    <table class="cards accounts">
+      <thead>
+        <tr>
+          <th scope="col">Account</th>
+          <th scope="col">State</th>
+          <th scope="col">Last runs</th>
+          <th scope="col">Last run</th>
+          <th scope="col" class="number">
+            Drift
+          </th>
+          <th scope="col" class="number">
+            Held
+          </th>
+          <th scope="col">Next run</th>
+        </tr>
+      </thead>
+      <tbody>
+        {accounts.map(({ account: { name }, states }) => {
+          const view = views.get(name);
+          return view === undefined ? null : (
+            <AccountRow account={view} states={states} runs={runs.get(name) ?? []} nowMs={nowMs} />
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+interface AccountRowProps {
+  readonly account: AccountView;
+  readonly states: RankedAccount['states'];
+  readonly runs: readonly RunMark[];
+  readonly nowMs: number;
+}
+
+function AccountRow({ account, states, runs, nowMs }: AccountRowProps) {
+  const { name, lastRun } = account;
+  return (
+    <tr>
+      <th scope="row">
+        <a href={`/accounts/${encodeURIComponent(name)}`}>{visible(name)}</a>
+        <Notes account={account} nowMs={nowMs} />
+      </th>
+      <td data-head="State">
+        <StateBadges states={states} />
+      </td>
+      <td>
+        <RunStrip runs={runs} />
+      </td>
+      <td data-head="Last run">
+        {lastRun === null ? (
+          <span class="quiet">never</span>
+        ) : (
+          <a href={`/runs/${lastRun.id}`}>
+            <RelativeInstant at={lastRun.startedAt} nowMs={nowMs} />
+          </a>
+        )}
+      </td>
+      <td class="number" data-head="Drift">
+        {lastRun?.status === 'running' ? <span class="quiet">–</span> : <Drift drift={account.drift} />}
+      </td>
+      <td class="number" data-head="Held">
+        {lastRun === null || lastRun.status === 'running' ? (
+          <span class="quiet">–</span>
+        ) : (
+          <Count of={lastRun.held} tone="warn" />
+        )}
+      </td>
+      <td data-head="Next run">
+        <NextRun account={account} nowMs={nowMs} />
+      </td>
+    </tr>
+  );
+}
+
+/** After failures, ticks before the end of the backoff start no run. */
+function NextRun({ account, nowMs }: { readonly account: AccountView; readonly nowMs: number }) {
+  const { nextRunAt, backoffUntil } = account;
+  if (nextRunAt === null) return <span class="quiet">none</span>;
+  const isLater = backoffUntil !== null && backoffUntil > nextRunAt;
+  return <RelativeInstant at={isLater ? backoffUntil : nextRunAt} nowMs={nowMs} />;
+}
+
+/** Why the account is in its states. */
+function Notes({ account, nowMs }: { readonly account: AccountView; readonly nowMs: number }) {
+  const { pause, pending, approved, issues, lastRun, consecutiveFailures } = account;
+  const [issue] = issues;
+  const isWaiting = pending !== null && approved?.digest !== pending.digest;
+  return (
+    <>
+      {issue === undefined ? null : (
+        <Note>
+          {shorten(issue.replace(POSITION, 'line $1: '))}
+          {issues.length > 1 ? ` … and ${issues.length - 1} more` : ''}
+        </Note>
+      )}
+      {issue === undefined && lastRun?.errorCode ? (
+        <Note>{failure(lastRun.errorCode, consecutiveFailures)}</Note>
+      ) : null}
+      {isWaiting ? (
+        <Note>
+          planned <RelativeInstant at={pending.since} nowMs={nowMs} />
+        </Note>
+      ) : null}
+      {pause === null ? null : (
+        <Note>
+          paused {pause.since === null ? null : <RelativeInstant at={pause.since} nowMs={nowMs} />}
+          {pause.by === null ? '' : ` by ${visible(pause.by)}`}
+          {pause.reason === null ? '' : `: ${shorten(pause.reason)}`}
+        </Note>
+      )}
+    </>
+  );
+}
+
+function failure(code: string, times: number): string {
+  return visible(times > 1 ? `${code}, ${count(times, 'failure')} in a row` : code);
+}
+
+function shorten(text: string): string {
+  return visible(text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text);
+}
+
+function Note({ children }: { readonly children: Child }) {
+  return <div class="note">{children}</div>;
+}

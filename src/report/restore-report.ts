@@ -1,0 +1,235 @@
+// The report of `restore`: what a run deleted, the lines that ask for it again, and the people who had it.
+import type { RunRecord } from '../core/journal.ts';
+import { type DeletedEntry, restoringLines } from '../core/restoration.ts';
+import { looksLikeFormula, toCsv } from './csv.ts';
+import {
+  code,
+  toned,
+  type Line,
+  type Report,
+  type ReportDocument,
+  type ReportOptions,
+  type Section,
+} from './document.ts';
+import { visible } from './escape-invisible.ts';
+import { count, people } from './formatting.ts';
+import { renderReport } from './render.ts';
+import { statusTone } from './run-status.ts';
+
+export interface Restoration {
+  readonly run: RunRecord;
+  /** The account file as messages name it; null when the account is not configured. */
+  readonly file: string | null;
+  readonly entries: readonly DeletedEntry[];
+  /** When the lists were read that decide whether an entry exists again; null when there are no later lists. */
+  readonly listedAt: string | null;
+  /** When the run deleted nothing, the latest run of the account that did. */
+  readonly earlierRunId: string | null;
+}
+
+/** What one run deleted. json is one object. */
+export function renderRestoration(restoration: Restoration, options: ReportOptions): string {
+  return renderReport(restorationToJson(restoration), () => restoreReport(restoration), options);
+}
+
+function restorationToJson({ run, entries, listedAt }: Restoration) {
+  return {
+    schemaVersion: 1,
+    account: run.account,
+    runId: run.id,
+    startedAt: run.startedAt,
+    listedAt,
+    entries: entries.map(({ kind, name, remoteId, outcome, people: holders, listed, inFile, problem }) => ({
+      kind,
+      name,
+      remoteId,
+      outcome,
+      people: holders,
+      listed,
+      inFile,
+      problem,
+    })),
+    yaml: restoringLines(entries)
+      .map((line) => `${line}\n`)
+      .join(''),
+  } as const;
+}
+
+const CSV_HEAD = ['account', 'run', 'kind', 'name', 'entry id', 'outcome', 'person id'];
+
+/** One row for each entry and person who had it; an entry that nobody had has one row without a person. */
+export function restorationCsv({ run, entries }: Restoration): string {
+  const rows = entries.flatMap(({ kind, name, remoteId, outcome, people: holders }) => {
+    const persons = holders === null || holders.length === 0 ? [''] : holders;
+    return persons.map((person) => [run.account, run.id, kind, name, remoteId ?? '', outcome, person]);
+  });
+  return toCsv([CSV_HEAD, ...rows].map((row) => row.map(visible)));
+}
+
+/** Whether the CSV has cells that would be formulas in a spreadsheet. */
+export function hasFormulas({ entries }: Restoration): boolean {
+  return entries.some(({ name, remoteId, people: holders }) =>
+    [name, remoteId ?? '', ...(holders ?? [])].some(looksLikeFormula),
+  );
+}
+
+function restoreReport(restoration: Restoration): Report {
+  const { run, entries, earlierRunId } = restoration;
+  const document = {
+    title: [code(run.account)],
+    status: { label: run.status, tone: statusTone(run.status) },
+    facts: [
+      { label: 'Run', line: [code(run.id)] },
+      { label: 'Started', line: [{ time: run.startedAt }] },
+    ],
+  };
+  if (entries.length === 0) {
+    const next = earlierRunId === null ? [] : [restoreStep(earlierRunId)];
+    const nothing = run.status === 'running' ? 'Nothing deleted yet.' : 'This run deleted nothing.';
+    return report({ ...document, headline: [[nothing]], sections: [], next });
+  }
+  return report({
+    ...document,
+    headline: [[headlineText(entries)]],
+    sections: [...pasteSection(restoration), ...noteSection(restoration), ...peopleSections(entries)],
+    next: [
+      { command: `rolecall plan ${run.account}`, purpose: 'shows what the changed file creates' },
+      {
+        command: `rolecall restore ${run.id} --format csv --output people.csv`,
+        purpose: 'writes the list of people for a spreadsheet',
+      },
+    ],
+  });
+}
+
+function report(document: ReportDocument): Report {
+  return { title: 'rolecall restore', documents: [document] };
+}
+
+function restoreStep(runId: string) {
+  return { command: `rolecall restore ${runId}`, purpose: 'shows the latest run that deleted something' };
+}
+
+function headlineText(entries: readonly DeletedEntry[]): string {
+  const deleted = entries.filter(({ outcome }) => outcome === 'deleted').length;
+  const unknown = entries.length - deleted;
+  const affected = new Set(entries.flatMap(({ people: holders }) => holders ?? [])).size;
+  const parts = [
+    ...(deleted > 0 ? [`deleted ${count(deleted, 'entry', 'entries')}`] : []),
+    ...(unknown > 0 ? [`may have deleted ${count(unknown, 'entry', 'entries')} (outcome unknown)`] : []),
+  ];
+  const had = `${people(affected)} had ${entries.length === 1 ? 'it' : 'them'}`;
+  return `This run ${parts.join(' and ')}; ${had}.`;
+}
+
+function pasteSection({ file, entries }: Restoration): Section[] {
+  const verbatim = restoringLines(entries);
+  if (verbatim.length === 0) return [];
+  const dropped = entries.some(({ inFile }) => inFile === 'none')
+    ? ' The file does not name them, which is why they were deleted: without these lines an entry that you create by hand is deleted again.'
+    : '';
+  return [
+    {
+      title: 'Lines that create the entries again',
+      intro: [
+        `Add them to the lists in ${file ?? 'the account file'}. A created entry has a new id and nobody has it: assign it by the list below.${dropped}`,
+      ],
+      groups: [],
+      verbatim,
+    },
+  ];
+}
+
+/** What a person must consider before the lines are pasted. */
+function noteSection({ entries, file, listedAt }: Restoration): Section[] {
+  const columns = [{ head: 'Kind' }, { head: 'Name' }, { head: 'Note', below: true } as const];
+  const rows = entries.flatMap((entry): Line[][] => {
+    const notes = notesOf(entry, file, listedAt);
+    if (notes.length === 0) return [];
+    return [
+      [[entry.kind], [code(entry.name)], notes.flatMap((note, at) => (at === 0 ? note : ['; ', ...note]))],
+    ];
+  });
+  if (rows.length === 0) return [];
+  return [{ title: 'Before you paste', count: rows.length, tone: 'warn', groups: [{ columns, rows }] }];
+}
+
+function notesOf(
+  { outcome, listed, inFile, problem }: DeletedEntry,
+  file: string | null,
+  at: string | null,
+): Line[] {
+  const since: Line = at === null ? [] : [' in the lists of ', { time: at }];
+  const named = file ?? 'the account file';
+  const notes: Line[] = [];
+  if (outcome === 'unknown') notes.push(['its delete was sent, and the outcome is unknown']);
+  if (listed === 'same') notes.push(['the entry still exists', ...since]);
+  if (listed === 'other') notes.push(['an entry of this name exists', ...since]);
+  if (problem !== null) notes.push([`rolecall cannot create it: ${problem.split(';')[0] ?? problem}`]);
+  switch (inFile) {
+    case 'desired':
+      notes.push([`${named} names it already, so the next run creates it if it is missing`]);
+      break;
+    case 'formerly':
+      notes.push([`${named} names it under formerly: remove it there, otherwise the file is invalid`]);
+      break;
+    case 'approved':
+      notes.push([`${named} names it under approvedDeletes: remove it there, otherwise the file is invalid`]);
+      break;
+    case 'unmanaged':
+      notes.push([
+        `${named} does not manage this kind: create the entry in the service, since a list of these entries alone would delete all others`,
+      ]);
+      break;
+    case 'none':
+      // The usual case is noted once, above the lines.
+      break;
+    case null:
+      notes.push(['the account file is invalid or missing, so it is not known whether it names the entry']);
+      break;
+    default:
+      inFile satisfies never;
+  }
+  return notes;
+}
+
+function peopleSections(entries: readonly DeletedEntry[]): Section[] {
+  const columns = [{ head: 'Person' }];
+  const groups = entries.map((entry) => ({
+    title: [
+      `${entry.kind} `,
+      code(entry.name),
+      ...(entry.outcome === 'unknown' ? [toned('warn', ' (outcome unknown)')] : []),
+      `: ${entry.people === null ? 'who had it is no longer stored' : people(entry.people.length)}`,
+    ],
+    columns,
+    rows: (entry.people ?? []).map((person): Line[] => [[code(person)]]),
+  }));
+  const held = groups.filter(({ rows }) => rows.length > 0);
+  const nobody = entries.filter(({ people: holders }) => holders?.length === 0);
+  const lost = entries.filter(({ people: holders }) => holders === null);
+  return [
+    ...(held.length === 0
+      ? []
+      : [{ title: 'Who had them', count: held.length, groups: held, unlimited: true } as const]),
+    ...listSection('Nobody had', nobody),
+    ...listSection('Who had them is no longer stored', lost),
+  ];
+}
+
+function listSection(title: string, entries: readonly DeletedEntry[]): Section[] {
+  if (entries.length === 0) return [];
+  const rows = entries.map(({ kind, name, remoteId }): Line[] => [
+    [kind],
+    [code(name)],
+    remoteId === null ? [] : [toned('quiet', code(remoteId))],
+  ]);
+  return [
+    {
+      title,
+      count: entries.length,
+      groups: [{ columns: [{ head: 'Kind' }, { head: 'Name' }, { head: 'Id' }], rows }],
+      unlimited: true,
+    },
+  ];
+}

@@ -1,0 +1,70 @@
+// The report of `snapshots`: one row for each snapshot, those of the newest run first.
+import { listSize, type SnapshotRecord } from '../core/snapshots.ts';
+import { code, toned, type Line, type Report, type ReportOptions } from './document.ts';
+import { count } from './formatting.ts';
+import { renderReport } from './render.ts';
+
+/** All given snapshots, with `shortIds` as the printed forms of the ids of their runs. json is an array. */
+export function renderSnapshots(
+  snapshots: readonly SnapshotRecord[],
+  options: ReportOptions,
+  shortIds: ReadonlyMap<string, string> = new Map(),
+): string {
+  return renderReport(snapshots.map(snapshotToJson), () => snapshotsReport(snapshots, shortIds), options);
+}
+
+export function snapshotToJson({
+  id,
+  account,
+  remoteAccountId,
+  runId,
+  phase,
+  takenAt,
+  lists,
+}: SnapshotRecord) {
+  return {
+    schemaVersion: 1 as const,
+    id,
+    account,
+    remoteAccountId,
+    runId,
+    phase,
+    takenAt,
+    lists: lists.map(({ kind, entries, digest }) => ({ kind, entries, digest })),
+  };
+}
+
+function snapshotsReport(
+  snapshots: readonly SnapshotRecord[],
+  shortIds: ReadonlyMap<string, string>,
+): Report {
+  const columns = [
+    { head: 'Id', align: 'right' } as const,
+    { head: 'Taken' },
+    { head: 'Account' },
+    ...['Skills', 'Roles', 'People'].map((head) => ({ head, align: 'right' }) as const),
+    { head: 'Phase' },
+    { head: 'Run' },
+  ];
+  const rows = snapshots.map((snapshot): Line[] => [
+    [code(String(snapshot.id))],
+    [{ time: snapshot.takenAt }],
+    [code(snapshot.account)],
+    ...(['skill', 'role', 'resource'] as const).map((kind): Line => [String(listSize(snapshot, kind))]),
+    [toned('quiet', snapshot.phase)],
+    [code(shortIds.get(snapshot.runId) ?? snapshot.runId)],
+  ]);
+  return {
+    title: 'rolecall snapshots',
+    documents: [
+      {
+        title: [],
+        facts: [],
+        headline: [],
+        sections:
+          rows.length === 0 ? [] : [{ title: '', groups: [{ columns, rows, heads: true }], unlimited: true }],
+        summary: [rows.length === 0 ? 'No snapshots.' : `${count(rows.length, 'snapshot')}.`],
+      },
+    ],
+  };
+}

@@ -1,0 +1,224 @@
+// The report of `status`: one line for each account, and a total.
+import { ACCOUNT_STATES, type AccountStateName, FAILING_STATES } from '../core/account-status.ts';
+import type { Action } from '../core/catalog.ts';
+import type { RunMode, RunRecord } from '../core/journal.ts';
+import {
+  code,
+  toned,
+  type Column,
+  type Line,
+  type Report,
+  type ReportOptions,
+  type Tone,
+} from './document.ts';
+import { count, duration, shortCommit } from './formatting.ts';
+import { compareNaturally } from './natural-order.ts';
+import { relativeTime } from './relative-time.ts';
+import { renderReport } from './render.ts';
+import { runToJson } from './run-json.ts';
+
+/** The status of one account, as the journal and the configuration show it. Times are UTC ISO 8601. */
+export interface AccountStatus {
+  readonly account: string;
+  readonly state: AccountStateName;
+  /** Whether its file exists. */
+  readonly configured: boolean;
+  /** The errors of its file. */
+  readonly issues: readonly string[];
+  /** null when its file is invalid or missing. */
+  readonly mode: RunMode | null;
+  /** How many operations of the latest run's plan were not done; null when that is not known. */
+  readonly drift: Readonly<Record<Action, number>> | null;
+  /** Changes that the latest run held. */
+  readonly held: number;
+  readonly pending: {
+    readonly digest: string;
+    readonly runId: string;
+    readonly since: string;
+    /** null while nobody has approved it, and after the approval expired. */
+    readonly approval: { readonly by: string | null; readonly at: string; readonly expiresAt: string } | null;
+  } | null;
+  readonly pause: {
+    readonly since: string | null;
+    readonly by: string | null;
+    readonly reason: string | null;
+  } | null;
+  readonly lastRun: RunRecord | null;
+  readonly lastSuccessAt: string | null;
+  readonly consecutiveFailures: number;
+  /** When a daemon starts the next run, at most `jitterMs` later; null while there is none. */
+  readonly nextRun: { readonly at: string; readonly jitterMs: number; readonly backingOff: boolean } | null;
+}
+
+/** The accounts, the most urgent first, those of one state by name. json is an array in that order. */
+export function renderStatus(
+  accounts: readonly AccountStatus[],
+  nowMs: number,
+  options: ReportOptions,
+): string {
+  const sorted = accounts.toSorted(
+    (a, b) =>
+      ACCOUNT_STATES.indexOf(a.state) - ACCOUNT_STATES.indexOf(b.state) ||
+      compareNaturally(a.account, b.account),
+  );
+  return renderReport(sorted.map(statusToJson), () => statusReport(sorted, nowMs, options.width), options);
+}
+
+function statusToJson(status: AccountStatus) {
+  const { account, state, configured, issues, mode, drift, held, pending, pause, lastRun } = status;
+  return {
+    schemaVersion: 1,
+    account,
+    state,
+    configured,
+    issues,
+    mode,
+    drift,
+    held,
+    pending,
+    pause,
+    lastRun: lastRun === null ? null : runToJson(lastRun),
+    lastSuccessAt: status.lastSuccessAt,
+    consecutiveFailures: status.consecutiveFailures,
+    nextRun: status.nextRun,
+  } as const satisfies AccountStatus & { schemaVersion: 1 };
+}
+
+const LABELS: Readonly<Partial<Record<AccountStateName, string>>> = {
+  invalid: 'invalid file',
+  waiting: 'pending approval',
+  new: 'never run',
+};
+
+function labelOf(state: AccountStateName): string {
+  return LABELS[state] ?? state;
+}
+
+function toneOf(state: AccountStateName): Tone {
+  if (FAILING_STATES.has(state)) return 'bad';
+  if (state === 'converged') return 'good';
+  return state === 'removed' || state === 'new' || state === 'unknown' ? 'quiet' : 'warn';
+}
+
+/** Narrower terminals do not show the commit, which is in the report of the run. */
+const COMMIT_FROM = 100;
+
+function statusReport(accounts: readonly AccountStatus[], nowMs: number, width: number): Report {
+  const hasCommit = width >= COMMIT_FROM;
+  const columns: Column[] = [
+    { head: 'Account' },
+    { head: 'State' },
+    { head: 'Drift' },
+    { head: 'Held', align: 'right' },
+    { head: 'Last run' },
+    { head: 'Next run' },
+    ...(hasCommit ? [{ head: 'Commit' }] : []),
+    // In a log each account is one line.
+    { head: 'Note', ...(Number.isFinite(width) ? { below: true as const } : {}) },
+  ];
+  const rows = accounts.map((status): Line[] => [
+    [code(status.account)],
+    [toned(toneOf(status.state), labelOf(status.state))],
+    driftCell(status.drift),
+    status.held === 0 ? [] : [toned('warn', String(status.held))],
+    [lastRunText(status.lastRun, nowMs)],
+    [nextRunText(status, nowMs)],
+    ...(hasCommit ? [commitCell(status.lastRun)] : []),
+    notesOf(status, nowMs).flatMap((note, index) => (index === 0 ? note : ['; ', ...note])),
+  ]);
+  return {
+    title: 'rolecall status',
+    documents: [
+      {
+        title: [],
+        facts: [],
+        headline: [],
+        sections:
+          rows.length === 0 ? [] : [{ title: '', groups: [{ columns, rows, heads: true }], unlimited: true }],
+        summary: [totalText(accounts)],
+      },
+    ],
+  };
+}
+
+function driftCell(drift: AccountStatus['drift']): Line {
+  if (drift === null) return [];
+  const parts = [
+    ...(drift.create > 0 ? [toned('good', `+${drift.create}`)] : []),
+    ...(drift.delete > 0 ? [toned('bad', `-${drift.delete}`)] : []),
+  ];
+  return parts.flatMap((part, index) => (index === 0 ? [part] : [' ', part]));
+}
+
+function lastRunText(run: RunRecord | null, nowMs: number): string {
+  if (run === null) return '–';
+  return run.finishedAt === null
+    ? `began ${relativeTime(run.startedAt, nowMs)}`
+    : relativeTime(run.foldedUntil ?? run.finishedAt, nowMs);
+}
+
+function nextRunText({ nextRun }: AccountStatus, nowMs: number): string {
+  if (nextRun === null) return '–';
+  return `${relativeTime(nextRun.at, nowMs)}${nextRun.backingOff ? ' (backing off)' : ''}`;
+}
+
+function commitCell(run: RunRecord | null): Line {
+  if (run === null || run.configCommit === null) return [];
+  return [code(shortCommit(run.configCommit)), ...(run.configDirty === true ? [' (changed)'] : [])];
+}
+
+/** What a person should know beyond the columns, in the order of importance. */
+function notesOf(status: AccountStatus, nowMs: number): Line[] {
+  const { issues, pending, pause, lastRun, consecutiveFailures: failures } = status;
+  const notes: Line[] = [];
+  const [issue] = issues;
+  if (issue !== undefined) {
+    notes.push([`${issue}${issues.length > 1 ? ` (and ${count(issues.length - 1, 'more issue')})` : ''}`]);
+  }
+  // The issues are the error of a run that failed because of them.
+  const error =
+    issue !== undefined && lastRun?.errorCode === 'config_invalid' ? null : (lastRun?.error ?? null);
+  if (lastRun !== null && error !== null && FAILING_STATES.has(status.state)) {
+    const [first = ''] = error.split('\n');
+    const again = failures > 1 ? `${failures} times in a row: ` : '';
+    notes.push([`${again}${lastRun.errorCode === null ? '' : `${lastRun.errorCode}: `}${first}`]);
+  } else if (lastRun !== null && lastRun.failed > 0) {
+    notes.push([count(lastRun.failed, 'failed operation')]);
+  }
+  if (pending !== null) notes.push(pendingNote(status.account, pending, nowMs));
+  if (pause !== null) {
+    const since = pause.since === null ? '' : ` ${relativeTime(pause.since, nowMs)}`;
+    const by = pause.by === null ? '' : ` by ${pause.by}`;
+    notes.push([`paused${since}${by}${pause.reason === null ? '' : `: ${pause.reason}`}`]);
+  }
+  return notes;
+}
+
+/** Digits of a digest that name the pending plan; `approve` needs eight. */
+const DIGEST_DIGITS = 12;
+
+function pendingNote(account: string, pending: NonNullable<AccountStatus['pending']>, nowMs: number): Line {
+  const digest = pending.digest.replace(/^sha256:/u, '').slice(0, DIGEST_DIGITS);
+  const since = relativeTime(pending.since, nowMs);
+  if (pending.approval !== null) {
+    const { by, at } = pending.approval;
+    return [
+      'plan ',
+      code(digest),
+      ` was approved${by === null ? '' : ` by ${by}`} ${relativeTime(at, nowMs)}; the next run applies it`,
+    ];
+  }
+  return ['plan ', code(digest), ` since ${since}: `, code(`rolecall approve ${account} ${digest}`)];
+}
+
+/** `3 accounts: 1 failed, 2 converged. A scheduled run starts up to 30.0 s after its time.` */
+function totalText(accounts: readonly AccountStatus[]): string {
+  if (accounts.length === 0) return 'No accounts.';
+  const parts = ACCOUNT_STATES.flatMap((state) => {
+    const amount = accounts.filter((each) => each.state === state).length;
+    return amount === 0 ? [] : [`${amount} ${labelOf(state)}`];
+  });
+  const jitterMs = Math.max(0, ...accounts.map(({ nextRun }) => nextRun?.jitterMs ?? 0));
+  const jitter = jitterMs === 0 ? '' : ` A scheduled run starts up to ${duration(jitterMs)} after its time.`;
+  return `${count(accounts.length, 'account')}: ${parts.join(', ')}.${jitter}`;
+}

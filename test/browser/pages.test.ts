@@ -1,0 +1,158 @@
+// The pages in a real browser, on the built daemon and a sandbox: each state is accessible and fits its window, and an
+// operator gets from the sign-in to a finished run by keyboard, with and without scripts.
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findBrowser, launchBrowser, NO_BROWSER } from '../support/browser.ts';
+import { ACCOUNTS, FAULTS, JOURNEYS, playStates } from './accounts.ts';
+import { axeFindings, overflows } from './page-checks.ts';
+import { pagesOf } from './page-list.ts';
+import { waitUntil } from './daemon-process.ts';
+import { signIn } from './sign-in.ts';
+import { type AccountState, type Stage, startStage } from './stage.ts';
+
+const hasBrowser = findBrowser() !== null;
+if (!hasBrowser) console.warn(`The tests in a browser are skipped: ${NO_BROWSER}.`);
+
+describe.skipIf(!hasBrowser)('the pages in a browser', () => {
+  let stage: Stage;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [stage, browser] = await Promise.all([startStage(ACCOUNTS, FAULTS), launchBrowser()]);
+    await playStates(stage);
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser.close();
+    await stage.close();
+  });
+
+  /** A window without a session. Throws at the end of the test when a page reported an error or left this server. */
+  async function openWindow(options: BrowserContextOptions = {}) {
+    const context = await browser.newContext({ baseURL: stage.url, ...options });
+    const page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    const problems: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
+    });
+    page.on('pageerror', (error) => problems.push(String(error)));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(stage.url)) problems.push(`requested ${request.url()}`);
+    });
+    return { page, problems, close: () => context.close() };
+  }
+
+  it('are accessible and fit the window in every state, width and theme', async () => {
+    const { page, problems, close } = await openWindow();
+    const found: Record<string, readonly string[]> = {};
+    const check = async (name: string): Promise<void> => {
+      const all = [...(await axeFindings(page)), ...(await overflows(page))];
+      if (all.length > 0) found[name] = all;
+    };
+    await page.goto('/sign-in');
+    await check('the sign-in');
+    await page.fill('#token', 'a wrong token of sixteen characters');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    await check('the sign-in after a wrong token');
+    await signIn(page, '/');
+    for (const { name, path } of await pagesOf(stage)) {
+      await page.goto(path);
+      await check(name);
+    }
+    expect(found).toEqual({});
+    // The wrong token and the missing page.
+    expect(problems.filter((problem) => !/status of 40[14]/.test(problem))).toEqual([]);
+    await close();
+  }, 60_000);
+
+  it.each([
+    { scripts: 'scripts', account: JOURNEYS.script, javaScriptEnabled: true },
+    { scripts: 'no scripts', account: JOURNEYS.plain, javaScriptEnabled: false },
+  ])(
+    'lead by keyboard from the sign-in to a finished run with $scripts',
+    async ({ account, javaScriptEnabled }) => {
+      const { page, problems, close } = await openWindow({ javaScriptEnabled });
+      await signIn(page, '/');
+      await tabTo(page, 'Name contains');
+      await page.keyboard.type(account);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/[?&]q=journey/);
+      expect(await page.getByRole('link', { name: 'calm-eu' }).count()).toBe(0);
+
+      await tabTo(page, account);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`/accounts/${account}`);
+      expect(await page.getByText('Skill 40', { exact: true }).isVisible()).toBe(true);
+      await tabTo(page, /^Approve/);
+      await page.keyboard.press('Enter');
+      await page.getByRole('status').filter({ hasText: 'approved' }).waitFor();
+
+      const runId = await runningRun(stage, account);
+      await page.reload();
+      await tabTo(page, new RegExp(runId));
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`/runs/${runId}`);
+      await watchProgress(page, javaScriptEnabled);
+      await page.getByText('converged').first().waitFor();
+      expect(stage.sandbox.state(account).skills).toHaveLength(41);
+
+      await page.goBack();
+      await page.waitForURL(`/accounts/${account}`);
+      await page.getByText('converged').first().waitFor();
+      expect(await page.getByRole('button', { name: /Approve/ }).count()).toBe(0);
+      expect(problems).toEqual([]);
+      await close();
+    },
+  );
+});
+
+/** The id of the run that has started since the approval. */
+async function runningRun(stage: Stage, account: string): Promise<string> {
+  let id = '';
+  await waitUntil('the approved plan is applied', async () => {
+    const { activity, lastRun } = await stage.api<AccountState>(`accounts/${account}`);
+    id = lastRun?.id ?? '';
+    return activity === 'running' && lastRun?.status === 'running';
+  });
+  return id;
+}
+
+/** Waits until the page shows more progress: by events in the same document with scripts, by loading it again without. */
+async function watchProgress(page: Page, isLive: boolean): Promise<void> {
+  let loads = 0;
+  page.on('framenavigated', () => (loads += 1));
+  const done = async (): Promise<number> =>
+    Number(await page.getByRole('progressbar').getAttribute('value', { timeout: 5000 }));
+  const first = await done();
+  await waitUntil('the page shows more progress', async () => (await done()) > first);
+  expect(loads > 0).toBe(!isLive);
+}
+
+/** Presses Tab until the element with this text, label or address has the focus; throws when it can't be reached or seen. */
+async function tabTo(page: Page, name: string | RegExp): Promise<void> {
+  const seen: string[] = [];
+  for (let presses = 0; presses < 100; presses += 1) {
+    await page.keyboard.press('Tab');
+    const { text, address, isVisible } = await page.evaluate<FocusedElement>(FOCUSED);
+    if (!isVisible) throw new Error(`the focus on “${text}” cannot be seen`);
+    if (typeof name === 'string' ? text === name : name.test(text) || name.test(address)) return;
+    seen.push(text);
+  }
+  throw new Error(`Tab does not reach ${String(name)}, only ${[...new Set(seen)].join(', ').slice(0, 500)}`);
+}
+
+interface FocusedElement {
+  readonly text: string;
+  readonly address: string;
+  readonly isVisible: boolean;
+}
+
+/** The text or the label of the element with the focus, and whether an outline shows it. */
+const FOCUSED = `(() => {
+  const { activeElement } = document;
+  const text = activeElement.labels?.[0]?.textContent ?? activeElement.textContent;
+  const isVisible = activeElement === document.body || getComputedStyle(activeElement).outlineStyle !== 'none';
+  return { text: text.trim(), address: activeElement.getAttribute('href') ?? '', isVisible };
+})()`;

@@ -1,0 +1,108 @@
+// What a command shows on stderr while it works: a block on a terminal, lines elsewhere, and never anything on stdout.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { arrayOf, type RunJson, scene, TOKEN, tokenVariable } from '../support/scene.ts';
+import { createScreen } from '../support/screen.ts';
+import { hasTerminal, onTerminal } from '../support/terminal.ts';
+
+const names = Array.from({ length: 40 }, (_, index) => `Skill ${index + 1}`);
+const MANY = `skills: [Kept, ${names.join(', ')}]`;
+const slowCreates = { match: { method: 'POST' }, times: 'always', do: { type: 'latency', ms: 250 } } as const;
+/** About 20 creates a second, so that the run takes longer than two seconds. */
+const SLOW = { requestsPerSecond: 16, timeout: '20s', settle: '21s' };
+const env = { [tokenVariable('acme')]: TOKEN };
+
+test('a quick command shows no progress', async () => {
+  const s = await scene({ skills: ['Kept'], file: 'skills: [Kept, New]' });
+  for (const args of [
+    ['plan'],
+    ['apply', '--yes'],
+    ['usage'],
+    ['doctor'],
+    ['dump', 'acme'],
+    ['backup', 'copy.db'],
+  ])
+    expect((await s.run(args)).stderr).toBe('');
+});
+
+test('without a terminal a slow apply shows lines without escape codes on stderr, and only data on stdout', async () => {
+  const s = await scene({ skills: ['Kept'], file: MANY, api: SLOW, faults: [slowCreates] });
+  const result = await s.run(['apply', '--yes', '--format', 'json']);
+  expect(arrayOf<RunJson>(result)).toMatchObject([{ status: 'converged', created: 40 }]);
+  const lines = result.stderr.trimEnd().split('\n');
+  expect(lines[0]).toMatch(/^acme: \d+ of 40 operations, \d+ %, [\d.]+\/s, \d+ s left$/);
+  expect(lines.length).toBeLessThan(5);
+  for (const code of ['\u001B', '\r']) expect(result.stderr).not.toContain(code);
+});
+
+test.skipIf(!hasTerminal)(
+  'on a terminal the progress of a slow apply is gone before the report, which is complete',
+  async () => {
+    const s = await scene({ skills: ['Kept'], file: MANY, api: SLOW, faults: [slowCreates] });
+    const { status, output } = await onTerminal(s.folder, ['apply', '--yes'], { env });
+    expect(status).toBe(0);
+    const screen = createScreen(400, 1000);
+    // Colours have no effect on the place of a text.
+    // eslint-disable-next-line no-control-regex
+    screen.write(output.replaceAll(/\u001B\[[0-9;]*m/g, ''));
+    const shown = screen.lines().join('\n');
+    expect(output).toContain(' of 40 operations, ');
+    expect(shown).not.toContain(' of 40 operations');
+    // Nothing of the report was overwritten.
+    expect(shown.match(/40 (?:to create|created)/g)?.length).toBeGreaterThan(1);
+    expect(shown.match(/Skill 1\b/g)).toHaveLength(2);
+  },
+);
+
+test.skipIf(!hasTerminal)(
+  'a redirected stdout contains the report, and the progress stays on the terminal',
+  async () => {
+    const s = await scene({ skills: ['Kept'], file: MANY, api: SLOW, faults: [slowCreates] });
+    const options = { env, redirect: '> report' };
+    const { status, output } = await onTerminal(s.folder, ['apply', '--yes', '--format', 'json'], options);
+    expect([status, output.includes(' of 40 operations, ')]).toEqual([0, true]);
+    const report = JSON.parse(readFileSync(join(s.folder, 'report'), 'utf8')) as RunJson[];
+    expect(report).toMatchObject([{ status: 'converged', created: 40 }]);
+  },
+);
+
+test('Ctrl-C during an apply reports how many requests are completed, and the report what was not tried', async () => {
+  const s = await scene({
+    skills: ['Kept'],
+    file: 'skills: [Kept, A, B, C]',
+    api: { concurrency: 2, timeout: '20s', settle: '21s' },
+    faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'latency', ms: 1500 } }],
+  });
+  const running = s.start(['apply', '--yes']);
+  await s.until('two creates are under way', () => s.writes().length === 2);
+  running.process.kill('SIGINT');
+  const result = await running.ended;
+  expect(result.stderr).toContain(
+    'Stopping: 2 requests in flight are completed, and no new one starts. Press Ctrl-C again to abort them.\n',
+  );
+  expect([result.status, s.writes().length]).toEqual([130, 2]);
+  expect(result.stdout).toMatch(/not tried|skipped/i);
+});
+
+test('the apply after a killed one shows how long it waits for what was sent', async () => {
+  const s = await scene({
+    skills: ['Kept'],
+    file: 'skills: [Kept, A]',
+    api: { timeout: '3s', settle: '4s' },
+    faults: [
+      { match: { method: 'POST' }, times: 'always', do: { type: 'latency', ms: 60_000 } },
+      { match: { method: 'POST' }, times: 'always', do: { type: 'drop-before-effect' } },
+    ],
+  });
+  const running = s.start(['apply', '--yes']);
+  await s.until('the create is under way', () => s.writes().length === 1);
+  running.process.kill('SIGKILL');
+  await running.ended;
+  // The create never happened, so that only time can tell.
+  s.sandbox.setFaults([{ match: { method: 'POST' }, times: 'always', do: { type: 'status', status: 422 } }]);
+  const { stderr } = await s.run(['apply', '--yes']);
+  expect(stderr).toMatch(
+    /^acme: waiting up to \d s until the service has had time to finish what an interrupted run sent \(1 operation\)$/m,
+  );
+});

@@ -1,0 +1,73 @@
+// Compressed answers: which encoding, of what, and what caches must know.
+import { request } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { BEARER, makeAccount, RUN_ID, start } from './stage.ts';
+
+/** The answer with its body as bytes. */
+async function fetchRaw(url: string, path: string, encoding: string) {
+  return await new Promise<{ headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
+    const headers = { ...BEARER, 'accept-encoding': encoding };
+    request(`${url}${path}`, { headers, agent: false }, (reply) => {
+      const chunks: Buffer[] = [];
+      reply.on('data', (chunk: Buffer) => chunks.push(chunk));
+      reply.on('end', () => resolve({ headers: reply.headers, body: Buffer.concat(chunks) }));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+async function* pieces() {
+  for (let index = 0; index < 100; index += 1) yield `"${'x'.repeat(1000)}",`;
+}
+
+it.each([
+  ['gzip', 'gzip'],
+  ['gzip, deflate, br', 'br'],
+  ['GZIP;q=0.5', 'gzip'],
+  ['br;q=0, gzip', 'gzip'],
+  ['*', 'br'],
+])('an answer to “Accept-Encoding: %s” is compressed with %s', async (accepted, encoding) => {
+  const accounts = Array.from({ length: 100 }, (_, index) => makeAccount(`account-${index}`));
+  const running = await start({}, { accounts });
+  for (const path of ['/', '/api/v1/accounts', await assetOf(running, 'css'), await assetOf(running, 'js')]) {
+    const plain = await running.get(path, BEARER);
+    const { headers, body } = await fetchRaw(running.url, path, accepted);
+    expect([path, headers['content-encoding'], headers['vary']]).toEqual([path, encoding, 'Accept-Encoding']);
+    expect([path, headers['content-length']]).toEqual([path, String(body.length)]);
+    expect(body.length).toBeLessThan(plain.text.length / 2);
+    const text = (encoding === 'br' ? brotliDecompressSync(body) : gunzipSync(body)).toString();
+    expect(text === plain.text).toBe(true);
+    expect(headers['content-security-policy']).toBe(plain.headers.get('content-security-policy'));
+  }
+});
+
+it.each(['', 'identity', 'deflate', 'gzip;q=0', 'br;q=0.0, *;q=0'])(
+  'an answer to “Accept-Encoding: %s” is not compressed, and caches know that it could be',
+  async (accepted) => {
+    const { url } = await start();
+    const { headers, body } = await fetchRaw(url, '/', accepted);
+    expect([headers['content-encoding'], headers['vary']]).toEqual([undefined, 'Accept-Encoding']);
+    expect(body.toString()).toMatch(/^<!doctype html>/);
+  },
+);
+
+it('a short answer is not compressed', async () => {
+  const { url } = await start();
+  const { headers, body } = await fetchRaw(url, '/healthz', 'gzip');
+  expect([headers['content-encoding'], body.toString()]).toEqual([undefined, 'ok\n']);
+});
+
+it('the JSON of a large run is compressed piece by piece', async () => {
+  const { url } = await start({}, { json: pieces() });
+  const { headers, body } = await fetchRaw(url, `/api/v1/runs/${RUN_ID}`, 'gzip');
+  expect([headers['content-encoding'], headers['vary']]).toEqual(['gzip', 'Accept-Encoding']);
+  expect(headers['content-length']).toBeUndefined();
+  expect(gunzipSync(body)).toHaveLength(100_300);
+});
+
+async function assetOf({ get }: Awaited<ReturnType<typeof start>>, suffix: string): Promise<string> {
+  const { text } = await get('/', BEARER);
+  return new RegExp(`/assets/[a-z]+-[0-9a-f]{16}\\.${suffix}`).exec(text)?.[0] ?? '';
+}

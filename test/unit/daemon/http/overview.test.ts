@@ -1,0 +1,201 @@
+// The pages of all accounts and of all runs: order, filters in the address, pages, strips of the last runs.
+import { describe, expect, it } from 'vitest';
+import { makeRun } from '../../report/samples.ts';
+import { BEARER, HTML, makeAccount, makeDetail, makeStage, PENDING, start } from './stage.ts';
+import type { Running, Stage } from './stage.ts';
+
+const HOSTILE = '<script>alert(1)</script>"\'&\u202e\u0000\u200b`';
+const NOW = Date.parse('2026-11-21T05:40:00.000Z');
+
+async function browse(parts: Partial<Stage>) {
+  const running = await start({ nowMs: () => NOW }, parts);
+  return { running, get: async (path: string) => (await page(running, path)).text };
+}
+
+function page({ get }: Running, path: string) {
+  return get(path, { ...BEARER, ...HTML });
+}
+
+/** The names of the accounts in the table, in its order. */
+function namesIn(text: string): string[] {
+  return [...text.matchAll(/<th scope="row"><a href="\/accounts\/([^"]+)"/g)].map(([, name = '']) => name);
+}
+
+function rowOf(text: string, name: string): string {
+  return text.split('<tr>').find((row) => row.includes(`>${name}</a>`)) ?? '';
+}
+
+const MIXED_ACCOUNTS = [
+  makeAccount('calm', { drift: { create: 0, delete: 0 } }),
+  makeAccount('drifting', {
+    drift: { create: 3, delete: 2 },
+    nextRunAt: null,
+    pause: { since: '2026-11-18T05:40:00.000Z', by: 'ada', reason: 'migration until Monday' },
+  }),
+  makeAccount('invalid', {
+    valid: false,
+    issues: ['accounts/x.yaml:7:1: unknown key “skils”', 'accounts/x.yaml:9:1: other'],
+    lastRun: null,
+    nextRunAt: null,
+  }),
+  makeAccount('waiting', { pending: PENDING, drift: { create: 1, delete: 0 }, activity: 'queued' }),
+  makeAccount('failing', {
+    lastRun: makeRun({ status: 'failed', errorCode: 'unavailable', failed: 4, held: 7 }),
+    consecutiveFailures: 3,
+    backoffUntil: '2026-11-21T06:40:00.000Z',
+  }),
+  makeAccount('working', { activity: 'running', lastRun: makeRun({ status: 'running', held: 0 }) }),
+];
+
+describe('the page of all accounts', () => {
+  it('shows the state of each account and why, those that need a person first', async () => {
+    const { get } = await browse({ accounts: MIXED_ACCOUNTS });
+    const text = await get('/');
+    expect(namesIn(text)).toEqual(['invalid', 'failing', 'waiting', 'drifting', 'working', 'calm']);
+    expect(text).toContain('6 accounts · 6 changes to apply · 7 changes held');
+    expect(rowOf(text, 'invalid')).toMatch(/line 7: unknown key “skils” … and 1 more.*never/);
+    expect(rowOf(text, 'failing')).toMatch(/unavailable, 3 failures in a row.*>failed<.*in 1 h/);
+    expect(rowOf(text, 'waiting')).toMatch(
+      /planned <time[^>]*>15 min ago.*waiting for approval<.*queued<.*\+1/,
+    );
+    expect(rowOf(text, 'drifting')).toMatch(
+      /paused <time[^>]*>3 d ago<\/time> by ada: migration until Monday.*\+3.*−2.*Next run"><span class="quiet">none/,
+    );
+    // Nothing is known yet of what a run in progress does.
+    expect(rowOf(text, 'working')).toMatch(/Drift"><span class="quiet">–.*Held"><span class="quiet">–/);
+    expect(text).toContain(
+      '<time datetime="2026-11-21T05:45:00.000Z" title="2026-11-21 05:45:00 UTC">in 5 min</time>',
+    );
+  });
+
+  it('is filtered by the address: a part of the name, and a state that each count links to', async () => {
+    const { get } = await browse({ accounts: MIXED_ACCOUNTS });
+    expect(namesIn(await get('/?q=IN'))).toEqual(['invalid', 'failing', 'waiting', 'drifting', 'working']);
+    const text = await get('/?state=paused&q=drift');
+    expect(namesIn(text)).toEqual(['drifting']);
+    expect(text).toContain('1 of 6 accounts');
+    expect(text).toMatch(/name="q" value="drift".*<option value="paused" selected="">/);
+    const counts = [
+      ...(await get('/?q=ing')).matchAll(/<a class="badge[^"]*" href="([^"]+)">(\d+) ([^<]+)</g),
+    ];
+    expect(counts.map(([, href, amount, label]) => [href, amount, label])).toEqual([
+      ['/?state=failed&amp;q=ing', '1', 'failed'],
+      ['/?state=waiting&amp;q=ing', '1', 'waiting for approval'],
+      ['/?state=drift&amp;q=ing', '1', 'drift'],
+      ['/?state=held&amp;q=ing', '1', 'held'],
+      ['/?state=paused&amp;q=ing', '1', 'paused'],
+      ['/?state=running&amp;q=ing', '1', 'running'],
+      ['/?state=queued&amp;q=ing', '1', 'queued'],
+    ]);
+    for (const [, href = '', amount] of counts) {
+      expect([href, namesIn(await get(href.replace('&amp;', '&'))).length]).toEqual([href, Number(amount)]);
+    }
+  });
+
+  it('reports a filter that matches nothing, a state that does not exist, and hostile text', async () => {
+    const { get } = await browse({ accounts: MIXED_ACCOUNTS });
+    expect(await get('/?q=nobody')).toContain('No account matches the filter.');
+    const text = await get(`/?state=${encodeURIComponent(HOSTILE)}&q=&page=0`);
+    expect(text).toContain('There is no state “&lt;script&gt;');
+    expect(namesIn(text)).toHaveLength(6);
+    for (const path of [`/?q=${encodeURIComponent(HOSTILE)}`, `/?page=${encodeURIComponent(HOSTILE)}`]) {
+      expect(await get(path)).not.toMatch(/<script(?! src="\/assets)|\u202e/);
+    }
+    expect(namesIn(await get('/?state=__proto__'))).toHaveLength(6);
+  });
+
+  it('shows fifty of ten thousand accounts in less than 100 KB, and reads in full only these', async () => {
+    const accounts = Array.from({ length: 10_000 }, (_, index) => makeAccount(`account-${index}`));
+    const { get, running } = await browse({ accounts });
+    const text = await get('/?page=200');
+    expect(namesIn(text)).toEqual(Array.from({ length: 50 }, (_, index) => `account-${9950 + index}`));
+    expect(text).toContain('Page 200 of 200');
+    expect(text).toMatch(/<a href="\/\?page=199" rel="prev">/);
+    expect(running.recorded.strips).toEqual([namesIn(text)]);
+    // The list may have become shorter since the address was made.
+    expect(namesIn(await get('/?page=9999999'))).toEqual(namesIn(text));
+    const compressed = await running.get('/', { ...BEARER, 'accept-encoding': 'gzip' });
+    expect(Number(compressed.headers.get('content-length'))).toBeLessThan(100_000);
+  });
+
+  it('draws the last runs of each account, with a shape for each result and a text alternative', async () => {
+    const at = (minute: number) => `2026-11-21T05:${minute}:00.000Z`;
+    const runs = [
+      makeRun({ account: 'calm', status: 'failed', startedAt: at(30) }),
+      makeRun({ account: 'calm', status: 'converged', startedAt: at(20), folded: 12 }),
+      makeRun({ account: 'calm', status: 'converged', startedAt: at(10) }),
+    ].map((run) => makeDetail({ run }));
+    const { get } = await browse({ accounts: MIXED_ACCOUNTS, runs });
+    const row = rowOf(await get('/'), 'calm');
+    expect(row).toContain('role="img" aria-label="Last runs, newest first: 1 failed, 2 converged"');
+    const bars = [
+      ...row.matchAll(/<path class="(\w+)" transform="translate\((\d+)\)" d="([^"]+)"><title>([^<]+)/g),
+    ];
+    expect(bars.map(([, tone, x, , title]) => [tone, Number(x), title])).toEqual([
+      ['bad', 134, 'failed, 2026-11-21 05:30:00 UTC'],
+      ['good', 127, 'converged, 2026-11-21 05:20:00 UTC (and 12 later without changes)'],
+      ['good', 120, 'converged, 2026-11-21 05:10:00 UTC'],
+    ]);
+    expect(new Set(bars.map(([, , , shape]) => shape)).size).toBe(2);
+  });
+
+  it('shows the errors of the daemon itself, and that there is no account', async () => {
+    const issues = [`rolecall.yaml:1:1: ${HOSTILE}`, ...Array.from({ length: 30 }, (_, index) => `${index}`)];
+    const overview = { ...makeStage().overview, issues, undelivered: 2 };
+    const { get, running } = await browse({ overview });
+    const text = await get('/');
+    expect(text).toContain('The last valid configuration is used');
+    expect(text).toContain('rolecall.yaml:1:1: &lt;script&gt;');
+    expect(text).toContain('… and 11 more');
+    expect(text).toContain('2 notifications could not be delivered');
+    expect(text).toContain('Name the skills of the data team');
+    expect(text).toContain('<code>3f2a91c0d1e2</code>');
+    running.stage.accounts = [];
+    expect(await get('/')).toMatch(/No account runs until they are fixed.*No account is configured/);
+  });
+});
+
+describe('the page of all runs', () => {
+  it('shows each run with its account, and no zeros of a run in progress', async () => {
+    const runs = [
+      makeRun({ account: 'acme-eu', status: 'running', created: 2, deleted: 0, finishedAt: null }),
+      makeRun({ account: 'acme-us', status: 'converged', created: 0 }),
+    ].map((run) => makeDetail({ run }));
+    const { get } = await browse({ runs });
+    const text = await get('/runs');
+    expect(rowOf(text, 'acme-eu')).toMatch(/15 min ago.*running.*"good">2<.*Deleted"><span class="quiet">–</);
+    expect(rowOf(text, 'acme-us')).toMatch(/Created"><span class="quiet">0</);
+    expect(text).not.toContain('rel="next"');
+  });
+
+  it('is filtered as `history` is, ignores empty fields, and reports what is wrong', async () => {
+    const { get, running } = await browse({ runs: [] });
+    expect(await get('/runs?account=&status=&since=')).toContain('No account has run yet.');
+    expect(await get('/runs?account=acme-eu&status=failed&since=24h')).toContain(
+      'No run matches the filter.',
+    );
+    const text = await get(`/runs?status=nope&account=${encodeURIComponent(HOSTILE)}&since=2d`);
+    expect(text).toMatch(/A part of the filter is ignored.*account=.*&lt;script&gt;.*status=.*nope/);
+    expect(text).toContain('name="since" value="2d"');
+    const day = 86_400_000;
+    expect(running.recorded.filters).toEqual([
+      { limit: 51 },
+      { limit: 51, account: 'acme-eu', status: 'failed', sinceMs: NOW - day },
+      { limit: 51, sinceMs: NOW - 2 * day },
+    ]);
+  });
+
+  it('continues behind the last run of the page before', async () => {
+    const id = (index: number) => `01900000-0000-7000-8000-${String(index).padStart(12, '0')}`;
+    const runs = Array.from({ length: 60 }, (_, index) => makeDetail({ run: makeRun({ id: id(index) }) }));
+    const { get, running } = await browse({ runs });
+    const text = await get('/runs?status=held');
+    expect(text.match(/<tr>/g)).toHaveLength(51);
+    expect(text).toContain(`<a href="/runs?status=held&amp;after=${id(49)}" rel="next">Older runs</a>`);
+    const older = await get(`/runs?status=held&after=${id(49)}`);
+    expect(older).toContain('<a href="/runs?status=held" rel="prev">Newest runs</a>');
+    expect(running.recorded.filters.at(-1)).toEqual({ limit: 51, status: 'held', after: id(49) });
+    await get('/runs?after=1%27or');
+    expect(running.recorded.filters.at(-1)).toEqual({ limit: 51 });
+  });
+});
