@@ -8,9 +8,10 @@ import { makeWorkspace } from '../support/workspace.ts';
 
 // eslint-disable-next-line no-control-regex
 const COLOUR = /\u001B\[[0-9;]*m/;
-const COMMANDS = 'init validate plan apply serve dump usage history show doctor sandbox completion'.split(
-  ' ',
-);
+const COMMANDS =
+  'init validate plan apply serve status dump usage who history show restore snapshots diff doctor sandbox completion'.split(
+    ' ',
+  );
 
 test('validate needs neither network nor secrets, and missing secrets fail it only with --require-secrets', async () => {
   const workspace = makeWorkspace('unused');

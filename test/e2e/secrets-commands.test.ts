@@ -52,6 +52,14 @@ const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
     const [run] = w.rows<{ id: string }>('select id from runs where created > 0 or failed > 0');
     await all(w, everyFormat(['show', run?.id ?? 'none']));
   },
+  status: ({ w }) => all(w, everyFormat(['status'])),
+  who: ({ w }) => all(w, everyFormat(['who', 'Go'])),
+  async restore({ w }) {
+    const [run] = w.rows<{ id: string }>('select id from runs where deleted > 0 or failed > 0');
+    await all(w, [...everyFormat(['restore', run?.id ?? 'last']), ['restore', 'last', '--format', 'csv']]);
+  },
+  snapshots: ({ w }) => all(w, everyFormat(['snapshots'])),
+  diff: ({ w }) => all(w, [...everyFormat(['diff', 'last', 'now']), ['diff', '1', 'last']]),
   doctor: ({ w }) => all(w, [['doctor'], ['doctor', '--format', 'json', '--output', 'doctor.json']]),
   backup: ({ w }) => w.run(['backup', 'copy.db']),
   sandbox: ({ w }) => stopWhenPrinted(w, ['sandbox', '--port', '0', '--data', 'sandbox.db'], /listens at/),
