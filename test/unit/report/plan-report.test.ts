@@ -270,10 +270,15 @@ describe('held changes', () => {
     );
   });
 
-  it('show the ids of entries of one name', () => {
-    const held = [hold('Perl', { remoteId: 'p1' }), hold('Perl', { remoteId: 'p2' }), hold('Ada')];
+  it('show the ids of entries of one name, and approve that name once', () => {
+    const held = ['p1', 'p2', 'a1'].map((remoteId) => {
+      const name = remoteId === 'a1' ? 'Ada' : 'Perl';
+      return hold(name, { remoteId, release: `add ${approvalLine('skill', name)} to approvedDeletes` });
+    });
     const text = renderPlans([makePlan({ held })], TEXT);
     expect(text).toMatch(/Ada +nobody.*\n.*Perl {2}p1 {2}nobody.*\n.*Perl {2}p2 {2}nobody/);
+    // The approval of a name is for all of its entries, and a list that names it twice is refused.
+    expect(text.match(/name: Perl, expires/g)).toHaveLength(1);
   });
 });
 

@@ -1,0 +1,68 @@
+// The options of `plan` and `apply` that decide how much is shown.
+import { expect, test } from 'vitest';
+import { scene, TOKEN } from '../support/scene.ts';
+
+const OTHERS = ['beta', 'gamma'];
+
+/** `acme` has changes, of which one is held; `beta` and `gamma` match their files. */
+async function threeAccounts() {
+  const s = await scene({
+    skills: ['Old', 'Used'],
+    resources: [{ id: 'ada', skills: ['Used'] }],
+    file: 'skills: [New]',
+    others: OTHERS.map((name) => ({ name, id: name, token: `${TOKEN}-${name}`, skills: ['Kept'] })),
+  });
+  for (const name of OTHERS) s.configure('skills: [Kept]', name);
+  await s.run(['plan']);
+  return s;
+}
+
+test('--compact shows one line for each change, in plan and in apply', async () => {
+  const s = await threeAccounts();
+  const lines = [
+    'acme: 1 to create, 1 to delete (nobody has it), 1 held (1 person has it)',
+    '  - skill  Used  1 person has it  held: in_use',
+    '  - skill  Old   nobody has it',
+    '  + skill  New',
+    '  Plan: 1 to create, 1 to delete, 1 held, 0 unchanged, 0 left alone.',
+  ];
+  expect((await s.run(['plan', 'acme', '--compact'])).stdout).toBe(`${lines.join('\n')}\n`);
+  const applied = await s.run(['apply', 'acme', '--compact', '--yes']);
+  expect(applied.stdout.split('\n').slice(0, lines.length)).toEqual(lines);
+});
+
+test('--only-changes counts the accounts without changes', async () => {
+  const s = await threeAccounts();
+  const { stdout } = await s.run(['plan', '--only-changes']);
+  expect(stdout).not.toMatch(/beta|gamma/);
+  expect(stdout).toContain('\n2 accounts have nothing to do: 2 entries match the files, 0 left alone.\n');
+  expect(stdout).toMatch(/\n3 accounts: 1 to create, 1 to delete .*; 2 with nothing to do\.\n$/);
+});
+
+test.each(['--compact', '--only-changes', '--verbose'])(
+  'JSON, which is always complete, is refused with %s',
+  async (option) => {
+    const s = await scene({ file: 'skills: []' });
+    const { status, stderr } = await s.run(['plan', '--format', 'json', option]);
+    expect([status, stderr]).toEqual([64, expect.stringContaining('have no effect on JSON')]);
+  },
+);
+
+test('--verbose and --compact exclude each other', async () => {
+  const s = await scene({ file: 'skills: []' });
+  expect(await s.run(['plan', '--verbose', '--compact'])).toMatchObject({ status: 64 });
+});
+
+test('text that does not go to a terminal is never wrapped', async () => {
+  const long = 'x'.repeat(300);
+  const ids = Array.from({ length: 9 }, (_, index) => `65a1f0c2e4b0a1b2c3d4e5f${index}`);
+  const s = await scene({
+    skills: [long, 'Kept'],
+    resources: ids.map((id) => ({ id, skills: [long] })),
+    file: 'skills: [Kept]',
+  });
+  await s.run(['plan']);
+  const lines = (await s.run(['plan'])).stdout.split('\n');
+  expect(lines).toContain(`      - skill  ${long}  9 people have it`);
+  expect(lines.some((line) => line.trim() === ids.join(', '))).toBe(true);
+});
