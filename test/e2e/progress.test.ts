@@ -71,7 +71,7 @@ test('Ctrl-C during an apply reports how many requests are completed, and the re
   running.process.kill('SIGINT');
   const result = await running.ended;
   expect(result.stderr).toContain(
-    'Stopping: 2 requests in flight are completed, and no new one starts. Press Ctrl-C again to abort them.\n',
+    'Stopping: 2 requests in flight are completed, no new one starts. Ctrl-C again aborts them.\n',
   );
   expect([result.status, s.writes().length]).toEqual([130, 2]);
   expect(result.stdout).toMatch(/not tried|skipped/i);

@@ -526,6 +526,7 @@ describe('the progress of a run', () => {
     const { seen, progress } = recorder();
     const on = await stage({
       seed: { name: 'acme', id: '42', resources: [PERSON] },
+      api: { retries: 1 },
       faults: [
         { match: { method: 'GET', path: 'skill' }, skip: 1, do: { type: 'empty-list' } },
         { match: { method: 'POST' }, skip: 1, do: { type: 'drop-before-effect' } },
