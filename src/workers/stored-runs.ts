@@ -53,8 +53,8 @@ const PROGRAM = new URL('./read-run.js', import.meta.url);
 /** As much as the process that made the plan may use; a plan of 200,000 changes needs two thirds of it. */
 const HEAP_MEGABYTES = 560;
 const TIME_LIMIT_MS = 60_000;
-/** Parsing more listed objects would block the daemon for more than 100 ms. */
-const MOST_OBJECTS = 10_000;
+/** Reading and sorting more listed objects would block the daemon for more than 100 ms. */
+const MOST_OBJECTS = 5000;
 const LISTS = [...KINDS, 'resource'] as const;
 /** Pages that wait for the one process. */
 const MAX_WAITING = 4;

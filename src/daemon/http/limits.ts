@@ -13,6 +13,8 @@ export interface HttpLimits {
   /** How long a connection may be silent; the second during a plan. */
   readonly idleMs: number;
   readonly planIdleMs: number;
+  /** Pages that follow a run at the same time. */
+  readonly streams: number;
   readonly connections: number;
   /** For each address; for IPv6, for each /64 network. */
   readonly connectionsPerClient: number;
@@ -26,6 +28,7 @@ export const DEFAULT_LIMITS: HttpLimits = {
   requestMs: 30_000,
   idleMs: 30_000,
   planIdleMs: 1_800_000,
+  streams: 100,
   connections: 1000,
   connectionsPerClient: 600,
 };

@@ -1,5 +1,6 @@
 // The HTTP server of the daemon: sockets, their limits, and TLS. The answers are made in app.ts.
 import { getRequestListener } from '@hono/node-server';
+import { setMaxListeners } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -46,6 +47,8 @@ const BACKLOG = 2048;
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const closing = new AbortController();
+  // One for each answer that lasts.
+  setMaxListeners(0, closing.signal);
   const app = buildApp({
     ...options,
     limits,

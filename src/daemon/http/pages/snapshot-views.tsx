@@ -1,11 +1,11 @@
 // Renders the pages that show stored lists. Those of large accounts are rendered in a process of their own.
 import { html } from 'hono/html';
-import type { ObservedCatalog } from '../../../core/catalog.ts';
+import { KINDS, type ObservedCatalog } from '../../../core/catalog.ts';
 import { catalogDifference } from '../../../core/catalog-difference.ts';
 import type { SnapshotReader, SnapshotRecord } from '../../../core/snapshots.ts';
 import { type AccountUsage, accountUsage } from '../../../core/usage.ts';
 import type { AccountDifference } from '../../../report/diff-report.ts';
-import { compareNaturally } from '../../../report/natural-order.ts';
+import { sortedNaturally } from '../../../report/natural-order.ts';
 import type { SnapshotView } from '../snapshot-view.ts';
 import { DifferencePage } from './difference-page.tsx';
 import { UsagePage } from './usage-page.tsx';
@@ -35,9 +35,7 @@ async function usageOf(snapshot: SnapshotRecord, reader: SnapshotReader): Promis
   const lists = await listsOf(snapshot, reader);
   if (lists === null) return null;
   const usage = accountUsage(snapshot.account, lists);
-  const entries = usage.entries.toSorted(
-    (a, b) => b.usedBy.length - a.usedBy.length || compareNaturally(a.name, b.name),
-  );
+  const entries = sortedNaturally(usage.entries, KINDS).toSorted((a, b) => b.usedBy.length - a.usedBy.length);
   return { ...usage, entries };
 }
 

@@ -1,5 +1,6 @@
 // The snapshots of an account, newest first, with the changes between two of them.
 import { listSize, type SnapshotRecord } from '../../../core/snapshots.ts';
+import { instant } from '../../../report/formatting.ts';
 import { Instant } from '../../../report/html.tsx';
 import type { Visitor } from '../context.ts';
 import { AccountHeading } from './account-heading.tsx';
@@ -86,11 +87,11 @@ function SnapshotRow({ snapshots, index, snapshot, nowMs }: SnapshotRowProps) {
         </span>
       </th>
       <td data-head="Compare" class="compare">
-        <Choice name="from" id={id} isChosen={index === Math.min(1, snapshots.length - 1)} />
-        <Choice name="to" id={id} isChosen={index === 0} />
+        <Choice name="from" snapshot={snapshot} isChosen={index === Math.min(1, snapshots.length - 1)} />
+        <Choice name="to" snapshot={snapshot} isChosen={index === 0} />
       </td>
       <td data-head="Run">
-        {phase} <a href={`/runs/${runId}`}>this run</a>
+        {phase} <a href={`/runs/${runId}`}>the run</a>
       </td>
       {COUNTS.map(([head, kind]) => (
         <td class="number" data-head={head}>
@@ -110,14 +111,21 @@ function SnapshotRow({ snapshots, index, snapshot, nowMs }: SnapshotRowProps) {
 
 interface ChoiceProps {
   readonly name: 'from' | 'to';
-  readonly id: number;
+  readonly snapshot: SnapshotRecord;
   readonly isChosen: boolean;
 }
 
-function Choice({ name, id, isChosen }: ChoiceProps) {
+function Choice({ name, snapshot: { id, takenAt, phase }, isChosen }: ChoiceProps) {
   return (
     <label>
-      <input type="radio" name={name} value={String(id)} checked={isChosen} /> {name}
+      <input
+        type="radio"
+        name={name}
+        value={String(id)}
+        checked={isChosen}
+        aria-label={`${name} ${instant(takenAt)}, ${phase} the run`}
+      />{' '}
+      {name}
     </label>
   );
 }

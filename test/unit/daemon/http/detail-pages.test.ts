@@ -1,0 +1,246 @@
+// The pages of one account and one run: what differs now, progress, charts, usage, snapshots, and who did what.
+import { describe, expect, it } from 'vitest';
+import type { Resource } from '../../../../src/core/catalog.ts';
+import type { SnapshotRecord } from '../../../../src/core/snapshots.ts';
+import { create, hold, makeOperation, makePlan, makeRun, remove } from '../../report/samples.ts';
+import { entry, person } from '../../core/builders.ts';
+import { BEARER, HTML, makeAccount, makeDetail, PENDING, READER, RUN_ID, start } from './stage.ts';
+import type { Stage } from './stage.ts';
+
+const HOSTILE = '<script>alert(1)</script>"\'&\u202e\u0000\u200b`';
+const OTHER_ID = '0193a5c2-7b1e-7c3d-8e4f-000000000001';
+
+async function pageOf(path: string, parts: Partial<Stage>): Promise<string> {
+  return (await (await start({}, parts)).get(path, { ...BEARER, ...HTML })).text;
+}
+
+/** A run that ended with the changes that `plan` names. */
+function ended(plan: ReturnType<typeof makePlan>, status: 'planned' | 'held' | 'converged' = 'planned') {
+  const run = makeRun({ id: RUN_ID, account: 'a', status, planDigest: plan.digest });
+  return { run, operations: [], warnings: [], plan };
+}
+
+describe('the page of an account', () => {
+  it('has the button that approves below the plan, with what it deletes and whom that affects', async () => {
+    const operations = [
+      create('New'),
+      remove('Old', ['p1', 'p2']),
+      remove('Older', ['p2']),
+      remove('Unused', []),
+    ];
+    const plan = makePlan({ operations, summary: { create: 1, delete: 3, hold: 0, keep: 0, leave: 0 } });
+    const account = makeAccount('a', { pending: { ...PENDING, digest: plan.digest } });
+    const page = await pageOf('/accounts/a', { accounts: [account], runs: [ended(plan)] });
+    expect(page).toContain('Approve this plan: 1 create, 3 deletes, 2 people affected</button>');
+    expect(page.indexOf('Approve this plan')).toBeGreaterThan(page.indexOf('Older'));
+    expect(page).toContain('A plan waits for approval');
+    expect(page).not.toContain('Remaining changes');
+  });
+
+  it('never collapses the deletes of a plan', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => `Skill ${index}`);
+    const operations = [...names.map((name) => create(name)), ...names.map((name) => remove(`Old ${name}`))];
+    const plan = makePlan({ operations });
+    const accounts = [makeAccount('a', { lastRun: ended(plan).run })];
+    const page = await pageOf('/accounts/a', { accounts, runs: [ended(plan)] });
+    expect(page).toContain('<details id="to-create">');
+    expect(page).toContain('<section id="to-delete">');
+  });
+
+  it('shows what a dry run found, held changes included, and where nothing differs', async () => {
+    const plan = makePlan({ operations: [create('New')], held: [hold('Perl')] });
+    const detail = ended(plan);
+    const accounts = [makeAccount('a', { mode: 'plan', lastRun: detail.run })];
+    const page = await pageOf('/accounts/a', { accounts, runs: [detail] });
+    for (const text of ['Remaining changes', 'By the dry run of', 'New', 'Held (1)', 'Perl']) {
+      expect(page).toContain(text);
+    }
+    const same = ended(makePlan({ operations: [], held: [] }), 'converged');
+    const quiet = await pageOf('/accounts/a', {
+      accounts: [makeAccount('a', { lastRun: same.run })],
+      runs: [same],
+    });
+    expect(quiet).toContain('The account matched its file in the run of');
+    expect(quiet).not.toContain('Remaining changes');
+  });
+
+  it('shows the differences of the last run that planned after later runs failed', async () => {
+    const detail = ended(makePlan({ operations: [create('New')], held: [] }));
+    const failed = makeRun({ id: OTHER_ID, account: 'a', status: 'failed', planDigest: null, error: 'down' });
+    const runs = [{ run: failed, operations: [], warnings: [], plan: null }, detail];
+    const page = await pageOf('/accounts/a', { accounts: [makeAccount('a', { lastRun: failed })], runs });
+    expect(page).toContain('To create (1)');
+    expect(page).toContain('Later runs ended before they could compare the account with its file.');
+  });
+
+  it('shows since when, by whom and why it is paused, and that an approved plan waits for that', async () => {
+    const pause = { since: '2026-11-21T08:00:00.000Z', by: HOSTILE, reason: HOSTILE };
+    const approved = { digest: PENDING.digest, by: 'alice', expiresAt: '2026-11-22T08:00:00.000Z' };
+    const account = makeAccount('a', { pause, pending: PENDING, approved, nextRunAt: null });
+    const page = await pageOf('/accounts/a', { accounts: [account] });
+    expect(page).toMatch(/Scheduled runs are paused<\/strong> since <time[^>]*>2026-11-21 08:00:00 UTC/);
+    expect(page.match(/&lt;script&gt;alert/g)?.length).toBeGreaterThan(1);
+    expect(page).toContain('A plan is approved; it is applied after the account is resumed');
+    expect(page).toContain(', by alice');
+    expect(page).not.toMatch(/Next run|Backing off|\u202e|\u200b/);
+    const old = makeAccount('a', { pause: { since: null, by: null, reason: null } });
+    expect(await pageOf('/accounts/a', { accounts: [old] })).toContain('Scheduled runs are paused</strong>.');
+  });
+
+  it('shows the progress of a run in place of the differences that it changes', async () => {
+    const run = makeRun({ id: RUN_ID, account: 'a', status: 'running', finishedAt: null });
+    const operations = [1, 2, 3].map((seq) =>
+      makeOperation(seq, `S${seq}`, seq < 3 ? {} : { status: 'sent' }),
+    );
+    const accounts = [makeAccount('a', { lastRun: run, activity: 'running' })];
+    const page = await pageOf('/accounts/a', { accounts, runs: [makeDetail({ run, operations })] });
+    expect(page).toContain('<strong>2 of 3 operations done</strong>, 1 waiting for an answer');
+    expect(page).toContain(`data-events="/runs/${RUN_ID}/events"`);
+    expect(page).toContain('<noscript><meta http-equiv="refresh" content="5"/></noscript>');
+    expect(page).not.toContain('Remaining changes');
+    const queued = await pageOf('/accounts/a', { accounts: [makeAccount('a', { activity: 'queued' })] });
+    expect(queued).toContain('A run is queued.');
+    expect(queued).toContain('http-equiv="refresh"');
+  });
+
+  it('draws its last runs as charts, with their numbers in a table', async () => {
+    const point = (minute: number, skills: number | null) => ({
+      runId: RUN_ID,
+      startedAt: `2026-11-21T05:0${minute}:00.000Z`,
+      finishedAt: `2026-11-21T05:0${minute}:07.000Z`,
+      status: 'planned' as const,
+      skills,
+      roles: 3,
+      toCreate: 1,
+      toDelete: 2,
+      affected: 4,
+      held: 5,
+    });
+    const trend = [point(1, 400), point(2, null), point(3, 412)];
+    const page = await pageOf('/accounts/acme-eu', { trend });
+    expect(page.match(/<svg[^>]* role="img"/g)).toHaveLength(4);
+    expect(page).toContain('skills: 412 in the last run, between 400 and 412 in 2 runs.');
+    const [, table = ''] = page.split('The numbers of these charts');
+    expect(table.match(/data-head="Skills">[^<]*/g)).toEqual(
+      ['412', '–', '400'].map((number) => `data-head="Skills">${number}`),
+    );
+    expect(await pageOf('/accounts/acme-eu', { trend: trend.slice(1, 2) })).not.toContain('<figure');
+  });
+
+  it('shows who did what, and all of it on a page of its own', async () => {
+    const action = (detail: string | null, parts: object = {}) =>
+      ({ at: '2026-11-21T05:24:10.123Z', action: 'pause', by: 'ci', via: 'http', detail, ...parts }) as const;
+    const more = Array.from({ length: 30 }, (_, index) => action(`reason ${index}`));
+    const actions = [action(PENDING.digest, { action: 'approve', by: HOSTILE, via: 'cli' }), ...more];
+    const page = await pageOf('/accounts/acme-eu', { actions });
+    expect(page).toContain('approved a plan');
+    expect(page).toContain('&lt;script&gt;alert(1)');
+    expect(page).toContain('reason 18');
+    expect(page).not.toContain('reason 19');
+    expect(await pageOf('/accounts/acme-eu/actions', { actions })).toContain('reason 29');
+  });
+});
+
+describe('the page of a run', () => {
+  it('collapses a long section, and shows a very long one in parts', async () => {
+    const names = Array.from({ length: 1100 }, (_, index) => `Skill ${index}`);
+    const operations = names.map((name, index) => makeOperation(index + 1, name));
+    const { get } = await start({}, { runs: [makeDetail({ operations, warnings: [], plan: null })] });
+    const at = async (query: string) => (await get(`/runs/${RUN_ID}${query}`, { ...BEARER, ...HTML })).text;
+    const shown = (page: string): string[] => page.match(/Skill \d+/g) ?? [];
+    const first = await at('');
+    expect(first).toContain('<details id="created"><summary><h2>Created (1100)</h2>');
+    expect(first).toContain('1 to 500 of 1100');
+    expect(shown(first)).toEqual(names.slice(0, 500));
+    const last = await at('?group=created&page=3');
+    expect(last).toContain('<section id="created"><h2>Created (1100)</h2>');
+    expect(last).toMatch(/page=2#created"[^>]*>Previous/);
+    expect(last).not.toContain('>Next<');
+    expect(shown(last)).toEqual(names.slice(1000));
+    expect(shown(await at('?group=created&page=99'))).toEqual(names.slice(1000));
+    expect(shown(await at('?group=%3Cb%3E&page=1e9'))).toEqual(names.slice(0, 500));
+  });
+
+  it('shows progress in place of totals while it works', async () => {
+    const operations = Array.from({ length: 8 }, (_, index) =>
+      makeOperation(index + 1, `Skill ${index}`, index < 3 ? {} : { status: 'pending' }),
+    );
+    const run = makeRun({ id: RUN_ID, status: 'running', finishedAt: null, created: 3 });
+    const detail = { run, operations, warnings: [], plan: null };
+    const page = await pageOf(`/runs/${RUN_ID}`, { runs: [detail] });
+    expect(page).toContain('<strong>3 of 8 operations done</strong>');
+    expect(page).toContain(`data-events="/runs/${RUN_ID}/events"`);
+    expect(page).not.toMatch(/0 deleted|0 failed|0 held/);
+    const progress = { status: 'running', total: 8, done: 6, failed: 1, sent: 0, unknown: 1 } as const;
+    const fast = { ...progress, firstSentAt: '2026-11-21T05:00:00.000Z' };
+    const nowMs = () => Date.parse('2026-11-21T05:00:14.000Z');
+    const { get } = await start({ nowMs }, { runs: [detail], progress: fast });
+    const later = (await get(`/runs/${RUN_ID}`, { ...BEARER, ...HTML })).text;
+    expect(later).toContain('1 failed</span>, 1 in doubt · 0.5 per second · about 2 s left');
+    expect(later).toContain('<progress max="8" value="7"');
+  });
+});
+
+const LISTS = ['skill', 'role', 'resource'] as const;
+
+function snapshot(id: number, digest: string, account = 'acme-eu'): SnapshotRecord {
+  return {
+    id,
+    account,
+    remoteAccountId: '42',
+    runId: RUN_ID,
+    runStatus: 'converged',
+    phase: 'before',
+    takenAt: `2026-11-2${id}T05:24:10.123Z`,
+    lists: LISTS.map((kind) => ({ kind, entries: id, digest })),
+  };
+}
+
+const lists = (skills: readonly string[], ...resources: readonly Resource[]) => ({
+  skill: skills.map((name) => entry(name)),
+  role: [],
+  resources,
+});
+
+const SNAPSHOTS: Stage['snapshots'] = [
+  [snapshot(3, 'sha256:b'), lists(['Go', HOSTILE, 'Idle'], person('p1', ['Go', 'gone']))],
+  [snapshot(2, 'sha256:a'), lists(['Go', 'Perl'], person('p1', ['Perl']))],
+  [snapshot(1, 'sha256:a'), lists(['Go', 'Perl'], person('p1', ['Perl']))],
+  [snapshot(4, 'sha256:c', 'acme-us'), lists([])],
+];
+
+describe('the lists of an account', () => {
+  it('are shown as who has what, unused entries first', async () => {
+    const page = await pageOf('/accounts/acme-eu/usage', { snapshots: SNAPSHOTS });
+    expect(page).toContain('<section id="unused"><h2>Unused (2)</h2>');
+    expect(page.indexOf('Idle')).toBeLessThan(page.indexOf('In use (1)'));
+    expect(page).toContain('Unknown ids (1)');
+    expect(page).toContain('&lt;script&gt;alert(1)');
+    expect(page).not.toMatch(/\u202e|\u200b/);
+  });
+
+  it('are shown as snapshots, and what changed between any two', async () => {
+    const { get } = await start({}, { snapshots: SNAPSHOTS });
+    const at = async (path: string) => await get(`/accounts/acme-eu/${path}`, { ...READER, ...HTML });
+    const { text } = await at('snapshots');
+    expect(text.match(/difference\?from=\d&amp;to=\d/g)).toEqual(['difference?from=2&amp;to=3']);
+    expect(text).toContain('nothing changed');
+    expect(text).toMatch(/name="from" value="2" checked=""/);
+    expect(text).toMatch(/name="to" value="3" checked=""/);
+    const difference = await at('difference?from=1&to=3');
+    expect(difference.text).toContain('2 entries created, 1 deleted; 1 person changed.');
+    for (const other of ['from=1&to=4', 'from=1', 'from=1&to=99', 'from=x&to=3']) {
+      expect((await at(`difference?${other}`)).status).toBe(404);
+    }
+  });
+
+  it('are named as missing where none are stored', async () => {
+    const { get } = await start({}, { snapshots: [] });
+    const headers = { ...BEARER, ...HTML };
+    expect((await get('/accounts/acme-eu/usage', headers)).status).toBe(404);
+    expect((await get('/accounts/acme-eu/snapshots', headers)).text).toContain('No lists of this account');
+    for (const path of ['usage', 'snapshots', 'difference', 'actions']) {
+      expect((await get(`/accounts/nobody/${path}`, headers)).status).toBe(404);
+    }
+  });
+});

@@ -1,0 +1,70 @@
+// Charts as SVG: the scale, the steps of a line with gaps, and the description for those who cannot see it.
+import { expect, it } from 'vitest';
+import {
+  type Chart,
+  descriptionOf,
+  LineChart,
+  scaleOf,
+  stepsOf,
+} from '../../../../src/daemon/http/pages/line-chart.tsx';
+
+function chart(values: readonly (number | null)[], parts: Partial<Chart> = {}): Chart {
+  return {
+    title: 'Entries',
+    timesMs: values.map((_, index) => index * 1000),
+    series: [{ label: 'skills', values }],
+    fromZero: true,
+    format: (value) => `${value} pieces`,
+    ...parts,
+  };
+}
+
+function pathOf(values: readonly (number | null)[], parts: Partial<Chart> = {}): string {
+  const drawn = chart(values, parts);
+  const scale = scaleOf(drawn);
+  if (scale === null) throw new Error('nothing is drawn');
+  return stepsOf(drawn.timesMs, values, scale);
+}
+
+it('a line goes from the left to the right edge, and a higher number is higher', () => {
+  expect(pathOf([0, 10, 5])).toBe('M60 102H186V8H312V55');
+});
+
+it('a line is interrupted where a number is not known', () => {
+  expect(pathOf([10, null, 10])).toBe('M60 8H186M312 8');
+  expect(pathOf([null, null, 10, 10])).toMatch(/^M228 8H312V8$/);
+});
+
+it('equal numbers and a single one are drawn, without a division by zero', () => {
+  expect(pathOf([7, 7], { fromZero: false })).toBe('M60 102H312V102');
+  expect(pathOf([7])).toBe('M312 8');
+});
+
+it('the scale begins at zero or at the lowest number', () => {
+  expect(scaleOf(chart([90, 100]))).toMatchObject({ low: 0, high: 100 });
+  expect(scaleOf(chart([90, 100], { fromZero: false }))).toMatchObject({ low: 90, high: 100 });
+  expect(scaleOf(chart([null, null]))).toBeNull();
+});
+
+it('times of different distance are drawn at their places', () => {
+  expect(pathOf([1, 1, 1], { timesMs: [0, 9000, 10_000], fromZero: false })).toBe(
+    'M60 102H286.8V102H312V102',
+  );
+});
+
+it('the description names the last, the lowest and the highest number, and what is not known', () => {
+  const series = [
+    { label: 'skills', values: [3, 9, null, 4] },
+    { label: 'roles', values: [null, null, null, null] },
+  ];
+  expect(descriptionOf(chart([], { series }))).toBe(
+    'skills: 4 pieces in the last run, between 3 pieces and 9 pieces in 3 runs. roles: not known.',
+  );
+});
+
+it('the image has a title and a description, and needs no style of its own', () => {
+  const html = String(LineChart({ chart: chart([1, 2], { title: '<b>&' }), id: 'c' }));
+  expect(html).toMatch(/<svg[^>]* role="img" aria-labelledby="c-title" aria-describedby="c-text">/);
+  expect(html).toContain('<title id="c-title">&lt;b&gt;&amp;</title><desc id="c-text">skills: 2 pieces');
+  expect(html).not.toContain('style');
+});
