@@ -20,8 +20,8 @@ export function listenForSignals(
     progress.stop();
     stop.abort();
     const inFlight = progress.inFlight();
-    const next = inFlight === 0 ? '' : ` Press Ctrl-C again to abort ${inFlight === 1 ? 'it' : 'them'}.`;
-    showMessage(`Stopping: ${inFlightText(inFlight)}, and no new one starts.${next}`);
+    const next = inFlight === 0 ? '' : ` Ctrl-C again aborts ${inFlight === 1 ? 'it' : 'them'}.`;
+    showMessage(`Stopping: ${inFlightText(inFlight)}, no new one starts.${next}`);
     timer = setTimeout(() => kill.abort(), graceMs);
   }
   process.on('SIGINT', onSignal);
