@@ -2,9 +2,10 @@
 import { accountStateOf, approvalOf, type StatusFacts, waitingPlan } from '../core/account-status.ts';
 import { ConfigError, formatConfigIssue, StoreError } from '../core/errors.ts';
 import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
-import type { ConfiguredAccount } from '../core/settings.ts';
+import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import type { AccountStatus } from '../report/status-report.ts';
 import type { CommandContext } from './command-line.ts';
+import type { Environment } from './environment.ts';
 import { errorsOf } from './load-accounts.ts';
 import { selectAccounts } from './select-accounts.ts';
 
@@ -15,20 +16,33 @@ interface KnownAccount {
   readonly record: AccountRecord | undefined;
 }
 
+/** A configuration with a valid service file. */
+export interface ValidConfiguration extends Configuration {
+  readonly service: ServiceSettings;
+}
+
+/** Loads the configuration; accounts may be invalid. Throws ConfigError when the service file is, or names no accounts. */
+export async function loadForStatus({
+  environment,
+  configFile,
+}: CommandContext): Promise<ValidConfiguration> {
+  const configuration = await environment.loadConfiguration(configFile);
+  const { service, accounts, issues } = configuration;
+  if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(issues));
+  return { ...configuration, service };
+}
+
 /**
  * The status of the selected accounts, also of those that are stored and no longer configured. Without a store all
- * accounts never ran. Throws ConfigError when the service file is invalid, and UsageError.
+ * accounts never ran. Throws UsageError.
  */
 export async function readStatuses(
-  { environment, configFile }: CommandContext,
+  environment: Environment,
+  configuration: ValidConfiguration,
   names: readonly string[],
   nowMs: number,
 ): Promise<AccountStatus[]> {
-  const configuration = await environment.loadConfiguration(configFile);
-  const { service } = configuration;
-  if (service === undefined || configuration.accounts.length === 0)
-    throw new ConfigError(errorsOf(configuration.issues));
-  const journal = await environment.openJournal(service).catch((error: unknown) => {
+  const journal = await environment.openJournal(configuration.service).catch((error: unknown) => {
     if (error instanceof StoreError && error.code === 'store_missing') return null;
     throw error;
   });
@@ -122,7 +136,7 @@ function statusOf(account: KnownAccount, facts: StatusFacts): Omit<AccountStatus
 
 /** None while the account is paused, its file is invalid, or it is removed. */
 async function nextRunOf(
-  environment: CommandContext['environment'],
+  environment: Environment,
   { configured, record }: KnownAccount,
   nowMs: number,
 ): Promise<AccountStatus['nextRun']> {

@@ -10,7 +10,7 @@ import { visible, visibleJson } from '../report/escape-invisible.ts';
 import { count } from '../report/formatting.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
-import { openOutput } from './console.ts';
+import { adaptHints, openOutput } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { ConnectionOptions, Environment, RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
@@ -202,7 +202,7 @@ function toJson({ title, account, findings, exit }: Diagnosis) {
 
 function toText({ title, findings }: Diagnosis): string {
   const lines = findings.map(
-    ({ ok, what, detail }) => `  ${ok ? 'ok  ' : 'FAIL'}  ${what.padEnd(13)} ${visible(detail)}`,
+    ({ ok, what, detail }) => `  ${ok ? 'ok  ' : 'FAIL'}  ${what.padEnd(13)} ${visible(adaptHints(detail))}`,
   );
   return `${visible(title)}\n${lines.join('\n')}\n`;
 }

@@ -67,7 +67,8 @@ export function addCompletion({ program }: CommandLine, environment: () => Promi
   }
   program.hook('preAction', async (_program, action) => {
     if (action.name() !== 'complete') return;
-    const words = action.args;
+    const words = separated(action.args);
+    action.processedArgs = [words];
     const name = program.commands.find((each) => words.includes(each.name()))?.name() ?? '';
     const known = root.commands.get(name);
     if (known === undefined) return;
@@ -82,12 +83,17 @@ export function addCompletion({ program }: CommandLine, environment: () => Promi
   });
 }
 
+/** `--config=FILE` as two words: the library would take the next word as its value, and not find the command. */
+function separated(words: readonly string[]): string[] {
+  return words.flatMap((word) =>
+    word.startsWith('--config=') ? ['--config', word.slice('--config='.length)] : [word],
+  );
+}
+
 /** The service file of the command line that is completed. */
 function configFileIn(words: readonly string[]): string {
-  const at = words.findIndex((word) => word === '--config' || word.startsWith('--config='));
-  const given =
-    words[at]?.startsWith('--config=') === true ? words[at]?.slice('--config='.length) : words[at + 1];
-  return (at === -1 ? undefined : given) ?? process.env['ROLECALL_CONFIG'] ?? 'config/rolecall.yaml';
+  const given = words.includes('--config') ? words[words.indexOf('--config') + 1] : undefined;
+  return given ?? process.env['ROLECALL_CONFIG'] ?? 'config/rolecall.yaml';
 }
 
 /** Never fails: a message would be shown in the middle of the line that the user types. */

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { errorCode } from '../core/error-code.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
-import { adaptHintsInText, PROGRAM, programWith } from '../report/command-hints.ts';
+import { adaptHintsInJson, adaptHintsInText, PROGRAM, programWith } from '../report/command-hints.ts';
 import type { Format } from '../report/document.ts';
 import { visible, visibleLines } from '../report/escape-invisible.ts';
 
@@ -55,6 +55,11 @@ function writeStderr(text: string): void {
 /** The text, with the `--config` of this command in the commands that it suggests. */
 export function adaptHints(text: string): string {
   return adaptHintsInText(text, program);
+}
+
+/** Like `adaptHints`, for a line of the log. */
+export function adaptHintsInLog(json: string): string {
+  return adaptHintsInJson(json, visible(program));
 }
 
 /** A command of rolecall as a user can copy it, with the `--config` of this command. */
@@ -227,6 +232,14 @@ function wantsColour(): boolean {
 /** Whether there is a terminal to ask on. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
+}
+
+/** The terminal for questions of a library: stderr, since stdout may be redirected. */
+export function promptTerminal(): NodeJS.WriteStream {
+  // Some terminals, as in containers, report no size; the library would print one character a line, or nothing.
+  if (process.stderr.columns === 0) process.stderr.columns = 80;
+  if (process.stderr.rows === 0) process.stderr.rows = 24;
+  return process.stderr;
 }
 
 export type Answer = 'yes' | 'no' | 'interrupted';

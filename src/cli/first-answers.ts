@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { UsageError } from '../core/errors.ts';
 import { looksLikeSecret } from '../core/secret-looks.ts';
 import type { SecretRef } from '../core/settings.ts';
-import { canAsk } from './console.ts';
+import { canAsk, promptTerminal } from './console.ts';
 import type { AnswerChecks } from './environment.ts';
 import type { InitFlags } from './init.ts';
 
@@ -64,7 +64,7 @@ function missingOptions({ baseUrl, account, token }: Partly<FirstAnswers>): Usag
 /** Asks on stderr, so that the result on stdout can be redirected. */
 async function ask(known: Partly<FirstAnswers>, checks: AnswerChecks): Promise<FirstAnswers | null> {
   const { intro, isCancel, text } = await import('@clack/prompts');
-  const output = process.stderr;
+  const output = promptTerminal();
   const answer = async (options: Omit<Parameters<typeof text>[0], 'output'>): Promise<string | null> => {
     const given = await text({ ...options, output });
     return isCancel(given) ? null : given.trim();

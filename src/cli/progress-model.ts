@@ -144,12 +144,6 @@ export function inFlightText(requests: number): string {
 }
 
 function phaseOf(activity: Activity | Step): string {
-  switch (activity.type) {
-    case 'apply':
-      return `apply ${activity.action}`;
-    case 'step':
-      return activity.text;
-    default:
-      return activity.type;
-  }
+  if (activity.type === 'apply') return `apply ${activity.action}`;
+  return activity.type === 'step' ? activity.text : activity.type;
 }

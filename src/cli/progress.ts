@@ -25,9 +25,9 @@ export interface Progress {
   /** Shows the work while `run` runs. Before and after it nothing is shown. */
   during<T>(work: Work, run: (track: Track) => Promise<T>): Promise<T>;
   /** Receives the requests of an account. */
-  observer(account: string): RequestObserver;
+  readonly observer: (account: string) => RequestObserver;
   /** The requests that wait for an answer. */
-  inFlight(): number;
+  readonly inFlight: () => number;
   /** From now on nothing new starts. */
   stop(): void;
 }

@@ -29,10 +29,11 @@ async function status(
     const { watchStatuses } = await import('./watch-statuses.ts');
     return await watchStatuses(context, names, openOutput(flags));
   }
-  const { readStatuses } = await import('./account-statuses.ts');
+  const { loadForStatus, readStatuses } = await import('./account-statuses.ts');
   const { renderStatus } = await import('../report/status-report.ts');
   const nowMs = Date.now();
-  const statuses = await readStatuses(context, names, nowMs);
+  const configuration = await loadForStatus(context);
+  const statuses = await readStatuses(context.environment, configuration, names, nowMs);
   const output = openOutput(flags);
   await output.print(renderStatus(statuses, nowMs, output.render));
   await output.close();

@@ -1,7 +1,7 @@
 // Shows the status of accounts again and again: redrawn on a terminal, elsewhere one block for each change.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { renderStatus, type AccountStatus } from '../report/status-report.ts';
-import { readStatuses } from './account-statuses.ts';
+import { loadForStatus, readStatuses, type ValidConfiguration } from './account-statuses.ts';
 import type { CommandContext } from './command-line.ts';
 import type { Output } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
@@ -24,12 +24,13 @@ export async function watchStatuses(
   process.once('SIGTERM', onSignal);
   // The reader of a pipe has ended.
   process.stdout.once('error', onSignal);
+  const configuration = rereading(() => loadForStatus(context));
   let shown = new Map<string, string>();
   let isFirst = true;
   try {
     while (!stop.signal.aborted) {
       const nowMs = Date.now();
-      const statuses = await readStatuses(context, names, nowMs);
+      const statuses = await readStatuses(context.environment, await configuration(nowMs), names, nowMs);
       const states = new Map(statuses.map((status) => [status.account, stateKey(status)]));
       if (output.isTerminal) {
         const text = renderStatus(statuses, nowMs, output.render);
@@ -49,6 +50,21 @@ export async function watchStatuses(
     process.stdout.off('error', onSignal);
   }
   return EXIT.interrupted;
+}
+
+/** The part of the time that is spent on reading the configuration: with thousands of files this takes seconds. */
+const READING_SHARE = 0.05;
+
+/** Returns the configuration, read again unless that was done only a short time ago, compared with how long it took. */
+function rereading(load: () => Promise<ValidConfiguration>): (nowMs: number) => Promise<ValidConfiguration> {
+  let last: { readonly configuration: ValidConfiguration; readonly untilMs: number } | null = null;
+  return async (nowMs) => {
+    if (last !== null && nowMs < last.untilMs) return last.configuration;
+    const configuration = await load();
+    const endMs = Date.now();
+    last = { configuration, untilMs: endMs + (endMs - nowMs) / READING_SHARE };
+    return configuration;
+  };
 }
 
 /** What counts as a change. The next run is left out: it changes with each tick, also while no daemon runs. */

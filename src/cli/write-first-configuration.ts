@@ -6,7 +6,7 @@ import type { SecretRef } from '../core/settings.ts';
 import { shellWord } from '../report/command-hints.ts';
 import { count } from '../report/formatting.ts';
 import type { CommandContext } from './command-line.ts';
-import { canAsk, printLine, repeatConfig, showMessage, suggestedCommand } from './console.ts';
+import { canAsk, printLine, promptTerminal, repeatConfig, showMessage, suggestedCommand } from './console.ts';
 import type { Environment } from './environment.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { answersFor, type FirstAnswers } from './first-answers.ts';
@@ -120,7 +120,7 @@ async function agrees(reading: FirstReading, files: readonly string[]): Promise<
   const account = remoteAccountId === null ? 'The account' : `Account ${remoteAccountId}`;
   const people = count(observed.resources.length, 'person', 'people');
   const message = `${account} contains ${entriesOf(reading.content)}, and lists ${people}. Write ${files.map(shownFile).join(' and ')}?`;
-  return (await confirm({ message, output: process.stderr })) === true;
+  return (await confirm({ message, output: promptTerminal() })) === true;
 }
 
 /** The answers as options, so that they need not be typed again. The hint repeats `--dir` as `--config`. */

@@ -122,6 +122,11 @@ export function sharedExplanation(change: HeldChange): Explanation {
   };
 }
 
+/** What releases a change that is alone in its group; the approval itself is printed below it. */
+export function ownRelease(change: HeldChange): string {
+  return change.release.replace(approveText(change), () => 'approve the delete');
+}
+
 function generalRelease({ rules, usedBy }: HeldChange): string | null {
   if (rules.includes('rename'))
     return usedBy.length === 0

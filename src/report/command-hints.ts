@@ -20,6 +20,11 @@ export function adaptHintsInText(text: string, program: string): string {
   return program === PROGRAM ? text : text.replaceAll(/`rolecall (?=[a-z])/g, () => `\`${program} `);
 }
 
+/** Like `adaptHintsInText`, for text that is JSON. */
+export function adaptHintsInJson(json: string, program: string): string {
+  return adaptHintsInText(json, JSON.stringify(program).slice(1, -1));
+}
+
 /** The report, with `program` at the start of each suggested command. */
 export function adaptHintsInReport(report: Report, program: string): Report {
   if (program === PROGRAM) return report;

@@ -1,9 +1,15 @@
 // The sections of held changes: one group for what the same rules hold for the same reason, with the approvals to paste.
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { KINDS } from '../core/catalog.ts';
-import { approvalLine, desiredNameOf, isReleasedByApproval, sharedExplanation } from '../core/held-texts.ts';
+import {
+  approvalLine,
+  desiredNameOf,
+  isReleasedByApproval,
+  ownRelease,
+  sharedExplanation,
+} from '../core/held-texts.ts';
 import { nameDifference } from '../core/name-difference.ts';
-import type { HeldChange, HoldRule, Plan } from '../core/plan.ts';
+import { type HeldChange, HOLD_RULES, type HoldRule, type Plan } from '../core/plan.ts';
 import { CHANGE_COLUMNS, changeCells } from './change-sections.ts';
 import {
   code,
@@ -57,26 +63,39 @@ export function heldSections({ held, createdAt }: Pick<Plan, 'held' | 'createdAt
   ];
 }
 
-function grouped(held: readonly HeldChange[]): HeldChange[][] {
-  const groups = new Map<string, HeldChange[]>();
-  for (const change of held) {
-    const { reason, release } = sharedExplanation(change);
-    const key = JSON.stringify([change.action, change.rules, reason, release]);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [change]);
-    else group.push(change);
-  }
-  return [...groups.values()].map((group) => sortedNaturally(group, KINDS));
+interface HeldGroup {
+  readonly rules: readonly HoldRule[];
+  readonly reason: string;
+  readonly release: string;
+  readonly changes: readonly HeldChange[];
 }
 
-function heldGroup(changes: readonly HeldChange[], expires: string): Group {
-  const [first] = changes;
-  const rules = first?.rules ?? [];
-  const explanation = first === undefined ? { reason: '', release: '' } : sharedExplanation(first);
+/** One group for each set of rules and each explanation, in the order of the rules. A change that is alone keeps its own names in the release. */
+function grouped(held: readonly HeldChange[]): HeldGroup[] {
+  const groups = new Map<string, HeldGroup & { readonly changes: HeldChange[] }>();
+  for (const change of sortedNaturally(held, KINDS)) {
+    const { rules } = change;
+    const { reason, release } = sharedExplanation(change);
+    const key = JSON.stringify([change.action, rules, reason, release]);
+    const group = groups.get(key);
+    if (group === undefined)
+      groups.set(key, { rules, reason, release: ownRelease(change), changes: [change] });
+    else {
+      group.changes.push(change);
+      groups.set(key, { ...group, release });
+    }
+  }
+  const rank = ({ rules: [rule] }: HeldGroup) => HOLD_RULES.findIndex((each) => each === rule);
+  return [...groups.values()].sort((a, b) => rank(a) - rank(b));
+}
+
+function heldGroup({ rules, reason, release, changes }: HeldGroup, expires: string): Group {
   const facts: Fact[] = [
-    ...(explanation.reason === '' ? [] : [{ label: 'Why', line: [explanation.reason] }]),
-    { label: 'Release', line: [explanation.release] },
+    ...(reason === '' ? [] : [{ label: 'Why', line: [reason] }]),
+    { label: 'Release', line: [release] },
   ];
+  const names = new Map<string, number>();
+  for (const { name } of changes) names.set(name, (names.get(name) ?? 0) + 1);
   const paste = approvals(changes, rules, expires);
   return {
     title: [
@@ -88,22 +107,25 @@ function heldGroup(changes: readonly HeldChange[], expires: string): Group {
       ...CHANGE_COLUMNS,
       { head: rules.includes('rename') ? 'New name' : 'Desired name' },
       { head: 'Difference' },
+      { head: 'Id' },
       { head: 'People' },
       { head: 'Who', below: 'overflow' },
     ],
-    rows: changes.map((change) => heldRow(change)),
+    rows: changes.map((change) => heldRow(change, names.get(change.name) === 1)),
     ...(paste === null ? {} : { paste }),
   };
 }
 
-function heldRow(change: HeldChange): Line[] {
-  const { action, name, usedBy, rules } = change;
+/** The id is shown only where the name alone does not identify the entry. */
+function heldRow(change: HeldChange, hasOwnName: boolean): Line[] {
+  const { action, name, remoteId, usedBy, rules } = change;
   const desired = desiredNameOf(change);
   return [
     ...changeCells(change, false),
     desired === null ? [] : [rules.includes('rename') ? '→ ' : 'near ', code(desired)],
     // A declared rename changes the name as it pleases; of a near name the difference may be invisible.
     desired === null || rules.includes('rename') ? [] : [nameDifference(name, desired)],
+    hasOwnName || remoteId === null ? [] : [toned('quiet', code(remoteId))],
     action === 'create' ? [] : [peopleHave(usedBy.length)],
     usedBy.length === 0 ? [] : [codeList(usedBy)],
   ];
@@ -120,16 +142,15 @@ function approvals(
   expires: string,
 ): Paste | null {
   if (!changes.every(isReleasedByApproval)) return null;
-  const what = rules.includes('rename')
-    ? 'To delete the old names although people have them'
-    : rules.includes('suspected_rename')
-      ? 'If these are no renames, to delete them although people have them'
-      : 'To approve these deletes';
+  const isOne = changes.length === 1;
+  const only = rules.includes('suspected_rename')
+    ? ` (only if ${isOne ? 'it is no rename' : 'they are no renames'})`
+    : '';
   return {
     intro: [
-      `${what}, paste this into the account's file (only the items if it has `,
+      `To approve ${isOne ? 'this delete' : 'these deletes'}${only}, paste into the account's file (below `,
       code('approvedDeletes'),
-      ' already):',
+      ' if it has that key):',
     ],
     key: 'approvedDeletes',
     items: changes.map(({ kind, name }) => approvalLine(kind, name, expires)),

@@ -36,7 +36,7 @@ export function accountLines(plan: PlanResult, { all, accounts }: LinesOptions):
   const changes = {
     title: '',
     groups: [{ columns, rows }],
-    ...(all ? { unlimited: true as const } : { textRows: losses.length + shown }),
+    ...(all ? { unlimited: true as const } : { textRows: Math.max(losses.length, shown) }),
   };
   const { label, tone } = planStatus(plan);
   return {

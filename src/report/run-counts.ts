@@ -1,6 +1,7 @@
 // Counts what became of every change of a run's plan. Each change is in exactly one count, so the counts add up.
 import type { RunDetail } from '../core/journal-reader.ts';
 import type { OperationRecord } from '../core/journal.ts';
+import type { Plan } from '../core/plan.ts';
 import { withStatus } from './run-status.ts';
 
 /** All but `kept` add up to the operations and the held changes of the plan. */
@@ -36,7 +37,7 @@ export function countRun({
     created: run.created,
     deleted: run.deleted,
     foundDone: Math.max(0, done - run.created - run.deleted),
-    held: plan === null ? run.held : plan.held.length + heldDuringRun(operations, plan.operations.length),
+    held: plan === null ? run.held : plan.held.length + heldDuringRun(operations, plan).length,
     // The record counts operations of unknown result as failed; here they are counted separately.
     failed: hasRows ? withStatus(operations, 'failed').length : run.failed,
     inDoubt: isRunning ? unknown : unknown + sent,
@@ -47,9 +48,17 @@ export function countRun({
   };
 }
 
-/** The rows of the plan's own held changes follow those of its operations. */
-function heldDuringRun(operations: readonly OperationRecord[], planned: number): number {
-  return withStatus(operations, 'held').filter(({ seq }) => seq <= planned).length;
+/** The operations that were held during the run. The journal also has a row for each change that the plan itself holds. */
+export function heldDuringRun(
+  operations: readonly OperationRecord[],
+  plan: Pick<Plan, 'held'> | null,
+): OperationRecord[] {
+  const planned = new Set(plan?.held.map(changeKey));
+  return withStatus(operations, 'held').filter((operation) => !planned.has(changeKey(operation)));
+}
+
+function changeKey(change: Pick<OperationRecord, 'action' | 'kind' | 'name' | 'remoteId'>): string {
+  return JSON.stringify([change.action, change.kind, change.remoteId ?? change.name]);
 }
 
 /** The sum of the counts of several runs. */

@@ -174,6 +174,7 @@ function runTotal(reports: readonly RunDetail[]): NonNullable<Report['total']> {
       ),
     ],
     table: {
+      heads: true,
       columns: [
         { head: 'Account' },
         { head: 'Status' },

@@ -5,9 +5,10 @@ import type { RunDetail } from '../core/journal-reader.ts';
 import { CHANGED_SINCE_PLAN, type PlanChange } from '../core/plan-changes.ts';
 import type { Plan } from '../core/plan.ts';
 import { CHANGE_COLUMNS, changeCells } from './change-sections.ts';
-import { code, codeList, toned, type Column, type Line, type Section } from './document.ts';
+import { code, codeList, toned, type Column, type Group, type Line, type Section } from './document.ts';
 import { HELD_INTRO } from './held-sections.ts';
 import { sortedNaturally } from './natural-order.ts';
+import { heldDuringRun } from './run-counts.ts';
 import { peopleOf } from './run-people.ts';
 import { withStatus } from './run-status.ts';
 import { count, duration, elapsedMs, people } from './formatting.ts';
@@ -32,8 +33,7 @@ export function outcomeSections(
   const done = withStatus(operations, 'done');
   const sent = withStatus(operations, 'sent');
   const unknown = withStatus(operations, 'unknown');
-  const plannedHolds = new Set(plan?.held.map(changeKey));
-  const held = withStatus(operations, 'held').filter((change) => !plannedHolds.has(changeKey(change)));
+  const held = heldDuringRun(operations, plan);
   const written = done.filter(({ attempts }) => attempts > 0);
   const hasRows = operations.length > 0 || detail === 'brief';
   const rest = hasRows ? withStatus(operations, 'skipped', 'pending') : unwritten(plan);
@@ -88,39 +88,62 @@ interface Rows {
   readonly intro: string | undefined;
 }
 
-function operationsSection({ title, rows: unsorted, intro }: Rows, plan: Plan | null): Section {
-  const rows = sortedNaturally(unsorted, KINDS);
-  const holders = rows.map((operation) => peopleOf(operation, plan) ?? []);
-  const who: Column[] = holders.some((ids) => ids.length > 0) ? [{ head: 'Who', below: 'overflow' }] : [];
+function operationsSection({ title, rows, intro }: Rows, plan: Plan | null): Section {
+  const byReason = new Map<string | null, OperationRecord[]>();
+  for (const operation of sortedNaturally(rows, KINDS)) {
+    const group = byReason.get(operation.reason);
+    if (group === undefined) byReason.set(operation.reason, [operation]);
+    else group.push(operation);
+  }
+  const isShared = (reason: string | null): boolean =>
+    reason !== null && (byReason.get(reason)?.length ?? 0) > 1;
+  const others = [...byReason].flatMap(([reason, group]) => (isShared(reason) ? [] : group));
   return {
     title,
     count: rows.length,
     textRows: TEXT_ROWS,
     ...(intro === undefined ? {} : { intro: [intro] }),
     groups: [
-      {
-        columns: [
-          ...CHANGE_COLUMNS,
-          { head: 'People' },
-          { head: 'Response' },
-          { head: 'Rule' },
-          { head: 'Duration', align: 'right' },
-          { head: 'Id' },
-          ...who,
-          { head: 'Reason', below: true },
-        ],
-        rows: rows.map((operation, index): Line[] => [
-          ...changeCells(operation, operation.status === 'done'),
-          peopleCell(operation, plan),
-          operation.status === 'done' ? attempts(operation) : response(operation),
-          operation.rule === null ? [] : [toned('warn', code(operation.rule))],
-          took(operation),
-          operation.remoteId === null ? [] : [toned('quiet', code(operation.remoteId))],
-          ...who.map((): Line => (holders[index]?.length ? [codeList(holders[index])] : [])),
-          operation.reason === null ? [] : [operation.reason],
-        ]),
-      },
+      ...[...byReason].flatMap(([reason, group]) =>
+        reason === null || !isShared(reason)
+          ? []
+          : [{ title: [`${reason} (${group.length})`], ...operationsTable(group, plan, 'shared') }],
+      ),
+      ...(others.length === 0 ? [] : [operationsTable(sortedNaturally(others, KINDS), plan, 'own')]),
     ],
+  };
+}
+
+/** A reason that several operations share is the title of their group. */
+function operationsTable(
+  rows: readonly OperationRecord[],
+  plan: Plan | null,
+  reasons: 'own' | 'shared',
+): Group {
+  const holders = rows.map((operation) => peopleOf(operation, plan) ?? []);
+  const who: Column[] = holders.some((ids) => ids.length > 0) ? [{ head: 'Who', below: 'overflow' }] : [];
+  const why: Column[] = reasons === 'own' ? [{ head: 'Reason', below: true }] : [];
+  return {
+    columns: [
+      ...CHANGE_COLUMNS,
+      { head: 'People' },
+      { head: 'Response' },
+      { head: 'Rule' },
+      { head: 'Duration', align: 'right' },
+      { head: 'Id' },
+      ...who,
+      ...why,
+    ],
+    rows: rows.map((operation, index): Line[] => [
+      ...changeCells(operation, operation.status === 'done'),
+      peopleCell(operation, plan),
+      operation.status === 'done' ? attempts(operation) : response(operation),
+      operation.rule === null ? [] : [toned('warn', code(operation.rule))],
+      took(operation),
+      operation.remoteId === null ? [] : [toned('quiet', code(operation.remoteId))],
+      ...who.map((): Line => (holders[index]?.length ? [codeList(holders[index])] : [])),
+      ...why.map((): Line => (operation.reason === null ? [] : [operation.reason])),
+    ]),
   };
 }
 
@@ -169,8 +192,4 @@ function attempts(operation: OperationRecord): string[] {
 function took(operation: OperationRecord): Line {
   const ms = elapsedMs(operation.startedAt, operation.finishedAt);
   return ms === null ? [] : [toned('quiet', duration(ms))];
-}
-
-function changeKey(change: Pick<OperationRecord, 'action' | 'kind' | 'name' | 'remoteId'>): string {
-  return JSON.stringify([change.action, change.kind, change.remoteId ?? change.name]);
 }

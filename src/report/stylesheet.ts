@@ -95,6 +95,8 @@ tbody tr { border-top: 1px solid var(--line); }
 tbody th { font-weight: 600; }
 th.number, td.number { padding-right: 1.5rem; text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 time { white-space: nowrap; font-variant-numeric: tabular-nums; }
+table.report td { overflow-wrap: anywhere; }
+table.report thead th { min-width: 6rem; }
 table.report thead th:nth-child(1) { width: 6rem; }
 table.report thead th:nth-child(2) { width: 14rem; }
 details { margin: 2rem 0; }

@@ -16,7 +16,7 @@ export function reportToText(report: Report, options: TextOptions): string {
 }
 
 function printTotal(printer: Printer, { line, table }: NonNullable<Report['total']>): string[] {
-  const rows = table.rows.length === 0 ? [] : [...printGroup(printer, table, { indent: '' }), ''];
+  const rows = table.rows.length === 0 ? [] : printGroup(printer, table, { indent: '' });
   return [...rows, ...printer.wrap('', printer.inline(line))];
 }
 

@@ -1,6 +1,7 @@
 // Joins the rooms of the daemon, starts them in order, and closes them in the reverse order.
 import path from 'node:path';
 import { planPosted } from '../app/posted-plan.ts';
+import { adaptHintsInLog } from '../cli/console.ts';
 import type { ServeOptions } from '../cli/environment.ts';
 import type { ConfigurationSource } from '../config/configuration-source.ts';
 import { createConfigurationSource } from '../config/configuration-source.ts';
@@ -73,7 +74,7 @@ export async function serve(
   const { service, issues } = await files.read();
   if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
   const tokens = await readTokens(service, resolveSecret);
-  const { log, sink } = await openLog(service.log);
+  const { log, sink } = await openLog(service.log, adaptHintsInLog);
   const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
   const closers: Process['closers'] = [];
   const started = { version, pid: process.pid, config: path.resolve(configFile), store: service.store };

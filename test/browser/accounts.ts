@@ -47,7 +47,7 @@ function drifting(name: string, mode: string): StagedAccount {
 function slow(name: string): StagedAccount {
   return {
     name,
-    skills: ['Go', 'COBOL'],
+    skills: ['Go'],
     file: `mode: approve\n${yaml('skills', ['Go', ...numbered('Skill', 40)])}`,
   };
 }

@@ -137,6 +137,11 @@ test('without a terminal and without --yes apply shows the plan and refuses', as
   expect(s.writes()).toEqual([]);
 });
 
+test('without a terminal and without --yes apply does not refuse when nothing is to be applied', async () => {
+  const s = await scene({ skills: ['Kept'], file: 'skills: [Kept]' });
+  expect([(await s.run(['apply'])).status, s.writes()]).toEqual([0, []]);
+});
+
 test.skipIf(!hasTerminal)('apply asks about the deletes that --accept-shrink allows', async () => {
   const names = Array.from({ length: 40 }, (_, i) => `Skill ${i}`);
   const s = await scene({

@@ -70,18 +70,6 @@ test('an account without skills and roles is reported as managing nothing, with 
   expect(codes((await s.plan()).plan)).toEqual([]);
 });
 
-test('completion lists the supported shells and no others', async () => {
-  const workspace = makeWorkspace('unused');
-  const run = (...args: string[]) => workspace.run(args, { withoutConfig: true });
-  for (const shell of ['tcsh', 'powershell']) {
-    const { status, stdout, stderr } = await run('completion', shell);
-    expect([status, stdout]).toEqual([64, '']);
-    expect(stderr).toContain('Allowed choices are bash, zsh, fish.');
-  }
-  expect((await run('completion', '--help')).stdout).not.toContain('powershell');
-  expect((await run('complete', '--', 'completion', '')).stdout).not.toContain('powershell');
-});
-
 test('the sandbox accepts the example files of its --help', async () => {
   const workspace = makeWorkspace('unused');
   const { stdout } = await workspace.run(['sandbox', '--help'], { withoutConfig: true });

@@ -8,7 +8,10 @@ import { makeWorkspace } from '../support/workspace.ts';
 
 // eslint-disable-next-line no-control-regex
 const COLOUR = /\u001B\[[0-9;]*m/;
-const COMMANDS = 'validate plan apply serve dump usage history show doctor sandbox completion'.split(' ');
+const COMMANDS =
+  'init validate plan apply serve status dump usage who history show restore snapshots diff doctor sandbox completion'.split(
+    ' ',
+  );
 
 test('validate needs neither network nor secrets, and missing secrets fail it only with --require-secrets', async () => {
   const workspace = makeWorkspace('unused');
@@ -198,20 +201,6 @@ test('doctor checks everything and writes nothing', async () => {
   expect(s.rows('select * from runs')).toEqual([]);
 });
 
-test.each(['bash', 'zsh', 'fish'])('completion prints a script for %s', async (shell) => {
-  const workspace = makeWorkspace('unused');
-  const { status, stdout, stderr } = await workspace.run(['completion', shell], { withoutConfig: true });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  expect(stdout).toContain('rolecall');
-});
-
-test('completion lists the commands and refuses an unknown shell', async () => {
-  const workspace = makeWorkspace('unused');
-  const { stdout } = await workspace.run(['complete', '--', ''], { withoutConfig: true });
-  for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^${command}\\b`, 'm'));
-  expect((await workspace.run(['completion', 'tcsh'], { withoutConfig: true })).status).toBe(64);
-});
-
 test('--help lists every command and the exit statuses, and each command has its own help', async () => {
   const workspace = makeWorkspace('unused');
   const run = (...args: string[]) => workspace.run(args, { withoutConfig: true });
@@ -262,21 +251,60 @@ test('--output writes the report to a file instead of stdout', async () => {
   }
 });
 
-test('reports are text, JSON or Markdown, and no format has colours in a pipe', async () => {
+test.each([
+  [['plan']],
+  [['plan', '--save', 'missing/plan.json']],
+  [['apply', '--yes']],
+  [['usage']],
+  [['doctor']],
+  [['history']],
+  [['show', 'last']],
+  [['validate']],
+])('an unwritable file costs the command %j nothing: no request, no run, no store', async (command) => {
+  const s = await scene({ skills: ['Old'], file: 'skills: [New]' });
+  const args = command.includes('--save') ? command : [...command, '--output', 'missing/report'];
+  const { status, stdout, stderr } = await s.run(args);
+  expect([status, stdout]).toEqual([64, '']);
+  expect(stderr).toMatch(
+    /^error: cannot write missing\/\S+ \(ENOENT\); check the path of --(?:output|save)$/m,
+  );
+  expect(s.sandbox.requests()).toEqual([]);
+  expect(existsSync(join(s.folder, 'data'))).toBe(false);
+});
+
+test('apply prints one HTML document: of the runs, or of the plans that nobody confirmed', async () => {
+  const s = await scene({ skills: ['Old'], file: 'skills: [New]' });
+  const refused = await s.run(['apply', '--format', 'html']);
+  expect(refused.status).toBe(64);
+  const applied = await s.run(['apply', '--yes', '--accept-no-history', '--format', 'html']);
+  expect([applied.status, s.names().skills]).toEqual([0, ['New']]);
+  for (const { stdout } of [refused, applied]) {
+    expect(stdout.match(/<!doctype html>/g)).toHaveLength(1);
+    expect(stdout).toMatch(/New/);
+  }
+  expect(applied.stdout).toMatch(/Nobody lost a skill or role\..*1 created, 1 deleted/s);
+});
+
+test('reports are text, JSON, Markdown or HTML, and no format has colours in a pipe', async () => {
   const s = await scene({ skills: ['Old *b*'], file: 'skills: ["New | <x>"]' });
   await s.apply();
   s.configure('skills: ["Newer | <x>"]');
   for (const command of [['plan'], ['usage'], ['history'], ['validate']]) {
-    const [text, json, markdown] = await Promise.all(
+    const [text, json, markdown, html] = await Promise.all(
       // CI runners set it, and libraries take it as a request for colours.
-      ['text', 'json', 'markdown'].map((format) =>
+      ['text', 'json', 'markdown', 'html'].map((format) =>
         s.run([...command, '--format', format], { env: { CI: 'true' } }),
       ),
     );
-    expect([command, text?.status, json?.status, markdown?.status]).toEqual([command, 0, 0, 0]);
+    expect(
+      [command, text, json, markdown, html].map((each) =>
+        each !== undefined && 'status' in each ? each.status : each,
+      ),
+    ).toEqual([command, 0, 0, 0, 0]);
     expect(JSON.parse(json?.stdout ?? '')).toBeInstanceOf(Array);
     expect(markdown?.stdout).toMatch(/^#/m);
-    for (const result of [text, json, markdown]) expect(result?.stdout).not.toMatch(COLOUR);
+    expect(html?.stdout).toMatch(/^<!doctype html>\n<html lang="en">.*<\/html>\n$/s);
+    for (const result of [text, json, markdown, html]) expect(result?.stdout).not.toMatch(COLOUR);
   }
   const table = (await s.run(['plan', '--format', 'markdown'])).stdout;
   const row = table.split('\n').find((line) => line.startsWith('| + skill'));

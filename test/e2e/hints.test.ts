@@ -66,11 +66,37 @@ test.each([[['--help']], [['help']], [['help', 'plan']], [['plan', '--help']], [
   },
 );
 
-test('the error about a missing configuration suggests no command that does not exist', async () => {
+test('the error about a missing configuration suggests init, in the same place', async () => {
   const workspace = makeWorkspace('unused');
   const { status, stderr } = await workspace.run(['plan'], { withoutConfig: true });
   expect(status).toBe(4);
-  expect(stderr).not.toContain('init');
+  expect(stderr).toContain('run `rolecall init` to write one');
+  expect((await workspace.run(['plan'])).stderr).toContain(
+    `\`rolecall --config ${workspace.folder}/config/rolecall.yaml init\``,
+  );
+});
+
+test('a mistyped command is refused with the command that was probably intended', async () => {
+  const workspace = makeWorkspace('unused');
+  for (const args of [['plann'], ['help', 'plann'], ['plann', '--help']]) {
+    const { status, stderr } = await workspace.run(args, { withoutConfig: true });
+    expect([args, status]).toEqual([args, 64]);
+    expect(stderr).toContain('Did you mean plan?');
+  }
+});
+
+test('the log of the daemon and doctor repeat the given --config in the commands that they suggest', async () => {
+  const s = await scene({ skills: ['A', 'B'], file: 'skills: [A]', others: [{ name: 'other', id: '43' }] });
+  await s.run(['apply', '--yes']);
+  const file = `${s.folder}/config/rolecall.yaml`;
+  s.configure('accountId: "43"\nskills: [A]');
+  const running = s.start(['serve']);
+  await s.until('a run failed', () => running.output().stderr.includes('identity_mismatch'));
+  running.process.kill('SIGTERM');
+  const { stderr } = await running.ended;
+  expect(stderr).toContain('rolecall ');
+  for (const [command] of stderr.matchAll(/`rolecall [^`]*`/g))
+    expect(command).toContain(`--config ${file} `);
 });
 
 async function runsOf(s: Scene): Promise<readonly RunRecord[]> {

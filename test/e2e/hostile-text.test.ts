@@ -96,7 +96,7 @@ test(
   async () => {
     // The plan deletes every skill and every role.
     const s = await hostileScene(`${POLICY}\nskills: []\nroles: []`);
-    const texts = ['text', 'markdown'];
+    const texts = ['text', 'markdown', 'html'];
 
     await s.run(['plan']);
     const planned = JSON.parse(
@@ -156,12 +156,14 @@ test(
     }[];
     const lines = new Set(refused.filter(({ severity }) => severity === 'error').map(({ line }) => line));
     expect(lines.size).toBe(FORBIDDEN_NAMES.length);
-    for (const format of ['text', 'markdown']) await runHarmlessly(s, ['validate', '--format', format], [4]);
+    for (const format of ['text', 'markdown', 'html'])
+      await runHarmlessly(s, ['validate', '--format', format], [4]);
     await runHarmlessly(s, ['plan'], [4]);
 
     const desired = [...ODD_NAMES, ...LOUD_NAMES];
     s.configure(`skills:\n${list(desired)}\nroles: []`);
-    for (const format of ['text', 'markdown']) await runHarmlessly(s, ['validate', '--format', format], [0]);
+    for (const format of ['text', 'markdown', 'html'])
+      await runHarmlessly(s, ['validate', '--format', format], [0]);
     await runHarmlessly(s, ['apply', '--yes'], [0]);
     const wanted = desired.map((name) => name.normalize('NFC')).toSorted();
     expect(s.names().skills).toEqual(wanted);

@@ -12,6 +12,11 @@ const SCHEMA_OF = {
   usage: 'usage',
   validate: 'validate',
   doctor: 'doctor',
+  status: 'status',
+  who: 'who',
+  restore: 'restore',
+  snapshots: 'snapshots',
+  diff: 'diff',
 } as const;
 
 interface Failure {
@@ -53,6 +58,24 @@ async function elements(
   return list;
 }
 
+test('the JSON of status, who, restore, snapshots and diff matches the published schemas', async () => {
+  const s = await scene({
+    skills: ['Perl', 'Kept'],
+    roles: ['Dev'],
+    resources: [{ id: 'p1', skills: ['Perl'], role: 'Dev' }],
+    file: 'policy: { delete: always, maxDeletePercent: 100 }\nskills: [Kept, New]\nroles: [Dev]',
+  });
+  s.configure('skills: [1.0]', 'broken');
+  await s.run(['plan', 'acme']);
+  await s.run(['apply', 'acme', '--yes']);
+  expect((await elements(s, ['status'], 0)).map(({ state }) => state)).toEqual(['invalid', 'converged']);
+  expect(await elements(s, ['who', 'Kept'], 0)).toHaveLength(2);
+  expect(await elements(s, ['who', 'nobody'], 1)).toHaveLength(2);
+  expect(await elements(s, ['restore', 'last'], 0)).toMatchObject([{ yaml: 'skills:\n  - Perl\n' }]);
+  expect((await elements(s, ['snapshots'], 0)).length).toBe(3);
+  expect(await elements(s, ['diff', '1', 'now'], 0)).toMatchObject([{ after: { id: null } }]);
+});
+
 test('every command with --format json has a published schema, which this file checks', async () => {
   const s = await scene({ file: 'skills: [A]' });
   const { stdout } = await s.run(['--help']);
@@ -89,28 +112,44 @@ test('the JSON of history, usage, validate, doctor, plan, apply and show matches
   expect(parts.map(({ account }) => account)).toEqual([null, 'acme', 'broken']);
 });
 
-test.each([[['plan']], [['apply', '--yes']], [['history']], [['show', 'last']], [['usage']], [['doctor']]])(
-  'the command %j prints JSON even when the service file is invalid',
-  async (args) => {
-    const s = await scene({ file: 'skills: [A]' });
-    s.write('config/rolecall.yaml', 'accounts: 5\n');
-    const [failure] = await elements(s, args, 4);
-    expect(failure).toMatchObject({ status: 'failed', error: { code: 'config_invalid' } });
-    const { stdout } = await s.run([...args, '--format', 'json', '--output', 'report.json']);
-    expect(stdout).toBe('');
-    expect(readFileSync(`${s.folder}/report.json`, 'utf8')).toContain('config_invalid');
-  },
-);
+test.each([
+  [['plan']],
+  [['apply', '--yes']],
+  [['history']],
+  [['show', 'last']],
+  [['usage']],
+  [['doctor']],
+  [['status']],
+  [['who', 'A']],
+  [['restore', 'last']],
+  [['snapshots']],
+  [['diff', 'last', 'now']],
+])('the command %j prints JSON even when the service file is invalid', async (args) => {
+  const s = await scene({ file: 'skills: [A]' });
+  s.write('config/rolecall.yaml', 'accounts: 5\n');
+  const [failure] = await elements(s, args, 4);
+  expect(failure).toMatchObject({ status: 'failed', error: { code: 'config_invalid' } });
+  const { stdout } = await s.run([...args, '--format', 'json', '--output', 'report.json']);
+  expect(stdout).toBe('');
+  expect(readFileSync(`${s.folder}/report.json`, 'utf8')).toContain('config_invalid');
+});
 
-test.each([[['plan']], [['apply', '--yes']], [['history']], [['show', 'last']]])(
-  'the command %j prints JSON even when the store cannot be opened',
-  async (args) => {
-    const s = await scene({ file: 'skills: [A]' });
-    s.write('data/rolecall.db', 'no database, and longer than its header');
-    const [failure] = await elements(s, args, 1);
-    expect(failure).toMatchObject({ status: 'failed', error: { code: expect.stringMatching(/^store_/) } });
-  },
-);
+test.each([
+  [['plan']],
+  [['apply', '--yes']],
+  [['history']],
+  [['show', 'last']],
+  [['status']],
+  [['who', 'A']],
+  [['restore', 'last']],
+  [['snapshots']],
+  [['diff', 'last', 'now']],
+])('the command %j prints JSON even when the store cannot be opened', async (args) => {
+  const s = await scene({ file: 'skills: [A]' });
+  s.write('data/rolecall.db', 'no database, and longer than its header');
+  const [failure] = await elements(s, args, 1);
+  expect(failure).toMatchObject({ status: 'failed', error: { code: expect.stringMatching(/^store_/) } });
+});
 
 test.each([[['history']], [['show', 'last']]])(
   'the command %j prints JSON even when there is no store yet',
@@ -138,6 +177,10 @@ const WRONG_USAGE: readonly (readonly string[])[] = [
   ['show'],
   ['show', 'nothing', 'surplus'],
   ['usage', 'nobody'],
+  ['status', 'nobody'],
+  ['who'],
+  ['diff', 'now', 'now'],
+  ['restore', 'last', '--format', 'odd'],
   ['doctor', 'nobody'],
   ['validate', 'surplus'],
   ['validate', '--output', 'missing/report'],
@@ -149,7 +192,7 @@ test.each(WRONG_USAGE.map((args) => [args]))('the command %j prints wrong usage 
   expect(list).toMatchObject([{ status: 'failed', error: { code: 'usage' } }]);
   expect(JSON.stringify(list)).not.toMatch(/"message":"error|bug/);
   const { stdout, stderr } = await s.run([...args, '--format=json']);
-  expect(Array.isArray(JSON.parse(stdout))).toBe(args[0] !== 'show');
+  expect(Array.isArray(JSON.parse(stdout))).toBe(!['show', 'diff', 'restore'].includes(args[0] ?? ''));
   expect(stderr).toMatch(/^error: /m);
 });
 

@@ -240,7 +240,7 @@ test('a response to plan --server cannot control the terminal or the CI runner',
   ];
   for (const [status, text] of answers) {
     const impostor = await startRecorder(status, text);
-    for (const format of ['text', 'markdown', 'json']) {
+    for (const format of ['text', 'markdown', 'html', 'json']) {
       const { stdout, stderr } = await s.run(['plan', '--server', impostor.url, '--format', format], { env });
       // eslint-disable-next-line no-control-regex
       expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]|^\s*::/m);

@@ -57,28 +57,100 @@ test('a saved plan is applied exactly, without a question, and cannot be applied
   expect(s.writes()).toEqual([]);
 });
 
-const CHANGES: readonly (readonly [string, (s: Scene) => void])[] = [
-  ['another entry exists', (s) => s.sandbox.addSkill('acme', 'Surprise')],
-  ['an entry was removed', (s) => s.sandbox.removeEntry('acme', s.idOf('Old a'))],
-  ['the entry of a planned create exists already', (s) => s.sandbox.addSkill('acme', 'New a')],
+interface Reported {
+  readonly change: string;
+  readonly name?: string;
+  readonly message: string;
+  readonly gained?: readonly string[];
+}
+
+/** What is done after the plan was saved, and what the refusal must report: each change, and words of its message. */
+const CHANGES: readonly (readonly [
+  string,
+  (s: Scene) => void,
+  readonly (readonly [string, string?, string?])[],
+])[] = [
+  [
+    'another entry exists',
+    (s) => s.sandbox.addSkill('acme', 'Surprise'),
+    [['appeared', 'Surprise', 'appeared in the account; it would be deleted now']],
+  ],
+  [
+    'an entry was removed',
+    (s) => s.sandbox.removeEntry('acme', s.idOf('Old a')),
+    [['vanished', 'Old a', 'is no longer in the account']],
+  ],
+  [
+    'an entry that the file names was removed',
+    (s) => s.sandbox.removeEntry('acme', s.idOf('Dev')),
+    [['vanished', 'Dev', 'it would be created again']],
+  ],
+  [
+    'an entry that the file names was renamed',
+    (s) => s.sandbox.renameEntry('acme', s.idOf('Dev'), 'Developer'),
+    [['renamed', 'Dev', 'is named “Developer” now']],
+  ],
+  [
+    'an entry that the plan deletes was renamed',
+    (s) => s.sandbox.renameEntry('acme', s.idOf('Old a'), 'Older a'),
+    [['renamed', 'Older a', 'was renamed from “Old a” to “Older a”']],
+  ],
+  [
+    'the entry of a planned create exists already',
+    (s) => s.sandbox.addSkill('acme', 'New a'),
+    [['appeared', 'New a', 'exists in the account now']],
+  ],
   [
     'somebody was assigned an entry that the plan deletes',
     (s) => s.sandbox.assign('acme', 'r1', s.idOf('Old a')),
+    [['held', 'Old a', 'is held now (in_use); people who have it: r1']],
   ],
-  ['the file lists other skills', (s) => s.configure('skills: [New c]')],
+  [
+    'the file lists other skills',
+    (s) => s.configure('skills: [New c]'),
+    [
+      ['configuration'],
+      ['planned', 'New c', 'the file requests it now'],
+      ['planned', 'Twin', 'the file no longer names it'],
+    ],
+  ],
 ];
 
-test.each(CHANGES)('a saved plan is stale and nothing is written when %s', async (_, change) => {
-  const s = await scene(BUSY);
+test.each(CHANGES)(
+  'a saved plan is stale and nothing is written when %s, which the refusal reports',
+  async (_, change, expected) => {
+    const s = await scene(BUSY);
+    await saved(s);
+    change(s);
+    s.sandbox.clearRequests();
+    const { status, stdout } = await s.run(['apply', '--plan', 'plan.json', '--format', 'json']);
+    expect(status).toBe(5);
+    const [run] = arrayOf<{ warnings: Reported[] }>(
+      Object.assign({ status, stdout, stderr: '', signal: null }),
+    );
+    expect(run).toMatchObject({ status: 'failed', errorCode: 'plan_stale' });
+    expect(s.writes()).toEqual([]);
+    const changes = run?.warnings.filter((warning) => 'change' in warning) ?? [];
+    for (const [kind, name, words = ''] of expected) {
+      const found = changes.filter((each) => each.change === kind && each.name === name);
+      const messages = found.map(({ message }) => message).join('\n');
+      expect([kind, name, messages, changes]).toEqual([kind, name, expect.stringContaining(words), changes]);
+      expect(found).not.toEqual([]);
+    }
+    const shown = (await s.run(['show', 'last'])).stdout;
+    expect(shown).toContain(`Changed since the plan was made (${changes.length})`);
+    for (const { message } of changes) expect(shown).toContain(message.split(' ')[0]);
+  },
+);
+
+test('a saved plan whose deletes lose other people names who gained and who lost the entry', async () => {
+  const s = await scene({ ...BUSY, file: 'skills: [Kept, Twin]\npolicy: { delete: always }' });
   await saved(s);
-  change(s);
-  s.sandbox.clearRequests();
-  const { status, stdout } = await s.run(['apply', '--plan', 'plan.json', '--format', 'json']);
-  expect(status).toBe(5);
-  expect(arrayOf(Object.assign({ status, stdout, stderr: '', signal: null }))).toMatchObject([
-    { status: 'failed', errorCode: 'plan_stale' },
-  ]);
-  expect(s.writes()).toEqual([]);
+  s.sandbox.unassign('acme', 'r2', s.idOf('Used'));
+  s.sandbox.addResource('acme', { id: 'r3', skills: ['Used'] });
+  const { status, stdout } = await s.run(['apply', '--plan', 'plan.json']);
+  expect([status, s.writes()]).toEqual([5, []]);
+  expect(stdout).toMatch(/- skill {2}Used {2}2 people have it now: newly r3; no longer r2/);
 });
 
 test.each<[string, (plan: Plan) => unknown]>([

@@ -39,6 +39,7 @@ test('no secret that a service quotes is printed, stored or sent', { timeout: 90
   for (const command of [
     ['plan', '--format', 'json', '--save', 'saved.json'],
     ['plan', '--format', 'markdown'],
+    ['plan', '--format', 'html'],
     ['doctor'],
     ['usage'],
     ['history', '--limit', '1000', '--format', 'json'],

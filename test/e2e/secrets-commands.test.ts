@@ -8,10 +8,22 @@ import { git } from '../support/git.ts';
 import { type Parrot, startParrot } from '../support/parrot.ts';
 import { type Result, until } from '../support/workspace.ts';
 
-const FORMATS = ['text', 'json', 'markdown'];
+const FORMATS = ['text', 'json', 'markdown', 'html'];
 
 /** How each command is run. The test fails if a command of `--help` is missing here. */
 const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
+  async init({ w, parrot }) {
+    const given = ['init', '--account', 'vault', '--token-env', 'CANARY_TOKEN', '--dir', 'first'];
+    expect(
+      await w.run([...given, '--base-url', `${parrot.url}/vault`], { withoutConfig: true }),
+    ).toMatchObject({
+      status: 0,
+    });
+    await all(w, [
+      ['init', '--account', 'vault', '--base-url', parrot.url, '--token-env', CANARY],
+      ['init', '--account', 'vault', '--base-url', parrot.url, '--token-file', CANARY],
+    ]);
+  },
   validate: ({ w }) => all(w, everyFormat(['validate', '--require-secrets', '--output', 'validate.out'])),
   async plan({ w, parrot }) {
     await all(w, [...everyFormat(['plan', '--detailed-exitcode']), ['plan', '--save', 'saved.json']]);
@@ -40,6 +52,14 @@ const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
     const [run] = w.rows<{ id: string }>('select id from runs where created > 0 or failed > 0');
     await all(w, everyFormat(['show', run?.id ?? 'none']));
   },
+  status: ({ w }) => all(w, everyFormat(['status'])),
+  who: ({ w }) => all(w, everyFormat(['who', 'Go'])),
+  async restore({ w }) {
+    const [run] = w.rows<{ id: string }>('select id from runs where deleted > 0 or failed > 0');
+    await all(w, [...everyFormat(['restore', run?.id ?? 'last']), ['restore', 'last', '--format', 'csv']]);
+  },
+  snapshots: ({ w }) => all(w, everyFormat(['snapshots'])),
+  diff: ({ w }) => all(w, [...everyFormat(['diff', 'last', 'now']), ['diff', '1', 'last']]),
   doctor: ({ w }) => all(w, [['doctor'], ['doctor', '--format', 'json', '--output', 'doctor.json']]),
   backup: ({ w }) => w.run(['backup', 'copy.db']),
   sandbox: ({ w }) => stopWhenPrinted(w, ['sandbox', '--port', '0', '--data', 'sandbox.db'], /listens at/),
@@ -102,8 +122,8 @@ function spyOnGit(w: CanaryWorkspace): { readonly path: string; recorded(): stri
 
 async function commandsOf(w: CanaryWorkspace): Promise<string[]> {
   const { stdout } = await w.run(['--help']);
-  const [, list = ''] = /\nCommands:\n([^]*?)\n\n/.exec(stdout) ?? [];
-  return [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name);
+  const [, list = ''] = /\nStart:\n([^]*?)\n\nExit status/.exec(stdout) ?? [];
+  return ['help', ...[...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name)];
 }
 
 test('no command prints, stores or passes on a token or a salary', { timeout: 90_000 }, async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Scene, scene } from '../support/scene.ts';
 
-const FORMATS = ['text', 'json', 'markdown'];
+const FORMATS = ['text', 'json', 'markdown', 'html'];
 
 async function appliedScene(): Promise<{ s: Scene; id: string }> {
   const s = await scene({ file: 'skills: [Go]' });

@@ -9,7 +9,9 @@ import { nameProblem } from '../../src/core/name-rules.ts';
 import { compareCodePoints } from '../../src/core/names.ts';
 import { yamlQuoted, yamlText } from '../../src/core/yaml-text.ts';
 import { visible } from '../../src/report/escape-invisible.ts';
-import { entry, heldAs, person, plan, rulesFor } from '../unit/core/builders.ts';
+import { renderPlans } from '../../src/report/plan-report.ts';
+import { HOSTILE_NAMES } from '../support/hostile-names.ts';
+import { entry, heldAs, person, plan, rulesFor, UNLIMITED as ANY_NUMBER } from '../unit/core/builders.ts';
 
 const tricky = fc.constantFrom(
   ' lead', 'trail ', '\ttab', 'line\nbreak', '\u00a0', 'a  b', '1.0', '012', 'true', 'null', '~', 'yes', 'a: b', 'a:',
@@ -37,6 +39,7 @@ async function loaded(lines: string) {
   };
 }
 
+const UNLIMITED = { ...ANY_NUMBER, delete: 'unused' } as const;
 const HOLDERS = [person('p1', ['1']), person('p2', ['1'])];
 
 describe('advice in a report', () => {
@@ -60,6 +63,32 @@ describe('advice in a report', () => {
       }),
     );
   });
+
+  test.each(['text', 'markdown'] as const)(
+    'to approve many deletes is one block of %s that is accepted as it is shown, also when it is shortened',
+    async (format) => {
+      const old = HOSTILE_NAMES.filter((each) => each !== '' && !/\p{Cs}|\p{M}{31}/u.test(each));
+      const names = [...new Set(old.map((each) => each.normalize('NFC')))];
+      const observed = {
+        skill: [...names.map((each) => entry(each)), entry('Kept')],
+        resources: [person('p1', names)],
+      };
+      const before = plan({ skills: ['Kept'], observed });
+      for (const verbose of format === 'text' ? [true, false] : [false]) {
+        const report = renderPlans([before], { format, colour: false, width: 80, verbose });
+        const blocks = [...report.matchAll(/^approvedDeletes:\n(?: {2}[-#].*\n)+/gm)].map(([block]) => block);
+        expect(blocks).toHaveLength(1);
+        const { desired, errors } = await loaded(`skills: [Kept]\n${blocks.join('')}`);
+        expect(errors).toEqual([]);
+        const approvedDeletes = desired?.approvedDeletes ?? [];
+        if (verbose) expect(new Set(approvedDeletes.map((each) => each.name))).toEqual(new Set(names));
+        else expect(blocks[0]).toContain(`# … and ${names.length - approvedDeletes.length} more`);
+        expect(approvedDeletes.length).toBeGreaterThan(9);
+        const after = plan({ skills: ['Kept'], observed, approvedDeletes, policy: UNLIMITED });
+        expect(after.operations).toHaveLength(approvedDeletes.length);
+      }
+    },
+  );
 
   test('to declare a rename is accepted as it is shown, and marks the rename', async () => {
     await fc.assert(

@@ -1,5 +1,6 @@
 // The built program on its own terminal, through the `script` command.
 import { execFileSync, spawn } from 'node:child_process';
+import { onTestFinished } from 'vitest';
 import { PROGRAM } from './workspace.ts';
 
 function canRun(): boolean {
@@ -45,6 +46,37 @@ export function onTerminal(
     if (isTyped || typed === undefined || !output.includes('is accepted:')) return;
     isTyped = true;
     child.stdin.write(typed);
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ status, output }));
+  });
+}
+
+/** Runs the program on a terminal. Each text is typed when the program has shown the one beside it. */
+export function typedOnTerminal(
+  folder: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  typed: readonly (readonly [shown: string, keys: string])[],
+): Promise<{ readonly status: number | null; readonly output: string }> {
+  const command = [process.execPath, PROGRAM, ...args].map((part) => `'${part}'`).join(' ');
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'] ?? '', HOME: folder, TERM: 'xterm', SHELL: '/bin/sh', ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const remaining = [...typed];
+  let output = '';
+  let seen = 0;
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+    for (let [next] = remaining; next !== undefined && output.includes(next[0], seen); [next] = remaining) {
+      seen = output.length;
+      child.stdin.write(next[1]);
+      remaining.shift();
+    }
   });
   return new Promise((resolve, reject) => {
     child.on('error', reject);

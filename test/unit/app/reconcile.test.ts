@@ -4,6 +4,7 @@ import type { ApplyDeps } from '../../../src/app/request.ts';
 import type { RunResult } from '../../../src/app/run-result.ts';
 import { StoreError } from '../../../src/core/errors.ts';
 import type { Journal, ServiceReader } from '../../../src/core/ports.ts';
+import type { ProgressObserver } from '../../../src/core/progress.ts';
 import { onResult, operations, stage } from './stage.ts';
 
 const PERSON = { id: 'p1', skills: [] };
@@ -487,4 +488,58 @@ it('skills and roles are read before the people, in every reading', async () => 
   }
   // To plan, before the first delete, to verify.
   expect(read.length).toBeGreaterThanOrEqual(9);
+});
+
+describe('the progress of a run', () => {
+  /** The activities in their order, without repetition. */
+  function recorder(): { readonly seen: string[]; readonly progress: ProgressObserver } {
+    const seen: string[] = [];
+    return {
+      seen,
+      progress(activity) {
+        const text = activity.type === 'apply' ? `${activity.action} of ${activity.total}` : activity.type;
+        if (seen.at(-1) !== text) seen.push(text);
+      },
+    };
+  }
+
+  it('names each step', async () => {
+    const { seen, progress } = recorder();
+    const on = await stage({ seed: { name: 'acme', id: '42', skills: ['Old'], resources: [PERSON] } });
+    await on.apply({ skills: ['A', 'B'], progress });
+    expect(seen).toEqual(['lists', 'plan', 'create of 3', 'lists', 'delete of 3', 'verify']);
+  });
+
+  it('names the waits for lists that lack an entry, and for lists that show no change yet', async () => {
+    const { seen, progress } = recorder();
+    const on = await stage({
+      seed: { name: 'acme', id: '42', skills: ['A', 'B'], resources: [PERSON] },
+      settings: { listDelayMs: 40 },
+    });
+    await on.apply({ skills: ['A', 'B'] });
+    const [, second] = on.sandbox.state('acme').skills;
+    on.sandbox.removeEntry('acme', second?.id ?? '');
+    await on.apply({ skills: ['A', 'B'], progress });
+    expect(seen).toEqual(['lists', 'recheck', 'lists', 'plan', 'create of 1', 'verify']);
+  });
+
+  it('names the wait for the first create into an empty list, and for an answer that was lost', async () => {
+    const { seen, progress } = recorder();
+    const on = await stage({
+      seed: { name: 'acme', id: '42', resources: [PERSON] },
+      settings: { listDelayMs: 40 },
+      faults: [{ match: { method: 'POST' }, skip: 1, do: { type: 'drop-after-effect' } }],
+    });
+    await on.apply({ skills: ['A', 'B'], progress });
+    expect(seen).toEqual([
+      'lists',
+      'plan',
+      'create of 2',
+      'probe',
+      'create of 2',
+      'settle',
+      'create of 2',
+      'verify',
+    ]);
+  });
 });

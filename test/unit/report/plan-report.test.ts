@@ -17,6 +17,7 @@ import {
   resourceIds,
   TEXT,
 } from './samples.ts';
+import { entry, person, plan as planOf } from '../core/builders.ts';
 import type { PlanResult } from '../../../src/core/plan.ts';
 
 const FAILED: PlanResult = {
@@ -236,6 +237,128 @@ describe('plans as markdown', () => {
   });
 });
 
+/** A plan of names that repeat what the sentences of a plan contain, made by the planner. */
+function plannedHolds(names: readonly string[], near: readonly string[] = []) {
+  return planOf({
+    skills: ['Kept', { name: 'New; name”', formerly: ['Old'] }, ...near],
+    policy: UNLIMITED_DELETES,
+    observed: {
+      skill: ['Kept', 'Old', ...names].map((name) => entry(name)),
+      resources: [person('ada', ['Old', ...names]), person('grace', ['Old'])],
+    },
+  });
+}
+const UNLIMITED_DELETES = { maxDeletes: 9999, maxDeletesPerDay: 9999, maxDeletePercent: 100 };
+
+describe('held changes', () => {
+  it('share one reason and one release, whatever their names and people', () => {
+    const text = renderPlans([plannedHolds(['Perl', '1 person has it; or “x”', 'Ada', 'to approve'])], TEXT);
+    expect(text.match(/remove them from these people; or approve the deletes/g)).toHaveLength(1);
+    expect(text.match(/in_use: people have it \(4\)/g)).toHaveLength(1);
+  });
+
+  it('show the old and the new name of a rename side by side, with the people who are still to be moved', () => {
+    const text = renderPlans([plannedHolds([])], TEXT);
+    expect(text).toContain('- skill  Old  → New; name”  2 people have it  ada, grace\n');
+    expect(text).toContain('Release  assign “New; name”” to those people by hand; or approve the delete\n');
+  });
+
+  it('show where a name differs from the desired one that it is near to, also if nobody can see it', () => {
+    const text = renderPlans([plannedHolds(['Site\u00a0lead'], ['Site lead'])], { ...TEXT, width: 200 });
+    expect(text).toContain(
+      '- skill  Site\\u00a0lead  near Site lead  character 5 is U+00A0 no-break space, not U+0020 space',
+    );
+  });
+
+  it('show the ids of entries of one name', () => {
+    const held = [hold('Perl', { remoteId: 'p1' }), hold('Perl', { remoteId: 'p2' }), hold('Ada')];
+    const text = renderPlans([makePlan({ held })], TEXT);
+    expect(text).toMatch(/Ada +nobody.*\n.*Perl {2}p1 {2}nobody.*\n.*Perl {2}p2 {2}nobody/);
+  });
+});
+
+/** 500 creates, 200 held deletes of what people have and 95 that exceed every limit. */
+function largePlan() {
+  const names = Array.from({ length: 295 }, (_, index) => `Old ${index}`);
+  return planOf({
+    skills: MANY.slice(0, 500),
+    observed: {
+      skill: names.map((name) => entry(name)),
+      resources: names.slice(0, 200).map((name, index) => person(`65a1f0c2e4b0a1b2c3d4e${index}`, [name])),
+    },
+  });
+}
+
+/** 300 plans of a new store: 5 change much, one failed, and the others have nothing to do. */
+function manyPlans(): PlanResult[] {
+  return MANY.slice(0, 300).map((account, index): PlanResult => {
+    if (index === 40) {
+      const error = { code: 'unauthorized', message: 'the service rejected the token' };
+      return { schemaVersion: 1, account, status: 'failed', error };
+    }
+    if (index % 60 === 7) return { ...MIXED, account };
+    return {
+      ...planOf({ skills: ['A'], observed: { skill: [entry('A')] }, history: { hasSnapshot: false } }),
+      account,
+    };
+  });
+}
+
+describe('a long report', () => {
+  it.each([100, Number.POSITIVE_INFINITY])(
+    'of 500 creates and 295 held deletes has fewer than 120 lines at width %d',
+    (width) => {
+      const lines = linesOf(renderPlans([largePlan()], { ...TEXT, width }));
+      expect(lines.length).toBeLessThan(120);
+      expect(lines[0]).toBe('acme: 500 to create, 0 to delete, 295 held (200 people have them)');
+    },
+  );
+
+  it('of 300 accounts of which 5 changed has fewer than 40 lines, and counts and names every account', () => {
+    const lines = linesOf(renderPlans(manyPlans(), { ...TEXT, width: Number.POSITIVE_INFINITY }));
+    expect(lines.length).toBeLessThan(40);
+    expect(lines.filter((line) => /^Skill \d+ +\d/.test(line))).toHaveLength(5);
+    expect(lines.filter((line) => line.startsWith('Skill 40 '))).toEqual([
+      expect.stringMatching(/could not be planned \(unauthorized\)$/),
+    ]);
+    expect(lines).toContain('294 accounts have nothing to do: 294 entries match the files, 0 left alone.');
+    expect(lines).toContain('    no_history  294 accounts');
+    expect(lines.at(-2)).toMatch(/^300 accounts: .*; 294 with nothing to do; 1 could not be planned\.$/);
+  });
+
+  it('never leaves out what people lose, however many accounts there are', () => {
+    const operations = MANY.slice(0, 30).map((name) => remove(name, ['r1']));
+    const plans = MANY.slice(0, 40).map((account) => makePlan({ account, operations }));
+    expect(renderPlans(plans, TEXT).match(/1 person loses it/g)).toHaveLength(40 * 30);
+  });
+
+  it('is complete with --verbose', () => {
+    const text = renderPlans([largePlan()], { ...TEXT, verbose: true });
+    expect(text).not.toContain('… and');
+    expect(text.match(/^ {4,6}[+-] skill/gm)).toHaveLength(795);
+    expect(text.match(/^ {2}- \{ kind: skill/gm)).toHaveLength(200);
+  });
+
+  it('has one line for each change with --compact, beside the first line and the summary', () => {
+    const lines = linesOf(renderPlans([largePlan()], { ...TEXT, compact: true }));
+    expect(lines).toHaveLength(795 + 3);
+    expect(lines.filter((line) => /^ {2}[+-] skill/.test(line))).toHaveLength(795);
+    expect(lines.at(-2)).toBe('  Plan: 500 to create, 0 to delete, 295 held, 0 unchanged, 0 left alone.');
+  });
+
+  it.each([
+    ['text', TEXT],
+    ['markdown', MARKDOWN],
+  ])('counts the accounts without changes with --only-changes, in %s', (_, options) => {
+    const quiet = makePlan({ account: 'quiet' });
+    const warned = makePlan({ account: 'warned', warnings: MIXED.warnings });
+    const report = renderPlans([quiet, MIXED, warned], { ...options, onlyChanges: true });
+    expect(report).not.toContain('quiet');
+    expect(report).toContain('2 accounts have nothing to do');
+    expect(report).toMatch(/1 of them has warnings: `?warned/);
+  });
+});
+
 describe('advice to approve a delete', () => {
   const approve = (name: string) =>
     `remove it from those people; or add ${approvalLine('skill', name)} to approvedDeletes`;
@@ -255,7 +378,7 @@ describe('advice to approve a delete', () => {
     const shown = render()
       .replace(/&#(\d+);/g, (_code, digits: string) => String.fromCodePoint(Number(digits)))
       .replace(/\s+/g, ' ');
-    expect(shown).toContain('add { kind: skill, name: Perl, expires: 2027-01-07 } to approvedDeletes');
+    expect(shown).toContain('- { kind: skill, name: Perl, expires: 2027-01-07 }');
     expect(shown.match(/expires: 2027-01-07 \}/g)).toHaveLength(2);
     expect(shown).not.toContain('YYYY');
   });

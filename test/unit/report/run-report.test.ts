@@ -2,7 +2,18 @@
 import { describe, expect, it } from 'vitest';
 import { renderRuns } from '../../../src/report/history-report.ts';
 import { renderRun, renderRunReports } from '../../../src/report/run-report.ts';
-import { hold, JSON_FORMAT, makeOperation, makePlan, makeRun, MARKDOWN, TEXT } from './samples.ts';
+import {
+  create,
+  hold,
+  JSON_FORMAT,
+  makeOperation,
+  makePlan,
+  makeRun,
+  MARKDOWN,
+  remove,
+  resourceIds,
+  TEXT,
+} from './samples.ts';
 import type { RunDetail } from '../../../src/core/journal-reader.ts';
 
 function report(run: Parameters<typeof makeRun>[0], parts: Partial<RunDetail> = {}): RunDetail {
@@ -111,6 +122,115 @@ describe('the first line of a run report', () => {
   });
 });
 
+const WIDE = { ...TEXT, width: Number.POSITIVE_INFINITY };
+const OUTCOMES = ['done', 'failed', 'unknown', 'sent', 'skipped', 'pending', 'held'] as const;
+
+/** A run of 14 operations, two of each status: a create and a delete that three people lose. */
+function mixedRun(status: 'interrupted' | 'running'): RunDetail {
+  const operations = [
+    ...OUTCOMES.map((each) => create(`New ${each}`)),
+    ...OUTCOMES.map((each, index) => ({
+      ...remove(`Old ${each}`, resourceIds(10 * index + 3)),
+      remoteId: `d${index}`,
+    })),
+  ];
+  const plan = makePlan({ operations, held: [hold('Perl', { remoteId: 'p1' })] });
+  const isTried = (each: string) => !['skipped', 'pending', 'held'].includes(each);
+  const rows = operations.map(({ action, name, remoteId = null }, index) => {
+    const outcome = OUTCOMES[index % OUTCOMES.length] ?? 'done';
+    return makeOperation(index + 1, name, {
+      action,
+      remoteId,
+      status: outcome,
+      attempts: isTried(outcome) ? 1 : 0,
+    });
+  });
+  // The journal stores the held changes of the plan behind its operations, and counts doubtful operations as failed.
+  rows.push(makeOperation(15, 'Perl', { action: 'delete', remoteId: 'p1', status: 'held', attempts: 0 }));
+  return report({ status, created: 1, deleted: 1, held: 3, failed: 4 }, { plan, operations: rows });
+}
+
+describe('the counts of a run', () => {
+  it.each([
+    ['interrupted', '1 created, 1 deleted, 3 held, 2 failed, 4 in doubt, 4 not tried, 412 unchanged'],
+    [
+      'running',
+      '1 created, 1 deleted, 3 held, 2 failed, 2 in doubt, 2 in progress, 4 remaining, 412 unchanged',
+    ],
+  ] as const)('of one that is %s add up to its plan, each change under its own name', (status, counts) => {
+    const run = mixedRun(status);
+    expect(renderRun(run, WIDE)).toContain(`Run: ${counts}.`);
+    const amounts = counts.split(', ').slice(0, -1);
+    const sum = amounts.reduce((total, each) => total + Number.parseInt(each, 10), 0);
+    expect(sum).toBe((run.plan?.operations.length ?? 0) + (run.plan?.held.length ?? 0));
+  });
+
+  it('include the changes of a plan that was refused before any was tried', () => {
+    const plan = makePlan({ operations: [create('A'), remove('B')], held: [hold('C')] });
+    const text = renderRun(report({ status: 'failed', errorCode: 'plan_stale', held: 1 }, { plan }), TEXT);
+    expect(text).toContain('Run: 0 created, 0 deleted, 1 held, 0 failed, 2 not tried, 412 unchanged.');
+    expect(text).toContain('  Not tried (2)\n');
+  });
+
+  it('count an entry that existed already, or was gone, as already done', () => {
+    const plan = makePlan({ operations: [create('A'), create('B')] });
+    const operations = [makeOperation(1, 'A'), makeOperation(2, 'B', { attempts: 0 })];
+    const text = renderRun(report({ created: 1 }, { plan, operations }), TEXT);
+    expect(text).toContain('Run: 1 created, 0 deleted, 1 already done, 0 held, 0 failed, 412 unchanged.');
+    expect(text).toContain('  Already done (1)\n');
+  });
+
+  it('add up over several accounts, and the table names each account that needs somebody', () => {
+    const quiet = report({ account: 'calm' });
+    const text = renderRunReports([mixedRun('interrupted'), mixedRun('interrupted'), quiet], WIDE);
+    expect(text).toContain(
+      '3 accounts: 2 created, 2 deleted, 6 held, 4 failed, 8 in doubt, 8 not tried, 1236 unchanged; 2 runs interrupted; 1 had nothing to do.',
+    );
+    expect(text.match(/^(?:calm|acme-eu) +interrupted +1 +1 +3 +2 +4 +4 +412$/gm)).toHaveLength(2);
+  });
+});
+
+describe('the people who lost an entry', () => {
+  it('are named at each delete, ten at most, and counted at the head', () => {
+    const text = renderRun(mixedRun('interrupted'), TEXT);
+    // Done: 3 people. The doubtful deletes (unknown: 23, sent: 33) share people with it.
+    expect(text).toContain(
+      '3 people lost a skill or role; 30 more may have, by deletes whose outcome is unknown.',
+    );
+    expect(text).toMatch(/- skill {2}Old done {2}3 people lost it .* res-0001, res-0002, res-0003\n/);
+    expect(text).toMatch(/Old failed {2}13 people have it[^+]*res-0010 … and 3 more\n/);
+  });
+
+  it('are unknown when the plan is no longer stored, which the head says', () => {
+    const operations = [makeOperation(1, 'Old', { action: 'delete', remoteId: 'd1' })];
+    const text = renderRun(report({ deleted: 1 }, { operations }), TEXT);
+    expect(text).toContain('Who lost an entry is not known: the plan of this run is no longer stored.');
+    const nobody = makePlan({ operations: [{ ...remove('Old'), remoteId: 'd1' }] });
+    expect(renderRun(report({ deleted: 1 }, { operations, plan: nobody }), TEXT)).toContain(
+      '  Nobody lost a skill or role.\n',
+    );
+  });
+});
+
+describe('a run of nine thousand operations', () => {
+  const operations = Array.from({ length: 9000 }, (_, index) => create(`Skill ${index}`));
+  const rows = operations.map(({ name }, index) => makeOperation(index + 1, name, { remoteId: `n${index}` }));
+  const run = report({ created: 9000 }, { plan: makePlan({ operations }), operations: rows });
+
+  it('is short, counts the rest and names the command that shows it', () => {
+    const text = renderRun(run, TEXT);
+    expect(text.split('\n').length).toBeLessThan(70);
+    const shown = text.match(/^ {4}\+ skill/gm)?.length ?? 0;
+    expect(text).toContain(`… and ${9000 - shown} more (rolecall show ${makeRun().id} --verbose)`);
+  });
+
+  it('is complete with --verbose, in text and in HTML', () => {
+    const text = renderRun(run, { ...TEXT, verbose: true });
+    expect(text.match(/^ {4}\+ skill/gm)).toHaveLength(9000);
+    expect(renderRun(run, { ...TEXT, format: 'html', verbose: true }).match(/<tr>/g)).toHaveLength(9001);
+  });
+});
+
 describe('a run as text', () => {
   it('shows finished operations with their durations, and failed ones with status and reason', () => {
     const text = renderRun(
@@ -162,7 +282,7 @@ describe('a run as text', () => {
     ];
     const text = renderRun(report({ status: 'held', held: 2 }, { plan, operations }), TEXT);
     expect(text.match(/ Perl /g)).toHaveLength(1);
-    expect(text).toContain('- skill  Perl  1 person has it  p1');
+    expect(text).toContain('- skill  Perl  1 person has it  r1');
     expect(text).toMatch(/Held during the run \(1\)\n.*\n {4}- skill {2}Ada {2}failed_creates/);
   });
 

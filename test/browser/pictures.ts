@@ -1,0 +1,108 @@
+// Makes the pictures of the README from the demo: `npm run pictures`. A plan in the terminal, the overview and a run.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { launchBrowser } from '../support/browser.ts';
+import { waitUntil } from './daemon-process.ts';
+import { THEMES } from './page-checks.ts';
+import { terminalPage } from './terminal-page.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../../config/docs/', import.meta.url));
+
+const COLUMNS = 92;
+const WIDTH = 960;
+const MAX_HEIGHT = 640;
+const MAX_BYTES = 60_000;
+
+interface Demo {
+  readonly process: ChildProcess;
+  readonly url: string;
+  readonly configFile: string;
+}
+
+interface ListedRun {
+  readonly id: string;
+  readonly status: string;
+  readonly created: number;
+  readonly deleted: number;
+}
+
+/** Starts the demo and resolves when its daemon listens. */
+async function startDemo(): Promise<Demo> {
+  const child = spawn(process.execPath, [PROGRAM, 'demo', '--serve'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  process.once('exit', () => child.kill('SIGKILL'));
+  let output = '';
+  return await new Promise((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      const [, url] = /pages are at (http:\S+)/.exec(output) ?? [];
+      const [, configFile] = /--config (\S+)/.exec(output) ?? [];
+      if (url !== undefined && configFile !== undefined) resolve({ process: child, url, configFile });
+    });
+    child.once('exit', (status) => reject(new Error(`the demo ended with ${status}: ${output}`)));
+  });
+}
+
+/** What a command prints on a terminal of a usual width, with its colours. */
+function onTerminal({ configFile }: Demo, command: string): string {
+  const line = `stty cols ${COLUMNS} rows 50; exec '${process.execPath}' '${PROGRAM}' --config '${configFile}' ${command}`;
+  const env = { ...process.env, TERM: 'xterm', SHELL: '/bin/sh' };
+  const shown = execFileSync('script', ['-qec', line, '/dev/null'], { env, encoding: 'utf8' });
+  return `$ rolecall ${command}\n${shown.replaceAll('\r\n', '\n').trimEnd()}`;
+}
+
+async function takeTerminal(page: Page, name: string, text: string): Promise<void> {
+  for (const theme of THEMES) {
+    await page.setContent(terminalPage(text, theme));
+    write(`${name}-${theme}.png`, await page.locator('pre').screenshot());
+  }
+}
+
+async function takePage(page: Page, name: string, address: string): Promise<void> {
+  await page.setViewportSize({ width: WIDTH, height: 400 });
+  for (const colorScheme of THEMES) {
+    await page.emulateMedia({ colorScheme });
+    await page.goto(address);
+    const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+    const clip = { x: 0, y: 0, width: WIDTH, height: Math.min(height, MAX_HEIGHT) };
+    write(`${name}-${colorScheme}.png`, await page.screenshot({ fullPage: true, clip }));
+  }
+}
+
+function write(file: string, image: Uint8Array): void {
+  writeFileSync(join(FOLDER, file), image);
+  const { size } = statSync(join(FOLDER, file));
+  if (size > MAX_BYTES) throw new Error(`${file} has ${size} bytes, more than ${MAX_BYTES}`);
+  console.log(`config/docs/${file}: ${size} bytes`);
+}
+
+async function runsOf({ url }: Demo, account: string): Promise<readonly ListedRun[]> {
+  const answer = await fetch(`${url}/api/v1/runs?account=${account}&limit=20`);
+  return ((await answer.json()) as { readonly runs: readonly ListedRun[] }).runs; // as the API documents it
+}
+
+mkdirSync(FOLDER, { recursive: true });
+const demo = await startDemo();
+const browser = await launchBrowser();
+const page = await browser.newPage();
+let run: ListedRun | undefined;
+await waitUntil('each account has run and acme was corrected', async () => {
+  run = (await runsOf(demo, 'acme')).find(
+    ({ status, created, deleted }) => status !== 'running' && created + deleted > 0,
+  );
+  return (
+    run !== undefined &&
+    (await runsOf(demo, 'studio')).length > 0 &&
+    (await runsOf(demo, 'support')).length > 0
+  );
+});
+await takeTerminal(page, 'plan', onTerminal(demo, 'plan studio'));
+await takePage(page, 'overview', `${demo.url}/`);
+await takePage(page, 'run', `${demo.url}/runs/${run?.id ?? ''}`);
+await browser.close();
+demo.process.kill('SIGINT');

@@ -1,0 +1,73 @@
+// Shell completion: the scripts, and what they offer for commands, accounts, runs and fixed values.
+import { expect, test } from 'vitest';
+import { RUN_STATUSES } from '../../src/core/journal.ts';
+import { type Scene, scene } from '../support/scene.ts';
+import { makeWorkspace } from '../support/workspace.ts';
+
+/** The offered values with their descriptions; the last line of the output is for the script. */
+async function offered(s: Pick<Scene, 'run'>, ...words: string[]): Promise<Record<string, string>> {
+  const { status, stdout, stderr } = await s.run(['complete', '--', ...words], { withoutConfig: true });
+  expect([status, stderr]).toEqual([0, '']);
+  const rows = stdout.trim().split('\n').slice(0, -1);
+  return Object.fromEntries(rows.map((row) => row.split('\t')) as [string, string][]);
+}
+
+test.each(['bash', 'zsh', 'fish'])('completion prints a script for %s', async (shell) => {
+  const workspace = makeWorkspace('unused');
+  const { status, stdout, stderr } = await workspace.run(['completion', shell], { withoutConfig: true });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toContain('rolecall complete --');
+});
+
+test('completion supports bash, zsh and fish, and refuses other shells', async () => {
+  const workspace = makeWorkspace('unused');
+  for (const shell of ['tcsh', 'powershell']) {
+    const { status, stdout, stderr } = await workspace.run(['completion', shell], { withoutConfig: true });
+    expect([status, stdout]).toEqual([64, '']);
+    expect(stderr).toContain('Allowed choices are bash, zsh, fish.');
+  }
+  expect((await workspace.run(['completion', '--help'], { withoutConfig: true })).stdout).not.toContain(
+    'powershell',
+  );
+  expect(Object.keys(await offered(workspace, 'completion', ''))).toEqual(['bash', 'zsh', 'fish']);
+});
+
+test('completion offers the commands with their descriptions, without the hidden one', async () => {
+  const commands = await offered(makeWorkspace('unused'), '');
+  expect(commands).toMatchObject({ plan: expect.stringContaining('dry run'), init: expect.anything() });
+  expect(commands).not.toHaveProperty('complete');
+});
+
+test('completion offers accounts of the configuration, runs of the store and the values of options', async () => {
+  const s = await scene({ skills: ['A'], file: 'skills: [A]' });
+  s.configure('mode: apply\nskills: [1.0]', 'broken');
+  await s.run(['plan', 'acme']);
+  await s.run(['plan', 'acme']);
+  const runs = s.rows<{ id: string; started_at: string }>('select * from runs order by started_at desc');
+  for (const command of ['plan', 'history'])
+    expect([command, await offered(s, command, '')]).toEqual([
+      command,
+      { acme: 'mode plan', broken: 'its file is not valid' },
+    ]);
+  expect(await offered(s, 'plan', 'acme', 'b')).toHaveProperty('broken');
+  const shown = await offered(s, 'show', '');
+  expect(Object.keys(shown)).toEqual(['last', ...runs.map(({ id }) => id)]);
+  expect(shown[runs[0]?.id ?? '']).toBe(`acme planned ${runs[0]?.started_at}`);
+  expect(Object.keys(await offered(s, 'history', '--status', ''))).toEqual([...RUN_STATUSES]);
+  expect(Object.keys(await offered(s, 'plan', '--format', ''))).toEqual(['text', 'json', 'markdown']);
+});
+
+test('completion reads the --config of the completed line, and is silent when nothing can be read', async () => {
+  const s = await scene({ file: 'skills: [A]' });
+  const elsewhere = await scene({ file: 'skills: [A]' });
+  elsewhere.configure('skills: [B]', 'far');
+  const file = `${elsewhere.folder}/config/rolecall.yaml`;
+  expect(await offered(s, '--config', file, 'plan', 'f')).toHaveProperty('far');
+  expect(await offered(s, `--config=${file}`, 'plan', 'f')).toHaveProperty('far');
+  expect(await offered(s, '--config', 'nowhere.yaml', 'plan', '')).toEqual({});
+  expect(await offered(s, 'show', '')).toEqual({ last: 'the newest run' });
+  s.write('data/rolecall.db', 'not a database, but more than 16 bytes');
+  expect(await offered(s, 'show', '')).toEqual({ last: 'the newest run' });
+  s.write('config/rolecall.yaml', ': : :');
+  expect(await offered(s, 'show', '')).toEqual({});
+});

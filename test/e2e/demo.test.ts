@@ -1,0 +1,52 @@
+// The demo, as somebody sees it who tries rolecall for the first time.
+import { existsSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { makeWorkspace, until } from '../support/workspace.ts';
+
+/** A screen and a half. */
+const MOST_LINES = 60;
+
+test('the demo tells what happened, shows three steps of at most 60 lines, and ends with three commands', async () => {
+  const w = makeWorkspace('unused');
+  const { status, stdout, stderr } = await w.run(['demo']);
+  expect([status, stderr]).toEqual([0, '']);
+  const [story = '', ...steps] = stdout.split('\n━━ ');
+  expect(story).toContain('3 people in Lisbon still have “IBM Lotus 1-2-3”');
+  expect(steps.map((step) => step.split('\n')[1])).toEqual([
+    '$ rolecall plan acme',
+    '$ rolecall apply acme --yes --compact',
+    '$ rolecall apply acme --yes --compact',
+  ]);
+  for (const step of steps) expect(step.split('\n').length).toBeLessThanOrEqual(MOST_LINES);
+  expect(steps[0]).toContain('ana.lisbon');
+  const [, end = ''] = stdout.split('Try next:\n');
+  expect(end.match(/^ {2}node .*(history|show last|demo --serve)$/gm)).toHaveLength(3);
+});
+
+test('demo --serve runs the daemon on accounts in several states until it is interrupted, and exits 0', async () => {
+  const w = makeWorkspace('unused');
+  const running = w.start(['demo', '--serve']);
+  await until('the address is printed', () => running.output().stdout.includes('Try next'), 60_000);
+  const { stdout } = running.output();
+  const url = /pages are at (http:\/\/127\.0\.0\.1:\d+)/.exec(stdout)?.[1] ?? '';
+  const config = /--config (\S+) history/.exec(stdout)?.[1] ?? '';
+  const read = async <T>(path: string): Promise<T> => (await (await fetch(`${url}${path}`)).json()) as T;
+  const { accounts } = await read<{ accounts: { name: string; paused: boolean; mode: string }[] }>(
+    '/api/v1/accounts',
+  );
+  expect(accounts.map(({ name, mode, paused }) => [name, mode, paused])).toEqual([
+    ['acme', 'apply', false],
+    ['finance', 'apply', true],
+    ['studio', 'approve', false],
+    ['support', 'plan', false],
+  ]);
+  const { runs } = await read<{ runs: { account: string; status: string }[] }>('/api/v1/runs');
+  expect(runs.filter(({ account }) => account === 'acme').length).toBeGreaterThan(6);
+  expect(runs.every(({ status }) => status !== 'failed')).toBe(true);
+  expect((await fetch(url)).status).toBe(200);
+  // The commands work in another terminal, without a token in the environment.
+  const planned = await w.run(['--config', config, 'plan', 'support', '--detailed-exitcode']);
+  expect([planned.status, existsSync(config)]).toEqual([2, true]);
+  running.process.kill('SIGINT');
+  expect((await running.ended).status).toBe(0);
+});

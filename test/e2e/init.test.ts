@@ -1,0 +1,205 @@
+// `init`: the first configuration of a new user, whose first plan is empty, and everything that stops it.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { type SandboxSeed, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { hasTerminal, typedOnTerminal } from '../support/terminal.ts';
+import { makeWorkspace, type RunOptions, until, type Workspace } from '../support/workspace.ts';
+
+const TOKEN = 'token-of-acme';
+const SEED = {
+  accounts: [
+    {
+      name: 'acme',
+      id: '42',
+      token: TOKEN,
+      region: 'eu',
+      skills: ['Go', 'C#: #1', ' padded '],
+      roles: ['Dev'],
+      resources: [{ id: 'ada', skills: ['Go'], role: 'Dev', salary: { amount: 9_876_543 } }],
+    },
+  ],
+} satisfies SandboxSeed;
+
+/** The first is named by options, the second is proposed by the question for an account `acme`. */
+const ENV = { FIRST_TOKEN: TOKEN, ACME_TOKEN: TOKEN };
+
+interface Stage extends Workspace {
+  readonly url: string;
+  /** The program in the folder, without --config unless it is given. */
+  here(args: readonly string[], options?: RunOptions): ReturnType<Workspace['run']>;
+  /** All files below the folder, relative and sorted. */
+  files(): string[];
+}
+
+async function stage(): Promise<Stage> {
+  const sandbox = await startSandbox({ seed: SEED });
+  onTestFinished(() => sandbox.close());
+  const workspace = makeWorkspace('unused');
+  return {
+    ...workspace,
+    url: sandbox.regions.eu,
+    here: (args, options) => workspace.run(args, { env: ENV, ...options, withoutConfig: true }),
+    files: () =>
+      readdirSync(workspace.folder, { recursive: true, withFileTypes: true })
+        .filter((item) => item.isFile())
+        .map((item) => join(item.parentPath, item.name).slice(workspace.folder.length + 1))
+        .toSorted(),
+  };
+}
+
+const WRITTEN = ['config/accounts/acme.yaml', 'config/rolecall.yaml'];
+
+/** The complete options for the account of the stage. */
+function given({ url }: Stage, ...more: string[]): string[] {
+  return ['init', '--base-url', url, '--account', 'acme', '--token-env', 'FIRST_TOKEN', '--yes', ...more];
+}
+
+test.each([
+  ['an address', []],
+  ['a region', ['--region', 'eu']],
+])('init with %s writes a valid configuration whose first plan is empty', async (_title, more) => {
+  const s = await stage();
+  const { status, stdout } = await s.here(given(s, ...more));
+  expect([status, s.files()]).toEqual([0, WRITTEN]);
+  const [service = '', account = ''] = WRITTEN.toReversed().map((file) =>
+    readFileSync(join(s.folder, file), 'utf8'),
+  );
+  expect(service).toContain('mode: plan');
+  expect(account).toMatch(more.length > 0 ? /^region: eu$/m : /^baseUrl: http:/m);
+  for (const part of ['accountId: "42"', 'env: FIRST_TOKEN', '- Go', 'protect:'])
+    expect(account).toContain(part);
+  for (const secret of [TOKEN, '9876543']) expect(stdout + service + account).not.toContain(secret);
+
+  expect((await s.here(['validate', '--require-secrets'])).stdout).toBe('The configuration is valid.\n');
+  const next = [...stdout.matchAll(/^ {2}(rolecall .*?) +#/gm)].map(([, command = '']) => command);
+  expect(next).toEqual(['rolecall plan acme', 'rolecall apply acme', 'rolecall serve']);
+  const plan = await s.here(['plan', 'acme', '--detailed-exitcode']);
+  expect([plan.status, plan.stdout]).toEqual([0, expect.stringContaining('acme · nothing to do')]);
+});
+
+test('init without a terminal names every missing option, and checks those that are given', async () => {
+  const s = await stage();
+  const missing = await s.here(['init', '--region', 'eu']);
+  expect([missing.status, missing.stdout, s.files()]).toEqual([64, '', []]);
+  for (const option of ['--base-url', '--account', '--token-env', '--token-file', '--sandbox'])
+    expect(missing.stderr).toContain(option);
+  const pasted = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0';
+  const wrong = await s.here([
+    'init', '--base-url', 'http://example.com', '--account', '../acme', '--token-env', pasted,
+  ]); // prettier-ignore
+  expect([wrong.status, s.files()]).toEqual([64, []]);
+  for (const option of ['--base-url: http:// would', '--account: ', '--token-env: '])
+    expect(wrong.stderr).toContain(option);
+  expect(wrong.stderr).not.toContain(pasted);
+});
+
+test.each([
+  ['a token that the service rejects', { FIRST_TOKEN: 'wrong' }, 'rejected the token'],
+  ['a variable that is not set', {}, 'the environment variable FIRST_TOKEN is not set'],
+])('init with %s writes nothing and reports what to fix', async (_title, env, message) => {
+  const s = await stage();
+  const { status, stdout, stderr } = await s.here(given(s), { env });
+  expect([status, stdout, s.files()]).toEqual([1, '', []]);
+  expect(stderr).toContain(message);
+  expect(stderr).toContain('nothing was written');
+});
+
+test('init never overwrites a file, and reports it before it reads the account', async () => {
+  const s = await stage();
+  for (const file of WRITTEN) {
+    s.write(file, 'mine\n');
+    const { status, stderr } = await s.here(given(s), { env: {} });
+    expect([file, status, s.files()]).toEqual([file, 64, [file]]);
+    expect(stderr).toContain(`${file} exists already`);
+    expect(readFileSync(join(s.folder, file), 'utf8')).toBe('mine\n');
+    rmSync(join(s.folder, file));
+  }
+});
+
+test('init writes nothing when one of the files cannot be written', async () => {
+  const s = await stage();
+  s.write('config/accounts', 'a file in place of the folder');
+  const { status, stderr } = await s.here(given(s));
+  expect([status, s.files()]).toEqual([1, ['config/accounts']]);
+  expect(stderr).toContain('config/accounts/acme.yaml cannot be written');
+});
+
+test('init writes below --dir, or at the place of --config, and its hints and token file lead there', async () => {
+  const s = await stage();
+  writeFileSync(join(s.folder, 'secret'), `${TOKEN}\n`, { mode: 0o600 });
+  const token = ['--token-file', 'secret'];
+  const args = ['init', '--base-url', s.url, '--account', 'acme', ...token, '--yes'];
+  for (const [options, file] of [
+    [['--dir', 'a project'], 'a project/config/rolecall.yaml'],
+    [['--config', 'etc/service.yaml'], 'etc/service.yaml'],
+  ] as const) {
+    const { status, stdout } = await s.here([...args, ...options]);
+    expect([status, existsSync(join(s.folder, file))]).toEqual([0, true]);
+    expect(stdout).toMatch(/rolecall --config \S.*service.yaml plan acme|rolecall --config '.*' plan acme/);
+    expect((await s.here(['--config', file, 'plan'])).stdout).toContain('nothing to do');
+  }
+  expect(s.files()).toContain('etc/data/rolecall.db');
+  expect(s.files()).toContain('a project/data/rolecall.db');
+  expect((await s.here([...args, '--dir', 'x', '--config', '/etc/rolecall.yaml'])).status).toBe(64);
+});
+
+test('init refuses lists that cannot be complete', async () => {
+  const s = await stage();
+  const sandbox = await startSandbox({
+    seed: SEED,
+    faults: [{ match: { method: 'GET', path: 'skill' }, times: 'always', do: { type: 'empty-list' } }],
+  });
+  onTestFinished(() => sandbox.close());
+  const { status, stderr } = await s.here(given({ ...s, url: sandbox.regions.eu }));
+  expect([status, s.files()]).toEqual([1, []]);
+  expect(stderr).toContain('nothing was written');
+});
+
+test('init --sandbox prints three commands, which lead to an empty plan of the sandbox', async () => {
+  const s = await stage();
+  const port = await freePort();
+  const { status, stdout } = await s.here(['init', '--sandbox', '--port', String(port)]);
+  expect([status, s.files()]).toEqual([0, [...WRITTEN, 'config/sandbox.json'].toSorted()]);
+  const commands = [...stdout.matchAll(/^ {2}(.*?) +# /gm)].map(([, command = '']) => command.split(' '));
+  const [start = [], variable = [], plan = []] = commands;
+  const running = s.start(start.slice(1), { withoutConfig: true });
+  await until('the sandbox listens', () => running.output().stdout.includes('listens at'));
+  const [name = '', token = ''] = variable[1]?.split('=') ?? [];
+  const planned = await s.here([...plan.slice(1), '--detailed-exitcode'], { env: { [name]: token } });
+  expect([planned.status, planned.stdout]).toEqual([0, expect.stringContaining('nothing to do')]);
+  running.process.kill('SIGTERM');
+});
+
+async function freePort(): Promise<number> {
+  const sandbox = await startSandbox();
+  await sandbox.close();
+  return Number(new URL(sandbox.url).port);
+}
+
+test.runIf(hasTerminal)('init asks on a terminal, and corrects a wrong answer', async () => {
+  const s = await stage();
+  const { status, output } = await typedOnTerminal(s.folder, ['init'], ENV, [
+    ['Base address', 'ftp://x\r'],
+    ['starts with https://', `${'\u007F'.repeat(7)}${s.url}\r`],
+    ['Name of the account', 'acme\r'],
+    ['Where is its token', '\r'],
+    ['Account 42 contains', '\r'],
+  ]);
+  expect([status, s.files()]).toEqual([0, WRITTEN]);
+  expect(output).not.toContain(TOKEN);
+  expect((await s.here(['plan'])).stdout).toContain('nothing to do');
+});
+
+test.runIf(hasTerminal).each([
+  ['a question', []],
+  ['the confirmation', ['--account', 'acme', '--token-env', 'FIRST_TOKEN']],
+])('Ctrl-C at %s of init exits 130 and writes nothing', async (_title, args) => {
+  const s = await stage();
+  const { status, output } = await typedOnTerminal(s.folder, ['init', ...args], ENV, [
+    ['Base address', args.length === 0 ? '\u0003' : `${s.url}\r`],
+    ['Account 42 contains', '\u0003'],
+  ]);
+  expect([status, s.files()]).toEqual([130, []]);
+  expect(output).toContain('Nothing was written.');
+});

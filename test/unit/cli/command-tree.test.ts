@@ -1,0 +1,101 @@
+// All commands together: each has the same names for the same options, and a help that a new user can work with.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { COMMAND_HELP } from '../../../src/cli/help-texts.ts';
+import { createProgram } from '../../../src/cli/program.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+const program = await createProgram(
+  '0.0.0',
+  [],
+  () => Promise.reject(new Error('unused')),
+  async () => {},
+);
+const commands = program.commands.map((command) => [command.name(), command] as const);
+
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();
+  return text;
+}
+
+/** The short flag of each option that has one, in all commands. */
+const SHORT: Readonly<Record<string, string>> = {
+  '--help': '-h',
+  '--version': '-V',
+  '--yes': '-y',
+  '--output': '-o',
+  '--quiet': '-q',
+};
+
+test('options have the same short flag, value and meaning in all commands', () => {
+  const seen = new Map<string, string>();
+  for (const [name, command] of [['', program] as const, ...commands]) {
+    for (const { long, short, flags } of command.options) {
+      expect([name, long, short]).toEqual([name, long, SHORT[long ?? '']]);
+      const value = / (<.*>|\[.*\])$/.exec(flags)?.[1] ?? '';
+      expect([name, long, value]).toEqual([name, long, seen.get(long ?? '') ?? value]);
+      seen.set(long ?? '', value);
+    }
+  }
+  expect([...seen.keys()]).toEqual(expect.arrayContaining(['--output', '--yes', '--quiet', '--no-color']));
+});
+
+test('a file that a command writes is named by --output or --save, and old names are hidden', () => {
+  for (const [name, command] of commands) {
+    const visible = command.options.filter(({ hidden }) => !hidden).map(({ long }) => long);
+    for (const other of ['--out', '--file', '--report', '--save-plan'])
+      expect([name, visible]).not.toEqual([name, expect.arrayContaining([other])]);
+  }
+  const plan = program.commands.find((command) => command.name() === 'plan');
+  expect(plan?.options.find(({ long }) => long === '--out')?.hidden).toBe(true);
+});
+
+test.each(commands)('the help of %s has examples, variables, choices and a document', (name, command) => {
+  const help = helpOf(command);
+  const { examples, document, summary } = COMMAND_HELP[name] ?? { examples: [], document: '', summary: '' };
+  expect(examples.length).toBeGreaterThanOrEqual(2);
+  for (const [line] of examples) {
+    expect(help).toContain(line);
+    expect(line).toMatch(new RegExp(String.raw`\brolecall (?:--config \S+ )?${name}\b`));
+    for (const [option] of line.matchAll(/ --?[a-z][\w-]*/g))
+      expect([line, optionsOf(command)]).toEqual([line, expect.arrayContaining([option.trim()])]);
+  }
+  for (const part of ['--config <file>', 'ROLECALL_CONFIG', 'NO_COLOR', '--no-color', document])
+    expect(help).toContain(part);
+  expect(summary.length).toBeLessThanOrEqual(60);
+  for (const { argChoices = [], hidden } of command.options)
+    for (const choice of hidden ? [] : argChoices) expect(help).toContain(`"${choice}"`);
+});
+
+function optionsOf(command: Command): string[] {
+  return [...program.options, ...command.options].flatMap(({ long, short }) => [long ?? '', short ?? '']);
+}
+
+test.each(Object.entries(COMMAND_HELP))(
+  'the document that the help of %s names exists',
+  (_name, { document }) => {
+    const [file = '', section] = document.split('#');
+    expect(existsSync(join(ROOT, file))).toBe(true);
+    if (section === undefined) return;
+    const headings = [...readFileSync(join(ROOT, file), 'utf8').matchAll(/^#+ (.*)$/gm)];
+    const anchors = headings.map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\w\s-]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    expect(anchors).toContain(section);
+  },
+);
+
+test('the list of commands shows each command in a group and fits on a screen', () => {
+  const help = helpOf(program);
+  for (const [name] of commands) expect(help).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
+  expect(help).not.toContain('Commands:');
+  expect(help.split('\n').length).toBeLessThanOrEqual(56);
+});

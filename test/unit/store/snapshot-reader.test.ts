@@ -1,0 +1,164 @@
+// Reading snapshots, and facts about many runs at once.
+import { expect, it } from 'vitest';
+import type { SnapshotFilter, SnapshotRecord } from '../../../src/core/snapshots.ts';
+import type { Plan } from '../../../src/core/plan.ts';
+import { entry, person, plan, UNLIMITED } from '../core/builders.ts';
+import { type Fixture, fixture, operation, result, T0 } from './fixture.ts';
+
+const HOUR_MS = 3_600_000;
+const WARNING = { code: 'not_shown_yet', message: 'a list is stale' };
+
+/** Run `n` of an account, n hours after T0, with one snapshot of each of the phases. */
+async function read(
+  store: Fixture,
+  n: number,
+  { account = 'acme', phases = ['before'] as readonly ('before' | 'after')[] } = {},
+): Promise<string> {
+  const atMs = T0 + n * HOUR_MS;
+  const id = await store.begin(n, { account, atMs });
+  for (const [index, phase] of phases.entries()) {
+    const lists = { skill: [entry(`Skill ${n}`, `s${n}`)], resources: [person('r1', [`s${n}`])] };
+    await store.record(id, lists, { account, phase, takenAtMs: atMs + index * 1000 });
+  }
+  return id;
+}
+
+function shown(snapshots: readonly SnapshotRecord[]): string[] {
+  return snapshots.map(({ account, runId, phase }) => `${account} ${Number(runId.slice(-2))} ${phase}`);
+}
+
+it('lists snapshots of the newest run first, and those of one account, run, list or moment', async () => {
+  const store = fixture();
+  await read(store, 1);
+  const second = await read(store, 2, { phases: ['before', 'after'] });
+  await read(store, 3, { account: 'other' });
+  const find = async (filter: Partial<SnapshotFilter>): Promise<string[]> =>
+    shown(await store.reader.snapshots({ limit: 10, ...filter }));
+  expect(await find({})).toEqual(['other 3 before', 'acme 2 after', 'acme 2 before', 'acme 1 before']);
+  expect(await find({ limit: 2 })).toEqual(['other 3 before', 'acme 2 after']);
+  expect(await find({ account: 'acme', limit: 1 })).toEqual(['acme 2 after']);
+  expect(await find({ runId: second })).toEqual(['acme 2 after', 'acme 2 before']);
+  expect(await find({ untilMs: T0 + 2 * HOUR_MS })).toEqual(['acme 2 before', 'acme 1 before']);
+  expect(await find({ account: 'acme', untilMs: T0 })).toEqual([]);
+  // Each list has an id of its own, which finds its snapshot too.
+  const rows = store.rows<{ id: number }>(
+    "select id from snapshots where run_id = ? and phase = 'after'",
+    second,
+  );
+  for (const { id } of rows) expect(await find({ id })).toEqual(['acme 2 after']);
+  const [newest] = await store.reader.snapshots({ runId: second, limit: 1 });
+  expect(newest?.id).toBe(Math.min(...rows.map(({ id }) => id)));
+  expect(newest?.lists.map(({ kind, entries }) => [kind, entries])).toEqual([
+    ['skill', 1],
+    ['role', 0],
+    ['resource', 1],
+  ]);
+});
+
+it('leaves out lists that a guard rejected, and last lists that were stale', async () => {
+  const store = fixture();
+  await store.end(await read(store, 1));
+  await store.end(await read(store, 2), 'blocked');
+  const third = await read(store, 3, { phases: ['before', 'after'] });
+  await store.journal.endRun(third, {
+    status: 'partial',
+    finishedAtMs: T0,
+    counts: null,
+    traffic: { requests: 1, retries: 0 },
+    planDigest: null,
+    errorCode: null,
+    error: null,
+    warnings: [WARNING],
+  });
+  expect(shown(await store.reader.snapshots({ isGood: true, limit: 9 }))).toEqual([
+    'acme 3 before',
+    'acme 1 before',
+  ]);
+});
+
+it('returns the lists of a snapshot, and null when one of them is no longer stored', async () => {
+  const store = fixture();
+  await read(store, 1);
+  const [snapshot] = await store.reader.snapshots({ limit: 1 });
+  if (snapshot === undefined) throw new Error('no snapshot');
+  const entries = await store.reader.snapshotEntries(snapshot);
+  expect(entries?.skill.map(({ id, name }) => [id, name])).toEqual([['s1', 'Skill 1']]);
+  expect((await store.reader.snapshotPeople(snapshot))?.map(({ skillsIds }) => skillsIds)).toEqual([['s1']]);
+  store.execute('pragma foreign_keys = off');
+  for (const { kind, digest } of snapshot.lists.filter((list) => list.kind !== 'role')) {
+    store.execute(
+      "update snapshots set digest = (select digest from snapshots where kind = 'role') where kind = ?",
+      kind,
+    );
+    store.execute('delete from snapshot_bodies where digest = ?', digest);
+  }
+  expect(await store.reader.snapshotEntries(snapshot)).toBeNull();
+  expect(await store.reader.snapshotPeople(snapshot)).toBeNull();
+});
+
+it('shortens ids of the same millisecond until they name one run', async () => {
+  const store = fixture();
+  const ids = [
+    '01900000-0000-7000-8000-00000000000a',
+    '01900000-0000-7000-8000-00000000000b',
+    '01900000-0000-7000-9000-000000000000',
+    '01900000-0001-7000-8000-000000000000',
+  ];
+  for (const id of ids) {
+    await store.journal.beginRun({
+      id,
+      account: 'acme',
+      trigger: 'cli',
+      mode: 'plan',
+      startedAtMs: T0,
+      configDigest: null,
+      configCommit: null,
+    });
+  }
+  const short = async (...of: string[]): Promise<string[]> => [
+    ...(await store.reader.shortRunIds(of)).values(),
+  ];
+  expect(await short(ids[3] ?? '')).toEqual(['01900000-0001']);
+  expect(await short(ids[2] ?? '')).toEqual(['01900000-0000-7000-9']);
+  expect(await short(ids[3] ?? '', ids[0] ?? '')).toEqual([ids[3], ids[0]]);
+  expect(await short()).toEqual([]);
+  for (const id of ids) {
+    const [shortened = ''] = await short(id);
+    expect((await store.reader.runsBeginning(shortened, 5)).map((run) => run.id)).toEqual([id]);
+  }
+});
+
+it('counts the operations that the plan of a run still leaves to do', async () => {
+  const store = fixture();
+  const of: Plan = plan({ skills: ['New', 'More'], policy: UNLIMITED, observed: { skill: [entry('Old')] } });
+  const dry = await store.begin(1);
+  await store.journal.recordPlan(dry, of);
+  const id = await store.begin(2);
+  await store.journal.recordPlan(id, of);
+  await store.journal.addOperations(id, [
+    operation(),
+    operation({ name: 'More' }),
+    operation({ action: 'delete' }),
+  ]);
+  await store.journal.commitOperations(
+    id,
+    await store.take(id),
+    [],
+    [result(1), result(2, { status: 'failed' })],
+  );
+  const without = await store.begin(3);
+  expect(await store.reader.remaining([dry, id, without])).toEqual(
+    new Map([
+      [dry, { create: 2, delete: 1 }],
+      [id, { create: 1, delete: 1 }],
+    ]),
+  );
+});
+
+it('finds the runs that deleted something', async () => {
+  const store = fixture();
+  await store.begin(1);
+  const id = await store.begin(2);
+  store.execute('update runs set deleted = 1 where id = ?', id);
+  expect((await store.reader.runs({ hasDeletes: true, limit: 5 })).map((run) => run.id)).toEqual([id]);
+});
