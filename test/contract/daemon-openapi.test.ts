@@ -182,7 +182,13 @@ describe('the daemon', () => {
       status: 'failed',
       error: { code: 'unauthorized', message: 'no' },
     } as const;
-    const running = await start({}, { accounts: [...makeStage().accounts, odd], plans: [MIXED, failed] });
+    const accounts = [...makeStage().accounts, odd];
+    const at = '2026-11-21T08:00:00.000Z';
+    const actions = [
+      { at, action: 'pause', by: 'ci', via: 'http', detail: null },
+      { at, action: 'approve', by: 'alice', via: 'cli', detail: PENDING.digest },
+    ] as const;
+    const running = await start({}, { accounts, actions, plans: [MIXED, failed] });
     const problems = judge(description);
     const send = async (
       status: number,
@@ -212,6 +218,9 @@ describe('the daemon', () => {
     await expectValid(200, 'GET', '/api/v1/accounts');
     await expectValid(200, 'GET', account);
     await expectValid(404, 'GET', '/api/v1/accounts/nobody');
+    await expectValid(200, 'GET', `${account}/actions?limit=2`);
+    await expectValid(400, 'GET', `${account}/actions?limit=0`);
+    await expectValid(404, 'GET', '/api/v1/accounts/nobody/actions');
     await expectValid(200, 'GET', '/api/v1/runs?account=acme-eu&status=held&since=7d&limit=10');
     await expectValid(200, 'GET', `/api/v1/runs/${RUN_ID}`);
     await expectValid(404, 'GET', '/api/v1/runs/ffff');

@@ -1,5 +1,6 @@
 // Sends the progress of a run to its page as server-sent events, until the run ends.
 import type { Hono } from 'hono';
+import { html } from 'hono/html';
 import { sleep } from '../../platform/clock.ts';
 import type { Log } from '../log.ts';
 import type { DaemonApi } from '../daemon-api.ts';
@@ -59,7 +60,8 @@ async function* progressEvents(
       yield event('end', progress?.status ?? 'deleted');
       return;
     }
-    yield event('progress', String(<ProgressBar progress={progress} nowMs={nowMs()} />));
+    const bar = <ProgressBar progress={progress} nowMs={nowMs()} />;
+    yield event('progress', String(await html`${bar}`));
     await sleep(EVERY_MS, closing);
   }
 }

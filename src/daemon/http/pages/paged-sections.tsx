@@ -109,9 +109,12 @@ function rowsBetween(groups: readonly Group[], from: number, to: number): Group[
   const kept: Group[] = [];
   let before = 0;
   for (const group of groups) {
-    const rows = group.rows.slice(Math.max(0, from - before), Math.max(0, to - before));
+    const [first, end] = [Math.max(0, from - before), Math.max(0, to - before)];
+    const rows = group.rows.slice(first, end);
+    // The lines to paste belong to the rows, in the same order.
+    const paste = group.paste && { ...group.paste, items: group.paste.items.slice(first, end) };
     before += group.rows.length;
-    if (rows.length > 0) kept.push({ ...group, rows });
+    if (rows.length > 0) kept.push({ ...group, rows, ...(paste === undefined ? {} : { paste }) });
   }
   return kept;
 }

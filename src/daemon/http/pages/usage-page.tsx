@@ -28,18 +28,13 @@ export function UsagePage({ snapshot, usage, place, visitor }: UsagePageProps) {
       {usage === null ? <p class="notice warn">These lists are no longer stored.</p> : null}
       {summary === undefined ? null : <Summary line={summary} />}
       <PagedSections
-        sections={sections.toSorted((a, b) => rankOf(a.title) - rankOf(b.title))}
+        sections={sections}
         at={`/accounts/${account}/usage`}
         place={place}
-        open={['Unused']}
+        open={sections.map(({ title }) => title).filter((title) => title.startsWith('Unused'))}
       />
     </Layout>
   );
 }
 
 const EMPTY = { summary: undefined, sections: [] } as const;
-
-/** Unused entries are what a reader looks for. */
-function rankOf(title: string): number {
-  return title === 'Unused' ? 0 : 1;
-}

@@ -1,4 +1,5 @@
 // Charts as SVG: the scale, the steps of a line with gaps, and the description for those who cannot see it.
+import { html } from 'hono/html';
 import { expect, it } from 'vitest';
 import {
   type Chart,
@@ -62,9 +63,10 @@ it('the description names the last, the lowest and the highest number, and what 
   );
 });
 
-it('the image has a title and a description, and needs no style of its own', () => {
-  const html = String(LineChart({ chart: chart([1, 2], { title: '<b>&' }), id: 'c' }));
-  expect(html).toMatch(/<svg[^>]* role="img" aria-labelledby="c-title" aria-describedby="c-text">/);
-  expect(html).toContain('<title id="c-title">&lt;b&gt;&amp;</title><desc id="c-text">skills: 2 pieces');
-  expect(html).not.toContain('style');
+it('the image has a title and a description, and needs no style of its own', async () => {
+  const image = LineChart({ chart: chart([1, 2], { title: '<b>&' }), id: 'c' });
+  const text = String(await html`${image}`);
+  expect(text).toMatch(/<svg[^>]* role="img" aria-labelledby="c-title" aria-describedby="c-text">/);
+  expect(text).toContain('<title id="c-title">&lt;b&gt;&amp;</title><desc id="c-text">skills: 2 pieces');
+  expect(text).not.toContain('style');
 });

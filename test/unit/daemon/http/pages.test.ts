@@ -231,20 +231,6 @@ describe('the page of a run', () => {
     expect(page).toContain('<div>a.yaml:1:1: one</div><div>a.yaml:2:1: &lt;script&gt;');
   });
 
-  it('cuts a long section after complete rows, with the count of the rest', async () => {
-    const operations = Array.from({ length: 1700 }, (_, index) => makeOperation(index + 1, `Skill ${index}`));
-    const held = Array.from({ length: 501 }, (_, index) => hold(`Held ${index}`));
-    const plan = makePlan({ operations: operations.map(({ name }) => create(name)), held });
-    const { get } = await browse(await start({}, { runs: [makeDetail({ operations, plan, warnings: [] })] }));
-    const page = await get(`/runs/${RUN_ID}`);
-    expect(page.match(/<tr><td/g)).toHaveLength(1000);
-    expect(page).toContain(
-      `… and 1200 more; <a href="/api/v1/runs/${RUN_ID}">the JSON report</a> lists all of them.`,
-    );
-    expect(page).toContain('… and 1 more;');
-    expect(page).toContain('Created (1700)');
-  });
-
   it('shows hostile names, ids, reasons and messages as text', async () => {
     const operation = makeOperation(1, HOSTILE, { remoteId: HOSTILE, reason: HOSTILE, status: 'failed' });
     const plan = makePlan({
