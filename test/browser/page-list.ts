@@ -16,7 +16,6 @@ const FIXED: readonly ListedPage[] = [
   { name: 'runs', path: '/runs' },
   { name: 'runs-filtered', path: '/runs?account=held-il&status=held' },
   { name: 'not-found', path: '/no-such-page' },
-  { name: 'usage', path: '/accounts/acme-eu/usage' },
   { name: 'usage-long-names', path: `/accounts/${LONG_ACCOUNT}/usage` },
   { name: 'snapshots', path: '/accounts/held-il/snapshots' },
   { name: 'actions', path: '/accounts/acme-eu/actions' },

@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)('the pages in a browser', () => {
     expect(found).toEqual({});
     expect(problems).toEqual([]);
     await close();
-  }, 120_000);
+  }, 240_000);
 
   it.each([
     { scripts: 'scripts', account: JOURNEYS.script, javaScriptEnabled: true },
@@ -112,7 +112,7 @@ describe.skipIf(!hasBrowser)('the pages in a browser', () => {
       expect(problems).toEqual([]);
       await close();
     },
-    120_000,
+    240_000,
   );
 });
 
