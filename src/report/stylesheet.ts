@@ -98,7 +98,7 @@ time { white-space: nowrap; font-variant-numeric: tabular-nums; }
 table.report td { overflow-wrap: anywhere; }
 table.report thead th { min-width: 6rem; }
 table.report thead th:nth-child(1) { width: 6rem; }
-table.report thead th:nth-child(2) { width: 14rem; }
+table.report thead th:nth-child(2):not(:last-child) { width: 14rem; }
 details { margin: 2rem 0; }
 summary { cursor: pointer; }
 summary h2 { display: inline; }

@@ -59,25 +59,27 @@ function line(label: string, visits: readonly Visit[]): string {
 
 const fleet = await startFleet(Number(values.accounts));
 const browser = await launchBrowser();
+
+/** A window with an empty cache, and with a session from the second one on. */
+async function openContext(state?: SessionState): Promise<BrowserContext> {
+  const options = state === undefined ? {} : { storageState: state };
+  const context = await browser.newContext({ baseURL: fleet.url, ...options });
+  context.setDefaultTimeout(180_000);
+  return context;
+}
+
+type SessionState = Awaited<ReturnType<BrowserContext['storageState']>>;
+
+const signedIn = await openContext();
+await signIn(await signedIn.newPage(), '/sign-in');
+const session = await signedIn.storageState();
 const first: Visit[] = [];
 const next: Visit[] = [];
 for (let count = 0; count < Number(values.visits); count += 1) {
-  // A context of its own has an empty cache.
-  const context = await browser.newContext({ baseURL: fleet.url });
-  const { cookies } = await signedIn();
-  await context.addCookies(cookies);
+  const context = await openContext(session);
   first.push(await visit(context));
   next.push(await visit(context));
   await context.close();
-}
-
-/** Cookies of a session, so that the first visit of a context is that of the measured page. */
-async function signedIn() {
-  const context = await browser.newContext({ baseURL: fleet.url });
-  await signIn(await context.newPage(), '/sign-in');
-  const state = await context.storageState();
-  await context.close();
-  return state;
 }
 await browser.close();
 await fleet.close();

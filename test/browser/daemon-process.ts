@@ -13,7 +13,7 @@ export const OPERATE_TOKEN = 'token-of-the-operator';
 export interface DaemonProcess {
   readonly url: string;
   /** Sends a request to the API below /api/v1/, a POST if there is a body; throws on an error status. */
-  api<T>(path: string, body?: object): Promise<T>;
+  readonly api: <T>(path: string, body?: object) => Promise<T>;
   stop(): Promise<void>;
 }
 

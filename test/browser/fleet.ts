@@ -95,8 +95,12 @@ function writeRuns(file: string, names: readonly string[]): void {
           status,
           iso(startedMs),
           endedAt,
-          ...[status === 'partial' ? 3 : 0, 0, status === 'held' ? 4 : 0, status === 'partial' ? 1 : 0],
-          ...(isFailed ? ['unavailable', 'the service answered with status 503'] : [null, null]),
+          status === 'partial' ? 3 : 0,
+          0,
+          status === 'held' ? 4 : 0,
+          status === 'partial' ? 1 : 0,
+          isFailed ? 'unavailable' : null,
+          isFailed ? 'the service answered with status 503' : null,
         );
       }
       addAccount.run(name, failures, lastId, succeededAt);

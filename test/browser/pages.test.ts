@@ -3,7 +3,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBrowser, launchBrowser, NO_BROWSER } from '../support/browser.ts';
-import { ACCOUNTS, FAULTS, JOURNEYS, playStates } from './accounts.ts';
+import { ACCOUNTS, FAULTS, JOURNEYS, LONG_ACCOUNT, playStates } from './accounts.ts';
 import { axeFindings, overflows } from './page-checks.ts';
 import { pagesOf } from './page-list.ts';
 import { waitUntil } from './daemon-process.ts';
@@ -68,10 +68,12 @@ describe.skipIf(!hasBrowser)('the pages in a browser', () => {
       }
     };
     await Promise.all([checkAll(page), checkAll(await page.context().newPage())]);
+    await page.setContent(await stage.command(['plan', 'drift-us', LONG_ACCOUNT, '--format', 'html']));
+    await check(page, 'a report as a file');
     expect(found).toEqual({});
     expect(problems).toEqual([]);
     await close();
-  }, 120_000);
+  }, 240_000);
 
   it.each([
     { scripts: 'scripts', account: JOURNEYS.script, javaScriptEnabled: true },
@@ -110,7 +112,7 @@ describe.skipIf(!hasBrowser)('the pages in a browser', () => {
       expect(problems).toEqual([]);
       await close();
     },
-    120_000,
+    240_000,
   );
 });
 

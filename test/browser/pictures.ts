@@ -13,14 +13,17 @@ const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const FOLDER = fileURLToPath(new URL('../../config/docs/', import.meta.url));
 
 const COLUMNS = 92;
-const WIDTH = 960;
-const MAX_HEIGHT = 640;
+/** Wide enough for tables, and made smaller so that the text is as large as that of the document around it. */
+const WIDTH = 1100;
+const SCALE = 0.8;
+const MAX_HEIGHT = 700;
+/** Of the plan; the picture shows its beginning. */
+const MAX_LINES = 27;
 const MAX_BYTES = 60_000;
 
 interface Demo {
   readonly process: ChildProcess;
   readonly url: string;
-  readonly configFile: string;
 }
 
 interface ListedRun {
@@ -41,19 +44,21 @@ async function startDemo(): Promise<Demo> {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
       const [, url] = /pages are at (http:\S+)/.exec(output) ?? [];
-      const [, configFile] = /--config (\S+)/.exec(output) ?? [];
-      if (url !== undefined && configFile !== undefined) resolve({ process: child, url, configFile });
+      if (url !== undefined) resolve({ process: child, url });
     });
     child.once('exit', (status) => reject(new Error(`the demo ended with ${status}: ${output}`)));
   });
 }
 
-/** What a command prints on a terminal of a usual width, with its colours. */
-function onTerminal({ configFile }: Demo, command: string): string {
-  const line = `stty cols ${COLUMNS} rows 50; exec '${process.execPath}' '${PROGRAM}' --config '${configFile}' ${command}`;
+/** The plan of the demo with its command, as a terminal of a usual width shows it, without the progress. */
+function planOfDemo(): string {
+  const line = `stty cols ${COLUMNS} rows 50; exec '${process.execPath}' '${PROGRAM}' demo 2>/dev/null`;
   const env = { ...process.env, TERM: 'xterm', SHELL: '/bin/sh' };
   const shown = execFileSync('script', ['-qec', line, '/dev/null'], { env, encoding: 'utf8' });
-  return `$ rolecall ${command}\n${shown.replaceAll('\r\n', '\n').trimEnd()}`;
+  const [, plan] = /^(\$ rolecall plan [^]*?)\n+━━ 2\./m.exec(shown.replaceAll('\r\n', '\n')) ?? [];
+  if (plan === undefined) throw new Error(`the demo shows no plan: ${shown}`);
+  const lines = plan.replace('\n\n', '\n').split('\n');
+  return lines.length <= MAX_LINES ? plan : [...lines.slice(0, MAX_LINES), '  …'].join('\n');
 }
 
 async function takeTerminal(page: Page, name: string, text: string): Promise<void> {
@@ -89,7 +94,7 @@ async function runsOf({ url }: Demo, account: string): Promise<readonly ListedRu
 mkdirSync(FOLDER, { recursive: true });
 const demo = await startDemo();
 const browser = await launchBrowser();
-const page = await browser.newPage();
+const page = await browser.newPage({ deviceScaleFactor: SCALE });
 let run: ListedRun | undefined;
 await waitUntil('each account has run and acme was corrected', async () => {
   run = (await runsOf(demo, 'acme')).find(
@@ -101,7 +106,7 @@ await waitUntil('each account has run and acme was corrected', async () => {
     (await runsOf(demo, 'support')).length > 0
   );
 });
-await takeTerminal(page, 'plan', onTerminal(demo, 'plan studio'));
+await takeTerminal(page, 'plan', planOfDemo());
 await takePage(page, 'overview', `${demo.url}/`);
 await takePage(page, 'run', `${demo.url}/runs/${run?.id ?? ''}`);
 await browser.close();

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.ts';
 import { ACCOUNTS, approve, FAULTS, manyEntries, playStates } from './accounts.ts';
+import { waitUntil } from './daemon-process.ts';
 import { startFleet } from './fleet.ts';
 import { THEMES, WIDTHS } from './page-checks.ts';
 import { type ListedPage, pagesOf } from './page-list.ts';
@@ -80,12 +81,18 @@ async function takeStates(): Promise<void> {
   );
   await take(await openPage(stage.url), [{ name: 'sign-in', path: '/sign-in' }]);
   await stage.api('accounts/approved-au/resume', {});
+  const lastRun = async (): Promise<string | undefined> =>
+    (await stage.accounts()).find(({ name, activity }) => name === 'acme-eu' && activity === 'idle')?.lastRun
+      ?.id;
+  const planned = await lastRun();
   await approve(stage, 'acme-eu');
-  const done = await stage.accounts();
-  const lastRun = done.find(({ name }) => name === 'acme-eu')?.lastRun;
+  await waitUntil(
+    'the approved plan is applied',
+    async () => ![undefined, planned].includes(await lastRun()),
+  );
   await take(page, [
     { name: 'account-after-approval', path: '/accounts/acme-eu' },
-    { name: 'run-after-approval', path: `/runs/${lastRun?.id ?? ''}` },
+    { name: 'run-after-approval', path: `/runs/${(await lastRun()) ?? ''}` },
   ]);
   await stage.close();
 }

@@ -93,7 +93,7 @@ const tokenOf = (account: string): string => `token-of-${account}`;
 const variableOf = (account: string): string =>
   `TOKEN_${account.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
 
-function seedOf({ file: _, ...account }: StagedAccount): SeedAccount {
+function seedOf({ name, skills = [], roles = [], resources }: StagedAccount): SeedAccount {
   // A service that lists no people at all holds every delete.
-  return { resources: [{ id: 'somebody' }], ...account, token: tokenOf(account.name) };
+  return { name, skills, roles, resources: resources ?? [{ id: 'somebody' }], token: tokenOf(name) };
 }

@@ -20,16 +20,18 @@ export function terminalPage(text: string, theme: 'light' | 'dark'): string {
   </style><pre>${spans(text, theme)}</pre>`;
 }
 
+// eslint-disable-next-line no-control-regex -- colours are escapes
+const SEQUENCE = /\u001b\[([\d;]*)m/;
+
+/** The text as HTML: the pieces between the sequences, and each sequence for what follows. */
 function spans(text: string, theme: 'light' | 'dark'): string {
   const styles = new Map<string, string>();
-  // eslint-disable-next-line no-control-regex -- colours are escapes
+  // A split by a group returns texts and codes in turn.
   return text
-    .split(/(\u001b\[[\d;]*m)/)
-    .map((piece) => {
-      // eslint-disable-next-line no-control-regex
-      const codes = /^\u001b\[([\d;]*)m$/.exec(piece)?.[1];
-      if (codes === undefined) return styles.size === 0 ? escaped(piece) : styled(piece, styles);
-      for (const code of codes.split(';')) change(styles, code, theme);
+    .split(SEQUENCE)
+    .map((piece, index) => {
+      if (index % 2 === 0) return styles.size === 0 ? escaped(piece) : styled(piece, styles);
+      for (const code of piece.split(';')) change(styles, code, theme);
       return '';
     })
     .join('');

@@ -15,6 +15,7 @@ const SWITCHES = [
   '--no-first-run',
   // The same rendering of text and scroll bars on each machine.
   '--font-render-hinting=none',
+  '--disable-lcd-text',
   '--hide-scrollbars',
 ];
 

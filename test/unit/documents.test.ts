@@ -38,6 +38,13 @@ function anchorsOf(file: string): Set<string> {
   );
 }
 
+/** The addresses of a document's links and pictures. */
+function linksOf(document: string): string[] {
+  const prose = proseOf(document);
+  const found = [...prose.matchAll(/\]\(([^)\s]+)\)/g), ...prose.matchAll(/\b(?:src|srcset)="([^"]*)"/g)];
+  return found.map(([, link = '']) => link);
+}
+
 /** Why a link is dead, or null. Addresses of other sites are not checked. */
 function problemOf(document: string, link: string): string | null {
   if (/^[a-z]+:/.test(link)) return null;
@@ -50,8 +57,19 @@ function problemOf(document: string, link: string): string | null {
 
 describe('the documents', () => {
   test.each(DOCUMENTS)('%s has no dead link', (document) => {
-    const links = [...proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+    const links = linksOf(document);
     expect(links.flatMap((link) => problemOf(document, link) ?? [])).toEqual([]);
+  });
+
+  test('show each picture in both themes, with a text, and in at most 60 kB', () => {
+    const pictures = FILES.filter((file) => file.startsWith('config/docs/'));
+    const shown = linksOf('README.md').filter((link) => link.endsWith('.png'));
+    expect(shown.toSorted()).toEqual(pictures.toSorted());
+    const themes = pictures.map((file) => file.replace(/-(?:light|dark)\.png$/, ''));
+    expect(themes.length).toBe(2 * new Set(themes).size);
+    expect(pictures.filter((file) => statSync(join(ROOT, file)).size > 60_000)).toEqual([]);
+    const texts = [...proseOf('README.md').matchAll(/<img [^>]*alt="([^"]{20,})"/g)];
+    expect(texts.length).toBe(new Set(themes).size);
   });
 
   test('and the comments cite no section of a document outside of the repository', () => {

@@ -92,5 +92,6 @@ table.runs.several thead th:nth-child(4) { width: 10rem; }
   body > header { padding-left: 1rem; padding-right: 1rem; }
   table.accounts td, table.runs td:not(.name) { display: inline-block; margin-right: 0.75rem; }
   table.accounts td:has(svg) { display: block; }
+  svg.strip { display: inline-block; vertical-align: baseline; }
 }
 `.trimStart();

@@ -80,7 +80,7 @@ function AccountRow({ shared, account, states, runs, nowMs }: AccountRowProps) {
       <td data-head="State">
         <StateBadges states={states} />
       </td>
-      <td>
+      <td data-head="Last runs">
         <RunStrip runs={runs} />
       </td>
       <td data-head="Last run">
