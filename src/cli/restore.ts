@@ -32,7 +32,7 @@ export function addRestore({ program, report }: CommandLine): void {
     .argument('<run>', RUN_HELP)
     .option('--account <name>', ACCOUNT_OF_LAST_HELP)
     .addOption(new Option('--format <format>', 'output format').choices([...FORMATS, 'csv']).default('text'))
-    .option('--output <file>', 'write the report to this file instead of stdout')
+    .option('-o, --output <file>', 'write the report to this file instead of stdout')
     .addHelpText('after', CSV_HELP)
     .action((wanted: string, flags: RestoreFlags) =>
       report('restore', reportOptions(flags), (context) => restore(context, wanted, flags)),
