@@ -531,6 +531,15 @@ describe('the progress of a run', () => {
       faults: [{ match: { method: 'POST' }, skip: 1, do: { type: 'drop-after-effect' } }],
     });
     await on.apply({ skills: ['A', 'B'], progress });
-    expect(seen).toEqual(['lists', 'plan', 'create of 2', 'probe', 'create of 2', 'settle', 'create of 2', 'verify']);
+    expect(seen).toEqual([
+      'lists',
+      'plan',
+      'create of 2',
+      'probe',
+      'create of 2',
+      'settle',
+      'create of 2',
+      'verify',
+    ]);
   });
 });
