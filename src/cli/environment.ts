@@ -170,7 +170,7 @@ export interface Environment {
   ): Promise<DumpedAccount>;
   /** Replaces an account file atomically. Throws StoreError, also when the file changed meanwhile. */
   replaceAccountFile(file: string, before: string, text: string): Promise<void>;
-  /** The checks of what `init` is told. */
+  /** The checks of the answers to `init`. */
   answerChecks(): Promise<AnswerChecks>;
   /** Loads files that are not written yet. */
   loadDraft(draft: DraftFiles): Promise<Configuration>;

@@ -57,7 +57,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     summary: 'plan and apply a drifted sample account on a sandbox',
     examples: [
       ['rolecall demo', 'plans and applies a sample account'],
-      ['rolecall demo --no-color > demo.txt', 'keeps what it prints'],
+      ['rolecall demo --serve', 'then leaves the daemon and its pages running, until Ctrl-C'],
     ],
     document: 'README.md',
   },

@@ -1,5 +1,5 @@
 // rolecall history: lists the runs in the journal. It reads the store and never calls the service.
-import { UsageError } from '../core/errors.ts';
+import { Option } from 'commander';
 import { RUN_STATUSES, type RunStatus } from '../core/journal.ts';
 import { loadAccounts } from './load-accounts.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
@@ -13,7 +13,7 @@ interface HistoryFlags extends OutputOptions {
   readonly limit: number;
   /** In milliseconds. */
   readonly since?: number;
-  readonly status?: string;
+  readonly status?: RunStatus;
 }
 
 export function addHistory({ program, report }: CommandLine): void {
@@ -22,7 +22,7 @@ export function addHistory({ program, report }: CommandLine): void {
     .argument('[account]', 'name of the account; default: all accounts')
     .option('--limit <n>', 'maximum number of runs', positive, 20)
     .option('--since <duration>', 'only runs newer than this, such as 24h or 7d', duration)
-    .option('--status <status>', 'only runs with this status')
+    .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
     .action((account: string | undefined, flags: HistoryFlags) =>
       report('history', flags, (context) => history(context, account, flags)),
     );
@@ -34,7 +34,7 @@ async function history(
   flags: HistoryFlags,
 ): Promise<ExitStatus> {
   const { renderRuns } = await import('../report/history-report.ts');
-  const status = flags.status === undefined ? undefined : toStatus(flags.status);
+  const { status } = flags;
   const { service, accounts } = await loadAccounts(environment, configFile, []);
   const journal = await environment.openJournal(service);
   try {
@@ -58,14 +58,4 @@ async function history(
   } finally {
     await journal.close();
   }
-}
-
-function toStatus(text: string): RunStatus {
-  const status = RUN_STATUSES.find((candidate) => candidate === text);
-  if (status === undefined) {
-    throw new UsageError(
-      `--status ${JSON.stringify(text)} is not a status; use one of ${RUN_STATUSES.join(', ')}`,
-    );
-  }
-  return status;
 }

@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { CommandLine } from './command-line.ts';
 import { port } from './option-values.ts';
 
-/** What `init` was given; what is missing is asked for on a terminal. */
+/** The options of `init`. On a terminal it asks for the missing values. */
 export interface InitFlags {
   readonly baseUrl?: string;
   readonly region?: string;

@@ -1,4 +1,4 @@
-// Checks what `init` is told about the first account, with the rules of the files that it writes.
+// Checks the answers to `init` about the first account, with the rules of the files that it writes.
 import { looksLikeSecret } from '../core/secret-looks.ts';
 import { ACCOUNT_NAME } from './account-file.ts';
 import { isPlainHttp, parseBaseUrl } from './addresses.ts';

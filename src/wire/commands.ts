@@ -103,8 +103,8 @@ export function createEnvironment(version: string): Environment {
       const { startSandbox } = await import('../sandbox/sandbox.ts');
       const { rehearsalSeed } = await import('../sandbox/rehearsal-seed.ts');
       const seed = rehearsalSeed(account);
-      const { url, accounts, close } = await startSandbox({ seed });
-      return { url, accounts, close, seed: `${JSON.stringify(seed, null, 2)}\n` };
+      const sandbox = await startSandbox({ seed });
+      return { ...sandbox, seed: `${JSON.stringify(seed, null, 2)}\n` };
     },
     serve: async (configFile, options) => (await import('./daemon.ts')).serve(version, configFile, options),
     demo: async (options) => (await import('./demo.ts')).playDemo(environment, options),

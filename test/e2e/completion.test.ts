@@ -1,6 +1,7 @@
 // Shell completion: the scripts, and what they offer for commands, accounts, runs and fixed values.
 import { expect, test } from 'vitest';
 import { RUN_STATUSES } from '../../src/core/journal.ts';
+import { FORMATS } from '../../src/report/document.ts';
 import { type Scene, scene } from '../support/scene.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
@@ -54,7 +55,7 @@ test('completion offers accounts of the configuration, runs of the store and the
   expect(Object.keys(shown)).toEqual(['last', ...runs.map(({ id }) => id)]);
   expect(shown[runs[0]?.id ?? '']).toBe(`acme planned ${runs[0]?.started_at}`);
   expect(Object.keys(await offered(s, 'history', '--status', ''))).toEqual([...RUN_STATUSES]);
-  expect(Object.keys(await offered(s, 'plan', '--format', ''))).toEqual(['text', 'json', 'markdown']);
+  expect(Object.keys(await offered(s, 'plan', '--format', ''))).toEqual([...FORMATS]);
 });
 
 test('completion reads the --config of the completed line, and is silent when nothing can be read', async () => {

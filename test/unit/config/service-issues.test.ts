@@ -343,7 +343,7 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
     const loaded = await loadConfiguration(path.join(workspace({}), 'rolecall.yaml'));
     expect(loaded).toMatchObject({ accounts: [], issues: [{ line: 1, column: 1, severity: 'error' }] });
     expect(loaded.issues[0]?.message).toMatch(
-      /the file does not exist; write it as the README shows.*--config/u,
+      /the file does not exist; run `rolecall init` to write one.*--config/u,
     );
     expect(loaded.service).toBeUndefined();
   });
