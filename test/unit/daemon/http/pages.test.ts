@@ -1,7 +1,7 @@
 // The pages as a browser receives them: what they show, what their buttons do, and that hostile text stays text.
 import { Script } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { create, hold, makeOperation, makePlan, makeRun } from '../../report/samples.ts';
+import { hold, makeOperation, makePlan, makeRun } from '../../report/samples.ts';
 import { FORM, HTML, makeAccount, makeDetail, PENDING, RUN_ID, signIn, start } from './stage.ts';
 import type { Running } from './stage.ts';
 
@@ -229,20 +229,6 @@ describe('the page of a run', () => {
     const page = await get(`/runs/${RUN_ID}`);
     expect(page).toContain('<code>config_invalid</code>');
     expect(page).toContain('<div>a.yaml:1:1: one</div><div>a.yaml:2:1: &lt;script&gt;');
-  });
-
-  it('cuts a long section after complete rows, with the count of the rest', async () => {
-    const operations = Array.from({ length: 1700 }, (_, index) => makeOperation(index + 1, `Skill ${index}`));
-    const held = Array.from({ length: 501 }, (_, index) => hold(`Held ${index}`));
-    const plan = makePlan({ operations: operations.map(({ name }) => create(name)), held });
-    const { get } = await browse(await start({}, { runs: [makeDetail({ operations, plan, warnings: [] })] }));
-    const page = await get(`/runs/${RUN_ID}`);
-    expect(page.match(/<tr><td/g)).toHaveLength(1000);
-    expect(page).toContain(
-      `… and 1200 more; <a href="/api/v1/runs/${RUN_ID}">the JSON report</a> lists all of them.`,
-    );
-    expect(page).toContain('… and 1 more;');
-    expect(page).toContain('Created (1700)');
   });
 
   it('shows hostile names, ids, reasons and messages as text', async () => {
