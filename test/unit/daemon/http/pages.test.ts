@@ -1,7 +1,7 @@
 // The pages as a browser receives them: what they show, what their buttons do, and that hostile text stays text.
 import { Script } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { create, hold, makeOperation, makePlan, makeRun } from '../../report/samples.ts';
+import { hold, makeOperation, makePlan, makeRun } from '../../report/samples.ts';
 import { FORM, HTML, makeAccount, makeDetail, PENDING, RUN_ID, signIn, start } from './stage.ts';
 import type { Running } from './stage.ts';
 
