@@ -42,6 +42,7 @@ body {
   background: var(--ground);
   color: var(--text);
   font: 1rem/1.5 system-ui, sans-serif;
+  overflow-wrap: break-word;
 }
 a { color: var(--link); }
 a:focus-visible, button:focus-visible, input:focus-visible, summary:focus-visible {
@@ -95,7 +96,7 @@ tbody tr { border-top: 1px solid var(--line); }
 tbody th { font-weight: 600; }
 th.number, td.number { padding-right: 1.5rem; text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 time { white-space: nowrap; font-variant-numeric: tabular-nums; }
-table.report td { overflow-wrap: anywhere; }
+table.report td, table.report tbody th { overflow-wrap: anywhere; }
 table.report thead th { min-width: 6rem; }
 table.report thead th:nth-child(1) { width: 6rem; }
 table.report thead th:nth-child(2):not(:last-child) { width: 14rem; }
