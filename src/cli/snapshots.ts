@@ -28,7 +28,8 @@ async function snapshots(
 ): Promise<ExitStatus> {
   const { renderSnapshots } = await import('../report/snapshots-report.ts');
   const { service, accounts } = await loadAccounts(environment, configFile, []);
-  const { reader, close } = await environment.openJournal(service);
+  const journal = await environment.openJournal(service);
+  const { reader } = journal;
   try {
     const found = await reader.snapshots({
       limit: flags.limit,
@@ -45,6 +46,6 @@ async function snapshots(
     await output.close();
     return EXIT.done;
   } finally {
-    await close();
+    await journal.close();
   }
 }
