@@ -19,9 +19,9 @@ let reported = false;
 let quiet = false;
 let clearLive: (() => void) | null = null;
 
-/** From now on suggested commands repeat the given `--config`. */
-export function repeatConfig(configFile: string): void {
-  program = programWith(configFile);
+/** From now on suggested commands repeat the given `--config`, and begin with `executable`. */
+export function repeatConfig(configFile: string, executable = PROGRAM): void {
+  program = programWith(configFile, executable);
 }
 
 /** Forgets what an earlier command of this process has set. */
