@@ -4,6 +4,7 @@ import { type Kind, KINDS } from '../core/catalog.ts';
 import { StoreError } from '../core/errors.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import { type Entries, entriesNamed, holdersOf, likelyName, nearNames } from '../core/who-has.ts';
+import { instant } from '../report/formatting.ts';
 import type { AccountHolders } from '../report/who-report.ts';
 import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions, showWarnings } from './console.ts';
@@ -98,17 +99,25 @@ async function holdersIn(reader: JournalReader, account: string, search: Search)
 /** Says what was searched, and which name may be meant. */
 function notFound(search: Search, holders: readonly AccountHolders[]): StoreError {
   const { name, kinds, untilMs, others } = search;
+  const quoted = JSON.stringify(name);
   const searched = holders.filter(({ snapshot }) => snapshot !== null);
-  const moments = searched.map(({ snapshot }) => snapshot?.takenAt ?? '').toSorted();
+  const until = untilMs === undefined ? '' : instant(new Date(untilMs).toISOString());
+  if (searched.length === 0) {
+    const before = until === '' ? '' : ` from ${until} or before`;
+    return new StoreError(
+      'snapshot_unknown',
+      `it is not known who ${until === '' ? 'has' : 'had'} ${quoted}: the store has no lists${before} of ${some(holders)}`,
+    );
+  }
+  const moments = searched.map(({ snapshot }) => instant(snapshot?.takenAt ?? '')).toSorted();
   const [oldest = '', newest = ''] = [moments[0], moments.at(-1)];
+  const taken = oldest === newest ? oldest : `${oldest} to ${newest}`;
   const near = searched.flatMap((each) => each.near.map((other) => other.name));
   const likely = near[0] ?? likelyName(name, others, kinds);
   const parts = [
-    `no ${kinds.join(' or ')} is named ${JSON.stringify(name)}`,
-    searched.length === 0
-      ? `no snapshot${untilMs === undefined ? '' : ` from ${new Date(untilMs).toISOString()} or before`} is stored of ${some(holders)}`
-      : `searched the last good snapshots${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString()}`} of ${some(searched)}, taken ${oldest === newest ? oldest : `${oldest} to ${newest}`}`,
-    ...(searched.length > 0 ? missingSnapshots(search, holders) : []),
+    `no ${kinds.join(' or ')} is named ${quoted}`,
+    `searched the last good snapshots${until === '' ? '' : ` until ${until}`} of ${some(searched)}, taken ${taken}`,
+    ...missingSnapshots(search, holders),
   ];
   const hint = likely === undefined ? '' : `. Did you mean ${JSON.stringify(likely)}?`;
   return new StoreError('entry_unknown', `${parts.join('; ')}${hint}`);

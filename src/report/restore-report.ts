@@ -14,7 +14,6 @@ import {
 import { visible } from './escape-invisible.ts';
 import { count, people } from './formatting.ts';
 import { renderReport } from './render.ts';
-import { statusTone } from './run-status.ts';
 
 export interface Restoration {
   readonly run: RunRecord;
@@ -77,9 +76,9 @@ function restoreReport(restoration: Restoration): Report {
   const { run, entries, earlierRunId } = restoration;
   const document = {
     title: [code(run.account)],
-    status: { label: run.status, tone: statusTone(run.status) },
+    status: { label: 'what a run deleted', tone: 'strong' as const },
     facts: [
-      { label: 'Run', line: [code(run.id)] },
+      { label: 'Run', line: [code(run.id), ` (${run.status})`] },
       { label: 'Started', line: [{ time: run.startedAt }] },
     ],
   };
@@ -94,12 +93,21 @@ function restoreReport(restoration: Restoration): Report {
     sections: [...pasteSection(restoration), ...noteSection(restoration), ...peopleSections(entries)],
     next: [
       { command: `rolecall plan ${run.account}`, purpose: 'shows what the changed file creates' },
-      {
-        command: `rolecall restore ${run.id} --format csv --output people.csv`,
-        purpose: 'writes the list of people for a spreadsheet',
-      },
+      ...(isHeld(entries)
+        ? [
+            {
+              command: `rolecall restore ${run.id} --format csv --output people.csv`,
+              purpose: 'writes the list of people for a spreadsheet',
+            },
+          ]
+        : []),
     ],
   });
+}
+
+/** Whether anybody had one of the entries. */
+function isHeld(entries: readonly DeletedEntry[]): boolean {
+  return entries.some(({ people: holders }) => (holders ?? []).length > 0);
 }
 
 function report(document: ReportDocument): Report {
@@ -132,7 +140,7 @@ function pasteSection({ file, entries }: Restoration): Section[] {
     {
       title: 'Lines that create the entries again',
       intro: [
-        `Add them to the lists in ${file ?? 'the account file'}. A created entry has a new id and nobody has it: assign it by the list below.${dropped}`,
+        `Add them to the lists in ${file ?? 'the account file'}. A created entry has a new id and nobody has it${isHeld(entries) ? ': assign it by the list below' : ''}.${dropped}`,
       ],
       groups: [],
       verbatim,

@@ -161,7 +161,7 @@ test('who lists the people of the last good snapshot at a moment', async () => {
   const early = await s.run(['who', 'Perl', '--at', `${day(-10)}T08:00`]);
   expect(early).toMatchObject({ status: 1, stdout: '' });
   expect(early.stderr).toMatch(
-    /no skill or role is named "Perl"; no snapshot from .*T08:00:00.000Z or before is stored of acme/,
+    /it is not known who had "Perl": the store has no lists from .* 08:00:00 UTC or before of acme/,
   );
   expect((await s.run(['who', 'PERL'])).stderr).toMatch(
     /searched the last good snapshots of acme.*Did you mean "[Pp]erl"\?/,
