@@ -105,7 +105,7 @@ export interface Output {
     readonly width: number;
     readonly program: string;
   };
-  /** Prints a report. An empty line separates it from the one before, unless a report is one document. */
+  /** Prints a report. An empty line separates it from what was printed before, unless a report is one document. */
   print(report: string): Promise<void>;
   /** Prints text without an empty line before it. */
   write(text: string): Promise<void>;
@@ -126,11 +126,12 @@ export function openOutput({
   // Without a terminal isTTY is undefined, and for undefined the colour library decides by $CI.
   const toTerminal = output === undefined && Boolean(process.stdout.isTTY);
   const parts: string[] = [];
-  let isSeparated = false;
+  let hasPrinted = false;
   if (keepExisting && output !== undefined) refuseExisting(output);
   else checkOutput({ output });
   async function writeOut(text: string): Promise<void> {
     reported = true;
+    hasPrinted = true;
     if (output !== undefined) parts.push(text);
     else await write(process.stdout, text);
   }
@@ -143,9 +144,7 @@ export function openOutput({
     },
     isTerminal: toTerminal,
     async print(report) {
-      const text = isSeparated ? `\n${report}` : report;
-      isSeparated = !isOneDocument(format);
-      await writeOut(text);
+      await writeOut(hasPrinted && !isOneDocument(format) ? `\n${report}` : report);
     },
     write: writeOut,
     async close() {
