@@ -1,5 +1,5 @@
 // Collects the status of accounts from the configuration and the store. Never calls the service.
-import { accountStateOf, approvalOf, type StatusFacts, waitingPlan } from '../core/account-status.ts';
+import { approvalOf, statesOf, waitingPlan } from '../core/account-states.ts';
 import { ConfigError, formatConfigIssue, StoreError } from '../core/errors.ts';
 import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
@@ -49,18 +49,12 @@ export async function readStatuses(
   try {
     const records = journal === null ? [] : await journal.reader.accounts();
     const accounts = selectAccounts(known(configuration.accounts, records), names);
-    const remaining = journal === null ? new Map() : await readDrift(journal.reader, accounts);
+    const drifts = journal === null ? new Map() : await readDrift(journal.reader, accounts);
     const statuses: AccountStatus[] = [];
     for (const account of accounts) {
-      const facts: StatusFacts = {
-        isConfigured: account.configured !== undefined,
-        isValid: account.configured?.settings !== undefined,
-        record: account.record,
-        remaining: remaining.get(account.record?.lastRun?.id ?? '') ?? null,
-        nowMs,
-      };
+      const drift = drifts.get(account.record?.lastRun?.id ?? '') ?? null;
       statuses.push({
-        ...statusOf(account, facts),
+        ...statusOf(account, drift, nowMs),
         nextRun: await nextRunOf(environment, account, nowMs),
       });
     }
@@ -99,19 +93,34 @@ async function readDrift(
   ]);
 }
 
-function statusOf(account: KnownAccount, facts: StatusFacts): Omit<AccountStatus, 'nextRun'> {
-  const { configured, record } = account;
-  const pending = record === undefined ? null : waitingPlan(record);
-  const approval = record === undefined || pending === null ? null : approvalOf(record, facts.nowMs);
+function statusOf(
+  { name, configured, record }: KnownAccount,
+  drift: AccountStatus['drift'],
+  nowMs: number,
+): Omit<AccountStatus, 'nextRun'> {
+  const lastRun = record?.lastRun ?? null;
+  const pending = record === undefined ? null : waitingPlan({ ...record.state, lastRun });
+  const approval = record === undefined || pending === null ? null : approvalOf(record.state, nowMs);
   const pause = record?.state.pause ?? null;
+  const isConfigured = configured !== undefined;
+  const isValid = configured?.settings !== undefined;
+  const [state] = statesOf({
+    isConfigured,
+    isValid,
+    activity: 'idle',
+    isPaused: pause !== null,
+    plan: pending === null ? 'none' : approval === null ? 'waiting' : 'approved',
+    lastRun,
+    drift,
+  });
   return {
-    account: account.name,
-    state: accountStateOf(facts),
-    configured: facts.isConfigured,
-    issues: facts.isValid ? [] : errorsOf(configured?.issues ?? []).map(formatConfigIssue),
+    account: name,
+    state,
+    configured: isConfigured,
+    issues: isValid ? [] : errorsOf(configured?.issues ?? []).map(formatConfigIssue),
     mode: configured?.settings?.mode ?? null,
-    drift: facts.remaining,
-    held: record?.lastRun?.held ?? 0,
+    drift,
+    held: lastRun?.held ?? 0,
     pending:
       pending === null
         ? null
@@ -128,7 +137,7 @@ function statusOf(account: KnownAccount, facts: StatusFacts): Omit<AccountStatus
       pause === null
         ? null
         : { since: pause.sinceMs === null ? null : iso(pause.sinceMs), by: pause.by, reason: pause.reason },
-    lastRun: record?.lastRun ?? null,
+    lastRun,
     lastSuccessAt: record?.lastSuccessAt ?? null,
     consecutiveFailures: record?.state.consecutiveFailures ?? 0,
   };

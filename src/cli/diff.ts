@@ -22,9 +22,8 @@ import {
   type Side,
   SNAPSHOT_HELP,
 } from './find-snapshot.ts';
-import { loadAccounts, settingsOf } from './load-accounts.ts';
+import { loadAccounts } from './load-accounts.ts';
 import { accountNamed } from './select-accounts.ts';
-import { listenForSignals } from './signals.ts';
 
 interface DiffFlags extends OutputOptions, RetryAfterOptions {
   readonly account?: string;
@@ -89,21 +88,14 @@ async function readNow(
   flags: RetryAfterOptions,
 ): Promise<ReadAccount> {
   const { openReading } = await import('./read-accounts.ts');
-  const { createProgress } = await import('./progress.ts');
-  const settings = settingsOf(accountNamed(configuration.accounts, name));
-  const progress = createProgress();
-  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
-  const { observer } = progress;
-  const reading = await openReading(environment, configuration, service, { ...flags, observer });
+  const account = accountNamed(configuration.accounts, name);
+  const reading = await openReading({ environment, configuration, service }, flags);
   try {
-    return await progress.during({ verb: 'read', accounts: 1 }, (track) =>
-      track(name, (observe) => reading.read(settings, signals, observe)),
-    );
+    return await reading.read(account);
   } catch (error) {
     await reading.noteFailure(name, error);
     throw error;
   } finally {
     await reading.close();
-    signals.release();
   }
 }

@@ -64,10 +64,15 @@ function planReport(plans: readonly PlanResult[], options: PlanReportOptions): R
 function accountDocuments(plans: readonly PlanResult[], options: PlanReportOptions): ReportDocument[] {
   const shown = collapses(options) ? plans.filter((plan) => !isQuiet(plan)) : plans;
   const { compact = false } = options;
-  if (compact || isBrief(options)) {
+  if (isDense(options.accounts, options)) {
     return shown.map((plan) => accountLines(plan, { all: compact, accounts: shown.length }));
   }
   return shown.map(planDocument);
+}
+
+/** Whether each of so many accounts is a few lines, without empty lines between them. */
+export function isDense(accounts: number, options: ReportOptions): boolean {
+  return options.compact === true || isBrief({ ...options, accounts });
 }
 
 /** Whether accounts without changes are counted instead of shown. */
