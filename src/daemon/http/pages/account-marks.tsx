@@ -1,8 +1,6 @@
 // The marks of an account: its states, and what needs attention or differs from normal operation.
-import { type AccountState, type AccountStates, statesOf, waitsForApproval } from '../../account-state.ts';
+import { type AccountState, type AccountStates, statesOf } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
-
-export { waitsForApproval };
 
 type Tone = 'good' | 'warn' | 'bad' | '';
 
