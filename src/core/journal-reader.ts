@@ -13,7 +13,11 @@ export interface AccountRecord {
   readonly lastRun: RunRecord | null;
   /** When a run last ended converged, held or planned. */
   readonly lastSuccessAt: string | null;
+  readonly remaining: RemainingCounts | null;
 }
+
+/** How many operations of the last plan of an account were not done. */
+export type RemainingCounts = Readonly<Record<Action, number>>;
 
 /** What decides the place of an account in a list of all accounts. */
 export interface AccountBrief {
@@ -23,6 +27,7 @@ export interface AccountBrief {
   readonly approval: Approval | null;
   readonly lastRun: Pick<RunRecord, 'id' | 'status' | 'startedAt' | 'planDigest' | 'held'> | null;
   readonly lastSuccessAt: string | null;
+  readonly remaining: RemainingCounts | null;
 }
 
 /** What a small mark shows of a run. */

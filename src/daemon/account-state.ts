@@ -77,7 +77,7 @@ export function statesOf(account: AccountFacts): AccountStates {
   if (first !== undefined) return [first, ...others];
   const isConverged =
     lastRun?.status === 'converged' ||
-    (lastRun?.status === 'planned' && drift !== undefined && drift.create + drift.delete === 0);
+    (lastRun?.status === 'planned' && drift !== null && drift.create + drift.delete === 0);
   return [isConverged ? 'converged' : 'unknown'];
 }
 
@@ -96,7 +96,7 @@ function isTrue(state: AccountState, account: AccountFacts): boolean {
       return waitsForApproval(account);
     case 'drift':
       // What a pending plan contains waits for its approval; what a run is about to do does not wait for anybody.
-      return !isRunning && account.pending === null && drift !== undefined && drift.create + drift.delete > 0;
+      return !isRunning && account.pending === null && drift !== null && drift.create + drift.delete > 0;
     case 'held':
       return !isRunning && lastRun !== null && lastRun.held > 0;
     case 'paused':

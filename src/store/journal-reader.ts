@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { JournalReader, RunMark } from '../core/journal-reader.ts';
 import { readAccountBriefs } from './account-briefs.ts';
-import { toState } from './account-state.ts';
+import { toRemaining, toState } from './account-state.ts';
 import { claimantOf } from './claims.ts';
 import type { Database } from './tables.ts';
 import { isLargeRun, planText } from './large-run.ts';
@@ -133,6 +133,7 @@ export function journalReader(db: Database): JournalReader {
         state: toState(row),
         lastRun: lastRuns.get(row.last_run_id ?? '') ?? null,
         lastSuccessAt: row.last_success_at,
+        remaining: toRemaining(row),
       }));
     },
 

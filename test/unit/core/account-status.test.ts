@@ -25,7 +25,7 @@ function stateOf(
   { state = {}, ...facts }: Partial<StatusFacts> & { readonly state?: Partial<AccountState> } = {},
 ): string {
   const lastRun = run === null ? null : { ...runDetail(1).run, ...run };
-  const record = { name: 'acme', state: { ...STATE, ...state }, lastRun, lastSuccessAt: null };
+  const record = { name: 'acme', state: { ...STATE, ...state }, lastRun, lastSuccessAt: null, remaining: null };
   return accountStateOf({ isConfigured: true, isValid: true, record, remaining: NONE, nowMs: T0, ...facts });
 }
 
