@@ -1,7 +1,7 @@
 // Collects the status of accounts from the configuration and the store. Never calls the service.
-import { accountStateOf, approvalOf, type StatusFacts, waitingPlan } from '../core/account-status.ts';
+import { approvalOf, statesOf, waitingPlan } from '../core/account-states.ts';
 import { ConfigError, formatConfigIssue, StoreError } from '../core/errors.ts';
-import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
+import type { AccountRecord } from '../core/journal-reader.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import type { AccountStatus } from '../report/status-report.ts';
 import type { CommandContext } from './command-line.ts';
@@ -49,18 +49,10 @@ export async function readStatuses(
   try {
     const records = journal === null ? [] : await journal.reader.accounts();
     const accounts = selectAccounts(known(configuration.accounts, records), names);
-    const remaining = journal === null ? new Map() : await readDrift(journal.reader, accounts);
     const statuses: AccountStatus[] = [];
     for (const account of accounts) {
-      const facts: StatusFacts = {
-        isConfigured: account.configured !== undefined,
-        isValid: account.configured?.settings !== undefined,
-        record: account.record,
-        remaining: remaining.get(account.record?.lastRun?.id ?? '') ?? null,
-        nowMs,
-      };
       statuses.push({
-        ...statusOf(account, facts),
+        ...statusOf(account, nowMs),
         nextRun: await nextRunOf(environment, account, nowMs),
       });
     }
@@ -85,33 +77,31 @@ function known(configured: readonly ConfiguredAccount[], records: readonly Accou
   ];
 }
 
-/** What the latest run of each account left to do. A converged run left nothing, so its plan is not read. */
-async function readDrift(
-  reader: JournalReader,
-  accounts: readonly KnownAccount[],
-): Promise<ReadonlyMap<string, AccountStatus['drift']>> {
-  const runs = accounts.flatMap(({ record }) => record?.lastRun ?? []);
-  const converged = runs.filter(({ status }) => status === 'converged');
-  const others = runs.filter(({ status }) => status !== 'converged');
-  return new Map([
-    ...converged.map(({ id }) => [id, { create: 0, delete: 0 }] as const),
-    ...(await reader.remaining(others.map(({ id }) => id))),
-  ]);
-}
-
-function statusOf(account: KnownAccount, facts: StatusFacts): Omit<AccountStatus, 'nextRun'> {
-  const { configured, record } = account;
-  const pending = record === undefined ? null : waitingPlan(record);
-  const approval = record === undefined || pending === null ? null : approvalOf(record, facts.nowMs);
+function statusOf({ name, configured, record }: KnownAccount, nowMs: number): Omit<AccountStatus, 'nextRun'> {
+  const lastRun = record?.lastRun ?? null;
+  const drift = record?.remaining ?? null;
+  const pending = record === undefined ? null : waitingPlan({ ...record.state, lastRun });
+  const approval = record === undefined || pending === null ? null : approvalOf(record.state, nowMs);
   const pause = record?.state.pause ?? null;
+  const isConfigured = configured !== undefined;
+  const isValid = configured?.settings !== undefined;
+  const [state] = statesOf({
+    isConfigured,
+    isValid,
+    activity: 'idle',
+    isPaused: pause !== null,
+    plan: pending === null ? 'none' : approval === null ? 'waiting' : 'approved',
+    lastRun,
+    drift,
+  });
   return {
-    account: account.name,
-    state: accountStateOf(facts),
-    configured: facts.isConfigured,
-    issues: facts.isValid ? [] : errorsOf(configured?.issues ?? []).map(formatConfigIssue),
+    account: name,
+    state,
+    configured: isConfigured,
+    issues: isValid ? [] : errorsOf(configured?.issues ?? []).map(formatConfigIssue),
     mode: configured?.settings?.mode ?? null,
-    drift: facts.remaining,
-    held: record?.lastRun?.held ?? 0,
+    drift,
+    held: lastRun?.held ?? 0,
     pending:
       pending === null
         ? null
@@ -128,7 +118,7 @@ function statusOf(account: KnownAccount, facts: StatusFacts): Omit<AccountStatus
       pause === null
         ? null
         : { since: pause.sinceMs === null ? null : iso(pause.sinceMs), by: pause.by, reason: pause.reason },
-    lastRun: record?.lastRun ?? null,
+    lastRun,
     lastSuccessAt: record?.lastSuccessAt ?? null,
     consecutiveFailures: record?.state.consecutiveFailures ?? 0,
   };

@@ -51,8 +51,6 @@ export interface JournalReader extends SnapshotReader {
   runsBeginning(prefix: string, limit: number): Promise<readonly RunRecord[]>;
   /** The shortest beginnings that name these runs and no others, all of the same length, by the complete id. */
   shortRunIds(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** How many operations of each run's plan were not done. Runs without a plan are absent. */
-  remaining(runIds: readonly string[]): Promise<ReadonlyMap<string, Readonly<Record<Action, number>>>>;
   /** A run by its id or by an unambiguous prefix, read in one step, which takes seconds for a large run. */
   run(id: string): Promise<RunDetail | null>;
   /** The same run without its lists, and whether those are large. */

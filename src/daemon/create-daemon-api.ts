@@ -1,8 +1,9 @@
 // Implements the daemon's API: joins the configuration, the schedules, the queue and the journal into views.
 import type { PostedOutcome } from '../app/posted-plan.ts';
+import { waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue } from '../core/errors.ts';
 import type { AccountBrief, AccountRecord, JournalReader } from '../core/journal-reader.ts';
-import type { Approval, OperatorCommands, Pause } from '../core/operator.ts';
+import type { Approval, OperatorCommands, Pause, PendingPlan } from '../core/operator.ts';
 import type { Clock } from '../core/ports.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
 import type { AccountFacts } from './account-state.ts';
@@ -61,7 +62,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       valid: errors.length === 0,
       activity: queue.activity(name),
       pause: pauseView(brief?.pause ?? null),
-      pending: brief === undefined ? null : pendingView(brief),
+      pending: brief === undefined ? null : pendingView(waitingPlan(brief)),
       approved: approvedView(brief?.approval ?? null, clock.nowMs()),
       lastRun: brief?.lastRun ?? null,
       lastSuccessAt: brief?.lastSuccessAt ?? null,
@@ -152,13 +153,8 @@ function pauseView(pause: Pause | null): AccountView['pause'] {
   return pause === null ? null : { since: isoOrNull(pause.sinceMs), by: pause.by, reason: pause.reason };
 }
 
-/** The plan that waits for approval; null while a run applies it. */
-function pendingView({
-  pending,
-  lastRun,
-}: Pick<AccountBrief, 'pending' | 'lastRun'>): AccountView['pending'] {
-  const isApplied = lastRun?.status === 'running' && lastRun.planDigest === pending?.digest;
-  if (pending === null || isApplied) return null;
+function pendingView(pending: PendingPlan | null): AccountView['pending'] {
+  if (pending === null) return null;
   return { digest: pending.digest, runId: pending.runId, since: iso(pending.sinceMs) };
 }
 

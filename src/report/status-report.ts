@@ -1,16 +1,9 @@
 // The report of `status`: one line for each account, and a total.
-import { ACCOUNT_STATES, type AccountStateName, FAILING_STATES } from '../core/account-status.ts';
+import { ACCOUNT_STATES, type AccountStateName, FAILING_STATES } from '../core/account-states.ts';
 import type { Action } from '../core/catalog.ts';
 import type { RunMode, RunRecord } from '../core/journal.ts';
-import {
-  code,
-  toned,
-  type Column,
-  type Line,
-  type Report,
-  type ReportOptions,
-  type Tone,
-} from './document.ts';
+import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
+import { ACCOUNT_STATE_TEXTS } from './account-state-texts.ts';
 import { count, duration, shortCommit } from './formatting.ts';
 import { compareNaturally } from './natural-order.ts';
 import { relativeTime } from './relative-time.ts';
@@ -84,20 +77,9 @@ function statusToJson(status: AccountStatus) {
   } as const satisfies AccountStatus & { schemaVersion: 1 };
 }
 
-const LABELS: Readonly<Partial<Record<AccountStateName, string>>> = {
-  invalid: 'invalid file',
-  waiting: 'pending approval',
-  new: 'never run',
-};
-
-function labelOf(state: AccountStateName): string {
-  return LABELS[state] ?? state;
-}
-
-function toneOf(state: AccountStateName): Tone {
-  if (FAILING_STATES.has(state)) return 'bad';
-  if (state === 'converged') return 'good';
-  return state === 'removed' || state === 'new' || state === 'unknown' ? 'quiet' : 'warn';
+function stateCell(state: AccountStateName): Line {
+  const { label, tone } = ACCOUNT_STATE_TEXTS[state];
+  return [tone === null ? label : toned(tone, label)];
 }
 
 /** Narrower terminals do not show the commit, which is in the report of the run. */
@@ -118,7 +100,7 @@ function statusReport(accounts: readonly AccountStatus[], nowMs: number, width: 
   ];
   const rows = accounts.map((status): Line[] => [
     [code(status.account)],
-    [toned(toneOf(status.state), labelOf(status.state))],
+    stateCell(status.state),
     driftCell(status.drift),
     status.held === 0 ? [] : [toned('warn', String(status.held))],
     [lastRunText(status.lastRun, nowMs)],
@@ -216,7 +198,7 @@ function totalText(accounts: readonly AccountStatus[]): string {
   if (accounts.length === 0) return 'No accounts.';
   const parts = ACCOUNT_STATES.flatMap((state) => {
     const amount = accounts.filter((each) => each.state === state).length;
-    return amount === 0 ? [] : [`${amount} ${labelOf(state)}`];
+    return amount === 0 ? [] : [`${amount} ${ACCOUNT_STATE_TEXTS[state].label}`];
   });
   const jitterMs = Math.max(0, ...accounts.map(({ nextRun }) => nextRun?.jitterMs ?? 0));
   const jitter = jitterMs === 0 ? '' : ` A scheduled run starts up to ${duration(jitterMs)} after its time.`;

@@ -9,7 +9,7 @@ import { isLargeRun, planText } from './large-run.ts';
 import { ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
 import { readProgress } from './run-progress.ts';
-import { readRemaining, readShortIds } from './run-summaries.ts';
+import { readShortIds } from './short-run-ids.ts';
 import { readPlan, readPlanBody, warningsOf } from './run-report.ts';
 import { readTrend } from './run-trend.ts';
 import { findRun, LISTED, toOperation, toRun, toRuns, withTotals } from './run-rows.ts';
@@ -60,8 +60,6 @@ export function journalReader(db: Database): JournalReader {
     },
 
     shortRunIds: (ids) => readShortIds(db, ids),
-
-    remaining: (runIds) => readRemaining(db, runIds),
 
     async run(id) {
       const row = await findRun(db, id);

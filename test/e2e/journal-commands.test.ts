@@ -182,7 +182,7 @@ test('status shows one line for each account, the most urgent first, also of acc
   });
   const before = await s.run(['status']);
   expect(before).toMatchObject({ status: 0, stderr: '' });
-  expect(before.stdout).toMatch(/^acme +never run/m);
+  expect(before.stdout).toMatch(/^acme +not run yet/m);
   s.configure('skills: []', 'held');
   s.configure('skills: [Old, New]', 'waits');
   s.configure('skills: [Old]', 'gone');
@@ -211,12 +211,12 @@ test('status shows one line for each account, the most urgent first, also of acc
   ]);
   expect(lines[1]).toMatch(/invalid file .*broken\.yaml:3:10: /);
   expect(lines[2]).toMatch(
-    /pending approval +\+1 .*plan 0123456789ab since 2 h ago: rolecall .*approve waits 0123456789ab/,
+    /waiting for approval +\+1 .*plan 0123456789ab since 2 h ago: rolecall .*approve waits 0123456789ab/,
   );
   expect(lines[3]).toMatch(/held +1 /);
   expect(lines[4]).toMatch(/paused .* – +paused now|paused .* by \S+: moving house/);
   expect(lines[5]).toMatch(/removed/);
-  expect(lines[6]).toContain('5 accounts: 1 invalid file, 1 pending approval, 1 held, 1 paused, 1 removed.');
+  expect(lines[6]).toContain('5 accounts: 1 invalid file, 1 waiting for approval, 1 held, 1 paused, 1 removed.');
   const [acme] = await json<{ nextRun: unknown; pause: object }[]>(s, 'status', 'acme');
   expect(acme).toMatchObject({ nextRun: null, pause: { reason: 'moving house' } });
   await s.run(['resume', 'acme']);
@@ -230,7 +230,7 @@ test('status --watch prints a block for each change until it is interrupted', as
   const s = await scene({ file: 'skills: [New]' });
   s.configure('skills: [1.0]', 'broken');
   const watching = s.start(['status', '--watch']);
-  await s.until('it prints all accounts', () => watching.output().stdout.includes('never run'));
+  await s.until('it prints all accounts', () => watching.output().stdout.includes('not run yet'));
   await s.run(['pause', 'acme', '--reason', 'lunch']);
   await s.until('it prints the change', () => watching.output().stdout.includes('lunch'));
   watching.process.kill('SIGINT');

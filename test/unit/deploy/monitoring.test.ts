@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { HOLD_RULES } from '../../../src/core/plan.ts';
 import { RUN_STATUSES } from '../../../src/core/journal.ts';
-import { ACCOUNT_STATES } from '../../../src/daemon/account-state.ts';
+import { LISTED_STATES } from '../../../src/daemon/account-state.ts';
 import { createMetrics } from '../../../src/daemon/metrics.ts';
 import { jsonOf, textOf, yamlOf } from './operational-file.ts';
 
@@ -196,7 +196,7 @@ describe('the dashboard', () => {
     const pages = links.map((url) => url.replace('${pages}', ''));
     const isPage = (page: string): boolean => {
       const state = /^\/\?state=(\w+)$/.exec(page)?.[1];
-      if (state !== undefined) return (ACCOUNT_STATES as readonly string[]).includes(state);
+      if (state !== undefined) return (LISTED_STATES as readonly string[]).includes(state);
       return ['/', '/runs'].includes(page) || /^\/accounts\/\$\{__(value|field)\.[a-z.]+\}$/.test(page);
     };
     expect(pages.length).toBeGreaterThan(10);

@@ -113,6 +113,14 @@ describe('what the last plan of an account left to do', () => {
     expect((await store.reader.accountBriefs())[0]?.remaining).toEqual({ create: 3, delete: 0 });
   });
 
+  it('is its plan after a dry run', async () => {
+    const store = fixture();
+    const id = await store.begin(1);
+    await store.journal.recordPlan(id, plan({ skills: ['New', 'More'] }));
+    await store.end(id, 'planned');
+    expect(await remaining(store)).toEqual({ create: 2, delete: 0 });
+  });
+
   it('is counted when its run was killed', async () => {
     const store = fixture();
     await halfWay(store);

@@ -1,11 +1,6 @@
 // Which accounts the page of all accounts shows: those that match the filter in its address, one page of them.
-import {
-  ACCOUNT_STATES,
-  type AccountFacts,
-  type AccountState,
-  rankAccounts,
-  type RankedAccount,
-} from '../../account-state.ts';
+import type { AccountStateName } from '../../../core/account-states.ts';
+import { type AccountFacts, LISTED_STATES, rankAccounts, type RankedAccount } from '../../account-state.ts';
 
 /** Rows of one page. */
 const ROWS = 50;
@@ -15,7 +10,7 @@ const MAX_TEXT = 255;
 export interface AccountFilter {
   /** A part of the name, in any case; empty matches all. */
   readonly text: string;
-  readonly state: AccountState | null;
+  readonly state: AccountStateName | null;
   /** Starts at 1. */
   readonly page: number;
   /** The requested state when there is no such state. */
@@ -25,7 +20,7 @@ export interface AccountFilter {
 /** The filter in the query of an address. What is not valid is ignored; an unknown state is kept, to be reported. */
 export function accountFilterOf(query: (name: string) => string | undefined): AccountFilter {
   const wanted = query('state') ?? '';
-  const state = ACCOUNT_STATES.find((each) => each === wanted) ?? null;
+  const state = LISTED_STATES.find((each) => each === wanted) ?? null;
   const page = /^[1-9]\d{0,6}$/.test(query('page') ?? '') ? Number(query('page')) : 1;
   return {
     text: (query('q') ?? '').trim().slice(0, MAX_TEXT),
@@ -49,7 +44,7 @@ export interface AccountList {
   /** All configured accounts. */
   readonly total: number;
   /** How many of the accounts that match the text are in each state. An account can be in several. */
-  readonly counts: ReadonlyMap<AccountState, number>;
+  readonly counts: ReadonlyMap<AccountStateName, number>;
   /** The changes that the last plans of these accounts contain and hold. */
   readonly changes: { readonly toApply: number; readonly held: number };
   /** How many accounts match the text and the state. */
@@ -84,8 +79,8 @@ export function listAccounts(accounts: readonly AccountFacts[], wanted: AccountF
   };
 }
 
-function countStates(accounts: readonly RankedAccount[]): ReadonlyMap<AccountState, number> {
-  const counts = new Map<AccountState, number>();
+function countStates(accounts: readonly RankedAccount[]): ReadonlyMap<AccountStateName, number> {
+  const counts = new Map<AccountStateName, number>();
   for (const { states } of accounts) {
     for (const state of states) counts.set(state, (counts.get(state) ?? 0) + 1);
   }

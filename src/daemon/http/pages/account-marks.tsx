@@ -1,30 +1,11 @@
 // The marks of an account: its states, and what needs attention or differs from normal operation.
-import { type AccountState, type AccountStates, statesOf } from '../../account-state.ts';
+import type { AccountStateName } from '../../../core/account-states.ts';
+import { ACCOUNT_STATE_TEXTS } from '../../../report/account-state-texts.ts';
+import { statesOfListed } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 
-type Tone = 'good' | 'warn' | 'bad' | '';
-
-/** What pages call each state. */
-export const STATE_TEXTS: Readonly<Record<AccountState, { readonly label: string; readonly tone: Tone }>> = {
-  invalid: { label: 'invalid', tone: 'bad' },
-  failed: { label: 'failed', tone: 'bad' },
-  blocked: { label: 'blocked', tone: 'bad' },
-  partial: { label: 'partial', tone: 'bad' },
-  interrupted: { label: 'interrupted', tone: 'bad' },
-  waiting: { label: 'waiting for approval', tone: 'warn' },
-  drift: { label: 'drift', tone: 'warn' },
-  held: { label: 'held', tone: 'warn' },
-  paused: { label: 'paused', tone: 'warn' },
-  approved: { label: 'approved', tone: 'good' },
-  running: { label: 'running', tone: '' },
-  queued: { label: 'queued', tone: '' },
-  new: { label: 'not run yet', tone: '' },
-  unknown: { label: 'drift unknown', tone: '' },
-  converged: { label: 'converged', tone: 'good' },
-};
-
 /** The states that the status of the last run does not show. */
-const MARKS: ReadonlySet<AccountState> = new Set([
+const MARKS: ReadonlySet<AccountStateName> = new Set([
   'invalid',
   'waiting',
   'paused',
@@ -35,7 +16,7 @@ const MARKS: ReadonlySet<AccountState> = new Set([
 
 /** The marks beside the status of the last run. */
 export function AccountMarks({ account }: { readonly account: AccountView }) {
-  const states = statesOf(account).filter((state) => MARKS.has(state));
+  const states = statesOfListed(account).filter((state) => MARKS.has(state));
   // A run in progress is its own status.
   const shown = account.lastRun?.status === 'running' ? states.filter((it) => it !== 'running') : states;
   return (
@@ -52,15 +33,18 @@ export function AccountMarks({ account }: { readonly account: AccountView }) {
 }
 
 /** The states as badges. */
-export function StateBadges({ states }: { readonly states: AccountStates | readonly AccountState[] }) {
+export function StateBadges({ states }: { readonly states: readonly AccountStateName[] }) {
   return (
     <>
-      {states.map((state, index) => (
-        <>
-          {index === 0 ? '' : ' '}
-          <span class={`badge ${STATE_TEXTS[state].tone}`}>{STATE_TEXTS[state].label}</span>
-        </>
-      ))}
+      {states.map((state, index) => {
+        const { label, tone } = ACCOUNT_STATE_TEXTS[state];
+        return (
+          <>
+            {index === 0 ? '' : ' '}
+            <span class={`badge ${tone ?? ''}`}>{label}</span>
+          </>
+        );
+      })}
     </>
   );
 }

@@ -2,11 +2,12 @@
 import type { RunMark } from '../../../core/journal-reader.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { count, shortCommit } from '../../../report/formatting.ts';
-import { ACCOUNT_STATES, type AccountState } from '../../account-state.ts';
+import type { AccountStateName } from '../../../core/account-states.ts';
+import { ACCOUNT_STATE_TEXTS } from '../../../report/account-state-texts.ts';
+import { LISTED_STATES } from '../../account-state.ts';
 import type { AccountView, DaemonView } from '../../daemon-api.ts';
 import type { Visitor } from '../context.ts';
 import { type AccountList, accountsAddress } from './account-list.ts';
-import { STATE_TEXTS } from './account-marks.tsx';
 import { AccountTable } from './account-table.tsx';
 import { Layout, Live } from './layout.tsx';
 import { Notice } from './notice.tsx';
@@ -69,9 +70,9 @@ function FilterForm({ list: { filter } }: { readonly list: AccountList }) {
         State
         <select name="state">
           <option value="">all</option>
-          {ACCOUNT_STATES.map((state) => (
+          {LISTED_STATES.map((state) => (
             <option value={state} selected={state === filter.state}>
-              {STATE_TEXTS[state].label}
+              {ACCOUNT_STATE_TEXTS[state].label}
             </option>
           ))}
         </select>
@@ -107,7 +108,7 @@ function Problems({ daemon, hasAccounts }: { readonly daemon: DaemonView; readon
 /** How many accounts are in each state, each number with a link to them. */
 function Counts({ list: { filter, counts, changes, total, matching } }: { readonly list: AccountList }) {
   if (total === 0) return null;
-  const states = ACCOUNT_STATES.filter((state) => counts.has(state));
+  const states = LISTED_STATES.filter((state) => counts.has(state));
   return (
     <>
       <p class="strong">
@@ -127,18 +128,18 @@ function Counts({ list: { filter, counts, changes, total, matching } }: { readon
 }
 
 interface StateCountProps {
-  readonly state: AccountState;
+  readonly state: AccountStateName;
   readonly amount: number;
   readonly filter: AccountList['filter'];
 }
 
 /** The count of the selected state leads back to all states. */
 function StateCount({ state, amount, filter }: StateCountProps) {
-  const { label, tone } = STATE_TEXTS[state];
+  const { label, tone } = ACCOUNT_STATE_TEXTS[state];
   const isSelected = filter.state === state;
   const href = accountsAddress({ text: filter.text, state: isSelected ? null : state, page: 1 });
   return (
-    <a class={`badge ${tone}`} href={href} {...(isSelected ? { 'aria-current': 'true' } : {})}>
+    <a class={`badge ${tone ?? ''}`} href={href} {...(isSelected ? { 'aria-current': 'true' } : {})}>
       {amount} {label}
     </a>
   );

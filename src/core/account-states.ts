@@ -1,0 +1,120 @@
+// The states of an account: what lists of accounts are sorted and filtered by, in commands and on the daemon's pages.
+import type { Action } from './catalog.ts';
+import type { AccountBrief } from './journal-reader.ts';
+import type { RunRecord } from './journal.ts';
+import type { Approval, PendingPlan } from './operator.ts';
+
+/** The states, those that need a person first. */
+export const ACCOUNT_STATES = [
+  'invalid',
+  'failed',
+  'blocked',
+  'partial',
+  'interrupted',
+  'waiting',
+  'drift',
+  'held',
+  'paused',
+  'approved',
+  'running',
+  'queued',
+  'new',
+  'unknown',
+  'converged',
+  'removed',
+] as const;
+export type AccountStateName = (typeof ACCOUNT_STATES)[number];
+
+/** The states in which something must be fixed. */
+export const FAILING_STATES: ReadonlySet<AccountStateName> = new Set([
+  'invalid',
+  'failed',
+  'blocked',
+  'partial',
+  'interrupted',
+]);
+
+/** What decides the states of an account. */
+export interface StateFacts {
+  readonly isConfigured: boolean;
+  /** Whether its file has no errors. */
+  readonly isValid: boolean;
+  /** What its daemon does with it; a command does not know that, so that for it each account is idle. */
+  readonly activity: 'running' | 'queued' | 'idle';
+  readonly isPaused: boolean;
+  /** Whether a plan waits for approval, or is approved and waits for the run that applies it. */
+  readonly plan: 'none' | 'waiting' | 'approved';
+  readonly lastRun: Pick<RunRecord, 'status' | 'held'> | null;
+  /** How many operations of the latest run's plan were not done; null when that is not known. */
+  readonly drift: Readonly<Record<Action, number>> | null;
+}
+
+/** At least one state. */
+export type AccountStates = readonly [AccountStateName, ...AccountStateName[]];
+
+/**
+ * All states that are true of the account, in the order of ACCOUNT_STATES. `unknown`, `converged` and `removed` are only
+ * true alone.
+ */
+export function statesOf(facts: StateFacts): AccountStates {
+  if (!facts.isConfigured) return ['removed'];
+  const [first, ...others] = ACCOUNT_STATES.filter((state) => isTrue(state, facts));
+  if (first !== undefined) return [first, ...others];
+  const isDone = facts.drift !== null && facts.drift.create + facts.drift.delete === 0;
+  return [facts.lastRun?.status === 'converged' || isDone ? 'converged' : 'unknown'];
+}
+
+function isTrue(state: AccountStateName, facts: StateFacts): boolean {
+  const { isValid, activity, isPaused, plan, lastRun, drift } = facts;
+  const isRunning = activity === 'running' || lastRun?.status === 'running';
+  switch (state) {
+    case 'invalid':
+      return !isValid;
+    case 'failed':
+    case 'blocked':
+    case 'partial':
+    case 'interrupted':
+      return lastRun?.status === state;
+    case 'waiting':
+      return plan === 'waiting';
+    case 'drift':
+      // What a pending plan contains waits for its approval; what a run is about to do does not wait for anybody.
+      return !isRunning && plan === 'none' && drift !== null && drift.create + drift.delete > 0;
+    case 'held':
+      return !isRunning && lastRun !== null && lastRun.held > 0;
+    case 'paused':
+      return isPaused;
+    case 'approved':
+      return !isRunning && plan === 'approved';
+    case 'running':
+      return isRunning;
+    case 'queued':
+      return !isRunning && activity === 'queued';
+    case 'new':
+      return !isRunning && lastRun === null;
+    case 'unknown':
+    case 'converged':
+    case 'removed':
+      return false;
+    default:
+      return state satisfies never;
+  }
+}
+
+/** The plan that waits for approval, or for the run that applies it; null while a run applies it. */
+export function waitingPlan({
+  pending,
+  lastRun,
+}: Pick<AccountBrief, 'pending' | 'lastRun'>): PendingPlan | null {
+  const isApplied = lastRun?.status === 'running' && lastRun.planDigest === pending?.digest;
+  return isApplied ? null : pending;
+}
+
+/** The approval of the pending plan, while it is valid. */
+export function approvalOf(
+  { pending, approval }: Pick<AccountBrief, 'pending' | 'approval'>,
+  nowMs: number,
+): Approval | null {
+  const isOfPending = approval !== null && approval.digest === pending?.digest;
+  return isOfPending && approval.expiresAtMs > nowMs ? approval : null;
+}

@@ -1,0 +1,74 @@
+// The states of an account, and what they are decided by: the plan that waits, and its approval.
+import { describe, expect, it } from 'vitest';
+import { approvalOf, type StateFacts, statesOf, waitingPlan } from '../../../src/core/account-states.ts';
+import type { RunStatus } from '../../../src/core/journal.ts';
+import { T0 } from './run-details.ts';
+
+const ended = (status: RunStatus, held = 0) => ({ status, held });
+const NONE = { create: 0, delete: 0 };
+const DRIFT = { create: 0, delete: 1 };
+
+function states(facts: Partial<StateFacts>) {
+  return statesOf({
+    isConfigured: true,
+    isValid: true,
+    activity: 'idle',
+    isPaused: false,
+    plan: 'none',
+    lastRun: ended('converged'),
+    drift: null,
+    ...facts,
+  });
+}
+
+describe('the states of an account', () => {
+  it.each([
+    [states({}), ['converged']],
+    [states({ lastRun: null }), ['new']],
+    [states({ lastRun: null, isPaused: true }), ['paused', 'new']],
+    [states({ lastRun: null, activity: 'running' }), ['running']],
+    [states({ lastRun: null, activity: 'queued' }), ['queued', 'new']],
+    [states({ lastRun: ended('failed'), isPaused: true }), ['failed', 'paused']],
+    [states({ lastRun: ended('blocked'), plan: 'waiting' }), ['blocked', 'waiting']],
+    [states({ lastRun: ended('held', 2), activity: 'queued' }), ['held', 'queued']],
+    [states({ isValid: false, lastRun: ended('blocked') }), ['invalid', 'blocked']],
+    [states({ lastRun: ended('planned'), drift: NONE }), ['converged']],
+    [states({ lastRun: ended('planned'), drift: DRIFT }), ['drift']],
+    [states({ lastRun: ended('planned', 2), drift: DRIFT }), ['drift', 'held']],
+    [states({ lastRun: ended('planned'), drift: DRIFT, plan: 'waiting' }), ['waiting']],
+    [states({ lastRun: ended('planned'), drift: DRIFT, plan: 'approved' }), ['approved']],
+    [states({ lastRun: ended('planned') }), ['unknown']],
+    // A newer version may have written a status that this one does not know.
+    [states({ lastRun: ended('rested' as 'held') }), ['unknown']],
+    // A run in progress leaves none of what the plan before it showed, whoever started it.
+    [states({ lastRun: ended('running', 2), drift: DRIFT }), ['running']],
+    [states({ lastRun: ended('held', 2), drift: DRIFT, plan: 'approved', activity: 'running' }), ['running']],
+    [states({ lastRun: ended('running'), plan: 'waiting' }), ['waiting', 'running']],
+    [states({ isConfigured: false, lastRun: ended('failed') }), ['removed']],
+  ])('are those that are true of it, the most urgent first (%#)', (found, expected) => {
+    expect(found).toEqual(expected);
+  });
+});
+
+const PENDING = { digest: 'sha256:p', runId: 'r', sinceMs: T0 };
+const APPROVAL = { digest: 'sha256:p', by: 'sam', givenAtMs: T0, expiresAtMs: T0 + 1000 };
+
+it('a plan waits for approval until a run applies it', () => {
+  const run = (status: RunStatus, planDigest: string | null) =>
+    waitingPlan({
+      pending: PENDING,
+      lastRun: { id: 'r', startedAt: '2026-11-21T05:00:00.000Z', held: 0, status, planDigest },
+    });
+  expect(waitingPlan({ pending: PENDING, lastRun: null })).toBe(PENDING);
+  expect(run('planned', PENDING.digest)).toBe(PENDING);
+  expect(run('running', null)).toBe(PENDING);
+  expect(run('running', PENDING.digest)).toBeNull();
+});
+
+it('an approval holds for the pending plan only, until it expires', () => {
+  expect(approvalOf({ pending: PENDING, approval: APPROVAL }, T0 + 999)).toBe(APPROVAL);
+  expect(approvalOf({ pending: PENDING, approval: APPROVAL }, T0 + 1000)).toBeNull();
+  expect(approvalOf({ pending: PENDING, approval: { ...APPROVAL, digest: 'sha256:o' } }, T0)).toBeNull();
+  expect(approvalOf({ pending: null, approval: APPROVAL }, T0)).toBeNull();
+  expect(approvalOf({ pending: PENDING, approval: null }, T0)).toBeNull();
+});
