@@ -45,7 +45,7 @@ export async function planAccounts(
   options: PlanOptions,
 ): Promise<ExitStatus> {
   const detail = reportDetail(options);
-  if (options.save !== undefined) checkWritable(options.save, '--save', PRIVATE);
+  if (options.save !== undefined) checkWritable(options.save, '--save');
   if (options.server !== undefined) {
     if (options.ignoreRetryAfter === true)
       throw new UsageError('--ignore-retry-after has no effect on a daemon; leave it out with --server');

@@ -68,3 +68,9 @@ export function toApproval(
     expiresAtMs: givenAtMs + APPROVAL_LIFE_MS,
   };
 }
+
+/** The columns of an account for which no plan waits. */
+export const NOTHING_PENDING = { pending_digest: null, pending_run: null, pending_since: null };
+
+/** The columns of an account without an approval. */
+export const NOTHING_APPROVED = { approved_digest: null, approved_at: null, approved_by: null };

@@ -5,6 +5,7 @@ import type { Journal, RunEnd } from '../core/ports.ts';
 import { affectedPeople, type Plan } from '../core/plan.ts';
 import { sha256 } from '../platform/digest.ts';
 import { compressJson } from './compressed-json.ts';
+import { NOTHING_APPROVED, NOTHING_PENDING } from './account-state.ts';
 import type { Database } from './tables.ts';
 import { durably, immediately } from './transactions.ts';
 import { HOST } from './process-identity.ts';
@@ -158,16 +159,7 @@ function accountOf(connection: Database, runId: string) {
   return connection.selectFrom('runs').select('account').where('id', '=', runId);
 }
 
-/** When no plan waits, an earlier approval lapses. */
-const NOTHING_PENDING = {
-  pending_digest: null,
-  pending_run: null,
-  pending_since: null,
-  approved_digest: null,
-  approved_at: null,
-};
-
-/** Stores the plan that waits for approval now, and the first run that made it. */
+/** Stores the plan that waits for approval now, and the first run that made it. When none waits, an approval lapses. */
 async function rememberPending(
   connection: Database,
   runId: string,
@@ -177,7 +169,7 @@ async function rememberPending(
     .updateTable('accounts')
     .set(
       pending === null
-        ? NOTHING_PENDING
+        ? { ...NOTHING_PENDING, ...NOTHING_APPROVED }
         : { pending_digest: pending, pending_run: runId, pending_since: toIso(finishedAtMs) },
     )
     .where('name', '=', accountOf(connection, runId))

@@ -75,7 +75,7 @@ test.each([
   const next = [...stdout.matchAll(/^ {2}(rolecall .*?) +#/gm)].map(([, command = '']) => command);
   expect(next).toEqual(['rolecall plan acme', 'rolecall apply acme', 'rolecall serve']);
   const plan = await s.here(['plan', 'acme', '--detailed-exitcode']);
-  expect([plan.status, plan.stdout]).toEqual([0, expect.stringContaining('acme · nothing to do')]);
+  expect([plan.status, plan.stdout]).toEqual([0, expect.stringContaining('acme: nothing to do')]);
 });
 
 test('init without a terminal names every missing option, and checks those that are given', async () => {
