@@ -2,7 +2,7 @@
 // with ten thousand accounts reading everything at once would block the process for a noticeable time.
 import { setImmediate } from 'node:timers/promises';
 import type { AccountBrief } from '../core/journal-reader.ts';
-import { toApproval, toPause, toPending } from './account-state.ts';
+import { toApproval, toPause, toPending, toRemaining } from './account-state.ts';
 import { ROWS_AT_A_TIME } from './small-transactions.ts';
 import type { Database } from './tables.ts';
 
@@ -38,6 +38,8 @@ async function briefsAfter(db: Database, name: string | null): Promise<AccountBr
       'accounts.approved_at',
       'accounts.approved_by',
       'accounts.last_success_at',
+      'accounts.remaining_creates',
+      'accounts.remaining_deletes',
       'runs.id',
       'runs.status',
       'runs.started_at',
@@ -61,5 +63,6 @@ async function briefsAfter(db: Database, name: string | null): Promise<AccountBr
             held: row.held ?? 0,
           },
     lastSuccessAt: row.last_success_at,
+    remaining: toRemaining(row),
   }));
 }

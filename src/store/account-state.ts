@@ -1,6 +1,7 @@
 // Converts a row of `accounts` to the state that a run needs.
 import type { Selectable } from 'kysely';
 import { APPROVAL_LIFE_MS, type Approval, type Pause, type PendingPlan } from '../core/operator.ts';
+import type { RemainingCounts } from '../core/journal-reader.ts';
 import type { AccountState } from '../core/ports.ts';
 import type { AccountsTable } from './tables.ts';
 import { toIso, toMs } from './times.ts';
@@ -33,6 +34,14 @@ export function toPause(
         reason: row.paused_reason,
       }
     : null;
+}
+
+/** null when no run has ended after it planned; also when only runs of older versions have. */
+export function toRemaining(
+  row: Pick<AccountRow, 'remaining_creates' | 'remaining_deletes'>,
+): RemainingCounts | null {
+  const { remaining_creates: creates, remaining_deletes: deletes } = row;
+  return creates === null || deletes === null ? null : { create: creates, delete: deletes };
 }
 
 export function toPending(

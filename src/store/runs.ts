@@ -11,7 +11,7 @@ import { durably, immediately } from './transactions.ts';
 import { HOST } from './process-identity.ts';
 import { brokenRuns, interruptRuns } from './locks.ts';
 import { inRanges } from './small-transactions.ts';
-import { recountRun } from './run-totals.ts';
+import { recountRun, remainingColumns } from './run-totals.ts';
 import { toIso } from './times.ts';
 
 export function runsJournal(
@@ -110,6 +110,7 @@ export function runsJournal(
       const commit = isQuiet ? immediately : durably;
       // Before the transaction of the run, because the operations of a large run take a second.
       await endOperations(db, runId, end.finishedAtMs);
+      const remaining = await remainingColumns(db, runId);
       return await commit(db, async (connection) => {
         const { numUpdatedRows } = await connection
           .updateTable('runs')
@@ -134,6 +135,7 @@ export function runsJournal(
         await connection
           .updateTable('accounts')
           .set((eb) => ({
+            ...remaining,
             ...(SUCCESSES.includes(end.status) ? { last_success_at: toIso(end.finishedAtMs) } : {}),
             // A blocked run waits for an operator, so it is no failure. An interrupted run shows nothing.
             consecutive_failures: FAILURES.includes(end.status)

@@ -2,8 +2,8 @@
 import type { Plan } from '../../../core/plan.ts';
 import { Instant, Summary } from '../../../report/html.tsx';
 import { planDocument } from '../../../report/plan-report.ts';
-import type { AccountView } from '../../daemon-api.ts';
 import { waitsForApproval } from '../../account-state.ts';
+import type { AccountView } from '../../daemon-api.ts';
 import { ActionButton } from './action-button.tsx';
 import { PagedSections, type SectionPlace } from './paged-sections.tsx';
 import { planCounts } from './plan-counts.ts';
