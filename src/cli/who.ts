@@ -1,7 +1,8 @@
 // rolecall who: the people who have, or had, a skill or role, from the snapshots. Never calls the service.
 import { Option } from 'commander';
 import { type Kind, KINDS } from '../core/catalog.ts';
-import { StoreError } from '../core/errors.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
+import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import { type Entries, entriesNamed, holdersOf, likelyName, nearNames } from '../core/who-has.ts';
 import { instant } from '../report/formatting.ts';
@@ -10,7 +11,7 @@ import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine 
 import { openOutput, type OutputOptions, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { newestSnapshot } from './find-snapshot.ts';
-import { loadAccounts } from './load-accounts.ts';
+import { loadForStore } from './load-accounts.ts';
 import { moment } from './option-values.ts';
 import { selectAccounts } from './select-accounts.ts';
 
@@ -38,7 +39,10 @@ async function who(
   flags: WhoFlags & { readonly accounts: readonly string[] },
 ): Promise<ExitStatus> {
   const { renderWho } = await import('../report/who-report.ts');
-  const { service, configuration } = await loadAccounts(environment, configFile, []);
+  const nowMs = Date.now();
+  if (flags.at !== undefined && flags.at > nowMs + DAY_MS)
+    throw new UsageError('--at is in the future; give today or an earlier date');
+  const { service, configuration } = await loadForStore(environment, configFile);
   const journal = await environment.openJournal(service);
   try {
     const stored = await journal.reader.accounts();
@@ -56,7 +60,7 @@ async function who(
     const isFound = holders.some(({ entries }) => entries.length > 0);
     const at = flags.at === undefined ? null : new Date(flags.at).toISOString();
     if (isFound || flags.format === 'json')
-      await output.print(renderWho({ name, at, nowMs: Date.now(), accounts: holders }, output.render));
+      await output.print(renderWho({ name, at, nowMs, accounts: holders }, output.render));
     await output.close();
     if (!isFound) throw notFound(search, holders);
     showWarnings(missingSnapshots(search, holders));
