@@ -262,7 +262,7 @@ test('show finds the last run of an account, and explains an id that fits no run
 });
 
 test('who refuses a moment in the future, and commands that read the store repeat no warnings about files', async () => {
-  const s = await scene({ file: 'skills: [Go]', seed: { skills: ['Go'] } });
+  const s = await scene({ file: 'skills: [Go]', skills: ['Go'] });
   await s.run(['plan']);
   const tomorrow = await s.run(['who', 'Go', '--at', '2999-01-01']);
   expect([tomorrow.status, tomorrow.stderr]).toEqual([64, expect.stringContaining('--at is in the future')]);
