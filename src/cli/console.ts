@@ -256,7 +256,7 @@ export function promptTerminal(): NodeJS.WriteStream {
 
 export type Answer = 'yes' | 'no' | 'interrupted';
 
-/** Asks on the terminal. Only `yes` agrees. Ctrl-C and an aborted signal interrupt. */
+/** Asks on the terminal; the question may have several lines. Only `yes` agrees. Ctrl-C and an aborted signal interrupt. */
 export async function confirm(question: string, signal: AbortSignal): Promise<Answer> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -266,7 +266,7 @@ export async function confirm(question: string, signal: AbortSignal): Promise<An
       terminal.once('close', () => resolve('no'));
     });
     const answered = terminal
-      .question(`${visible(question)}\nOnly “yes” is accepted: `, { signal })
+      .question(`${visibleLines(question)}\nOnly “yes” is accepted: `, { signal })
       .then((answer): Answer => (answer.trim() === 'yes' ? 'yes' : 'no'))
       .catch((): Answer => (signal.aborted ? 'interrupted' : 'no'));
     const answer = await Promise.race([answered, interrupted]);

@@ -1,8 +1,8 @@
 // The report of `plan`, which `apply` also shows before it asks: one document for each account.
 import type { Plan, PlanResult } from '../core/plan.ts';
-import { leftAloneSection, lossSection, PLANNED, quietSections, warningSection } from './change-sections.ts';
+import { leftAloneSection, PLANNED, warningSection } from './change-sections.ts';
 import { code, type Fact, type Report, type ReportDocument, type ReportOptions } from './document.ts';
-import { heldSections } from './held-sections.ts';
+import { plannedSections } from './held-sections.ts';
 import { accountLines } from './plan-lines.ts';
 import { collapsedAccounts, planTotal, sharedDocument, withSharedWarnings } from './plan-totals.ts';
 import { summaryText } from './plan-sentence.ts';
@@ -100,13 +100,7 @@ export function planDocument(plan: PlanResult): ReportDocument {
     headline: isBlocked ? blockedLines(plan) : [],
     facts: planFacts(plan),
     factsLast: true,
-    sections: [
-      ...lossSection(plan.operations, titles),
-      ...heldSections(plan),
-      ...quietSections(plan.operations, titles),
-      ...warnings,
-      ...leftAloneSection(plan.leftAlone),
-    ],
+    sections: [...plannedSections(plan, titles), ...warnings, ...leftAloneSection(plan.leftAlone)],
     summary: [`${isBlocked ? 'Blocked, nothing will be written' : 'Plan'}: ${summaryText(plan.summary)}.`],
     completeBy,
     ...nextOf(plan),

@@ -146,7 +146,7 @@ function nextRunText({ nextRun }: AccountStatus, nowMs: number): string {
 
 function commitCell(run: RunRecord | null): Line {
   if (run === null || run.configCommit === null) return [];
-  return [code(shortCommit(run.configCommit)), ...(run.configDirty === true ? [' (changed)'] : [])];
+  return [code(shortCommit(run.configCommit)), ...(run.configDirty === true ? [' with local changes'] : [])];
 }
 
 /** What a person should know beyond the columns, in the order of importance. */
