@@ -22,7 +22,7 @@ import {
   type Side,
   SNAPSHOT_HELP,
 } from './find-snapshot.ts';
-import { loadAccounts } from './load-accounts.ts';
+import { loadForStore } from './load-accounts.ts';
 import { accountNamed } from './select-accounts.ts';
 
 interface DiffFlags extends OutputOptions, RetryAfterOptions {
@@ -47,7 +47,7 @@ async function diff(
 ): Promise<ExitStatus> {
   refuseNowAlone(wanted);
   const { renderDifference } = await import('../report/diff-report.ts');
-  const { service, configuration } = await loadAccounts(environment, configFile, []);
+  const { service, configuration } = await loadForStore(environment, configFile);
   const journal = await environment.openJournal(service);
   try {
     const { sides, account } = await findCompared(journal.reader, wanted, flags.account);

@@ -1,7 +1,8 @@
 // rolecall who: the people who have, or had, a skill or role, from the snapshots. Never calls the service.
 import { Option } from 'commander';
 import { type Kind, KINDS } from '../core/catalog.ts';
-import { StoreError } from '../core/errors.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
+import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import { type Entries, entriesNamed, holdersOf, likelyName, nearNames } from '../core/who-has.ts';
 import type { AccountHolders } from '../report/who-report.ts';
@@ -9,7 +10,7 @@ import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine 
 import { openOutput, type OutputOptions, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { newestSnapshot } from './find-snapshot.ts';
-import { loadAccounts } from './load-accounts.ts';
+import { loadForStore } from './load-accounts.ts';
 import { moment } from './option-values.ts';
 import { selectAccounts } from './select-accounts.ts';
 
@@ -37,7 +38,9 @@ async function who(
   flags: WhoFlags & { readonly accounts: readonly string[] },
 ): Promise<ExitStatus> {
   const { renderWho } = await import('../report/who-report.ts');
-  const { service, configuration } = await loadAccounts(environment, configFile, []);
+  const nowMs = Date.now();
+  const untilMs = flags.at === undefined ? undefined : pastMoment(flags.at, nowMs);
+  const { service, configuration } = await loadForStore(environment, configFile);
   const journal = await environment.openJournal(service);
   try {
     const stored = await journal.reader.accounts();
@@ -48,14 +51,14 @@ async function who(
       flags.accounts,
     );
     const kinds = flags.kind === undefined ? KINDS : [flags.kind];
-    const search: Search = { name, kinds, untilMs: flags.at, others: [] };
+    const search: Search = { name, kinds, untilMs, others: [] };
     const holders: AccountHolders[] = [];
     for (const account of accounts) holders.push(await holdersIn(journal.reader, account.name, search));
     const output = openOutput(flags);
     const isFound = holders.some(({ entries }) => entries.length > 0);
-    const at = flags.at === undefined ? null : new Date(flags.at).toISOString();
+    const at = untilMs === undefined ? null : new Date(untilMs).toISOString();
     if (isFound || flags.format === 'json')
-      await output.print(renderWho({ name, at, nowMs: Date.now(), accounts: holders }, output.render));
+      await output.print(renderWho({ name, at, nowMs, accounts: holders }, output.render));
     await output.close();
     if (!isFound) throw notFound(search, holders);
     showWarnings(missingSnapshots(search, holders));
@@ -63,6 +66,12 @@ async function who(
   } finally {
     await journal.close();
   }
+}
+
+/** The moment, and now for one that is still to come today. Throws UsageError for a later one. */
+function pastMoment(atMs: number, nowMs: number): number {
+  if (atMs < nowMs + DAY_MS) return Math.min(atMs, nowMs);
+  throw new UsageError('--at is in the future; use a date until today');
 }
 
 interface Search {

@@ -12,7 +12,9 @@ import {
   type Section,
 } from './document.ts';
 import { visible } from './escape-invisible.ts';
+import { KINDS } from '../core/catalog.ts';
 import { count, people } from './formatting.ts';
+import { sortedNaturally } from './natural-order.ts';
 import { renderReport } from './render.ts';
 import { statusTone } from './run-status.ts';
 
@@ -73,7 +75,8 @@ export function hasFormulas({ entries }: Restoration): boolean {
   );
 }
 
-function restoreReport(restoration: Restoration): Report {
+function restoreReport(restored: Restoration): Report {
+  const restoration = { ...restored, entries: sortedNaturally(restored.entries, KINDS) };
   const { run, entries, earlierRunId } = restoration;
   const document = {
     title: [code(run.account)],
@@ -140,18 +143,31 @@ function pasteSection({ file, entries }: Restoration): Section[] {
   ];
 }
 
-/** What a person must consider before the lines are pasted. */
+/** Text output shows this many entries to consider. */
+const NOTED_ROWS = 40;
+
+/** What a person must consider before the lines are pasted: one group for the entries of the same notes. */
 function noteSection({ entries, file, listedAt }: Restoration): Section[] {
-  const columns = [{ head: 'Kind' }, { head: 'Name' }, { head: 'Note', below: true } as const];
-  const rows = entries.flatMap((entry): Line[][] => {
+  const columns = [{ head: 'Kind' }, { head: 'Name' }];
+  const groups = new Map<string, { readonly title: Line; readonly rows: Line[][] }>();
+  for (const entry of entries) {
     const notes = notesOf(entry, file, listedAt);
-    if (notes.length === 0) return [];
-    return [
-      [[entry.kind], [code(entry.name)], notes.flatMap((note, at) => (at === 0 ? note : ['; ', ...note]))],
-    ];
-  });
-  if (rows.length === 0) return [];
-  return [{ title: 'Before you paste', count: rows.length, tone: 'warn', groups: [{ columns, rows }] }];
+    if (notes.length === 0) continue;
+    const title = notes.flatMap((note, at) => (at === 0 ? note : ['; ', ...note]));
+    const key = JSON.stringify(title);
+    const group = groups.get(key) ?? { title, rows: [] };
+    group.rows.push([[entry.kind], [code(entry.name)]]);
+    groups.set(key, group);
+  }
+  const noted = [...groups.values()].map(({ title, rows }) => ({
+    title: [...title, ` (${rows.length})`],
+    columns,
+    rows,
+  }));
+  const amount = noted.reduce((sum, { rows }) => sum + rows.length, 0);
+  return amount === 0
+    ? []
+    : [{ title: 'Before you paste', count: amount, tone: 'warn', groups: noted, textRows: NOTED_ROWS }];
 }
 
 function notesOf(
@@ -164,11 +180,12 @@ function notesOf(
   const notes: Line[] = [];
   if (outcome === 'unknown') notes.push(['its delete was sent, and the outcome is unknown']);
   if (listed === 'same') notes.push(['the entry still exists', ...since]);
-  if (listed === 'other') notes.push(['an entry of this name exists', ...since]);
+  if (listed === 'other') notes.push(['an entry of this name exists again', ...since]);
   if (problem !== null) notes.push([`rolecall cannot create it: ${problem.split(';')[0] ?? problem}`]);
   switch (inFile) {
     case 'desired':
-      notes.push([`${named} names it already, so the next run creates it if it is missing`]);
+      if (listed === null) notes.push([`${named} names it already, so the next run creates it`]);
+      if (listed === 'other') notes.push([`${named} names it already, so only its people are missing`]);
       break;
     case 'formerly':
       notes.push([`${named} names it under formerly: remove it there, otherwise the file is invalid`]);

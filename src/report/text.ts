@@ -60,9 +60,9 @@ function outdented(line: string, index: number): string {
  * Each command with its purpose below it, so that its line can be pasted into a shell: some take no comments. A dense
  * document has the commands only.
  */
-function printNext(printer: Printer, { next = [], isDense = false }: ReportDocument): string[] {
+function printNext(printer: Printer, { next = [], isDense }: ReportDocument): string[] {
   return next.flatMap(({ command, purpose }, index) => [
     `  ${printer.paint('quiet', index === 0 ? 'Next:' : '     ')} ${visibleName(command)}`,
-    ...(isDense ? [] : [`          ${printer.paint('quiet', visible(purpose))}`]),
+    ...(isDense === true ? [] : [`          ${printer.paint('quiet', visible(purpose))}`]),
   ]);
 }
