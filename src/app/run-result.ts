@@ -79,7 +79,7 @@ export async function failRun(run: Run<DryRunDeps>, error: unknown, traffic: Tra
   }
   const { settings, signals } = run.request;
   await rememberThrottle(settings.name, error, run.deps);
-  const ending = failed(error, traffic);
+  const ending = failed(error, traffic, signals.stop);
   return await endRun(run, signals.stop.aborted ? { ...ending, status: 'interrupted' } : ending);
 }
 
@@ -94,12 +94,18 @@ export async function rememberThrottle(
   await journal.rememberThrottle(account, clock.nowMs() + error.retryAfterMs);
 }
 
-function failed(error: unknown, traffic: Traffic): Ending & { error: RunFailure } {
-  return { status: 'failed', plan: null, traffic, error: describeFailure(error) };
+function failed(error: unknown, traffic: Traffic, stop?: AbortSignal): Ending & { error: RunFailure } {
+  return { status: 'failed', plan: null, traffic, error: describeFailure(error, stop) };
 }
 
-/** An error as a code and a sentence. Any error outside the known classes is a bug, and is reported as one. */
-export function describeFailure(error: unknown): RunFailure {
+/**
+ * An error as a code and a sentence. Any error outside the known classes is a bug, and is reported as one. After `stop`
+ * a request that was not sent or not answered is no outage of the service.
+ */
+export function describeFailure(error: unknown, stop?: AbortSignal): RunFailure {
+  if (stop?.aborted === true && error instanceof ServiceError && error.kind === 'unavailable') {
+    return { code: 'interrupted', message: 'interrupted before the account was read' };
+  }
   if (
     error instanceof ServiceError ||
     error instanceof SecretError ||

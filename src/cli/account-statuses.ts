@@ -1,12 +1,11 @@
 // Collects the status of accounts from the configuration and the store. Never calls the service.
 import { approvalOf, statesOf, waitingPlan } from '../core/account-states.ts';
-import { ConfigError, formatConfigIssue, StoreError } from '../core/errors.ts';
+import { formatConfigIssue, StoreError } from '../core/errors.ts';
 import type { AccountRecord } from '../core/journal-reader.ts';
-import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
+import type { ConfiguredAccount } from '../core/settings.ts';
 import type { AccountStatus } from '../report/status-report.ts';
-import type { CommandContext } from './command-line.ts';
 import type { Environment } from './environment.ts';
-import { errorsOf } from './load-accounts.ts';
+import { errorsOf, type Loaded } from './load-accounts.ts';
 import { selectAccounts } from './select-accounts.ts';
 
 /** An account that is configured, stored, or both. */
@@ -16,29 +15,13 @@ interface KnownAccount {
   readonly record: AccountRecord | undefined;
 }
 
-/** A configuration with a valid service file. */
-export interface ValidConfiguration extends Configuration {
-  readonly service: ServiceSettings;
-}
-
-/** Loads the configuration; accounts may be invalid. Throws ConfigError when the service file is, or names no accounts. */
-export async function loadForStatus({
-  environment,
-  configFile,
-}: CommandContext): Promise<ValidConfiguration> {
-  const configuration = await environment.loadConfiguration(configFile);
-  const { service, accounts, issues } = configuration;
-  if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(issues));
-  return { ...configuration, service };
-}
-
 /**
  * The status of the selected accounts, also of those that are stored and no longer configured. Without a store all
  * accounts never ran. Throws UsageError.
  */
 export async function readStatuses(
   environment: Environment,
-  configuration: ValidConfiguration,
+  configuration: Pick<Loaded, 'service' | 'accounts'>,
   names: readonly string[],
   nowMs: number,
 ): Promise<AccountStatus[]> {

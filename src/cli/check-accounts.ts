@@ -153,7 +153,7 @@ async function examine(
       },
     );
   } catch (error) {
-    const failure = describeFailure(error);
+    const failure = describeFailure(error, signals.stop);
     await rememberThrottle(account.name, error, session.planning);
     findings.push({ ok: false, what: 'service', detail: failure.message });
     return { title, account: account.name, findings, exit: failureExit(failure.code) };

@@ -52,14 +52,18 @@ async function diff(
   try {
     const { sides, account } = await findCompared(journal.reader, wanted, flags.account);
     const remoteIds = sides.map((side) => (side === 'now' ? null : side.remoteAccountId));
-    const read = async (side: Side): Promise<[ComparedLists, Lists]> => {
+    const read = async (side: Side): Promise<[ComparedLists, Lists] | null> => {
       if (side !== 'now') return [side, await storedLists(journal.reader, side)];
       const now = await readNow(environment, { service, configuration }, account, flags);
+      if (now === null) return null;
       refuseDifferentRemotes([...remoteIds, now.remoteAccountId]);
       return [{ takenAt: new Date().toISOString(), id: null, runId: null, phase: null }, now.observed];
     };
-    const [before, earlier] = await read(sides[0]);
-    const [after, later] = await read(sides[1]);
+    const first = await read(sides[0]);
+    const second = await read(sides[1]);
+    if (first === null || second === null) return EXIT.interrupted;
+    const [before, earlier] = first;
+    const [after, later] = second;
     const output = openOutput(flags);
     const difference = catalogDifference(earlier, later);
     await output.print(renderDifference({ account, before, after, ...difference }, output.render));
@@ -80,13 +84,13 @@ async function storedLists(reader: JournalReader, snapshot: SnapshotRecord): Pro
   );
 }
 
-/** The lists of the account as the service shows them now, with the identity checks of a run. */
+/** The lists of the account as the service shows them now, with the identity checks of a run. null after a signal. */
 async function readNow(
   environment: Environment,
   { service, configuration }: { readonly service: ServiceSettings; readonly configuration: Configuration },
   name: string,
   flags: RetryAfterOptions,
-): Promise<ReadAccount> {
+): Promise<ReadAccount | null> {
   const { openReading } = await import('./read-accounts.ts');
   const account = accountNamed(configuration.accounts, name);
   const reading = await openReading({ environment, configuration, service }, flags);
@@ -94,6 +98,7 @@ async function readNow(
     return await reading.read(account);
   } catch (error) {
     await reading.noteFailure(name, error);
+    if (reading.isInterrupted()) return null;
     throw error;
   } finally {
     await reading.close();

@@ -3,15 +3,22 @@ import type { Command, CommanderError } from 'commander';
 import { describeFailure, type RunFailure } from '../app/run-result.ts';
 import { UsageError } from '../core/errors.ts';
 import { visibleJson } from '../report/escape-invisible.ts';
-import { checkOutput, hasReported, openOutput, type Output, type OutputOptions } from './console.ts';
+import {
+  adaptHints,
+  checkOutput,
+  hasReported,
+  openOutput,
+  type Output,
+  type OutputOptions,
+} from './console.ts';
 import type { ExitStatus } from './exit-status.ts';
 
 /** The commands whose JSON is one object. That of the others is a list. */
 const PRINT_ONE: ReadonlySet<string> = new Set(['show', 'diff', 'restore']);
 
 /**
- * Calls `work`, if the file of `--output` can be written. If it fails before a report was printed and the format is JSON, prints the failure: as the only element
- * of a list, or alone. The error is thrown in any case.
+ * Calls `work`, if the file of `--output` can be written. If it fails before a report was printed and the format is JSON,
+ * prints the failure: as the only element of a list, or alone. The error is thrown in any case.
  */
 export async function orJsonFailure(
   command: string,
@@ -63,7 +70,8 @@ function openFor(output: string | undefined): Output {
 }
 
 async function print(failure: RunFailure, command: string, output: Output): Promise<void> {
-  const element = { schemaVersion: 1, account: '', status: 'failed', error: failure };
+  const error = { ...failure, message: adaptHints(failure.message) };
+  const element = { schemaVersion: 1, account: '', status: 'failed', error };
   await output.print(`${visibleJson(PRINT_ONE.has(command) ? element : [element], 2)}\n`);
   await output.close();
 }

@@ -12,8 +12,16 @@ export interface Loaded {
   readonly accounts: readonly ConfiguredAccount[];
 }
 
+/** Loads the configuration for a command that only reads the store: what it warns of does not concern the command. */
+export async function loadForStore(environment: Environment, configFile: string): Promise<Loaded> {
+  const configuration = await environment.loadConfiguration(configFile);
+  const { service, accounts } = configuration;
+  if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(configuration.issues));
+  return { configuration, service, accounts };
+}
+
 /**
- * Loads the configuration and selects accounts by names, globs and exclusions; without any, all of them. Throws
+ * Loads the configuration, shows its warnings, and selects accounts by names, globs and exclusions; without any, all of them. Throws
  * ConfigError when there is no service file.
  */
 export async function loadAccounts(
@@ -24,14 +32,6 @@ export async function loadAccounts(
   const loaded = await loadForStore(environment, configFile);
   showConfigWarnings(loaded.configuration.issues);
   return { ...loaded, accounts: selectAccounts(loaded.accounts, names) };
-}
-
-/** Loads the configuration of a command that only reads the store: what is wrong with account files does not concern it. */
-export async function loadForStore(environment: Environment, configFile: string): Promise<Loaded> {
-  const configuration = await environment.loadConfiguration(configFile);
-  const { service, accounts } = configuration;
-  if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(configuration.issues));
-  return { configuration, service, accounts };
 }
 
 /** Shows the warnings among the issues of a configuration. */

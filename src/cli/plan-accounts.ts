@@ -1,5 +1,6 @@
 // The dry run, for `plan` and for the question of `apply`. Its service client has no methods that write.
 import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { errorCode } from '../core/error-code.ts';
 import { dryRun } from '../app/reconcile.ts';
 import type { Acceptance } from '../app/request.ts';
@@ -45,6 +46,8 @@ export async function planAccounts(
   options: PlanOptions,
 ): Promise<ExitStatus> {
   const detail = reportDetail(options);
+  if (options.save !== undefined && options.output !== undefined)
+    refuseSameFile(options.save, options.output);
   if (options.save !== undefined) checkWritable(options.save, '--save');
   if (options.server !== undefined) {
     if (options.ignoreRetryAfter === true)
@@ -73,6 +76,12 @@ export async function planAccounts(
     await session.close();
     signals.release();
   }
+}
+
+/** One of the two would replace the other. */
+function refuseSameFile(save: string, output: string): void {
+  if (path.resolve(save) !== path.resolve(output)) return;
+  throw new UsageError(`--save and --output name the same file ${output}; use two files`);
 }
 
 async function report(

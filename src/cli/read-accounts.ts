@@ -81,7 +81,7 @@ export async function openReading(
       ),
     isInterrupted: () => signals.stop.aborted,
     async reportFailure(account, error) {
-      const failure = describeFailure(error);
+      const failure = describeFailure(error, signals.stop);
       showFailure(account, failure);
       await readable.noteFailure(account, error);
       return failure;

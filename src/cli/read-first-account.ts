@@ -49,10 +49,14 @@ export async function readFirstAccount(
     showMessage(`error: ${account.name}: ${why}; nothing was written. Run the command again later.`);
     return EXIT.failed;
   } catch (error) {
+    if (reading.isInterrupted()) {
+      showMessage('Cancelled. Nothing was written.');
+      return EXIT.interrupted;
+    }
     const { code } = await reading.reportFailure(account.name, error);
     const fix = code === 'secret_missing' ? ' Set it in this shell with `export NAME=TOKEN`.' : '';
     showMessage(`error: the account could not be read, so nothing was written.${fix}`);
-    return reading.isInterrupted() ? EXIT.interrupted : EXIT.failed;
+    return EXIT.failed;
   } finally {
     await reading.close();
   }

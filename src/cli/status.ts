@@ -3,6 +3,7 @@ import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine 
 import { openOutput, type OutputOptions } from './console.ts';
 import { UsageError } from '../core/errors.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
+import { loadForStore } from './load-accounts.ts';
 
 interface StatusFlags extends OutputOptions {
   readonly watch?: true;
@@ -29,10 +30,10 @@ async function status(
     const { watchStatuses } = await import('./watch-statuses.ts');
     return await watchStatuses(context, names, openOutput(flags));
   }
-  const { loadForStatus, readStatuses } = await import('./account-statuses.ts');
+  const { readStatuses } = await import('./account-statuses.ts');
   const { renderStatus } = await import('../report/status-report.ts');
   const nowMs = Date.now();
-  const configuration = await loadForStatus(context);
+  const configuration = await loadForStore(context.environment, context.configFile);
   const statuses = await readStatuses(context.environment, configuration, names, nowMs);
   const output = openOutput(flags);
   await output.print(renderStatus(statuses, nowMs, output.render));

@@ -1,10 +1,11 @@
 // Shows the status of accounts again and again: redrawn on a terminal, elsewhere one block for each change.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { renderStatus, type AccountStatus } from '../report/status-report.ts';
-import { loadForStatus, readStatuses, type ValidConfiguration } from './account-statuses.ts';
+import { readStatuses } from './account-statuses.ts';
 import type { CommandContext } from './command-line.ts';
 import type { Output } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
+import { type Loaded, loadForStore } from './load-accounts.ts';
 
 const EVERY_MS = 2000;
 const HOME = '\u001B[H';
@@ -27,7 +28,7 @@ export async function watchStatuses(
   process.once('SIGTERM', onSignal);
   // The reader of a pipe has ended.
   process.stdout.once('error', onSignal);
-  const configuration = rereading(() => loadForStatus(context));
+  const configuration = rereading(() => loadForStore(context.environment, context.configFile));
   let shown = new Map<string, string>();
   let isFirst = true;
   try {
@@ -65,8 +66,8 @@ export async function watchStatuses(
 const READING_SHARE = 0.05;
 
 /** Returns the configuration, read again unless that was done only a short time ago, compared with how long it took. */
-function rereading(load: () => Promise<ValidConfiguration>): (nowMs: number) => Promise<ValidConfiguration> {
-  let last: { readonly configuration: ValidConfiguration; readonly untilMs: number } | null = null;
+function rereading(load: () => Promise<Loaded>): (nowMs: number) => Promise<Loaded> {
+  let last: { readonly configuration: Loaded; readonly untilMs: number } | null = null;
   return async (nowMs) => {
     if (last !== null && nowMs < last.untilMs) return last.configuration;
     const configuration = await load();

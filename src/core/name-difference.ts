@@ -61,8 +61,9 @@ const CLASSES: readonly (readonly [RegExp, string])[] = [
 const UNSEEN = new RegExp(String.raw`^(?:${INVISIBLE}|\p{M}| )$`, 'u');
 
 /**
- * Where a name first differs from another one, such as `character 5 is U+00A0 no-break space, not U+0020 space`.
- * Characters are code points of the NFC forms, counted from 1. Empty for equal names.
+ * Where a name first differs from another one, such as `character 5 is U+00A0 no-break space, not U+0020 space`, and the
+ * first difference that a reader cannot see. Characters are code points of the NFC forms, counted from 1. Empty for
+ * equal names.
  */
 export function nameDifference(name: string, other: string): string {
   const mine = Array.from(nameKey(name));
@@ -77,7 +78,16 @@ export function nameDifference(name: string, other: string): string {
   // After an inserted or a missing character the rest is equal.
   if (isSame(mine, theirs, [first + 1, first])) return `${position} is extra: ${described(here)}`;
   if (isSame(mine, theirs, [first, first + 1])) return `${position} is missing: ${described(there)}`;
-  return `${position} is ${described(here)}, not ${described(there)}`;
+  const unseen = mine.findIndex(
+    (character, index) =>
+      index > first &&
+      mine.length === theirs.length &&
+      character !== theirs[index] &&
+      appearance(character) === appearance(theirs[index] ?? ''),
+  );
+  return [first, ...(unseen === -1 ? [] : [unseen])]
+    .map((index) => `character ${index + 1} is ${described(mine[index])}, not ${described(theirs[index])}`)
+    .join('; ');
 }
 
 function isSame(

@@ -116,7 +116,7 @@ export function planTotal(results: readonly PlanResult[]): NonNullable<Report['t
   ];
   const right = (head: string) => ({ head, align: 'right' }) as const;
   return {
-    line: [toned('strong', `${results.length} accounts: ${totalCounts(plans)}${notes.join('')}.`)],
+    line: [toned('strong', `${count(results.length, 'account')}: ${totalCounts(plans)}${notes.join('')}.`)],
     table: {
       columns: [
         { head: 'Account' },

@@ -189,7 +189,8 @@ function attempts(operation: OperationRecord): string[] {
   return operation.attempts > 1 ? [count(operation.attempts, 'attempt')] : [];
 }
 
+/** How long the request took. Without one, the times are those of the wait for it. */
 function took(operation: OperationRecord): Line {
-  const ms = elapsedMs(operation.startedAt, operation.finishedAt);
+  const ms = operation.attempts === 0 ? null : elapsedMs(operation.startedAt, operation.finishedAt);
   return ms === null ? [] : [toned('quiet', duration(ms))];
 }

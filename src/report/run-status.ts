@@ -177,6 +177,8 @@ function fixStep(
       };
     case 'plan_stale':
       return { command: `rolecall plan ${account}`, purpose: 'shows the current plan' };
+    case 'interrupted':
+      return { command: `rolecall ${again} ${account}`, purpose: 'starts again' };
     case 'throttled':
       return { command: `rolecall ${again} ${account}`, purpose: 'after the time given above' };
     case 'unauthorized':

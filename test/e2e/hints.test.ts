@@ -131,3 +131,11 @@ test('show accepts the run id from the message of approve', async () => {
   const [id = ''] = /[0-9a-f]{8}[0-9a-f-]*/.exec(stderr) ?? [];
   expect((await s.run(['show', id])).status).toBe(0);
 });
+
+test('a failure as JSON suggests commands with the given --config', async () => {
+  const s = makeWorkspace('token');
+  const { stdout } = await s.run(['--config', 'missing.yaml', 'plan', '--format', 'json'], {
+    withoutConfig: true,
+  });
+  expect(commandsIn(stdout)).toEqual([['--config', 'missing.yaml', 'init']]);
+});

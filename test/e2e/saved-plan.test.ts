@@ -288,3 +288,10 @@ test('plan --out is the old name of --save, and both at once are wrong usage', a
   expect((await s.run(['apply', '--plan', 'old.json'])).status).toBe(0);
   expect((await s.run(['plan', '--out', 'a.json', '--save', 'b.json'])).status).toBe(64);
 });
+
+test('plan refuses to save a plan into the file of its report', async () => {
+  const s = await scene({ file: 'skills: [New]' });
+  const { status, stderr } = await s.run(['plan', '--save', 'p.json', '--output', './p.json']);
+  expect([status, stderr]).toEqual([64, expect.stringContaining('use two files')]);
+  expect(s.sandbox.requests()).toEqual([]);
+});

@@ -14,6 +14,17 @@ describe('the difference of two names', () => {
     ['Perl', 'Perl\n', 'character 5 is missing: U+000A line feed'],
     ['Cafe', 'Café', 'character 4 is “e”, not “é” (U+00E9)'],
     ['👩x', '👩X', 'character 2 is “x”, not “X”'],
+    [
+      'nb\u00a0sp',
+      'Nb sp',
+      'character 1 is “n”, not “N”; character 3 is U+00A0 no-break space, not U+0020 space',
+    ],
+    [
+      'p\u0430yroll',
+      'Payroll',
+      'character 1 is “p”, not “P”; character 2 is “а” (U+0430 Cyrillic letter), not “a”',
+    ],
+    ['perL', 'Perl', 'character 1 is “p”, not “P”'],
     ['\uff21', 'A', 'character 1 is “Ａ” (U+FF21 full-width form), not “A”'],
     ['a\u0001', 'a', 'character 2 is extra: U+0001 control character'],
     ['e\u0301', 'é', ''],
