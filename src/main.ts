@@ -31,8 +31,10 @@ async function explain(error: unknown): Promise<{ readonly text: string; readonl
     return { text: `error: ${visibleLines(adaptHints(error.message))}`, exit: 1 };
   }
   // The sandbox shares no classes with this program; its errors are recognised by name.
-  if (error instanceof Error && error.name === 'SandboxError')
-    return { text: `error: ${visible(adaptHints(error.message))}`, exit: 1 };
+  if (error instanceof Error && error.name === 'SandboxError') {
+    const lines = error.message.split('\n').map((line) => `error: ${visible(adaptHints(line))}`);
+    return { text: lines.join('\n'), exit: 1 };
+  }
   const message = error instanceof Error ? error.message : String(error);
   const hint =
     process.env['ROLECALL_DEBUG'] === undefined ? '\nSet ROLECALL_DEBUG=1 to see the stack trace.' : '';

@@ -8,6 +8,7 @@ import type { RunSignals } from '../core/ports.ts';
 import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import { count } from '../report/formatting.ts';
+import { createPrinter } from '../report/text-printer.ts';
 import { mapAccounts } from './load-accounts.ts';
 import type { Output } from './console.ts';
 import { canAsk, confirm, showMessage, terminalRender } from './console.ts';
@@ -52,7 +53,7 @@ export async function askToApply(
   const text = question(results);
   if (text === null) return { agreed };
   if (!canAsk()) return { exit: EXIT.usage, runIds, refusal: noTerminal() };
-  const answer = await confirm(text, signals.stop);
+  const answer = await confirm(wrapped(text), signals.stop);
   if (answer === 'yes') return { agreed };
   showMessage('Nothing was written.');
   if (answer === 'interrupted') return { exit: EXIT.interrupted, runIds };
@@ -110,6 +111,11 @@ function deleteWarning(plans: readonly Plan[], deletes: number): string {
       ? 'Nobody loses a skill or role.'
       : `${affected === 1 ? '1 person loses' : `${affected} people lose`} a skill or role.`;
   return `${who} ${deletes === 1 ? 'The delete' : 'Deletes'} cannot be undone.`;
+}
+
+/** The text, broken between words at the width of the terminal. */
+function wrapped(text: string): string {
+  return createPrinter(terminalRender()).wrap('', text).join('\n');
 }
 
 function noTerminal(): UsageError {

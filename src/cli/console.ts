@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline/promises';
 import { errorCode } from '../core/error-code.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import { adaptHintsInJson, adaptHintsInText, PROGRAM, programWith } from '../report/command-hints.ts';
-import type { Format } from '../report/document.ts';
+import { type Format, isOneDocument } from '../report/document.ts';
 import { visible, visibleLines } from '../report/escape-invisible.ts';
 
 export interface OutputOptions {
@@ -105,7 +105,10 @@ export interface Output {
     readonly width: number;
     readonly program: string;
   };
-  print(text: string): Promise<void>;
+  /** Prints a report. An empty line separates it from what was printed before, unless a report is one document. */
+  print(report: string): Promise<void>;
+  /** Prints text without an empty line before it. */
+  write(text: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -123,8 +126,15 @@ export function openOutput({
   // Without a terminal isTTY is undefined, and for undefined the colour library decides by $CI.
   const toTerminal = output === undefined && Boolean(process.stdout.isTTY);
   const parts: string[] = [];
+  let hasPrinted = false;
   if (keepExisting && output !== undefined) refuseExisting(output);
   else checkOutput({ output });
+  async function writeOut(text: string): Promise<void> {
+    reported = true;
+    hasPrinted = true;
+    if (output !== undefined) parts.push(text);
+    else await write(process.stdout, text);
+  }
   return {
     render: {
       format,
@@ -133,11 +143,10 @@ export function openOutput({
       program,
     },
     isTerminal: toTerminal,
-    async print(text) {
-      reported = true;
-      if (output !== undefined) parts.push(text);
-      else await write(process.stdout, text);
+    async print(report) {
+      await writeOut(hasPrinted && !isOneDocument(format) ? `\n${report}` : report);
     },
+    write: writeOut,
     async close() {
       if (output === undefined) return;
       try {
@@ -247,7 +256,7 @@ export function promptTerminal(): NodeJS.WriteStream {
 
 export type Answer = 'yes' | 'no' | 'interrupted';
 
-/** Asks on the terminal. Only `yes` agrees. Ctrl-C and an aborted signal interrupt. */
+/** Asks on the terminal; the question may have several lines. Only `yes` agrees. Ctrl-C and an aborted signal interrupt. */
 export async function confirm(question: string, signal: AbortSignal): Promise<Answer> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -257,7 +266,7 @@ export async function confirm(question: string, signal: AbortSignal): Promise<An
       terminal.once('close', () => resolve('no'));
     });
     const answered = terminal
-      .question(`${visible(question)}\nOnly “yes” is accepted: `, { signal })
+      .question(`${visibleLines(question)}\nOnly “yes” is accepted: `, { signal })
       .then((answer): Answer => (answer.trim() === 'yes' ? 'yes' : 'no'))
       .catch((): Answer => (signal.aborted ? 'interrupted' : 'no'));
     const answer = await Promise.race([answered, interrupted]);

@@ -22,9 +22,8 @@ import {
   type Side,
   SNAPSHOT_HELP,
 } from './find-snapshot.ts';
-import { loadAccounts, settingsOf } from './load-accounts.ts';
+import { loadForStore } from './load-accounts.ts';
 import { accountNamed } from './select-accounts.ts';
-import { listenForSignals } from './signals.ts';
 
 interface DiffFlags extends OutputOptions, RetryAfterOptions {
   readonly account?: string;
@@ -33,8 +32,8 @@ interface DiffFlags extends OutputOptions, RetryAfterOptions {
 export function addDiff({ program, report }: CommandLine): void {
   addRetryAfterOption(addReportOptions(program.command('diff')))
     .description('show what changed between two snapshots: entries, and what people have')
-    .argument('<a>', SNAPSHOT_HELP)
-    .argument('<b>', SNAPSHOT_HELP)
+    .argument('<from>', SNAPSHOT_HELP)
+    .argument('<to>', SNAPSHOT_HELP)
     .option('--account <name>', 'with `last`: the newest snapshot of this account')
     .action((first: string, second: string, flags: DiffFlags) =>
       report('diff', flags, (context) => diff(context, [first, second], flags)),
@@ -48,7 +47,7 @@ async function diff(
 ): Promise<ExitStatus> {
   refuseNowAlone(wanted);
   const { renderDifference } = await import('../report/diff-report.ts');
-  const { service, configuration } = await loadAccounts(environment, configFile, []);
+  const { service, configuration } = await loadForStore(environment, configFile);
   const journal = await environment.openJournal(service);
   try {
     const { sides, account } = await findCompared(journal.reader, wanted, flags.account);
@@ -89,21 +88,14 @@ async function readNow(
   flags: RetryAfterOptions,
 ): Promise<ReadAccount> {
   const { openReading } = await import('./read-accounts.ts');
-  const { createProgress } = await import('./progress.ts');
-  const settings = settingsOf(accountNamed(configuration.accounts, name));
-  const progress = createProgress();
-  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
-  const { observer } = progress;
-  const reading = await openReading(environment, configuration, service, { ...flags, observer });
+  const account = accountNamed(configuration.accounts, name);
+  const reading = await openReading({ environment, configuration, service }, flags);
   try {
-    return await progress.during({ verb: 'read', accounts: 1 }, (track) =>
-      track(name, (observe) => reading.read(settings, signals, observe)),
-    );
+    return await reading.read(account);
   } catch (error) {
     await reading.noteFailure(name, error);
     throw error;
   } finally {
     await reading.close();
-    signals.release();
   }
 }

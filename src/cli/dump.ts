@@ -12,7 +12,6 @@ import { openOutput, showHint, showMessage, showWarnings } from './console.ts';
 import type { RetryAfterOptions } from './environment.ts';
 import { EXIT, type ExitStatus, failureExit } from './exit-status.ts';
 import { onlyAccountNamed } from './select-accounts.ts';
-import { listenForSignals } from './signals.ts';
 
 interface DumpFlags extends RetryAfterOptions {
   readonly output?: string;
@@ -83,16 +82,9 @@ async function dump(
     options.write === true
       ? null
       : openOutput({ format: 'text', output: options.output, keepExisting: options.force !== true });
-  const { createProgress } = await import('./progress.ts');
-  const progress = createProgress();
-  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
-  const { observer } = progress;
-  const reading = await openReading(environment, configuration, service, { ...options, observer });
+  const reading = await openReading({ environment, configuration, service }, options);
   try {
-    const { observed, remoteAccountId, implausible } = await progress.during(
-      { verb: 'read', accounts: 1 },
-      (track) => track(name, (observe) => reading.readCarefully(settings, signals, observe)),
-    );
+    const { observed, remoteAccountId, implausible } = await reading.readCarefully(account);
     const incomplete = implausible === null ? null : (INCOMPLETE[implausible.code] ?? implausible.message);
     showWarnings(observed.warnings.map(({ message }) => message));
     if (incomplete !== null && output === null) {
@@ -120,8 +112,8 @@ async function dump(
       const file = relative(process.cwd(), account.file);
       showHint(
         text === before
-          ? `${name}: nothing to change: ${file} already lists the account’s ${entries}`
-          : `${name}: wrote ${entries} to ${file}`,
+          ? `${name}: nothing to change: ${file} describes the account’s ${entries} already`
+          : `${name}: changed ${file}, which describes the account’s ${entries} now`,
       );
     }
     if (errors.length === 0) return EXIT.done;
@@ -133,9 +125,8 @@ async function dump(
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const failure = await reading.reportFailure(name, error);
-    return signals.stop.aborted ? EXIT.interrupted : failureExit(failure.code);
+    return reading.isInterrupted() ? EXIT.interrupted : failureExit(failure.code);
   } finally {
     await reading.close();
-    signals.release();
   }
 }

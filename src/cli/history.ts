@@ -1,7 +1,7 @@
 // rolecall history: lists the runs in the journal. It reads the store and never calls the service.
 import { Option } from 'commander';
 import { RUN_STATUSES, type RunStatus } from '../core/journal.ts';
-import { loadAccounts } from './load-accounts.ts';
+import { loadForStore } from './load-accounts.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
@@ -35,7 +35,7 @@ async function history(
 ): Promise<ExitStatus> {
   const { renderRuns } = await import('../report/history-report.ts');
   const { status } = flags;
-  const { service, accounts } = await loadAccounts(environment, configFile, []);
+  const { service, accounts } = await loadForStore(environment, configFile);
   const journal = await environment.openJournal(service);
   try {
     // A removed account keeps its history, so any name is accepted.

@@ -21,11 +21,17 @@ export async function loadAccounts(
   configFile: string,
   names: readonly string[],
 ): Promise<Loaded> {
+  const loaded = await loadForStore(environment, configFile);
+  showConfigWarnings(loaded.configuration.issues);
+  return { ...loaded, accounts: selectAccounts(loaded.accounts, names) };
+}
+
+/** Loads the configuration of a command that only reads the store: what is wrong with account files does not concern it. */
+export async function loadForStore(environment: Environment, configFile: string): Promise<Loaded> {
   const configuration = await environment.loadConfiguration(configFile);
   const { service, accounts } = configuration;
   if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(configuration.issues));
-  showConfigWarnings(configuration.issues);
-  return { configuration, service, accounts: selectAccounts(accounts, names) };
+  return { configuration, service, accounts };
 }
 
 /** Shows the warnings among the issues of a configuration. */

@@ -1,24 +1,29 @@
-// Reads the lists of accounts without a run, for `dump` and `usage`, and checks by the store whose lists they are.
+// Reads the lists of accounts for commands that journal no run: checks by the store whose lists they are, shows the
+// progress, and stops at a signal.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccountJournal, ReadAccount, Reading } from '../app/read-account.ts';
 import { readAccount } from '../app/read-account.ts';
 import { describeFailure, type RunFailure } from '../app/run-result.ts';
 import { StoreError } from '../core/errors.ts';
-import type { RunSignals } from '../core/ports.ts';
-import type { ProgressObserver } from '../core/progress.ts';
-import type { AccountSettings, Configuration, ServiceSettings } from '../core/settings.ts';
+import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { showFailure } from './console.ts';
-import type { Environment, ConnectionOptions } from './environment.ts';
+import type { Environment, RetryAfterOptions } from './environment.ts';
+import { mapAccounts, settingsOf } from './load-accounts.ts';
+import { createProgress, type Observe } from './progress.ts';
+import { listenForSignals } from './signals.ts';
 
 export interface AccountReading {
   /** Reads an account's lists once. Throws ServiceError `identity` when they belong to another account. */
-  read(settings: AccountSettings, signals: RunSignals, progress?: ProgressObserver): Promise<ReadAccount>;
+  read(account: ConfiguredAccount): Promise<ReadAccount>;
   /** Reads them again where entries of the last good lists, or entries that people have, are missing. */
-  readCarefully(
-    settings: AccountSettings,
-    signals: RunSignals,
-    progress?: ProgressObserver,
-  ): Promise<ReadAccount>;
+  readCarefully(account: ConfiguredAccount): Promise<ReadAccount>;
+  /** Calls `use` for each account, a few at the same time. Results are in the order of the accounts. */
+  readEach<T>(
+    accounts: readonly ConfiguredAccount[],
+    use: (account: ConfiguredAccount, read: () => Promise<ReadAccount>) => Promise<T>,
+  ): Promise<T[]>;
+  /** Whether a signal stopped the reading. */
+  isInterrupted(): boolean;
   /** Shows a failure, and journals its Retry-After time if it has one. */
   reportFailure(account: string, error: unknown): Promise<RunFailure>;
   /** Journals the Retry-After time of a failure, if it has one. */
@@ -26,33 +31,55 @@ export interface AccountReading {
   close(): Promise<void>;
 }
 
-/** Opens connections, and the store for reading. A missing store is not created. */
+interface ReadingContext {
+  readonly environment: Environment;
+  readonly configuration: Configuration;
+  readonly service: ServiceSettings;
+}
+
+/** Opens connections, and the store for reading. A missing store is not created. Listens to signals until it is closed. */
 export async function openReading(
-  environment: Environment,
-  configuration: Configuration,
-  service: ServiceSettings,
-  options: ConnectionOptions,
+  { environment, configuration, service }: ReadingContext,
+  options: RetryAfterOptions = {},
 ): Promise<AccountReading> {
+  const progress = createProgress();
+  const { observer } = progress;
+  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
   const configured = new Set(configuration.accounts.map(({ name }) => name));
   const history = await openHistory(environment, service);
-  const readable = await environment.openReadable(service, options);
-  async function open(settings: AccountSettings, signals: RunSignals): Promise<Reading> {
+  const readable = await environment.openReadable(service, { ...options, observer });
+  async function readWith(
+    account: ConfiguredAccount,
+    observe: Observe,
+    wait?: Reading['wait'],
+  ): Promise<ReadAccount> {
+    const settings = settingsOf(account);
     // Without a pinned accountId only the store knows which account is expected.
     if (history.failure !== null && settings.accountId === undefined) throw history.failure;
     const reader = await readable.service.reader(settings, signals);
-    return { reader, settings, configured, memory: history.memory };
+    const reading = { reader, settings, configured, memory: history.memory, progress: observe };
+    return await readAccount(wait === undefined ? reading : { ...reading, wait });
+  }
+  function showReading<T>(name: string, run: (observe: Observe) => Promise<T>): Promise<T> {
+    return progress.during({ verb: 'read', accounts: 1 }, (track) => track(name, run));
   }
   return {
-    read: async (settings, signals, progress) =>
-      await readAccount({ ...(await open(settings, signals)), progress }),
-    async readCarefully(settings, signals, progress) {
-      async function wait(): Promise<void> {
-        const forMs = service.api.recheckMs;
-        progress?.({ type: 'recheck', forMs });
-        await sleep(forMs, undefined, { signal: signals.stop }).catch(() => undefined);
-      }
-      return await readAccount({ ...(await open(settings, signals)), wait, progress });
-    },
+    read: (account) => showReading(account.name, (observe) => readWith(account, observe)),
+    readCarefully: (account) =>
+      showReading(account.name, (observe) =>
+        readWith(account, observe, async () => {
+          const forMs = service.api.recheckMs;
+          observe({ type: 'recheck', forMs });
+          await sleep(forMs, undefined, { signal: signals.stop }).catch(() => undefined);
+        }),
+      ),
+    readEach: (accounts, use) =>
+      progress.during({ verb: 'read', accounts: accounts.length }, (track) =>
+        mapAccounts(accounts, service.daemon.maxRuns, (account) =>
+          track(account.name, (observe) => use(account, () => readWith(account, observe))),
+        ),
+      ),
+    isInterrupted: () => signals.stop.aborted,
     async reportFailure(account, error) {
       const failure = describeFailure(error);
       showFailure(account, failure);
@@ -63,6 +90,7 @@ export async function openReading(
     async close() {
       await readable.close();
       await history.close();
+      signals.release();
     },
   };
 }

@@ -11,8 +11,6 @@ import { accountText, type FirstAccount, serviceText } from './first-files.ts';
 import type { FirstPlace } from './first-place.ts';
 import { errorsOf, settingsOf } from './load-accounts.ts';
 import { openReading } from './read-accounts.ts';
-import { createProgress } from './progress.ts';
-import { listenForSignals } from './signals.ts';
 
 /** The user waits for the answer, and nothing is lost by trying again. */
 const RETRIES = 1;
@@ -41,15 +39,10 @@ export async function readFirstAccount(
   draft: DraftFiles,
 ): Promise<FirstReading | ExitStatus> {
   const { configuration, service, account } = await load(environment, draft);
-  const progress = createProgress();
-  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
-  const { observer } = progress;
-  const patient = { ...service, api: { ...service.api, retries: RETRIES } };
-  const reading = await openReading(environment, configuration, patient, { observer });
+  const impatient = { ...service, api: { ...service.api, retries: RETRIES } };
+  const reading = await openReading({ environment, configuration, service: impatient });
   try {
-    const content = await progress.during({ verb: 'read', accounts: 1 }, (track) =>
-      track(account.name, (observe) => reading.readCarefully(settingsOf(account), signals, observe)),
-    );
+    const content = await reading.readCarefully(account);
     showWarnings(content.observed.warnings.map(({ message }) => message));
     if (content.implausible === null) return { draft, account, content };
     const why = INCOMPLETE[content.implausible.code] ?? content.implausible.message;
@@ -59,10 +52,9 @@ export async function readFirstAccount(
     const { code } = await reading.reportFailure(account.name, error);
     const fix = code === 'secret_missing' ? ' Set it in this shell with `export NAME=TOKEN`.' : '';
     showMessage(`error: the account could not be read, so nothing was written.${fix}`);
-    return signals.stop.aborted ? EXIT.interrupted : EXIT.failed;
+    return reading.isInterrupted() ? EXIT.interrupted : EXIT.failed;
   } finally {
     await reading.close();
-    signals.release();
   }
 }
 

@@ -13,7 +13,7 @@ import { openOutput, type OutputOptions, showMessage } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { ACCOUNT_OF_LAST_HELP, findRun, RUN_HELP } from './find-run.ts';
 import { newestSnapshot } from './find-snapshot.ts';
-import { loadAccounts } from './load-accounts.ts';
+import { loadForStore } from './load-accounts.ts';
 
 interface RestoreFlags extends Omit<OutputOptions, 'format'> {
   readonly format: Format | 'csv';
@@ -46,7 +46,7 @@ async function restore(
   flags: RestoreFlags,
 ): Promise<ExitStatus> {
   const { hasFormulas, renderRestoration, restorationCsv } = await import('../report/restore-report.ts');
-  const { service, configuration } = await loadAccounts(environment, configFile, []);
+  const { service, configuration } = await loadForStore(environment, configFile);
   const journal = await environment.openJournal(service);
   try {
     const run = await findRun(journal.reader, wanted, flags.account);

@@ -1,6 +1,6 @@
 // rolecall show: one run from the journal. It reads the store and never calls the service.
 import { StoreError } from '../core/errors.ts';
-import { loadAccounts } from './load-accounts.ts';
+import { loadForStore } from './load-accounts.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
@@ -30,7 +30,7 @@ async function show(
 ): Promise<ExitStatus> {
   const detail = reportDetail(flags);
   const { renderRun } = await import('../report/run-report.ts');
-  const { service } = await loadAccounts(environment, configFile, []);
+  const { service } = await loadForStore(environment, configFile);
   const journal = await environment.openJournal(service);
   try {
     const { id } = await findRun(journal.reader, wanted, flags.account);

@@ -2,7 +2,7 @@
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { loadAccounts } from './load-accounts.ts';
+import { loadForStore } from './load-accounts.ts';
 import { positive } from './option-values.ts';
 import { printedIds } from './printed-ids.ts';
 import { warnIfUnknown } from './unknown-account.ts';
@@ -27,7 +27,7 @@ async function snapshots(
   flags: SnapshotsFlags,
 ): Promise<ExitStatus> {
   const { renderSnapshots } = await import('../report/snapshots-report.ts');
-  const { service, accounts } = await loadAccounts(environment, configFile, []);
+  const { service, accounts } = await loadForStore(environment, configFile);
   const journal = await environment.openJournal(service);
   const { reader } = journal;
   try {

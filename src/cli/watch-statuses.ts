@@ -42,7 +42,7 @@ export async function watchStatuses(
           ...output.render,
           width: columns || output.render.width,
         });
-        await output.print((isFirst ? NO_WRAP + CLEAR : '') + screen(text, rows));
+        await output.write((isFirst ? NO_WRAP + CLEAR : '') + screen(text, rows));
       } else {
         const changed = statuses.filter(({ account }) => shown.get(account) !== states.get(account));
         const isSame = changed.length === 0 && states.size === shown.size;
@@ -53,7 +53,7 @@ export async function watchStatuses(
       await sleep(EVERY_MS, undefined, { signal: stop.signal }).catch(() => undefined);
     }
   } finally {
-    if (output.isTerminal) await output.print(WRAP);
+    if (output.isTerminal) await output.write(WRAP);
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
     process.stdout.off('error', onSignal);
@@ -84,7 +84,7 @@ function stateKey(status: AccountStatus): string {
 /** The time, so that a log shows when it changed, and the accounts that changed. */
 function block(changed: readonly AccountStatus[], nowMs: number, output: Output): string {
   const report = renderStatus(changed, nowMs, output.render);
-  return output.render.format === 'json' ? report : `${new Date(nowMs).toISOString()}\n${report}\n`;
+  return output.render.format === 'json' ? report : `${new Date(nowMs).toISOString()}\n${report}`;
 }
 
 /** The text from the top of the screen on, cut to its height: the most urgent accounts are first. */

@@ -1,15 +1,17 @@
 // rolecall who: the people who have, or had, a skill or role, from the snapshots. Never calls the service.
 import { Option } from 'commander';
 import { type Kind, KINDS } from '../core/catalog.ts';
-import { StoreError } from '../core/errors.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
+import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import { type Entries, entriesNamed, holdersOf, likelyName, nearNames } from '../core/who-has.ts';
+import { instant } from '../report/formatting.ts';
 import type { AccountHolders } from '../report/who-report.ts';
 import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { newestSnapshot } from './find-snapshot.ts';
-import { loadAccounts } from './load-accounts.ts';
+import { loadForStore } from './load-accounts.ts';
 import { moment } from './option-values.ts';
 import { selectAccounts } from './select-accounts.ts';
 
@@ -37,7 +39,10 @@ async function who(
   flags: WhoFlags & { readonly accounts: readonly string[] },
 ): Promise<ExitStatus> {
   const { renderWho } = await import('../report/who-report.ts');
-  const { service, configuration } = await loadAccounts(environment, configFile, []);
+  const nowMs = Date.now();
+  if (flags.at !== undefined && flags.at > nowMs + DAY_MS)
+    throw new UsageError('--at is in the future; give today or an earlier date');
+  const { service, configuration } = await loadForStore(environment, configFile);
   const journal = await environment.openJournal(service);
   try {
     const stored = await journal.reader.accounts();
@@ -55,7 +60,7 @@ async function who(
     const isFound = holders.some(({ entries }) => entries.length > 0);
     const at = flags.at === undefined ? null : new Date(flags.at).toISOString();
     if (isFound || flags.format === 'json')
-      await output.print(renderWho({ name, at, nowMs: Date.now(), accounts: holders }, output.render));
+      await output.print(renderWho({ name, at, nowMs, accounts: holders }, output.render));
     await output.close();
     if (!isFound) throw notFound(search, holders);
     showWarnings(missingSnapshots(search, holders));
@@ -98,17 +103,25 @@ async function holdersIn(reader: JournalReader, account: string, search: Search)
 /** Says what was searched, and which name may be meant. */
 function notFound(search: Search, holders: readonly AccountHolders[]): StoreError {
   const { name, kinds, untilMs, others } = search;
+  const quoted = JSON.stringify(name);
   const searched = holders.filter(({ snapshot }) => snapshot !== null);
-  const moments = searched.map(({ snapshot }) => snapshot?.takenAt ?? '').toSorted();
+  const until = untilMs === undefined ? '' : instant(new Date(untilMs).toISOString());
+  if (searched.length === 0) {
+    const before = until === '' ? '' : ` from ${until} or before`;
+    return new StoreError(
+      'snapshot_unknown',
+      `it is not known who ${until === '' ? 'has' : 'had'} ${quoted}: the store has no lists${before} of ${some(holders)}`,
+    );
+  }
+  const moments = searched.map(({ snapshot }) => instant(snapshot?.takenAt ?? '')).toSorted();
   const [oldest = '', newest = ''] = [moments[0], moments.at(-1)];
+  const taken = oldest === newest ? oldest : `${oldest} to ${newest}`;
   const near = searched.flatMap((each) => each.near.map((other) => other.name));
   const likely = near[0] ?? likelyName(name, others, kinds);
   const parts = [
-    `no ${kinds.join(' or ')} is named ${JSON.stringify(name)}`,
-    searched.length === 0
-      ? `no snapshot${untilMs === undefined ? '' : ` from ${new Date(untilMs).toISOString()} or before`} is stored of ${some(holders)}`
-      : `searched the last good snapshots${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString()}`} of ${some(searched)}, taken ${oldest === newest ? oldest : `${oldest} to ${newest}`}`,
-    ...(searched.length > 0 ? missingSnapshots(search, holders) : []),
+    `no ${kinds.join(' or ')} is named ${quoted}`,
+    `searched the last good snapshots${until === '' ? '' : ` until ${until}`} of ${some(searched)}, taken ${taken}`,
+    ...missingSnapshots(search, holders),
   ];
   const hint = likely === undefined ? '' : `. Did you mean ${JSON.stringify(likely)}?`;
   return new StoreError('entry_unknown', `${parts.join('; ')}${hint}`);

@@ -156,10 +156,13 @@ function entriesOf({ observed }: FirstReading['content']): string {
 }
 
 function printNext(steps: readonly (readonly [command: string, purpose: string])[]): void {
-  const width = Math.max(...steps.map(([command]) => command.length));
   printLine('');
   printLine('Next:');
-  for (const [command, purpose] of steps) printLine(`  ${command.padEnd(width)}  # ${purpose}`);
+  // Below the command: in some shells a line that is pasted cannot contain a comment.
+  for (const [command, purpose] of steps) {
+    printLine(`  ${command}`);
+    printLine(`    ${purpose}`);
+  }
 }
 
 function accountFileOf(place: FirstPlace, { account }: FirstAccount): string {

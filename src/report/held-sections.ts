@@ -10,7 +10,13 @@ import {
 } from '../core/held-texts.ts';
 import { nameDifference } from '../core/name-difference.ts';
 import { type HeldChange, HOLD_RULES, type HoldRule, type Plan } from '../core/plan.ts';
-import { CHANGE_COLUMNS, changeCells } from './change-sections.ts';
+import {
+  CHANGE_COLUMNS,
+  changeCells,
+  lossSection,
+  type OperationTitles,
+  quietSections,
+} from './change-sections.ts';
 import {
   code,
   codeList,
@@ -31,6 +37,18 @@ const HELD_ROWS = 12;
 
 /** Opens each section of held changes. */
 export const HELD_INTRO = 'A rule holds each of these changes. Each run checks the rules again.';
+
+/** All changes of a plan, the riskiest first: what people lose, what is held, and the rest. */
+export function plannedSections(
+  plan: Pick<Plan, 'operations' | 'held' | 'createdAt'>,
+  titles: OperationTitles,
+): Section[] {
+  return [
+    ...lossSection(plan.operations, titles),
+    ...heldSections(plan),
+    ...quietSections(plan.operations, titles),
+  ];
+}
 
 /** The held changes by their rules, then the declared renames that wait for people. Empty sections are left out. */
 export function heldSections({ held, createdAt }: Pick<Plan, 'held' | 'createdAt'>): Section[] {

@@ -89,7 +89,7 @@ function repeats({ folded }: RunRecord): Line {
 
 function commitCell({ configCommit, configDirty, configSubject }: RunRecord, hasSubject: boolean): Line {
   if (configCommit === null) return [];
-  const changed = configDirty === true ? ' (changed)' : '';
+  const changed = configDirty === true ? ' with local changes' : '';
   const subject = hasSubject && configSubject !== null ? ` ${configSubject}` : '';
   return [code(shortCommit(configCommit)), `${changed}${subject}`];
 }

@@ -1,8 +1,8 @@
 // The report of `plan`, which `apply` also shows before it asks: one document for each account.
 import type { Plan, PlanResult } from '../core/plan.ts';
-import { leftAloneSection, lossSection, PLANNED, quietSections, warningSection } from './change-sections.ts';
+import { leftAloneSection, PLANNED, warningSection } from './change-sections.ts';
 import { code, type Fact, type Report, type ReportDocument, type ReportOptions } from './document.ts';
-import { heldSections } from './held-sections.ts';
+import { plannedSections } from './held-sections.ts';
 import { accountLines } from './plan-lines.ts';
 import { collapsedAccounts, planTotal, sharedDocument, withSharedWarnings } from './plan-totals.ts';
 import { summaryText } from './plan-sentence.ts';
@@ -64,10 +64,15 @@ function planReport(plans: readonly PlanResult[], options: PlanReportOptions): R
 function accountDocuments(plans: readonly PlanResult[], options: PlanReportOptions): ReportDocument[] {
   const shown = collapses(options) ? plans.filter((plan) => !isQuiet(plan)) : plans;
   const { compact = false } = options;
-  if (compact || isBrief(options)) {
+  if (isDense(options.accounts, options)) {
     return shown.map((plan) => accountLines(plan, { all: compact, accounts: shown.length }));
   }
   return shown.map(planDocument);
+}
+
+/** Whether each of so many accounts is a few lines, without empty lines between them. */
+export function isDense(accounts: number, options: ReportOptions): boolean {
+  return options.compact === true || isBrief({ ...options, accounts });
 }
 
 /** Whether accounts without changes are counted instead of shown. */
@@ -95,13 +100,7 @@ export function planDocument(plan: PlanResult): ReportDocument {
     headline: isBlocked ? blockedLines(plan) : [],
     facts: planFacts(plan),
     factsLast: true,
-    sections: [
-      ...lossSection(plan.operations, titles),
-      ...heldSections(plan),
-      ...quietSections(plan.operations, titles),
-      ...warnings,
-      ...leftAloneSection(plan.leftAlone),
-    ],
+    sections: [...plannedSections(plan, titles), ...warnings, ...leftAloneSection(plan.leftAlone)],
     summary: [`${isBlocked ? 'Blocked, nothing will be written' : 'Plan'}: ${summaryText(plan.summary)}.`],
     completeBy,
     ...nextOf(plan),

@@ -1,4 +1,5 @@
 // The report of `restore`: what a run deleted, the lines that ask for it again, and the people who had it.
+import { KINDS } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
 import { type DeletedEntry, restoringLines } from '../core/restoration.ts';
 import { looksLikeFormula, toCsv } from './csv.ts';
@@ -13,8 +14,8 @@ import {
 } from './document.ts';
 import { visible } from './escape-invisible.ts';
 import { count, people } from './formatting.ts';
+import { sortedNaturally } from './natural-order.ts';
 import { renderReport } from './render.ts';
-import { statusTone } from './run-status.ts';
 
 export interface Restoration {
   readonly run: RunRecord;
@@ -73,13 +74,14 @@ export function hasFormulas({ entries }: Restoration): boolean {
   );
 }
 
-function restoreReport(restoration: Restoration): Report {
+function restoreReport(stored: Restoration): Report {
+  const restoration = { ...stored, entries: sortedNaturally(stored.entries, KINDS) };
   const { run, entries, earlierRunId } = restoration;
   const document = {
     title: [code(run.account)],
-    status: { label: run.status, tone: statusTone(run.status) },
+    status: { label: 'what a run deleted', tone: 'strong' as const },
     facts: [
-      { label: 'Run', line: [code(run.id)] },
+      { label: 'Run', line: [code(run.id), ` (${run.status})`] },
       { label: 'Started', line: [{ time: run.startedAt }] },
     ],
   };
@@ -94,12 +96,21 @@ function restoreReport(restoration: Restoration): Report {
     sections: [...pasteSection(restoration), ...noteSection(restoration), ...peopleSections(entries)],
     next: [
       { command: `rolecall plan ${run.account}`, purpose: 'shows what the changed file creates' },
-      {
-        command: `rolecall restore ${run.id} --format csv --output people.csv`,
-        purpose: 'writes the list of people for a spreadsheet',
-      },
+      ...(isHeld(entries)
+        ? [
+            {
+              command: `rolecall restore ${run.id} --format csv --output people.csv`,
+              purpose: 'writes the list of people for a spreadsheet',
+            },
+          ]
+        : []),
     ],
   });
+}
+
+/** Whether anybody had one of the entries. */
+function isHeld(entries: readonly DeletedEntry[]): boolean {
+  return entries.some(({ people: holders }) => (holders ?? []).length > 0);
 }
 
 function report(document: ReportDocument): Report {
@@ -132,7 +143,7 @@ function pasteSection({ file, entries }: Restoration): Section[] {
     {
       title: 'Lines that create the entries again',
       intro: [
-        `Add them to the lists in ${file ?? 'the account file'}. A created entry has a new id and nobody has it: assign it by the list below.${dropped}`,
+        `Add them to the lists in ${file ?? 'the account file'}. A created entry has a new id and nobody has it${isHeld(entries) ? ': assign it by the list below' : ''}.${dropped}`,
       ],
       groups: [],
       verbatim,
@@ -140,18 +151,23 @@ function pasteSection({ file, entries }: Restoration): Section[] {
   ];
 }
 
-/** What a person must consider before the lines are pasted. */
+/** What a person must consider before the lines are pasted, once for all entries that it is true of. */
 function noteSection({ entries, file, listedAt }: Restoration): Section[] {
-  const columns = [{ head: 'Kind' }, { head: 'Name' }, { head: 'Note', below: true } as const];
-  const rows = entries.flatMap((entry): Line[][] => {
+  const groups = new Map<string, { readonly title: Line; readonly rows: Line[][] }>();
+  for (const entry of entries) {
     const notes = notesOf(entry, file, listedAt);
-    if (notes.length === 0) return [];
-    return [
-      [[entry.kind], [code(entry.name)], notes.flatMap((note, at) => (at === 0 ? note : ['; ', ...note]))],
-    ];
-  });
-  if (rows.length === 0) return [];
-  return [{ title: 'Before you paste', count: rows.length, tone: 'warn', groups: [{ columns, rows }] }];
+    if (notes.length === 0) continue;
+    const title = notes.flatMap((note, at) => (at === 0 ? note : ['; ', ...note]));
+    const key = JSON.stringify(title);
+    const group = groups.get(key) ?? { title, rows: [] };
+    group.rows.push([[entry.kind], [code(entry.name)]]);
+    groups.set(key, group);
+  }
+  if (groups.size === 0) return [];
+  const columns = [{ head: 'Kind' }, { head: 'Name' }];
+  const all = [...groups.values()].map((group) => ({ columns, ...group }));
+  const count = all.reduce((sum, { rows }) => sum + rows.length, 0);
+  return [{ title: 'Before you paste', count, tone: 'warn', groups: all }];
 }
 
 function notesOf(
@@ -168,7 +184,7 @@ function notesOf(
   if (problem !== null) notes.push([`rolecall cannot create it: ${problem.split(';')[0] ?? problem}`]);
   switch (inFile) {
     case 'desired':
-      notes.push([`${named} names it already, so the next run creates it if it is missing`]);
+      notes.push([`${named} names it already${listed === null ? ', so the next run creates it' : ''}`]);
       break;
     case 'formerly':
       notes.push([`${named} names it under formerly: remove it there, otherwise the file is invalid`]);

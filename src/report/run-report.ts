@@ -3,7 +3,7 @@ import type { Warning } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { RunDetail } from '../core/journal-reader.ts';
 import { CHANGED_SINCE_PLAN } from '../core/plan-changes.ts';
-import { leftAloneSection, lossSection, PLANNED, quietSections, warningSection } from './change-sections.ts';
+import { leftAloneSection, PLANNED, warningSection } from './change-sections.ts';
 import {
   code,
   isOneDocument,
@@ -14,7 +14,7 @@ import {
   type ReportDocument,
   type ReportOptions,
 } from './document.ts';
-import { heldSections } from './held-sections.ts';
+import { heldSections, plannedSections } from './held-sections.ts';
 import { summaryText } from './plan-sentence.ts';
 import { renderReport } from './render.ts';
 import { runReportToJson } from './run-json.ts';
@@ -71,7 +71,9 @@ function quietDocument(report: RunDetail): ReportDocument {
 /** The report model of one run. */
 export function runDocument(report: RunDetail, detail: 'full' | 'brief' = 'full'): ReportDocument {
   const { run, plan } = report;
-  const isDryRun = run.status === 'planned';
+  const dryRun = run.status === 'planned' ? plan : null;
+  // A brief report follows the report of its plan, so it does not repeat the held and the kept entries.
+  const repeated = detail === 'full' ? plan : null;
   return {
     title: [code(run.account)],
     status: {
@@ -83,18 +85,15 @@ export function runDocument(report: RunDetail, detail: 'full' | 'brief' = 'full'
     facts: runFacts(run),
     sections: [
       ...changesSection(report.warnings),
-      ...(isDryRun && plan !== null
-        ? [...lossSection(plan.operations, PLANNED), ...quietSections(plan.operations, PLANNED)]
-        : outcomeSections(report, detail)),
-      // A brief report follows the report of its plan, so it does not repeat the held and the kept entries.
-      ...(plan === null || detail === 'brief' ? [] : heldSections(plan)),
-      ...(plan === null || detail === 'brief' ? [] : leftAloneSection(plan.leftAlone)),
+      ...(dryRun === null ? outcomeSections(report, detail) : plannedSections(dryRun, PLANNED)),
+      ...(dryRun !== null || repeated === null ? [] : heldSections(repeated)),
       ...warningSection(detail === 'brief' ? newWarnings(report) : allWarnings(report)),
+      ...leftAloneSection(repeated?.leftAlone ?? []),
     ],
     summary: [
-      isDryRun && plan !== null
-        ? `Plan: ${summaryText(plan.summary)}.`
-        : `Run: ${countsText(countRun(report), run.status === 'running')}.`,
+      dryRun === null
+        ? `Run: ${countsText(countRun(report), run.status === 'running')}.`
+        : `Plan: ${summaryText(dryRun.summary)}.`,
     ],
     next: nextSteps(report, detail),
     completeBy: `rolecall show ${run.id} --verbose`,

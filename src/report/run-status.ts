@@ -42,7 +42,7 @@ export function runSentence({ run, operations }: RunDetail): string {
     case 'converged':
       return 'Converged: nothing left to do.';
     case 'held':
-      return `Held: ${count(run.held, 'change')} ${run.held === 1 ? 'is' : 'are'} held; nothing else remains.`;
+      return `${count(run.held, 'change')} ${run.held === 1 ? 'is' : 'are'} held; nothing else remains.`;
     case 'partial':
       return `Partial: ${partialText(run, operations)}.`;
     case 'blocked':
@@ -194,8 +194,8 @@ function doctorStep(account: string): Steps[number] {
 /** The commit of a run with its subject and time, or null when its configuration was not in git. */
 export function commitLine(run: RunRecord): Line | null {
   if (run.configCommit === null) return null;
-  const changed = run.configDirty === true ? ', with local changes' : '';
+  const changed = run.configDirty === true ? ' with local changes' : '';
   const authored: Line = run.configAuthoredAt === null ? [] : [', ', { time: run.configAuthoredAt }];
   const subject = run.configSubject === null || run.configSubject === '' ? '' : ` “${run.configSubject}”`;
-  return [code(shortCommit(run.configCommit)), subject, ...authored, changed];
+  return [code(shortCommit(run.configCommit)), changed, subject, ...authored];
 }

@@ -54,13 +54,16 @@ export function createPrinter({ colour, width: columns, verbose = false }: TextO
   return { inline, paint, wrap: (head, text) => wrapWords(head, text, width), width, verbose };
 }
 
+/** A space between words. YAML in braces is copied, so it is not broken. */
+const UNBROKEN = / (?![^{}]*\})/;
+
 function wrapWords(head: string, text: string, width: number): string[] {
   const indent = ' '.repeat(shownWidth(head));
   const lines: string[] = [];
   let line = head;
   let length = indent.length;
   let empty = true;
-  for (const word of text.split(' ')) {
+  for (const word of text.split(UNBROKEN)) {
     const wordLength = shownWidth(word);
     // A word that is longer than the line is not broken: half an id cannot be copied.
     if (!empty && length + 1 + wordLength > width) {

@@ -46,7 +46,7 @@ function printDocument(printer: Printer, document: ReportDocument): string[] {
   const blocks = [
     opening,
     ...document.sections.map((section) => printSection(printer, section, { indent, rest })),
-    [...summary, ...(factsLast ? facts : []), ...printNext(printer, document.next ?? [])],
+    [...summary, ...(factsLast ? facts : []), ...printNext(printer, document)],
   ].filter((block) => block.length > 0);
   return blocks.flatMap((block, index) => (index === 0 || isDense ? block : ['', ...block]));
 }
@@ -56,10 +56,13 @@ function outdented(line: string, index: number): string {
   return index === 0 ? line.trimStart() : line;
 }
 
-/** Each command with a comment, so that the line can be pasted into a shell. */
-function printNext(printer: Printer, next: NonNullable<ReportDocument['next']>): string[] {
-  return next.map(({ command, purpose }, index) => {
-    const head = index === 0 ? 'Next:' : '     ';
-    return `  ${printer.paint('quiet', head)} ${visibleName(command)}  ${printer.paint('quiet', visible(`# ${purpose}`))}`;
-  });
+/**
+ * Each command with its purpose below it, so that its line can be pasted into a shell: some take no comments. A dense
+ * document has the commands only.
+ */
+function printNext(printer: Printer, { next = [], isDense }: ReportDocument): string[] {
+  return next.flatMap(({ command, purpose }, index) => [
+    `  ${printer.paint('quiet', index === 0 ? 'Next:' : '     ')} ${visibleName(command)}`,
+    ...(isDense === true ? [] : [`          ${printer.paint('quiet', visible(purpose))}`]),
+  ]);
 }

@@ -111,6 +111,14 @@ test.skipIf(!hasTerminal)('apply shows the plan once when stdout is the terminal
   expect(output.split('To create')).toHaveLength(2);
 });
 
+test.skipIf(!hasTerminal)('an empty line separates the plan and the report of the run', async () => {
+  const s = await drifted();
+  const { output } = await ask(s, [], { answer: 'yes', redirect: '> report' });
+  expect(output).toContain('is accepted:');
+  const [, run] = report(s, 'report').split('\n\nacme: ');
+  expect(run).toMatch(/^converged/);
+});
+
 test.skipIf(!hasTerminal)('the JSON report of apply is a list of runs, whatever the answer is', async () => {
   const s = await drifted();
   await ask(s, ['--format', 'json'], { answer: 'no', redirect: '> report' });
@@ -159,6 +167,21 @@ test.skipIf(!hasTerminal)('apply asks about the deletes that --accept-shrink all
   expect((await s.plan()).plan.status).toBe('blocked');
   const agreed = await ask(s, ['--accept-shrink'], { answer: 'yes' });
   expect([agreed.status, s.names().skills]).toEqual([0, ['Skill 0']]);
+});
+
+test('a blocked plan, about which apply does not ask, is not applied when the lists are good again', async () => {
+  const people = Array.from({ length: 12 }, (_, i) => ({ id: `p${i}`, skills: ['Go'] }));
+  const s = await scene({ skills: ['Go'], resources: people, file: 'skills: [Go, New]' });
+  await s.run(['plan']);
+  // The dry run reads the list twice before it believes it; the run after it reads the complete list.
+  s.sandbox.setFaults([
+    { match: { path: 'resource' }, times: 2, do: { type: 'partial-list', fraction: 0.1 } },
+  ]);
+  s.sandbox.clearRequests();
+  const { status, stdout } = await s.run(['apply']);
+  expect(stdout).toContain('suspicious_shrink');
+  expect(stdout).toContain('plan_stale');
+  expect([status, s.writes()]).toEqual([5, []]);
 });
 
 test('apply refuses a report path that cannot be written before it plans anything', async () => {

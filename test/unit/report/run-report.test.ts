@@ -47,10 +47,10 @@ describe('a run as json', () => {
 
 describe('the next command of a failed run', () => {
   it.each([
-    ['throttled', 'rolecall apply acme-eu  # after the time given above'],
+    ['throttled', 'rolecall apply acme-eu\n          after the time given above'],
     ['plan_stale', 'rolecall plan acme-eu'],
     ['secret_missing', 'rolecall validate --require-secrets'],
-    ['config_invalid', 'rolecall validate  #'],
+    ['config_invalid', 'rolecall validate'],
     ['unauthorized', 'rolecall doctor acme-eu'],
     ['malformed_response', 'rolecall doctor acme-eu'],
   ])('fits the code %s', (errorCode, command) => {
@@ -78,7 +78,7 @@ describe('the first line of a run report', () => {
       'Partial: the account does not match the file yet; see the warnings below.',
       report({ status: 'partial' }),
     ],
-    ['Held: 2 changes are held; nothing else remains.', report({ status: 'held', held: 2 })],
+    ['2 changes are held; nothing else remains.', report({ status: 'held', held: 2 })],
     ['Blocked: a guard stopped the run, and nothing was written.', report({ status: 'blocked' })],
     ['Failed: nothing was written.', report({ status: 'failed' })],
     [
@@ -289,14 +289,14 @@ describe('a run as text', () => {
 
   it('suggests the next command', () => {
     const planned = renderRun(report({ status: 'planned', mode: 'plan', planDigest: 'sha256:ab' }), TEXT);
-    expect(planned).toContain('Next: rolecall apply acme-eu  #');
+    expect(planned).toContain('Next: rolecall apply acme-eu');
     const failed = renderRunReports(
       [report({ status: 'failed', errorCode: 'unauthorized', error: 'It answered 401.' })],
       TEXT,
     );
     expect(failed).toContain('acme-eu: failed (unauthorized)\n');
-    expect(failed).toContain('Next: rolecall doctor acme-eu  #');
-    expect(failed).toContain(`rolecall show ${makeRun().id}  #`);
+    expect(failed).toContain('Next: rolecall doctor acme-eu');
+    expect(failed).toContain(`rolecall show ${makeRun().id}\n`);
     const shrunk = renderRun(
       report({ status: 'blocked', errorCode: 'suspicious_shrink', error: 'Lost 45 of 60.' }),
       TEXT,
