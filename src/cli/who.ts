@@ -112,12 +112,17 @@ function notFound(search: Search, holders: readonly AccountHolders[]): StoreErro
   const [oldest = '', newest = ''] = [moments[0], moments.at(-1)];
   const near = searched.flatMap((each) => each.near.map((other) => other.name));
   const likely = near[0] ?? likelyName(name, others, kinds);
+  const until = untilMs === undefined ? '' : new Date(untilMs).toISOString();
+  if (searched.length === 0) {
+    // Nothing was searched, so nothing is known about the name.
+    const older = until === '' ? '' : ` from ${until} or before (retention deletes old ones)`;
+    const message = `no snapshot${older} is stored of ${some(holders)}; run \`rolecall snapshots\` to list the stored ones`;
+    return new StoreError('snapshot_pruned', message);
+  }
   const parts = [
     `no ${kinds.join(' or ')} is named ${JSON.stringify(name)}`,
-    searched.length === 0
-      ? `no snapshot${untilMs === undefined ? '' : ` from ${new Date(untilMs).toISOString()} or before`} is stored of ${some(holders)}`
-      : `searched the last good snapshots${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString()}`} of ${some(searched)}, taken ${oldest === newest ? oldest : `${oldest} to ${newest}`}`,
-    ...(searched.length > 0 ? missingSnapshots(search, holders) : []),
+    `searched the last good snapshots${until === '' ? '' : ` until ${until}`} of ${some(searched)}, taken ${oldest === newest ? oldest : `${oldest} to ${newest}`}`,
+    ...missingSnapshots(search, holders),
   ];
   const hint = likely === undefined ? '' : `. Did you mean ${JSON.stringify(likely)}?`;
   return new StoreError('entry_unknown', `${parts.join('; ')}${hint}`);

@@ -167,7 +167,7 @@ test('who lists the people of the last good snapshot at a moment', async () => {
   const early = await s.run(['who', 'Perl', '--at', `${day(-10)}T08:00`]);
   expect(early).toMatchObject({ status: 1, stdout: '' });
   expect(early.stderr).toMatch(
-    /no skill or role is named "Perl"; no snapshot from .*T08:00:00.000Z or before is stored of acme/,
+    /^error: no snapshot from .*T08:00:00.000Z or before \(retention deletes old ones\) is stored of acme/,
   );
   expect((await s.run(['who', 'PERL'])).stderr).toMatch(
     /searched the last good snapshots of acme.*Did you mean "[Pp]erl"\?/,
