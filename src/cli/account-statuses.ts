@@ -1,7 +1,7 @@
 // Collects the status of accounts from the configuration and the store. Never calls the service.
 import { approvalOf, statesOf, waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue, StoreError } from '../core/errors.ts';
-import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
+import type { AccountRecord } from '../core/journal-reader.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { AccountStatus } from '../report/status-report.ts';
 import type { Environment } from './environment.ts';
@@ -32,12 +32,10 @@ export async function readStatuses(
   try {
     const records = journal === null ? [] : await journal.reader.accounts();
     const accounts = selectAccounts(known(configuration.accounts, records), names);
-    const drifts = journal === null ? new Map() : await readDrift(journal.reader, accounts);
     const statuses: AccountStatus[] = [];
     for (const account of accounts) {
-      const drift = drifts.get(account.record?.lastRun?.id ?? '') ?? null;
       statuses.push({
-        ...statusOf(account, drift, nowMs),
+        ...statusOf(account, nowMs),
         nextRun: await nextRunOf(environment, account, nowMs),
       });
     }
@@ -62,26 +60,9 @@ function known(configured: readonly ConfiguredAccount[], records: readonly Accou
   ];
 }
 
-/** What the latest run of each account left to do. A converged run left nothing, so its plan is not read. */
-async function readDrift(
-  reader: JournalReader,
-  accounts: readonly KnownAccount[],
-): Promise<ReadonlyMap<string, AccountStatus['drift']>> {
-  const runs = accounts.flatMap(({ record }) => record?.lastRun ?? []);
-  const converged = runs.filter(({ status }) => status === 'converged');
-  const others = runs.filter(({ status }) => status !== 'converged');
-  return new Map([
-    ...converged.map(({ id }) => [id, { create: 0, delete: 0 }] as const),
-    ...(await reader.remaining(others.map(({ id }) => id))),
-  ]);
-}
-
-function statusOf(
-  { name, configured, record }: KnownAccount,
-  drift: AccountStatus['drift'],
-  nowMs: number,
-): Omit<AccountStatus, 'nextRun'> {
+function statusOf({ name, configured, record }: KnownAccount, nowMs: number): Omit<AccountStatus, 'nextRun'> {
   const lastRun = record?.lastRun ?? null;
+  const drift = record?.remaining ?? null;
   const pending = record === undefined ? null : waitingPlan({ ...record.state, lastRun });
   const approval = record === undefined || pending === null ? null : approvalOf(record.state, nowMs);
   const pause = record?.state.pause ?? null;

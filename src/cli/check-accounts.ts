@@ -7,7 +7,7 @@ import type { RunSignals } from '../core/ports.ts';
 import type { ProgressObserver } from '../core/progress.ts';
 import { yamlQuoted } from '../core/yaml-text.ts';
 import { type Diagnosis, type Finding, renderDiagnoses } from '../report/doctor-report.ts';
-import { count } from '../report/formatting.ts';
+import { count, instant } from '../report/formatting.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
@@ -129,7 +129,7 @@ async function examine(
     {
       ok: true,
       what: 'schedule',
-      detail: `${settings.schedule} ${settings.timezone}, mode ${settings.mode}; next ${next.map((time) => time.toISOString()).join(', ')}`,
+      detail: `${settings.schedule} ${settings.timezone}, mode ${settings.mode}; next ${next.map((time) => instant(time.toISOString())).join(', ')}`,
     },
   ];
   try {

@@ -1,5 +1,5 @@
 // Terminal input and output: data is written to stdout or a file, everything else to stderr; colour on terminals only.
-import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
@@ -19,9 +19,9 @@ let reported = false;
 let quiet = false;
 let clearLive: (() => void) | null = null;
 
-/** From now on suggested commands repeat the given `--config`. */
-export function repeatConfig(configFile: string): void {
-  program = programWith(configFile);
+/** From now on suggested commands repeat the given `--config`, and begin with `executable`. */
+export function repeatConfig(configFile: string, executable = PROGRAM): void {
+  program = programWith(configFile, executable);
 }
 
 /** Forgets what an earlier command of this process has set. */
@@ -194,15 +194,18 @@ function isDevice(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.isFile() === false;
 }
 
-/** Throws UsageError when the file of `--output` cannot be written. Creates it, and leaves its content unchanged. */
+/** Throws UsageError when the file of `--output` cannot be written. Leaves nothing behind. */
 export function checkOutput({ output }: Pick<OutputOptions, 'output'>): void {
   if (output !== undefined) checkWritable(output, '--output');
 }
 
-/** Throws UsageError when a file cannot be written. Creates it, and leaves its content unchanged. */
-export function checkWritable(file: string, flag: string, mode = 0o666): void {
+/** Throws UsageError when a file cannot be written. Leaves nothing behind, and the content of the file unchanged. */
+export function checkWritable(file: string, flag: string): void {
+  const isNew = !existsSync(file);
   try {
-    closeSync(openSync(file, 'a', mode));
+    closeSync(openSync(file, 'a'));
+    // A command that fails later must not leave an empty report.
+    if (isNew) rmSync(file, { force: true });
   } catch (error) {
     throw new UsageError(`cannot write ${file} (${errorCode(error)}); check the path of ${flag}`);
   }

@@ -32,8 +32,8 @@ interface DiffFlags extends OutputOptions, RetryAfterOptions {
 export function addDiff({ program, report }: CommandLine): void {
   addRetryAfterOption(addReportOptions(program.command('diff')))
     .description('show what changed between two snapshots: entries, and what people have')
-    .argument('<a>', SNAPSHOT_HELP)
-    .argument('<b>', SNAPSHOT_HELP)
+    .argument('<from>', SNAPSHOT_HELP)
+    .argument('<to>', SNAPSHOT_HELP)
     .option('--account <name>', 'with `last`: the newest snapshot of this account')
     .action((first: string, second: string, flags: DiffFlags) =>
       report('diff', flags, (context) => diff(context, [first, second], flags)),

@@ -112,8 +112,8 @@ async function dump(
       const file = relative(process.cwd(), account.file);
       showHint(
         text === before
-          ? `${name}: nothing to change: ${file} already lists the account’s ${entries}`
-          : `${name}: wrote ${entries} to ${file}`,
+          ? `${name}: nothing to change: ${file} describes the account’s ${entries} already`
+          : `${name}: changed ${file}, which describes the account’s ${entries} now`,
       );
     }
     if (errors.length === 0) return EXIT.done;

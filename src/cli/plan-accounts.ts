@@ -48,7 +48,7 @@ export async function planAccounts(
   const detail = reportDetail(options);
   if (options.save !== undefined && options.output !== undefined)
     refuseSameFile(options.save, options.output);
-  if (options.save !== undefined) checkWritable(options.save, '--save', PRIVATE);
+  if (options.save !== undefined) checkWritable(options.save, '--save');
   if (options.server !== undefined) {
     if (options.ignoreRetryAfter === true)
       throw new UsageError('--ignore-retry-after has no effect on a daemon; leave it out with --server');

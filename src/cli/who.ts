@@ -5,6 +5,7 @@ import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import { type Entries, entriesNamed, holdersOf, likelyName, nearNames } from '../core/who-has.ts';
+import { instant } from '../report/formatting.ts';
 import type { AccountHolders } from '../report/who-report.ts';
 import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions, showWarnings } from './console.ts';
@@ -39,7 +40,8 @@ async function who(
 ): Promise<ExitStatus> {
   const { renderWho } = await import('../report/who-report.ts');
   const nowMs = Date.now();
-  const untilMs = flags.at === undefined ? undefined : pastMoment(flags.at, nowMs);
+  if (flags.at !== undefined && flags.at > nowMs + DAY_MS)
+    throw new UsageError('--at is in the future; give today or an earlier date');
   const { service, configuration } = await loadForStore(environment, configFile);
   const journal = await environment.openJournal(service);
   try {
@@ -51,12 +53,12 @@ async function who(
       flags.accounts,
     );
     const kinds = flags.kind === undefined ? KINDS : [flags.kind];
-    const search: Search = { name, kinds, untilMs, others: [] };
+    const search: Search = { name, kinds, untilMs: flags.at, others: [] };
     const holders: AccountHolders[] = [];
     for (const account of accounts) holders.push(await holdersIn(journal.reader, account.name, search));
     const output = openOutput(flags);
     const isFound = holders.some(({ entries }) => entries.length > 0);
-    const at = untilMs === undefined ? null : new Date(untilMs).toISOString();
+    const at = flags.at === undefined ? null : new Date(flags.at).toISOString();
     if (isFound || flags.format === 'json')
       await output.print(renderWho({ name, at, nowMs, accounts: holders }, output.render));
     await output.close();
@@ -66,12 +68,6 @@ async function who(
   } finally {
     await journal.close();
   }
-}
-
-/** The moment, and now for one that is still to come today. Throws UsageError for a later one. */
-function pastMoment(atMs: number, nowMs: number): number {
-  if (atMs < nowMs + DAY_MS) return Math.min(atMs, nowMs);
-  throw new UsageError('--at is in the future; use a date until today');
 }
 
 interface Search {
@@ -107,21 +103,24 @@ async function holdersIn(reader: JournalReader, account: string, search: Search)
 /** Says what was searched, and which name may be meant. */
 function notFound(search: Search, holders: readonly AccountHolders[]): StoreError {
   const { name, kinds, untilMs, others } = search;
+  const quoted = JSON.stringify(name);
   const searched = holders.filter(({ snapshot }) => snapshot !== null);
-  const moments = searched.map(({ snapshot }) => snapshot?.takenAt ?? '').toSorted();
+  const until = untilMs === undefined ? '' : instant(new Date(untilMs).toISOString());
+  if (searched.length === 0) {
+    const before = until === '' ? '' : ` from ${until} or before`;
+    return new StoreError(
+      'snapshot_unknown',
+      `it is not known who ${until === '' ? 'has' : 'had'} ${quoted}: the store has no lists${before} of ${some(holders)}`,
+    );
+  }
+  const moments = searched.map(({ snapshot }) => instant(snapshot?.takenAt ?? '')).toSorted();
   const [oldest = '', newest = ''] = [moments[0], moments.at(-1)];
+  const taken = oldest === newest ? oldest : `${oldest} to ${newest}`;
   const near = searched.flatMap((each) => each.near.map((other) => other.name));
   const likely = near[0] ?? likelyName(name, others, kinds);
-  const until = untilMs === undefined ? '' : new Date(untilMs).toISOString();
-  if (searched.length === 0) {
-    // Nothing was searched, so nothing is known about the name.
-    const older = until === '' ? '' : ` from ${until} or before (retention deletes old ones)`;
-    const message = `no snapshot${older} is stored of ${some(holders)}; run \`rolecall snapshots\` to list the stored ones`;
-    return new StoreError('snapshot_pruned', message);
-  }
   const parts = [
-    `no ${kinds.join(' or ')} is named ${JSON.stringify(name)}`,
-    `searched the last good snapshots${until === '' ? '' : ` until ${until}`} of ${some(searched)}, taken ${oldest === newest ? oldest : `${oldest} to ${newest}`}`,
+    `no ${kinds.join(' or ')} is named ${quoted}`,
+    `searched the last good snapshots${until === '' ? '' : ` until ${until}`} of ${some(searched)}, taken ${taken}`,
     ...missingSnapshots(search, holders),
   ];
   const hint = likely === undefined ? '' : `. Did you mean ${JSON.stringify(likely)}?`;

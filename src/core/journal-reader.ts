@@ -13,7 +13,11 @@ export interface AccountRecord {
   readonly lastRun: RunRecord | null;
   /** When a run last ended converged, held or planned. */
   readonly lastSuccessAt: string | null;
+  readonly remaining: RemainingCounts | null;
 }
+
+/** How many operations of the last plan of an account were not done. */
+export type RemainingCounts = Readonly<Record<Action, number>>;
 
 /** What decides the place of an account in a list of all accounts. */
 export interface AccountBrief {
@@ -23,6 +27,7 @@ export interface AccountBrief {
   readonly approval: Approval | null;
   readonly lastRun: Pick<RunRecord, 'id' | 'status' | 'startedAt' | 'planDigest' | 'held'> | null;
   readonly lastSuccessAt: string | null;
+  readonly remaining: RemainingCounts | null;
 }
 
 /** What a small mark shows of a run. */
@@ -46,8 +51,6 @@ export interface JournalReader extends SnapshotReader {
   runsBeginning(prefix: string, limit: number): Promise<readonly RunRecord[]>;
   /** The shortest beginnings that name these runs and no others, all of the same length, by the complete id. */
   shortRunIds(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** How many operations of each run's plan were not done. Runs without a plan are absent. */
-  remaining(runIds: readonly string[]): Promise<ReadonlyMap<string, Readonly<Record<Action, number>>>>;
   /** A run by its id or by an unambiguous prefix, read in one step, which takes seconds for a large run. */
   run(id: string): Promise<RunDetail | null>;
   /** The same run without its lists, and whether those are large. */

@@ -50,7 +50,7 @@ function sinceOf(state: AccountStateName, { pending, pause, lastSuccessAt }: Acc
 
 /** The states of a listed account. */
 export function statesOfListed(account: AccountFacts): AccountStates {
-  const { valid, activity, pause, pending, lastRun, drift = null } = account;
+  const { valid, activity, pause, pending, lastRun, drift } = account;
   const plan = pending === null ? 'none' : waitsForApproval(account) ? 'waiting' : 'approved';
   return statesOf({
     isConfigured: true,

@@ -11,7 +11,6 @@ import type { AccountRuns } from './account-run.ts';
 import type { AccountView, DaemonApi } from './daemon-api.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { RunEnding } from './run-ending.ts';
 import { runJson } from './run-json.ts';
 import type { RunQueue } from './run-queue.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -24,7 +23,6 @@ export interface DaemonApiOptions {
   readonly queue: RunQueue;
   readonly scheduler: Scheduler;
   readonly runs: Pick<AccountRuns, 'problem'>;
-  readonly ending: Pick<RunEnding, 'drift'>;
   readonly reader: JournalReader;
   readonly operator: OperatorCommands;
   readonly metrics: Metrics;
@@ -59,7 +57,6 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
 
   /** The part of a view that can be read for all accounts. */
   function facts({ name, errors }: RegisteredAccount, brief: AccountBrief | undefined): AccountFacts {
-    const drift = options.ending.drift(name);
     return {
       name,
       valid: errors.length === 0,
@@ -69,7 +66,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       approved: approvedView(brief?.approval ?? null, clock.nowMs()),
       lastRun: brief?.lastRun ?? null,
       lastSuccessAt: brief?.lastSuccessAt ?? null,
-      ...(drift === undefined ? {} : { drift }),
+      drift: brief?.remaining ?? null,
     };
   }
 

@@ -3,7 +3,7 @@
 import type { PostedOutcome } from '../app/posted-plan.ts';
 import type { ApproveOutcome, Operator } from '../core/operator.ts';
 import type { RunRecord } from '../core/journal.ts';
-import type { JournalReader } from '../core/journal-reader.ts';
+import type { JournalReader, RemainingCounts } from '../core/journal-reader.ts';
 import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
 import type { AccountFacts } from './account-state.ts';
 
@@ -32,8 +32,8 @@ export interface AccountView {
   /** After failures: no scheduled run starts before then. */
   readonly backoffUntil: string | null;
   readonly consecutiveFailures: number;
-  /** The number of changes in the last plan that were not applied; absent when there is none. */
-  readonly drift?: { readonly create: number; readonly delete: number };
+  /** The changes of the last plan that were not applied; null when there is none. */
+  readonly drift: RemainingCounts | null;
   /** The plan that waits for approval; null while a run applies it. */
   readonly pending: { readonly digest: string; readonly runId: string; readonly since: string } | null;
   /** null when it has expired. */

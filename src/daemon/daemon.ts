@@ -71,7 +71,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const ending = createRunEnding({ registry, scheduler, reader, outcomeOf, log, metrics, notifier });
   const runs = createAccountRuns({ ...options, scheduler, queue, ending });
   const journalWatch = createJournalWatch({ registry, queue, scheduler, reader, clock, log });
-  const api = createDaemonApi({ ...options, clock, queue, scheduler, runs, ending });
+  const api = createDaemonApi({ ...options, clock, queue, scheduler, runs });
   let background: Promise<void> = Promise.resolve();
   let isStarted = false;
 

@@ -1,11 +1,8 @@
 // The end of a run: reports its outcome to the metrics, the scheduler, the log and the notifications.
-import type { Action } from '../core/catalog.ts';
 import type { RunMode } from '../core/journal.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
 import type { AccountRegistry } from './account-registry.ts';
-import type { AccountView } from './daemon-api.ts';
-import { forgetOthers } from './forget-others.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -33,17 +30,10 @@ export interface RunEndingOptions {
 
 export interface RunEnding {
   ended(account: string, runId: string, seconds: number): Promise<void>;
-  /** What the last run of the account left to do; undefined before there was one. */
-  drift(account: string): AccountView['drift'];
 }
-
-type Drift = NonNullable<AccountView['drift']>;
 
 export function createRunEnding(options: RunEndingOptions): RunEnding {
   const { registry, scheduler, reader, log, metrics, notifier } = options;
-  const drifts = new Map<string, Drift>();
-  registry.onChange(() => forgetOthers(drifts, registry.names()));
-
   return {
     async ended(account, runId, seconds) {
       const { state } = (await reader.accounts(account))[0] ?? {};
@@ -56,18 +46,9 @@ export function createRunEnding(options: RunEndingOptions): RunEnding {
       if (registry.account(account) === undefined) metrics.forget(account);
       scheduler.ended(account, state?.consecutiveFailures ?? 0);
       logEnd(log, outcome, seconds);
-      if (outcome.plan !== null) drifts.set(account, driftOf(outcome.plan));
-      else if (outcome.isUnread) drifts.delete(account);
       await notifier.runEnded(outcome, registry.account(account)?.settings?.mode ?? outcome.run.mode);
     },
-    drift: (account) => drifts.get(account),
   };
-}
-
-function driftOf({ drift }: NonNullable<RunOutcome['plan']>): Drift {
-  const total = (wanted: Action): number =>
-    drift.reduce((sum, { action, count }) => sum + (action === wanted ? count : 0), 0);
-  return { create: total('create'), delete: total('delete') };
 }
 
 function logEnd(log: Log, { run, failures, lapsed }: RunOutcome, seconds: number): void {

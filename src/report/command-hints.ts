@@ -5,8 +5,8 @@ import type { Fact, Group, Line, Part, Report, ReportDocument, Section } from '.
 export const PROGRAM = 'rolecall';
 
 /** How a suggested command begins after `--config FILE`. */
-export function programWith(configFile: string): string {
-  return `${PROGRAM} --config ${shellWord(configFile)}`;
+export function programWith(configFile: string, executable = PROGRAM): string {
+  return `${executable} --config ${shellWord(configFile)}`;
 }
 
 /** The text as one word of a shell command. */

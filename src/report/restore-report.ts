@@ -1,4 +1,5 @@
 // The report of `restore`: what a run deleted, the lines that ask for it again, and the people who had it.
+import { KINDS } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
 import { type DeletedEntry, restoringLines } from '../core/restoration.ts';
 import { looksLikeFormula, toCsv } from './csv.ts';
@@ -12,11 +13,9 @@ import {
   type Section,
 } from './document.ts';
 import { visible } from './escape-invisible.ts';
-import { KINDS } from '../core/catalog.ts';
 import { count, people } from './formatting.ts';
 import { sortedNaturally } from './natural-order.ts';
 import { renderReport } from './render.ts';
-import { statusTone } from './run-status.ts';
 
 export interface Restoration {
   readonly run: RunRecord;
@@ -75,14 +74,14 @@ export function hasFormulas({ entries }: Restoration): boolean {
   );
 }
 
-function restoreReport(restored: Restoration): Report {
-  const restoration = { ...restored, entries: sortedNaturally(restored.entries, KINDS) };
+function restoreReport(stored: Restoration): Report {
+  const restoration = { ...stored, entries: sortedNaturally(stored.entries, KINDS) };
   const { run, entries, earlierRunId } = restoration;
   const document = {
     title: [code(run.account)],
-    status: { label: run.status, tone: statusTone(run.status) },
+    status: { label: 'what a run deleted', tone: 'strong' as const },
     facts: [
-      { label: 'Run', line: [code(run.id)] },
+      { label: 'Run', line: [code(run.id), ` (${run.status})`] },
       { label: 'Started', line: [{ time: run.startedAt }] },
     ],
   };
@@ -97,12 +96,21 @@ function restoreReport(restored: Restoration): Report {
     sections: [...pasteSection(restoration), ...noteSection(restoration), ...peopleSections(entries)],
     next: [
       { command: `rolecall plan ${run.account}`, purpose: 'shows what the changed file creates' },
-      {
-        command: `rolecall restore ${run.id} --format csv --output people.csv`,
-        purpose: 'writes the list of people for a spreadsheet',
-      },
+      ...(isHeld(entries)
+        ? [
+            {
+              command: `rolecall restore ${run.id} --format csv --output people.csv`,
+              purpose: 'writes the list of people for a spreadsheet',
+            },
+          ]
+        : []),
     ],
   });
+}
+
+/** Whether anybody had one of the entries. */
+function isHeld(entries: readonly DeletedEntry[]): boolean {
+  return entries.some(({ people: holders }) => (holders ?? []).length > 0);
 }
 
 function report(document: ReportDocument): Report {
@@ -135,7 +143,7 @@ function pasteSection({ file, entries }: Restoration): Section[] {
     {
       title: 'Lines that create the entries again',
       intro: [
-        `Add them to the lists in ${file ?? 'the account file'}. A created entry has a new id and nobody has it: assign it by the list below.${dropped}`,
+        `Add them to the lists in ${file ?? 'the account file'}. A created entry has a new id and nobody has it${isHeld(entries) ? ': assign it by the list below' : ''}.${dropped}`,
       ],
       groups: [],
       verbatim,
@@ -143,12 +151,8 @@ function pasteSection({ file, entries }: Restoration): Section[] {
   ];
 }
 
-/** Text output shows this many entries to consider. */
-const NOTED_ROWS = 40;
-
-/** What a person must consider before the lines are pasted: one group for the entries of the same notes. */
+/** What a person must consider before the lines are pasted, once for all entries that it is true of. */
 function noteSection({ entries, file, listedAt }: Restoration): Section[] {
-  const columns = [{ head: 'Kind' }, { head: 'Name' }];
   const groups = new Map<string, { readonly title: Line; readonly rows: Line[][] }>();
   for (const entry of entries) {
     const notes = notesOf(entry, file, listedAt);
@@ -159,15 +163,11 @@ function noteSection({ entries, file, listedAt }: Restoration): Section[] {
     group.rows.push([[entry.kind], [code(entry.name)]]);
     groups.set(key, group);
   }
-  const noted = [...groups.values()].map(({ title, rows }) => ({
-    title: [...title, ` (${rows.length})`],
-    columns,
-    rows,
-  }));
-  const amount = noted.reduce((sum, { rows }) => sum + rows.length, 0);
-  return amount === 0
-    ? []
-    : [{ title: 'Before you paste', count: amount, tone: 'warn', groups: noted, textRows: NOTED_ROWS }];
+  if (groups.size === 0) return [];
+  const columns = [{ head: 'Kind' }, { head: 'Name' }];
+  const all = [...groups.values()].map((group) => ({ columns, ...group }));
+  const count = all.reduce((sum, { rows }) => sum + rows.length, 0);
+  return [{ title: 'Before you paste', count, tone: 'warn', groups: all }];
 }
 
 function notesOf(
@@ -180,12 +180,11 @@ function notesOf(
   const notes: Line[] = [];
   if (outcome === 'unknown') notes.push(['its delete was sent, and the outcome is unknown']);
   if (listed === 'same') notes.push(['the entry still exists', ...since]);
-  if (listed === 'other') notes.push(['an entry of this name exists again', ...since]);
+  if (listed === 'other') notes.push(['an entry of this name exists', ...since]);
   if (problem !== null) notes.push([`rolecall cannot create it: ${problem.split(';')[0] ?? problem}`]);
   switch (inFile) {
     case 'desired':
-      if (listed === null) notes.push([`${named} names it already, so the next run creates it`]);
-      if (listed === 'other') notes.push([`${named} names it already, so only its people are missing`]);
+      notes.push([`${named} names it already${listed === null ? ', so the next run creates it' : ''}`]);
       break;
     case 'formerly':
       notes.push([`${named} names it under formerly: remove it there, otherwise the file is invalid`]);

@@ -193,7 +193,7 @@ function pendingNote(account: string, pending: NonNullable<AccountStatus['pendin
   return ['plan ', code(digest), ` since ${since}: `, code(`rolecall approve ${account} ${digest}`)];
 }
 
-/** `3 accounts: 1 failed, 2 converged. A scheduled run starts up to 30.0 s after its time.` */
+/** `3 accounts: 1 failed, 2 converged. Next runs start while the daemon (rolecall serve) runs, up to 30.0 s later than shown.` */
 function totalText(accounts: readonly AccountStatus[]): string {
   if (accounts.length === 0) return 'No accounts.';
   const parts = ACCOUNT_STATES.flatMap((state) => {
@@ -201,6 +201,9 @@ function totalText(accounts: readonly AccountStatus[]): string {
     return amount === 0 ? [] : [`${amount} ${ACCOUNT_STATE_TEXTS[state].label}`];
   });
   const jitterMs = Math.max(0, ...accounts.map(({ nextRun }) => nextRun?.jitterMs ?? 0));
-  const jitter = jitterMs === 0 ? '' : ` A scheduled run starts up to ${duration(jitterMs)} after its time.`;
-  return `${count(accounts.length, 'account')}: ${parts.join(', ')}.${jitter}`;
+  const jitter = jitterMs === 0 ? '' : `, up to ${duration(jitterMs)} later than shown`;
+  const daemon = accounts.some(({ nextRun }) => nextRun !== null)
+    ? ` Next runs start while the daemon (rolecall serve) runs${jitter}.`
+    : '';
+  return `${count(accounts.length, 'account')}: ${parts.join(', ')}.${daemon}`;
 }

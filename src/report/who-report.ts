@@ -88,7 +88,8 @@ function accountDocument(holders: AccountHolders, { at, nowMs }: WhoReport): Rep
 }
 
 function snapshotLine({ id, takenAt }: SnapshotRecord, at: string | null, nowMs: number): Line {
-  const age = at === null ? 'now' : relativeTime(takenAt, Date.parse(at));
+  // A date is its end, which may be in the future.
+  const age = at === null || Date.parse(at) > nowMs ? 'now' : relativeTime(takenAt, Date.parse(at));
   const before = age === 'now' ? '' : `, ${age.replace(/ ago$/u, ' before that')}`;
   return [`snapshot ${id}, taken `, { time: takenAt }, `${before} (${relativeTime(takenAt, nowMs)})`];
 }

@@ -3,7 +3,7 @@ import type { Entry, Resource, Warning } from '../core/catalog.ts';
 import { compareCodePoints } from '../core/names.ts';
 import type { Listing } from '../core/ports.ts';
 import { malformed } from './list.ts';
-import { startTurns } from './turns.ts';
+import { startTurns } from '../platform/turns.ts';
 
 /** A list that repeats an object more often is considered broken. */
 const MOST_REPETITIONS = 20;

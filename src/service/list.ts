@@ -4,7 +4,7 @@ import { ServiceError } from '../core/errors.ts';
 import type { Listing } from '../core/ports.ts';
 import { type ArrayProblem, BadArray, createArraySplitter } from './array-items.ts';
 import { CutOff, UnreadableBody, utf8 } from './body.ts';
-import { turn } from './turns.ts';
+import { turn } from '../platform/turns.ts';
 
 /** Largest object of a list as JSON; a person with very many skill ids is the largest. */
 const LONGEST_OBJECT_BYTES = 256 * 1024;

@@ -1,8 +1,8 @@
 // Reads what decides the place of each account in a list of all accounts: few columns, and some accounts at a time, since
 // with ten thousand accounts reading everything at once would block the process for a noticeable time.
-import { setImmediate } from 'node:timers/promises';
 import type { AccountBrief } from '../core/journal-reader.ts';
-import { toApproval, toPause, toPending } from './account-state.ts';
+import { turn } from '../platform/turns.ts';
+import { toApproval, toPause, toPending, toRemaining } from './account-state.ts';
 import { ROWS_AT_A_TIME } from './small-transactions.ts';
 import type { Database } from './tables.ts';
 
@@ -13,7 +13,7 @@ export async function readAccountBriefs(db: Database): Promise<AccountBrief[]> {
     const some = await briefsAfter(db, briefs.at(-1)?.name ?? null);
     briefs.push(...some);
     if (some.length < ROWS_AT_A_TIME) return briefs;
-    await setImmediate();
+    await turn();
   }
 }
 
@@ -38,6 +38,8 @@ async function briefsAfter(db: Database, name: string | null): Promise<AccountBr
       'accounts.approved_at',
       'accounts.approved_by',
       'accounts.last_success_at',
+      'accounts.remaining_creates',
+      'accounts.remaining_deletes',
       'runs.id',
       'runs.status',
       'runs.started_at',
@@ -61,5 +63,6 @@ async function briefsAfter(db: Database, name: string | null): Promise<AccountBr
             held: row.held ?? 0,
           },
     lastSuccessAt: row.last_success_at,
+    remaining: toRemaining(row),
   }));
 }

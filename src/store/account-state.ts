@@ -1,6 +1,7 @@
 // Converts a row of `accounts` to the state that a run needs.
 import type { Selectable } from 'kysely';
 import { APPROVAL_LIFE_MS, type Approval, type Pause, type PendingPlan } from '../core/operator.ts';
+import type { RemainingCounts } from '../core/journal-reader.ts';
 import type { AccountState } from '../core/ports.ts';
 import type { AccountsTable } from './tables.ts';
 import { toIso, toMs } from './times.ts';
@@ -35,6 +36,14 @@ export function toPause(
     : null;
 }
 
+/** null when no run has ended after it planned; also when only runs of older versions have. */
+export function toRemaining(
+  row: Pick<AccountRow, 'remaining_creates' | 'remaining_deletes'>,
+): RemainingCounts | null {
+  const { remaining_creates: creates, remaining_deletes: deletes } = row;
+  return creates === null || deletes === null ? null : { create: creates, delete: deletes };
+}
+
 export function toPending(
   row: Pick<AccountRow, 'pending_digest' | 'pending_run' | 'pending_since'>,
 ): PendingPlan | null {
@@ -59,3 +68,9 @@ export function toApproval(
     expiresAtMs: givenAtMs + APPROVAL_LIFE_MS,
   };
 }
+
+/** The columns of an account for which no plan waits. */
+export const NOTHING_PENDING = { pending_digest: null, pending_run: null, pending_since: null };
+
+/** The columns of an account without an approval. */
+export const NOTHING_APPROVED = { approved_digest: null, approved_at: null, approved_by: null };

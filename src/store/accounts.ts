@@ -8,7 +8,7 @@ import { claimantOf, claimToken } from './claims.ts';
 import { adoptRenamedAccount } from './renamed-accounts.ts';
 import { readPlanHead } from './large-run.ts';
 import { warningsOf } from './run-report.ts';
-import { toState } from './account-state.ts';
+import { NOTHING_APPROVED, NOTHING_PENDING, toState } from './account-state.ts';
 import { toIso } from './times.ts';
 
 export function accountsJournal(
@@ -81,15 +81,17 @@ export function accountsJournal(
           .executeTakeFirst();
         const { approval, pause } = toState(row);
         if (approval === null || (pause !== null && !byHand)) return { type: 'none' };
+        const isExpired = approval.expiresAtMs <= nowMs;
+        const isTaken = approval.digest === digest && !isExpired;
         await connection
           .updateTable('accounts')
-          .set({ approved_digest: null, approved_at: null, approved_by: null })
+          // A plan that is being applied waits for nobody: a second approval would apply it again if it fails.
+          .set({ ...NOTHING_APPROVED, ...(isTaken ? NOTHING_PENDING : {}) })
           .where('name', '=', account)
           .execute();
-        if (approval.digest !== digest) return { type: 'lapsed', digest: approval.digest, reason: 'changed' };
-        if (approval.expiresAtMs <= nowMs)
-          return { type: 'lapsed', digest: approval.digest, reason: 'expired' };
-        return { type: 'taken' };
+        if (isTaken) return { type: 'taken' };
+        const reason = approval.digest === digest ? 'expired' : 'changed';
+        return { type: 'lapsed', digest: approval.digest, reason };
       });
     },
   };
@@ -138,12 +140,8 @@ async function forgetHistory(connection: Database, account: string): Promise<voi
     .set({
       last_good_run: null,
       last_good_phase: null,
-      pending_digest: null,
-      pending_run: null,
-      pending_since: null,
-      approved_digest: null,
-      approved_at: null,
-      approved_by: null,
+      ...NOTHING_PENDING,
+      ...NOTHING_APPROVED,
       throttled_until: null,
       last_applied_commit: null,
       last_applied_committed_at: null,

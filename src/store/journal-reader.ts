@@ -2,14 +2,14 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { JournalReader, RunMark } from '../core/journal-reader.ts';
 import { readAccountBriefs } from './account-briefs.ts';
-import { toState } from './account-state.ts';
+import { toRemaining, toState } from './account-state.ts';
 import { claimantOf } from './claims.ts';
 import type { Database } from './tables.ts';
 import { isLargeRun, planText } from './large-run.ts';
 import { ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
 import { readProgress } from './run-progress.ts';
-import { readRemaining, readShortIds } from './run-summaries.ts';
+import { readShortIds } from './short-run-ids.ts';
 import { readPlan, readPlanBody, warningsOf } from './run-report.ts';
 import { readTrend } from './run-trend.ts';
 import { findRun, LISTED, toOperation, toRun, toRuns, withTotals } from './run-rows.ts';
@@ -60,8 +60,6 @@ export function journalReader(db: Database): JournalReader {
     },
 
     shortRunIds: (ids) => readShortIds(db, ids),
-
-    remaining: (runIds) => readRemaining(db, runIds),
 
     async run(id) {
       const row = await findRun(db, id);
@@ -133,6 +131,7 @@ export function journalReader(db: Database): JournalReader {
         state: toState(row),
         lastRun: lastRuns.get(row.last_run_id ?? '') ?? null,
         lastSuccessAt: row.last_success_at,
+        remaining: toRemaining(row),
       }));
     },
 

@@ -47,7 +47,7 @@ export async function packedPlanHead(db: Database, planBody: string | null): Pro
   if (planBody === null) return null;
   const stored = await db
     .selectFrom('plan_bodies')
-    .select(sql<Uint8Array>`substr(body, 1, ${PLAN_HEAD_BYTES})`.as('head'))
+    .select(sql<Uint8Array>`substr(body, 1, ${HEAD_BYTES})`.as('head'))
     .where('digest', '=', planBody)
     .executeTakeFirst();
   return stored?.head ?? null;
@@ -64,7 +64,7 @@ export function parsePlanHead(packed: Uint8Array): PlanHead | null {
 }
 
 /** The fields before a plan's lists have at most a few thousand characters. */
-export const PLAN_HEAD_BYTES = 16_384;
+const HEAD_BYTES = 16_384;
 const LISTS = ',"operations":[';
 const WITHOUT_TIME = '"createdAt":""';
 

@@ -5,7 +5,7 @@ import type { Lease, LockAttempt, Locks } from '../core/locks.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { HOST, isDead } from './process-identity.ts';
 import { inRanges } from './small-transactions.ts';
-import { recountRun } from './run-totals.ts';
+import { recountRun, rememberRemaining } from './run-totals.ts';
 import type { Database, Tables } from './tables.ts';
 import { toIso } from './times.ts';
 import { immediately } from './transactions.ts';
@@ -155,7 +155,10 @@ export async function interruptRuns(
           error = 'the process ended during the run'
         where id = ${id} and status = 'running'`.execute(connection);
       // Another process may have ended it meanwhile.
-      if (numAffectedRows === 1n) await recountRun(connection, id);
+      if (numAffectedRows === 1n) {
+        await recountRun(connection, id);
+        await rememberRemaining(connection, id);
+      }
     });
   }
 }

@@ -208,10 +208,13 @@ export const MIGRATIONS: readonly string[] = [
   ) strict;
   create index operator_actions_by_account on operator_actions (account, seq desc);
   `,
-  // What the plan of each run would do, for charts. null in runs of older versions.
+  // What the plan of each run would do, for charts, and what the last plan of each account left to do. null until a run of
+  // this version plans.
   `
   alter table runs add column planned_creates integer;
   alter table runs add column planned_deletes integer;
   alter table runs add column people_affected integer;
+  alter table accounts add column remaining_creates integer;
+  alter table accounts add column remaining_deletes integer;
   `,
 ];

@@ -14,13 +14,19 @@ import { toIso } from './times.ts';
 type PauseColumns = Pick<AccountsTable, 'paused_at' | 'paused_by' | 'paused_reason'> & { paused: number };
 
 export function operatorCommands(db: Database): OperatorCommands {
-  /** Sets the pause of an account, which need not have run yet, and records the command, in one transaction. */
+  /** Changes the pause of an account, which need not have run yet, and records the command, in one transaction. */
   async function setPause(
     account: string,
-    columns: PauseColumns,
+    change: (now: PauseColumns | undefined) => PauseColumns,
     action: OperatorActionRecord,
   ): Promise<void> {
     const store = async (connection: Database): Promise<void> => {
+      const now = await connection
+        .selectFrom('accounts')
+        .select(['paused', 'paused_at', 'paused_by', 'paused_reason'])
+        .where('name', '=', account)
+        .executeTakeFirst();
+      const columns = change(now);
       await connection
         .insertInto('accounts')
         .values({ name: account, ...columns })
@@ -58,17 +64,23 @@ export function operatorCommands(db: Database): OperatorCommands {
       const at = toIso(nowMs);
       return setPause(
         account,
-        { paused: 1, paused_at: at, paused_by: name, paused_reason: reason },
+        (now) =>
+          // A pause that is repeated, as by a script, is still that of the person who gave the reason.
+          now?.paused === 1
+            ? { ...now, paused_reason: reason ?? now.paused_reason }
+            : { paused: 1, paused_at: at, paused_by: name, paused_reason: reason },
         { at, action: 'pause', by: name, via, detail: reason },
       );
     },
 
     resume(account, { name, via }, nowMs) {
-      return setPause(
-        account,
-        { paused: 0, paused_at: null, paused_by: null, paused_reason: null },
-        { at: toIso(nowMs), action: 'resume', by: name, via, detail: null },
-      );
+      return setPause(account, () => ({ paused: 0, paused_at: null, paused_by: null, paused_reason: null }), {
+        at: toIso(nowMs),
+        action: 'resume',
+        by: name,
+        via,
+        detail: null,
+      });
     },
 
     recordSync: (account, { name, via }, nowMs) =>

@@ -21,6 +21,8 @@ export const MOVED_COLUMNS = [
   'last_applied_commit',
   'last_applied_committed_at',
   'last_success_at',
+  'remaining_creates',
+  'remaining_deletes',
 ] as const;
 
 /** Those that it takes unless it is paused itself. */

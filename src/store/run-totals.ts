@@ -1,8 +1,9 @@
 // Counts the totals of a run from its plan and its operations: for a run that is still running, or that was killed or
 // failed before it counted them.
 import { sql } from 'kysely';
+import { ACTIONS } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
-import type { Database } from './tables.ts';
+import type { AccountsTable, Database } from './tables.ts';
 import { packedPlanHead, parsePlanHead } from './large-run.ts';
 import { inRanges } from './small-transactions.ts';
 
@@ -40,6 +41,41 @@ function summaryOf(packed: Uint8Array): typeof NO_PLAN {
   } catch {
     return NO_PLAN;
   }
+}
+
+/** What the account's last plan left to do, for its row; unchanged when the run made no plan. */
+export async function remainingColumns(
+  db: Database,
+  runId: string,
+): Promise<Partial<Pick<AccountsTable, 'remaining_creates' | 'remaining_deletes'>>> {
+  const run = await db
+    .selectFrom('runs')
+    .select(['planned_creates', 'planned_deletes'])
+    .where('id', '=', runId)
+    .executeTakeFirst();
+  if (run === undefined || run.planned_creates === null || run.planned_deletes === null) return {};
+  const done = { create: 0, delete: 0 };
+  await inRanges(db, runId, async (range) => {
+    const { rows } = await sql<typeof done>`
+      select count(*) filter (where action = 'create') as "create", count(*) filter (where action = 'delete') as "delete"
+      from operations where run_id = ${runId} and status = 'done' and ${range}`.execute(db);
+    for (const action of ACTIONS) done[action] += rows[0]?.[action] ?? 0;
+  });
+  return {
+    remaining_creates: run.planned_creates - done.create,
+    remaining_deletes: run.planned_deletes - done.delete,
+  };
+}
+
+/** Stores what an interrupted run, the last one of its account, left to do. */
+export async function rememberRemaining(connection: Database, runId: string): Promise<void> {
+  const remaining = await remainingColumns(connection, runId);
+  if (remaining.remaining_creates === undefined) return;
+  await sql`
+    update accounts set remaining_creates = ${remaining.remaining_creates}, remaining_deletes = ${remaining.remaining_deletes}
+    where name = (select account from runs where id = ${runId}) and last_run_id = ${runId}`.execute(
+    connection,
+  );
 }
 
 /** Stores the totals of the operations as the totals of an ended run. */

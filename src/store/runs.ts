@@ -5,12 +5,13 @@ import type { Journal, RunEnd } from '../core/ports.ts';
 import { affectedPeople, type Plan } from '../core/plan.ts';
 import { sha256 } from '../platform/digest.ts';
 import { compressJson } from './compressed-json.ts';
+import { NOTHING_APPROVED, NOTHING_PENDING } from './account-state.ts';
 import type { Database } from './tables.ts';
 import { durably, immediately } from './transactions.ts';
 import { HOST } from './process-identity.ts';
 import { brokenRuns, interruptRuns } from './locks.ts';
 import { inRanges } from './small-transactions.ts';
-import { recountRun } from './run-totals.ts';
+import { recountRun, remainingColumns } from './run-totals.ts';
 import { toIso } from './times.ts';
 
 export function runsJournal(
@@ -109,6 +110,7 @@ export function runsJournal(
       const commit = isQuiet ? immediately : durably;
       // Before the transaction of the run, because the operations of a large run take a second.
       await endOperations(db, runId, end.finishedAtMs);
+      const remaining = await remainingColumns(db, runId);
       return await commit(db, async (connection) => {
         const { numUpdatedRows } = await connection
           .updateTable('runs')
@@ -133,6 +135,7 @@ export function runsJournal(
         await connection
           .updateTable('accounts')
           .set((eb) => ({
+            ...remaining,
             ...(SUCCESSES.includes(end.status) ? { last_success_at: toIso(end.finishedAtMs) } : {}),
             // A blocked run waits for an operator, so it is no failure. An interrupted run shows nothing.
             consecutive_failures: FAILURES.includes(end.status)
@@ -156,16 +159,7 @@ function accountOf(connection: Database, runId: string) {
   return connection.selectFrom('runs').select('account').where('id', '=', runId);
 }
 
-/** When no plan waits, an earlier approval lapses. */
-const NOTHING_PENDING = {
-  pending_digest: null,
-  pending_run: null,
-  pending_since: null,
-  approved_digest: null,
-  approved_at: null,
-};
-
-/** Stores the plan that waits for approval now, and the first run that made it. */
+/** Stores the plan that waits for approval now, and the first run that made it. When none waits, an approval lapses. */
 async function rememberPending(
   connection: Database,
   runId: string,
@@ -175,7 +169,7 @@ async function rememberPending(
     .updateTable('accounts')
     .set(
       pending === null
-        ? NOTHING_PENDING
+        ? { ...NOTHING_PENDING, ...NOTHING_APPROVED }
         : { pending_digest: pending, pending_run: runId, pending_since: toIso(finishedAtMs) },
     )
     .where('name', '=', accountOf(connection, runId))

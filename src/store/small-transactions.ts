@@ -1,6 +1,7 @@
 // Splits long work on the store into small transactions and queries, so that other work and other writers wait only a few
 // milliseconds.
 import { type RawBuilder, sql } from 'kysely';
+import { turn } from '../platform/turns.ts';
 import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
 
@@ -43,7 +44,7 @@ export async function inRanges(
     .executeTakeFirst();
   const last = row?.last ?? 0;
   for (let from = 0; from < last; from += RANGE) {
-    if (from > 0) await nextTurn();
+    if (from > 0) await turn();
     await work(sql`operations.seq between ${from + 1} and ${from + RANGE}`);
   }
 }
@@ -54,11 +55,6 @@ const ROWS = 20;
 const BYTES = 4 * 1024 ** 2;
 /** The rows that one query reads: about 5 ms. */
 export const PAGE = 200;
-
-/** Resolves after pending timers and requests have been handled. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
 
 /** Calls `work` with a few of the items at a time. Resolves with the sum of its results. */
 export async function inSteps<T>(
@@ -74,7 +70,7 @@ export async function inSteps<T>(
       if (item !== undefined) bytes += bytesOf(item);
     }
     sum += await work(items.slice(from, at));
-    await nextTurn();
+    await turn();
   }
   return sum;
 }
@@ -92,7 +88,7 @@ export async function* pages<Key, Row extends Key>(
 ): AsyncGenerator<readonly Row[], void> {
   for (let last = first; ;) {
     const { rows } = await readAfter(last);
-    await nextTurn();
+    await turn();
     yield rows;
     const end = rows.at(-1);
     if (end === undefined || rows.length < PAGE) return;

@@ -22,6 +22,8 @@ export interface AccountsTable {
   consecutive_failures: Generated<number>;
   last_run_id: string | null;
   last_success_at: string | null;
+  remaining_creates: number | null;
+  remaining_deletes: number | null;
   last_good_run: string | null;
   last_good_phase: string | null;
   throttled_until: string | null;

@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import { ACCEPT_NOTHING } from '../app/request.ts';
 import { applyToAccounts } from '../cli/apply-accounts.ts';
+import { repeatConfig } from '../cli/console.ts';
 import type { Environment } from '../cli/environment.ts';
 import { EXIT, type ExitStatus } from '../cli/exit-status.ts';
 import { planAccounts } from '../cli/plan-accounts.ts';
@@ -31,6 +32,8 @@ export async function playDemo(
     const configuration = await createConfiguration(sandbox);
     const acme = { name: 'acme', names: demoNames(extract), mode: 'apply' } as const;
     await configuration.writeAccount(acme);
+    // So that the commands that the reports suggest can be copied.
+    repeatConfig(configuration.file, executable());
     // A first plan before the drift makes history, since a plan on a fresh store holds every delete.
     const context = { environment, configFile: configuration.file };
     await planAccounts(context, ['acme'], { ...TEXT, output: configuration.path('first-plan.txt') });
@@ -47,13 +50,19 @@ export async function playDemo(
   }
 }
 
+/** How the running program is started: nobody has put it on the path yet. */
+function executable(): string {
+  return `node ${process.argv[1] ?? 'dist/main.js'}`;
+}
+
 /** Three commands to try next; the demo starts without a configuration. */
 function nextCommands({ file }: DemoConfiguration, commands: readonly string[]): string[] {
-  const program = `node ${process.argv[1] ?? 'dist/main.js'}`;
   return [
     'Try next:',
     ...commands.map((command) =>
-      command.startsWith('demo') ? `  ${program} ${command}` : `  ${program} --config ${file} ${command}`,
+      command.startsWith('demo')
+        ? `  ${executable()} ${command}`
+        : `  ${executable()} --config ${file} ${command}`,
     ),
     'The names are from the O*NET database (USDOL/ETA, CC BY 4.0); the people are made up.',
   ];

@@ -5,6 +5,7 @@ import {
   type Pair,
   type YAMLMap,
   type YAMLSeq,
+  Lexer,
   isCollection,
   isMap,
   isScalar,
@@ -168,7 +169,11 @@ function editBlockList(file: EditableYaml, key: Node, list: YAMLSeq, edit: ListE
     const rewritten = edit.rewrite?.get(index);
     if (edit.remove.has(index)) splices.push({ start, end, text: '' });
     else if (rewritten !== undefined) {
-      splices.push({ start: (dashes[index] ?? 0) + 1, end: contentEnd(item) + 1, text: ` ${rewritten}` });
+      const from = (dashes[index] ?? 0) + 1;
+      const until = contentEnd(item) + 1;
+      const comments = commentsIn(text.slice(from, until)).map((each) => indent + each + lineBreak(text));
+      splices.push({ start, end: start, text: comments.join('') });
+      splices.push({ start: from, end: until, text: ` ${rewritten}` });
     }
   }
   const linesOf = ({ text: added, comment = [] }: NewItem): string[] => [
@@ -197,6 +202,11 @@ function editBlockList(file: EditableYaml, key: Node, list: YAMLSeq, edit: ListE
   return spliced(text, splices);
 }
 
+/** The comments in a piece of text that is written anew, which would be lost with it. */
+function commentsIn(item: string): string[] {
+  return [...new Lexer().lex(item)].filter((token) => token.startsWith('#'));
+}
+
 function editFlowList(file: EditableYaml, key: Node, list: YAMLSeq, edit: ListEdit): string {
   const { text } = file;
   const kept = list.items.map((_, index) => ({
@@ -218,7 +228,7 @@ function editFlowList(file: EditableYaml, key: Node, list: YAMLSeq, edit: ListEd
   const indent = ' '.repeat(columnOf(text, key.range?.[0] ?? 0) + 2);
   const rest = text.slice(end, lineEnd(text, end)).trim();
   const lines = [
-    ...commentsIn(list).map((comment) => `${indent}#${comment}`),
+    ...commentsIn(text.slice(start, end)).map((comment) => indent + comment),
     ...items.flatMap(({ text: item, comment = [] }) => [
       ...comment.map((commentLine) => `${indent}# ${commentLine}`),
       `${indent}- ${item}`,
@@ -227,11 +237,6 @@ function editFlowList(file: EditableYaml, key: Node, list: YAMLSeq, edit: ListEd
   const colon = text.indexOf(':', key.range?.[1] ?? 0) + 1;
   const block = [rest === '' ? '' : ` ${rest}`, ...lines].join(lineBreak(text)) + lineBreak(text);
   return spliced(text, [{ start: colon, end: lineEnd(text, end), text: block }]);
-}
-
-function commentsIn(list: YAMLSeq): string[] {
-  const texts = (list.items as Node[]).flatMap((item) => [item.commentBefore, item.comment]);
-  return texts.flatMap((text) => (typeof text === 'string' ? text.split('\n') : []));
 }
 
 function parse(text: string): Document {

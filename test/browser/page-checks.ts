@@ -11,36 +11,30 @@ interface AxeRule {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** What axe finds on the page in both themes, a line for each rule and theme with its first element. */
-export async function axeFindings(page: Page): Promise<string[]> {
+/** Up to 64rem tables are shown as cards. The narrowest window of each layout overflows first. */
+export const NARROWEST: readonly number[] = [390, 1280];
+
+/** What axe finds on the page in this theme, a line for each rule with its first element. */
+export async function axeFindings(page: Page, theme: (typeof THEMES)[number]): Promise<string[]> {
   await page.evaluate(axe.source);
-  const findings: string[] = [];
-  for (const theme of THEMES) {
-    await page.emulateMedia({ colorScheme: theme });
-    // Only colours differ between the themes.
-    const rules = theme === 'dark' ? "runOnly: ['color-contrast'], " : '';
-    const broken = await page.evaluate<AxeRule[]>(
-      `axe.run({ ${rules}resultTypes: ['violations'] }).then(({ violations }) => violations)`,
-    );
-    for (const { id, help, nodes } of broken) {
-      findings.push(`${theme}: ${id}: ${help}: ${nodes.length} times, first ${nodes[0]?.html ?? ''}`);
-    }
-  }
-  return findings;
+  await page.emulateMedia({ colorScheme: theme });
+  // Only colours differ between the themes.
+  const rules = theme === 'dark' ? "runOnly: ['color-contrast'], " : '';
+  const broken = await page.evaluate<AxeRule[]>(
+    `axe.run({ ${rules}resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+  );
+  return broken.map(
+    ({ id, help, nodes }) => `${theme}: ${id}: ${help}: ${nodes.length} times, first ${nodes[0]?.html ?? ''}`,
+  );
 }
 
 /** The widths at which the page is wider than its window, with the elements that make it so. */
-export async function overflows(page: Page): Promise<string[]> {
+export async function overflows(page: Page, widths: readonly number[]): Promise<string[]> {
   const found: string[] = [];
-  for (const width of WIDTHS) {
+  for (const width of widths) {
     await page.setViewportSize({ width, height: 900 });
-    // The themes differ in colours only, so the second is checked at the ends.
-    const isEnd = width === WIDTHS[0] || width === WIDTHS.at(-1);
-    for (const colorScheme of isEnd ? THEMES : (['light'] as const)) {
-      await page.emulateMedia({ colorScheme });
-      const wide = await page.evaluate<string[]>(WIDE_ELEMENTS);
-      if (wide.length > 0) found.push(`${width} ${colorScheme}: ${wide.join(', ')}`);
-    }
+    const wide = await page.evaluate<string[]>(WIDE_ELEMENTS);
+    if (wide.length > 0) found.push(`${width}: ${wide.join(', ')}`);
   }
   return found;
 }

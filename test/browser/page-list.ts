@@ -8,6 +8,21 @@ export interface ListedPage {
   readonly path: string;
 }
 
+/** The pages that together contain every element and every colour. */
+export const ALL_ELEMENTS: readonly string[] = [
+  'overview',
+  'runs',
+  'usage-long-names',
+  'snapshots',
+  'account-pending',
+  'account-drift',
+  'account-failed',
+  'account-long-names',
+  'account-running',
+  'run-held',
+  'run-long-names',
+];
+
 const FIXED: readonly ListedPage[] = [
   { name: 'overview', path: '/' },
   { name: 'overview-filtered', path: '/?state=failed&q=us' },

@@ -44,13 +44,15 @@ test('dump --write reports what it wrote, or that nothing changed', async () => 
   const s = await scene({ skills: ['Go', 'Perl'], roles: ['Dev'], file: 'accountId: "42"\nskills: [Go]' });
   const wrote = await s.run(['dump', 'acme', '--write']);
   expect(wrote).toMatchObject({ status: 0, stdout: '' });
-  expect(wrote.stderr).toMatch(/^acme: wrote 2 skills to config\/accounts\/acme\.yaml\n$/m);
+  expect(wrote.stderr).toMatch(/^acme: changed config\/accounts\/acme\.yaml, which describes the account’s 2 skills now\n$/m);
   const again = await s.run(['dump', 'acme', '--write']);
   expect(again.stderr).toMatch(
-    /^acme: nothing to change: config\/accounts\/acme\.yaml already lists the account’s 2 skills\n$/m,
+    /^acme: nothing to change: config\/accounts\/acme\.yaml describes the account’s 2 skills already\n$/m,
   );
   s.configure('accountId: "42"');
-  expect((await s.run(['dump', 'acme', '--write'])).stderr).toContain('wrote 2 skills and 1 role to ');
+  expect((await s.run(['dump', 'acme', '--write'])).stderr).toContain(
+    'which describes the account’s 2 skills and 1 role now',
+  );
 });
 
 test('an account without skills and roles is reported as managing nothing, with how to manage something', async () => {

@@ -22,7 +22,7 @@ export function accountToJson(account: AccountView) {
     nextRunAt: account.nextRunAt,
     backoffUntil: account.backoffUntil,
     consecutiveFailures: account.consecutiveFailures,
-    drift: drift === undefined ? null : { create: drift.create, delete: drift.delete },
+    drift: drift === null ? null : { create: drift.create, delete: drift.delete },
     pending: pending === null ? null : { digest: pending.digest, runId: pending.runId, since: pending.since },
     approved:
       approved === null ? null : { digest: approved.digest, by: approved.by, expiresAt: approved.expiresAt },

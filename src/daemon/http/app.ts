@@ -20,6 +20,7 @@ import {
   refuseReaders,
   refuseWriting,
   requireToken,
+  takeTurns,
 } from './middleware.ts';
 import type { HttpLimits } from './limits.ts';
 import type { ShowPage } from './show-page.ts';
@@ -52,7 +53,8 @@ export interface AppOptions {
   readonly closing: AbortSignal;
 }
 
-const WITHOUT_TOKEN = ['/healthz', '/readyz', '/metrics', SIGN_IN, ...ASSETS.map(({ path }) => path)];
+const PROBES = ['/healthz', '/readyz', '/metrics'];
+const WITHOUT_TOKEN = [...PROBES, SIGN_IN, ...ASSETS.map(({ path }) => path)];
 /** Requests of readers too: a plan writes nothing, and everybody may sign out. */
 const WITHOUT_ROLE = ['/api/v1/plan', SIGN_OUT];
 
@@ -86,6 +88,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
       onMethodNotAllowed: (context, methods) => answerFailure(context, methodNotAllowed(methods)),
     }),
   );
+  app.use(takeTurns(new Set(PROBES)));
   addProbes(app, options);
   for (const asset of ASSETS) addAsset(app, asset);
   addApiReads(app, { daemon, log, nowMs });

@@ -36,7 +36,6 @@ progress::-moz-progress-bar { background: var(--link); }
 .legend strong { font-variant-numeric: tabular-nums; }
 .approval { padding-top: 1rem; border-top: 1px solid var(--line); }
 .approval button { white-space: normal; text-align: left; }
-.actions form { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; }
 .compare label { margin-right: 0.75rem; white-space: nowrap; }
 .compare input { min-height: 0; }
 table.actions-table td { overflow-wrap: anywhere; }

@@ -1,7 +1,7 @@
 // Answers refusals and failures: as JSON below /api, as a page in a browser, otherwise as a line of text.
-import { html } from 'hono/html';
 import type { HttpContext } from './context.ts';
 import { Layout } from './pages/layout.tsx';
+import { pageText } from './pages/page-text.ts';
 import type { Failure } from './refusals.ts';
 
 /** The answer as JSON: `{error: {code, message}}`. */
@@ -23,7 +23,7 @@ export async function answerFailure(context: HttpContext, failure: Failure): Pro
       </p>
     </Layout>
   );
-  return await context.html(html`<!doctype html>${page}`, status, { ...headers });
+  return await context.html(await pageText(page), status, { ...headers });
 }
 
 export function isApi(context: HttpContext): boolean {

@@ -1,12 +1,12 @@
 // How a browser signs in and out: it sends a token once, and has a session from then on.
 import type { Hono } from 'hono';
-import { html } from 'hono/html';
 import type { Access } from './access.ts';
 import { readBody } from './body.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
 import type { HttpLimits } from './limits.ts';
 import { localPath } from './local-path.ts';
+import { pageText } from './pages/page-text.ts';
 import { ReturnPage, SignInPage } from './pages/sign-in-page.tsx';
 import { badRequest, type Failure, TOO_LARGE, tooManyAttempts, UNAUTHORIZED } from './refusals.ts';
 import { setSessionCookie, sessionOf, deleteSessionCookie } from './session-cookie.ts';
@@ -19,7 +19,7 @@ const WRONG_TOKEN: Failure = { ...UNAUTHORIZED, message: 'The token is wrong.' }
 export function addSignIn(app: Hono<HttpEnv>, access: Access, limits: HttpLimits): void {
   app.get(SIGN_IN, async (context) => {
     const page = <SignInPage next={localPath(context.req.query('next') ?? '/')} />;
-    return await context.html(html`<!doctype html>${page}`);
+    return await context.html(await pageText(page));
   });
 
   app.post(SIGN_IN, async (context) => {
@@ -54,13 +54,13 @@ export async function showSignIn(context: HttpContext): Promise<Response> {
   const { status, headers = {} } = UNAUTHORIZED;
   const next = isReading ? localPath(context.env.incoming.url ?? '/') : '/';
   const page = isReading && comesFromElsewhere(context) ? <ReturnPage /> : <SignInPage next={next} />;
-  return await context.html(html`<!doctype html>${page}`, status, { ...headers });
+  return await context.html(await pageText(page), status, { ...headers });
 }
 
 async function refuseSignIn(context: HttpContext, failure: Failure, next: string): Promise<Response> {
   const { status, message, headers = {} } = failure;
   const page = <SignInPage next={next} problem={message} />;
-  return await context.html(html`<!doctype html>${page}`, status, { ...headers });
+  return await context.html(await pageText(page), status, { ...headers });
 }
 
 /**

@@ -84,6 +84,17 @@ describe('a plan in approve mode', () => {
     }
   });
 
+  it('waits no longer once a run applies it, so that nobody approves it twice', async () => {
+    const on = await stage({ seed });
+    const { plan } = await on.apply(wish);
+    await approve(on);
+    const digest = plan?.digest ?? '';
+    const taken = await on.store.journal.takeApproval('acme', digest, false, on.clock.nowMs());
+    expect(taken).toEqual({ type: 'taken' });
+    expect(await approve(on)).toBe('nothing_pending');
+    expect(await approve(on, digest)).toBe('nothing_pending');
+  });
+
   it('is approved only by its own digest or a prefix of it', async () => {
     const on = await stage({ seed });
     expect(await approve(on)).toBe('nothing_pending');

@@ -222,6 +222,13 @@ roles: []
     expect(await differences(folder, aliases.text, names)).toEqual([]);
   });
 
+  test('keeps the comments within an entry of which one former name is dropped', async () => {
+    const text = `${HEAD}skills:\n  - name: New # the platform team asked\n    # 2026\n    formerly: [Old, Older] # both\n  - Kept\n`;
+    expect((await dumped(configured(), text, { skill: ['Kept', 'New', 'Old'] })).text).toBe(
+      `${HEAD}skills:\n  # the platform team asked\n  # 2026\n  - { name: New, formerly: [Older] } # both\n  - Kept\n  - Old\n`,
+    );
+  });
+
   test('removes a rename when the account contains both names, and keeps a pending one', async () => {
     const folder = configured();
     const text = `${HEAD}skills:\n  - { name: New, formerly: [Old, Older] } # 2026\n  - { name: Kept, formerly: [Gone] }\n`;

@@ -14,6 +14,7 @@ function account(parts: Partial<AccountFacts> = {}): AccountFacts {
     pause: null,
     pending: null,
     approved: null,
+    drift: null,
     lastRun: ended('converged'),
     lastSuccessAt: '2026-11-21T05:00:00.000Z',
     ...parts,

@@ -30,6 +30,15 @@ it('tells since when, by whom and why an account is paused, until it is resumed'
   expect((await journal.accountState('acme')).pause).toBeNull();
 });
 
+it('keeps since when, by whom and why when a pause is repeated', async () => {
+  const { operator, journal } = fixture();
+  await operator.pause('acme', 'migration', SAM, T0);
+  await operator.pause('acme', null, CI, T0 + 1000);
+  expect((await journal.accountState('acme')).pause).toEqual({ sinceMs: T0, by: 'sam', reason: 'migration' });
+  await operator.pause('acme', 'audit', CI, T0 + 2000);
+  expect((await journal.accountState('acme')).pause).toEqual({ sinceMs: T0, by: 'sam', reason: 'audit' });
+});
+
 it('records no approval where no plan waits', async () => {
   const { operator, reader } = fixture();
   expect(await operator.approve('acme', null, SAM, T0)).toEqual({ type: 'nothing_pending' });

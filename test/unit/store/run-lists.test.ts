@@ -59,6 +59,7 @@ describe('the briefs of all accounts', () => {
       approval: null,
       lastRun: null,
       lastSuccessAt: null,
+      remaining: null,
     });
     const [, record] = await store.reader.accounts();
     expect(ran?.lastRun).toEqual({

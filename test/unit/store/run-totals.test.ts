@@ -98,3 +98,34 @@ describe('the totals of a run', () => {
     await expect(store.reader.runs({ limit: 1 })).rejects.toMatchObject({ code: 'store_failed' });
   });
 });
+
+describe('what the last plan of an account left to do', () => {
+  const remaining = async (store: Fixture): Promise<unknown> => (await store.reader.accounts())[0]?.remaining;
+
+  it('is counted at the end of its run, and kept by runs that fail before they plan', async () => {
+    const store = fixture();
+    const id = await halfWay(store);
+    expect(await remaining(store)).toBeNull();
+    await store.end(id, 'partial');
+    expect(await remaining(store)).toEqual({ create: 3, delete: 0 });
+    await store.end(await store.begin(2), 'failed');
+    expect(await remaining(store)).toEqual({ create: 3, delete: 0 });
+    expect((await store.reader.accountBriefs())[0]?.remaining).toEqual({ create: 3, delete: 0 });
+  });
+
+  it('is its plan after a dry run', async () => {
+    const store = fixture();
+    const id = await store.begin(1);
+    await store.journal.recordPlan(id, plan({ skills: ['New', 'More'] }));
+    await store.end(id, 'planned');
+    expect(await remaining(store)).toEqual({ create: 2, delete: 0 });
+  });
+
+  it('is counted when its run was killed', async () => {
+    const store = fixture();
+    await halfWay(store);
+    store.execute('delete from locks');
+    await store.take('the next run');
+    expect(await remaining(store)).toEqual({ create: 3, delete: 0 });
+  });
+});

@@ -1,9 +1,8 @@
 // Reading snapshots, and facts about many runs at once.
 import { expect, it } from 'vitest';
 import type { SnapshotFilter, SnapshotRecord } from '../../../src/core/snapshots.ts';
-import type { Plan } from '../../../src/core/plan.ts';
-import { entry, person, plan, UNLIMITED } from '../core/builders.ts';
-import { type Fixture, fixture, operation, result, T0 } from './fixture.ts';
+import { entry, person } from '../core/builders.ts';
+import { type Fixture, fixture, T0 } from './fixture.ts';
 
 const HOUR_MS = 3_600_000;
 const WARNING = { code: 'not_shown_yet', message: 'a list is stale' };
@@ -126,33 +125,6 @@ it('shortens ids of the same millisecond until they name one run', async () => {
     const [shortened = ''] = await short(id);
     expect((await store.reader.runsBeginning(shortened, 5)).map((run) => run.id)).toEqual([id]);
   }
-});
-
-it('counts the operations that the plan of a run still leaves to do', async () => {
-  const store = fixture();
-  const of: Plan = plan({ skills: ['New', 'More'], policy: UNLIMITED, observed: { skill: [entry('Old')] } });
-  const dry = await store.begin(1);
-  await store.journal.recordPlan(dry, of);
-  const id = await store.begin(2);
-  await store.journal.recordPlan(id, of);
-  await store.journal.addOperations(id, [
-    operation(),
-    operation({ name: 'More' }),
-    operation({ action: 'delete' }),
-  ]);
-  await store.journal.commitOperations(
-    id,
-    await store.take(id),
-    [],
-    [result(1), result(2, { status: 'failed' })],
-  );
-  const without = await store.begin(3);
-  expect(await store.reader.remaining([dry, id, without])).toEqual(
-    new Map([
-      [dry, { create: 2, delete: 1 }],
-      [id, { create: 1, delete: 1 }],
-    ]),
-  );
 });
 
 it('finds the runs that deleted something', async () => {

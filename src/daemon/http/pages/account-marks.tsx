@@ -51,7 +51,7 @@ export function StateBadges({ states }: { readonly states: readonly AccountState
 
 /** `+3 −2`: what a plan would create and delete now; a dash when it is not known. */
 export function Drift({ drift }: { readonly drift: AccountView['drift'] }) {
-  if (drift === undefined) return <span class="quiet">–</span>;
+  if (drift === null) return <span class="quiet">–</span>;
   if (drift.create + drift.delete === 0) return <span class="quiet">0</span>;
   return (
     <>

@@ -56,11 +56,13 @@ const SUCCESSES: readonly ActionOutcome['type'][] = ['queued', 'approved', 'paus
 export function AccountPage(props: AccountPageProps) {
   const { account, runs, trend, actions, progress, said, nowMs, visitor } = props;
   const { name, lastRun } = account;
+  // A page with fields is not loaded again by itself, since what somebody types would be lost.
+  const canWrite = visitor?.role === 'operate';
   return (
     <Layout
       title={name}
       visitor={visitor}
-      {...(account.activity === 'idle' && progress === null ? {} : { reloadAfterS: RELOAD_AFTER_S })}
+      {...(isChanging(account, progress) && !canWrite ? { reloadAfterS: RELOAD_AFTER_S } : {})}
     >
       <h1>{name}</h1>
       <p>
@@ -84,7 +86,7 @@ export function AccountPage(props: AccountPageProps) {
         </section>
       )}
       <AccountFacts account={account} />
-      {visitor?.role === 'operate' ? (
+      {canWrite ? (
         <Buttons account={account} />
       ) : (
         <p class="quiet">{visitor?.kind === 'anybody' ? WRITING_OFF.message : READ_ONLY.message}</p>
@@ -128,6 +130,11 @@ export function AccountPage(props: AccountPageProps) {
   );
 }
 
+/** Whether a run of the account works, or starts soon. */
+function isChanging(account: AccountView, progress: RunProgress | null): boolean {
+  return account.activity !== 'idle' || progress !== null;
+}
+
 /** The plan that waits, or what remains after the last run that planned. Nothing while a run changes it. */
 function DifferencesNow({ account, changes, progress, unshown, place, visitor }: AccountPageProps) {
   const { pending, lastRun } = account;
@@ -145,6 +152,7 @@ function DifferencesNow({ account, changes, progress, unshown, place, visitor }:
         isUnshown={unshown !== undefined}
         place={place}
         canWrite={visitor?.role === 'operate'}
+        isReplaced={isChanging(account, progress)}
       />
       {pending !== null || progress !== null || changes === null ? null : (
         <RemainingChanges

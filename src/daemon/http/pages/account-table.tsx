@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx';
 import type { RunMark } from '../../../core/journal-reader.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { count } from '../../../report/formatting.ts';
-import type { RankedAccount } from '../../account-state.ts';
+import { type RankedAccount, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { Drift, StateBadges } from './account-marks.tsx';
 import { RelativeInstant } from './relative-instant.tsx';
@@ -121,10 +121,9 @@ type NotesProps = Pick<AccountRowProps, 'shared' | 'account' | 'nowMs'>;
 
 /** Why the account is in its states. */
 function Notes({ shared, account, nowMs }: NotesProps) {
-  const { pause, pending, approved, lastRun, consecutiveFailures } = account;
+  const { pause, pending, lastRun, consecutiveFailures } = account;
   const issues = account.issues.filter((each) => !shared.includes(each));
   const [issue] = issues;
-  const isWaiting = pending !== null && approved?.digest !== pending.digest;
   return (
     <>
       {issue === undefined ? null : (
@@ -136,7 +135,7 @@ function Notes({ shared, account, nowMs }: NotesProps) {
       {account.valid && lastRun?.errorCode ? (
         <Note>{failure(lastRun.errorCode, consecutiveFailures)}</Note>
       ) : null}
-      {isWaiting ? (
+      {pending !== null && waitsForApproval(account) ? (
         <Note>
           planned <RelativeInstant at={pending.since} nowMs={nowMs} />
         </Note>

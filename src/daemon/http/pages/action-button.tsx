@@ -16,14 +16,15 @@ export function ActionButton({ account, action, label, digest, main = false }: A
   return (
     <form method="post" action={`/accounts/${account}/${action}`}>
       {digest === undefined ? null : <input type="hidden" name="digest" value={digest} />}
-      {action === 'pause' ? (
-        <label>
-          Reason <input type="text" name="reason" maxlength={MAX_REASON} placeholder="for others to read" />
-        </label>
-      ) : null}
       <button type="submit" class={main ? 'main' : ''}>
         {label}
       </button>
+      {action === 'pause' ? (
+        <label>
+          Reason for the pause{' '}
+          <input type="text" name="reason" maxlength={MAX_REASON} placeholder="optional" />
+        </label>
+      ) : null}
     </form>
   );
 }

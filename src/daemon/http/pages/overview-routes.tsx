@@ -1,11 +1,11 @@
 // The paths of the lists: all accounts, and all runs.
 import type { Hono } from 'hono';
-import { html } from 'hono/html';
 import type { RunMark } from '../../../core/journal-reader.ts';
 import type { DaemonApi } from '../../daemon-api.ts';
 import type { HttpEnv } from '../context.ts';
 import { accountFilterOf, listAccounts } from './account-list.ts';
 import { AccountsPage } from './accounts-page.tsx';
+import { pageText } from './page-text.ts';
 import { runListOf } from './run-list.ts';
 import { STRIP_RUNS } from './run-strip.tsx';
 import { RunsPage } from './runs-page.tsx';
@@ -30,14 +30,14 @@ export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => 
         visitor={context.get('visitor')}
       />
     );
-    return await context.html(html`<!doctype html>${page}`);
+    return context.html(await pageText(page));
   });
 
   app.get('/runs', async (context) => {
     const request = runListOf((name) => context.req.query(name), nowMs());
     const runs = await daemon.runs(request.query);
     const page = <RunsPage request={request} runs={runs} nowMs={nowMs()} visitor={context.get('visitor')} />;
-    return await context.html(html`<!doctype html>${page}`);
+    return context.html(await pageText(page));
   });
 }
 

@@ -5,7 +5,7 @@ import type { HttpContext, HttpEnv } from '../context.ts';
 import type { DaemonApi } from '../../daemon-api.ts';
 import { answerFailure } from '../failure.tsx';
 import { NO_ACCOUNT, NO_RUN, runNotShown, TOO_MANY_LARGE_RUNS } from '../refusals.ts';
-import type { RunView } from '../run-view.ts';
+import type { AnyView, RunView } from '../run-view.ts';
 import type { ShowPage } from '../show-page.ts';
 import { placeIn } from './paged-sections.tsx';
 import { renderAccount } from './run-views.tsx';
@@ -33,18 +33,21 @@ export function addPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }: PagesO
       daemon.operatorActions(name, LAST_ACTIONS),
     ]);
     const said = takeOutcome(context, name);
-    const view = { type: 'account', account, runs, trend, actions, said, ...viewed(context) } as const;
+    const view = {
+      type: 'account',
+      account,
+      runs,
+      trend,
+      actions,
+      said,
+      ...viewOf(context, nowMs()),
+    } as const;
     return await answerView(context, view);
   });
 
   app.get('/runs/:id{[0-9a-f-]+}', async (context) =>
-    answerView(context, { type: 'run', id: context.req.param('id'), ...viewed(context) }),
+    answerView(context, { type: 'run', id: context.req.param('id'), ...viewOf(context, nowMs()) }),
   );
-
-  function viewed(context: HttpContext) {
-    const place = placeIn(context.req.query('group'), context.req.query('page'));
-    return { place, nowMs: nowMs(), visitor: context.get('visitor') };
-  }
 
   async function answerView(context: HttpContext, view: RunView): Promise<Response> {
     const outcome = await showPage(view, context.req.raw.signal);
@@ -66,6 +69,12 @@ export function addPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }: PagesO
         return outcome satisfies never;
     }
   }
+}
+
+/** What a page that is rendered from the store needs of its request. */
+export function viewOf(context: HttpContext, nowMs: number): AnyView {
+  const place = placeIn(context.req.query('group'), context.req.query('page'));
+  return { place, nowMs, visitor: context.get('visitor') };
 }
 
 /** The account can be viewed, paused and run although the changes of its last run cannot be shown. */

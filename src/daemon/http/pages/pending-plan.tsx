@@ -2,8 +2,8 @@
 import type { Plan } from '../../../core/plan.ts';
 import { Instant, Summary } from '../../../report/html.tsx';
 import { planDocument } from '../../../report/plan-report.ts';
-import type { AccountView } from '../../daemon-api.ts';
 import { waitsForApproval } from '../../account-state.ts';
+import type { AccountView } from '../../daemon-api.ts';
 import { ActionButton } from './action-button.tsx';
 import { PagedSections, type SectionPlace } from './paged-sections.tsx';
 import { planCounts } from './plan-counts.ts';
@@ -15,10 +15,12 @@ interface PendingPlanProps {
   readonly isUnshown: boolean;
   readonly place: SectionPlace | null;
   readonly canWrite: boolean;
+  /** Whether a run makes another plan now, so that a button could be under the pointer with a plan that nobody has read. */
+  readonly isReplaced: boolean;
 }
 
 /** The button sends the digest of the plan that is shown. There is none when that is not the pending plan. */
-export function PendingPlan({ account, plan, isUnshown, place, canWrite }: PendingPlanProps) {
+export function PendingPlan({ account, plan, isUnshown, place, canWrite, isReplaced }: PendingPlanProps) {
   const { name, pending } = account;
   if (pending === null) return null;
   const shown = plan?.digest === pending.digest ? plan : null;
@@ -44,7 +46,12 @@ export function PendingPlan({ account, plan, isUnshown, place, canWrite }: Pendi
       {shown === null ? null : (
         <>
           <PlanChanges plan={shown} at={`/accounts/${name}`} place={place} />
-          {canApprove ? (
+          {canApprove && isReplaced ? (
+            <p class="notice">
+              A run of the account is queued or in progress and makes a new plan, which can be approved then.
+            </p>
+          ) : null}
+          {canApprove && !isReplaced ? (
             <div class="actions approval" id="approval">
               <ActionButton
                 account={name}

@@ -30,7 +30,8 @@ const SHAPES: Readonly<Record<RunStatus, string>> = {
 /** `runs` are the latest ones of one account, newest first. */
 export function RunStrip({ runs }: { readonly runs: readonly RunMark[] }) {
   if (runs.length === 0) return null;
-  const width = STRIP_RUNS * STEP;
+  const shown = runs.slice(0, STRIP_RUNS);
+  const width = shown.length * STEP;
   return (
     <svg
       class="strip"
@@ -40,7 +41,7 @@ export function RunStrip({ runs }: { readonly runs: readonly RunMark[] }) {
       width={width}
       height={HEIGHT}
     >
-      {runs.slice(0, STRIP_RUNS).map((run, index) => (
+      {shown.map((run, index) => (
         <path
           class={statusTone(run.status)}
           // Only `M` and `m` are absolute or relative to the start, so a translation is enough.

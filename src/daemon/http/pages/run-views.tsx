@@ -1,10 +1,10 @@
 // Renders the two pages that show the plan or the operations of a run. A page of a large run is rendered in a process of
 // its own, so that the daemon stays responsive.
-import { html } from 'hono/html';
 import { remainingPlan } from '../../../core/remaining-operations.ts';
 import type { JournalReader, RunDetail } from '../../../core/journal-reader.ts';
 import type { RunView } from '../run-view.ts';
 import { AccountPage, type Changes } from './account-page.tsx';
+import { pageText } from './page-text.ts';
 import { RunPage } from './run-page.tsx';
 
 export type RunViewReader = Pick<JournalReader, 'run' | 'runProgress'>;
@@ -44,7 +44,7 @@ async function runPage(
   if (detail === null) return null;
   const { id, status } = detail.run;
   const progress = status === 'running' ? await reader.runProgress(id) : null;
-  return await text(
+  return await pageText(
     <RunPage report={detail} progress={progress} place={place} nowMs={nowMs} visitor={visitor} />,
   );
 }
@@ -73,9 +73,5 @@ interface AccountExtras {
 /** The page of an account with what was read for it. */
 export async function renderAccount(view: AccountRunView, extras: AccountExtras): Promise<string> {
   const { type: _type, ...props } = view;
-  return await text(<AccountPage {...props} {...extras} />);
-}
-
-async function text(page: unknown): Promise<string> {
-  return String(await html`<!doctype html>${page}`);
+  return await pageText(<AccountPage {...props} {...extras} />);
 }

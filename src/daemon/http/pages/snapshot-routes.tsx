@@ -1,6 +1,5 @@
 // The paths of an account's usage, snapshots, differences between snapshots, and actions of operators.
 import type { Hono } from 'hono';
-import { html } from 'hono/html';
 import type { SnapshotRecord } from '../../../core/snapshots.ts';
 import type { DaemonApi } from '../../daemon-api.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';
@@ -8,66 +7,60 @@ import { answerFailure } from '../failure.tsx';
 import { listsNotShown, NO_ACCOUNT, NO_LISTS, NO_SNAPSHOT, TOO_MANY_LARGE_RUNS } from '../refusals.ts';
 import type { SnapshotView } from '../snapshot-view.ts';
 import { ActionsPage } from './actions-page.tsx';
-import type { PagesOptions } from './page-routes.tsx';
-import { placeIn } from './paged-sections.tsx';
+import { type PagesOptions, viewOf } from './page-routes.tsx';
+import { pageText } from './page-text.ts';
 import { SnapshotsPage } from './snapshots-page.tsx';
 
-const ACCOUNT = '/accounts/:name{[A-Za-z0-9._-]+}';
 /** The snapshots on one page. */
 const SNAPSHOTS = 50;
 const MAX_ACTIONS = 500;
 
 export function addSnapshotPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }: PagesOptions): void {
-  app.get(`${ACCOUNT}/usage`, async (context) => {
-    const name = context.req.param('name');
-    if ((await daemon.account(name)) === null) return await answerFailure(context, NO_ACCOUNT);
-    const [snapshot] = await daemon.snapshots({ account: name, isGood: true, limit: 1 });
+  addPage('usage', async (context, account) => {
+    const [snapshot] = await daemon.snapshots({ account, isGood: true, limit: 1 });
     if (snapshot === undefined) return await answerFailure(context, NO_LISTS);
-    return await answerView(context, { type: 'usage', snapshot, ...viewed(context) });
+    return await answerView(context, { type: 'usage', snapshot, ...viewOf(context, nowMs()) });
   });
 
-  app.get(`${ACCOUNT}/difference`, async (context) => {
-    const name = context.req.param('name');
-    if ((await daemon.account(name)) === null) return await answerFailure(context, NO_ACCOUNT);
-    const from = await snapshotOf(daemon, name, context.req.query('from'));
-    const to = await snapshotOf(daemon, name, context.req.query('to'));
+  addPage('difference', async (context, account) => {
+    const from = await snapshotOf(daemon, account, context.req.query('from'));
+    const to = await snapshotOf(daemon, account, context.req.query('to'));
     if (from === null || to === null) return await answerFailure(context, NO_SNAPSHOT);
-    return await answerView(context, { type: 'difference', from, to, ...viewed(context) });
+    return await answerView(context, { type: 'difference', from, to, ...viewOf(context, nowMs()) });
   });
 
-  app.get(`${ACCOUNT}/snapshots`, async (context) => {
-    const name = context.req.param('name');
-    if ((await daemon.account(name)) === null) return await answerFailure(context, NO_ACCOUNT);
+  addPage('snapshots', async (context, account) => {
     const untilMs = Date.parse(context.req.query('until') ?? '');
-    const filter = { account: name, ...(Number.isNaN(untilMs) ? {} : { untilMs }) };
+    const filter = { account, ...(Number.isNaN(untilMs) ? {} : { untilMs }) };
     const snapshots = await daemon.snapshots({ ...filter, limit: SNAPSHOTS + 1 });
-    const shown = snapshots.slice(0, SNAPSHOTS);
     const next = snapshots[SNAPSHOTS];
     const page = (
       <SnapshotsPage
-        account={name}
-        snapshots={shown}
-        olderAt={next === undefined ? null : `/accounts/${name}/snapshots?until=${next.takenAt}`}
+        account={account}
+        snapshots={snapshots.slice(0, SNAPSHOTS)}
+        olderAt={next === undefined ? null : `/accounts/${account}/snapshots?until=${next.takenAt}`}
         nowMs={nowMs()}
         visitor={context.get('visitor')}
       />
     );
-    return await context.html(html`<!doctype html>${page}`);
+    return context.html(await pageText(page));
   });
 
-  app.get(`${ACCOUNT}/actions`, async (context) => {
-    const name = context.req.param('name');
-    if ((await daemon.account(name)) === null) return await answerFailure(context, NO_ACCOUNT);
-    const actions = await daemon.operatorActions(name, MAX_ACTIONS);
-    const page = (
-      <ActionsPage account={name} actions={actions} nowMs={nowMs()} visitor={context.get('visitor')} />
-    );
-    return await context.html(html`<!doctype html>${page}`);
+  addPage('actions', async (context, account) => {
+    const actions = await daemon.operatorActions(account, MAX_ACTIONS);
+    const visitor = context.get('visitor');
+    const page = <ActionsPage account={account} actions={actions} nowMs={nowMs()} visitor={visitor} />;
+    return context.html(await pageText(page));
   });
 
-  function viewed(context: HttpContext) {
-    const place = placeIn(context.req.query('group'), context.req.query('page'));
-    return { place, nowMs: nowMs(), visitor: context.get('visitor') };
+  /** Adds a page below that of a configured account. */
+  function addPage(path: string, answer: (context: HttpContext, account: string) => Promise<Response>): void {
+    app.get(`/accounts/:name{[A-Za-z0-9._-]+}/${path}`, async (context) => {
+      const account = context.req.param('name') ?? '';
+      return (await daemon.account(account)) === null
+        ? await answerFailure(context, NO_ACCOUNT)
+        : await answer(context, account);
+    });
   }
 
   async function answerView(context: HttpContext, view: SnapshotView): Promise<Response> {

@@ -1,5 +1,4 @@
 // Renders the pages that show stored lists. Those of large accounts are rendered in a process of their own.
-import { html } from 'hono/html';
 import { KINDS, type ObservedCatalog } from '../../../core/catalog.ts';
 import { catalogDifference } from '../../../core/catalog-difference.ts';
 import type { SnapshotReader, SnapshotRecord } from '../../../core/snapshots.ts';
@@ -8,6 +7,7 @@ import type { AccountDifference } from '../../../report/diff-report.ts';
 import { sortedNaturally } from '../../../report/natural-order.ts';
 import type { SnapshotView } from '../snapshot-view.ts';
 import { DifferencePage } from './difference-page.tsx';
+import { pageText } from './page-text.ts';
 import { UsagePage } from './usage-page.tsx';
 
 /** The text of the page. */
@@ -16,10 +16,10 @@ export async function renderSnapshotView(view: SnapshotView, reader: SnapshotRea
   if (view.type === 'usage') {
     const { snapshot } = view;
     const usage = await usageOf(snapshot, reader);
-    return await text(<UsagePage snapshot={snapshot} usage={usage} place={place} visitor={visitor} />);
+    return await pageText(<UsagePage snapshot={snapshot} usage={usage} place={place} visitor={visitor} />);
   }
   const { from, to } = view;
-  return await text(
+  return await pageText(
     <DifferencePage
       account={to.account}
       difference={await differenceOf(from, to, reader)}
@@ -55,8 +55,4 @@ async function listsOf(snapshot: SnapshotRecord, reader: SnapshotReader): Promis
   const entries = await reader.snapshotEntries(snapshot);
   const resources = await reader.snapshotPeople(snapshot);
   return entries === null || resources === null ? null : { ...entries, resources, warnings: [] };
-}
-
-async function text(page: unknown): Promise<string> {
-  return String(await html`<!doctype html>${page}`);
 }

@@ -37,6 +37,18 @@ describe('the page of an account', () => {
     expect(page).not.toContain('Remaining changes');
   });
 
+  it('has no button that approves while a run makes another plan, and is not loaded again under a person', async () => {
+    const plan = makePlan({ operations: [create('New')] });
+    const waiting = { pending: { ...PENDING, digest: plan.digest }, activity: 'queued' } as const;
+    const page = await pageOf('/accounts/a', {
+      accounts: [makeAccount('a', waiting)],
+      runs: [ended(plan)],
+    });
+    expect(page).not.toContain('Approve this plan');
+    expect(page).toContain('makes a new plan, which can be approved then');
+    expect(page).not.toContain('http-equiv="refresh"');
+  });
+
   it('never collapses the deletes of a plan', async () => {
     const names = Array.from({ length: 60 }, (_, index) => `Skill ${index}`);
     const operations = [...names.map((name) => create(name)), ...names.map((name) => remove(`Old ${name}`))];
@@ -96,7 +108,8 @@ describe('the page of an account', () => {
     const page = await pageOf('/accounts/a', { accounts, runs: [makeDetail({ run, operations })] });
     expect(page).toContain('<strong>2 of 3 operations done</strong>, 1 waiting for an answer');
     expect(page).toContain(`data-events="/runs/${RUN_ID}/events"`);
-    expect(page).toContain('<noscript><meta http-equiv="refresh" content="5"/></noscript>');
+    // The page has a field, so it is not loaded again by itself.
+    expect(page).not.toContain('http-equiv="refresh"');
     expect(page).not.toContain('Remaining changes');
     const queued = await pageOf('/accounts/a', { accounts: [makeAccount('a', { activity: 'queued' })] });
     expect(queued).toContain('A run is queued.');

@@ -132,9 +132,9 @@ describe('the page of all accounts', () => {
       ...row.matchAll(/<path class="(\w+)" transform="translate\((\d+)\)" d="([^"]+)"><title>([^<]+)/g),
     ];
     expect(bars.map(([, tone, x, , title]) => [tone, Number(x), title])).toEqual([
-      ['bad', 134, 'failed, 2026-11-21 05:30:00 UTC'],
-      ['good', 127, 'converged, 2026-11-21 05:20:00 UTC (and 12 later without changes)'],
-      ['good', 120, 'converged, 2026-11-21 05:10:00 UTC'],
+      ['bad', 15, 'failed, 2026-11-21 05:30:00 UTC'],
+      ['good', 8, 'converged, 2026-11-21 05:20:00 UTC (and 12 later without changes)'],
+      ['good', 1, 'converged, 2026-11-21 05:10:00 UTC'],
     ]);
     expect(new Set(bars.map(([, , , shape]) => shape)).size).toBe(2);
   });

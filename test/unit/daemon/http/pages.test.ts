@@ -211,7 +211,7 @@ describe('the page of a run', () => {
     expect(page).toContain('47 people have it.');
     expect(page).toContain('approve it under approvedDeletes');
     expect(page).toContain('typescript\\u0020');
-    expect(page).toContain('res-0020</code> … and 27 more');
+    expect(page).toContain('res-0010</code> … and 37 more');
     expect(page).toContain('<time datetime="2026-11-21T05:24:10.123Z">2026-11-21 05:24:10 UTC</time>');
     expect(page).toContain('<a href="/accounts/acme-eu">acme-eu</a>');
   });

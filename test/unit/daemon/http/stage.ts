@@ -40,6 +40,7 @@ export function makeAccount(name: string, parts: Partial<AccountView> = {}): Acc
     nextRunAt: '2026-11-21T05:45:00.000Z',
     backoffUntil: null,
     consecutiveFailures: 0,
+    drift: null,
     pending: null,
     approved: null,
     lastRun: makeRun({ account: name }),
