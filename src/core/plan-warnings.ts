@@ -102,7 +102,7 @@ export function catalogWarnings(diffs: readonly KindDiff[], extras: readonly Jud
   return diffs.flatMap((diff) => [
     ...diff.duplicates.map(({ name, kept, others }): Warning => ({
       code: 'duplicate',
-      message: `the ${diff.kind} “${name}” exists ${others.length + 1} times; ${kept.id} is kept, its duplicates are ${others
+      message: `the ${diff.kind} “${name}” exists ${others.length + 1} times; ${kept.id} is kept, its ${others.length === 1 ? 'duplicate is' : 'duplicates are'} ${others
         .map((entry) => entry.id)
         .join(', ')}`,
       kind: diff.kind,
