@@ -29,7 +29,7 @@ const FREE: ApprovalVerdict = { verdict: 'free', warnings: [] };
 const PLAN_STALE = {
   code: 'plan_stale',
   message:
-    'the account changed since this plan was made, so it no longer matches; nothing was written. Run `rolecall plan` again and review the new plan',
+    'the account or its file changed since this plan was made, so it no longer matches; nothing was written. Run `rolecall plan` again and review the new plan',
 };
 const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
 

@@ -23,8 +23,8 @@ type Source = 'accounts' | 'runs' | 'statuses' | 'kinds';
 const ARGUMENTS: Readonly<Record<string, readonly Source[]>> = {
   account: ['accounts'],
   run: ['runs'],
-  a: ['runs'],
-  b: ['runs'],
+  from: ['runs'],
+  to: ['runs'],
 };
 
 const OPTIONS: Readonly<Record<string, readonly Source[]>> = {
@@ -32,6 +32,17 @@ const OPTIONS: Readonly<Record<string, readonly Source[]>> = {
   kind: ['kinds'],
   account: ['accounts'],
 };
+
+/** The script of the library calls a function of the package bash-completion, which containers often lack. */
+const BASH_FALLBACK = `if ! declare -F _get_comp_words_by_ref > /dev/null; then
+    _get_comp_words_by_ref() {
+        cur=\${COMP_WORDS[COMP_CWORD]}
+        prev=\${COMP_WORDS[COMP_CWORD - 1]}
+        words=("\${COMP_WORDS[@]}")
+        cword=$COMP_CWORD
+    }
+fi
+`;
 
 /** Values without a description, which are known without reading anything. */
 function plain(values: readonly string[]): Value[] {
@@ -66,6 +77,7 @@ export function addCompletion({ program }: CommandLine, environment: () => Promi
     }
   }
   program.hook('preAction', async (_program, action) => {
+    if (action.name() === 'completion' && action.args[0] === 'bash') process.stdout.write(BASH_FALLBACK);
     if (action.name() !== 'complete') return;
     const words = separated(action.args);
     action.processedArgs = [words];

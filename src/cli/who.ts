@@ -40,8 +40,7 @@ async function who(
 ): Promise<ExitStatus> {
   const { renderWho } = await import('../report/who-report.ts');
   const nowMs = Date.now();
-  if (flags.at !== undefined && flags.at > nowMs + DAY_MS)
-    throw new UsageError('--at is in the future; give today or an earlier date');
+  const untilMs = flags.at === undefined ? undefined : pastMoment(flags.at, nowMs);
   const { service, configuration } = await loadForStore(environment, configFile);
   const journal = await environment.openJournal(service);
   try {
@@ -53,12 +52,12 @@ async function who(
       flags.accounts,
     );
     const kinds = flags.kind === undefined ? KINDS : [flags.kind];
-    const search: Search = { name, kinds, untilMs: flags.at, others: [] };
+    const search: Search = { name, kinds, untilMs, others: [] };
     const holders: AccountHolders[] = [];
     for (const account of accounts) holders.push(await holdersIn(journal.reader, account.name, search));
     const output = openOutput(flags);
     const isFound = holders.some(({ entries }) => entries.length > 0);
-    const at = flags.at === undefined ? null : new Date(flags.at).toISOString();
+    const at = untilMs === undefined ? null : new Date(untilMs).toISOString();
     if (isFound || flags.format === 'json')
       await output.print(renderWho({ name, at, nowMs, accounts: holders }, output.render));
     await output.close();
@@ -68,6 +67,12 @@ async function who(
   } finally {
     await journal.close();
   }
+}
+
+/** The moment, and now for one that is still to come today. Throws UsageError for a later one. */
+function pastMoment(atMs: number, nowMs: number): number {
+  if (atMs < nowMs + DAY_MS) return Math.min(atMs, nowMs);
+  throw new UsageError('--at is in the future; use a date until today');
 }
 
 interface Search {

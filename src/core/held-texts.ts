@@ -118,23 +118,25 @@ export function sharedExplanation(change: HeldChange): Explanation {
     own === null || general === null ? change.release : change.release.replace(own.release, () => general);
   return {
     reason: own === null ? change.reason : withoutSentence(change.reason, own.reason),
-    release: release.replace(approveText(change), () => 'approve the deletes'),
+    release: release.replace(approveText(change), () => 'approve the deletes in the account’s file'),
   };
 }
 
 /** What releases a change that is alone in its group; the approval itself is printed below it. */
 export function ownRelease(change: HeldChange): string {
-  return change.release.replace(approveText(change), () => 'approve the delete');
+  return change.release.replace(approveText(change), () => 'approve the delete in the account’s file');
 }
 
 function generalRelease({ rules, usedBy }: HeldChange): string | null {
   if (rules.includes('rename'))
     return usedBy.length === 0
       ? 'release the creates of the new names first'
-      : 'assign the new name to these people by hand; or approve the deletes';
+      : 'assign the new name to these people by hand; or approve the deletes in the account’s file';
   if (rules.includes('suspected_rename'))
-    return 'if it is a rename, declare it: { name: NEW, formerly: [OLD] }; if not, approve the deletes';
-  return rules.includes('in_use') ? 'remove them from these people; or approve the deletes' : null;
+    return 'if it is a rename, declare it: { name: NEW, formerly: [OLD] }; if not, approve the deletes in the account’s file';
+  return rules.includes('in_use')
+    ? 'remove them from these people; or approve the deletes in the account’s file'
+    : null;
 }
 
 /** The sentences of a reason are separated by semicolons; a sentence that is not one of them stays. */

@@ -240,6 +240,8 @@ export interface Journal {
    * after the clock was set back, they belong to ticks that are due again.
    */
   hasScheduledRun(account: string, fromMs: number, toMs: number): Promise<boolean>;
+  /** Marks the runs of all accounts whose processes have ended as interrupted, as the next run of each account would. */
+  interruptBrokenRuns(nowMs: number): Promise<void>;
   /**
    * Uses up the approval of the plan with this digest. An approval of another plan, or an expired one, lapses. During a
    * pause only a run that an operator requested takes an approval.

@@ -92,13 +92,13 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
         undelivered: await options.undelivered().catch(() => 0),
       };
     },
+    accountNames: () => registry.accounts().map(({ name }) => name),
     async accounts(names) {
       const records = new Map((await reader.accounts(names)).map((record) => [record.name, record]));
-      const accounts =
-        names === undefined
-          ? registry.accounts()
-          : names.map((name) => registry.account(name)).filter((account) => account !== undefined);
-      return accounts.map((account) => view(account, records.get(account.name)));
+      return names.flatMap((name) => {
+        const account = registry.account(name);
+        return account === undefined ? [] : [view(account, records.get(name))];
+      });
     },
     async accountFacts() {
       const briefs = new Map((await reader.accountBriefs()).map((brief) => [brief.name, brief]));

@@ -59,8 +59,10 @@ export interface DaemonView {
 
 export interface DaemonApi {
   overview(): Promise<DaemonView>;
-  /** All configured accounts, by name; or those of them that are named. */
-  accounts(names?: readonly string[]): Promise<readonly AccountView[]>;
+  /** The names of all configured accounts, in order. */
+  accountNames(): readonly string[];
+  /** Those of the named accounts that are configured. */
+  accounts(names: readonly string[]): Promise<readonly AccountView[]>;
   /** What decides the states of all configured accounts. Costs a tenth of `accounts`. */
   accountFacts(): Promise<readonly AccountFacts[]>;
   account(name: string): Promise<AccountView | null>;

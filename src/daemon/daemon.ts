@@ -2,6 +2,7 @@
 // which a tick becomes a run and its notifications.
 import type { PostedOutcome } from '../app/posted-plan.ts';
 import type { ApplyDeps } from '../app/request.ts';
+import { describeFailure } from '../app/run-result.ts';
 import type { Trigger } from '../core/journal.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { OperatorCommands } from '../core/operator.ts';
@@ -100,10 +101,22 @@ export function createDaemon(options: DaemonOptions): Daemon {
     return clock.nowMs() - scheduler.lastBeatMs() < STUCK_MS;
   }
 
+  /** Otherwise a killed run of an account that does not run soon would be shown as if it still worked. */
+  async function endBrokenRuns(): Promise<void> {
+    try {
+      await options.deps.journal.interruptBrokenRuns(clock.nowMs());
+    } catch (error) {
+      // The next run of each account ends them.
+      const { code, message } = describeFailure(error);
+      log.warn({ event: 'runs_not_ended', code, error: message }, 'killed runs could not be ended');
+    }
+  }
+
   return {
     api,
     async start() {
       isStarted = true;
+      await endBrokenRuns();
       notifier.start();
       queue.start((account, trigger) => runs.run(account, trigger));
       scheduler.start(onTick);

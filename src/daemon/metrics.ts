@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { Kind } from '../core/catalog.ts';
 import { ACTIONS, KINDS } from '../core/catalog.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
+import { createMetricsText } from './metrics-text.ts';
 
 export interface Metrics {
   /** The results of a run of an earlier process: sets the gauges, unless a run of this process has set or removed them. */
@@ -248,6 +249,6 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
       void forgetCounters(account);
     },
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text: createMetricsText(registry),
   };
 }

@@ -1,5 +1,4 @@
 // The report of `restore`: what a run deleted, the lines that ask for it again, and the people who had it.
-import { KINDS } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
 import { type DeletedEntry, restoringLines } from '../core/restoration.ts';
 import { looksLikeFormula, toCsv } from './csv.ts';
@@ -13,6 +12,7 @@ import {
   type Section,
 } from './document.ts';
 import { visible } from './escape-invisible.ts';
+import { KINDS } from '../core/catalog.ts';
 import { count, people } from './formatting.ts';
 import { sortedNaturally } from './natural-order.ts';
 import { renderReport } from './render.ts';
@@ -74,8 +74,8 @@ export function hasFormulas({ entries }: Restoration): boolean {
   );
 }
 
-function restoreReport(stored: Restoration): Report {
-  const restoration = { ...stored, entries: sortedNaturally(stored.entries, KINDS) };
+function restoreReport(restored: Restoration): Report {
+  const restoration = { ...restored, entries: sortedNaturally(restored.entries, KINDS) };
   const { run, entries, earlierRunId } = restoration;
   const document = {
     title: [code(run.account)],
@@ -151,8 +151,12 @@ function pasteSection({ file, entries }: Restoration): Section[] {
   ];
 }
 
-/** What a person must consider before the lines are pasted, once for all entries that it is true of. */
+/** Text output shows this many entries to consider. */
+const NOTED_ROWS = 40;
+
+/** What a person must consider before the lines are pasted: one group for the entries of the same notes. */
 function noteSection({ entries, file, listedAt }: Restoration): Section[] {
+  const columns = [{ head: 'Kind' }, { head: 'Name' }];
   const groups = new Map<string, { readonly title: Line; readonly rows: Line[][] }>();
   for (const entry of entries) {
     const notes = notesOf(entry, file, listedAt);
@@ -163,11 +167,15 @@ function noteSection({ entries, file, listedAt }: Restoration): Section[] {
     group.rows.push([[entry.kind], [code(entry.name)]]);
     groups.set(key, group);
   }
-  if (groups.size === 0) return [];
-  const columns = [{ head: 'Kind' }, { head: 'Name' }];
-  const all = [...groups.values()].map((group) => ({ columns, ...group }));
-  const count = all.reduce((sum, { rows }) => sum + rows.length, 0);
-  return [{ title: 'Before you paste', count, tone: 'warn', groups: all }];
+  const noted = [...groups.values()].map(({ title, rows }) => ({
+    title: [...title, ` (${rows.length})`],
+    columns,
+    rows,
+  }));
+  const amount = noted.reduce((sum, { rows }) => sum + rows.length, 0);
+  return amount === 0
+    ? []
+    : [{ title: 'Before you paste', count: amount, tone: 'warn', groups: noted, textRows: NOTED_ROWS }];
 }
 
 function notesOf(
@@ -180,11 +188,12 @@ function notesOf(
   const notes: Line[] = [];
   if (outcome === 'unknown') notes.push(['its delete was sent, and the outcome is unknown']);
   if (listed === 'same') notes.push(['the entry still exists', ...since]);
-  if (listed === 'other') notes.push(['an entry of this name exists', ...since]);
+  if (listed === 'other') notes.push(['an entry of this name exists again', ...since]);
   if (problem !== null) notes.push([`rolecall cannot create it: ${problem.split(';')[0] ?? problem}`]);
   switch (inFile) {
     case 'desired':
-      notes.push([`${named} names it already${listed === null ? ', so the next run creates it' : ''}`]);
+      if (listed === null) notes.push([`${named} names it already, so the next run creates it`]);
+      if (listed === 'other') notes.push([`${named} names it already, so only its people are missing`]);
       break;
     case 'formerly':
       notes.push([`${named} names it under formerly: remove it there, otherwise the file is invalid`]);

@@ -6,9 +6,9 @@ import type { Plan } from '../core/plan.ts';
 import { decompressHead } from './compressed-json.ts';
 import type { Database } from './tables.ts';
 
-/** Parsing this much JSON and rendering it takes about 50 ms. */
-const LARGE_BYTES = 2 * 1024 ** 2;
-const LARGE_OPERATIONS = 10_000;
+/** Parsing this much JSON and rendering it takes about 100 ms on a slow machine. */
+const LARGE_BYTES = 512 * 1024;
+const LARGE_OPERATIONS = 2500;
 
 interface Sizes {
   /** The bytes of the compressed plan. */

@@ -16,7 +16,10 @@ import { toIso } from './times.ts';
 
 export function runsJournal(
   db: Database,
-): Pick<Journal, 'beginRun' | 'forgetRun' | 'recordPlan' | 'endRun' | 'hasScheduledRun'> {
+): Pick<
+  Journal,
+  'beginRun' | 'forgetRun' | 'recordPlan' | 'endRun' | 'hasScheduledRun' | 'interruptBrokenRuns'
+> {
   return {
     async beginRun(run) {
       await interruptRuns(db, await brokenRuns(db, run.account, false, run.startedAtMs), run.startedAtMs);
@@ -69,6 +72,18 @@ export function runsJournal(
               and later.trigger in ('schedule', 'catch_up'))
         limit 1`.execute(db);
       return rows.length > 0;
+    },
+
+    async interruptBrokenRuns(nowMs) {
+      const running = await db
+        .selectFrom('runs')
+        .select('account')
+        .distinct()
+        .where('status', '=', 'running')
+        .execute();
+      for (const { account } of running) {
+        await interruptRuns(db, await brokenRuns(db, account, false, nowMs), nowMs);
+      }
     },
 
     async recordPlan(runId: string, plan: Plan) {

@@ -62,6 +62,7 @@ describe('the OpenAPI document of the daemon', () => {
       // The routes are only counted; none of these functions is called.
       daemon: {
         overview: never,
+        accountNames: () => [],
         accounts: never,
         account: never,
         accountFacts: never,

@@ -1,4 +1,5 @@
 // Shell completion: the scripts, and what they offer for commands, accounts, runs and fixed values.
+import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { RUN_STATUSES } from '../../src/core/journal.ts';
 import { FORMATS } from '../../src/report/document.ts';
@@ -71,4 +72,16 @@ test('completion reads the --config of the completed line, and is silent when no
   expect(await offered(s, 'show', '')).toEqual({ last: 'the newest run' });
   s.write('config/rolecall.yaml', ': : :');
   expect(await offered(s, 'show', '')).toEqual({});
+});
+
+test('the script for bash works without the package bash-completion', async () => {
+  const workspace = makeWorkspace('unused');
+  const { stdout } = await workspace.run(['completion', 'bash']);
+  const script = `${stdout}
+    rolecall() { echo "$*" > words; echo :4; }
+    compopt() { :; }
+    COMP_WORDS=(rolecall plan sh); COMP_CWORD=2
+    __rolecall_complete; cat words`;
+  const shell = spawnSync('bash', ['--norc', '--noprofile', '-c', script], { cwd: workspace.folder });
+  expect([shell.stderr.toString(), shell.stdout.toString()]).toEqual(['', 'complete -- plan sh\n']);
 });

@@ -20,7 +20,6 @@ import {
   refuseReaders,
   refuseWriting,
   requireToken,
-  takeTurns,
 } from './middleware.ts';
 import type { HttpLimits } from './limits.ts';
 import type { ShowPage } from './show-page.ts';
@@ -29,6 +28,7 @@ import { addOverview } from './pages/overview-routes.tsx';
 import { addPages } from './pages/page-routes.tsx';
 import { addSnapshotPages } from './pages/snapshot-routes.tsx';
 import { addRunEvents } from './run-events.tsx';
+import { takeTurns } from './request-turns.ts';
 import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { withSecurityHeaders } from './security-headers.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';

@@ -1,5 +1,4 @@
 // Checks requests before they reach the daemon: target, host, site, token, role, and whether writing is on.
-import { turn } from '../../platform/turns.ts';
 import type { Access } from './access.ts';
 import type { HttpContext, HttpMiddleware } from './context.ts';
 import { answerFailure, apiFailure, isApi, wantsPage } from './failure.tsx';
@@ -26,17 +25,6 @@ export const refuseMalformedTargets: HttpMiddleware = async (context, next) =>
   isValidTarget(context.env.incoming.url ?? '')
     ? await next()
     : await answerFailure(context, MALFORMED_TARGET);
-
-/**
- * Handles the other requests in turns, one in each iteration of the event loop, so that many large pages at once do not
- * delay probes.
- */
-export function takeTurns(probes: ReadonlySet<string>): HttpMiddleware {
-  return async (context, next) => {
-    if (!probes.has(context.req.path)) await turn();
-    return await next();
-  };
-}
 
 /** Without a token, a page of another site could reach this server through a host name of its own that resolves to loopback. */
 export const refuseOtherHosts: HttpMiddleware = async (context, next) =>

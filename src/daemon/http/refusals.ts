@@ -70,7 +70,7 @@ export const NO_SNAPSHOT: Failure = {
 export const NO_LISTS: Failure = {
   status: 404,
   code: 'not_found',
-  message: 'No lists of this account are stored. They are after its next run.',
+  message: 'No lists of this account are stored. Its next run that can read them stores them.',
 };
 
 export const NO_RUN: Failure = { status: 404, code: 'not_found', message: 'There is no such run.' };

@@ -45,7 +45,7 @@ export interface AccountList {
   readonly total: number;
   /** How many of the accounts that match the text are in each state. An account can be in several. */
   readonly counts: ReadonlyMap<AccountStateName, number>;
-  /** The changes that the last plans of these accounts contain and hold. */
+  /** The changes that the last plans of the matching accounts contain and hold. */
   readonly changes: { readonly toApply: number; readonly held: number };
   /** How many accounts match the text and the state. */
   readonly matching: number;
@@ -70,8 +70,8 @@ export function listAccounts(accounts: readonly AccountFacts[], wanted: AccountF
     total: accounts.length,
     counts: countStates(named),
     changes: {
-      toApply: sum(named, ({ drift }) => (drift?.create ?? 0) + (drift?.delete ?? 0)),
-      held: sum(named, ({ lastRun }) => lastRun?.held ?? 0),
+      toApply: sum(matching, ({ drift }) => (drift?.create ?? 0) + (drift?.delete ?? 0)),
+      held: sum(matching, ({ lastRun }) => lastRun?.held ?? 0),
     },
     matching: matching.length,
     pages,

@@ -6,6 +6,7 @@ import type { AccountView } from '../../daemon-api.ts';
 
 /** The states that the status of the last run does not show. */
 const MARKS: ReadonlySet<AccountStateName> = new Set([
+  'new',
   'invalid',
   'waiting',
   'paused',

@@ -129,7 +129,7 @@ function Notes({ shared, account, nowMs }: NotesProps) {
       {issue === undefined ? null : (
         <Note>
           {shorten(issue.replace(POSITION, 'line $1: '))}
-          {issues.length > 1 ? ` … and ${issues.length - 1} more` : ''}
+          {issues.length > 1 ? ` (and ${count(issues.length - 1, 'more error')})` : ''}
         </Note>
       )}
       {account.valid && lastRun?.errorCode ? (

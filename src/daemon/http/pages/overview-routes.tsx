@@ -1,6 +1,7 @@
 // The paths of the lists: all accounts, and all runs.
 import type { Hono } from 'hono';
 import type { RunMark } from '../../../core/journal-reader.ts';
+import { turn } from '../../../platform/turns.ts';
 import type { DaemonApi } from '../../daemon-api.ts';
 import type { HttpEnv } from '../context.ts';
 import { accountFilterOf, listAccounts } from './account-list.ts';
@@ -14,6 +15,7 @@ import { RunsPage } from './runs-page.tsx';
 export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => number): void {
   app.get('/', async (context) => {
     const [overview, accounts] = await Promise.all([daemon.overview(), daemon.accountFacts()]);
+    await turn();
     const list = listAccounts(
       accounts,
       accountFilterOf((name) => context.req.query(name)),

@@ -92,6 +92,15 @@ describe('the reading API', () => {
     });
   });
 
+  it('returns thousands of accounts in parts, as one list', async () => {
+    const names = Array.from({ length: 1200 }, (_, index) => `account-${index}`);
+    const { get } = await start({}, { accounts: names.map((name) => makeAccount(name)) });
+    const { json, headers } = await get('/api/v1/accounts', BEARER);
+    const listed = json() as { readonly accounts: readonly { readonly name: string }[] }; // by the schema
+    expect(listed.accounts.map(({ name }) => name)).toEqual(names);
+    expect(headers.get('content-type')).toBe('application/json');
+  });
+
   it('returns pending plans, approvals and drift', async () => {
     const approved = { digest: PENDING.digest, by: 'http', expiresAt: '2026-11-22T00:00:00.000Z' };
     const { get } = await start(

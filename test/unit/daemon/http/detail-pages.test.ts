@@ -113,7 +113,6 @@ describe('the page of an account', () => {
     expect(page).not.toContain('Remaining changes');
     const queued = await pageOf('/accounts/a', { accounts: [makeAccount('a', { activity: 'queued' })] });
     expect(queued).toContain('A run is queued.');
-    expect(queued).toContain('http-equiv="refresh"');
   });
 
   it('draws its last runs as charts, with their numbers in a table', async () => {

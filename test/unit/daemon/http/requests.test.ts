@@ -209,3 +209,22 @@ describe('every response', () => {
     expect(headers.get('strict-transport-security')).toMatch(/^max-age=\d{8}/);
   });
 });
+
+it('a probe does not wait for all pages that were requested before it', async () => {
+  let shown = 0;
+  const showPage = async () => {
+    const end = performance.now() + 20;
+    while (performance.now() < end);
+    shown += 1;
+    return { type: 'page', html: 'a page' } as const;
+  };
+  const { raw } = await start({ showPage });
+  const pages = Array.from({ length: 30 }, () =>
+    raw(`GET /accounts/acme-eu HTTP/1.1\r\n${AUTHORIZED}`, true),
+  );
+  const probe = await raw(`GET /healthz HTTP/1.1\r\n${AUTHORIZED}`);
+  expect(probe).toContain('200 OK');
+  expect(shown).toBeLessThan(15);
+  await Promise.all(pages);
+  expect(shown).toBe(30);
+});

@@ -172,8 +172,8 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
   };
   return {
     overview: async () => send(stage.overview),
-    accounts: async (names) =>
-      send(stage.accounts.filter(({ name }) => names === undefined || names.includes(name))),
+    accountNames: () => stage.accounts.map(({ name }) => name),
+    accounts: async (names) => send(stage.accounts.filter(({ name }) => names.includes(name))),
     accountFacts: async () => send(stage.accounts),
     account: async (name) => send(find(name)),
     async runs(filter) {
