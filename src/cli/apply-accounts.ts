@@ -55,7 +55,7 @@ export async function applyToAccounts(
   names: readonly string[],
   options: ApplyOptions,
 ): Promise<ExitStatus> {
-  const detail = reportDetail(options);
+  const chosen = reportDetail(options);
   const asks = !options.yes && options.planFile === undefined;
   const saved = options.planFile === undefined ? null : await readSavedPlan(options.planFile, environment);
   const loaded = await loadAccounts(environment, configFile, []);
@@ -67,6 +67,7 @@ export async function applyToAccounts(
   const { observer } = progress;
   const limit = service.daemon.maxRuns;
   const session = await environment.openSession(configuration, service, { ...options, observer });
+  const detail = { ...chosen, hasLocalChanges: session.commit?.dirty === true };
   try {
     const consent = asks
       ? await askToApply(

@@ -69,7 +69,7 @@ export async function planAccounts(
     const status = await report(
       planned.map(({ result }) => result),
       options,
-      detail,
+      { ...detail, hasLocalChanges: session.commit?.dirty === true },
     );
     return signals.stop.aborted ? EXIT.interrupted : status;
   } finally {

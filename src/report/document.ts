@@ -117,6 +117,8 @@ export interface ReportDetail {
   readonly compact?: boolean | undefined;
   /** Of several accounts, those without changes are counted only. */
   readonly onlyChanges?: boolean | undefined;
+  /** Whether the configuration differs from its commit. */
+  readonly hasLocalChanges?: boolean;
 }
 
 /** How to print a report. Colour and width (in columns) apply to text only. */

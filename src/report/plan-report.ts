@@ -1,4 +1,5 @@
 // The report of `plan`, which `apply` also shows before it asks: one document for each account.
+import { NO_HISTORY } from '../core/plan-warnings.ts';
 import type { Plan, PlanResult } from '../core/plan.ts';
 import { leftAloneSection, PLANNED, warningSection } from './change-sections.ts';
 import { code, type Fact, type Report, type ReportDocument, type ReportOptions } from './document.ts';
@@ -67,7 +68,7 @@ function accountDocuments(plans: readonly PlanResult[], options: PlanReportOptio
   if (isDense(options.accounts, options)) {
     return shown.map((plan) => accountLines(plan, { all: compact, accounts: shown.length }));
   }
-  return shown.map(planDocument);
+  return shown.map((plan) => planDocument(plan, options.hasLocalChanges));
 }
 
 /** Whether each of so many accounts is a few lines, without empty lines between them. */
@@ -85,22 +86,29 @@ function isBrief({ format, accounts, verbose = false }: PlanReportOptions): bool
 }
 
 /** The report model of one plan: first what matters most, so that a reader can stop at any point. */
-export function planDocument(plan: PlanResult): ReportDocument {
+export function planDocument(plan: PlanResult, hasLocalChanges = false): ReportDocument {
   if (plan.status === 'failed') return failedDocument(plan);
   const title = [code(plan.account)];
   const status = planStatus(plan);
-  const warnings = warningSection(plan.warnings);
   const completeBy = `rolecall plan ${plan.account} --verbose`;
-  if (isQuiet(plan)) return { title, status, headline: [], facts: [], sections: warnings, completeBy };
+  if (isQuiet(plan)) {
+    // Without history deletes are held, which does not matter to a plan without any.
+    const sections = warningSection(plan.warnings.filter((warning) => warning.code !== NO_HISTORY));
+    return { title, status, headline: [], facts: [], sections, completeBy };
+  }
   const isBlocked = plan.status === 'blocked';
   const titles = isBlocked ? BLOCKED : PLANNED;
   return {
     title,
     status,
     headline: isBlocked ? blockedLines(plan) : [],
-    facts: planFacts(plan),
+    facts: planFacts(plan, hasLocalChanges),
     factsLast: true,
-    sections: [...plannedSections(plan, titles), ...warnings, ...leftAloneSection(plan.leftAlone)],
+    sections: [
+      ...plannedSections(plan, titles),
+      ...warningSection(plan.warnings),
+      ...leftAloneSection(plan.leftAlone),
+    ],
     summary: [`${isBlocked ? 'Blocked, nothing will be written' : 'Plan'}: ${summaryText(plan.summary)}.`],
     completeBy,
     ...nextOf(plan),
@@ -108,7 +116,7 @@ export function planDocument(plan: PlanResult): ReportDocument {
 }
 
 /** The facts that identify a plan. */
-function planFacts(plan: Plan): Fact[] {
+function planFacts(plan: Plan, hasLocalChanges: boolean): Fact[] {
   return [
     {
       label: 'Account id',
@@ -116,7 +124,10 @@ function planFacts(plan: Plan): Fact[] {
     },
     {
       label: 'Commit',
-      line: plan.configCommit === null ? ['not in git'] : [code(shortCommit(plan.configCommit))],
+      line:
+        plan.configCommit === null
+          ? ['not in git']
+          : [code(shortCommit(plan.configCommit)), hasLocalChanges ? ' with local changes' : ''],
     },
     { label: 'Plan digest', line: [code(plan.digest)] },
   ];

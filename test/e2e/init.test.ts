@@ -161,7 +161,7 @@ test('init --sandbox prints three commands, which lead to an empty plan of the s
   const port = await freePort();
   const { status, stdout } = await s.here(['init', '--sandbox', '--port', String(port)]);
   expect([status, s.files()]).toEqual([0, [...WRITTEN, 'config/sandbox.json'].toSorted()]);
-  const commands = [...stdout.matchAll(/^ {2}(.*?) +# /gm)].map(([, command = '']) => command.split(' '));
+  const commands = [...stdout.matchAll(/^ {2}(\S.*)$/gm)].map(([, command = '']) => command.split(' '));
   const [start = [], variable = [], plan = []] = commands;
   const running = s.start(start.slice(1), { withoutConfig: true });
   await until('the sandbox listens', () => running.output().stdout.includes('listens at'));

@@ -310,6 +310,20 @@ function manyPlans(): PlanResult[] {
   });
 }
 
+it('a plan says that the configuration differs from its commit', () => {
+  const changing = makePlan({ operations: [create('a')], configCommit: '3f2a91c0d1e2' });
+  expect(renderPlans([changing], { ...TEXT, hasLocalChanges: true })).toContain(
+    'Commit       3f2a91c0d1e2 with local changes\n',
+  );
+  expect(renderPlans([changing], TEXT)).toContain('Commit       3f2a91c0d1e2\n');
+});
+
+it('a plan without changes does not warn that deletes would be held', () => {
+  const warnings = [{ code: 'no_history', message: 'no earlier lists' }];
+  expect(renderPlans([makePlan({ operations: [], warnings })], TEXT)).not.toContain('no_history');
+  expect(renderPlans([makePlan({ operations: [create('a')], warnings })], TEXT)).toContain('no_history');
+});
+
 describe('a long report', () => {
   it.each([100, Number.POSITIVE_INFINITY])(
     'of 500 creates and 295 held deletes has fewer than 120 lines at width %d',
