@@ -214,6 +214,7 @@ export const MIGRATIONS: readonly string[] = [
   alter table runs add column planned_creates integer;
   alter table runs add column planned_deletes integer;
   alter table runs add column people_affected integer;
+  create index runs_by_status on runs (status, started_at desc);
   alter table accounts add column remaining_creates integer;
   alter table accounts add column remaining_deletes integer;
   `,

@@ -3,6 +3,7 @@ import type { RunProgress, TrendPoint } from '../../../core/journal-reader.ts';
 import type { RunRecord } from '../../../core/journal.ts';
 import type { OperatorActionRecord } from '../../../core/operator.ts';
 import type { Plan } from '../../../core/plan.ts';
+import { waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { OUTCOME_MESSAGES } from '../actions.ts';
 import type { ActionOutcome } from '../actions.ts';
@@ -76,7 +77,7 @@ export function AccountPage(props: AccountPageProps) {
       <Notice tone="bad" title="The configuration of this account is invalid." lines={account.issues} />
       <Notice tone="bad" title={failureTitle(lastRun)} lines={failureLines(account)} />
       <PauseNotice pause={account.pause} />
-      {account.activity === 'queued' && progress === null ? <QueuedRun /> : null}
+      {progress === null && isChanging(account, progress) ? <QueuedRun /> : null}
       {progress === null || lastRun === null ? null : (
         <section>
           <h2>
@@ -132,7 +133,12 @@ export function AccountPage(props: AccountPageProps) {
 
 /** Whether a run of the account works, or starts soon. */
 function isChanging(account: AccountView, progress: RunProgress | null): boolean {
-  return account.activity !== 'idle' || progress !== null;
+  return account.activity !== 'idle' || progress !== null || isAboutToApply(account);
+}
+
+/** The daemon finds an approval a moment later. */
+function isAboutToApply(account: AccountView): boolean {
+  return account.pending !== null && account.pause === null && !waitsForApproval(account);
 }
 
 /** The plan that waits, or what remains after the last run that planned. Nothing while a run changes it. */

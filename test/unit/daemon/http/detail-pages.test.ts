@@ -115,6 +115,15 @@ describe('the page of an account', () => {
     expect(queued).toContain('A run is queued.');
   });
 
+  it('counts as queued after an approval, so that its page follows the run', async () => {
+    const approved = { digest: PENDING.digest, by: 'ada', expiresAt: '2026-11-22T05:00:00.000Z' };
+    const account = makeAccount('a', { mode: 'approve', pending: PENDING, approved });
+    expect(await pageOf('/accounts/a', { accounts: [account] })).toContain('data-reload=""');
+    const pause = { since: null, by: null, reason: null };
+    const paused = await pageOf('/accounts/a', { accounts: [{ ...account, pause }] });
+    expect(paused).not.toContain('data-reload');
+  });
+
   it('draws its last runs as charts, with their numbers in a table', async () => {
     const point = (minute: number, skills: number | null) => ({
       runId: RUN_ID,
