@@ -5,7 +5,6 @@ import {
   type Pair,
   type YAMLMap,
   type YAMLSeq,
-  Lexer,
   isCollection,
   isMap,
   isScalar,
@@ -13,6 +12,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
+import { commentsIn } from './comments.ts';
 import { type Splice, columnOf, insertion, lineBreak, lineEnd, lineStart, spliced } from './text-edits.ts';
 
 /** The changes of the items of a list. */
@@ -200,11 +200,6 @@ function editBlockList(file: EditableYaml, key: Node, list: YAMLSeq, edit: ListE
     splices.push({ start: colon, end: colon, text: ' []' });
   }
   return spliced(text, splices);
-}
-
-/** The comments in a piece of text that is written anew, which would be lost with it. */
-function commentsIn(item: string): string[] {
-  return [...new Lexer().lex(item)].filter((token) => token.startsWith('#'));
 }
 
 function editFlowList(file: EditableYaml, key: Node, list: YAMLSeq, edit: ListEdit): string {
