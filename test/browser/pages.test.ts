@@ -109,7 +109,9 @@ describe.skipIf(!hasBrowser)('the pages in a browser', () => {
       await page.getByRole('status').filter({ hasText: 'approved' }).waitFor();
 
       const runId = await runningRun(stage, account);
-      await page.reload();
+      // The page with the script follows the run by itself.
+      if (javaScriptEnabled) await page.locator(`a[href="/runs/${runId}"]`).first().waitFor();
+      else await page.reload();
       await tabTo(page, new RegExp(runId));
       await page.keyboard.press('Enter');
       await page.waitForURL(`/runs/${runId}`);
