@@ -23,7 +23,7 @@ export async function answerFailure(context: HttpContext, failure: Failure): Pro
       </p>
     </Layout>
   );
-  return await context.html(await pageText(page), status, { ...headers });
+  return context.html(await pageText(page), status, { ...headers });
 }
 
 export function isApi(context: HttpContext): boolean {

@@ -19,7 +19,7 @@ const WRONG_TOKEN: Failure = { ...UNAUTHORIZED, message: 'The token is wrong.' }
 export function addSignIn(app: Hono<HttpEnv>, access: Access, limits: HttpLimits): void {
   app.get(SIGN_IN, async (context) => {
     const page = <SignInPage next={localPath(context.req.query('next') ?? '/')} />;
-    return await context.html(await pageText(page));
+    return context.html(await pageText(page));
   });
 
   app.post(SIGN_IN, async (context) => {
@@ -54,13 +54,13 @@ export async function showSignIn(context: HttpContext): Promise<Response> {
   const { status, headers = {} } = UNAUTHORIZED;
   const next = isReading ? localPath(context.env.incoming.url ?? '/') : '/';
   const page = isReading && comesFromElsewhere(context) ? <ReturnPage /> : <SignInPage next={next} />;
-  return await context.html(await pageText(page), status, { ...headers });
+  return context.html(await pageText(page), status, { ...headers });
 }
 
 async function refuseSignIn(context: HttpContext, failure: Failure, next: string): Promise<Response> {
   const { status, message, headers = {} } = failure;
   const page = <SignInPage next={next} problem={message} />;
-  return await context.html(await pageText(page), status, { ...headers });
+  return context.html(await pageText(page), status, { ...headers });
 }
 
 /**
