@@ -113,7 +113,7 @@ export async function playStates(stage: Stage): Promise<void> {
   // Creates of these accounts take their time.
   sandbox.setFaults([
     ...FAULTS,
-    ...[JOURNEYS.script, JOURNEYS.plain].map((account) => delay(account, 600)),
+    ...[JOURNEYS.script, JOURNEYS.plain].map((account) => delay(account, 1500)),
     delay('running-eu', 4500),
   ]);
   await approve(stage, 'running-eu');

@@ -29,5 +29,5 @@ for (const place of document.querySelectorAll('[data-events]')) {
     if (events.readyState === EventSource.CLOSED) setTimeout(loadAgain, 10000);
   });
 }
-if (document.querySelector('[data-reload]') !== null) setTimeout(loadAgain, 3000);
+if (document.querySelector('[data-reload]') !== null) setTimeout(loadAgain, 2000);
 `;
