@@ -44,7 +44,9 @@ test('dump --write reports what it wrote, or that nothing changed', async () => 
   const s = await scene({ skills: ['Go', 'Perl'], roles: ['Dev'], file: 'accountId: "42"\nskills: [Go]' });
   const wrote = await s.run(['dump', 'acme', '--write']);
   expect(wrote).toMatchObject({ status: 0, stdout: '' });
-  expect(wrote.stderr).toMatch(/^acme: changed config\/accounts\/acme\.yaml, which describes the account’s 2 skills now\n$/m);
+  expect(wrote.stderr).toMatch(
+    /^acme: changed config\/accounts\/acme\.yaml, which describes the account’s 2 skills now\n$/m,
+  );
   const again = await s.run(['dump', 'acme', '--write']);
   expect(again.stderr).toMatch(
     /^acme: nothing to change: config\/accounts\/acme\.yaml describes the account’s 2 skills already\n$/m,

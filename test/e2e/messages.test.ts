@@ -43,11 +43,7 @@ const CASES: readonly Case[] = [
   {
     failure: 'a service that requests a pause of an hour',
     options: always({ type: 'rate-limit', retryAfter: 3600 }),
-    expected: [
-      'requested a pause until',
-      NOTHING,
-      'Next: rolecall apply acme after the time given above',
-    ],
+    expected: ['requested a pause until', NOTHING, 'Next: rolecall apply acme after the time given above'],
     never: 'doctor',
   },
   {

@@ -24,7 +24,7 @@ export const LIVE_SCRIPT = `'use strict';
   live().after(control);
 
   function show(text) {
-    button.textContent = isOff ? 'Resume updates' : 'Pause updates';
+    button.textContent = isOff ? 'Update this page again' : 'Stop updating this page';
     message.textContent = text;
   }
 

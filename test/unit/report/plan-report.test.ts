@@ -261,7 +261,9 @@ describe('held changes', () => {
   it('show the old and the new name of a rename side by side, with the people who are still to be moved', () => {
     const text = renderPlans([plannedHolds([])], TEXT);
     expect(text).toContain('- skill  Old  → New; name”  2 people have it  ada, grace\n');
-    expect(text).toContain('Release  assign “New; name”” to those people by hand; or approve the delete in the account’s\n');
+    expect(text).toContain(
+      'Release  assign “New; name”” to those people by hand; or approve the delete in the account’s\n',
+    );
   });
 
   it('show where a name differs from the desired one that it is near to, also if nobody can see it', () => {
