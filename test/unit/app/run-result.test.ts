@@ -167,7 +167,7 @@ describe('a run that failed', () => {
       new ServiceError('unavailable', 'cut'),
       TRAFFIC,
     );
-    expect(ended).toMatchObject({ status: 'interrupted', failure: { code: 'unavailable' } });
+    expect(ended).toMatchObject({ status: 'interrupted', failure: { code: 'interrupted' } });
   });
 
   it.each([undefined, new Error('full as well')])(
