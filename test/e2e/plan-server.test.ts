@@ -88,7 +88,9 @@ test('plan --server returns the plan that the next run of the daemon makes from 
   );
   edit('policy: { ownership: managed }\nskills: [Go, Flap, New]');
   const result = await ask();
-  expect(result).toMatchObject({ status: 0, stderr: '' });
+  expect(result.status).toBe(0);
+  // A slow machine shows what is waited for.
+  expect(result.stderr).not.toMatch(/warning|error/);
   const plan = onlyPlan(result);
   expect(changesOf(plan)).toEqual(['create New', 'delete Dropped']);
   expect(holds(plan)).toEqual({ Flap: ['flapping'] });
@@ -169,7 +171,7 @@ test('plan --server has the exit statuses and the reports of a local plan', asyn
   s.sandbox.clearRequests();
   expect(await statusOf('nobody')).toBe(64);
   expect(s.sandbox.requests()).toEqual([]);
-});
+}, 90_000);
 
 test('plan --server reports a wrong or missing token, an invalid address and a stopped daemon', async () => {
   const { s, ask, daemon, client } = await stage({ file: 'skills: [Go]' });
