@@ -70,7 +70,11 @@ export function openStore(file: string, options: OpenOptions = {}): Store {
         throw error;
       }
     },
-    close: () => db.destroy(),
+    async close() {
+      // kysely closes only what it has used: without a query, the file would stay open, and count as open, for ever.
+      await db.connection().execute(() => Promise.resolve());
+      await db.destroy();
+    },
   };
 }
 
