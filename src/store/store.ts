@@ -39,6 +39,7 @@ export interface Store {
    */
   verify(signal?: AbortSignal): Promise<void>;
   prune(retention: ServiceSettings['retention'], nowMs: number): Promise<Pruned>;
+  /** Closes the store; a second call has no effect. */
   close(): Promise<void>;
 }
 
@@ -46,6 +47,7 @@ export interface Store {
 export function openStore(file: string, options: OpenOptions = {}): Store {
   const db = openDatabase(file, options);
   const opened = storeFile(file);
+  let closing: Promise<void> | undefined;
   return {
     journal: withStoreErrors(opened, {
       ...accountsJournal(db),
@@ -70,12 +72,14 @@ export function openStore(file: string, options: OpenOptions = {}): Store {
         throw error;
       }
     },
-    async close() {
-      // kysely closes only what it has used: without a query, the file would stay open, and count as open, for ever.
-      await db.connection().execute(() => Promise.resolve());
-      await db.destroy();
-    },
+    close: () => (closing ??= closeDatabase(db)),
   };
+}
+
+/** Closes the file also when no query was made: kysely closes only what it has used. */
+async function closeDatabase(db: Database): Promise<void> {
+  await db.connection().execute(() => Promise.resolve());
+  await db.destroy();
 }
 
 /** Writes the present version again. This changes nothing, but it writes a page, which fails on a full disk. */
