@@ -9,21 +9,21 @@ import type { Outbox } from '../core/outbox.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { PERSON_PATIENCE_MS, RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import type { Database } from './tables.ts';
-import { openDatabase, type OpenOptions, toStoreError } from './database.ts';
+import { openDatabase, type OpenOptions, toStoreError } from './sqlite/database.ts';
 import { immediately } from './transactions.ts';
 import { journalReader } from './journal-reader.ts';
 import { createLocks } from './locks.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { MIGRATIONS } from './sqlite/migrations.ts';
 import { observationsJournal } from './observations.ts';
 import { operatorCommands } from './operator-commands.ts';
 import { operationsJournal } from './operations.ts';
 import { createOutbox } from './outbox.ts';
-import { checkPages } from './page-check.ts';
+import { checkPages } from './sqlite/page-check.ts';
 import { prune, type Pruned } from './retention.ts';
 import { accountHistoryJournal } from './account-history.ts';
 import { accountsJournal } from './accounts.ts';
 import { runsJournal } from './runs.ts';
-import { type StoreFile, storeFile } from './store-file.ts';
+import { type StoreFile, storeFile } from './sqlite/store-file.ts';
 
 export interface Store {
   readonly journal: Journal;

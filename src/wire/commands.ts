@@ -74,7 +74,7 @@ export function createEnvironment(version: string): Environment {
       return { reader: store.reader, operator: store.operator, memory, close: () => store.close() };
     },
     backupStore: async (service, file, onProgress) =>
-      (await import('../store/backup.ts')).backupStore(service.store, file, onProgress),
+      (await import('../store/sqlite/backup.ts')).backupStore(service.store, file, onProgress),
     openReadable: async (service, options) =>
       (await import('./session.ts')).openReadable(version, service, options),
     async dumpAccount(configFile, service, account, contents) {

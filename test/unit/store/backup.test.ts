@@ -4,7 +4,7 @@ import { copyFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQLite, sqlitePath } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { backupStore } from '../../../src/store/backup.ts';
+import { backupStore } from '../../../src/store/sqlite/backup.ts';
 import { fixture, newFolder } from './fixture.ts';
 
 /** A process that commits to a store without pause, until the test ends. Resolves after its first commit. */

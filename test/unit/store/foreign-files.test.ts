@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { APPLICATION_ID } from '../../../src/store/inspect-file.ts';
-import { MIGRATIONS } from '../../../src/store/migrations.ts';
+import { APPLICATION_ID } from '../../../src/store/sqlite/inspect-file.ts';
+import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { failure, fixture, newFolder } from './fixture.ts';
 
@@ -189,7 +189,7 @@ describe('a file of another program', () => {
   });
 
   it('is neither a target nor a source of a backup', async () => {
-    const { backupStore } = await import('../../../src/store/backup.ts');
+    const { backupStore } = await import('../../../src/store/sqlite/backup.ts');
     const file = foreign(PLACES);
     const before = snapshot(join(file, '..'));
     await expect(backupStore(file, join(newFolder(), 'copy.db'))).rejects.toMatchObject({

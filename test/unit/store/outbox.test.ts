@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { NotifiedState } from '../../../src/core/notice.ts';
 import type { NewNotice, QueuedNotice, TargetUpdate } from '../../../src/core/outbox.ts';
 import { CLAIM_MS } from '../../../src/core/outbox.ts';
-import { MIGRATIONS } from '../../../src/store/migrations.ts';
+import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import type { Fixture } from './fixture.ts';
 import { DAY_MS, fixture, newFolder, runId, T0 } from './fixture.ts';
 

@@ -1,6 +1,6 @@
 // The delete of large runs in several transactions.
 import { expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../../src/store/database.ts';
+import { openDatabase } from '../../../src/store/sqlite/database.ts';
 import { deleteLargeOperations } from '../../../src/store/small-transactions.ts';
 import { fixture, operation } from './fixture.ts';
 

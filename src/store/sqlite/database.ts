@@ -2,16 +2,16 @@
 import { accessSync, chmodSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
-import { StoreError } from '../core/errors.ts';
-import { nearKey } from '../core/names.ts';
-import { SQLite } from '../platform/sqlite.ts';
+import { StoreError } from '../../core/errors.ts';
+import { nearKey } from '../../core/names.ts';
+import { SQLite } from '../../platform/sqlite.ts';
 import { APPLICATION_ID, inspectStoreFile, newerStore } from './inspect-file.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { countAsOpen } from './open-files.ts';
 import { openPrivateCopy } from './private-copy.ts';
 import { recovery } from './recovery.ts';
 import { makeStoreFolder } from './store-folder.ts';
-import type { Database, Tables } from './tables.ts';
+import type { Database, Tables } from '../tables.ts';
 
 export interface OpenOptions {
   /** Fails when the store does not exist. */
