@@ -13,6 +13,7 @@ import { type AccountContext, type AccountRead, readAccount } from './account-fi
 import { type Catalogs, openCatalogs } from './catalog-file.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
 import { joinAccounts } from './join-accounts.ts';
+import { openListMerger } from './merge-lists.ts';
 import { checkTrust, trustOf } from './trust.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
 
@@ -71,7 +72,8 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const known = before?.inherited === inherited ? before.accounts : undefined;
   const catalogs = openCatalogs(files);
   const accounts = new Map<string, KeptAccount>();
-  const context = { files, today, defaults: read.defaults, regions: read.regions };
+  const merger = openListMerger();
+  const context = { files, today, merger, defaults: read.defaults, regions: read.regions };
   let yieldAt = performance.now() + YIELD_AFTER_MS;
   let names = 0;
   for (const file of matched) {
@@ -214,25 +216,7 @@ function keepAccount(
       return catalogs.read(catalog);
     },
   });
-  return { read: withoutFileText(read), digest: source.digest, catalogs: extended, today: context.today };
-}
-
-/**
- * A copy whose strings do not keep the file's text in memory (see `detached` in source-text.ts). Entries and issues are
- * detached already, and those of a catalog are shared by all accounts that extend it, so they are not copied.
- */
-function withoutFileText({ settings, issues, ...rest }: AccountRead): AccountRead {
-  const alone = { ...structuredClone(rest), issues };
-  if (settings === undefined) return alone;
-  const { desired, ...others } = settings;
-  const { approvedDeletes, ...entries } = desired;
-  return {
-    ...alone,
-    settings: {
-      ...structuredClone(others),
-      desired: { ...entries, approvedDeletes: structuredClone(approvedDeletes) },
-    },
-  };
+  return { read, digest: source.digest, catalogs: extended, today: context.today };
 }
 
 function isSame(
