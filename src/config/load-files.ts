@@ -29,6 +29,8 @@ export interface LoadTarget {
   readonly signal?: AbortSignal | undefined;
   /** Limit for the names of all accounts together. */
   readonly mostNames?: number | undefined;
+  /** Reads also the files whose stamps have not changed. */
+  readonly everyFile?: boolean | undefined;
 }
 
 /**
@@ -37,6 +39,8 @@ export interface LoadTarget {
 interface KeptAccount {
   readonly read: AccountRead;
   readonly digest: string;
+  /** Of the last read that found this digest; see `ConfigurationFiles.stamp`. */
+  stamp: string | undefined;
   /** The catalogs that it extends, with their digests. */
   readonly catalogs: ReadonlyMap<string, string>;
   readonly today: string;
@@ -59,8 +63,8 @@ export interface KeptLoad {
 const YIELD_AFTER_MS = 10;
 
 /**
- * Reads every file and parses those that changed since the load `before`. Returns `before` itself if nothing has
- * changed.
+ * Parses the files that changed since the load `before`, and reads only the files whose stamps changed. Returns `before`
+ * itself if nothing has changed.
  */
 export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<KeptLoad> {
   const { files, today, signal, mostNames = Infinity } = target;
@@ -73,7 +77,8 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const catalogs = openCatalogs(files);
   const accounts = new Map<string, KeptAccount>();
   const merger = openListMerger();
-  const context = { files, today, merger, defaults: read.defaults, regions: read.regions };
+  const everyFile = target.everyFile === true;
+  const context = { files, today, merger, everyFile, defaults: read.defaults, regions: read.regions };
   let yieldAt = performance.now() + YIELD_AFTER_MS;
   let names = 0;
   for (const file of matched) {
@@ -196,16 +201,20 @@ function tooManyNames(most: number): UsageError {
 
 function keepAccount(
   file: string,
-  context: Omit<AccountContext, 'readCatalog'>,
+  context: Omit<AccountContext, 'readCatalog'> & { readonly everyFile: boolean },
   catalogs: Catalogs,
   known: KeptAccount | undefined,
 ): KeptAccount {
-  const source = context.files.read(file);
-  if (
-    known?.digest === source.digest &&
+  const isValid =
+    known !== undefined &&
     (known.today === context.today || !known.read.isDated) &&
-    [...known.catalogs].every(([catalog, digest]) => catalogs.digest(catalog) === digest)
-  ) {
+    [...known.catalogs].every(([catalog, digest]) => catalogs.digest(catalog) === digest);
+  if (isValid && !context.everyFile && known.stamp !== undefined) {
+    if (known.stamp === context.files.stamp(file)) return known;
+  }
+  const source = context.files.read(file);
+  if (isValid && known.digest === source.digest) {
+    known.stamp = source.stamp;
     return known;
   }
   const extended = new Map<string, string>();
@@ -216,7 +225,8 @@ function keepAccount(
       return catalogs.read(catalog);
     },
   });
-  return { read, digest: source.digest, catalogs: extended, today: context.today };
+  const { digest, stamp } = source;
+  return { read, digest, stamp, catalogs: extended, today: context.today };
 }
 
 function isSame(
