@@ -234,6 +234,15 @@ test('status shows one line for each account, the most urgent first, also of acc
   expect(s.sandbox.requests().filter(({ method }) => method !== 'GET')).toHaveLength(1);
 });
 
+test('status --watch ends without a message at the first change after the reader of its pipe has ended', async () => {
+  const s = await scene({ file: 'skills: [New]' });
+  const watching = s.start(['status', '--watch']);
+  await s.until('it prints the account', () => watching.output().stdout.includes('not run yet'));
+  watching.process.stdout?.destroy();
+  await s.run(['pause', 'acme', '--reason', 'lunch']);
+  expect(await watching.ended).toMatchObject({ status: 0, stderr: '' });
+});
+
 test('status --watch prints a block for each change until it is interrupted', async () => {
   const s = await scene({ file: 'skills: [New]' });
   s.configure('skills: [1.0]', 'broken');
