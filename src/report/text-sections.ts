@@ -121,14 +121,16 @@ interface Layout {
   readonly below: readonly (readonly Line[])[];
 }
 
-/** Puts the cells into columns. A cell that may be below its row is beside it where it fits. */
+/** Puts the cells into columns, without those that are empty. A cell that may be below its row is beside it where it fits. */
 function layOut(printer: Printer, group: Group, indent: number): Layout {
   const { columns, rows, tone } = group;
   const text = (line: Line): string => {
     const cell = printer.inline(line);
     return tone === undefined ? cell : printer.paint(tone, cell);
   };
-  const beside = columns.flatMap((column, index) => (column.below ? [] : [{ ...column, index }]));
+  const beside = columns.flatMap((column, index) =>
+    !column.below && rows.some((row) => (row[index] ?? []).length > 0) ? [{ ...column, index }] : [],
+  );
   const cells = rows.map((row) => beside.map(({ index }) => text(row[index] ?? [])));
   const aligns = [...beside.map(({ align = 'left' }) => align), 'left' as const];
   const overflow = columns.findIndex(({ below }) => below === 'overflow');

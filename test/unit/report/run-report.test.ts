@@ -14,6 +14,7 @@ import {
   resourceIds,
   TEXT,
 } from './samples.ts';
+import type { OperationRecord } from '../../../src/core/journal.ts';
 import type { RunDetail } from '../../../src/core/journal-reader.ts';
 
 function report(run: Parameters<typeof makeRun>[0], parts: Partial<RunDetail> = {}): RunDetail {
@@ -334,6 +335,30 @@ describe('the report of history', () => {
     );
     expect(lines[2]).toContain('  日本     converged');
     expect(lines.at(-1)).toBe('250 runs.');
+  });
+
+  it('counts failed, doubtful and untried operations as the report of the run does', () => {
+    const statuses = { done: 1, failed: 1, unknown: 1, sent: 1, skipped: 2, pending: 1 } as const;
+    const names = Object.entries(statuses).flatMap(([status, times]) => Array<string>(times).fill(status));
+    const operations = names.map((status, index) =>
+      makeOperation(index + 1, `S${index}`, { status: status as OperationRecord['status'] }),
+    );
+    const run = makeRun({ status: 'interrupted', created: 1, failed: 3 });
+    const tallies = new Map([[run.id, { statuses, planned: { create: 7, delete: 0 } }]]);
+    const [heads, row] = renderRuns([run], TEXT, { tallies }).split('\n');
+    expect(heads).toMatch(/Created +Deleted +Held +Failed +In doubt +Not tried +Duration/);
+    expect(row).toMatch(/interrupted +cli, apply +\+1 +0 +0 +1 +2 +3 +12\.4 s/);
+    expect(renderRun({ run, operations, plan: null, warnings: [] }, TEXT)).toContain(
+      '1 created, 0 deleted, 0 held, 1 failed, 2 in doubt, 3 not tried,',
+    );
+  });
+
+  it('shows what a dry run planned', () => {
+    const run = makeRun({ status: 'planned', mode: 'plan', held: 2 });
+    const tallies = new Map([[run.id, { statuses: {}, planned: { create: 3, delete: 0 } }]]);
+    expect(renderRuns([run], TEXT, { tallies }).split('\n')[1]).toMatch(
+      /planned +cli, plan +3 planned +0 +2 +0 +12\.4 s/,
+    );
   });
 
   it('reports that there are no runs', () => {
