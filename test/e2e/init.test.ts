@@ -156,6 +156,28 @@ test('init refuses lists that cannot be complete', async () => {
   expect(stderr).toContain('nothing was written');
 });
 
+test('init warns about lists that lack what people refer to', async () => {
+  const s = await stage();
+  const accounts = SEED.accounts.map((account) => ({
+    ...account,
+    resources: [{ id: 'ada', skills: account.skills }],
+  }));
+  const sandbox = await startSandbox({
+    seed: { accounts },
+    faults: [
+      {
+        match: { method: 'GET', path: 'skill' },
+        times: 'always',
+        do: { type: 'partial-list', fraction: 0.7 },
+      },
+    ],
+  });
+  onTestFinished(() => sandbox.close());
+  const { status, stderr } = await s.here(given({ ...s, url: sandbox.regions.eu }));
+  expect(status).toBe(0);
+  expect(stderr).toContain('the lists may be incomplete: people refer to 1 skill that no list contains');
+});
+
 test('init --sandbox prints three commands, which lead to an empty plan of the sandbox', async () => {
   const s = await stage();
   const port = await freePort();
