@@ -15,7 +15,7 @@ import { renderReport } from './render.ts';
 import { countUndone, type RunCounts } from './run-counts.ts';
 import { runToJson } from './run-json.ts';
 import { statusTone } from './run-status.ts';
-import { count, duration, elapsedMs, shortCommit } from './formatting.ts';
+import { briefInstant, count, duration, elapsedMs, shortCommit } from './formatting.ts';
 
 /** What the list shows beyond the records of the runs, by their ids. */
 export interface RunListFacts {
@@ -34,7 +34,7 @@ export function renderRuns(
     const tally = tallies?.get(run.id) ?? { statuses: {}, planned: null };
     return { run, planned: tally.planned, id: shortIds?.get(run.id) ?? run.id, ...countUndone(run, tally) };
   });
-  return renderReport(runs.map(runToJson), () => historyReport(rows, options.width), options);
+  return renderReport(runs.map(runToJson), () => historyReport(rows), options);
 }
 
 interface HistoryRow extends Pick<RunCounts, 'failed' | 'inDoubt' | 'notTried'>, Pick<RunTally, 'planned'> {
@@ -42,38 +42,45 @@ interface HistoryRow extends Pick<RunCounts, 'failed' | 'inDoubt' | 'notTried'>,
   readonly id: string;
 }
 
-/** A column, and the narrowest terminal that shows it. What is left out is in the report of the run. */
+/** What a narrow terminal does not show is in the report of the run. */
 interface HistoryColumn extends Column {
-  readonly from?: number;
   readonly cell: (row: HistoryRow) => Line;
 }
 
-const WIDE = 100;
+/** The narrowest terminals that show counts of their own, of failures, and all but the commit. */
+const COUNTS_FROM = 80;
+const FAILURES_FROM = 90;
+const WIDE = 120;
 const COMMIT_FROM = 130;
 const SUBJECT_FROM = 160;
 
 const COLUMNS: readonly HistoryColumn[] = [
-  { head: 'Started', cell: ({ run }) => [{ time: run.startedAt }] },
+  { head: 'Started (UTC)', until: WIDE, cell: ({ run }) => [briefInstant(run.startedAt)] },
+  { head: 'Started', from: WIDE, cell: ({ run }) => [{ time: run.startedAt }] },
   { head: 'Account', cell: ({ run }) => [code(run.account)] },
   { head: 'Status', cell: ({ run }) => [toned(statusTone(run.status), run.status), ...repeats(run)] },
   { head: 'Trigger', from: WIDE, cell: ({ run }) => [`${run.trigger}, ${run.mode}`] },
+  { head: 'Changes', until: COUNTS_FROM, cell: briefChanges },
   {
     head: 'Created',
     align: 'right',
+    from: COUNTS_FROM,
     cell: (row) => written(row, 'create', amount('good', '+', row.run.created)),
   },
   {
     head: 'Deleted',
     align: 'right',
+    from: COUNTS_FROM,
     cell: (row) => written(row, 'delete', amount('bad', '-', row.run.deleted)),
   },
-  { head: 'Held', align: 'right', cell: ({ run }) => amount('warn', '', run.held) },
-  { head: 'Failed', align: 'right', from: WIDE, cell: ({ failed }) => amount('bad', '', failed) },
+  { head: 'Held', align: 'right', from: COUNTS_FROM, cell: ({ run }) => amount('warn', '', run.held) },
+  { head: 'Failed', align: 'right', from: FAILURES_FROM, cell: ({ failed }) => amount('bad', '', failed) },
   // Columns that are empty in every row are left out.
-  { head: 'In doubt', align: 'right', cell: ({ inDoubt }) => unless0('bad', inDoubt) },
+  { head: 'In doubt', align: 'right', from: FAILURES_FROM, cell: ({ inDoubt }) => unless0('bad', inDoubt) },
   {
     head: 'Not tried',
     align: 'right',
+    from: FAILURES_FROM,
     cell: ({ run, notTried }) => (isOpen(run) ? [] : unless0('warn', notTried)),
   },
   {
@@ -83,17 +90,18 @@ const COLUMNS: readonly HistoryColumn[] = [
     cell: ({ run }) => [duration(elapsedMs(run.startedAt, run.finishedAt))],
   },
   { head: 'Run', cell: ({ id }) => [code(id)] },
+  {
+    head: 'Commit',
+    from: COMMIT_FROM,
+    until: SUBJECT_FROM,
+    cell: ({ run }) => commitCell(run, false),
+  },
+  { head: 'Commit', from: SUBJECT_FROM, cell: ({ run }) => commitCell(run, true) },
 ];
 
 /** The report model of the list of runs. */
-function historyReport(runs: readonly HistoryRow[], width: number): Report {
-  const all: readonly HistoryColumn[] = [
-    ...COLUMNS,
-    { head: 'Commit', from: COMMIT_FROM, cell: ({ run }) => commitCell(run, width >= SUBJECT_FROM) },
-  ];
-  const used = all.filter(({ from = 0 }) => width >= from);
-  const columns = used.map(({ head, align = 'left' }) => ({ head, align }));
-  const rows = runs.map((row) => used.map(({ cell }) => cell(row)));
+function historyReport(runs: readonly HistoryRow[]): Report {
+  const rows = runs.map((row) => COLUMNS.map(({ cell }) => cell(row)));
   return {
     title: 'rolecall history',
     documents: [
@@ -102,7 +110,9 @@ function historyReport(runs: readonly HistoryRow[], width: number): Report {
         facts: [],
         headline: [],
         sections:
-          runs.length === 0 ? [] : [{ title: '', groups: [{ columns, rows, heads: true }], unlimited: true }],
+          runs.length === 0
+            ? []
+            : [{ title: '', groups: [{ columns: COLUMNS, rows, heads: true }], unlimited: true }],
         summary: [runs.length === 0 ? 'No runs.' : `${count(runs.length, 'run')}.`],
       },
     ],
@@ -130,6 +140,15 @@ function isOpen({ status }: RunRecord): boolean {
 function written({ run, planned }: HistoryRow, action: Action, done: Line): Line {
   if (run.status !== 'planned' || planned === null) return done;
   return [toned('quiet', planned[action] === 0 ? '0' : `${planned[action]} planned`)];
+}
+
+/** `+4 -2`; in brackets if it was only planned. */
+function briefChanges({ run, planned }: HistoryRow): Line {
+  const isPlan = run.status === 'planned' && planned !== null;
+  const { create, delete: deleted } = isPlan ? planned : { create: run.created, delete: run.deleted };
+  const parts = [...(create > 0 ? [`+${create}`] : []), ...(deleted > 0 ? [`-${deleted}`] : [])].join(' ');
+  if (parts === '') return [toned('quiet', '0')];
+  return [isPlan ? toned('quiet', `(${parts})`) : parts];
 }
 
 function unless0(tone: Tone, value: number): Line {

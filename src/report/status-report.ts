@@ -86,7 +86,6 @@ function stateCell(state: AccountStateName): Line {
 const COMMIT_FROM = 100;
 
 function statusReport(accounts: readonly AccountStatus[], nowMs: number, width: number): Report {
-  const hasCommit = width >= COMMIT_FROM;
   const columns: Column[] = [
     { head: 'Account' },
     { head: 'State' },
@@ -94,7 +93,7 @@ function statusReport(accounts: readonly AccountStatus[], nowMs: number, width: 
     { head: 'Held', align: 'right' },
     { head: 'Last run' },
     { head: 'Next run' },
-    ...(hasCommit ? [{ head: 'Commit' }] : []),
+    { head: 'Commit', from: COMMIT_FROM },
     // In a log each account is one line.
     { head: 'Note', ...(Number.isFinite(width) ? { below: true as const } : {}) },
   ];
@@ -105,7 +104,7 @@ function statusReport(accounts: readonly AccountStatus[], nowMs: number, width: 
     status.held === 0 ? [] : [toned('warn', String(status.held))],
     [lastRunText(status.lastRun, nowMs)],
     [nextRunText(status, nowMs)],
-    ...(hasCommit ? [commitCell(status.lastRun)] : []),
+    commitCell(status.lastRun),
     notesOf(status, nowMs).flatMap((note, index) => (index === 0 ? note : ['; ', ...note])),
   ]);
   return {

@@ -325,7 +325,9 @@ describe('the report of history', () => {
     const runs = Array.from({ length: 250 }, (_, index) =>
       makeRun({ id: `run-${index}`, account: index % 2 === 0 ? 'acme-eu' : '日本', created: index }),
     );
-    const lines = renderRuns(runs, TEXT).trimEnd().split('\n');
+    const lines = renderRuns(runs, { ...TEXT, width: 129 })
+      .trimEnd()
+      .split('\n');
     expect(lines).toHaveLength(1 + 250 + 2);
     expect(lines[0]).toMatch(
       /^Started +Account +Status +Trigger +Created +Deleted +Held +Failed +Duration +Run$/,
@@ -345,7 +347,7 @@ describe('the report of history', () => {
     );
     const run = makeRun({ status: 'interrupted', created: 1, failed: 3 });
     const tallies = new Map([[run.id, { statuses, planned: { create: 7, delete: 0 } }]]);
-    const [heads, row] = renderRuns([run], TEXT, { tallies }).split('\n');
+    const [heads, row] = renderRuns([run], { ...TEXT, width: 120 }, { tallies }).split('\n');
     expect(heads).toMatch(/Created +Deleted +Held +Failed +In doubt +Not tried +Duration/);
     expect(row).toMatch(/interrupted +cli, apply +\+1 +0 +0 +1 +2 +3 +12\.4 s/);
     expect(renderRun({ run, operations, plan: null, warnings: [] }, TEXT)).toContain(
@@ -356,8 +358,14 @@ describe('the report of history', () => {
   it('shows what a dry run planned', () => {
     const run = makeRun({ status: 'planned', mode: 'plan', held: 2 });
     const tallies = new Map([[run.id, { statuses: {}, planned: { create: 3, delete: 0 } }]]);
-    expect(renderRuns([run], TEXT, { tallies }).split('\n')[1]).toMatch(
+    expect(renderRuns([run], WIDE, { tallies }).split('\n')[1]).toMatch(
       /planned +cli, plan +3 planned +0 +2 +0 +12\.4 s/,
+    );
+    expect(
+      renderRuns([run], { ...TEXT, width: 60 }, { tallies, shortIds: new Map([[run.id, '0193a5c2']]) }),
+    ).toBe(
+      'Started (UTC)  Account  Status   Changes  Run\n' +
+        '11-21 05:24    acme-eu  planned  (+3)     0193a5c2\n\n1 run.\n',
     );
   });
 
