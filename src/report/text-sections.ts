@@ -34,7 +34,8 @@ export interface Place {
 export function printSection(printer: Printer, section: Section, { indent, rest = '' }: Place): string[] {
   const isBare = section.title === '';
   const inner = isBare ? indent : '    ';
-  const lines = [...printSectionTitle(printer, section), ...(section.verbatim ?? []).map(visible)];
+  const verbatim = section.verbatim === undefined ? [] : ['', ...section.verbatim.map(visible)];
+  const lines = [...printSectionTitle(printer, section), ...verbatim];
   const shares = rowsOfGroups(section, printer.verbose);
   for (const [index, group] of section.groups.entries()) {
     const shown = shares[index] ?? 0;

@@ -36,6 +36,7 @@ test('restore prints lines that the loader accepts and that create exactly the d
   expect(stdout).toContain('deleted 6 entries; 2 people had them');
   const lines = stdout.split('\n');
   const [from, to] = [lines.indexOf('skills:'), lines.indexOf('  - Old role')];
+  expect(lines[from - 1]).toBe('');
   const file = readFileSync(join(s.folder, 'config/accounts/acme.yaml'), 'utf8');
   expect(file).toContain('skills: [Kept]\nroles: []');
   // Pasted below the names that the file has already.
