@@ -7,7 +7,7 @@ import { canAsk, promptTerminal } from './console.ts';
 import type { AnswerChecks } from './environment.ts';
 import type { InitFlags } from './init.ts';
 
-/** What `init` knows about the account. The path of a token file is relative to the working directory. */
+/** The answers about the account. The path of a token file is relative to the working directory. */
 export interface FirstAnswers {
   readonly baseUrl: string;
   readonly account: string;

@@ -1,5 +1,5 @@
 // The report model: the content of a report without its format. The *-report.ts files build these documents;
-// text.ts, markdown.ts and html.tsx print them. src/README.md says how to add one.
+// text.ts, markdown.ts and html.tsx print them. src/README.md describes how to add one.
 
 /** The formats of a report, in the order of the help. */
 export const FORMATS = ['text', 'json', 'markdown', 'html'] as const;
@@ -47,7 +47,7 @@ export interface Column {
   readonly until?: number;
 }
 
-/** A YAML list to paste into a file: its key and one line for each item. It is cut after complete items, as a comment says. */
+/** A YAML list to paste into a file: its key and one line for each item. It is cut after complete items; a comment counts the rest. */
 export interface Paste {
   readonly intro: Line;
   readonly key: string;

@@ -74,7 +74,7 @@ export function Inline({ line }: { readonly line: Line }) {
   );
 }
 
-/** A UTC time. `brief` omits seconds and zone, for tables whose heads say UTC. */
+/** A UTC time. `brief` omits seconds and zone, for tables whose heads name UTC. */
 export function Instant({ at, brief = false }: { readonly at: string; readonly brief?: boolean }) {
   const text = visible(instant(at));
   return <time datetime={visible(at)}>{brief ? text.replace(/:\d\d UTC$/, '') : text}</time>;

@@ -202,7 +202,7 @@ test('dump --write uses lists that lack what people refer to only with --force, 
   expect(text(s)).not.toContain('Zig');
 });
 
-describe('dump --write with a store that knows the account', () => {
+describe('dump --write with a store that contains the account', () => {
   const names = Array.from({ length: 30 }, (_, index) => `Skill ${String(index).padStart(2, '0')}`);
   const known = async () => {
     const s = await scene({ skills: names, file: `skills: ${JSON.stringify(names)}` });

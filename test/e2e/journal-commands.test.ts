@@ -96,7 +96,7 @@ test('restore marks an unknown outcome, and warns about an entry that exists aga
   expect(stdout).not.toContain('roles:');
 });
 
-test('restore of a run that deleted nothing says so, and names the latest run that did', async () => {
+test('restore of a run that deleted nothing reports that, and names the latest run that did', async () => {
   const s = await afterDeletes();
   const [run] = s.rows<{ id: string }>('select id from runs where deleted > 0');
   await s.run(['plan']);

@@ -327,7 +327,7 @@ function manyPlans(): PlanResult[] {
   });
 }
 
-it('a plan says that the configuration differs from its commit', () => {
+it('a plan shows that the configuration differs from its commit', () => {
   const changing = makePlan({ operations: [create('a')], configCommit: '3f2a91c0d1e2' });
   expect(renderPlans([changing], { ...TEXT, hasLocalChanges: true })).toContain(
     'Commit       3f2a91c0d1e2 with local changes\n',

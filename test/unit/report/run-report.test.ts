@@ -202,7 +202,7 @@ describe('the people who lost an entry', () => {
     expect(text).toMatch(/Old failed {2}13 people have it[^+]*res-0010 … and 3 more\n/);
   });
 
-  it('are unknown when the plan is no longer stored, which the head says', () => {
+  it('are unknown when the plan is no longer stored, which the head reports', () => {
     const operations = [makeOperation(1, 'Old', { action: 'delete', remoteId: 'd1' })];
     const text = renderRun(report({ deleted: 1 }, { operations }), TEXT);
     expect(text).toContain('Who lost an entry is not known: the plan of this run is no longer stored.');
