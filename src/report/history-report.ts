@@ -11,6 +11,7 @@ import {
   type ReportOptions,
   type Tone,
 } from './document.ts';
+import { listReport } from './list-report.ts';
 import { renderReport } from './render.ts';
 import { countUndone, type RunCounts } from './run-counts.ts';
 import { runToJson } from './run-json.ts';
@@ -102,21 +103,9 @@ const COLUMNS: readonly HistoryColumn[] = [
 /** The report model of the list of runs. */
 function historyReport(runs: readonly HistoryRow[]): Report {
   const rows = runs.map((row) => COLUMNS.map(({ cell }) => cell(row)));
-  return {
-    title: 'rolecall history',
-    documents: [
-      {
-        title: [],
-        facts: [],
-        headline: [],
-        sections:
-          runs.length === 0
-            ? []
-            : [{ title: '', groups: [{ columns: COLUMNS, rows, heads: true }], unlimited: true }],
-        summary: [runs.length === 0 ? 'No runs.' : `${count(runs.length, 'run')}.`],
-      },
-    ],
-  };
+  return listReport('rolecall history', { columns: COLUMNS, rows }, [
+    runs.length === 0 ? 'No runs.' : `${count(runs.length, 'run')}.`,
+  ]);
 }
 
 /** `×3` for a row that represents three equal runs, after compaction. */

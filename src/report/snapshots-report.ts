@@ -2,6 +2,7 @@
 import { listSize, type SnapshotRecord } from '../core/snapshots.ts';
 import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
 import { briefInstant, count } from './formatting.ts';
+import { listReport } from './list-report.ts';
 import { renderReport } from './render.ts';
 
 /** All given snapshots, with `shortIds` as the printed forms of the ids of their runs. json is an array. */
@@ -60,17 +61,7 @@ function snapshotsReport(
     [toned('quiet', snapshot.phase)],
     [code(shortIds.get(snapshot.runId) ?? snapshot.runId)],
   ]);
-  return {
-    title: 'rolecall snapshots',
-    documents: [
-      {
-        title: [],
-        facts: [],
-        headline: [],
-        sections:
-          rows.length === 0 ? [] : [{ title: '', groups: [{ columns, rows, heads: true }], unlimited: true }],
-        summary: [rows.length === 0 ? 'No snapshots.' : `${count(rows.length, 'snapshot')}.`],
-      },
-    ],
-  };
+  return listReport('rolecall snapshots', { columns, rows }, [
+    rows.length === 0 ? 'No snapshots.' : `${count(rows.length, 'snapshot')}.`,
+  ]);
 }

@@ -7,6 +7,7 @@ import { ACCOUNT_STATE_TEXTS } from './account-state-texts.ts';
 import { count, duration, shortCommit } from './formatting.ts';
 import { compareNaturally } from './natural-order.ts';
 import { relativeTime } from './relative-time.ts';
+import { listReport } from './list-report.ts';
 import { renderReport } from './render.ts';
 import { runToJson } from './run-json.ts';
 
@@ -107,19 +108,7 @@ function statusReport(accounts: readonly AccountStatus[], nowMs: number, width: 
     commitCell(status.lastRun),
     notesOf(status, nowMs).flatMap((note, index) => (index === 0 ? note : ['; ', ...note])),
   ]);
-  return {
-    title: 'rolecall status',
-    documents: [
-      {
-        title: [],
-        facts: [],
-        headline: [],
-        sections:
-          rows.length === 0 ? [] : [{ title: '', groups: [{ columns, rows, heads: true }], unlimited: true }],
-        summary: [totalText(accounts)],
-      },
-    ],
-  };
+  return listReport('rolecall status', { columns, rows }, [totalText(accounts)]);
 }
 
 function driftCell(drift: AccountStatus['drift']): Line {
