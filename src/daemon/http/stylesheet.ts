@@ -88,7 +88,7 @@ table.runs.several thead th:nth-child(4) { width: 10rem; }
   color: inherit;
   font: inherit;
 }
-@media (max-width: 64rem) {
+@media (max-width: 44rem) {
   body > header { padding-left: 1rem; padding-right: 1rem; }
   table.accounts td, table.runs td:not(.name) { display: inline-block; margin-right: 0.75rem; }
   table.accounts td:has(svg) { display: block; }
