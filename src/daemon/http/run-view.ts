@@ -25,5 +25,5 @@ export type RunView =
       readonly trend: readonly TrendPoint[];
       readonly actions: readonly OperatorActionRecord[];
       /** The result of the button that led to the page. */
-      readonly said: ActionOutcome['type'] | null;
+      readonly outcome: ActionOutcome['type'] | null;
     });

@@ -233,7 +233,7 @@ export const PATHS = {
 
 /** Everything under `#/components/responses`. */
 export const RESPONSES = {
-  BadRequest: error('`bad_request`: the message says what is wrong, and how to fix it.'),
+  BadRequest: error('`bad_request`: the message names the problem and the fix.'),
   Unauthorized: {
     ...error('`unauthorized`: the token is missing or wrong.'),
     headers: { 'WWW-Authenticate': { description: 'Always `Bearer`.', schema: { type: 'string' } } },

@@ -39,7 +39,7 @@ interface AccountPageProps {
   /** The part of the changes that the page shows. */
   readonly place: SectionPlace | null;
   /** The result of the button that led to this page. */
-  readonly said: ActionOutcome['type'] | null;
+  readonly outcome: ActionOutcome['type'] | null;
   readonly nowMs: number;
   readonly visitor: Visitor | undefined;
 }
@@ -55,7 +55,7 @@ export interface Changes {
 const SUCCESSES: readonly ActionOutcome['type'][] = ['queued', 'approved', 'paused', 'resumed'];
 
 export function AccountPage(props: AccountPageProps) {
-  const { account, runs, trend, actions, progress, said, nowMs, visitor } = props;
+  const { account, runs, trend, actions, progress, outcome, nowMs, visitor } = props;
   const { name, lastRun } = account;
   // A page with fields is not loaded again by itself, since what somebody types would be lost.
   const canWrite = visitor?.role === 'operate';
@@ -69,9 +69,9 @@ export function AccountPage(props: AccountPageProps) {
       <p>
         {lastRun === null ? null : <StatusBadge status={lastRun.status} />} <AccountMarks account={account} />
       </p>
-      {said === null ? null : (
-        <p class={`notice ${SUCCESSES.includes(said) ? 'good' : 'warn'}`} role="status">
-          {OUTCOME_MESSAGES[said]}
+      {outcome === null ? null : (
+        <p class={`notice ${SUCCESSES.includes(outcome) ? 'good' : 'warn'}`} role="status">
+          {OUTCOME_MESSAGES[outcome]}
         </p>
       )}
       <Notice tone="bad" title="The configuration of this account is invalid." lines={account.issues} />

@@ -32,14 +32,14 @@ export function addPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }: PagesO
       daemon.trend(name, TREND_RUNS),
       daemon.operatorActions(name, LAST_ACTIONS),
     ]);
-    const said = takeOutcome(context, name);
+    const outcome = takeOutcome(context, name);
     const view = {
       type: 'account',
       account,
       runs,
       trend,
       actions,
-      said,
+      outcome,
       ...viewOf(context, nowMs()),
     } as const;
     return await answerView(context, view);

@@ -179,7 +179,7 @@ describe('the page of an account', () => {
     await one.head('/accounts/acme-us');
     expect(await isShown(one)).toBe(true);
     expect(await isShown(one)).toBe(false);
-    expect(await isShown(one, '/accounts/acme-us?said=approved')).toBe(false);
+    expect(await isShown(one, '/accounts/acme-us?outcome=approved')).toBe(false);
     await one.press('/accounts/acme-us/sync');
     nowMs = 60_000;
     expect(await isShown(one)).toBe(false);
