@@ -1,6 +1,7 @@
 // The buttons of the pages: forms that post a command of an operator and redirect to the account, which shows the result.
 import type { Hono } from 'hono';
 import { isPauseReason, OPERATOR_ACTIONS, PLAN_DIGEST, REASON_TOO_LONG } from '../../core/operator.ts';
+import { ACCOUNT, accountPath } from './account-path.ts';
 import { leaveOutcome } from './action-message.ts';
 import { type ActionDeps, performFor } from './actions.ts';
 import { readBody } from './body.ts';
@@ -11,7 +12,7 @@ import { badRequest, NO_ACCOUNT, TOO_LARGE } from './refusals.ts';
 /** Adds the paths that the forms post to. The form that approves contains the plan that was shown, and approves no other. */
 export function addPageActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
   for (const action of OPERATOR_ACTIONS) {
-    app.post(`/accounts/:name{[A-Za-z0-9._-]+}/${action}`, async (context) => {
+    app.post(`/accounts/${ACCOUNT}/${action}`, async (context) => {
       const body = await readBody(context.env.incoming, deps.limits.bodyBytes);
       if (body.type === 'too_large') return await answerFailure(context, TOO_LARGE);
       if (body.type !== 'complete')
@@ -27,7 +28,7 @@ export function addPageActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
       const outcome = await performFor(context, { action, account: name, digest, reason }, deps);
       if (outcome.type === 'unknown') return await answerFailure(context, NO_ACCOUNT);
       leaveOutcome(context, name, outcome.type);
-      return context.redirect(`/accounts/${name}`, 303);
+      return context.redirect(accountPath(name), 303);
     });
   }
 }

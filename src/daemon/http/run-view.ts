@@ -24,6 +24,8 @@ export type RunView =
       readonly runs: readonly RunRecord[];
       readonly trend: readonly TrendPoint[];
       readonly actions: readonly OperatorActionRecord[];
+      /** Whether any lists of the account are stored. */
+      readonly hasLists: boolean;
       /** The result of the button that led to the page. */
       readonly outcome: ActionOutcome['type'] | null;
     });

@@ -41,7 +41,7 @@ const ACCOUNT_NAME = {
   in: 'path',
   required: true,
   description: 'Name of the account in the configuration.',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9._-]+$' },
+  schema: { type: 'string', pattern: '^[^/]+$' },
   example: 'acme-eu',
 };
 

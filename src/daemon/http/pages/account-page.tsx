@@ -3,14 +3,16 @@ import type { RunProgress, TrendPoint } from '../../../core/journal-reader.ts';
 import type { RunRecord } from '../../../core/journal.ts';
 import type { OperatorActionRecord } from '../../../core/operator.ts';
 import type { Plan } from '../../../core/plan.ts';
+import { visible } from '../../../report/escape-invisible.ts';
 import { waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
+import { accountPath } from '../account-path.ts';
 import { OUTCOME_MESSAGES } from '../actions.ts';
 import type { ActionOutcome } from '../actions.ts';
 import type { Visitor } from '../context.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
 import { AccountFacts, PauseNotice } from './account-facts.tsx';
-import { AccountMarks } from './account-marks.tsx';
+import { AccountStates } from './account-marks.tsx';
 import { AccountTrend } from './account-trend.tsx';
 import { ActionButton } from './action-button.tsx';
 import { Layout } from './layout.tsx';
@@ -20,7 +22,8 @@ import { OperatorActions } from './operator-actions.tsx';
 import type { SectionPlace } from './paged-sections.tsx';
 import { PendingPlan } from './pending-plan.tsx';
 import { RemainingChanges } from './remaining-changes.tsx';
-import { RunTable, StatusBadge } from './run-table.tsx';
+import { runsAddress } from './run-list.ts';
+import { RunTable } from './run-table.tsx';
 
 interface AccountPageProps {
   readonly account: AccountView;
@@ -30,6 +33,8 @@ interface AccountPageProps {
   readonly trend: readonly TrendPoint[];
   /** The latest ones, newest first. */
   readonly actions: readonly OperatorActionRecord[];
+  /** Whether any lists of the account are stored. */
+  readonly hasLists: boolean;
   /** The run that the changes are from, and its plan; null when there is none, or when it cannot be shown. */
   readonly changes: Changes | null;
   /** The run that works now; null when none does. */
@@ -55,8 +60,9 @@ export interface Changes {
 const SUCCESSES: readonly ActionOutcome['type'][] = ['queued', 'approved', 'paused', 'resumed'];
 
 export function AccountPage(props: AccountPageProps) {
-  const { account, runs, trend, actions, progress, outcome, nowMs, visitor } = props;
+  const { account, runs, trend, actions, hasLists, progress, outcome, nowMs, visitor } = props;
   const { name, lastRun } = account;
+  const path = accountPath(name);
   // A page with fields is not loaded again by itself, since what somebody types would be lost.
   const canWrite = visitor?.role === 'operate';
   return (
@@ -65,9 +71,9 @@ export function AccountPage(props: AccountPageProps) {
       visitor={visitor}
       {...(isChanging(account, progress) && !canWrite ? { reloadAfterS: RELOAD_AFTER_S } : {})}
     >
-      <h1>{name}</h1>
+      <h1>{visible(name)}</h1>
       <p>
-        {lastRun === null ? null : <StatusBadge status={lastRun.status} />} <AccountMarks account={account} />
+        <AccountStates account={account} />
       </p>
       {outcome === null ? null : (
         <p class={`notice ${SUCCESSES.includes(outcome) ? 'good' : 'warn'}`} role="status">
@@ -102,28 +108,30 @@ export function AccountPage(props: AccountPageProps) {
           <>
             <RunTable runs={runs} nowMs={nowMs} />
             <p>
-              <a href={`/runs?account=${name}`}>All runs of this account</a>
+              <a href={runsAddress({ account: name })}>All runs of this account</a>
             </p>
           </>
         )}
       </section>
-      <section>
-        <h2>Lists</h2>
-        <ul>
-          <li>
-            <a href={`/accounts/${name}/usage`}>Who has what</a>, unused entries first
-          </li>
-          <li>
-            <a href={`/accounts/${name}/snapshots`}>Snapshots</a>, and what changed between them
-          </li>
-        </ul>
-      </section>
+      {hasLists ? (
+        <section>
+          <h2>Lists</h2>
+          <ul>
+            <li>
+              <a href={`${path}/usage`}>Who has what</a>, unused entries first
+            </li>
+            <li>
+              <a href={`${path}/snapshots`}>Snapshots</a>, and what changed between them
+            </li>
+          </ul>
+        </section>
+      ) : null}
       <section>
         <h2>Actions of operators</h2>
         <OperatorActions actions={actions} nowMs={nowMs} />
         {actions.length === 0 ? null : (
           <p>
-            <a href={`/accounts/${name}/actions`}>All actions</a>
+            <a href={`${path}/actions`}>All actions</a>
           </p>
         )}
       </section>
@@ -157,7 +165,7 @@ function DifferencesNow({ account, changes, progress, unshown, place, visitor }:
         plan={changes?.plan ?? null}
         isUnshown={unshown !== undefined}
         place={place}
-        canWrite={visitor?.role === 'operate'}
+        visitor={visitor}
         isReplaced={isChanging(account, progress)}
       />
       {pending !== null || progress !== null || changes === null ? null : (

@@ -1,5 +1,6 @@
 // The paths of the pages of one account and of one run.
 import type { Hono } from 'hono';
+import { ACCOUNT } from '../account-path.ts';
 import { takeOutcome } from '../action-message.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';
 import type { DaemonApi } from '../../daemon-api.ts';
@@ -23,14 +24,15 @@ const LAST_ACTIONS = 20;
 
 /** Adds the pages. They have buttons for visitors who may use them. */
 export function addPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }: PagesOptions): void {
-  app.get('/accounts/:name{[A-Za-z0-9._-]+}', async (context) => {
+  app.get(`/accounts/${ACCOUNT}`, async (context) => {
     const account = await daemon.account(context.req.param('name'));
     if (account === null) return await answerFailure(context, NO_ACCOUNT);
     const { name } = account;
-    const [runs, trend, actions] = await Promise.all([
+    const [runs, trend, actions, snapshots] = await Promise.all([
       daemon.runs({ account: name, limit: LAST_RUNS }),
       daemon.trend(name, TREND_RUNS),
       daemon.operatorActions(name, LAST_ACTIONS),
+      daemon.snapshots({ account: name, limit: 1 }),
     ]);
     const outcome = takeOutcome(context, name);
     const view = {
@@ -39,6 +41,7 @@ export function addPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }: PagesO
       runs,
       trend,
       actions,
+      hasLists: snapshots.length > 0,
       outcome,
       ...viewOf(context, nowMs()),
     } as const;

@@ -4,6 +4,7 @@ import { visible } from '../../../report/escape-invisible.ts';
 import { statusTone } from '../../../report/run-status.ts';
 import { Instant } from '../../../report/html.tsx';
 import { duration, elapsedMs } from '../../../report/formatting.ts';
+import { AccountLink } from './account-link.tsx';
 import { ColumnHeads } from './column-heads.tsx';
 import { RelativeInstant } from './relative-instant.tsx';
 
@@ -56,7 +57,7 @@ export function RunTable({ runs, nowMs, hasAccounts = false }: RunTableProps) {
             </th>
             {hasAccounts ? (
               <td class="name" data-head="Account">
-                <a href={`/accounts/${encodeURIComponent(run.account)}`}>{visible(run.account)}</a>
+                <AccountLink name={run.account} />
               </td>
             ) : null}
             <td data-head="Status">
