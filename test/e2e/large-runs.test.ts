@@ -53,8 +53,8 @@ test('the pages of a large run and of its account are the same as those rendered
   const lists = { trend: [], actions: [], hasLists: true };
   const views: RunView[] = [
     { type: 'run', id, ...seen },
-    { type: 'account', account, runs: [detail.run], outcome: 'paused', ...lists, ...seen },
-    { type: 'account', account: { ...account, pending }, runs: [], outcome: null, ...lists, ...seen },
+    { type: 'account', account, runs: [detail.run], message: 'paused', ...lists, ...seen },
+    { type: 'account', account: { ...account, pending }, runs: [], message: null, ...lists, ...seen },
   ];
   for (const view of views) {
     const html = await renderRunView(view, store.reader);

@@ -4,11 +4,10 @@ import type { RunRecord } from '../../../core/journal.ts';
 import type { OperatorActionRecord } from '../../../core/operator.ts';
 import type { Plan } from '../../../core/plan.ts';
 import { visible } from '../../../report/escape-invisible.ts';
-import { waitsForApproval } from '../../account-state.ts';
+import { isChanging } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { accountPath } from '../account-path.ts';
-import { OUTCOME_MESSAGES } from '../actions.ts';
-import type { ActionOutcome } from '../actions.ts';
+import { ACTION_MESSAGES, type ActionMessage } from '../action-message.ts';
 import type { Visitor } from '../context.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
 import { AccountFacts, PauseNotice } from './account-facts.tsx';
@@ -44,7 +43,7 @@ interface AccountPageProps {
   /** The part of the changes that the page shows. */
   readonly place: SectionPlace | null;
   /** The result of the button that led to this page. */
-  readonly outcome: ActionOutcome['type'] | null;
+  readonly message: ActionMessage | null;
   readonly nowMs: number;
   readonly visitor: Visitor | undefined;
 }
@@ -57,10 +56,10 @@ export interface Changes {
   readonly remaining: Plan | null;
 }
 
-const SUCCESSES: readonly ActionOutcome['type'][] = ['queued', 'approved', 'paused', 'resumed'];
+const SUCCESSES: readonly ActionMessage[] = ['queued', 'approved', 'paused', 'resumed'];
 
 export function AccountPage(props: AccountPageProps) {
-  const { account, runs, trend, actions, hasLists, progress, outcome, nowMs, visitor } = props;
+  const { account, runs, trend, actions, hasLists, progress, message, nowMs, visitor } = props;
   const { name, lastRun } = account;
   const path = accountPath(name);
   // A page with fields is not loaded again by itself, since what somebody types would be lost.
@@ -69,21 +68,21 @@ export function AccountPage(props: AccountPageProps) {
     <Layout
       title={name}
       visitor={visitor}
-      {...(isChanging(account, progress) && !canWrite ? { reloadAfterS: RELOAD_AFTER_S } : {})}
+      {...(isChanging(account) && !canWrite ? { reloadAfterS: RELOAD_AFTER_S } : {})}
     >
       <h1>{visible(name)}</h1>
       <p>
         <AccountStates account={account} />
       </p>
-      {outcome === null ? null : (
-        <p class={`notice ${SUCCESSES.includes(outcome) ? 'good' : 'warn'}`} role="status">
-          {OUTCOME_MESSAGES[outcome]}
+      {message === null ? null : (
+        <p class={`notice ${SUCCESSES.includes(message) ? 'good' : 'warn'}`} role="status">
+          {ACTION_MESSAGES[message]}
         </p>
       )}
       <Notice tone="bad" title="The configuration of this account is invalid." lines={account.issues} />
       <Notice tone="bad" title={failureTitle(lastRun)} lines={failureLines(account)} />
       <PauseNotice pause={account.pause} />
-      {progress === null && isChanging(account, progress) ? <QueuedRun /> : null}
+      {lastRun?.status !== 'running' && isChanging(account) ? <QueuedRun /> : null}
       {progress === null || lastRun === null ? null : (
         <section>
           <h2>
@@ -139,16 +138,6 @@ export function AccountPage(props: AccountPageProps) {
   );
 }
 
-/** Whether a run of the account works, or starts soon. */
-function isChanging(account: AccountView, progress: RunProgress | null): boolean {
-  return account.activity !== 'idle' || progress !== null || isAboutToApply(account);
-}
-
-/** The daemon finds an approval a moment later. */
-function isAboutToApply(account: AccountView): boolean {
-  return account.pending !== null && account.pause === null && !waitsForApproval(account);
-}
-
 /** The plan that waits, or what remains after the last run that planned. Nothing while a run changes it. */
 function DifferencesNow({ account, changes, progress, unshown, place, visitor }: AccountPageProps) {
   const { pending, lastRun } = account;
@@ -166,7 +155,7 @@ function DifferencesNow({ account, changes, progress, unshown, place, visitor }:
         isUnshown={unshown !== undefined}
         place={place}
         visitor={visitor}
-        isReplaced={isChanging(account, progress)}
+        isReplaced={isChanging(account)}
       />
       {pending !== null || progress !== null || changes === null ? null : (
         <RemainingChanges

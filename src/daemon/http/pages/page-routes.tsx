@@ -1,8 +1,9 @@
 // The paths of the pages of one account and of one run.
 import type { Hono } from 'hono';
 import { ACCOUNT } from '../account-path.ts';
-import { takeOutcome } from '../action-message.ts';
+import type { ActionMessages } from '../action-message.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';
+import { isChanging } from '../../account-state.ts';
 import type { DaemonApi } from '../../daemon-api.ts';
 import { answerFailure } from '../failure.tsx';
 import { NO_ACCOUNT, NO_RUN, runNotShown, TOO_MANY_LARGE_RUNS } from '../refusals.ts';
@@ -17,13 +18,20 @@ export interface PagesOptions {
   readonly nowMs: () => number;
 }
 
+export interface AccountPagesOptions extends PagesOptions {
+  readonly messages: ActionMessages;
+}
+
 const LAST_RUNS = 20;
 /** The runs of the charts. */
 const TREND_RUNS = 60;
 const LAST_ACTIONS = 20;
 
 /** Adds the pages. They have buttons for visitors who may use them. */
-export function addPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }: PagesOptions): void {
+export function addPages(
+  app: Hono<HttpEnv>,
+  { daemon, showPage, nowMs, messages }: AccountPagesOptions,
+): void {
   app.get(`/accounts/${ACCOUNT}`, async (context) => {
     const account = await daemon.account(context.req.param('name'));
     if (account === null) return await answerFailure(context, NO_ACCOUNT);
@@ -34,7 +42,7 @@ export function addPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }: PagesO
       daemon.operatorActions(name, LAST_ACTIONS),
       daemon.snapshots({ account: name, limit: 1 }),
     ]);
-    const outcome = takeOutcome(context, name);
+    const message = await messages.take(context, name, isChanging(account));
     const view = {
       type: 'account',
       account,
@@ -42,7 +50,7 @@ export function addPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }: PagesO
       trend,
       actions,
       hasLists: snapshots.length > 0,
-      outcome,
+      message,
       ...viewOf(context, nowMs()),
     } as const;
     return await answerView(context, view);
