@@ -37,7 +37,7 @@ export const OPENAPI_DOCUMENT = {
         in: 'cookie',
         name: 'rolecall_session',
         description:
-          'The session of a browser that has signed in. Over https the name of the cookie begins with `__Host-`.',
+          'The session of a browser that has signed in, signed by the daemon. Over https the name of the cookie begins with `__Host-`.',
       },
     },
     responses: RESPONSES,
