@@ -76,7 +76,7 @@ const COLUMNS: readonly (readonly [string, (point: TrendPoint) => number | null]
 /** Newest first, as in other tables of runs. */
 function TrendTable({ points }: { readonly points: readonly TrendPoint[] }) {
   return (
-    <table class="cards">
+    <table class="cards trend">
       <ColumnHeads
         texts={['Started (UTC)', 'Status']}
         numbers={[...COLUMNS.map(([head]) => head), 'Duration']}
