@@ -4,6 +4,7 @@ import type { JournalReader } from '../core/journal-reader.ts';
 import type { Journal } from '../core/ports.ts';
 import type { OperatorCommands } from '../core/operator.ts';
 import type { Outbox } from '../core/outbox.ts';
+import type { StoredSettings } from '../core/stored-settings.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { PERSON_PATIENCE_MS, RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import type { Database } from './tables.ts';
@@ -18,6 +19,7 @@ import { prune, type Pruned } from './retention.ts';
 import { accountHistoryJournal } from './account-history.ts';
 import { accountsJournal } from './accounts.ts';
 import { runsJournal } from './runs.ts';
+import { storedSettings } from './stored-settings.ts';
 
 export interface Store {
   readonly journal: Journal;
@@ -25,6 +27,7 @@ export interface Store {
   readonly reader: JournalReader;
   readonly operator: OperatorCommands;
   readonly outbox: Outbox;
+  readonly settings: StoredSettings;
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
   /**
@@ -66,6 +69,7 @@ export function createStore(opened: OpenDatabase): Store {
     reader: withStoreErrors(opened, journalReader(db), PERSON_PATIENCE_MS),
     operator: withStoreErrors(opened, operatorCommands(db), PERSON_PATIENCE_MS),
     outbox: withStoreErrors(opened, createOutbox(db)),
+    settings: withStoreErrors(opened, storedSettings(db), PERSON_PATIENCE_MS),
     ...withStoreErrors(opened, { check: () => opened.write() }, PERSON_PATIENCE_MS),
     ...withStoreErrors(opened, {
       prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),

@@ -211,5 +211,10 @@ export const MIGRATIONS: readonly string[] = [
     detail text
   );
   create index operator_actions_by_account on operator_actions (account, seq desc);
+
+  create table settings (
+    name text collate "C" primary key,
+    value text not null
+  );
   `,
 ];
