@@ -512,6 +512,21 @@ describe('the journal', () => {
     ]);
   });
 
+  it('stores one entry, with the later name, for two creates that the service answers with the same id', async () => {
+    const store = await fixture();
+    const lease = await store.take(runId(1));
+    const id = await store.begin(1);
+    await store.journal.addOperations(id, [operation({ name: 'A' }), operation({ name: 'B' })]);
+    const answered = (seq: number, name: string) => result(seq, { entry: { remoteId: 's1', name } });
+    await store.journal.commitOperations(id, lease, [], [answered(1, 'a'), answered(2, 'b')]);
+    expect(store.rows('select remote_id, name, requested_name, created_by_run from entries')).toEqual([
+      { remote_id: 's1', name: 'b', requested_name: 'B', created_by_run: id },
+    ]);
+    expect(store.rows('select status, remote_id from operations order by seq')).toEqual(
+      ['done', 'done'].map((status) => ({ status, remote_id: 's1' })),
+    );
+  });
+
   it('neither adopts entries nor stores a commit for a run that has lost its lock', async () => {
     const store = await fixture();
     const lost = await store.take(runId(1));
