@@ -11,6 +11,7 @@ const ON_BOTH_ENGINES = [
     'claims',
     'compaction',
     'entry-retention',
+    'fence',
     'large-run',
     'locks',
     'operator-commands',

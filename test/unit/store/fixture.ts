@@ -83,11 +83,17 @@ export async function openAgain({ location }: Pick<Fixture, 'location'>): Promis
 
 /** A new store of the engine that is tested. */
 export async function fixture(): Promise<Fixture> {
-  if (ENGINE === 'sqlite') return sqliteFixture();
-  return await postgresFixture({ ...(await freshPostgres()), pool: 4, leaseMs: 30_000 });
+  return ENGINE === 'sqlite' ? sqliteFixture() : await postgresFixture();
 }
 
-async function postgresFixture(location: PostgresLocation): Promise<Fixture> {
+/** A place in PostgreSQL that no other test uses. */
+export async function freshLocation(): Promise<PostgresLocation> {
+  return { ...(await freshPostgres()), pool: 4, leaseMs: 30_000 };
+}
+
+/** A store in PostgreSQL. */
+export async function postgresFixture(given?: PostgresLocation): Promise<Fixture> {
+  const location = given ?? (await freshLocation());
   // Tests give the time of each call.
   const clockMs: Engine['clockMs'] = (_connection, nowMs) => Promise.resolve(nowMs);
   const engine = { ...postgresEngine(location.leaseMs), clockMs };
