@@ -28,6 +28,6 @@ export async function storeName(settings: StoreSettings): Promise<string> {
   const { store } = settings;
   if ('file' in store) return store.file;
   const location = await openLocation(settings).catch(() => undefined);
-  const database = location !== undefined && 'url' in location ? shownDatabase(location.url) : 'PostgreSQL';
-  return `${database}, schema ${store.postgres.schema}`;
+  const database = location !== undefined && 'url' in location ? ` ${shownDatabase(location.url)}` : '';
+  return `PostgreSQL${database}, schema ${store.postgres.schema}`;
 }

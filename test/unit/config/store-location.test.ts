@@ -30,7 +30,7 @@ describe('the location of the store', () => {
         pool: 10,
         leaseMs: 60_000,
       });
-      expect(await storeName(settings(ref))).toBe('db.example.com/a, schema rolecall');
+      expect(await storeName(settings(ref))).toBe('PostgreSQL db.example.com/a, schema rolecall');
     }
   });
 
