@@ -32,7 +32,7 @@ export interface SceneOptions extends Pick<SeedAccount, 'skills' | 'roles' | 're
   readonly api?: Readonly<Record<string, string | number>>;
   /** Further lines of rolecall.yaml. */
   readonly service?: string;
-  /** Where the store is: by default in an SQLite file, or as `ROLECALL_TEST_STORE` names it. */
+  /** Where the store is: by default in an SQLite file, or as `ROLECALL_TEST_ENGINE` names it. */
   readonly store?: 'sqlite' | 'postgres';
   /** Whether the test is about a store without earlier lists, where deletes are held. */
   readonly isFresh?: boolean;
@@ -89,7 +89,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     ...(options.faults === undefined ? {} : { faults: options.faults }),
   });
   onTestFinished(() => sandbox.close());
-  const place = await storePlace(options.store ?? process.env['ROLECALL_TEST_STORE']);
+  const place = await storePlace(options.store ?? process.env['ROLECALL_TEST_ENGINE']);
   const env = {
     ...Object.fromEntries(sandbox.accounts.map(({ name, token }) => [tokenVariable(name), token])),
     ...place.env,

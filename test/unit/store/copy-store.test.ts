@@ -11,7 +11,7 @@ import { openStore } from '../../../src/store/open-store.ts';
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import { FORBIDDEN_NAMES, ODD_NAMES } from '../../support/hostile-names.ts';
 import { freshPostgres, hasPostgres, queryPostgres } from '../../support/postgres.ts';
-import { fixture, newFolder } from './fixture.ts';
+import { newFolder, sqliteFixture } from './fixture.ts';
 
 const HOSTILE = [...FORBIDDEN_NAMES, ...ODD_NAMES, 'mark \uFDD00000', '{"a",NULL}', '\\x41', 'NULL'];
 
@@ -43,7 +43,7 @@ function valueOf(column: string, { type, notnull, pk }: ColumnInfo, row: number)
 
 /** A store in a file in which each table has rows, with gaps between the ids. */
 function fullStore(rows: number): string {
-  const { file } = fixture();
+  const { file } = sqliteFixture();
   const db = new SQLite(file);
   db.pragma('foreign_keys = ON');
   for (const { name, hasRowid = false } of COPIED_TABLES) {
@@ -237,7 +237,7 @@ describe.skipIf(!hasPostgres)('a copy of a store', () => {
   });
 
   it('contains every table of both engines but the turns of replicas', async () => {
-    const { file } = fixture();
+    const { file } = sqliteFixture();
     const place = await inDatabase();
     await (await openStore(place)).close();
     const db = new SQLite(file, { readonly: true });
