@@ -22,7 +22,7 @@ import {
 const PIECE_BYTES = 4 * 1024 * 1024;
 const PIECE_ROWS = 1000;
 /** SQLite has room for more, but a longer statement is not faster. */
-const MOST_PARAMETERS = 5000;
+const MOST_PARAMETERS = 2000;
 
 /** Reads the file as it is at this moment. */
 export async function readSqlite<T>(file: string, work: (source: CopySource) => Promise<T>): Promise<T> {
