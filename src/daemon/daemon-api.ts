@@ -76,7 +76,7 @@ export interface DaemonApi {
   readonly trend: JournalReader['trend'];
   readonly operatorActions: JournalReader['operatorActions'];
   /** Runs the account as soon as a place is free; during a run of the account, exactly one more run follows. */
-  sync(account: string, by: Operator): 'queued' | 'unknown' | 'stopping';
+  sync(account: string, by: Operator): Promise<'queued' | 'unknown' | 'stopping'>;
   approve(
     account: string,
     digest: string | null,

@@ -69,7 +69,7 @@ describe('the OpenAPI document of the daemon', () => {
         runs: never,
         latestRuns: never,
         runJson: never,
-        sync: () => 'stopping',
+        sync: async () => 'stopping',
         approve: never,
         runProgress: never,
         snapshots: never,

@@ -93,7 +93,7 @@ export interface Stage {
   /** Renders the pages of runs and accounts, in place of their own. */
   view: ShowPage | null;
   overview: DaemonView;
-  sync: ReturnType<DaemonApi['sync']>;
+  sync: Awaited<ReturnType<DaemonApi['sync']>>;
   plans: readonly PlanResult[] | Error;
   broken: Error | null;
 }
@@ -190,7 +190,7 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
       if (stage.json !== null) return stage.json;
       return run === null ? null : JSON.stringify(runReportToJson(run));
     },
-    sync(account) {
+    async sync(account) {
       send(null);
       if (find(account) === null) return 'unknown';
       recorded.commands.push(`sync ${account}`);
