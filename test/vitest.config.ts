@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/long/**', 'node_modules/**', 'dist/**'],
-    globalSetup: ['test/support/fresh-build.mjs'],
+    globalSetup: ['test/support/fresh-build.mjs', 'test/support/postgres-hub.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     maxWorkers: 4,
