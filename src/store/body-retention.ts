@@ -22,7 +22,7 @@ async function pruneTable(db: Database, table: keyof typeof UNUSED): Promise<voi
   const unused = UNUSED[table];
   const read = ({ digest }: Pick<BodyRow, 'digest'>) =>
     sql<BodyRow>`
-      select digest, length(body) as bytes, ${unused} as is_unused from ${sql.table(table)}
+      select digest, length(body) as bytes, case when ${unused} then 1 else 0 end as is_unused from ${sql.table(table)}
       where digest > ${digest} order by digest limit ${PAGE}`.execute(db);
   for await (const rows of pages({ digest: '' }, read)) {
     await inSteps(

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import type { RunMode, RunStatus } from '../core/journal.ts';
 import type { Database } from './tables.ts';
+import { jsonRows } from './json-rows.ts';
 import { immediately } from './transactions.ts';
 import {
   PAGE,
@@ -74,7 +75,7 @@ export async function compactRuns(
       db,
       possible.map(({ id }) => id),
     );
-    return await immediately(db, async (connection) =>
+    return await immediately(db, account, async (connection) =>
       mergeRuns(connection, await validMerges(connection, possible)),
     );
   });
@@ -90,10 +91,10 @@ interface Merge {
  * may have merged or pruned some of them, or a renamed account may have adopted them.
  */
 async function validMerges(db: Database, merges: readonly Merge[]): Promise<readonly Merge[]> {
-  const pairs = JSON.stringify(merges.map(({ id, into }) => [id, into]));
+  const pairs = jsonRows(merges.map(({ id, into }) => [id, into]));
   const { rows } = await sql<Merge>`
     select runs.id, targets.id as "into"
-    from json_each(${pairs}) join runs on runs.id = value ->> 0 join runs as targets on targets.id = value ->> 1
+    from ${pairs} join runs on runs.id = value ->> 0 join runs as targets on targets.id = value ->> 1
     where not exists (
       select 1 from accounts where name = runs.account and runs.id in (last_run_id, last_good_run, pending_run))`.execute(
     db,
@@ -102,15 +103,16 @@ async function validMerges(db: Database, merges: readonly Merge[]): Promise<read
 }
 
 async function mergeRuns(connection: Database, merges: readonly Merge[]): Promise<number> {
-  const rows = JSON.stringify(merges.map(({ id, into }) => [id, into]));
+  const rows = jsonRows(merges.map(({ id, into }) => [id, into]));
   await sql`
     with merges as materialized (
       select value ->> 1 as target, sum(1 + runs.folded) as runs, max(coalesce(runs.folded_until, runs.finished_at)) as until
-      from json_each(${rows}) join runs on runs.id = value ->> 0 group by 1)
-    update runs set folded = folded + merges.runs, folded_until = max(coalesce(folded_until, ''), merges.until)
+      from ${rows} join runs on runs.id = value ->> 0 group by 1)
+    update runs set folded = folded + merges.runs, 
+      folded_until = case when folded_until > merges.until then folded_until else merges.until end
     from merges where runs.id = merges.target`.execute(connection);
   const { numAffectedRows } = await sql`
-    delete from runs where id in (select value ->> 0 from json_each(${rows}))`.execute(connection);
+    delete from runs where id in (select value ->> 0 from ${rows})`.execute(connection);
   return Number(numAffectedRows ?? 0);
 }
 

@@ -6,6 +6,7 @@ import { toRemaining, toState } from './account-state.ts';
 import { claimantOf } from './claims.ts';
 import type { Database } from './tables.ts';
 import { isLargeRun, planText } from './large-run.ts';
+import { jsonList, jsonRows } from './json-rows.ts';
 import { ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
 import { readProgress } from './run-progress.ts';
@@ -37,11 +38,11 @@ export function journalReader(db: Database): JournalReader {
     async latestRuns(accounts, limit) {
       // Reads only the rows that it returns, however many runs an account has.
       const { rows } = await sql<RunMark>`
-        select id, account, status, started_at as startedAt, folded from runs
+        select id, account, status, started_at as "startedAt", folded from runs
         where id in (
-          select latest.id from json_each(${JSON.stringify(accounts)}) as named, runs as latest
+          select latest.id from ${jsonRows(accounts.map((account) => [account]))} as named, runs as latest
           where latest.id in (
-            select id from runs where account = named.value order by started_at desc, id desc limit ${limit}))
+            select id from runs where account = named.value ->> 0 order by started_at desc, id desc limit ${limit}))
         order by account, started_at desc, id desc`.execute(db);
       return rows;
     },
@@ -121,10 +122,10 @@ export function journalReader(db: Database): JournalReader {
 
     async accounts(names) {
       let query = db.selectFrom('accounts').selectAll().orderBy('name');
-      if (names !== undefined) query = query.where('name', 'in', listed(names));
+      if (names !== undefined) query = query.where('name', 'in', jsonList([names].flat()));
       const rows = await query.execute();
       const ids = rows.flatMap(({ last_run_id: id }) => (id === null ? [] : [id]));
-      const runs = await db.selectFrom('runs').select(LISTED).where('id', 'in', listed(ids)).execute();
+      const runs = await db.selectFrom('runs').select(LISTED).where('id', 'in', jsonList(ids)).execute();
       const lastRuns = new Map((await toRuns(db, runs)).map((run) => [run.id, run]));
       return rows.map((row) => ({
         name: row.name,
@@ -173,11 +174,6 @@ export function journalReader(db: Database): JournalReader {
       );
     },
   };
-}
-
-/** Any number of values; a statement has a limited number of parameters. */
-function listed(values: string | readonly string[]): RawBuilder<string> {
-  return sql<string>`(select value from json_each(${JSON.stringify([values].flat())}))`;
 }
 
 /** The runs behind this one in a list whose newest run is the first. */

@@ -4,6 +4,7 @@ import { type Kind, KINDS, type ObservedCatalog } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { Journal, LastGood, RecordedObservation } from '../core/ports.ts';
 import { type EntryKey, entryKey, holdingsOf, type MissingHolding, usageOf } from '../core/usage.ts';
+import { nearKey } from '../core/names.ts';
 import { sleep } from '../platform/clock.ts';
 import {
   compressJson,
@@ -13,7 +14,9 @@ import {
   LISTS,
   resourcesOf,
 } from './compressed-json.ts';
+import { jsonRows } from './json-rows.ts';
 import type { Database } from './tables.ts';
+import { requireOwnRun } from './locks.ts';
 import { immediately } from './transactions.ts';
 import { PAUSE_MS, ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
@@ -64,11 +67,15 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
       // process is killed, the written rows are still true: the entries were listed.
       for (let at = 0; at + ROWS_AT_A_TIME < rows.length; at += ROWS_AT_A_TIME) {
         const piece = rows.slice(at, at + ROWS_AT_A_TIME);
-        await immediately(db, (connection) => writeEntries(connection, observation, piece));
+        await immediately(db, observation.account, async (connection) => {
+          await requireOwnRun(connection, observation.runId);
+          await writeEntries(connection, observation, piece);
+        });
         await sleep(PAUSE_MS);
       }
       const written = Math.floor(Math.max(0, rows.length - 1) / ROWS_AT_A_TIME) * ROWS_AT_A_TIME;
-      await immediately(db, async (connection) => {
+      await immediately(db, observation.account, async (connection) => {
+        await requireOwnRun(connection, observation.runId);
         await writeSnapshots(connection, observation, lists, bodies);
         await writeEntries(connection, observation, rows.slice(written));
         if (observation.good) await writeLastGood(connection, observation);
@@ -153,7 +160,7 @@ function operationsOf(db: Database, account: string, remoteAccountId: string | n
     .innerJoin('runs', 'runs.id', 'operations.run_id')
     .select(['operations.kind', 'operations.remote_id'])
     .where('runs.account', '=', account)
-    .where('runs.remote_account_id', 'is', remoteAccountId)
+    .where('runs.remote_account_id', 'is not distinct from', remoteAccountId)
     .where('operations.started_at', '>=', since);
 }
 
@@ -178,6 +185,7 @@ async function writeSnapshots(
       await connection
         .insertInto('snapshot_bodies')
         .values({ digest, body: bodies.get(digest) ?? compressJson(json) })
+        .onConflict((conflict) => conflict.column('digest').doNothing())
         .execute();
     }
     await connection
@@ -224,22 +232,20 @@ async function writeEntries(
   { runId, account, remoteAccountId, phase }: RecordedObservation,
   entries: readonly EntryRow[],
 ): Promise<void> {
-  const rows = JSON.stringify(entries);
+  const requested = await requestedNames(connection, account, remoteAccountId, entries);
+  const rows = jsonRows(
+    entries.map((entry) => [...entry, requested.get(entryKey(entry[0], entry[1])) ?? null]),
+  );
   await sql`
     insert into entries
-      (account, remote_account_id, kind, remote_id, name, first_seen_run, first_seen_after, last_seen_run, unused_since)
+      (account, remote_account_id, kind, remote_id, name, first_seen_run, first_seen_after, last_seen_run, unused_since,
+        requested_name)
     select ${account}, ${remoteAccountId ?? ''}, value ->> 0, value ->> 1, value ->> 2, ${runId},
-      ${phase === 'after' ? 1 : 0}, ${runId}, value ->> 3
-    from json_each(${rows}) where true
-    on conflict do update set
-      requested_name = case
-        when entries.name = excluded.name then entries.requested_name
-        -- The first list that shows an entry that rolecall created shows which near name the service stored.
-        when entries.last_seen_run is null and entries.created_by_run is not null
-          and near_key(coalesce(entries.requested_name, entries.name)) = near_key(excluded.name)
-          then nullif(coalesce(entries.requested_name, entries.name), excluded.name)
-        -- Any other name means that somebody renamed the entry.
-        end,
+      ${sql.lit(phase === 'after' ? 1 : 0)}, ${runId}, value ->> 3, value ->> 4
+    from ${rows} where true
+    on conflict (account, remote_account_id, kind, remote_id) do update set
+      -- Any other name means that somebody renamed the entry.
+      requested_name = case when entries.name = excluded.name then entries.requested_name else excluded.requested_name end,
       name = excluded.name,
       first_seen_after = case when entries.first_seen_run is null then excluded.first_seen_after
         else entries.first_seen_after end,
@@ -247,6 +253,38 @@ async function writeEntries(
       last_seen_run = excluded.last_seen_run,
       unused_since = case when excluded.unused_since is not null
         then coalesce(entries.unused_since, excluded.unused_since) end`.execute(connection);
+}
+
+/**
+ * The names that rolecall requested for entries that the service stored under a near name. The first list that shows an
+ * entry that rolecall created shows it.
+ */
+async function requestedNames(
+  connection: Database,
+  account: string,
+  remoteAccountId: string | null,
+  listed: readonly EntryRow[],
+): Promise<ReadonlyMap<EntryKey, string>> {
+  const created = await connection
+    .selectFrom('entries')
+    .select(['kind', 'remote_id', 'name', 'requested_name'])
+    .where('account', '=', account)
+    .where('remote_account_id', '=', remoteAccountId ?? '')
+    .where('last_seen_run', 'is', null)
+    .where('created_by_run', 'is not', null)
+    .execute();
+  if (created.length === 0) return new Map();
+  const names = new Map(listed.map(([kind, id, name]) => [entryKey(kind, id), name]));
+  return new Map(
+    created.flatMap((row) => {
+      const key = entryKey(row.kind, row.remote_id);
+      const name = names.get(key);
+      const requested = row.requested_name ?? row.name;
+      return name !== undefined && name !== requested && nearKey(name) === nearKey(requested)
+        ? [[key, requested] as const]
+        : [];
+    }),
+  );
 }
 
 async function writeLastGood(
@@ -259,12 +297,11 @@ async function writeLastGood(
     .where('name', '=', account)
     .execute();
   await connection.deleteFrom('missing_holdings').where('account', '=', account).execute();
-  const rows = JSON.stringify(
+  const rows = jsonRows(
     missing.map((holding) => [holding.resourceId, holding.kind, holding.remoteId, toIso(holding.sinceMs)]),
   );
   await sql`
-    insert or ignore into missing_holdings (account, resource_id, kind, remote_id, since)
-    select ${account}, value ->> 0, value ->> 1, value ->> 2, value ->> 3 from json_each(${rows})`.execute(
-    connection,
-  );
+    insert into missing_holdings (account, resource_id, kind, remote_id, since)
+    select ${account}, value ->> 0, value ->> 1, value ->> 2, value ->> 3 from ${rows} where true
+    on conflict do nothing`.execute(connection);
 }

@@ -50,7 +50,7 @@ export async function prune(
     pruned.snapshots += snapshots;
   }
   await pruneBodies(db);
-  await immediately(db, (connection) => pruneNotices(connection, runsBefore));
+  await immediately(db, 'notices', (connection) => pruneNotices(connection, runsBefore));
   await sql`delete from operator_actions where at < ${runsBefore}`.execute(db);
   return pruned;
 }

@@ -62,8 +62,8 @@ export function createEnvironment(version: string): Environment {
     openSession: async (configuration, service, options) =>
       (await import('./session.ts')).openSession(version, configuration, service, options),
     async openJournal(service, { mayBeNew } = { mayBeNew: false }) {
-      const { openStore } = await import('../store/store.ts');
-      const store = openStore(service.store, { readOnly: !mayBeNew });
+      const { openStore } = await import('../store/open-store.ts');
+      const store = await openStore({ file: service.store }, { readOnly: !mayBeNew });
       const memory: AccountJournal = {
         accountState: (account) => store.journal.accountState(account),
         lastGood: (...of) => store.journal.lastGood(...of),

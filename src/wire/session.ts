@@ -42,8 +42,8 @@ export async function openSession(
   service: ServiceSettings,
   options: SessionOptions = {},
 ): Promise<OpenSession> {
-  const { openStore } = await import('../store/store.ts');
-  const store = openStore(service.store);
+  const { openStore } = await import('../store/open-store.ts');
+  const store = await openStore({ file: service.store });
   const configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
   const configFile = fileInRepository(configuration, service);
   const connections = await connect(version, service, {
@@ -119,9 +119,9 @@ export async function openReadable(
 
 async function existingJournal(file: string) {
   if (!existsSync(file)) return null;
-  const { openStore } = await import('../store/store.ts');
+  const { openStore } = await import('../store/open-store.ts');
   try {
-    const store = openStore(file, { mustExist: true });
+    const store = await openStore({ file }, { mustExist: true });
     return { ...store.journal, close: () => store.close() };
   } catch (error) {
     if (error instanceof StoreError) return null;

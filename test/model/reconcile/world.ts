@@ -17,7 +17,7 @@ import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import type { Connections } from '../../../src/service/connections.ts';
 import { createConnections } from '../../../src/service/connections.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { wanted } from '../../unit/core/builders.ts';
 import { accountAt } from '../../unit/service/account-at.ts';
@@ -96,7 +96,7 @@ export async function createWorld(script: Script): Promise<World> {
   });
   const folder = mkdtempSync(join(tmpdir(), 'rolecall-model-'));
   const file = join(folder, 'rolecall.db');
-  const store = openStore(file);
+  const store = openSqliteStore(file);
   const db = new SQLite(file, { readonly: true });
   let runs = 0;
   const sent = db.prepare(
@@ -137,7 +137,7 @@ interface Start {
 }
 
 function startProgram({ script, sandbox, file, newRunId }: Start): Program {
-  const store = openStore(file);
+  const store = openSqliteStore(file);
   const api: ApiSettings = { ...LIMITS, concurrency: script.concurrency, retries: script.retries };
   const connections: Connections = createConnections({
     api,

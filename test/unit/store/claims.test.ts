@@ -1,14 +1,16 @@
 // Two accounts that use one token at the same moment.
 import { expect, it, onTestFinished } from 'vitest';
-import { LEASE_MS } from '../../../src/store/locks.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { sqliteEngine } from '../../../src/store/sqlite/sqlite-engine.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { fixture, runId } from './fixture.ts';
+
+const LEASE_MS = sqliteEngine.leaseMs;
 
 const KEY = 'digest-of-a-token';
 
 it('one of two accounts that claim a token at once gets it, across openings of the store', async () => {
   const store = fixture();
-  const other = openStore(store.file);
+  const other = openSqliteStore(store.file);
   onTestFinished(() => other.close());
   const now = Date.now();
   const [one, two] = [await store.take(runId(1), now, 'one'), await store.take(runId(2), now, 'two')];

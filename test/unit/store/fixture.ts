@@ -10,7 +10,7 @@ import type { RunMode, RunStatus } from '../../../src/core/journal.ts';
 import type { Lease } from '../../../src/core/locks.ts';
 import type { NewOperation, OperationResult, RecordedObservation } from '../../../src/core/ports.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { observed } from '../core/builders.ts';
 
 export const T0 = Date.parse('2026-03-10T12:00:00.000Z');
@@ -54,7 +54,7 @@ export interface Fixture extends Store {
 }
 
 export function fixture(file = join(newFolder(), 'data', 'rolecall.db')): Fixture {
-  const store = openStore(file);
+  const store = openSqliteStore(file);
   onTestFinished(() => store.close());
   const { journal } = store;
 

@@ -8,7 +8,7 @@ import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { APPLICATION_ID } from '../../../src/store/sqlite/inspect-file.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { failure, fixture, newFolder } from './fixture.ts';
 
 /** Everything that is visible of a folder: names, modes, times and bytes. */
@@ -165,7 +165,7 @@ describe('a file of another program', () => {
     const folder = join(file, '..');
     const before = snapshot(folder);
     for (const options of [{}, { mustExist: true }, { readOnly: true }]) {
-      const error = failure(() => openStore(file, options));
+      const error = failure(() => openSqliteStore(file, options));
       expect(error.message).toContain(file);
       if (what.startsWith('a newer')) expect(error.code).toBe('store_newer');
       else {
@@ -179,12 +179,12 @@ describe('a file of another program', () => {
   it('is refused without being opened if it is a device', () => {
     const before = lstatSync('/dev/null').mode;
     for (const device of ['/dev/null', '/dev/zero'])
-      expect(failure(() => openStore(device)).message).toContain('device');
+      expect(failure(() => openSqliteStore(device)).message).toContain('device');
     expect(lstatSync('/dev/null').mode).toBe(before);
   });
 
   it('is described by its tables in the error', () => {
-    const error = failure(() => openStore(foreign(PLACES)));
+    const error = failure(() => openSqliteStore(foreign(PLACES)));
     expect(error.message).toMatch(/places, runs/);
   });
 
@@ -242,7 +242,7 @@ describe('an empty file', () => {
     writeFileSync(file, '');
     const before = snapshot(join(file, '..'));
     for (const options of [{ mustExist: true }, { readOnly: true }])
-      expect(failure(() => openStore(file, options)).code).toBe('store_missing');
+      expect(failure(() => openSqliteStore(file, options)).code).toBe('store_missing');
     expect(snapshot(join(file, '..'))).toEqual(before);
   });
 });

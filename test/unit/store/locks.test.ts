@@ -2,9 +2,11 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { HOST } from '../../../src/store/process-identity.ts';
-import { LEASE_MS } from '../../../src/store/locks.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { sqliteEngine } from '../../../src/store/sqlite/sqlite-engine.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { fixture, operation, result, runId, T0 } from './fixture.ts';
+
+const LEASE_MS = sqliteEngine.leaseMs;
 
 /** The id of a process that has ended. */
 async function deadPid(): Promise<number> {
@@ -26,7 +28,7 @@ describe('a lock', () => {
   it('also applies to other openings of the same file', async () => {
     const store = fixture();
     await store.take(runId(1));
-    const other = openStore(store.file);
+    const other = openSqliteStore(store.file);
     try {
       expect(await other.locks.acquire('acme', runId(2), T0)).toHaveProperty('heldBy');
     } finally {
@@ -60,7 +62,7 @@ describe('a lock', () => {
       "create trigger full_disk before delete on locks begin select raise(abort, 'no space'); end",
     );
     await expect(store.locks.release(lease)).rejects.toThrow('no space');
-    const other = openStore(store.file);
+    const other = openSqliteStore(store.file);
     try {
       expect(await other.locks.acquire('acme', runId(2), T0 + 1)).toHaveProperty('heldBy');
     } finally {

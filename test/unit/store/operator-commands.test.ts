@@ -1,7 +1,7 @@
 // Approvals, pauses and requested runs are recorded with their operator.
 import { expect, it } from 'vitest';
 import type { Operator } from '../../../src/core/operator.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { fixture, T0 } from './fixture.ts';
 
 const SAM: Operator = { name: 'sam', via: 'cli' };
@@ -49,7 +49,7 @@ it('deletes commands that are older than the runs that are kept', async () => {
   const { operator, reader, file } = fixture();
   await operator.recordSync('acme', CI, T0);
   await operator.recordSync('acme', SAM, T0 + 5 * DAY_MS);
-  const again = openStore(file);
+  const again = openSqliteStore(file);
   const retention = { runsMs: 4 * DAY_MS, snapshotsMs: 4 * DAY_MS, keepAtLeast: 1 };
   await again.prune(retention, T0 + 6 * DAY_MS);
   await again.close();

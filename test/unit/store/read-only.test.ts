@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { failure, fixture, newFolder } from './fixture.ts';
 
 /** The same folder, mounted where nothing can be written; null where mounting is not permitted. */
@@ -28,7 +28,7 @@ const filesOf = (file: string) =>
 const copies = () => readdirSync(tmpdir()).filter((name) => /^rolecall-\w{6}$/.test(name));
 
 async function runIds(file: string): Promise<string[]> {
-  const store = openStore(file, { readOnly: true });
+  const store = openSqliteStore(file, { readOnly: true });
   onTestFinished(() => store.close());
   return (await store.reader.runs({ limit: 9 })).map(({ id }) => id);
 }
@@ -36,7 +36,7 @@ async function runIds(file: string): Promise<string[]> {
 describe('a store on a read-only medium', () => {
   it('is read after its process has closed it', async (context) => {
     const file = join(newFolder(), 'x.db');
-    const store = openStore(file);
+    const store = openSqliteStore(file);
     await store.journal.beginRun({ ...RUN, id: '01900000-0000-7000-8000-000000000001' });
     await store.close();
     const view = readOnlyView(file);
@@ -84,7 +84,7 @@ describe('a store on a read-only medium', () => {
   it('is not opened for writing, and the error code is store_readonly', async (context) => {
     const view = readOnlyView(fixture().file);
     if (view === null) return context.skip('nothing can be mounted here');
-    expect(failure(() => openStore(view)).code).toBe('store_readonly');
+    expect(failure(() => openSqliteStore(view)).code).toBe('store_readonly');
   });
 });
 

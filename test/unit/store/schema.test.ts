@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { MOVED_COLUMNS, PAUSE_COLUMNS } from '../../../src/store/renamed-accounts.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { failure, fixture, newFolder } from './fixture.ts';
 
 const DOCUMENTED = {
@@ -116,20 +116,20 @@ describe('an existing store', () => {
 
   it('of a newer version is refused and stays unchanged', () => {
     const file = join(newFolder(), 'x.db');
-    void openStore(file).close();
+    void openSqliteStore(file).close();
     const db = new SQLite(file);
     db.pragma('user_version = 999');
     db.exec('create table theirs (a text)');
     db.close();
     const before = readFileSync(file);
-    expect(failure(() => openStore(file))).toMatchObject({ code: 'store_newer' });
+    expect(failure(() => openSqliteStore(file))).toMatchObject({ code: 'store_newer' });
     expect(readFileSync(file)).toEqual(before);
   });
 
   it('that is not a database is refused with advice', () => {
     const file = join(newFolder(), 'x.db');
     writeFileSync(file, 'this is a text and no database at all, but long enough to look like one'.repeat(20));
-    const error = failure(() => openStore(file));
+    const error = failure(() => openSqliteStore(file));
     expect(error.code).toBe('store_foreign');
     expect(error.message).toContain(file);
     expect(error.message).toContain('restore a backup');
@@ -138,12 +138,12 @@ describe('an existing store', () => {
   it('that is a folder cannot be opened', () => {
     const folder = join(newFolder(), 'x.db');
     mkdirSync(folder);
-    expect(failure(() => openStore(folder)).code).toBe('store_unopenable');
+    expect(failure(() => openSqliteStore(folder)).code).toBe('store_unopenable');
   });
 
   it('is not created when it must exist and is missing', () => {
     const file = join(newFolder(), 'sub', 'x.db');
-    expect(failure(() => openStore(file, { mustExist: true })).code).toBe('store_missing');
+    expect(failure(() => openSqliteStore(file, { mustExist: true })).code).toBe('store_missing');
     expect(existsSync(dirname(file))).toBe(false);
   });
 
