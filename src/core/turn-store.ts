@@ -6,6 +6,7 @@ import type { AccountSchedule, ReplicaRecord, TurnState } from './turns.ts';
 /** A turn that a replica holds. `epoch` differs in every claim of every account. */
 export interface ClaimedTurn {
   readonly account: string;
+  readonly lane: string;
   readonly epoch: string;
   /** The trigger that was requested; null: the tick is due. */
   readonly requested: Trigger | null;
@@ -69,6 +70,13 @@ export interface ReplicaState {
   readonly commit: string | null;
 }
 
+export interface TurnListeners {
+  /** Accounts may have become due. */
+  readonly onTurn: () => void;
+  /** A replica was added, and waits until this one knows of it. */
+  readonly onReplica: () => void;
+}
+
 export interface TurnStore {
   /** Adds a replica. Replicas of this machine whose process has ended are dead from now on. */
   register(id: string, version: string, leaseMs: number): Promise<Beat>;
@@ -118,6 +126,6 @@ export interface TurnStore {
   active(): Promise<ReadonlyMap<string, 'running' | 'queued'>>;
   nextRuns(): Promise<ReadonlyMap<string, number>>;
   replicas(selfId: string | null): Promise<readonly ReplicaRecord[]>;
-  /** Calls `onChange` when accounts may have become due, and `onReplica` when a replica was added. Returns what ends it. */
-  listen(onChange: () => void, onReplica: () => void): () => Promise<void>;
+  /** Calls the listeners as soon as something changes, as long as the database is available. Resolves with what ends it. */
+  listen(listeners: TurnListeners): Promise<() => Promise<void>>;
 }

@@ -74,10 +74,10 @@ export interface Turns {
   /** Requests the first runs: of each account, or only of those that missed a tick while no daemon ran. */
   startFirst(earlier: readonly EarlierRun[], isEach: boolean): void;
   /**
-   * Runs the account as soon as a place is free; during a run, exactly one more run follows. False when the turns are
-   * stopped.
+   * Runs the account as soon as a place is free; during a run, exactly one more run follows. `unknown`: a newer
+   * configuration, which this process has not read yet, has no such account.
    */
-  sync(account: string): Promise<boolean>;
+  sync(account: string): Promise<'queued' | 'stopping' | 'unknown'>;
   /** Runs the account because of the approval of this time, once for each approval. False when it cannot run yet. */
   approve(account: string, givenAtMs: number): Promise<boolean>;
   /** Reports the end of a run with the number of failures in a row, 0 after a success. After failures ticks are skipped. */

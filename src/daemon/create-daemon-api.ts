@@ -132,7 +132,8 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     async sync(account, by) {
       if (turns.isStopped()) return 'stopping';
       if (registry.account(account) === undefined) return 'unknown';
-      if (!(await turns.sync(account))) return 'stopping';
+      const outcome = await turns.sync(account);
+      if (outcome !== 'queued') return outcome;
       // The run does not wait for this record: it starts also while another program keeps the store locked.
       void operator.recordSync(account, by, clock.nowMs()).catch((error: unknown) => {
         options.log.warn({ event: 'operator_action', account, error }, 'the sync could not be recorded');

@@ -55,7 +55,7 @@ export function createEmbeddedTurns(options: EmbeddedTurnsOptions): Turns {
         else if (isMissed) queue.request(account, 'catch_up');
       }
     },
-    sync: async (account) => queue.requestOneMore(account, 'manual'),
+    sync: async (account) => (queue.requestOneMore(account, 'manual') ? 'queued' : 'stopping'),
     async approve(account, givenAtMs) {
       if (approved.get(account) === givenAtMs || !queue.request(account, 'approval')) return false;
       approved.set(account, givenAtMs);

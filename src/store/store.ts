@@ -4,6 +4,7 @@ import type { JournalReader } from '../core/journal-reader.ts';
 import type { Journal } from '../core/ports.ts';
 import type { OperatorCommands } from '../core/operator.ts';
 import type { Outbox } from '../core/outbox.ts';
+import type { TurnStore } from '../core/turn-store.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { PERSON_PATIENCE_MS, RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import type { Database } from './tables.ts';
@@ -25,6 +26,8 @@ export interface Store {
   readonly reader: JournalReader;
   readonly operator: OperatorCommands;
   readonly outbox: Outbox;
+  /** Where several processes share the schedules; null in a file. */
+  readonly turns: TurnStore | null;
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
   /**
@@ -48,6 +51,7 @@ export interface OpenDatabase {
   /** Converts an error of the engine to a StoreError. Returns any other error unchanged: it is a bug. */
   toStoreError(error: unknown): unknown;
   close(): Promise<void>;
+  readonly turns: TurnStore | null;
 }
 
 /** The store over an open database. Its methods throw StoreErrors that name the database. */
@@ -66,6 +70,8 @@ export function createStore(opened: OpenDatabase): Store {
     reader: withStoreErrors(opened, journalReader(db), PERSON_PATIENCE_MS),
     operator: withStoreErrors(opened, operatorCommands(db), PERSON_PATIENCE_MS),
     outbox: withStoreErrors(opened, createOutbox(db)),
+    // Replicas try again themselves, as soon as they have checked their lease.
+    turns: opened.turns === null ? null : withStoreErrors(opened, opened.turns, 0),
     ...withStoreErrors(opened, { check: () => opened.write() }, PERSON_PATIENCE_MS),
     ...withStoreErrors(opened, {
       prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),

@@ -30,7 +30,7 @@ export async function turnDatabase(): Promise<TurnDatabase> {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   onTestFinished(() => db.destroy());
   return {
-    store: createTurnStore(db, () => async () => undefined, sql`(select now from clock)`),
+    store: createTurnStore(db, async () => async () => undefined, sql`(select now from clock)`),
     query: async <T>(statement: string) => (await sql.raw<T>(statement).execute(db)).rows,
     async setClock(epochMs) {
       await sql`update clock set now = to_timestamp(${epochMs}::float8 / 1000)`.execute(db);

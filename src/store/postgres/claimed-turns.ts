@@ -7,6 +7,7 @@ import { freed, isLine, type LineRow, lineOf, moment, ms, type TurnContext } fro
 
 interface ClaimedRow extends LineRow {
   readonly account: string | null;
+  readonly lane: string;
   readonly epoch: string;
   readonly requested: Trigger | null;
   readonly tick_ms: number | null;
@@ -40,7 +41,7 @@ export function claimedTurns({
             held_for = picked.requested,
             last_tick_at = case when picked.tick_at <= ${now} then picked.tick_at else last_tick_at end
           from picked where turns.account = picked.account
-          returning turns.account, turns.epoch, picked.requested, picked.tick_at, last_tick_at, schedule, timezone,
+          returning turns.account, turns.lane, turns.epoch, picked.requested, picked.tick_at, last_tick_at, schedule, timezone,
             jitter_ms
         ), next as (
           select min(soonest.due_at) as due_at from rooms cross join lateral (
@@ -48,7 +49,7 @@ export function claimedTurns({
             where lane = rooms.lane and holder is null and due_at > ${now}
             order by due_at limit 1) as soonest
         )
-        select account, epoch::text, requested, ${ms(sql`tick_at`)} as tick_ms, ${ms(sql`last_tick_at`)} as last_tick_ms,
+        select account, claimed.lane, epoch::text, requested, ${ms(sql`tick_at`)} as tick_ms, ${ms(sql`last_tick_at`)} as last_tick_ms,
           schedule, timezone, jitter_ms,
           coalesce((select consecutive_failures from accounts where name = account), 0) as failures,
           ${ms(now)} as now_ms, ${ms(sql`next.due_at`)} as next_ms
@@ -63,6 +64,7 @@ export function claimedTurns({
             : [
                 {
                   account,
+                  lane: row.lane,
                   epoch: row.epoch,
                   requested: row.requested,
                   tickMs: row.tick_ms,

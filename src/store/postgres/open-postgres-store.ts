@@ -9,7 +9,9 @@ import { nameOf, type PostgresLocation } from './location.ts';
 import { migrate } from './migrate.ts';
 import { createPool } from './pool.ts';
 import { postgresEngine } from './postgres-engine.ts';
+import { listen } from './listener.ts';
 import { toStoreError } from './postgres-errors.ts';
+import { createTurnStore } from './turn-store.ts';
 
 /** Opens or creates the store. Throws StoreError when that fails. */
 export async function openPostgresStore(location: PostgresLocation, options: OpenOptions): Promise<Store> {
@@ -18,7 +20,8 @@ export async function openPostgresStore(location: PostgresLocation, options: Ope
 
 /** Opens the database of the store, with its tables in their present version. Throws StoreError. */
 export async function openPostgres(location: PostgresLocation, options: OpenOptions): Promise<OpenDatabase> {
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(location) }) });
+  const pool = createPool(location);
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   setEngine(db, postgresEngine(location.leaseMs));
   try {
     await migrate(db, location, options);
@@ -33,6 +36,7 @@ export async function openPostgres(location: PostgresLocation, options: OpenOpti
     // PostgreSQL checks what it reads.
     verify: () => Promise.resolve(),
     toStoreError: (error) => toStoreError(error, location),
+    turns: createTurnStore(db, async (listeners) => listen(() => pool.single(), location.schema, listeners)),
     close: () => db.destroy(),
   };
 }

@@ -37,7 +37,9 @@ export function replicasTable({
             and (other.started_at, other.id) < (own.started_at, own.id)) as is_first
       from replicas as own where id = ${id} and is_dead = 0`.execute(db);
     const [row] = rows;
-    return row === undefined ? null : { nowMs: row.now_ms, replicas: row.replicas, isKnown: row.is_known, isFirst: row.is_first };
+    return row === undefined
+      ? null
+      : { nowMs: row.now_ms, replicas: row.replicas, isKnown: row.is_known, isFirst: row.is_first };
   }
 
   /** Frees the turns of replicas that are dead. A turn that a transaction keeps locked is freed the next time. */

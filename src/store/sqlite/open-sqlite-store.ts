@@ -27,6 +27,7 @@ export function openSqliteStore(file: string, options: OpenOptions = {}): Store 
         throw error;
       }
     },
+    turns: null,
     toStoreError: (error) => toStoreError(error, file),
     async close() {
       // kysely closes only what it has used: without a query, the file would stay open.
