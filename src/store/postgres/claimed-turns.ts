@@ -34,7 +34,7 @@ export function claimedTurns({
             where lane = rooms.lane and holder is null and due_at <= ${now} and removed = 0
               and config_gen <= ${generation} and account <> all (${[...except]}::text[])
               and exists (select 1 from replicas where id = ${id} and is_dead = 0 and expires_at > ${now})
-            order by due_at limit rooms.room for update skip locked) as found
+            order by due_at, account limit rooms.room for update skip locked) as found
           limit ${most}
         ), claimed as (
           update turns set holder = ${id}, epoch = nextval('turn_epochs'), due_at = null, requested = null,

@@ -49,6 +49,6 @@ export const TURN_TABLES = `
     holder text collate "C",
     held_for text collate "C"
   ) with (fillfactor = 70);
-  create index turns_due on turns (lane, due_at) where holder is null and due_at is not null;
+  create index turns_due on turns (lane, due_at, account) where holder is null and due_at is not null;
   create index turns_held on turns (holder) where holder is not null;
 `;
