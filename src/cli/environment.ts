@@ -153,6 +153,8 @@ export interface Environment {
     readonly memory: AccountJournal;
     close(): Promise<void>;
   }>;
+  /** The name of the store in messages: a path, or a database and its schema. */
+  storeName(service: ServiceSettings): Promise<string>;
   /** Copies the store; `onProgress` receives the copied pages. Throws StoreError. */
   backupStore(
     service: ServiceSettings,

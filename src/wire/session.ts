@@ -43,7 +43,8 @@ export async function openSession(
   options: SessionOptions = {},
 ): Promise<OpenSession> {
   const { openStore } = await import('../store/open-store.ts');
-  const store = await openStore({ file: service.store });
+  const { openLocation } = await import('../config/store-location.ts');
+  const store = await openStore(await openLocation(service));
   const configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
   const configFile = fileInRepository(configuration, service);
   const connections = await connect(version, service, {
@@ -99,7 +100,7 @@ export async function openReadable(
   service: ServiceSettings,
   options: CommandConnection = {},
 ): Promise<Readable> {
-  const journal = await existingJournal(service.store);
+  const journal = await existingJournal(service);
   const connections = await connect(version, service, {
     throttledUntilMs: journal === null ? async () => null : throttleIn(journal, options),
     observer: options.observer ?? (() => NO_OBSERVER),
@@ -117,11 +118,13 @@ export async function openReadable(
   };
 }
 
-async function existingJournal(file: string) {
-  if (!existsSync(file)) return null;
+async function existingJournal(service: ServiceSettings) {
+  const { store: place } = service;
+  if ('file' in place && !existsSync(place.file)) return null;
   const { openStore } = await import('../store/open-store.ts');
+  const { openLocation } = await import('../config/store-location.ts');
   try {
-    const store = await openStore({ file }, { mustExist: true });
+    const store = await openStore(await openLocation(service), { mustExist: true });
     return { ...store.journal, close: () => store.close() };
   } catch (error) {
     if (error instanceof StoreError) return null;

@@ -8,8 +8,8 @@ import { sha256 } from '../platform/digest.ts';
 import { openStore } from '../store/open-store.ts';
 import type { RunReadingAnswer, RunReadingJob } from './stored-runs.ts';
 
-async function read({ storeFile, task }: RunReadingJob): Promise<RunReadingAnswer> {
-  const { reader } = await openStore({ file: storeFile }, { mustExist: true, readOnly: true });
+async function read({ store, task }: RunReadingJob): Promise<RunReadingAnswer> {
+  const { reader } = await openStore(store, { mustExist: true, readOnly: true });
   if (task.type === 'view') {
     return { type: 'view', html: await renderStoredView(task.view, reader) };
   }

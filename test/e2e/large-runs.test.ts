@@ -29,7 +29,7 @@ async function largeRun(program = PROGRAM) {
     kill.abort();
   });
   const signals = { stop: stop.signal, kill: kill.signal };
-  const runs = createStoredRuns({ reader: store.reader, storeFile: store.file, signals, log, program });
+  const runs = createStoredRuns({ reader: store.reader, store: { file: store.file }, signals, log, program });
   if (detail === null) throw new Error('there is no run');
   return { id, store, detail, log, runs };
 }

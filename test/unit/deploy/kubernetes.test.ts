@@ -171,7 +171,7 @@ describe('the configuration', () => {
     // TLS, if any, ends before the pod.
     expect(issues).toMatchObject([{ severity: 'warning', message: expect.stringContaining('http.tls') }]);
     expect(accounts.map(({ name }) => name)).toEqual(['acme-eu']);
-    expect(service?.store).toBe('/var/lib/rolecall/rolecall.db');
+    expect(service?.store).toEqual({ file: '/var/lib/rolecall/rolecall.db' });
     expect(secrets.map(({ ref }) => ref)).toEqual(
       expect.arrayContaining([
         { file: '/run/secrets/rolecall-daemon/http-token' },
@@ -184,7 +184,7 @@ describe('the configuration', () => {
     const folder = mountConfigMap(configMapOf('from-git'));
     const { service, issues } = await loadConfiguration(join(folder, 'rolecall.yaml'));
     expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
-    expect(service?.store).toBe('/var/lib/rolecall/rolecall.db');
+    expect(service?.store).toEqual({ file: '/var/lib/rolecall/rolecall.db' });
     expect(service?.source?.git).toMatchObject({
       branch: 'main',
       path: 'config',

@@ -1,0 +1,58 @@
+// The program with its store in PostgreSQL: the same commands, and no password in any output.
+import { existsSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { ownPostgres, hasPostgres, queryPostgres } from '../support/postgres.ts';
+import { scene } from '../support/scene.ts';
+
+describe.skipIf(!hasPostgres)('a store in PostgreSQL', () => {
+  test('serves the commands as a file does, and creates no file', async () => {
+    const on = await scene({ store: 'postgres', file: 'skills: [Go, TypeScript]', isFresh: true });
+    const { result, run } = await on.apply();
+    expect([result.status, run.status]).toEqual([0, 'converged']);
+    expect(on.writes()).toEqual(['POST Go', 'POST TypeScript']);
+    const again = await on.plan();
+    expect(again.plan.summary).toMatchObject({ create: 0, delete: 0 });
+    expect((await on.run(['history', '--limit', '1'])).stdout).toContain('acme');
+    expect((await on.run(['show', run.id])).stdout).toContain('TypeScript');
+    expect((await on.run(['who', 'Go'])).status).toBe(0);
+    expect((await on.run(['pause', 'acme'])).status).toBe(0);
+    expect((await on.run(['status'])).stdout).toContain('paused');
+    const doctor = await on.run(['doctor']);
+    expect([doctor.status, doctor.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /store PostgreSQL \S+\/test_\S+, schema test_\d+[^]*readable, writable and not damaged/u,
+      ),
+    ]);
+    expect(existsSync(`${on.folder}/data`)).toBe(false);
+  });
+
+  test('is backed up by pg_dump, whose command `backup` names without the password', async () => {
+    const on = await scene({ store: 'postgres' });
+    const env = { ROLECALL_DATABASE_URL: 'postgres://me:s3cr3t@db.example.com/a?sslmode=verify-full' };
+    const { status, stdout, stderr } = await on.run(['backup', "it's.dump"], { env });
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/the store is in PostgreSQL, and nothing was copied; /u);
+    expect(stderr).toMatch(
+      /pg_dump --schema=test_\d+ --format=custom --file='it'\\''s\.dump' 'postgres:\/\/me@db\.example\.com\/a\?sslmode=verify-full'$/mu,
+    );
+    expect(stderr).not.toContain('s3cr3t');
+  });
+
+  test('is an error of each command, without its password, when the database refuses or does not answer', async () => {
+    const cluster = await ownPostgres();
+    await queryPostgres(cluster.url, 'create role reader login');
+    const on = await scene({ store: 'postgres', file: 'skills: [Go]' });
+    const refused = cluster.url.replace('user=rolecall', 'user=reader&password=s3cr3t');
+    for (const [url, why] of [
+      [refused, /cannot be written by this user; check its role and its grants/u],
+      [refused.replace('/postgres?', '/nowhere?'), /nowhere, schema \S+: the database does not exist; create it/u],
+      [refused.replace(cluster.socket, '/nowhere'), /ENOENT|not reachable|cannot be reached|connect/u],
+    ] as const) {
+      const { status, stderr, stdout } = await on.run(['plan'], { env: { ROLECALL_DATABASE_URL: url } });
+      expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(why)]);
+      expect(stdout + stderr).not.toContain('s3cr3t');
+    }
+    expect(on.writes()).toEqual([]);
+  });
+});
