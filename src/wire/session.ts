@@ -11,6 +11,7 @@ import type {
 import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { AccountState } from '../core/ports.ts';
+import type { TurnStore } from '../core/turn-store.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { sha256 } from '../platform/digest.ts';
@@ -34,6 +35,9 @@ export interface SessionOptions extends CommandConnection {
 export interface OpenSession extends Session {
   readonly outbox: Outbox;
   readonly atHost: Connections['atHost'];
+  readonly shareHosts: Connections['shareHosts'];
+  /** null when the schedules are those of one process. */
+  readonly turns: TurnStore | null;
 }
 
 export async function openSession(
@@ -73,6 +77,8 @@ export async function openSession(
     commit,
     outbox: store.outbox,
     atHost: (baseUrl, call) => connections.atHost(baseUrl, call),
+    shareHosts: (processes) => connections.shareHosts(processes),
+    turns: store.turns,
     requestFor: (settings, trigger, signals) => ({
       settings,
       api: service.api,

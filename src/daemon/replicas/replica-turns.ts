@@ -29,7 +29,7 @@ export interface ReplicaTurnsOptions {
   readonly signals: RunSignals;
   readonly maxRuns: () => number;
   /** Whether an account can start here now. Another replica may have the memory that a large one needs. */
-  readonly mayStart: (account: string) => boolean;
+  readonly mayStart?: (account: string) => boolean;
   readonly onSkipped: (account: string) => void;
   readonly readConfiguration: () => Promise<ReplicaConfiguration>;
   readonly compareCommits: (a: string, b: string) => Promise<CommitRelation>;
@@ -107,7 +107,7 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     for (;;) {
       const { rooms, free } = laneRooms(table.lanes(), held.loads(), options.maxRuns());
       if (run === null || rooms.length === 0 || isStopped) return POLL_MS;
-      const except = [...delayed].filter((account) => !options.mayStart(account));
+      const except = [...delayed].filter((account) => options.mayStart?.(account) === false);
       const limits = { most: free, except };
       const claims = await store.claim(identity.id, configuration.generation, rooms, limits);
       for (const turn of claims.turns) begin(turn, identity, run);
