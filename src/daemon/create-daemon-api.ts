@@ -129,6 +129,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     snapshots: (filter) => reader.snapshots(filter),
     trend: (account, limit) => reader.trend(account, limit),
     operatorActions: (account, limit) => reader.operatorActions(account, limit),
+    replicas: () => turns.replicas(),
     async sync(account, by) {
       if (turns.isStopped()) return 'stopping';
       if (registry.account(account) === undefined) return 'unknown';

@@ -69,6 +69,7 @@ describe('the OpenAPI document of the daemon', () => {
         runs: never,
         latestRuns: never,
         runJson: never,
+        replicas: never,
         sync: async () => 'stopping',
         approve: never,
         runProgress: never,
