@@ -124,7 +124,6 @@ interface Row {
   readonly quiet: number;
   /** Whether the run has more operations than the query reads. */
   readonly large: number;
-  readonly finding: string;
 }
 
 /** All runs of an account in the order of time, read page by page. */
@@ -133,22 +132,31 @@ async function compactableRuns(db: Database, account: string): Promise<Compactab
   const read = (last: Pick<Row, 'started_at' | 'id'>) =>
     sql<Row>`
       select id, started_at, status, mode,
-        status in ('converged', 'held', 'planned') and created + deleted + failed = 0 and error is null
+        case when status in ('converged', 'held', 'planned') and created + deleted + failed = 0 and error is null
           and finished_at is not null
           and not exists (
             select 1 from operations
-            where run_id = runs.id and seq <= ${ROWS_AT_A_TIME} and operations.status != 'held') as quiet,
-        exists (select 1 from operations where run_id = runs.id and seq > ${ROWS_AT_A_TIME}) as large,
-        json_array(status, mode, remote_account_id, config_digest, config_commit, config_dirty, plan_digest, plan_body,
-          held, kept, warnings,
-          (select json_group_array(digest) from (
-            select digest from snapshots where run_id = runs.id order by phase, kind))) as finding
+            where run_id = runs.id and seq <= ${ROWS_AT_A_TIME} and operations.status != 'held')
+          then 1 else 0 end as quiet,
+        case when exists (select 1 from operations where run_id = runs.id and seq > ${ROWS_AT_A_TIME})
+          then 1 else 0 end as large,
+        remote_account_id, config_digest, config_commit, config_dirty, plan_digest, plan_body, held, kept, warnings,
+        (select string_agg(digest, ' ' order by phase, kind) from snapshots where run_id = runs.id) as digests
       from runs where account = ${account} and (started_at, id) > (${last.started_at}, ${last.id})
       order by started_at, id limit ${PAGE}`.execute(db);
   for await (const rows of pages({ started_at: '', id: '' }, read)) {
-    for (const { id, started_at, status, mode, quiet, large, finding } of rows) {
+    for (const { id, started_at, quiet, large, ...found } of rows) {
+      const { status, mode } = found;
       const isQuiet = quiet === 1 && (large === 0 || (await holdsAll(db, id)));
-      runs.push({ id, startedAtMs: toMs(started_at), status, mode, isQuiet, finding });
+      runs.push({
+        id,
+        startedAtMs: toMs(started_at),
+        status,
+        mode,
+        isQuiet,
+        // The columns are always in the order of the query.
+        finding: JSON.stringify(found),
+      });
     }
   }
   return runs;

@@ -13,16 +13,24 @@ import { listen } from './listener.ts';
 import { toStoreError } from './postgres-errors.ts';
 import { createTurnStore } from './turn-store.ts';
 
-/** Opens or creates the store. Throws StoreError when that fails. */
-export async function openPostgresStore(location: PostgresLocation, options: OpenOptions): Promise<Store> {
-  return createStore(await openPostgres(location, options));
+/** Opens or creates the store. Throws StoreError when that fails. `engine` is replaced in tests, which set the time. */
+export async function openPostgresStore(
+  location: PostgresLocation,
+  options: OpenOptions = {},
+  engine = postgresEngine(location.leaseMs),
+): Promise<Store> {
+  return createStore(await openPostgres(location, options, engine));
 }
 
 /** Opens the database of the store, with its tables in their present version. Throws StoreError. */
-export async function openPostgres(location: PostgresLocation, options: OpenOptions): Promise<OpenDatabase> {
+export async function openPostgres(
+  location: PostgresLocation,
+  options: OpenOptions,
+  engine = postgresEngine(location.leaseMs),
+): Promise<OpenDatabase> {
   const pool = createPool(location);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  setEngine(db, postgresEngine(location.leaseMs));
+  setEngine(db, engine);
   try {
     await migrate(db, location, options);
   } catch (error) {

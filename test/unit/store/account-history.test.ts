@@ -7,7 +7,7 @@ import { BASE, DAY_MS, fixture, listed, operation, result, runId, T0 } from './f
 
 describe('snapshots', () => {
   it('contain the service’s own fields, compressed, in an order that does not depend on the lists', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await store.begin(1);
     await store.record(id, {
       skill: [listed('b', 'B', { colour: 'red' }), listed('a', 'A', { createDate: 'x' })],
@@ -33,7 +33,7 @@ describe('snapshots', () => {
   });
 
   it('are stored once for each digest', async () => {
-    const store = fixture();
+    const store = await fixture();
     const skill = [listed('a', 'A'), listed('b', 'B')];
     await store.record(await store.begin(1), { skill });
     await store.record(await store.begin(2), { skill: skill.toReversed() });
@@ -49,7 +49,7 @@ describe('the last good lists', () => {
   const lists = observed({ skill: [listed('a', 'A')], resources: [person('p', ['a'])] });
 
   it('are those of the latest good observation', async () => {
-    const store = fixture();
+    const store = await fixture();
     await store.record(await store.begin(1), lists);
     await store.record(await store.begin(2), {}, { good: false });
     const last = await store.journal.lastGood('acme', '42', observed());
@@ -58,7 +58,7 @@ describe('the last good lists', () => {
   });
 
   it('do not exist before the first run, for another account, and after the remote account changed', async () => {
-    const store = fixture();
+    const store = await fixture();
     expect(await store.journal.lastGood('acme', '42', observed())).toBeNull();
     await store.record(await store.begin(1), lists);
     expect(await store.journal.lastGood('other', '42', observed())).toBeNull();
@@ -67,7 +67,7 @@ describe('the last good lists', () => {
   });
 
   it('include what rolecall has deleted since, or may have deleted', async () => {
-    const store = fixture();
+    const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: ['a', 'b', 'c', 'd'].map((each) => listed(each, each)) });
@@ -92,7 +92,7 @@ describe('the last good lists', () => {
   });
 
   it('include the people who are missing, and since when', async () => {
-    const store = fixture();
+    const store = await fixture();
     const missing = [{ resourceId: 'x', kind: 'skill', remoteId: 'a', sinceMs: T0 - 5000 }] as const;
     await store.record(await store.begin(1), lists, { missing });
     expect((await store.journal.lastGood('acme', '42', observed()))?.missing).toEqual(missing);
@@ -103,7 +103,7 @@ describe('the last good lists', () => {
 
 describe('a remote account', () => {
   it('that replaces another one under the same name inherits no ownership, approval, throttling or applied commit', async () => {
-    const store = fixture();
+    const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A')] });
@@ -135,7 +135,7 @@ describe('a remote account', () => {
   });
 
   it('inherits what was journaled while its id was unknown', async () => {
-    const store = fixture();
+    const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1, { remote: null });
     await store.record(id, { skill: [listed('a', 'A')] }, { remoteAccountId: null });
@@ -153,7 +153,7 @@ describe('a remote account', () => {
   });
 
   it('belongs to the first configured account of an address that claims it', async () => {
-    const store = fixture();
+    const store = await fixture();
     const claim = async (
       n: number,
       account: string,
@@ -173,7 +173,7 @@ describe('a remote account', () => {
   });
 
   it('is claimed by exactly one of two simultaneous runs', async () => {
-    const store = fixture();
+    const store = await fixture();
     const ids = [
       await store.begin(1, { account: 'one', remote: null }),
       await store.begin(2, { account: 'two', remote: null }),
@@ -199,7 +199,7 @@ describe('an account whose file was renamed', () => {
 
   /** An account “old” with a run, a snapshot, an entry of its own, a missing holding and a pause. */
   async function renamed() {
-    const store = fixture();
+    const store = await fixture();
     const lease = await store.take(runId(1), Date.now(), 'old');
     const id = await store.begin(1, { account: 'old' });
     const missing = [{ kind: 'skill', remoteId: 'a', resourceId: 'p', sinceMs: T0 }] as const;
@@ -282,7 +282,7 @@ describe('an account whose file was renamed', () => {
 
 describe('ownership', () => {
   it('covers what rolecall created and adopted, and is permanent', async () => {
-    const store = fixture();
+    const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')], role: [listed('a', 'A')] });
@@ -313,7 +313,7 @@ describe('ownership', () => {
 
 describe('the requested name', () => {
   async function created(answered: string) {
-    const store = fixture();
+    const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.journal.addOperations(id, [operation({ name: 'Type Script' })]);
@@ -368,7 +368,7 @@ describe('the requested name', () => {
 
 describe('the time since which an entry is unused', () => {
   it('starts with the first list in which nobody has it, and ends when somebody has it', async () => {
-    const store = fixture();
+    const store = await fixture();
     const since = async () =>
       (await store.journal.accountHistory('acme', '42', T0)).unusedSinceMs.get('skill:a');
     const list = async (n: number, people: readonly string[], more = {}) =>
@@ -393,7 +393,7 @@ describe('the time since which an entry is unused', () => {
 
 describe('the operations of the last day', () => {
   it('are those that ended within it, of this account and this remote account', async () => {
-    const store = fixture();
+    const store = await fixture();
     const place = async (n: number, atMs: number, options = {}) => {
       const account = 'account' in options ? 'other' : 'acme';
       const lease = await store.take(runId(n), T0, account);
@@ -433,7 +433,7 @@ describe('the operations of the last day', () => {
 
 describe('creates with an unknown outcome', () => {
   async function unknownCreate() {
-    const store = fixture();
+    const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('old', 'Old')] });
@@ -494,7 +494,7 @@ describe('creates with an unknown outcome', () => {
 
 describe('the journal', () => {
   it('marks the entry of a delete as deleted, unless the entry was gone already', async () => {
-    const store = fixture();
+    const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')] });
@@ -510,7 +510,7 @@ describe('the journal', () => {
   });
 
   it('neither adopts entries nor stores a commit for a run that has lost its lock', async () => {
-    const store = fixture();
+    const store = await fixture();
     const lost = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A')] });

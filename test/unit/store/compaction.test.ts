@@ -26,7 +26,7 @@ const NOTHING_KEPT = { keepAtLeast: 0, keep: new Set<string>() };
 
 describe('compaction', () => {
   it('keeps one of equal quiet runs a day, with the count of the others', async () => {
-    const store = fixture();
+    const store = await fixture();
     const nowMs = T0 + 10 * DAY_MS;
     const every = 20 * 60_000;
     const count = (10 * DAY_MS) / every;
@@ -48,7 +48,7 @@ describe('compaction', () => {
   });
 
   it('adds the counts of earlier compactions', async () => {
-    const store = fixture();
+    const store = await fixture();
     for (let n = 0; n < 30; n += 1) await quiet(store, n + 1, T0 + n * 600_000);
     await store.prune({ ...RETENTION, keepAtLeast: 1 }, T0 + 6 * HOUR_MS);
     await store.prune({ ...RETENTION, keepAtLeast: 1 }, T0 + 3 * DAY_MS);
@@ -94,7 +94,7 @@ describe('compaction', () => {
   });
 
   it('keeps every run whose lists differ, also when the plan does not', async () => {
-    const store = fixture();
+    const store = await fixture();
     for (let n = 0; n < 6; n += 1) await quiet(store, n + 1, T0 + n * 60_000);
     const other = await store.begin(7, { atMs: T0 + 7 * 60_000 });
     await store.record(other, { skill: [listed('a', 'A'), listed('x', 'X')] });
@@ -121,7 +121,7 @@ describe('compaction', () => {
   }
 
   it('merges a large run', async () => {
-    const store = fixture();
+    const store = await fixture();
     const { large, held } = await withLargeRun(store);
     await store.prune({ ...RETENTION, keepAtLeast: 1 }, T0 + 3 * DAY_MS);
     expect([store.rows('select 1 from runs where id = ?', large), held()]).toEqual([[], [{ n: 0 }]]);
@@ -134,7 +134,7 @@ describe('compaction', () => {
       (_: string, large: string) => `update accounts set last_good_run = '${large}'`,
     ],
   ])('does not change a large run %s', async (_, change) => {
-    const store = fixture();
+    const store = await fixture();
     const { into, large, held } = await withLargeRun(store);
     store.execute(
       `create trigger change after delete on runs when old.id != '${into}' begin ${change(into, large)}; end`,

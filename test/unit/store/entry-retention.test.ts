@@ -37,7 +37,7 @@ const prune = (store: Fixture, day: number) => store.prune(RETENTION, T0 + day *
 
 describe('entries that others created', () => {
   it('are deleted when no list has shown them for as long as runs are kept', async () => {
-    const store = fixture();
+    const store = await fixture();
     await store.end(await runAt(store, 0, ['gone', 'stays']));
     await store.end(await runAt(store, 50, ['later', 'stays']));
     await store.end(await runAt(store, 100, ['stays']));
@@ -46,7 +46,7 @@ describe('entries that others created', () => {
   });
 
   it('do not fill the store when every list shows thousands of new ones', async () => {
-    const store = fixture();
+    const store = await fixture();
     for (let day = 0; day < 300; day += 100) {
       const fresh = Array.from({ length: 5000 }, (_, n) => `${String(day)}-${String(n)}`);
       await store.end(await runAt(store, day, fresh));
@@ -56,7 +56,7 @@ describe('entries that others created', () => {
   });
 
   it('are kept while the last good lists show them, however long ago that was', async () => {
-    const store = fixture();
+    const store = await fixture();
     await store.end(await runAt(store, 0, ['a']));
     await prune(store, 900);
     expect(ids(store)).toEqual(['a']);
@@ -65,7 +65,7 @@ describe('entries that others created', () => {
   });
 
   it('are kept while a create is in doubt, because earlier ids are needed to settle it', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await runAt(store, 0, ['a']);
     const lease = await store.take(id);
     await store.journal.addOperations(id, [operation()]);
@@ -77,7 +77,7 @@ describe('entries that others created', () => {
   });
 
   it('are kept for a former remote account, because they identify its token', async () => {
-    const store = fixture();
+    const store = await fixture();
     await store.end(await runAt(store, 0, ['a'], '42'));
     await store.end(await runAt(store, 100, ['b'], '43'));
     await prune(store, 300);
@@ -88,7 +88,7 @@ describe('entries that others created', () => {
 
 describe('entries that rolecall changed', () => {
   it('are kept: created, adopted, deleted, and those whose name the service changed', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await runAt(store, 0, ['adopted', 'deleted', 'foreign']);
     const lease = await store.take(id);
     await store.journal.addOperations(id, [

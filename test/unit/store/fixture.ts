@@ -9,8 +9,15 @@ import { StoreError } from '../../../src/core/errors.ts';
 import type { RunMode, RunStatus } from '../../../src/core/journal.ts';
 import type { Lease } from '../../../src/core/locks.ts';
 import type { NewOperation, OperationResult, RecordedObservation } from '../../../src/core/ports.ts';
+import type { Engine } from '../../../src/store/engine.ts';
+import type { StoreLocation } from '../../../src/store/open-store.ts';
+import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts';
+import { postgresEngine } from '../../../src/store/postgres/postgres-engine.ts';
+import type { PostgresLocation } from '../../../src/store/postgres/location.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
+import { freshPostgres } from '../../support/postgres.ts';
+import { openSyncPostgres } from '../../support/sync-postgres.ts';
 import { observed } from '../core/builders.ts';
 
 export const T0 = Date.parse('2026-03-10T12:00:00.000Z');
@@ -39,10 +46,18 @@ export function failure(work: () => unknown): StoreError {
   throw new Error('it did not fail');
 }
 
-export interface Fixture extends Store {
+export interface SqliteFixture extends Fixture {
   readonly file: string;
+}
+
+/** Statements beside the store. */
+interface Direct {
   rows<T = Record<string, unknown>>(sql: string, ...values: unknown[]): T[];
   execute(sql: string, ...values: unknown[]): void;
+}
+
+export interface Fixture extends Store, Direct {
+  readonly location: StoreLocation;
   /** Begins run `n` of an account and records which remote account it found. */
   begin(
     n: number,
@@ -53,10 +68,40 @@ export interface Fixture extends Store {
   take(id: string, atMs?: number, account?: string): Promise<Lease>;
 }
 
-export function fixture(file = join(newFolder(), 'data', 'rolecall.db')): Fixture {
+/** The engine that the tests of this folder use: the contract of the store is the same for both. */
+export const ENGINE = process.env['ROLECALL_TEST_ENGINE'] === 'postgres' ? 'postgres' : 'sqlite';
+
+/** A second opening of the store of a fixture, as in another process. */
+export async function openAgain({ location }: Pick<Fixture, 'location'>): Promise<Fixture> {
+  return 'file' in location ? sqliteFixture(location.file) : await postgresFixture(location);
+}
+
+/** A new store of the engine that is tested. */
+export async function fixture(): Promise<Fixture> {
+  if (ENGINE === 'sqlite') return sqliteFixture();
+  return await postgresFixture({ ...(await freshPostgres()), pool: 4, leaseMs: 30_000 });
+}
+
+async function postgresFixture(location: PostgresLocation): Promise<Fixture> {
+  // Tests give the time of each call.
+  const clockMs: Engine['clockMs'] = (_connection, nowMs) => Promise.resolve(nowMs);
+  const engine = { ...postgresEngine(location.leaseMs), clockMs };
+  const store = await openPostgresStore(location, {}, engine);
+  const direct = openSyncPostgres(location.url, location.schema);
+  onTestFinished(async () => {
+    await direct.close();
+    await store.close();
+  });
+  return withShortForms(store, location, {
+    rows: <T>(text: string, ...values: unknown[]) => direct.rows(text, values) as T[],
+    execute: (text, ...values) => void direct.rows(text, values),
+  });
+}
+
+/** A store in a file. */
+export function sqliteFixture(file = join(newFolder(), 'data', 'rolecall.db')): SqliteFixture {
   const store = openSqliteStore(file);
   onTestFinished(() => store.close());
-  const { journal } = store;
 
   function plain<T>(work: (db: SQLite.Database) => T): T {
     const db = new SQLite(file, { fileMustExist: true });
@@ -67,14 +112,22 @@ export function fixture(file = join(newFolder(), 'data', 'rolecall.db')): Fixtur
     }
   }
 
+  const direct: Direct = {
+    rows: <T>(sql: string, ...values: unknown[]) => plain((db) => db.prepare(sql).all(...values) as T[]),
+    execute: (sql, ...values) => plain((db) => void db.prepare(sql).run(...values)),
+  };
+  return { ...withShortForms(store, { file }, direct), file };
+}
+
+function withShortForms(store: Store, location: StoreLocation, direct: Direct): Fixture {
+  const { journal } = store;
   return {
     ...store,
     check: () => store.check(),
     verify: (signal) => store.verify(signal),
     prune: (retention, nowMs) => store.prune(retention, nowMs),
-    file,
-    rows: <T>(sql: string, ...values: unknown[]) => plain((db) => db.prepare(sql).all(...values) as T[]),
-    execute: (sql, ...values) => plain((db) => void db.prepare(sql).run(...values)),
+    location,
+    ...direct,
     async begin(n, { account = 'acme', remote = '42', mode = 'apply', atMs = T0 + n * 1000 } = {}) {
       const id = runId(n);
       await journal.beginRun({

@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { APPLICATION_ID } from '../../../src/store/sqlite/inspect-file.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
-import { failure, fixture, newFolder } from './fixture.ts';
+import { failure, sqliteFixture, newFolder } from './fixture.ts';
 
 /** Everything that is visible of a folder: names, modes, times and bytes. */
 function snapshot(folder: string): unknown {
@@ -195,7 +195,7 @@ describe('a file of another program', () => {
     await expect(backupStore(file, join(newFolder(), 'copy.db'))).rejects.toMatchObject({
       code: 'store_foreign',
     });
-    await expect(backupStore(fixture().file, file)).rejects.toMatchObject({ code: 'backup_refused' });
+    await expect(backupStore(sqliteFixture().file, file)).rejects.toMatchObject({ code: 'backup_refused' });
     expect(snapshot(join(file, '..'))).toEqual(before);
   });
 });
@@ -210,7 +210,7 @@ describe('a store without an application id', () => {
   };
   it.each(Object.entries(LEGACY))('(%s) opens, keeps its rows and gets the id', async (_, make) => {
     const file = make();
-    const store = fixture(file);
+    const store = sqliteFixture(file);
     expect((await store.reader.accounts()).map(({ name }) => name)).toEqual(['acme']);
     expect(store.rows('pragma application_id')).toEqual([{ application_id: APPLICATION_ID }]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -221,7 +221,7 @@ describe('a store without an application id', () => {
     const db = new SQLite(file);
     onTestFinished(() => void db.close());
     legacy(db);
-    expect((await fixture(file).reader.accounts()).map(({ name }) => name)).toEqual(['acme']);
+    expect((await sqliteFixture(file).reader.accounts()).map(({ name }) => name)).toEqual(['acme']);
   });
 });
 
@@ -229,12 +229,12 @@ describe('an empty file', () => {
   it('becomes a store', async () => {
     const file = join(newFolder(), 'x.db');
     writeFileSync(file, '');
-    await fixture(file).begin(1);
+    await sqliteFixture(file).begin(1);
   });
 
   it('becomes a store, as does a database with the application id of rolecall and no tables', async () => {
     const file = foreign((db) => db.pragma(`application_id = ${String(APPLICATION_ID)}`));
-    await fixture(file).begin(1);
+    await sqliteFixture(file).begin(1);
   });
 
   it('is missing for a reader, and stays empty', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { damageTable } from '../../support/damage.ts';
-import { fixture, newFolder, T0 } from './fixture.ts';
+import { sqliteFixture, newFolder, T0 } from './fixture.ts';
 
 async function damagedStore() {
   const file = join(newFolder(), 'a store.db');
@@ -16,7 +16,7 @@ async function damagedStore() {
 
 describe('the check of all pages', () => {
   it('succeeds for an undamaged store, also while it is written', async () => {
-    const store = fixture();
+    const store = sqliteFixture();
     await store.begin(1);
     await expect(store.verify()).resolves.toBeUndefined();
     await store.begin(2);

@@ -7,7 +7,7 @@ import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
-import { failure, fixture, newFolder } from './fixture.ts';
+import { failure, sqliteFixture, newFolder } from './fixture.ts';
 
 /** The same folder, mounted where nothing can be written; null where mounting is not permitted. */
 function readOnlyView(file: string): string | null {
@@ -48,7 +48,7 @@ describe('a store on a read-only medium', () => {
   });
 
   it('is read including the log of a killed process', async (context) => {
-    const store = fixture();
+    const store = sqliteFixture();
     const id = await store.begin(1);
     const file = join(newFolder(), 'x.db');
     for (const part of ['', '-wal']) copyFileSync(`${store.file}${part}`, `${file}${part}`);
@@ -60,7 +60,7 @@ describe('a store on a read-only medium', () => {
   });
 
   it('is read while another process writes it elsewhere', async (context) => {
-    const store = fixture();
+    const store = sqliteFixture();
     const view = readOnlyView(store.file);
     if (view === null) return context.skip('nothing can be mounted here');
     const one = await store.begin(1);
@@ -82,7 +82,7 @@ describe('a store on a read-only medium', () => {
   });
 
   it('is not opened for writing, and the error code is store_readonly', async (context) => {
-    const view = readOnlyView(fixture().file);
+    const view = readOnlyView(sqliteFixture().file);
     if (view === null) return context.skip('nothing can be mounted here');
     expect(failure(() => openSqliteStore(view)).code).toBe('store_readonly');
   });
@@ -90,7 +90,7 @@ describe('a store on a read-only medium', () => {
 
 describe('a store that is opened for reading', () => {
   it('returns values that only a newer version knows', async () => {
-    const store = fixture();
+    const store = sqliteFixture();
     const id = await store.begin(1);
     await store.end(id);
     store.execute("update runs set status = 'postponed', trigger = 'moon', mode = 'dream'");

@@ -250,13 +250,13 @@ describe('the README of the store', () => {
   });
 
   it.each(Object.entries(ANSWERS))('answers: %s', async (question, makeHistory) => {
-    const store = fixture();
+    const store = await fixture();
     const expected = await makeHistory(store);
     expect(store.rows(QUERIES.get(question) ?? '')).toEqual(expected);
   });
 
-  it('lists only tables and columns that exist', () => {
-    const store = fixture();
+  it('lists only tables and columns that exist', async () => {
+    const store = await fixture();
     const sections = [...README.matchAll(/^### `(\w+)`[^\n]*\n([\s\S]*?)(?=^##)/gm)];
     expect(sections.map(([, table]) => table)).toEqual([
       'runs',
@@ -278,7 +278,7 @@ describe('the README of the store', () => {
   });
 
   it('states correctly that a dry run has a plan but no operations', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await store.begin(1, { mode: 'plan' });
     await store.journal.recordPlan(id, plan({ skills: ['Go'] }));
     await store.end(id, 'planned');
@@ -288,7 +288,7 @@ describe('the README of the store', () => {
   });
 
   it('states correctly that a body is the list of its digest, compressed with gzip', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await store.begin(1);
     await store.record(id, { resources: [{ ...person('p1', ['k']), raw: { _id: 'p1', skillsIds: ['k'] } }] });
     const [row] = store.rows<{ body: Uint8Array }>(

@@ -44,7 +44,7 @@ const SO_FAR = { created: 1, deleted: 1, held: 1, kept: 1, failed: 1 };
 
 describe('the totals of a run', () => {
   it('are counted from its operations while it is running', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await halfWay(store);
     const shown = [
       (await store.reader.run(id))?.run,
@@ -55,7 +55,7 @@ describe('the totals of a run', () => {
   });
 
   it('are counted from its operations after a kill, with doubtful ones as failed', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await halfWay(store);
     store.execute('delete from locks');
     await store.take('the next run');
@@ -67,7 +67,7 @@ describe('the totals of a run', () => {
   });
 
   it('are those of its plan when it was killed right after planning', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await store.begin(1);
     await store.journal.recordPlan(
       id,
@@ -82,7 +82,7 @@ describe('the totals of a run', () => {
   });
 
   it('are counted although its plan is damaged, so that the next run can start', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await halfWay(store);
     store.execute("update plan_bodies set body = x'00'; ");
     store.execute('delete from locks');
@@ -92,7 +92,7 @@ describe('the totals of a run', () => {
   });
 
   it('are not counted as if there were no plan while the plan cannot be read', async () => {
-    const store = fixture();
+    const store = await fixture();
     await halfWay(store);
     store.execute('alter table plan_bodies rename to elsewhere');
     await expect(store.reader.runs({ limit: 1 })).rejects.toMatchObject({ code: 'store_failed' });
@@ -100,7 +100,7 @@ describe('the totals of a run', () => {
 });
 
 it('runs whose processes have ended are interrupted at the start of a daemon, and no others', async () => {
-  const store = fixture();
+  const store = await fixture();
   const [dead, alive] = [
     await store.begin(1, { account: 'dead' }),
     await store.begin(2, { account: 'alive' }),
@@ -117,7 +117,7 @@ describe('what the last plan of an account left to do', () => {
   const remaining = async (store: Fixture): Promise<unknown> => (await store.reader.accounts())[0]?.remaining;
 
   it('is counted at the end of its run, and kept by runs that fail before they plan', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await halfWay(store);
     expect(await remaining(store)).toBeNull();
     await store.end(id, 'partial');
@@ -128,7 +128,7 @@ describe('what the last plan of an account left to do', () => {
   });
 
   it('is its plan after a dry run', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await store.begin(1);
     await store.journal.recordPlan(id, plan({ skills: ['New', 'More'] }));
     await store.end(id, 'planned');
@@ -136,7 +136,7 @@ describe('what the last plan of an account left to do', () => {
   });
 
   it('is counted when its run was killed', async () => {
-    const store = fixture();
+    const store = await fixture();
     await halfWay(store);
     store.execute('delete from locks');
     await store.take('the next run');
