@@ -5,6 +5,8 @@ import { sleep } from '../../platform/clock.ts';
 import type { TurnListeners } from '../../core/turn-store.ts';
 
 const RECONNECT_MS = 1000;
+/** The connection is opened again after so long, about 25 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Keeps a connection open until the returned function is called. */
 export function listen(
@@ -20,19 +22,20 @@ export function listen(
 
   async function listenOnce(): Promise<void> {
     const client = open();
-    const broken = new Promise<void>((resolve) => {
-      client.on('error', () => resolve());
-      client.on('end', () => resolve());
-      ended.signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    const broken = new AbortController();
+    const end = (): void => broken.abort();
+    client.on('error', end);
+    client.on('end', end);
+    ended.signal.addEventListener('abort', end, { once: true });
     client.on('notification', ({ payload = '' }) => listeners.get(payload)?.());
     try {
       await client.connect();
       await client.query('listen rolecall_turns');
       // What happened without a connection was not noticed.
       for (const notice of listeners.values()) notice();
-      await broken;
+      await sleep(LONGEST_TIMER_MS, broken.signal);
     } finally {
+      ended.signal.removeEventListener('abort', end);
       await client.end().catch(() => undefined);
     }
   }

@@ -10,7 +10,7 @@ import type { RunMode, RunStatus } from '../../../src/core/journal.ts';
 import type { Lease } from '../../../src/core/locks.ts';
 import type { NewOperation, OperationResult, RecordedObservation } from '../../../src/core/ports.ts';
 import type { Engine } from '../../../src/store/engine.ts';
-import type { StoreLocation } from '../../../src/store/open-store.ts';
+import type { OpenLocation } from '../../../src/core/settings.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts';
 import { postgresEngine } from '../../../src/store/postgres/postgres-engine.ts';
 import type { PostgresLocation } from '../../../src/store/postgres/location.ts';
@@ -57,7 +57,7 @@ interface Direct {
 }
 
 export interface Fixture extends Store, Direct {
-  readonly location: StoreLocation;
+  readonly location: OpenLocation;
   /** Begins run `n` of an account and records which remote account it found. */
   begin(
     n: number,
@@ -119,7 +119,7 @@ export function sqliteFixture(file = join(newFolder(), 'data', 'rolecall.db')): 
   return { ...withShortForms(store, { file }, direct), file };
 }
 
-function withShortForms(store: Store, location: StoreLocation, direct: Direct): Fixture {
+function withShortForms(store: Store, location: OpenLocation, direct: Direct): Fixture {
   const { journal } = store;
   return {
     ...store,
