@@ -5,6 +5,7 @@ import type { AccountRequest, ApplyDeps } from '../app/request.ts';
 import { ACCEPT_NOTHING } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
 import { KINDS } from '../core/catalog.ts';
+import type { RunSignals } from '../core/ports.ts';
 import { ConfigError, LargeAccount, SecretError, ServiceError } from '../core/errors.ts';
 import type { Trigger } from '../core/journal.ts';
 import type { AccountSettings, ApiSettings, Configuration } from '../core/settings.ts';
@@ -84,6 +85,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       return null;
     }
     const { settings, errors } = account;
+    if (hasLapsed(turn.signals)) return null;
     if (errors.length > 0 || settings === null) {
       const mode = settings?.mode ?? 'plan';
       const commit = await registry.commit(reading);
@@ -180,6 +182,12 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
   }
 
   return { run, problem: () => problem };
+}
+
+/** Whether another replica may run the account instead. */
+function hasLapsed({ check, stop }: RunSignals): boolean {
+  check?.();
+  return check !== undefined && stop.aborted;
 }
 
 /** The number of names of the kind of which the account desires most. */

@@ -27,6 +27,16 @@ export function nextTick(
   };
 }
 
+/** The first tick of a line after a moment, and the shortest time between two of its ticks. */
+export function firstTick({ schedule, timezone }: CronLine, nowMs: number) {
+  const gaps = gapsMs(schedule, timezone, nowMs);
+  return {
+    tickMs: nextTickMs(schedule, timezone, nowMs),
+    everyMs: Math.min(...gaps, Number.MAX_SAFE_INTEGER),
+    longestGapMs: Math.max(0, ...gaps),
+  };
+}
+
 /** How many ticks passed between two moments. */
 export function ticksBetween({ schedule, timezone }: CronLine, fromMs: number, toMs: number): number {
   let count = 0;

@@ -9,6 +9,7 @@ import type { Log } from '../log.ts';
 import { findGeneration } from './config-generation.ts';
 import { createHeldTurns } from './held-turns.ts';
 import { laneRooms } from './lane-rooms.ts';
+import { nextTick } from './next-tick.ts';
 import { createReplica, type Identity } from './replica.ts';
 import { createScheduleTable } from './schedule-table.ts';
 
@@ -174,7 +175,8 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
   }
   const watched = new AbortController();
 
-  let loops: Promise<unknown> = Promise.resolve();
+  let working: Promise<void> | null = null;
+  let watching: Promise<void> | null = null;
   let listening: Promise<() => Promise<void>> | null = null;
 
   return {
@@ -186,7 +188,8 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     start(runTurn) {
       run = runTurn;
       replica.start();
-      loops = Promise.all([work(), watch()]);
+      working = work();
+      watching = watch();
       listening = store.listen({ onTurn: () => wake.abort(), onReplica: () => replica.beatNow() });
     },
     startFirst(_earlier, isEach) {
@@ -203,7 +206,11 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
       const nowMs = replica.identity()?.nowMs();
       if (nowMs === undefined) return;
       for (const { account, line } of await store.recovered())
-        await store.endBackoff(account, line, table.tickAfter(line, nowMs));
+        await store.endBackoff(
+          account,
+          line,
+          nextTick(line, { failures: 0, lastTickMs: nowMs }, nowMs, random()),
+        );
     },
     startNext: () => wake.abort(),
     states: (accounts) => store.states(accounts),
@@ -217,9 +224,11 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     async stop() {
       isStopped = true;
       wake.abort();
+      // A claim that was under way has begun its runs then; the lease is renewed until they have ended.
+      await working;
       await held.allEnded();
       watched.abort();
-      await loops;
+      await watching;
       await replica.stop();
       await (
         await listening

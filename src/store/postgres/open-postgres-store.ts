@@ -5,6 +5,7 @@ import { setEngine } from '../engine.ts';
 import type { OpenOptions } from '../open-options.ts';
 import { createStore, type OpenDatabase, type Store } from '../store.ts';
 import type { Database, Tables } from '../tables.ts';
+import { alone } from './alone.ts';
 import { nameOf, type PostgresLocation } from './location.ts';
 import { migrate } from './migrate.ts';
 import { createPool } from './pool.ts';
@@ -43,6 +44,7 @@ export async function openPostgres(
     write: () => writeNothing(db, location),
     // PostgreSQL checks what it reads.
     verify: () => Promise.resolve(),
+    alone: (work) => alone(pool.single(), location.schema, work),
     toStoreError: (error) => toStoreError(error, location),
     turns: createTurnStore(db, async (listeners) => listen(() => pool.single(), location.schema, listeners)),
     close: () => db.destroy(),
