@@ -215,7 +215,7 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     startNext: () => wake.abort(),
     states: (accounts) => store.states(accounts),
     active: () => store.active(),
-    nextRunMs: (account) => table.nextRunMs(account),
+    nextRunMs: (account) => table.nextRunMs(account, clock.nowMs()),
     longestGapMs: (account) => table.longestGapMs(account, clock.nowMs()),
     replicas: () => store.replicas(replica.identity()?.id ?? null),
     problems: () => [replica.problem() ?? problem ?? []].flat(),

@@ -10,7 +10,7 @@ export interface ScheduleTable {
   /** The schedules with their first tick after a moment. */
   due(schedules: readonly AccountSchedule[], nowMs: number): readonly DueSchedule[];
   setNextRuns(nextRuns: ReadonlyMap<string, number>): void;
-  nextRunMs(account: string): number | null;
+  nextRunMs(account: string, nowMs: number): number | null;
   longestGapMs(account: string, nowMs: number): number | null;
 }
 
@@ -37,7 +37,12 @@ export function createScheduleTable(random: () => number): ScheduleTable {
     setNextRuns(next) {
       nextRuns = next;
     },
-    nextRunMs: (account) => nextRuns.get(account) ?? null,
+    nextRunMs(account, nowMs) {
+      const known = nextRuns.get(account);
+      const line = schedules.get(account);
+      // Until the store has been read, which a first look at the schedules in the log does not wait for.
+      return known ?? (line === undefined || nextRuns.size > 0 ? null : firstTick(line, nowMs).tickMs);
+    },
     longestGapMs(account, nowMs) {
       const line = schedules.get(account);
       return line === undefined ? null : gaps(line, nowMs).longestGapMs;
