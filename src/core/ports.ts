@@ -29,6 +29,8 @@ export interface Clock {
 export interface RunSignals {
   readonly stop: AbortSignal;
   readonly kill: AbortSignal;
+  /** Aborts both when this process may not send requests any more. Called directly before each request. */
+  readonly check?: () => void;
 }
 
 export interface Traffic {

@@ -75,7 +75,13 @@ export function createEnvironment(version: string): Environment {
           store.journal.foreignAccount(account, remoteAccountId, listed),
         claimant: (claim) => store.reader.claimant(claim),
       };
-      return { reader: store.reader, operator: store.operator, memory, close: () => store.close() };
+      return {
+        reader: store.reader,
+        operator: store.operator,
+        memory,
+        replicas: async () => (await store.turns?.replicas(null)) ?? [],
+        close: () => store.close(),
+      };
     },
     backupStore: async (service, file, onProgress) =>
       (await import('../store/backup-store.ts')).backupStore(await locationOf(service), file, onProgress),

@@ -36,6 +36,7 @@ import type { RequestObserver } from '../core/progress.ts';
 import { createLargeRuns } from '../workers/large-runs.ts';
 import { readPostedFiles } from '../workers/posted-files.ts';
 import { createStoredRuns } from '../workers/stored-runs.ts';
+import { replicaTurns } from './replica-turns.ts';
 import type { OpenSession } from './session.ts';
 import { openSession } from './session.ts';
 
@@ -264,6 +265,9 @@ function openDaemon(
           };
         },
       }),
+    ...(session.turns === null
+      ? {}
+      : { createTurns: replicaTurns(session.turns, { version, service, configuration, registry, session }) }),
     undelivered: () => outbox.undeliveredCount(clock.nowMs() - DAY_MS),
   });
   closers.push(() => daemon.stop());

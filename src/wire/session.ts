@@ -12,6 +12,7 @@ import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { AccountState } from '../core/ports.ts';
 import type { StoredSettings } from '../core/stored-settings.ts';
+import type { TurnStore } from '../core/turn-store.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { sha256 } from '../platform/digest.ts';
@@ -36,6 +37,9 @@ export interface OpenSession extends Session {
   readonly outbox: Outbox;
   readonly settings: StoredSettings;
   readonly atHost: Connections['atHost'];
+  readonly shareHosts: Connections['shareHosts'];
+  /** null when the schedules are those of one process. */
+  readonly turns: TurnStore | null;
 }
 
 export async function openSession(
@@ -76,6 +80,8 @@ export async function openSession(
     outbox: store.outbox,
     settings: store.settings,
     atHost: (baseUrl, call) => connections.atHost(baseUrl, call),
+    shareHosts: (processes) => connections.shareHosts(processes),
+    turns: store.turns,
     requestFor: (settings, trigger, signals) => ({
       settings,
       api: service.api,

@@ -1,6 +1,8 @@
 // The schema of the store in PostgreSQL as a list of steps, counted in `store_version`; a step that has shipped never
 // changes. The tables and columns are those of SQLite; a test compares them.
 
+import { TURN_TABLES } from './turn-tables.ts';
+
 export const MIGRATIONS: readonly string[] = [
   `
   -- Reads a JSON array of arrays as rows, as SQLite does. Marks what text cannot hold and JSON escapes; text.ts has marked
@@ -218,4 +220,5 @@ export const MIGRATIONS: readonly string[] = [
     value text not null
   );
   `,
+  TURN_TABLES,
 ];

@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { Secret } from '../../../../src/core/secret.ts';
+import type { ReplicaRecord } from '../../../../src/core/turns.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
 import type { RunDetail, RunProgress, TrendPoint } from '../../../../src/core/journal-reader.ts';
 import type { OperatorActionRecord } from '../../../../src/core/operator.ts';
@@ -95,7 +96,8 @@ export interface Stage {
   /** Renders the pages of runs and accounts, in place of their own. */
   view: ShowPage | null;
   overview: DaemonView;
-  sync: ReturnType<DaemonApi['sync']>;
+  replicas: readonly ReplicaRecord[];
+  sync: Awaited<ReturnType<DaemonApi['sync']>>;
   plans: readonly PlanResult[] | Error;
   broken: Error | null;
 }
@@ -126,6 +128,7 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
       },
       undelivered: 0,
     },
+    replicas: [],
     sync: 'queued',
     plans: [MIXED],
     broken: null,
@@ -192,7 +195,8 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
       if (stage.json !== null) return stage.json;
       return run === null ? null : JSON.stringify(runReportToJson(run));
     },
-    sync(account) {
+    replicas: async () => stage.replicas,
+    async sync(account) {
       send(null);
       if (find(account) === null) return 'unknown';
       recorded.commands.push(`sync ${account}`);
