@@ -50,6 +50,11 @@ describe.skipIf(!hasPostgres)('a store in PostgreSQL', () => {
         refused.replace('/postgres?', '/nowhere?'),
         /nowhere, schema \S+: the database does not exist; create it/u,
       ],
+      [`${refused}&sslmode=require`, /the server does not offer TLS; turn it on there/u],
+      [
+        `${refused}&sslmode=verify-full&sslrootcert=/nowhere`,
+        /a certificate file in its address cannot be read/u,
+      ],
       [refused.replace(cluster.socket, '/nowhere'), /ENOENT|not reachable|cannot be reached|connect/u],
     ] as const) {
       const { status, stderr, stdout } = await on.run(['plan'], { env: { ROLECALL_DATABASE_URL: url } });
