@@ -4,6 +4,7 @@ import type { AccountRequest, ApplyDeps, DryRunDeps } from '../app/request.ts';
 import type { Kind } from '../core/catalog.ts';
 import type { ConfigIssue, SecretIssue } from '../core/errors.ts';
 import type { Operator, OperatorCommands } from '../core/operator.ts';
+import type { ReplicaRecord } from '../core/turns.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { ReadableService, RunSignals } from '../core/ports.ts';
@@ -168,6 +169,8 @@ export interface Environment {
     readonly reader: JournalReader;
     readonly operator: OperatorCommands;
     readonly memory: AccountJournal;
+    /** Empty where the store is a file. */
+    replicas(): Promise<readonly ReplicaRecord[]>;
     close(): Promise<void>;
   }>;
   /** The name of the store in messages: a path, or a database and its schema. */

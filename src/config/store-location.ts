@@ -18,7 +18,9 @@ export async function openLocation({ store, daemon }: StoreSettings): Promise<Op
   const { url, schema, pool } = store.postgres;
   const isWritten = typeof url === 'string';
   const parsed = parsePostgresUrl(isWritten ? url : (await resolveSecret(url, WHAT)).reveal());
-  if ('value' in parsed) return { url: parsed.value.url, schema, pool, leaseMs: daemon.leaseMs };
+  // A lock has expired when the accounts of a replica that has died are given to others.
+  const leaseMs = Math.floor(daemon.leaseMs / 2);
+  if ('value' in parsed) return { url: parsed.value.url, schema, pool, leaseMs };
   const source = isWritten ? 'the address' : shownRef(url, true);
   throw new SecretError(`${WHAT}: ${source} can't be used: ${parsed.problem} (the value is not shown)`);
 }

@@ -29,6 +29,8 @@ export interface Clock {
 export interface RunSignals {
   readonly stop: AbortSignal;
   readonly kill: AbortSignal;
+  /** Aborts both when this process may not send requests any more. Called directly before each request. */
+  readonly check?: () => void;
 }
 
 export interface Traffic {
@@ -129,7 +131,7 @@ export interface UnsettledCreate {
   readonly sinceMs: number;
 }
 
-/** What the store knows of an account before a run. */
+/** What the store contains of an account before a run. */
 export interface AccountState {
   readonly remoteAccountId: string | null;
   /** null while scheduled runs are allowed. */

@@ -4,6 +4,8 @@ import type { JournalReader } from '../core/journal-reader.ts';
 import type { Journal } from '../core/ports.ts';
 import type { OperatorCommands } from '../core/operator.ts';
 import type { Outbox } from '../core/outbox.ts';
+import type { StoredSettings } from '../core/stored-settings.ts';
+import type { TurnStore } from '../core/turn-store.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { PERSON_PATIENCE_MS, RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import type { Database } from './tables.ts';
@@ -18,6 +20,7 @@ import { prune, type Pruned } from './retention.ts';
 import { accountHistoryJournal } from './account-history.ts';
 import { accountsJournal } from './accounts.ts';
 import { runsJournal } from './runs.ts';
+import { storedSettings } from './stored-settings.ts';
 
 export interface Store {
   readonly journal: Journal;
@@ -25,6 +28,9 @@ export interface Store {
   readonly reader: JournalReader;
   readonly operator: OperatorCommands;
   readonly outbox: Outbox;
+  readonly settings: StoredSettings;
+  /** Where several processes share the schedules; null in a file. */
+  readonly turns: TurnStore | null;
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
   /**
@@ -32,6 +38,7 @@ export interface Store {
    * throws the same error. Throws `store_unchecked` when the pages could not be read.
    */
   verify(signal?: AbortSignal): Promise<void>;
+  /** Prunes nothing when another replica does it now. */
   prune(retention: ServiceSettings['retention'], nowMs: number): Promise<Pruned>;
   /** Closes the store; a second call has no effect. */
   close(): Promise<void>;
@@ -45,10 +52,15 @@ export interface OpenDatabase {
   /** Writes without changing anything; throws when the database cannot be written. */
   write(): Promise<void>;
   verify(signal?: AbortSignal): Promise<void>;
+  /** Does the work unless another process does it now; then resolves with null. */
+  alone<T>(work: () => Promise<T>): Promise<T | null>;
   /** Converts an error of the engine to a StoreError. Returns any other error unchanged: it is a bug. */
   toStoreError(error: unknown): unknown;
   close(): Promise<void>;
+  readonly turns: TurnStore | null;
 }
+
+const NOTHING_PRUNED: Pruned = { runs: 0, snapshots: 0, compacted: 0, entries: 0 };
 
 /** The store over an open database. Its methods throw StoreErrors that name the database. */
 export function createStore(opened: OpenDatabase): Store {
@@ -66,9 +78,13 @@ export function createStore(opened: OpenDatabase): Store {
     reader: withStoreErrors(opened, journalReader(db), PERSON_PATIENCE_MS),
     operator: withStoreErrors(opened, operatorCommands(db), PERSON_PATIENCE_MS),
     outbox: withStoreErrors(opened, createOutbox(db)),
+    settings: withStoreErrors(opened, storedSettings(db), PERSON_PATIENCE_MS),
+    // Replicas try again themselves, as soon as they have checked their lease.
+    turns: opened.turns === null ? null : withStoreErrors(opened, opened.turns, 0),
     ...withStoreErrors(opened, { check: () => opened.write() }, PERSON_PATIENCE_MS),
     ...withStoreErrors(opened, {
-      prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),
+      prune: async (retention: ServiceSettings['retention'], nowMs: number) =>
+        (await opened.alone(() => prune(db, retention, nowMs))) ?? NOTHING_PRUNED,
     }),
     verify: (signal) => opened.verify(signal),
     close: () => (closing ??= opened.close()),

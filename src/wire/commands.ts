@@ -1,4 +1,4 @@
-// Joins the rooms for the commands. Only the files of wire/ know every room. Heavy rooms are imported only when a command
+// Joins the rooms for the commands. Only the files of wire/ import every room. Heavy rooms are imported only when a command
 // needs them.
 import { userInfo } from 'node:os';
 import path from 'node:path';
@@ -75,7 +75,13 @@ export function createEnvironment(version: string): Environment {
           store.journal.foreignAccount(account, remoteAccountId, listed),
         claimant: (claim) => store.reader.claimant(claim),
       };
-      return { reader: store.reader, operator: store.operator, memory, close: () => store.close() };
+      return {
+        reader: store.reader,
+        operator: store.operator,
+        memory,
+        replicas: async () => (await store.turns?.replicas(null)) ?? [],
+        close: () => store.close(),
+      };
     },
     backupStore: async (service, file, onProgress) =>
       (await import('../store/backup-store.ts')).backupStore(await locationOf(service), file, onProgress),

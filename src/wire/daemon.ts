@@ -10,12 +10,14 @@ import { openLocation, storeName } from '../config/store-location.ts';
 import { trustPosted } from '../config/trust.ts';
 import { ConfigError } from '../core/errors.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
+import type { Secret } from '../core/secret.ts';
 import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
 import { LARGE_FROM } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
 import { type GitSource, NO_GIT_SOURCE, openGitSource } from '../daemon/git-source.ts';
 import { openHttp } from '../daemon/http/listen.ts';
+import { configuredSessionKey, storedSessionKey } from '../daemon/http/session-key.ts';
 import { type HttpToken, readTokens } from '../daemon/http/tokens.ts';
 import type { Log } from '../daemon/log.ts';
 import { createMetrics, type Metrics } from '../daemon/metrics.ts';
@@ -34,6 +36,7 @@ import type { RequestObserver } from '../core/progress.ts';
 import { createLargeRuns } from '../workers/large-runs.ts';
 import { readPostedFiles } from '../workers/posted-files.ts';
 import { createStoredRuns } from '../workers/stored-runs.ts';
+import { replicaTurns } from './replica-turns.ts';
 import type { OpenSession } from './session.ts';
 import { openSession } from './session.ts';
 
@@ -58,6 +61,8 @@ interface Process {
   readonly location: OpenLocation;
   readonly files: ConfigurationSource;
   readonly tokens: readonly HttpToken[];
+  /** The configured key of sessions. */
+  readonly sessionKey: Secret | null;
   readonly signals: ProcessSignals;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -76,6 +81,7 @@ export async function serve(
   const { service, issues } = await files.read();
   if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
   const tokens = await readTokens(service, resolveSecret);
+  const sessionKey = await configuredSessionKey(service, resolveSecret);
   const location = await openLocation(service);
   const { log, sink } = await openLog(service.log, adaptHintsInLog);
   const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
@@ -85,7 +91,7 @@ export async function serve(
   log.info({ event: 'starting', ...started }, 'rolecall starts');
   try {
     const opened = { version, configFile, ignoreRetryAfter, onListening, service, location, files, tokens };
-    await run({ ...opened, signals, log, metrics, closers });
+    await run({ ...opened, sessionKey, signals, log, metrics, closers });
     return 0;
   } finally {
     // Also after a failed start: the runs in progress end soon.
@@ -112,6 +118,7 @@ async function run(own: Process): Promise<void> {
   const isChecked = await check.endsWithin(QUICK_CHECK_MS);
   const http = await openHttp(source.service, {
     tokens,
+    sessionKey: own.sessionKey ?? (await storedSessionKey(session.settings, log)),
     daemon: daemon.api,
     showPage,
     metrics,
@@ -258,6 +265,9 @@ function openDaemon(
           };
         },
       }),
+    ...(session.turns === null
+      ? {}
+      : { createTurns: replicaTurns(session.turns, { version, service, configuration, registry, session }) }),
     undelivered: () => outbox.undeliveredCount(clock.nowMs() - DAY_MS),
   });
   closers.push(() => daemon.stop());

@@ -19,9 +19,11 @@ export async function migrate(
     const message = `there is no store in ${nameOf(location)}: no run has been made here yet`;
     throw new StoreError('store_missing', message);
   }
-  await db.connection().execute((connection) =>
-    engineOf(db).transact(connection, MIGRATING, async () => bringUpToDate(connection, location)),
-  );
+  await db
+    .connection()
+    .execute((connection) =>
+      engineOf(db).transact(connection, MIGRATING, async () => bringUpToDate(connection, location)),
+    );
 }
 
 /** The transaction in which tables are created: one at a time in a database. */

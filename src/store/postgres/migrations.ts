@@ -1,6 +1,8 @@
 // The schema of the store in PostgreSQL as a list of steps, counted in `store_version`; a step that has shipped never
 // changes. The tables and columns are those of SQLite; a test compares them.
 
+import { TURN_TABLES } from './turn-tables.ts';
+
 export const MIGRATIONS: readonly string[] = [
   `
   -- Reads a JSON array of arrays as rows, as SQLite does. Marks what text cannot hold, as text.ts does.
@@ -211,5 +213,11 @@ export const MIGRATIONS: readonly string[] = [
     detail text
   );
   create index operator_actions_by_account on operator_actions (account, seq desc);
+
+  create table settings (
+    name text collate "C" primary key,
+    value text not null
+  );
   `,
+  TURN_TABLES,
 ];

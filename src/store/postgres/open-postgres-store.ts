@@ -5,11 +5,14 @@ import { setEngine } from '../engine.ts';
 import type { OpenOptions } from '../open-options.ts';
 import { createStore, type OpenDatabase, type Store } from '../store.ts';
 import type { Database, Tables } from '../tables.ts';
+import { alone } from './alone.ts';
 import { nameOf, type PostgresLocation } from './location.ts';
 import { migrate } from './migrate.ts';
 import { createPool } from './pool.ts';
 import { postgresEngine } from './postgres-engine.ts';
+import { listen } from './listener.ts';
 import { toStoreError } from './postgres-errors.ts';
+import { createTurnStore } from './turn-store.ts';
 
 /** Opens or creates the store. Throws StoreError when that fails. `engine` is replaced in tests, which set the time. */
 export async function openPostgresStore(
@@ -26,7 +29,8 @@ export async function openPostgres(
   options: OpenOptions,
   engine = postgresEngine(location.leaseMs),
 ): Promise<OpenDatabase> {
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(location) }) });
+  const pool = createPool(location);
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   setEngine(db, engine);
   try {
     await migrate(db, location, options);
@@ -40,7 +44,9 @@ export async function openPostgres(
     write: () => writeNothing(db, location),
     // PostgreSQL checks what it reads.
     verify: () => Promise.resolve(),
+    alone: (work) => alone(pool.single(), location.schema, work),
     toStoreError: (error) => toStoreError(error, location),
+    turns: createTurnStore(db, async (listeners) => listen(() => pool.single(), location.schema, listeners)),
     close: () => db.destroy(),
   };
 }

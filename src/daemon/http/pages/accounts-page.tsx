@@ -1,5 +1,6 @@
 // The page at /: all accounts, those that need a person first, filtered and paged by its address.
 import type { RunMark } from '../../../core/journal-reader.ts';
+import type { ReplicaRecord } from '../../../core/turns.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { count, shortCommit } from '../../../report/formatting.ts';
 import type { AccountStateName } from '../../../core/account-states.ts';
@@ -9,13 +10,16 @@ import type { AccountView, DaemonView } from '../../daemon-api.ts';
 import type { Visitor } from '../context.ts';
 import { type AccountList, accountsAddress } from './account-list.ts';
 import { AccountTable } from './account-table.tsx';
+import { FilterForm } from './filter-form.tsx';
 import { Layout, Live } from './layout.tsx';
 import { Notice } from './notice.tsx';
 import { Pager } from './pager.tsx';
+import { ReplicaTable } from './replica-table.tsx';
 import { RelativeInstant } from './relative-instant.tsx';
 
 interface AccountsPageProps {
   readonly daemon: DaemonView;
+  readonly replicas: readonly ReplicaRecord[];
   readonly list: AccountList;
   /** The accounts of the list's page, by name. */
   readonly views: ReadonlyMap<string, AccountView>;
@@ -25,12 +29,19 @@ interface AccountsPageProps {
   readonly visitor: Visitor | undefined;
 }
 
-export function AccountsPage({ daemon, list, views, runs, nowMs, visitor }: AccountsPageProps) {
+export function AccountsPage({ daemon, replicas, list, views, runs, nowMs, visitor }: AccountsPageProps) {
   const { filter, shown } = list;
   return (
     <Layout title="Accounts" visitor={visitor} current="accounts">
       <h1>Accounts</h1>
-      {list.total === 0 ? null : <FilterForm list={list} />}
+      {list.total === 0 ? null : (
+        <FilterForm
+          at="/"
+          search={{ label: 'Name contains', name: 'q', value: filter.text }}
+          choice={{ label: 'State', name: 'state', options: STATE_OPTIONS, value: filter.state }}
+          showAll={filter.text === '' && filter.state === null ? null : 'Show all accounts'}
+        />
+      )}
       <Live>
         <Problems daemon={daemon} hasAccounts={list.total > 0} />
         {filter.unknownState === null ? null : (
@@ -45,43 +56,14 @@ export function AccountsPage({ daemon, list, views, runs, nowMs, visitor }: Acco
           <AccountTable shared={daemon.issues} accounts={shown} views={views} runs={runs} nowMs={nowMs} />
         )}
         <Pages list={list} />
+        <ReplicaTable replicas={replicas} nowMs={nowMs} />
         <DaemonFacts daemon={daemon} nowMs={nowMs} />
       </Live>
     </Layout>
   );
 }
 
-/** A form that only reads, so that the filter is in the address. */
-function FilterForm({ list: { filter } }: { readonly list: AccountList }) {
-  return (
-    <form class="filter" method="get" action="/" role="search">
-      <label>
-        Name contains
-        <input
-          type="search"
-          name="q"
-          value={visible(filter.text)}
-          maxlength={255}
-          autocomplete="off"
-          spellcheck={false}
-        />
-      </label>
-      <label>
-        State
-        <select name="state">
-          <option value="">all</option>
-          {LISTED_STATES.map((state) => (
-            <option value={state} selected={state === filter.state}>
-              {ACCOUNT_STATE_TEXTS[state].label}
-            </option>
-          ))}
-        </select>
-      </label>
-      <button type="submit">Filter</button>
-      {filter.text === '' && filter.state === null ? null : <a href="/">Show all accounts</a>}
-    </form>
-  );
-}
+const STATE_OPTIONS = LISTED_STATES.map((state) => [state, ACCOUNT_STATE_TEXTS[state].label] as const);
 
 function Problems({ daemon, hasAccounts }: { readonly daemon: DaemonView; readonly hasAccounts: boolean }) {
   return (

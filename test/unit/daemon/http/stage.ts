@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { Secret } from '../../../../src/core/secret.ts';
+import type { ReplicaRecord } from '../../../../src/core/turns.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
 import type { RunDetail, RunProgress, TrendPoint } from '../../../../src/core/journal-reader.ts';
 import type { OperatorActionRecord } from '../../../../src/core/operator.ts';
@@ -22,6 +23,8 @@ export const READ_TOKEN = 'an eye and no hand';
 export const READER = { authorization: `Bearer ${READ_TOKEN}` };
 export const BEARER = { authorization: `Bearer ${TOKEN}` };
 export const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+
+export const SESSION_KEY = 'a key that signs the cookies of sessions';
 
 export const RUN_ID = '0193a5c2-7b1e-7c3d-8e4f-5a6b7c8d9e0f';
 
@@ -93,7 +96,8 @@ export interface Stage {
   /** Renders the pages of runs and accounts, in place of their own. */
   view: ShowPage | null;
   overview: DaemonView;
-  sync: ReturnType<DaemonApi['sync']>;
+  replicas: readonly ReplicaRecord[];
+  sync: Awaited<ReturnType<DaemonApi['sync']>>;
   plans: readonly PlanResult[] | Error;
   broken: Error | null;
 }
@@ -124,6 +128,7 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
       },
       undelivered: 0,
     },
+    replicas: [],
     sync: 'queued',
     plans: [MIXED],
     broken: null,
@@ -190,7 +195,8 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
       if (stage.json !== null) return stage.json;
       return run === null ? null : JSON.stringify(runReportToJson(run));
     },
-    sync(account) {
+    replicas: async () => stage.replicas,
+    async sync(account) {
       send(null);
       if (find(account) === null) return 'unknown';
       recorded.commands.push(`sync ${account}`);
@@ -295,6 +301,7 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
       { name: 'http', role: 'operate', token: new Secret(TOKEN) },
       { name: 'ci', role: 'read', token: new Secret(READ_TOKEN) },
     ],
+    sessionKey: new Secret(SESSION_KEY),
     trustedProxies: [],
     daemon: memoryDaemon(stage, recorded),
     async showPage(view, signal) {
