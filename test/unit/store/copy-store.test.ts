@@ -253,7 +253,7 @@ describe.skipIf(!hasPostgres)('a copy of a store', () => {
     );
     const names = COPIED_TABLES.map(({ name }) => name).toSorted();
     expect(inFile.toSorted()).toEqual(names);
-    const own = ['replicas', 'store_version', 'turns'];
+    const own = ['config_generations', 'replicas', 'store_version', 'turns'];
     expect(
       rows
         .map(({ name }) => String(name))
