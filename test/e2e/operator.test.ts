@@ -5,6 +5,7 @@ import { SQLite } from '../../src/platform/sqlite.ts';
 import { expect, test } from 'vitest';
 import { type Daemon, EVERY_SECOND, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { arrayOf, type RunJson, scene, type Scene, type SceneOptions } from '../support/scene.ts';
+import { someOf } from '../support/thorough.ts';
 
 interface Stage {
   readonly s: Scene;
@@ -179,7 +180,7 @@ const CHANGES: readonly (readonly [string, (s: Scene) => void])[] = [
   ['a changed file leads to another plan', (s) => s.configure('skills: [Go, Nim, Zig]')],
 ];
 
-test.each(CHANGES)('an approval lapses with a warning when %s', async (_, change) => {
+test.each(someOf(CHANGES, 1))('an approval lapses with a warning when %s', async (_, change) => {
   const on = await stage(ONE_TO_CREATE);
   const { s } = on;
   const digest = await on.waiting();

@@ -37,7 +37,7 @@ async function serve() {
 
 test('of twelve large posted plans at once some are refused as busy, and health checks are answered meanwhile', async () => {
   const { daemon, post } = await serve();
-  const body = sharedCatalog(2, 5000);
+  const body = sharedCatalog(2, 1000);
   let worstMs = 0;
   let isDone = false;
   const probing = (async () => {
