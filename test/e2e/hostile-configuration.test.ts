@@ -200,8 +200,8 @@ test.each(someOf(HEAVY, 3))(
 
 test('validation of an account that extends too many large catalogs stops at the limit of 100000 names', async () => {
   const workspace = withFineAccount();
-  const names = numbered(20, (i) => `../catalogs/c${i}.yaml, `);
-  for (let i = 0; i < 20; i += 1) {
+  const names = numbered(4, (i) => `../catalogs/c${i}.yaml, `);
+  for (let i = 0; i < 4; i += 1) {
     workspace.write(`config/catalogs/c${i}.yaml`, `skills:\n${numbered(40_000, (k) => `- S ${i} ${k}\n`)}`);
   }
   workspace.write('config/accounts/heavy.yaml', account('heavy', `extends: [${names}]\n`));
