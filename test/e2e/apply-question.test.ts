@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { arrayOf, type RunJson, type Scene, scene, TOKEN, tokenVariable } from '../support/scene.ts';
 import { hasTerminal, onTerminal, type TerminalOptions } from '../support/terminal.ts';
-import { someOf } from '../support/thorough.ts';
+import { isThorough, someOf } from '../support/thorough.ts';
 
 // eslint-disable-next-line no-control-regex
 const ESCAPES = /\u001B\[[0-9;?]*[A-Za-z]/g;
@@ -89,12 +89,15 @@ test.skipIf(!hasTerminal)(
   },
 );
 
-test.skipIf(!hasTerminal)('the apply question does not mention deletes when there are none', async () => {
-  const s = await drifted({ file: 'skills: [Old, New]' });
-  const { output } = await ask(s, [], { answer: 'no' });
-  expect(output).toContain('Apply 1 create to acme?\nOnly');
-  expect(output).not.toContain('cannot be undone');
-});
+test.runIf(hasTerminal && isThorough)(
+  'the apply question does not mention deletes when there are none',
+  async () => {
+    const s = await drifted({ file: 'skills: [Old, New]' });
+    const { output } = await ask(s, [], { answer: 'no' });
+    expect(output).toContain('Apply 1 create to acme?\nOnly');
+    expect(output).not.toContain('cannot be undone');
+  },
+);
 
 const ELSEWHERE: readonly (readonly [string, readonly string[], TerminalOptions])[] = [
   ['a redirected stdout', [], { redirect: '> report' }],
@@ -122,13 +125,16 @@ test.skipIf(!hasTerminal)('apply shows the plan once when stdout is the terminal
   expect(output.split('To create')).toHaveLength(2);
 });
 
-test.skipIf(!hasTerminal)('an empty line separates the plan and the report of the run', async () => {
-  const s = await drifted();
-  const { output } = await ask(s, [], { answer: 'yes', redirect: '> report' });
-  expect(output).toContain('is accepted:');
-  const [, run] = report(s, 'report').split('\n\nacme: ');
-  expect(run).toMatch(/^converged/);
-});
+test.runIf(hasTerminal && isThorough)(
+  'an empty line separates the plan and the report of the run',
+  async () => {
+    const s = await drifted();
+    const { output } = await ask(s, [], { answer: 'yes', redirect: '> report' });
+    expect(output).toContain('is accepted:');
+    const [, run] = report(s, 'report').split('\n\nacme: ');
+    expect(run).toMatch(/^converged/);
+  },
+);
 
 test.skipIf(!hasTerminal)('the JSON report of apply is a list of runs, whatever the answer is', async () => {
   const s = await drifted();
