@@ -7,6 +7,7 @@ import { ACCOUNT_STATE_TEXTS } from './account-state-texts.ts';
 import { count, duration, shortCommit } from './formatting.ts';
 import { compareNaturally } from './natural-order.ts';
 import { relativeTime } from './relative-time.ts';
+import { listReport } from './list-report.ts';
 import { renderReport } from './render.ts';
 import { runToJson } from './run-json.ts';
 
@@ -86,7 +87,6 @@ function stateCell(state: AccountStateName): Line {
 const COMMIT_FROM = 100;
 
 function statusReport(accounts: readonly AccountStatus[], nowMs: number, width: number): Report {
-  const hasCommit = width >= COMMIT_FROM;
   const columns: Column[] = [
     { head: 'Account' },
     { head: 'State' },
@@ -94,7 +94,7 @@ function statusReport(accounts: readonly AccountStatus[], nowMs: number, width: 
     { head: 'Held', align: 'right' },
     { head: 'Last run' },
     { head: 'Next run' },
-    ...(hasCommit ? [{ head: 'Commit' }] : []),
+    { head: 'Commit', from: COMMIT_FROM },
     // In a log each account is one line.
     { head: 'Note', ...(Number.isFinite(width) ? { below: true as const } : {}) },
   ];
@@ -105,22 +105,10 @@ function statusReport(accounts: readonly AccountStatus[], nowMs: number, width: 
     status.held === 0 ? [] : [toned('warn', String(status.held))],
     [lastRunText(status.lastRun, nowMs)],
     [nextRunText(status, nowMs)],
-    ...(hasCommit ? [commitCell(status.lastRun)] : []),
+    commitCell(status.lastRun),
     notesOf(status, nowMs).flatMap((note, index) => (index === 0 ? note : ['; ', ...note])),
   ]);
-  return {
-    title: 'rolecall status',
-    documents: [
-      {
-        title: [],
-        facts: [],
-        headline: [],
-        sections:
-          rows.length === 0 ? [] : [{ title: '', groups: [{ columns, rows, heads: true }], unlimited: true }],
-        summary: [totalText(accounts)],
-      },
-    ],
-  };
+  return listReport('rolecall status', { columns, rows }, [totalText(accounts)]);
 }
 
 function driftCell(drift: AccountStatus['drift']): Line {

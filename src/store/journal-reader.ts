@@ -11,6 +11,7 @@ import { toIso, toMs } from './times.ts';
 import { readProgress } from './run-progress.ts';
 import { readShortIds } from './short-run-ids.ts';
 import { readPlan, readPlanBody, warningsOf } from './run-report.ts';
+import { readTallies } from './run-tallies.ts';
 import { readTrend } from './run-trend.ts';
 import { findRun, LISTED, toOperation, toRun, toRuns, withTotals } from './run-rows.ts';
 import { snapshotReader } from './snapshot-reader.ts';
@@ -33,6 +34,8 @@ export function journalReader(db: Database): JournalReader {
       if (after !== undefined) query = query.where(isAfter(after));
       return await toRuns(db, await query.execute());
     },
+
+    runTallies: (ids) => readTallies(db, ids),
 
     async latestRuns(accounts, limit) {
       // Reads only the rows that it returns, however many runs an account has.

@@ -16,7 +16,7 @@ interface Description extends OpenApi {
   readonly components: { readonly schemas: Readonly<Record<string, Shape>> };
 }
 
-/** The parts of a JSON Schema that say which fields there are, and what they may hold. */
+/** The parts of a JSON Schema that define which fields exist, and what they contain. */
 interface Shape {
   readonly $ref?: string;
   readonly type?: string | readonly string[];

@@ -141,7 +141,7 @@ test('dump --output does not replace a file without --force', async () => {
   expect((await s.run(['dump', 'acme', '--output', '/dev/stdout'])).stdout).toBe(text(s, 'new.yaml'));
 });
 
-test.each([[['--write', '--output', 'x.yaml']], [['--write', '--force']], [['--output', 'missing/x.yaml']]])(
+test.each([[['--write', '--output', 'x.yaml']], [['--output', 'missing/x.yaml']]])(
   'dump with %j is wrong usage',
   async (flags) => {
     const s = await scene({ skills: ['Go'] });
@@ -170,10 +170,39 @@ test('dump --write does not put an incomplete list into the file, and dump witho
   const written = await s.run(['dump', 'acme', '--write']);
   expect([written.status, readFileSync(file, 'utf8')]).toEqual([1, before]);
   expect(written.stderr).toContain('the file was not changed');
-  expect((await s.run(['dump', 'acme'])).stderr).toContain('the lists are incomplete');
+  expect((await s.run(['dump', 'acme'])).stderr).toContain(
+    'the lists are incomplete: people refer to 1 skill',
+  );
 });
 
-describe('dump --write with a store that knows the account', () => {
+test('dump --write uses lists that lack what people refer to only with --force, and dump warns about them', async () => {
+  const skills = ['Go', 'Perl', 'Rust', 'Zig'];
+  const s = await scene({
+    skills,
+    resources: [{ id: 'ann', skills }],
+    file: 'skills: [Go, Perl, Rust, Zig]',
+    faults: [
+      {
+        match: { method: 'GET', path: 'skill' },
+        times: 'always',
+        do: { type: 'partial-list', fraction: 0.5 },
+      },
+    ],
+  });
+  const reason = 'acme: the lists may be incomplete: people refer to 2 skills that no list contains';
+  const before = text(s);
+  const printed = await s.run(['dump', 'acme']);
+  expect([printed.status, printed.stderr]).toEqual([0, expect.stringContaining(`warning: ${reason}`)]);
+  const refused = await s.run(['dump', 'acme', '--write']);
+  expect([refused.status, text(s)]).toEqual([1, before]);
+  expect(refused.stderr).toContain(`error: ${reason}`);
+  expect(refused.stderr).toContain('the file was not changed');
+  const forced = await s.run(['dump', 'acme', '--write', '--force']);
+  expect([forced.status, forced.stderr]).toEqual([0, expect.stringContaining(`warning: ${reason}`)]);
+  expect(text(s)).not.toContain('Zig');
+});
+
+describe('dump --write with a store that contains the account', () => {
   const names = Array.from({ length: 30 }, (_, index) => `Skill ${String(index).padStart(2, '0')}`);
   const known = async () => {
     const s = await scene({ skills: names, file: `skills: ${JSON.stringify(names)}` });
@@ -192,14 +221,25 @@ describe('dump --write with a store that knows the account', () => {
     expect(names.filter((name) => !text.includes(name))).toEqual([]);
   });
 
-  test('names what the lists no longer show', async () => {
+  test('accepts without --force only the loss of what rolecall itself deleted', async () => {
     const s = await known();
+    s.configure(`skills: ${JSON.stringify(names.slice(1))}`);
+    await s.run(['apply', '--yes']);
+    expect((await s.run(['dump', 'acme', '--write'])).status).toBe(0);
+    const before = readFileSync(s.file, 'utf8');
     s.sandbox.setFaults(partial(0.9, 'always'));
-    const { status, stderr } = await s.run(['dump', 'acme', '--write']);
-    expect(status).toBe(0);
-    expect(stderr).toContain(
-      'the account does not list skill “Skill 27”, skill “Skill 28”, skill “Skill 29”',
+    const refused = await s.run(['dump', 'acme', '--write']);
+    expect([refused.status, readFileSync(s.file, 'utf8')]).toEqual([1, before]);
+    const missing = 'skill “Skill 27”, skill “Skill 28”, skill “Skill 29”';
+    expect(refused.stderr).toContain(
+      `acme: the lists may be incomplete: two readings lack 3 skills of the last good lists (${missing})`,
     );
+    const forced = await s.run(['dump', 'acme', '--write', '--force']);
+    expect([forced.status, readFileSync(s.file, 'utf8')]).toEqual([
+      0,
+      expect.not.stringContaining('Skill 29'),
+    ]);
+    expect(forced.stderr).toContain(`the account does not list ${missing}`);
   });
 
   test('does not change the file when the lists lost more than half in two readings', async () => {

@@ -143,7 +143,7 @@ export function result(seq: number, of: Partial<OperationResult> = {}): Operatio
   return { seq, status: 'done', attempts: 1, httpStatus: 200, reason: null, rule: null, atMs: T0, ...of };
 }
 
-/** An entry with fields that rolecall does not know, as a list shows it. */
+/** An entry with fields that rolecall does not use, as a list shows it. */
 export function listed(id: string, name: string, more: Record<string, unknown> = {}): Entry {
   return { id, name, raw: { _id: id, name, ...more } };
 }
