@@ -1,13 +1,13 @@
 // Reads the lists of an account for commands that only read, and refuses lists of another account.
 import { KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
-import type { Journal, LastGood, ServiceReader } from '../core/ports.ts';
+import type { Journal, ServiceReader } from '../core/ports.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { ProgressObserver } from '../core/progress.ts';
 import type { AccountSettings } from '../core/settings.ts';
-import { type ListGaps, listGaps } from '../core/list-gaps.ts';
+import { unlistedReferences } from '../core/list-gaps.ts';
 import { baselineOf, suspiciousList } from '../core/list-plausibility.ts';
-import { keysOf } from '../core/usage.ts';
+import { type EntryKey, keysOf } from '../core/usage.ts';
 import { listsObserver, readLists, readTwiceIfNeeded } from './observe.ts';
 
 /** The store's reads that the check of an account needs. */
@@ -24,8 +24,8 @@ export interface ReadAccount {
   readonly remoteAccountId: string | null;
   /** Why the lists cannot be complete, after two readings where `wait` is given; or null. */
   readonly implausible: Warning | null;
-  /** What they lack, compared with what people have and, where `wait` is given, with the last good lists. */
-  readonly gaps: ListGaps;
+  /** What people refer to and no list contains. */
+  readonly unlisted: readonly EntryKey[];
 }
 
 export interface Reading {
@@ -56,17 +56,16 @@ export async function readAccount(reading: Reading): Promise<ReadAccount> {
   await refuseOthers(reading, lists, remoteAccountId);
   let observed = lists;
   let implausible = suspiciousList(lists, KINDS, new Set());
-  let lastGood: LastGood | null = null;
   if (wait !== undefined) {
-    lastGood = (await memory?.lastGood(account, remoteAccountId, lists)) ?? null;
+    const lastGood = (await memory?.lastGood(account, remoteAccountId, lists)) ?? null;
     const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
     const again = { reader, managed: KINDS, wait, onRead };
     ({ observed, implausible } = await readTwiceIfNeeded(again, lists, lastGood, baseline));
   }
   checkIdentity(listedAccountId(observed), { account, pinned, remembered });
   const warnings = [...observed.warnings, ...unconfirmed(listed, remoteAccountId)];
-  const gaps = listGaps(observed, lastGood);
-  return { observed: { ...observed, warnings }, remoteAccountId, implausible, gaps };
+  const unlisted = unlistedReferences(observed);
+  return { observed: { ...observed, warnings }, remoteAccountId, implausible, unlisted };
 }
 
 /** Throws ServiceError `identity` when the lists are those of another account of the store. */

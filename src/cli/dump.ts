@@ -16,7 +16,7 @@ import { onlyAccountNamed } from './select-accounts.ts';
 
 interface DumpFlags extends RetryAfterOptions {
   readonly output?: string;
-  /** Whether `output` may replace a file, and `write` may use lists that may be incomplete. */
+  /** Whether `output` may replace a file. */
   readonly force?: true;
   /** Whether the account's own file is replaced. */
   readonly write?: true;
@@ -26,12 +26,9 @@ export function addDump({ program, run }: CommandLine): void {
   addRetryAfterOption(program.command('dump'))
     .description('print the account file with the current skills and roles of the account')
     .argument('<account>', 'name of the account; its file must set address and token')
-    .addOption(new Option('--write', 'change the account file in place').conflicts('output'))
+    .addOption(new Option('--write', 'change the account file in place').conflicts(['output', 'force']))
     .option('-o, --output <file>', 'write to a new file')
-    .option(
-      '--force',
-      'let --output replace an existing file, and --write use lists that may be incomplete: that lack what people refer to, or what the last good lists contained',
-    )
+    .option('--force', 'let --output replace an existing file')
     .action((name: string, flags: DumpFlags) => run((context) => dump(context, name, flags)));
 }
 
@@ -82,11 +79,9 @@ async function dump(
     const { observed, remoteAccountId } = content;
     const doubts = listDoubts(content);
     showWarnings(observed.warnings.map(({ message }) => message));
-    if (doubts.length > 0 && output === null && options.force !== true) {
+    if (content.implausible !== null && output === null) {
       for (const doubt of doubts) showMessage(`error: ${name}: ${doubt}`);
-      showMessage(
-        `error: ${name}: the file was not changed. Run the command again later; if the lists are correct, add --force.`,
-      );
+      showMessage(`error: ${name}: the file was not changed. Run the command again later.`);
       return EXIT.failed;
     }
     showDoubts(name, doubts);

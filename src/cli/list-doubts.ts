@@ -3,34 +3,27 @@ import type { ReadAccount } from '../app/read-account.ts';
 import { KINDS } from '../core/catalog.ts';
 import type { EntryKey } from '../core/usage.ts';
 import { count } from '../report/formatting.ts';
-import { sortedNaturally } from '../report/natural-order.ts';
 import { showWarnings } from './console.ts';
 
 const MAX_SHOWN = 10;
 
 /** One sentence for each reason, without a full stop; none if nothing is missing. */
-export function listDoubts({ implausible, gaps }: Pick<ReadAccount, 'implausible' | 'gaps'>): string[] {
-  const { referred, lost } = gaps;
+export function listDoubts({
+  implausible,
+  unlisted,
+}: Pick<ReadAccount, 'implausible' | 'unlisted'>): string[] {
   const are = implausible === null ? 'may be' : 'are';
   const shrunk =
     implausible?.code === 'suspicious_shrink'
-      ? ['the lists lack more than half of what the last good run saw, in two readings']
+      ? [
+          'the lists lack more than half of what the last good run saw, in two readings. If they are right, run `rolecall apply --accept-shrink` first',
+        ]
       : [];
-  const unlisted =
-    referred.length === 0
+  const referred =
+    unlisted.length === 0
       ? []
-      : [`the lists ${are} incomplete: people refer to ${kindsOf(referred)} that no list contains`];
-  const entries = KINDS.flatMap((kind) =>
-    [...lost].flatMap(([key, name]) => (key.startsWith(`${kind}:`) ? [{ kind, name }] : [])),
-  );
-  const names = sortedNaturally(entries, KINDS).map(({ kind, name }) => `${kind} “${name}”`);
-  const gone =
-    names.length === 0
-      ? []
-      : [
-          `the lists may be incomplete: two readings lack ${kindsOf([...lost.keys()])} of the last good lists (${shortened(names)})`,
-        ];
-  return [...shrunk, ...unlisted, ...gone];
+      : [`the lists ${are} incomplete: people refer to ${kindsOf(unlisted)} that no list contains`];
+  return [...shrunk, ...referred];
 }
 
 /** `3 skills and 1 role` */

@@ -217,6 +217,8 @@ describe('the daemon', () => {
     await expectValid(200, 'GET', '/api/v1/openapi.json');
     await expectValid(200, 'GET', '/api/v1/status');
     await expectValid(200, 'GET', '/api/v1/accounts');
+    await expectValid(200, 'GET', '/api/v1/accounts?limit=1&after=acme-eu');
+    await expectValid(400, 'GET', '/api/v1/accounts?limit=0');
     await expectValid(200, 'GET', account);
     await expectValid(404, 'GET', '/api/v1/accounts/nobody');
     await expectValid(200, 'GET', `${account}/actions?limit=2`);

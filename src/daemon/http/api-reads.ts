@@ -8,6 +8,7 @@ import { accountToJson, daemonToJson, operatorActionToJson } from './account-jso
 import type { HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
 import { badRequest, NO_ACCOUNT, NO_RUN, TOO_MANY_LARGE_RUNS } from './refusals.ts';
+import { namesOf, parsePage } from './account-page.ts';
 import { parseLimit, parseRunFilter } from './run-filter.ts';
 import { sendPieces } from './send-pieces.ts';
 
@@ -29,7 +30,9 @@ export function addApiReads(
   app.get('/api/v1/status', async (context) => context.json(daemonToJson(await daemon.overview())));
 
   app.get('/api/v1/accounts', async (context) => {
-    const names = daemon.accountNames();
+    const page = parsePage(context.req.queries());
+    if ('problem' in page) return apiFailure(context, badRequest(page.problem));
+    const names = namesOf(page, daemon.accountNames());
     const first = await daemon.accounts(names.slice(0, ACCOUNTS_AT_A_TIME));
     if (names.length <= ACCOUNTS_AT_A_TIME) return context.json({ accounts: first.map(accountToJson) });
     const pieces = accountsInPieces(daemon, first, names.slice(ACCOUNTS_AT_A_TIME));

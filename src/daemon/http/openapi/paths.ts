@@ -1,5 +1,6 @@
 // The paths of the API, each with all of its possible responses.
 import { RUN_STATUSES } from '../../../core/journal.ts';
+import { MAX_ACCOUNTS } from '../account-page.ts';
 import { DEFAULT_LIMIT, MAX_RUNS } from '../run-filter.ts';
 import { type ComponentName, ref } from './schemas.ts';
 
@@ -80,6 +81,19 @@ const RUN_FILTERS = [
   },
 ].map((parameter) => ({ ...parameter, in: 'query' }));
 
+const ACCOUNT_PAGE = [
+  {
+    name: 'limit',
+    description: 'Maximum number of accounts; all by default. The last page has fewer.',
+    schema: { type: 'integer', minimum: 1, maximum: MAX_ACCOUNTS },
+  },
+  {
+    name: 'after',
+    description: 'Only accounts after this name: the last one of the page before.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,255}$' },
+  },
+].map((parameter) => ({ ...parameter, in: 'query' }));
+
 interface ReadOperation {
   readonly operationId: string;
   readonly tag: string;
@@ -145,7 +159,12 @@ export const PATHS = {
     },
   ),
   '/api/v1/accounts': read(
-    { operationId: 'listAccounts', tag: 'Accounts', summary: 'All configured accounts' },
+    {
+      operationId: 'listAccounts',
+      tag: 'Accounts',
+      summary: 'All configured accounts, or a page of them',
+      parameters: ACCOUNT_PAGE,
+    },
     {
       '200': answer('The accounts, ordered by name.', 'Accounts'),
     },
