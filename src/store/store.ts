@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import type { OperatorCommands } from '../core/operator.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
+import type { StoredSettings } from '../core/stored-settings.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { PERSON_PATIENCE_MS, RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import type { Database } from './tables.ts';
@@ -24,6 +25,7 @@ import { accountHistoryJournal } from './account-history.ts';
 import { accountsJournal } from './accounts.ts';
 import { runsJournal } from './runs.ts';
 import { type StoreFile, storeFile } from './store-file.ts';
+import { storedSettings } from './stored-settings.ts';
 
 export interface Store {
   readonly journal: Journal;
@@ -31,6 +33,7 @@ export interface Store {
   readonly reader: JournalReader;
   readonly operator: OperatorCommands;
   readonly outbox: Outbox;
+  readonly settings: StoredSettings;
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
   /**
@@ -60,6 +63,7 @@ export function openStore(file: string, options: OpenOptions = {}): Store {
     reader: withStoreErrors(opened, journalReader(db), PERSON_PATIENCE_MS),
     operator: withStoreErrors(opened, operatorCommands(db), PERSON_PATIENCE_MS),
     outbox: withStoreErrors(opened, createOutbox(db)),
+    settings: withStoreErrors(opened, storedSettings(db), PERSON_PATIENCE_MS),
     ...withStoreErrors(opened, { check: () => writeNothing(db) }, PERSON_PATIENCE_MS),
     ...withStoreErrors(opened, {
       prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),

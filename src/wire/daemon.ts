@@ -9,12 +9,14 @@ import { resolveSecret, resolveToken } from '../config/secrets.ts';
 import { trustPosted } from '../config/trust.ts';
 import { ConfigError } from '../core/errors.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
+import type { Secret } from '../core/secret.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { LARGE_FROM } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
 import { type GitSource, NO_GIT_SOURCE, openGitSource } from '../daemon/git-source.ts';
 import { openHttp } from '../daemon/http/listen.ts';
+import { configuredSessionKey, storedSessionKey } from '../daemon/http/session-key.ts';
 import { type HttpToken, readTokens } from '../daemon/http/tokens.ts';
 import type { Log } from '../daemon/log.ts';
 import { createMetrics, type Metrics } from '../daemon/metrics.ts';
@@ -56,6 +58,8 @@ interface Process {
   readonly service: ServiceSettings;
   readonly files: ConfigurationSource;
   readonly tokens: readonly HttpToken[];
+  /** The configured key of sessions. */
+  readonly sessionKey: Secret | null;
   readonly signals: ProcessSignals;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -74,13 +78,14 @@ export async function serve(
   const { service, issues } = await files.read();
   if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
   const tokens = await readTokens(service, resolveSecret);
+  const sessionKey = await configuredSessionKey(service, resolveSecret);
   const { log, sink } = await openLog(service.log, adaptHintsInLog);
   const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
   const closers: Process['closers'] = [];
   const started = { version, pid: process.pid, config: path.resolve(configFile), store: service.store };
   log.info({ event: 'starting', ...started }, 'rolecall starts');
   try {
-    const opened = { version, configFile, ignoreRetryAfter, onListening, service, files, tokens };
+    const opened = { version, configFile, ignoreRetryAfter, onListening, service, files, tokens, sessionKey };
     await run({ ...opened, signals, log, metrics, closers });
     return 0;
   } finally {
@@ -108,6 +113,7 @@ async function run(own: Process): Promise<void> {
   const isChecked = await check.endsWithin(QUICK_CHECK_MS);
   const http = await openHttp(source.service, {
     tokens,
+    sessionKey: own.sessionKey ?? (await storedSessionKey(session.settings, log)),
     daemon: daemon.api,
     showPage,
     metrics,

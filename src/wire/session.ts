@@ -11,6 +11,7 @@ import type {
 import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { AccountState } from '../core/ports.ts';
+import type { StoredSettings } from '../core/stored-settings.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { sha256 } from '../platform/digest.ts';
@@ -33,6 +34,7 @@ export interface SessionOptions extends CommandConnection {
 /** A session with the parts of the store and the connections that only the daemon uses. */
 export interface OpenSession extends Session {
   readonly outbox: Outbox;
+  readonly settings: StoredSettings;
   readonly atHost: Connections['atHost'];
 }
 
@@ -71,6 +73,7 @@ export async function openSession(
     operator: store.operator,
     commit,
     outbox: store.outbox,
+    settings: store.settings,
     atHost: (baseUrl, call) => connections.atHost(baseUrl, call),
     requestFor: (settings, trigger, signals) => ({
       settings,

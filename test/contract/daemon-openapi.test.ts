@@ -58,6 +58,7 @@ describe('the OpenAPI document of the daemon', () => {
     const never = async () => Promise.reject(new Error('nobody asks'));
     const app = buildApp({
       tokens: [{ name: 'http', role: 'operate', token: new Secret('x') }],
+      sessionKey: new Secret('x'),
       trustedProxies: [],
       // The routes are only counted; none of these functions is called.
       daemon: {

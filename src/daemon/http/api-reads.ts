@@ -4,6 +4,7 @@ import { runToJson } from '../../report/run-json.ts';
 import { turn } from '../../platform/turns.ts';
 import type { AccountView, DaemonApi } from '../daemon-api.ts';
 import type { Log } from '../log.ts';
+import { ACCOUNT } from './account-path.ts';
 import { accountToJson, daemonToJson, operatorActionToJson } from './account-json.ts';
 import type { HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
@@ -39,12 +40,12 @@ export function addApiReads(
     return await sendPieces(context, { pieces, headers: { 'content-type': 'application/json' }, log });
   });
 
-  app.get('/api/v1/accounts/:name{[A-Za-z0-9._-]+}', async (context) => {
+  app.get(`/api/v1/accounts/${ACCOUNT}`, async (context) => {
     const account = await daemon.account(context.req.param('name'));
     return account === null ? apiFailure(context, NO_ACCOUNT) : context.json(accountToJson(account));
   });
 
-  app.get('/api/v1/accounts/:name{[A-Za-z0-9._-]+}/actions', async (context) => {
+  app.get(`/api/v1/accounts/${ACCOUNT}/actions`, async (context) => {
     const account = await daemon.account(context.req.param('name'));
     if (account === null) return apiFailure(context, NO_ACCOUNT);
     const limit = parseLimit(context.req.queries());

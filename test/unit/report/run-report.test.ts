@@ -23,7 +23,7 @@ function report(run: Parameters<typeof makeRun>[0], parts: Partial<RunDetail> = 
 
 const RUN_KEYS =
   'schemaVersion id account remoteAccountId trigger mode status startedAt finishedAt configDigest configCommit ' +
-  'configDirty configAuthoredAt configSubject planDigest ' +
+  'configDirty configAuthoredAt configSubject planDigest plannedCreates plannedDeletes ' +
   'created deleted held kept failed requests retries errorCode error folded foldedUntil';
 const OPERATION_KEYS =
   'seq kind action name remoteId status rule reason attempts httpStatus startedAt finishedAt';

@@ -42,7 +42,7 @@ const ACCOUNT_NAME = {
   in: 'path',
   required: true,
   description: 'Name of the account in the configuration.',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9._-]+$' },
+  schema: { type: 'string', pattern: '^[^/]+$' },
   example: 'acme-eu',
 };
 
@@ -252,7 +252,7 @@ export const PATHS = {
 
 /** Everything under `#/components/responses`. */
 export const RESPONSES = {
-  BadRequest: error('`bad_request`: the message says what is wrong, and how to fix it.'),
+  BadRequest: error('`bad_request`: the message names the problem and the fix.'),
   Unauthorized: {
     ...error('`unauthorized`: the token is missing or wrong.'),
     headers: { 'WWW-Authenticate': { description: 'Always `Bearer`.', schema: { type: 'string' } } },
