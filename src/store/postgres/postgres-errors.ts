@@ -41,6 +41,22 @@ const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [
   ],
 ];
 
+const TLS = /^(SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|CERT_|ERR_TLS_|ERR_SSL_|EPROTO)/;
+
+/** Why a TLS connection was not made; undefined for any other error. */
+function tlsProblem(error: Error): string | undefined {
+  const code = errorCode(error);
+  if ('syscall' in error && error.syscall === 'open') {
+    return `a certificate file in its address cannot be read (${code}); check sslrootcert, sslcert and sslkey`;
+  }
+  if (TLS.test(code))
+    return `its certificate was not accepted (${code}); check sslmode, sslrootcert and the host`;
+  if (/does not support SSL/.test(error.message)) {
+    return 'the server does not offer TLS; turn it on there, or remove sslmode from the address';
+  }
+  return undefined;
+}
+
 /** Converts an error of PostgreSQL to a StoreError. Returns any other error unchanged: it is a bug. */
 export function toStoreError(error: unknown, location: PostgresLocation): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;
@@ -50,6 +66,10 @@ export function toStoreError(error: unknown, location: PostgresLocation): unknow
   if (explanation !== undefined) {
     const [, kind, words] = explanation;
     return new StoreError(kind, `${name}: ${words} (${code})`, { cause: error });
+  }
+  const problem = tlsProblem(error);
+  if (problem !== undefined) {
+    return new StoreError('store_unopenable', `${name}: ${problem}`, { cause: error });
   }
   if (UNREACHABLE.test(code) || isConnectionLost(error)) {
     const reason = code === 'unknown' ? error.message : code;
