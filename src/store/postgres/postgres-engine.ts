@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Engine } from '../engine.ts';
 import { HOST, isDead } from '../process-identity.ts';
 import type { Database } from '../tables.ts';
-import { isConnectionLost, isRepeatable } from './postgres-errors.ts';
+import { isConnectionLost, isRepeatable, isUnsent } from './postgres-errors.ts';
 
 /** Errors of transactions that had not been committed when their connection broke. */
 const uncommitted = new WeakSet<object>();
@@ -21,7 +21,8 @@ export function postgresEngine(leaseMs: number): Engine {
         return result;
       } catch (error) {
         // Whether a commit without an answer happened is unknown, so only what came before it is repeated.
-        if (!isCommitting && isConnectionLost(error) && error instanceof Error) uncommitted.add(error);
+        const isUncommitted = isCommitting ? isUnsent(error) : isConnectionLost(error);
+        if (isUncommitted && error instanceof Error) uncommitted.add(error);
         await sql`rollback`.execute(connection).catch(() => undefined);
         throw error;
       }

@@ -24,6 +24,11 @@ export function isConnectionLost(error: unknown): boolean {
   return LOST.test(errorCode(error)) || LOST_TEXT.test(error.message);
 }
 
+/** Whether pg refused to send a statement, because the connection had broken before. */
+export function isUnsent(error: unknown): boolean {
+  return error instanceof Error && /^Client .* and is not queryable$/.test(error.message);
+}
+
 const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [
   [/^53100$/, 'store_full', 'the disk of the database is full; free some space'],
   [
