@@ -4,7 +4,7 @@ import { errorCode } from '../../core/error-code.ts';
 import { nameOf, type PostgresLocation } from './location.ts';
 
 /** The server refused the connection or is starting or stopping, so nothing was done. */
-const UNREACHABLE = /^(ECONNREFUSED|ENOENT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|57P03|53300)$/;
+const UNREACHABLE = /^(ECONNREFUSED|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|57P03|53300)$/;
 /** Serialization failures, deadlocks, waits for locks, and rows that a pruning deleted meanwhile. */
 const CONFLICT = /^(40001|40P01|55P03|23503)$/;
 const LOST = /^(ECONNRESET|EPIPE|ETIMEDOUT|08...|57P01|57P02|25P03|25P04)$/;
@@ -14,8 +14,13 @@ const LOST_TEXT =
 
 /** Whether the work had no effect and may succeed when it is repeated. */
 export function isRepeatable(error: unknown): boolean {
-  const code = errorCode(error);
-  return UNREACHABLE.test(code) || CONFLICT.test(code);
+  return isUnreachable(error) || CONFLICT.test(errorCode(error));
+}
+
+function isUnreachable(error: unknown): boolean {
+  // The socket of a server that does not run; a missing certificate has the same code.
+  const isNoSocket = error instanceof Error && 'syscall' in error && error.syscall === 'connect';
+  return UNREACHABLE.test(errorCode(error)) || (errorCode(error) === 'ENOENT' && isNoSocket);
 }
 
 /** Whether the connection broke: a statement that was sent may have been executed. */
@@ -76,7 +81,7 @@ export function toStoreError(error: unknown, location: PostgresLocation): unknow
   if (problem !== undefined) {
     return new StoreError('store_unopenable', `${name}: ${problem}`, { cause: error });
   }
-  if (UNREACHABLE.test(code) || isConnectionLost(error)) {
+  if (isUnreachable(error) || isConnectionLost(error)) {
     const reason = code === 'unknown' ? error.message : code;
     return new StoreError(
       'store_unavailable',
