@@ -4,17 +4,20 @@ import { sql } from 'kysely';
 import type { Engine } from '../engine.ts';
 import { HOST, isDead } from '../process-identity.ts';
 import type { Database } from '../tables.ts';
+import type { PostgresLocation } from './location.ts';
 import { isConnectionLost, isRepeatable, isUnsent } from './postgres-errors.ts';
 
 /** Errors of transactions that had not been committed when their connection broke. */
 const uncommitted = new WeakSet<object>();
 
-export function postgresEngine(leaseMs: number): Engine {
+export function postgresEngine({ schema, leaseMs }: Pick<PostgresLocation, 'schema' | 'leaseMs'>): Engine {
   return {
     async transact(connection, { key }, work) {
       let isCommitting = false;
       try {
-        await sql`begin; select pg_advisory_xact_lock(${sql.raw(lockNumber(key))})`.execute(connection);
+        await sql`begin; select pg_advisory_xact_lock(${sql.raw(lockNumber(schema, key))})`.execute(
+          connection,
+        );
         const result = await work(connection);
         isCommitting = true;
         await sql`commit`.execute(connection);
@@ -37,8 +40,8 @@ export function postgresEngine(leaseMs: number): Engine {
 }
 
 /** The number of an advisory lock. Two keys with the same number only wait for each other without need. */
-function lockNumber(key: string): string {
-  return createHash('sha256').update(`rolecall ${key}`).digest().readBigInt64BE().toString();
+function lockNumber(schema: string, key: string): string {
+  return createHash('sha256').update(`rolecall ${schema} ${key}`).digest().readBigInt64BE().toString();
 }
 
 async function databaseClockMs(connection: Database): Promise<number> {

@@ -92,8 +92,8 @@ export async function freshLocation(): Promise<PostgresLocation> {
 }
 
 /** Tests give the time of each call. */
-export function engineOfTests({ leaseMs }: PostgresLocation): Engine {
-  return { ...postgresEngine(leaseMs), clockMs: (_connection, nowMs) => Promise.resolve(nowMs) };
+export function engineOfTests(location: PostgresLocation): Engine {
+  return { ...postgresEngine(location), clockMs: (_connection, nowMs) => Promise.resolve(nowMs) };
 }
 
 /** A store in PostgreSQL. */
