@@ -103,7 +103,7 @@ export async function createWorld(script: Script): Promise<World> {
     sandbox,
     store,
     start: () => startProgram({ script, sandbox, place, newRunId: () => runIdOf((runs += 1)) }),
-    storeActivity: place.activity,
+    storeActivity: () => place.activity(),
     edit: (edit) => applyEdit(sandbox, edit),
     rows: (runId) => place.rows(rows, runId) as Row[],
     isSent: (runId, kind, action, what) => place.rows(sent, runId, kind, action, what).length > 0,
