@@ -114,7 +114,7 @@ export async function brokenRuns(
   hasLock: boolean,
   nowMs: number,
 ): Promise<string[]> {
-  const { isDead } = engineOf(db);
+  const engine = engineOf(db);
   const running = await db
     .selectFrom('runs')
     .select(['id', 'mode', 'holder_host', 'holder_pid', 'started_at'])
@@ -125,7 +125,7 @@ export async function brokenRuns(
     .filter(
       (run) =>
         (hasLock && run.mode !== 'plan') ||
-        isDead({ host: run.holder_host, pid: run.holder_pid }) ||
+        engine.isDead({ host: run.holder_host, pid: run.holder_pid }) ||
         (run.mode === 'plan' && run.started_at < toIso(nowMs - LONGEST_DRY_RUN_MS)),
     )
     .map(({ id }) => id);

@@ -36,6 +36,8 @@ export function createPool(location: PostgresLocation): Pool {
   const pool = new pg.Pool({
     ...config,
     max: location.pool,
+    // pg waits for the promise, which its types leave out.
+    // eslint-disable-next-line typescript/no-misused-promises
     onConnect: (client) => prepare(client, location),
   });
   // Without listeners, a connection that breaks while nobody waits for it would end the process.

@@ -6,8 +6,15 @@ import type { Fixture } from './fixture.ts';
 import { BASE, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
 
 const TABLES = [
-  ...['accounts', 'runs', 'operations', 'plan_bodies', 'snapshots', 'snapshot_bodies', 'entries'],
-  ...['missing_holdings', 'locks'],
+  'accounts',
+  'runs',
+  'operations',
+  'plan_bodies',
+  'snapshots',
+  'snapshot_bodies',
+  'entries',
+  'missing_holdings',
+  'locks',
 ];
 
 const contentOf = (store: Fixture) =>

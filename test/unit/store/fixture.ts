@@ -91,13 +91,15 @@ export async function freshLocation(): Promise<PostgresLocation> {
   return { ...(await freshPostgres()), pool: 4, leaseMs: 30_000 };
 }
 
+/** Tests give the time of each call. */
+export function engineOfTests(location: PostgresLocation): Engine {
+  return { ...postgresEngine(location), clockMs: (_connection, nowMs) => Promise.resolve(nowMs) };
+}
+
 /** A store in PostgreSQL. */
 export async function postgresFixture(given?: PostgresLocation): Promise<Fixture> {
   const location = given ?? (await freshLocation());
-  // Tests give the time of each call.
-  const clockMs: Engine['clockMs'] = (_connection, nowMs) => Promise.resolve(nowMs);
-  const engine = { ...postgresEngine(location), clockMs };
-  const store = await openPostgresStore(location, {}, engine);
+  const store = await openPostgresStore(location, {}, engineOfTests(location));
   const direct = openSyncPostgres(location.url, location.schema);
   onTestFinished(() => store.close());
   const execute = (text: string, ...values: unknown[]): void => void direct(text, values);

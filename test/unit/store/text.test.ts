@@ -8,44 +8,11 @@ import type { Fixture } from './fixture.ts';
 import { ENGINE, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
 
 /** What has a meaning in JSON, in SQL, or in the marks of what PostgreSQL's text cannot hold. */
+// prettier-ignore
 const PIECES = [
-  ...[
-    '\0',
-    '\uD83D',
-    '\uDE00',
-    '\uD800',
-    '\uDFFF',
-    '\uFDD0',
-    '\uFDD1',
-    '\uFFFF',
-    '\u0001',
-    '\u007F',
-    '😀',
-    'é',
-  ],
-  ...['\\', '\\\\', '\\u', '\\u0000', '\\ud800', '\\uFDD0', 'u0000', '0000', 'fdd0', 'd800', '"', "'", "''"],
-  ...[
-    '$1',
-    '?',
-    '%',
-    '_',
-    ':',
-    ';',
-    '--',
-    '/*',
-    '[',
-    ']',
-    '{',
-    '}',
-    ',',
-    '\n',
-    '\r',
-    '\t',
-    ' ',
-    'a',
-    'Z',
-    'null',
-  ],
+  '\0', '\uD83D', '\uDE00', '\uD800', '\uDFFF', '\uFDD0', '\uFDD1', '\uFFFF', '\u0001', '\u007F', '😀', 'é',
+  '\\', '\\\\', '\\u', '\\u0000', '\\ud800', '\\uFDD0', 'u0000', '0000', 'fdd0', 'd800', '"', "'", "''",
+  '$1', '?', '%', '_', ':', ';', '--', '/*', '[', ']', '{', '}', ',', '\n', '\r', '\t', ' ', 'a', 'Z', 'null',
 ];
 
 /** SQLite's text holds no half of a surrogate pair. */

@@ -133,14 +133,16 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
     );
     const shape = (rows: readonly Readonly<Record<string, unknown>>[]) =>
       rows
-        .map(
-          (row) => `${row['table']}.${row['column']} ${row['type']} ${!!row['isRequired']} ${!!row['isKey']}`,
+        .map((row) =>
+          [row['table'], row['column'], row['type'], Boolean(row['isRequired']), Boolean(row['isKey'])].join(
+            ' ',
+          ),
         )
         .toSorted();
     expect(shape(inPostgres)).toEqual(shape(inSqlite));
     // Text that is compared needs the order of bytes, as in SQLite. These are only shown.
     const shown = inPostgres.filter(({ type, collation }) => type === 'text' && collation !== 'C');
-    expect(shown.map((each) => `${each['table']}.${each['column']}`).toSorted()).toEqual([
+    expect(shown.map((each) => [each['table'], each['column']].join('.')).toSorted()).toEqual([
       'accounts.approved_by',
       'accounts.paused_by',
       'accounts.paused_reason',

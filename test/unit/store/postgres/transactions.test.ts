@@ -43,7 +43,7 @@ describe.skipIf(!hasPostgres)('a transaction in PostgreSQL', () => {
 
   it('whose connection breaks during its commit is not repeated, since it may have been committed', async () => {
     const location = await freshLocation();
-    const { db, toStoreError } = await open(location);
+    const opened = await open(location);
     await queryPostgres(
       location.url,
       `create function ${location.schema}.die() returns trigger language plpgsql as $$
@@ -52,11 +52,11 @@ describe.skipIf(!hasPostgres)('a transaction in PostgreSQL', () => {
          deferrable initially deferred for each row execute function ${location.schema}.die()`,
     );
     let attempts = 0;
-    const work = immediately(db, 'acme', async (connection) => {
+    const work = immediately(opened.db, 'acme', async (connection) => {
       attempts += 1;
       await add(connection, 'acme');
     });
-    const error = toStoreError(await work.catch((reason: unknown) => reason));
+    const error = opened.toStoreError(await work.catch((reason: unknown) => reason));
     expect(error).toMatchObject({ name: 'StoreError', code: 'store_unavailable' });
     expect(attempts).toBe(1);
   });
