@@ -6,6 +6,7 @@ import { runCommand } from './cli/program.ts';
 import {
   ConfigError,
   formatConfigIssue,
+  ListenError,
   SecretError,
   ServiceError,
   StoreError,
@@ -27,7 +28,12 @@ async function explain(error: unknown): Promise<{ readonly text: string; readonl
   }
   if (error instanceof UsageError)
     return { text: `error: ${visibleLines(adaptHints(error.message))}`, exit: 64 };
-  if (error instanceof StoreError || error instanceof ServiceError || error instanceof SecretError) {
+  if (
+    error instanceof StoreError ||
+    error instanceof ServiceError ||
+    error instanceof SecretError ||
+    error instanceof ListenError
+  ) {
     return { text: `error: ${visibleLines(adaptHints(error.message))}`, exit: 1 };
   }
   // The sandbox shares no classes with this program; its errors are recognised by name.

@@ -15,7 +15,7 @@ import {
 import { type EntryKey, entryKey, holdingsOf, keysOf, type MissingHolding } from '../core/usage.ts';
 import type { AccountRequest, PlanningDeps, ReadingRun } from './request.ts';
 
-/** What a run knows of the account before it plans. */
+/** What a run has read of the account before it plans. */
 export interface Observation {
   readonly observed: ObservedCatalog;
   readonly remoteAccountId: string | null;

@@ -43,7 +43,7 @@ function differs(what: string): TokenUse {
   return {
     refusal: {
       code: 'identity_mismatch',
-      message: `${what} of the account differs from the daemon’s own configuration, and the daemon uses a token only as its own configuration says; change it there first, then plan again`,
+      message: `${what} of the account differs from the daemon’s own configuration, and the daemon uses a token only as its own configuration allows; change it there first, then plan again`,
     },
   };
 }

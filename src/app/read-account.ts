@@ -5,8 +5,9 @@ import type { Journal, ServiceReader } from '../core/ports.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { ProgressObserver } from '../core/progress.ts';
 import type { AccountSettings } from '../core/settings.ts';
+import { unlistedReferences } from '../core/list-gaps.ts';
 import { baselineOf, suspiciousList } from '../core/list-plausibility.ts';
-import { keysOf } from '../core/usage.ts';
+import { type EntryKey, keysOf } from '../core/usage.ts';
 import { listsObserver, readLists, readTwiceIfNeeded } from './observe.ts';
 
 /** The store's reads that the check of an account needs. */
@@ -23,6 +24,8 @@ export interface ReadAccount {
   readonly remoteAccountId: string | null;
   /** Why the lists cannot be complete, after two readings where `wait` is given; or null. */
   readonly implausible: Warning | null;
+  /** What people refer to and no list contains. */
+  readonly unlisted: readonly EntryKey[];
 }
 
 export interface Reading {
@@ -61,7 +64,8 @@ export async function readAccount(reading: Reading): Promise<ReadAccount> {
   }
   checkIdentity(listedAccountId(observed), { account, pinned, remembered });
   const warnings = [...observed.warnings, ...unconfirmed(listed, remoteAccountId)];
-  return { observed: { ...observed, warnings }, remoteAccountId, implausible };
+  const unlisted = unlistedReferences(observed);
+  return { observed: { ...observed, warnings }, remoteAccountId, implausible, unlisted };
 }
 
 /** Throws ServiceError `identity` when the lists are those of another account of the store. */

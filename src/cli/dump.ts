@@ -11,6 +11,7 @@ import { addRetryAfterOption, type CommandContext, type CommandLine } from './co
 import { openOutput, showHint, showMessage, showWarnings } from './console.ts';
 import type { RetryAfterOptions } from './environment.ts';
 import { EXIT, type ExitStatus, failureExit } from './exit-status.ts';
+import { listDoubts, shortened, showDoubts } from './list-doubts.ts';
 import { onlyAccountNamed } from './select-accounts.ts';
 
 interface DumpFlags extends RetryAfterOptions {
@@ -31,15 +32,6 @@ export function addDump({ program, run }: CommandLine): void {
     .action((name: string, flags: DumpFlags) => run((context) => dump(context, name, flags)));
 }
 
-const MAX_SHOWN = 10;
-
-/** Why lists cannot be complete, by the code of the guard. */
-export const INCOMPLETE: Readonly<Record<string, string>> = {
-  suspicious_list: 'the lists are incomplete: people have skills or roles that no list contains',
-  suspicious_shrink:
-    'the lists lack more than half of what the last good run saw, in two readings. If they are right, run `rolecall apply --accept-shrink` first',
-};
-
 /** The kinds to write: those that the file manages, or both when it manages none. */
 function writtenKinds(desired: DesiredCatalog): readonly Kind[] {
   const managed = KINDS.filter((kind) => desired[kind] !== undefined);
@@ -58,9 +50,8 @@ function unlistedNames(desired: DesiredCatalog, observed: ObservedCatalog): stri
 /** A list may be incomplete without looking so: the reader must see what the next apply would delete then. */
 function showDropped(account: string, names: readonly string[]): void {
   if (names.length === 0) return;
-  const more = names.length > MAX_SHOWN ? ` and ${names.length - MAX_SHOWN} more` : '';
   showMessage(
-    `${account}: the account does not list ${names.slice(0, MAX_SHOWN).join(', ')}${more}, so the new file does not ask for them. Check this before you apply it: if the lists were incomplete, apply would delete them`,
+    `${account}: the account does not list ${shortened(names)}, so the new file does not ask for them. Check this before you apply it: if the lists were incomplete, apply would delete them`,
   );
 }
 
@@ -84,14 +75,16 @@ async function dump(
       : openOutput({ format: 'text', output: options.output, keepExisting: options.force !== true });
   const reading = await openReading({ environment, configuration, service }, options);
   try {
-    const { observed, remoteAccountId, implausible } = await reading.readCarefully(account);
-    const incomplete = implausible === null ? null : (INCOMPLETE[implausible.code] ?? implausible.message);
+    const content = await reading.readCarefully(account);
+    const { observed, remoteAccountId } = content;
+    const doubts = listDoubts(content);
     showWarnings(observed.warnings.map(({ message }) => message));
-    if (incomplete !== null && output === null) {
-      showMessage(`error: ${name}: ${incomplete}; the file was not changed. Run the command again later.`);
+    if (content.implausible !== null && output === null) {
+      for (const doubt of doubts) showMessage(`error: ${name}: ${doubt}`);
+      showMessage(`error: ${name}: the file was not changed. Run the command again later.`);
       return EXIT.failed;
     }
-    if (incomplete !== null) showWarnings([incomplete]);
+    showDoubts(name, doubts);
     const { text, before, notes, errors } = await environment.dumpAccount(configFile, service, account, {
       accountId: remoteAccountId,
       names: {

@@ -11,7 +11,7 @@ const MOST_LISTED = 20;
 
 /**
  * The run with this id, with the only id that begins so, or the latest one (`last`), of `account` if given. Throws
- * StoreError that says how to find the id, or lists the runs that an ambiguous beginning matches.
+ * StoreError that describes how to find the id, or lists the runs that an ambiguous beginning matches.
  */
 export async function findRun(
   reader: Pick<JournalReader, 'runs' | 'runsBeginning'>,

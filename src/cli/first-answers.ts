@@ -7,7 +7,7 @@ import { canAsk, promptTerminal } from './console.ts';
 import type { AnswerChecks } from './environment.ts';
 import type { InitFlags } from './init.ts';
 
-/** What `init` knows about the account. The path of a token file is relative to the working directory. */
+/** The answers about the account. The path of a token file is relative to the working directory. */
 export interface FirstAnswers {
   readonly baseUrl: string;
   readonly account: string;
@@ -75,22 +75,21 @@ async function ask(known: Partly<FirstAnswers>, checks: AnswerChecks): Promise<F
   const baseUrl =
     known.baseUrl ??
     (await answer({
-      message: 'Base address of your region, as you received it',
-      placeholder: 'https://eu.planning.example.com',
+      message: 'Base address of your region, as you received it; for example https://eu.planning.example.com',
       validate: (given) => checks.baseUrl((given ?? '').trim()),
     }));
   if (baseUrl === null) return null;
   const account =
     known.account ??
     (await answer({
-      message: 'Name of the account, for its file and for reports',
-      placeholder: 'acme-eu',
+      message: 'Name of the account, for its file and for reports; for example acme-eu',
       validate: (given) => checks.account((given ?? '').trim()),
     }));
   if (account === null) return null;
   if (known.token !== undefined) return { baseUrl, account, token: known.token };
   const where = await answer({
-    message: 'Where is its token? Name of an environment variable, or path of a file',
+    message:
+      'Where is its token? Name of an environment variable, or path of a file. Enter accepts the name below',
     initialValue: variableFor(account),
     validate: (given) => placeProblem((given ?? '').trim()),
   });

@@ -2,7 +2,7 @@
 import type { SecretRef } from '../core/settings.ts';
 import { yamlQuoted, yamlText } from '../core/yaml-text.ts';
 
-/** What `init` must know about the account. */
+/** What `init` writes about the account. */
 export interface FirstAccount {
   readonly account: string;
   readonly baseUrl: string;

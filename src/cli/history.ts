@@ -47,12 +47,10 @@ async function history(
     });
     if (account !== undefined && runs.length === 0) warnIfUnknown(account, accounts, 'run');
     const output = openOutput(flags);
-    const ids = await printedIds(
-      journal.reader,
-      runs.map(({ id }) => id),
-      output,
-    );
-    await output.print(renderRuns(runs, output.render, ids));
+    const ids = runs.map(({ id }) => id);
+    const tallies = await journal.reader.runTallies(ids);
+    const shortIds = await printedIds(journal.reader, ids, output);
+    await output.print(renderRuns(runs, output.render, { tallies, shortIds }));
     await output.close();
     return EXIT.done;
   } finally {

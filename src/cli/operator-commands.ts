@@ -17,7 +17,7 @@ export async function withOperatorCommands(
   if (service === undefined) throw new ConfigError(errorsOf(issues));
   const journal = await environment.openJournal(service, { mayBeNew: true });
   try {
-    // With `source.git` the account file may exist only in the daemon's checkout. Then the store knows the account.
+    // With `source.git` the account file may exist only in the daemon's checkout. Then the store contains the account.
     const [record] = await journal.reader.accounts(account);
     if (record === undefined) accountNamed(accounts, account);
     return await work(journal.operator, record);

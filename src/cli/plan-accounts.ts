@@ -35,7 +35,7 @@ export interface PlanOptions extends OutputOptions, RetryAfterOptions, ReportDet
   readonly detailedExitcode?: boolean;
   /** The address of a daemon that plans instead. */
   readonly server?: string | undefined;
-  /** Whether accounts that the daemon does not know yet fail the command. */
+  /** Whether accounts that the daemon does not have yet fail the command. */
   readonly newAccounts?: 'ok' | 'fail';
 }
 

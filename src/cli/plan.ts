@@ -17,7 +17,7 @@ export function addPlan({ program, report }: CommandLine): void {
     .addOption(
       new Option(
         '--new-accounts <what>',
-        'with --server: whether accounts that the daemon does not know are an error',
+        'with --server: whether accounts that the daemon does not have are an error',
       )
         .choices(['ok', 'fail'])
         .default('ok'),

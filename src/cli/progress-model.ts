@@ -1,4 +1,4 @@
-// What is known about the work of a command, and the lines that show it. Knows neither a clock nor a terminal.
+// What is known about the work of a command, and the lines that show it. Uses neither a clock nor a terminal.
 import type { Activity } from '../core/progress.ts';
 import { count } from '../report/formatting.ts';
 import { activityText, paceText, type Shown, type Step } from './progress-text.ts';
@@ -136,7 +136,7 @@ export function createProgressModel(
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** Requests in flight, as a stop says it. */
+/** Requests in flight, as a stop reports them. */
 export function inFlightText(requests: number): string {
   return requests === 0
     ? 'no request is in flight'

@@ -2,7 +2,7 @@
 
 /** Only what was done within this time counts, so that the rate follows the service. */
 const WINDOW_MS = 10_000;
-/** A rate over less time than this says nothing. */
+/** A rate over less time than this is not meaningful. */
 const SHORTEST_MS = 1000;
 
 interface Sample {
@@ -39,7 +39,7 @@ export function createRate(): Rate {
 
   return {
     note(done, atMs) {
-      // Enough to know the rate, however many things are done in a second.
+      // Enough to compute the rate, however many things are done in a second.
       const last = samples.at(-1);
       if (last !== undefined && samples.length > 1 && atMs - (samples.at(-2)?.atMs ?? 0) < 100) samples.pop();
       samples.push({ atMs, done });

@@ -54,7 +54,7 @@ export async function openReading(
     wait?: Reading['wait'],
   ): Promise<ReadAccount> {
     const settings = settingsOf(account);
-    // Without a pinned accountId only the store knows which account is expected.
+    // Without a pinned accountId only the store contains the expected account id.
     if (history.failure !== null && settings.accountId === undefined) throw history.failure;
     const reader = await readable.service.reader(settings, signals);
     const reading = { reader, settings, configured, memory: history.memory, progress: observe };

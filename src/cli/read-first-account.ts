@@ -4,11 +4,11 @@ import type { ReadAccount } from '../app/read-account.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { showMessage, showWarnings } from './console.ts';
-import { INCOMPLETE } from './dump.ts';
 import type { DraftFiles, DumpedAccount, Environment } from './environment.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { accountText, type FirstAccount, serviceText } from './first-files.ts';
 import type { FirstPlace } from './first-place.ts';
+import { listDoubts, showDoubts } from './list-doubts.ts';
 import { errorsOf, settingsOf } from './load-accounts.ts';
 import { openReading } from './read-accounts.ts';
 
@@ -44,9 +44,13 @@ export async function readFirstAccount(
   try {
     const content = await reading.readCarefully(account);
     showWarnings(content.observed.warnings.map(({ message }) => message));
-    if (content.implausible === null) return { draft, account, content };
-    const why = INCOMPLETE[content.implausible.code] ?? content.implausible.message;
-    showMessage(`error: ${account.name}: ${why}; nothing was written. Run the command again later.`);
+    const doubts = listDoubts(content);
+    if (content.implausible === null) {
+      showDoubts(account.name, doubts);
+      return { draft, account, content };
+    }
+    for (const doubt of doubts) showMessage(`error: ${account.name}: ${doubt}`);
+    showMessage(`error: ${account.name}: nothing was written. Run the command again later.`);
     return EXIT.failed;
   } catch (error) {
     if (reading.isInterrupted()) {

@@ -16,7 +16,10 @@ const CLEAR = '\u001B[2J';
 const NO_WRAP = '\u001B[?7l';
 const WRAP = '\u001B[?7h';
 
-/** Watches until SIGINT or SIGTERM. Throws what the reading throws: a watch must not show an old state as the present. */
+/**
+ * Watches until SIGINT or SIGTERM, or until a change cannot be printed because the reader of a pipe has ended. Throws what
+ * the reading throws: a watch must not show an old state as the present.
+ */
 export async function watchStatuses(
   context: CommandContext,
   names: readonly string[],
@@ -26,8 +29,12 @@ export async function watchStatuses(
   const onSignal = (): void => stop.abort();
   process.once('SIGINT', onSignal);
   process.once('SIGTERM', onSignal);
-  // The reader of a pipe has ended.
-  process.stdout.once('error', onSignal);
+  let isPipeClosed = false;
+  const onOutputError = (): void => {
+    isPipeClosed = true;
+    stop.abort();
+  };
+  process.stdout.once('error', onOutputError);
   const configuration = rereading(() => loadForStore(context.environment, context.configFile));
   let shown = new Map<string, string>();
   let isFirst = true;
@@ -60,9 +67,9 @@ export async function watchStatuses(
     if (output.isTerminal) await output.write(WRAP);
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
-    process.stdout.off('error', onSignal);
+    process.stdout.off('error', onOutputError);
   }
-  return EXIT.interrupted;
+  return isPipeClosed ? EXIT.done : EXIT.interrupted;
 }
 
 /** The part of the time that is spent on reading the configuration: with thousands of files this takes seconds. */

@@ -105,7 +105,7 @@ async function holdersIn(reader: JournalReader, account: string, search: Search)
     : { account, snapshot, entries: holdersOf(named, people), near };
 }
 
-/** Says what was searched, and which name may be meant. */
+/** Shows what was searched, and near names that may be intended. */
 function notFound(search: Search, holders: readonly AccountHolders[]): StoreError {
   const { name, kinds, untilMs, others } = search;
   const quoted = JSON.stringify(name);

@@ -11,7 +11,14 @@ import type { Environment } from './environment.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { answersFor, type FirstAnswers } from './first-answers.ts';
 import type { FirstAccount } from './first-files.ts';
-import { type FirstPlace, firstPlace, refuseExistingFiles, shownFile, writeNewFiles } from './first-place.ts';
+import {
+  type FirstPlace,
+  firstPlace,
+  refuseExistingConfiguration,
+  refuseExistingFiles,
+  shownFile,
+  writeNewFiles,
+} from './first-place.ts';
 import type { InitFlags } from './init.ts';
 import { completeAccountFile, draftOf, type FirstReading, readFirstAccount } from './read-first-account.ts';
 
@@ -33,7 +40,7 @@ export async function initialise(
 ): Promise<ExitStatus> {
   const place = firstPlace(configFile, flags.dir);
   if (flags.dir !== undefined) repeatConfig(shownFile(place.configFile));
-  refuseExistingFiles([place.configFile]);
+  refuseExistingConfiguration(place);
   return flags.sandbox === true
     ? await rehearse(environment, place, flags)
     : await adopt(environment, place, flags);

@@ -1,20 +1,15 @@
-// Reads one account file: its settings, its desired entries and the digest that identifies equal configurations.
-import {
-  type DesiredCatalog,
-  type DesiredEntry,
-  type Policy,
-  KINDS,
-  type ApprovedDelete,
-} from '../core/catalog.ts';
+// Reads one account file: its settings and its desired entries.
+import { type ApprovedDelete, type DesiredCatalog, KINDS } from '../core/catalog.ts';
 import path from 'node:path';
 import type { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
-import { sha256 } from '../platform/digest.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
 import { accountSettingsSchema, approvalIssues } from './account-schema.ts';
 import { type AccountAddress, type KnownRegions, accountAddress } from './account-address.ts';
-import { type CatalogRead, mergeLists } from './catalog-file.ts';
+import type { CatalogRead } from './catalog-file.ts';
+import { configDigest } from './config-digest.ts';
+import type { ListMerger } from './merge-lists.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
@@ -32,6 +27,7 @@ export interface AccountContext extends KnownRegions {
   readonly defaults: ServiceFile['defaults'];
   readonly files: ConfigurationFiles;
   readonly readCatalog: (file: string) => CatalogRead;
+  readonly merger: ListMerger;
   /** `YYYY-MM-DD` in UTC, for approvals that have expired. */
   readonly today: string;
 }
@@ -53,15 +49,20 @@ export interface AccountRead {
 
 type Settings = z.output<typeof accountSettingsSchema>;
 
+interface ValidParts {
+  readonly extends?: Settings['extends'];
+  readonly approvedDeletes?: Settings['approvedDeletes'];
+  readonly token?: Settings['token'] | undefined;
+}
+
+/** The lists of an account with those of its catalogs. */
+interface AccountLists {
+  readonly desired: DesiredCatalog;
+  readonly issues: readonly ConfigIssue[];
+}
+
 /** Names of accounts are names of files and parts of addresses. */
 export const ACCOUNT_NAME = /^(?!\.)[A-Za-z0-9._-]+$/u;
-
-export interface DigestedSettings {
-  readonly baseUrl: string;
-  readonly accountId?: string;
-  readonly policy: Policy;
-  readonly desired: DesiredCatalog;
-}
 
 /** The account's name: its file's base name without `.yaml` or `.yml`. */
 export function accountName(file: string): string {
@@ -89,18 +90,6 @@ export function readAccount(filePath: string, read: SourceRead, context: Account
   return { ...rest, issues: fewIssues(sortedIssues(all)) };
 }
 
-/** `sha256:…` over the settings that determine a plan; the order of keys and of lists does not change it. */
-export function configDigest({ baseUrl, accountId, policy, desired }: DigestedSettings): string {
-  const kinds = KINDS.map((kind) => [kind, desired[kind]?.map(entryText)]);
-  const subject = {
-    baseUrl,
-    accountId,
-    policy,
-    desired: { ...Object.fromEntries(kinds), approvedDeletes: desired.approvedDeletes },
-  };
-  return `sha256:${sha256(canonicalJson(subject))}`;
-}
-
 function readVariant(
   file: YamlFile,
   base: Pick<AccountRead, 'name' | 'file' | 'isDated'>,
@@ -111,11 +100,12 @@ function readVariant(
   const { value: raw } = plain;
   const { settings, issues: schemaIssues, uncounted } = checkAgainstSchema(file, accountSettingsSchema, raw);
   const { address, issues: addressIssues } = accountAddress(file, raw, context);
-  const lists = readLists(file, raw, context);
+  const parts = settings ?? validParts(raw);
+  const lists = readLists(file, parts, context);
   const approvals = approvalIssues(file, raw, lists.desired, context.today);
   const found = [...schemaIssues, ...addressIssues, ...lists.issues, ...approvals];
 
-  const identity = identityOf(file, raw, address?.baseUrl);
+  const identity = identityOf(file, parts.token, address?.baseUrl);
   const isValid = !found.some(({ severity }) => severity === 'error');
   return {
     ...base,
@@ -137,19 +127,24 @@ function readVariant(
   };
 }
 
-function readLists(
-  file: YamlFile,
-  raw: Readonly<Record<string, unknown>>,
-  context: AccountContext,
-): { desired: DesiredCatalog; issues: readonly ConfigIssue[] } {
+/** The settings that the other checks need, each if it is valid: the schema has found a problem in `raw`. */
+function validParts(raw: Readonly<Record<string, unknown>>): ValidParts {
+  const { shape } = accountSettingsSchema;
+  return {
+    extends: shape.extends.safeParse(raw['extends']).data,
+    approvedDeletes: shape.approvedDeletes.safeParse(raw['approvedDeletes']).data,
+    token: shape.token.safeParse(raw['token']).data,
+  };
+}
+
+function readLists(file: YamlFile, parts: ValidParts, context: AccountContext): AccountLists {
   const own = readNameLists(file);
   // Batches, since a hundred thousand issues are too many for the arguments of one call.
   const batches: (readonly ConfigIssue[])[] = [own.issues];
   const sources: WrittenLists[] = [];
-  const listed = accountSettingsSchema.shape.extends.safeParse(raw['extends']).data ?? [];
   const seen = new Set<string>();
   let names = 0;
-  for (const [index, written] of listed.entries()) {
+  for (const [index, written] of (parts.extends ?? []).entries()) {
     const catalog = path.resolve(path.dirname(file.path), written);
     const spot = spotOf(locate(file, ['extends', index]));
     if (seen.has(catalog)) {
@@ -179,35 +174,33 @@ function readLists(
       break;
     }
   }
-  sources.push(own.lists);
   const desired: { -readonly [K in keyof DesiredCatalog]: DesiredCatalog[K] } = {
-    approvedDeletes: readApprovals(raw),
+    approvedDeletes: (parts.approvedDeletes ?? []).map(approvalOf),
   };
   for (const kind of KINDS) {
-    const lists = sources.flatMap((source) => (source[kind] === undefined ? [] : [source[kind]]));
-    if (lists.length === 0) continue;
-    const merged = mergeLists(kind, lists);
+    const catalogs = sources.flatMap((source) => (source[kind] === undefined ? [] : [source[kind]]));
+    const ownList = own.lists[kind];
+    if (catalogs.length === 0 && ownList === undefined) continue;
+    const merged = context.merger.merge(kind, catalogs, ownList);
     desired[kind] = merged.entries;
     batches.push(merged.issues);
   }
   return { desired, issues: batches.flat() };
 }
 
-function readApprovals(raw: Readonly<Record<string, unknown>>): readonly ApprovedDelete[] {
-  const approvals = accountSettingsSchema.shape.approvedDeletes.safeParse(raw['approvedDeletes']).data ?? [];
-  return approvals.map(({ kind, name, expires }) => ({
-    kind,
-    name,
-    ...(expires === undefined ? {} : { expires }),
-  }));
+function approvalOf({
+  kind,
+  name,
+  expires,
+}: NonNullable<Settings['approvedDeletes']>[number]): ApprovedDelete {
+  return { kind, name, ...(expires === undefined ? {} : { expires }) };
 }
 
 function identityOf(
   file: YamlFile,
-  raw: Readonly<Record<string, unknown>>,
+  token: ValidParts['token'],
   baseUrl: string | undefined,
 ): AccountRead['identity'] {
-  const token = accountSettingsSchema.shape.token.safeParse(raw['token']).data;
   if (token === undefined) return undefined;
   return {
     ...(baseUrl === undefined ? {} : { baseUrl }),
@@ -229,6 +222,7 @@ function complete({ name, file, settings, baseUrl, desired, defaults }: AccountP
   const { region, accountId } = settings;
   const policy = mergePolicies([defaults.policy, settings.policy]);
   const pin = accountId === undefined ? {} : { accountId };
+  let digest: string | undefined;
   return {
     name,
     file,
@@ -242,21 +236,10 @@ function complete({ name, file, settings, baseUrl, desired, defaults }: AccountP
     jitterMs: settings.jitter ?? defaults.jitter ?? ACCOUNT_DEFAULTS.jitterMs,
     policy,
     desired,
-    configDigest: configDigest({ baseUrl, ...pin, policy, desired }),
+    // On demand, since most commands read many accounts and need the digests of few.
+    get configDigest() {
+      digest ??= configDigest({ baseUrl, ...pin, policy, desired });
+      return digest;
+    },
   };
-}
-
-/** An entry as one text. Faster than `canonicalJson`, since an account may have ten thousand entries. */
-function entryText({ name, formerly }: DesiredEntry): string {
-  return JSON.stringify([name, ...formerly.toSorted()]);
-}
-
-/** JSON with sorted keys and lists, without undefined members; lists of the configuration are sets. */
-function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).toSorted().join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
-  return `{${members.toSorted().join(',')}}`;
 }

@@ -27,6 +27,7 @@ export function parseBaseUrl(text: string): Checked<string> {
 
 /** Whether a parsed base address would send the token unencrypted over a network. */
 export function isPlainHttp(baseUrl: string): boolean {
+  if (baseUrl.startsWith('https://')) return false;
   const url = parseUrl(baseUrl);
   return url?.protocol === 'http:' && !isLoopback(url.hostname);
 }

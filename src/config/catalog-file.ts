@@ -1,8 +1,6 @@
-// Reads shared catalogs (`extends`) and merges their lists with the account's own.
-import type { DesiredEntry, Kind } from '../core/catalog.ts';
+// Reads shared catalogs (`extends`).
 import type { ConfigIssue } from '../core/errors.ts';
-import { nearKey } from '../core/names.ts';
-import { type WrittenEntry, LIST_KEYS, type WrittenLists, readNameLists } from './name-list.ts';
+import { LIST_KEYS, type WrittenLists, readNameLists } from './name-list.ts';
 import { type YamlFile, quoted, parseYaml } from '../yaml/yaml-file.ts';
 import { catalogSchema } from './catalog-schema.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
@@ -28,12 +26,6 @@ export interface Catalogs {
   digest(file: string): string;
 }
 
-interface Merged {
-  readonly first: WrittenEntry;
-  /** Undefined for most entries, to save memory. */
-  formerly?: Map<string, { readonly at: number; readonly issue: YamlFile['issue'] }>;
-}
-
 export function openCatalogs(files: ConfigurationFiles): Catalogs {
   const sources = new Map<string, SourceRead>();
   const reads = new Map<string, CatalogRead>();
@@ -49,26 +41,6 @@ export function openCatalogs(files: ConfigurationFiles): Catalogs {
       reads.set(file, found);
       return found;
     },
-  };
-}
-
-/**
- * Merges the lists of one kind of an account: a name in several files is one entry, with all its former names. Errors:
- * a former name that is desired, or that two entries have. Warning: names that differ only in their spelling.
- */
-export function mergeLists(
-  kind: Kind,
-  lists: readonly (readonly WrittenEntry[])[],
-): { readonly entries: readonly DesiredEntry[]; readonly issues: readonly ConfigIssue[] } {
-  const merged = new Map<string, Merged>();
-  for (const entry of lists.flat()) {
-    const known = merged.get(entry.name) ?? { first: entry };
-    if (known.first === entry) merged.set(entry.name, known);
-    addFormers(known, entry);
-  }
-  return {
-    entries: [...merged.values()].map(toDesired),
-    issues: [...formerIssues(kind, merged), ...nearDuplicateIssues(kind, merged)],
   };
 }
 
@@ -96,53 +68,4 @@ function readVariant(file: YamlFile): Pick<CatalogRead, 'lists' | 'issues'> {
     });
   const names = readNameLists(file);
   return { lists: names.lists, issues: fewIssues([...unknown, ...names.issues]) };
-}
-
-function addFormers(known: Merged, { formerly, issue }: WrittenEntry): void {
-  if (formerly.length === 0) return;
-  known.formerly ??= new Map();
-  for (const { name, at } of formerly) {
-    if (!known.formerly.has(name)) known.formerly.set(name, { at, issue });
-  }
-}
-
-function toDesired({ first, formerly }: Merged): DesiredEntry {
-  const isAlone = (formerly?.size ?? 0) === first.desired.formerly.length;
-  return isAlone ? first.desired : { name: first.name, formerly: [...(formerly?.keys() ?? [])] };
-}
-
-function formerIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIssue[] {
-  const issues: ConfigIssue[] = [];
-  const owners = new Map<string, string>();
-  for (const [name, { formerly }] of merged) {
-    for (const [former, { at, issue }] of formerly ?? []) {
-      const owner = owners.get(former);
-      if (merged.has(former)) {
-        const message = `the ${kind} ${quoted(former)} is both desired and in \`formerly\` of ${quoted(name)}; remove one of the two`;
-        issues.push(issue(at, message));
-      } else if (owner !== undefined) {
-        const message = `the ${kind} ${quoted(former)} is also in \`formerly\` of ${quoted(owner)}; remove it from one of the two entries`;
-        issues.push(issue(at, message));
-      } else owners.set(former, name);
-    }
-  }
-  return issues;
-}
-
-function nearDuplicateIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIssue[] {
-  const issues: ConfigIssue[] = [];
-  const seen = new Map<string, WrittenEntry>();
-  for (const { first } of merged.values()) {
-    const key = nearKey(first.name);
-    const other = seen.get(key);
-    if (other === undefined) seen.set(key, first);
-    else {
-      const place = other.issue(other.at, '');
-      const message =
-        `the ${kind} ${quoted(first.name)} is nearly the same as ${quoted(other.name)} (${place.file}:${place.line}); ` +
-        'they differ only in case, white space, accents or look-alike characters; if they are the same, remove one';
-      issues.push(first.issue(first.at, message, 'warning'));
-    }
-  }
-  return issues;
 }

@@ -18,6 +18,11 @@ export interface ConfigurationFiles {
    * 20 µs this way and ten times as much with the thread pool, and a daemon reads a thousand of them.
    */
   read(file: string): SourceRead;
+  /**
+   * What the file system records of the file, without reading it. A file with the `stamp` of an earlier read has not
+   * changed since then. Undefined if there is no such record, and a read has no stamp if its record can't prove that.
+   */
+  stamp(file: string): string | undefined;
   /** The files that match a glob below `folder` (see path-glob.ts). */
   match(pattern: string, folder: string): GlobMatches;
   /** Every YAML file in or below a folder, absolute. Hidden folders and links to folders are not searched. */
@@ -44,6 +49,8 @@ export function recordingFiles(files: ConfigurationFiles): RecordedFiles {
       if ('source' in read) texts.set(file, read.source.text);
       return read;
     },
+    // Every file has to be read to be recorded.
+    stamp: () => undefined,
     match: (pattern, folder) => files.match(pattern, folder),
     yamlBelow: (folder) => files.yamlBelow(folder),
     leadsOut: (file) => files.leadsOut(file),
@@ -75,6 +82,7 @@ export function filesFromMemory(root: string, texts: Readonly<Record<string, str
       const text = held.get(file);
       return text === undefined ? missingFile(named) : readText(named, text);
     },
+    stamp: () => undefined,
     match: (pattern, folder) => matchPaths(pattern, folder, lookup),
     yamlBelow: (folder) => yamlBelow(folder, lookup),
     leadsOut: () => false,

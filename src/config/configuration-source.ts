@@ -8,7 +8,7 @@ import { currentDay } from './load-configuration.ts';
 import { type KeptLoad, type LoadTarget, isUpToDate, loadFiles } from './load-files.ts';
 
 export interface ConfigurationSource {
-  /** Reads all files and parses those that changed. Returns the same object as last time if none has changed. */
+  /** Reads and parses the files that changed. Returns the same object as last time if none has changed. */
   read(): Promise<Configuration>;
   /**
    * The current configuration for this account. Checks the service file, the account file and the catalogs that it
@@ -54,6 +54,8 @@ export function createConfigurationSource(
   const places = new WeakMap<object, CommitPlace>();
   let kept: KeptLoad | undefined;
   let generation = 0;
+  /** Whether the next load must not rely on the times of files. */
+  let everyFile = false;
   let running: Promise<unknown> = Promise.resolve();
   let waiting: Promise<Configuration> | undefined;
 
@@ -65,11 +67,13 @@ export function createConfigurationSource(
       files: filesOnDisk(place, serviceFile),
       today: today(),
       checkout: checkout === undefined ? undefined : (place ?? null),
+      everyFile,
     };
   };
 
   const load = async (): Promise<Configuration> => {
     const currentTarget = target();
+    everyFile = false;
     const before = kept;
     kept = await loadFiles(currentTarget, before);
     const { loaded } = kept;
@@ -93,8 +97,12 @@ export function createConfigurationSource(
     return waiting;
   };
 
-  const readFor = async (account: string): Promise<Configuration> =>
-    kept !== undefined && isUpToDate(kept, account, target()) ? kept.loaded : read();
+  const readFor = async (account: string): Promise<Configuration> => {
+    if (kept !== undefined && isUpToDate(kept, account, target())) return kept.loaded;
+    // A run depends on the content of its files alone, even if a change left their times as they were.
+    everyFile = true;
+    return read();
+  };
 
   const placeOf = async (loaded: object | undefined): Promise<CommitPlace> => {
     const known = loaded ?? kept?.loaded ?? (await read());

@@ -64,7 +64,7 @@ export function windowEdge(text: string, edge: 'start' | 'end'): number {
   return Date.parse(edge === 'start' ? `${text}T00:00:00.000Z` : `${text}T23:59:59.999Z`);
 }
 
-/** Whether the time zone database of this machine knows the name. */
+/** Whether the time zone database of this machine contains the name. */
 export function isTimezone(text: string): boolean {
   // Some versions of Node.js accept offsets such as +02:00, and others reject them.
   if (!/^[A-Za-z]/u.test(text)) return false;

@@ -9,6 +9,7 @@ import { unfoldedPolicy, withProtection } from './dump-protection.ts';
 import {
   type EditableYaml,
   type NewItem,
+  type Rewrite,
   addLines,
   editable,
   editList,
@@ -42,6 +43,8 @@ export interface DumpedFile {
 interface WrittenEntry {
   readonly name: string;
   readonly formerly: readonly string[];
+  /** The key `formerly` with its value, in block style. */
+  readonly rename?: Rewrite['without'];
 }
 
 /** The input for the lists of the new file. */
@@ -206,11 +209,14 @@ function withList(yaml: EditableYaml, kind: Kind, wanted: Wanted, notes: string[
     return addLines(yaml, lines.length === 0 ? [`${key}: []`] : [`${key}:`, ...lines]);
   }
   const remove = new Set(entries.flatMap(({ name }, index) => (names.has(name) ? [] : [index])));
-  const rewrite = new Map<number, string>();
+  const rewrite = new Map<number, Rewrite>();
   for (const [index, entry] of entries.entries()) {
     const formerly = entry.formerly.filter((old) => !names.has(old));
     if (remove.has(index) || formerly.length === entry.formerly.length) continue;
-    rewrite.set(index, writtenEntry({ name: entry.name, formerly }));
+    rewrite.set(index, {
+      text: writtenEntry({ name: entry.name, formerly }),
+      without: formerly.length === 0 ? entry.rename : undefined,
+    });
     for (const old of entry.formerly.filter((name) => names.has(name))) {
       notes.push(
         `the rename of the ${kind} “${old}” to “${entry.name}” is removed, because the account contains both and the file lists both now`,
@@ -264,5 +270,10 @@ function entryOf(item: Node): WrittenEntry {
   return {
     name: nameKey(textOf(item, 'name')),
     formerly: isSeq(formerly) ? (formerly.items as Node[]).map((old) => nameKey(textOf(old))) : [],
+    // A comment behind braces is about the complete entry.
+    rename:
+      item.flow === true
+        ? undefined
+        : (item.items.find(({ key }) => textOf(key) === 'formerly') as Rewrite['without']),
   };
 }

@@ -1,6 +1,7 @@
 // The files of a configuration on disk. Within a checkout, symbolic links are resolved one by one, so that no path
 // leads out of it.
 import {
+  type BigIntStats,
   lstatSync,
   readlinkSync,
   closeSync,
@@ -30,6 +31,9 @@ import {
 /** The message for a path that leads out of a checkout. */
 export const LEADS_OUT =
   'this leads out of the repository of `source.git`, by its path or by a symbolic link; keep the file in the repository';
+
+/** Longer than the resolution of the times of any file system. */
+const SETTLED_AFTER_MS = 3000;
 
 /** The limit of Linux. */
 const MAX_LINKS = 40;
@@ -77,6 +81,10 @@ export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): Configurat
     read(file) {
       const [location, named] = [locate(file), { path: file, shown: shown(file) }];
       return location === undefined ? refusal(named, LEADS_OUT) : readDisk(location, named);
+    },
+    stamp(file) {
+      const location = locate(file);
+      return location === undefined ? undefined : currentStamp(location);
     },
     match: (pattern, folder) => matchPaths(pattern, folder, lookup),
     yamlBelow: (folder) => yamlBelow(folder, lookup),
@@ -127,7 +135,7 @@ function readDisk(location: string, named: { readonly path: string; readonly sho
       if (read === 'irregular')
         return refusal(named, 'this is not a regular file; write the path of a YAML file');
       if (typeof read === 'number') return tooLarge(named, read);
-      if (Buffer.isBuffer(read)) return decode(named, read);
+      if (typeof read !== 'string') return { ...decode(named, read.bytes), stamp: read.stamp };
     } catch (error) {
       const code = errorCode(error);
       return code === 'ENOENT' || code === 'ENOTDIR'
@@ -138,32 +146,62 @@ function readDisk(location: string, named: { readonly path: string; readonly sho
   return refusal(named, 'the file changed while it was read; try again when it is completely written');
 }
 
-/** The bytes; the size if the file is too large; `changed` if the file changed during the read. */
-function readOnce(location: string): Buffer | number | 'folder' | 'irregular' | 'changed' {
+interface FileContent {
+  readonly bytes: Buffer;
+  readonly stamp: string | undefined;
+}
+
+/** The content; the size if the file is too large; `changed` if the file changed during the read. */
+function readOnce(location: string): FileContent | number | 'folder' | 'irregular' | 'changed' {
   // Opening a device may have side effects, so its type is checked first.
   const found = statSync(location);
   if (!found.isFile()) return found.isDirectory() ? 'folder' : 'irregular';
   // If the file was replaced by a pipe since then, an open without O_NONBLOCK would block the process.
   const handle = openSync(location, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const before = fstatSync(handle);
+    const openedAt = Date.now();
+    const before = fstatSync(handle, { bigint: true });
+    const size = Number(before.size);
     if (!before.isFile()) return 'irregular';
-    if (before.size > MAX_FILE_BYTES) return before.size;
+    if (size > MAX_FILE_BYTES) return size;
     // One byte more than the size, to detect a file that grows.
-    const bytes = Buffer.allocUnsafe(before.size + 1);
+    const bytes = Buffer.allocUnsafe(size + 1);
     let length = 0;
     while (length < bytes.length) {
       const count = readSync(handle, bytes, length, bytes.length - length, null);
       if (count === 0) break;
       length += count;
     }
-    const after = fstatSync(handle);
-    const isUnchanged =
-      length === before.size && after.size === before.size && after.mtimeMs === before.mtimeMs;
-    return isUnchanged ? bytes.subarray(0, length) : 'changed';
+    const after = fstatSync(handle, { bigint: true });
+    const isUnchanged = length === size && after.size === before.size && after.mtimeNs === before.mtimeNs;
+    if (!isUnchanged) return 'changed';
+    const stamp = isSettled(before, openedAt) ? stampOf(before) : undefined;
+    return { bytes: bytes.subarray(0, length), stamp };
   } finally {
     closeSync(handle);
   }
+}
+
+function currentStamp(location: string): string | undefined {
+  try {
+    return stampOf(statSync(location, { bigint: true }));
+  } catch {
+    // The read that follows reports the reason.
+    return undefined;
+  }
+}
+
+function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+}
+
+/**
+ * Whether any later change will have another time of change (ctime), which no program can set: the file system records
+ * fractions of a second, and the last change is so old that the clock has certainly moved on.
+ */
+function isSettled({ ctimeNs }: BigIntStats, nowMs: number): boolean {
+  const age = nowMs - Number(ctimeNs / 1_000_000n);
+  return ctimeNs % 1_000_000_000n !== 0n && age > SETTLED_AFTER_MS;
 }
 
 function listFolder(folder: string, locate: (name: string) => string | undefined): readonly FolderItem[] {

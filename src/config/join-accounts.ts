@@ -12,18 +12,18 @@ export function joinAccounts(
   serviceIsSound: boolean,
   shown: (file: string) => string,
 ): readonly ConfiguredAccount[] {
-  const byName = grouped(reads, ({ name }) => name);
-  const byIdentity = grouped(reads, identityKey);
+  const sameNames = duplicates(reads, ({ name }) => name);
+  const sameIdentities = duplicates(reads, identityKey);
   return reads
     .map((read): ConfiguredAccount => {
       const { name, file, identity, settings } = read;
       const issues = [...read.issues];
-      const sameName = otherOf(byName.get(name), read);
+      const sameName = sameNames.get(read);
       if (sameName !== undefined) {
         const message = `${shown(sameName.file)} is also an account named ${name}; rename one of the files`;
         issues.push({ file: shown(file), line: 1, column: 1, message, severity: 'error' });
       }
-      const sameIdentity = otherOf(byIdentity.get(identityKey(read) ?? ''), read);
+      const sameIdentity = sameIdentities.get(read);
       if (sameIdentity !== undefined && identity !== undefined) {
         const message = `${shown(sameIdentity.file)} has the same base address and token; use a different token for each account`;
         issues.push({ ...identity.place, message });
@@ -39,23 +39,24 @@ export function joinAccounts(
     .toSorted((a, b) => compareCodePoints(a.name, b.name) || compareCodePoints(a.file, b.file));
 }
 
-function grouped(
+/** The first other account with the same key, for each account that has one. */
+function duplicates(
   reads: readonly AccountRead[],
   keyOf: (read: AccountRead) => string | undefined,
-): ReadonlyMap<string, readonly AccountRead[]> {
-  const groups = new Map<string, AccountRead[]>();
+): ReadonlyMap<AccountRead, AccountRead> {
+  const first = new Map<string, AccountRead>();
+  const others = new Map<AccountRead, AccountRead>();
   for (const read of reads) {
     const key = keyOf(read);
-    const group = key === undefined ? undefined : groups.get(key);
-    if (group !== undefined) group.push(read);
-    else if (key !== undefined) groups.set(key, [read]);
+    if (key === undefined) continue;
+    const earlier = first.get(key);
+    if (earlier === undefined) first.set(key, read);
+    else {
+      others.set(read, earlier);
+      if (!others.has(earlier)) others.set(earlier, read);
+    }
   }
-  return groups;
-}
-
-/** The first other account of the group. */
-function otherOf(group: readonly AccountRead[] | undefined, read: AccountRead): AccountRead | undefined {
-  return group?.find((other) => other !== read);
+  return others;
 }
 
 /** Equal for accounts that use the same token at the same address; undefined if the address or the token is unknown. */

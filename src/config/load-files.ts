@@ -13,6 +13,7 @@ import { type AccountContext, type AccountRead, readAccount } from './account-fi
 import { type Catalogs, openCatalogs } from './catalog-file.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
 import { joinAccounts } from './join-accounts.ts';
+import { openListMerger } from './merge-lists.ts';
 import { checkTrust, trustOf } from './trust.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
 
@@ -28,6 +29,8 @@ export interface LoadTarget {
   readonly signal?: AbortSignal | undefined;
   /** Limit for the names of all accounts together. */
   readonly mostNames?: number | undefined;
+  /** Reads also the files whose stamps have not changed. */
+  readonly everyFile?: boolean | undefined;
 }
 
 /**
@@ -36,6 +39,8 @@ export interface LoadTarget {
 interface KeptAccount {
   readonly read: AccountRead;
   readonly digest: string;
+  /** Of the last read that found this digest; see `ConfigurationFiles.stamp`. */
+  stamp: string | undefined;
   /** The catalogs that it extends, with their digests. */
   readonly catalogs: ReadonlyMap<string, string>;
   readonly today: string;
@@ -58,8 +63,8 @@ export interface KeptLoad {
 const YIELD_AFTER_MS = 10;
 
 /**
- * Reads every file and parses those that changed since the load `before`. Returns `before` itself if nothing has
- * changed.
+ * Parses the files that changed since the load `before`, and reads only the files whose stamps changed. Returns `before`
+ * itself if nothing has changed.
  */
 export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<KeptLoad> {
   const { files, today, signal, mostNames = Infinity } = target;
@@ -71,7 +76,9 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const known = before?.inherited === inherited ? before.accounts : undefined;
   const catalogs = openCatalogs(files);
   const accounts = new Map<string, KeptAccount>();
-  const context = { files, today, defaults: read.defaults, regions: read.regions };
+  const merger = openListMerger();
+  const everyFile = target.everyFile === true;
+  const context = { files, today, merger, everyFile, defaults: read.defaults, regions: read.regions };
   let yieldAt = performance.now() + YIELD_AFTER_MS;
   let names = 0;
   for (const file of matched) {
@@ -194,16 +201,20 @@ function tooManyNames(most: number): UsageError {
 
 function keepAccount(
   file: string,
-  context: Omit<AccountContext, 'readCatalog'>,
+  context: Omit<AccountContext, 'readCatalog'> & { readonly everyFile: boolean },
   catalogs: Catalogs,
   known: KeptAccount | undefined,
 ): KeptAccount {
-  const source = context.files.read(file);
-  if (
-    known?.digest === source.digest &&
+  const isValid =
+    known !== undefined &&
     (known.today === context.today || !known.read.isDated) &&
-    [...known.catalogs].every(([catalog, digest]) => catalogs.digest(catalog) === digest)
-  ) {
+    [...known.catalogs].every(([catalog, digest]) => catalogs.digest(catalog) === digest);
+  if (isValid && !context.everyFile && known.stamp !== undefined) {
+    if (known.stamp === context.files.stamp(file)) return known;
+  }
+  const source = context.files.read(file);
+  if (isValid && known.digest === source.digest) {
+    known.stamp = source.stamp;
     return known;
   }
   const extended = new Map<string, string>();
@@ -214,25 +225,8 @@ function keepAccount(
       return catalogs.read(catalog);
     },
   });
-  return { read: withoutFileText(read), digest: source.digest, catalogs: extended, today: context.today };
-}
-
-/**
- * A copy whose strings do not keep the file's text in memory (see `detached` in source-text.ts). Entries and issues are
- * detached already, and those of a catalog are shared by all accounts that extend it, so they are not copied.
- */
-function withoutFileText({ settings, issues, ...rest }: AccountRead): AccountRead {
-  const alone = { ...structuredClone(rest), issues };
-  if (settings === undefined) return alone;
-  const { desired, ...others } = settings;
-  const { approvedDeletes, ...entries } = desired;
-  return {
-    ...alone,
-    settings: {
-      ...structuredClone(others),
-      desired: { ...entries, approvedDeletes: structuredClone(approvedDeletes) },
-    },
-  };
+  const { digest, stamp } = source;
+  return { read, digest, stamp, catalogs: extended, today: context.today };
 }
 
 function isSame(

@@ -227,6 +227,7 @@ function secretUses(file: YamlFile, settings: ServiceSettings): SecretUse[] {
   for (const [index, { name, token }] of settings.http.tokens.entries()) {
     add(token, `token ${name} of http.tokens`, ['http', 'tokens', index, 'token']);
   }
+  add(settings.http.sessionKey, 'http.sessionKey', ['http', 'sessionKey']);
   for (const [index, { url, secret }] of settings.notify.entries()) {
     add(url, 'notify url', ['notify', index, 'url']);
     add(secret, 'notify secret', ['notify', index, 'secret']);

@@ -122,8 +122,9 @@ function originIssues(
   { baseUrl, place }: NonNullable<AccountRead['address']>,
   { origins, decidedBy }: Trust,
 ): ConfigIssue[] {
+  if (origins === null) return [];
   const origin = originOf(baseUrl);
-  if (origins === null || origins.some((glob) => globMatcher(glob)(origin))) return [];
+  if (origins.some((glob) => globMatcher(glob)(origin))) return [];
   const message = `tokens must not be sent to ${origin}; to allow it, add it to \`trust.origins\` in ${decidedBy}`;
   return [{ ...place, message }];
 }

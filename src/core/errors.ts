@@ -93,6 +93,12 @@ export class StoreError extends Error {
   }
 }
 
+/** The HTTP interface cannot listen on its address: the operator of this machine must act. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+  readonly code = 'listen_failed';
+}
+
 /** The command line was used wrongly. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';

@@ -24,7 +24,7 @@ export function approveText({ kind, name }: Pick<Change, 'kind' | 'name'>): stri
   return `add ${approvalLine(kind, name)} to approvedDeletes`;
 }
 
-/** Whether an approval is among what releases the change, as its text says. */
+/** Whether an approval is among what releases the change, by its text. */
 export function isReleasedByApproval(change: HeldChange): boolean {
   return change.action === 'delete' && change.release.includes(approveText(change));
 }
@@ -107,7 +107,7 @@ function between(text: string, [before, after]: readonly [string, string]): stri
 
 /**
  * The explanation of a held change without what concerns this entry alone: its people, its new name, its approval. Equal
- * for all changes that the same rules hold for the same reason. The reason is empty if the rules say everything.
+ * for all changes that the same rules hold for the same reason. The reason is empty if the rules explain everything.
  */
 export function sharedExplanation(change: HeldChange): Explanation {
   const named = namedSentences(change);

@@ -24,6 +24,7 @@ export function comparePlaces(a: ConfigIssue, b: ConfigIssue): number {
 
 /** Sorts by position and removes repetitions: a shared catalog is read for many accounts. */
 export function sortedIssues(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
+  if (issues.length < 2) return issues;
   const objects = [...new Set(issues)];
   const unique = new Map(objects.map((issue) => [JSON.stringify(Object.values(issue)), issue]));
   return [...unique.values()].toSorted(comparePlaces);

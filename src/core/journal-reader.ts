@@ -1,6 +1,6 @@
 // The reading side of the journal: for commands and for the daemon's pages and gauges.
 import type { Action, Kind, Warning } from './catalog.ts';
-import type { OperationRecord, RunRecord, RunStatus } from './journal.ts';
+import type { OperationRecord, OperationStatus, RunRecord, RunStatus } from './journal.ts';
 import type { Approval, OperatorActionRecord, Pause, PendingPlan } from './operator.ts';
 import type { Plan } from './plan.ts';
 import type { AccountState, IdentityClaim } from './ports.ts';
@@ -18,6 +18,14 @@ export interface AccountRecord {
 
 /** How many operations of the last plan of an account were not done. */
 export type RemainingCounts = Readonly<Record<Action, number>>;
+
+/** What the plan and the operations of a run add to the totals of its record. */
+export interface RunTally {
+  /** How many operations the journal has in each status. */
+  readonly statuses: Readonly<Partial<Record<OperationStatus, number>>>;
+  /** The operations of the plan; null when there is none, or when an older version stored it. */
+  readonly planned: Readonly<Record<Action, number>> | null;
+}
 
 /** What decides the place of an account in a list of all accounts. */
 export interface AccountBrief {
@@ -45,6 +53,8 @@ export interface JournalReader extends SnapshotReader {
     /** Only runs that deleted something. */
     hasDeletes?: true;
   }): Promise<readonly RunRecord[]>;
+  /** The tallies of these runs by their ids, in one step, which takes a second for a million operations. */
+  runTallies(ids: readonly string[]): Promise<ReadonlyMap<string, RunTally>>;
   /** The latest runs of each of these accounts, newest first, at most `limit` of each. */
   latestRuns(accounts: readonly string[], limit: number): Promise<readonly RunMark[]>;
   /** The runs whose id has this prefix, newest first, at most `limit`. */

@@ -49,6 +49,9 @@ export interface RunRecord {
   readonly configAuthoredAt: string | null;
   readonly configSubject: string | null;
   readonly planDigest: string | null;
+  /** What the plan of the run would do; null before it planned. */
+  readonly plannedCreates: number | null;
+  readonly plannedDeletes: number | null;
   readonly created: number;
   readonly deleted: number;
   readonly held: number;

@@ -1,4 +1,4 @@
-// Says where two names differ, also when a reader cannot see it, and whether two names look the same.
+// Finds where two names differ, also when a reader cannot see it, and whether two names look the same.
 import { nameKey } from './names.ts';
 import { INVISIBLE } from './invisible-characters.ts';
 

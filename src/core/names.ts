@@ -8,9 +8,12 @@ export function isLongerThan(text: string, characters: number): boolean {
   return text.length > characters && (text.length > 2 * characters || Array.from(text).length > characters);
 }
 
+/** Normalisation does not change such a text, and is slow for the many names of a large configuration. */
+const PRINTABLE_ASCII = /^[ -~]*$/u;
+
 /** Two names are the same if their keys are equal: Unicode NFC. */
 export function nameKey(name: string): string {
-  return name.normalize('NFC');
+  return PRINTABLE_ASCII.test(name) ? name : name.normalize('NFC');
 }
 
 /**
@@ -18,6 +21,7 @@ export function nameKey(name: string): string {
  * forms or invisible characters.
  */
 export function nearKey(name: string): string {
+  if (PRINTABLE_ASCII.test(name)) return name.replaceAll(' ', '').toLowerCase();
   return (
     name
       .normalize('NFKD')

@@ -131,7 +131,7 @@ export interface UnsettledCreate {
   readonly sinceMs: number;
 }
 
-/** What the store knows of an account before a run. */
+/** What the store contains of an account before a run. */
 export interface AccountState {
   readonly remoteAccountId: string | null;
   /** null while scheduled runs are allowed. */

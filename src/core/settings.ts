@@ -73,6 +73,8 @@ export interface HttpSettings {
   /** The token of the operator named `http`. */
   readonly token?: SecretRef;
   readonly tokens: readonly { readonly name: string; readonly token: SecretRef; readonly role: HttpRole }[];
+  /** Signs the cookies of sessions; without it, the store keeps a key. */
+  readonly sessionKey?: SecretRef;
   /** Addresses and networks (CIDR) whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   /** Absolute paths of PEM files. */

@@ -1,4 +1,4 @@
-// The configuration as the daemon knows it: the current state of each file, and its last valid content.
+// The configuration in the daemon: the current state of each file, and its last valid content.
 import { describeFailure } from '../app/run-result.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { formatConfigIssue } from '../core/errors.ts';

@@ -68,3 +68,10 @@ export function statesOfListed(account: AccountFacts): AccountStates {
 export function waitsForApproval({ pending, approved }: Pick<AccountView, 'pending' | 'approved'>): boolean {
   return pending !== null && approved?.digest !== pending.digest;
 }
+
+/** Whether a run of the account works, or starts soon: the daemon finds an approval a moment later. */
+export function isChanging(account: AccountView): boolean {
+  const { activity, lastRun, pending, pause } = account;
+  const isAboutToApply = pending !== null && pause === null && !waitsForApproval(account);
+  return activity !== 'idle' || lastRun?.status === 'running' || isAboutToApply;
+}

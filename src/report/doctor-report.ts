@@ -34,7 +34,7 @@ export function renderDiagnoses(diagnoses: readonly Diagnosis[], options: Report
 }
 
 function diagnosisDocument({ title, findings }: Diagnosis): ReportDocument {
-  const columns = [{ head: 'Result' }, { head: 'Check' }, { head: 'Detail' }];
+  const columns = [{ head: 'Result' }, { head: 'Check' }, { head: 'Detail', wraps: true } as const];
   const rows = findings.map(({ ok, what, detail }): Line[] => [
     [ok ? toned('good', 'ok') : toned('bad', 'FAIL')],
     [what],

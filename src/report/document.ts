@@ -1,5 +1,5 @@
 // The report model: the content of a report without its format. The *-report.ts files build these documents;
-// text.ts, markdown.ts and html.tsx print them. src/README.md says how to add one.
+// text.ts, markdown.ts and html.tsx print them. src/README.md describes how to add one.
 
 /** The formats of a report, in the order of the help. */
 export const FORMATS = ['text', 'json', 'markdown', 'html'] as const;
@@ -34,15 +34,20 @@ export interface Fact {
 
 /**
  * `below`: a column of long text, which a format may print under the row instead of beside it; `overflow`: only if the
- * text does not fit beside it.
+ * text does not fit beside it. A last column that `wraps` continues below itself,
+ * or below the row where a narrow terminal has no room beside it. Text output shows a column on terminals
+ * of the width `from` or more, and narrower than `until`; other formats show those without `until`.
  */
 export interface Column {
   readonly head: string;
   readonly align?: 'left' | 'right';
   readonly below?: true | 'overflow';
+  readonly wraps?: true;
+  readonly from?: number;
+  readonly until?: number;
 }
 
-/** A YAML list to paste into a file: its key and one line for each item. It is cut after complete items, as a comment says. */
+/** A YAML list to paste into a file: its key and one line for each item. It is cut after complete items; a comment counts the rest. */
 export interface Paste {
   readonly intro: Line;
   readonly key: string;

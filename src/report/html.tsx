@@ -4,6 +4,7 @@ import type { Fact, Group, Line, Paste, Section } from './document.ts';
 import { pastedLines } from './paste.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { instant } from './formatting.ts';
+import { usedColumns } from './used-columns.ts';
 
 /** The most items of one list that a line contains. */
 const HTML_ITEMS = 10;
@@ -73,7 +74,7 @@ export function Inline({ line }: { readonly line: Line }) {
   );
 }
 
-/** A UTC time. `brief` omits seconds and zone, for tables whose heads say UTC. */
+/** A UTC time. `brief` omits seconds and zone, for tables whose heads name UTC. */
 export function Instant({ at, brief = false }: { readonly at: string; readonly brief?: boolean }) {
   const text = visible(instant(at));
   return <time datetime={visible(at)}>{brief ? text.replace(/:\d\d UTC$/, '') : text}</time>;
@@ -243,9 +244,7 @@ interface GroupTableProps {
 
 /** A table without the columns that are empty in every row. On a narrow screen each row becomes a block. */
 export function GroupTable({ group, addressOf }: GroupTableProps) {
-  const used = group.columns.flatMap((column, index) =>
-    group.rows.some((row) => (row[index] ?? []).length > 0) ? [{ ...column, index }] : [],
-  );
+  const used = usedColumns(group);
   const alignment = (align: string | undefined) => (align === 'right' ? 'number' : '');
   return (
     <table class={`cards report ${group.tone ?? ''}`}>

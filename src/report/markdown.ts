@@ -5,6 +5,7 @@ import { pastedLines } from './paste.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { instant } from './formatting.ts';
 import { splitQuiet } from './quiet-documents.ts';
+import { usedColumns } from './used-columns.ts';
 
 /** The longest report, in UTF-16 code units: below GitHub's limit, with room for text around the report. */
 export const MARKDOWN_LIMIT = 60_000;
@@ -178,9 +179,7 @@ function printPaste({ intro, key, items }: Paste, shown: number): string[] {
 }
 
 function printTable(group: Group): string {
-  const used = group.columns.flatMap((column, index) =>
-    group.rows.some((row) => (row[index] ?? []).length > 0) ? [{ ...column, index }] : [],
-  );
+  const used = usedColumns(group);
   return [
     tableRow(used.map(({ head }) => escapeProse(head))),
     tableRow(used.map(({ align }) => (align === 'right' ? '--:' : '---'))),

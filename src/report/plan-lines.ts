@@ -13,6 +13,9 @@ import { blockedLines, failedDocument, isQuiet, nextOf, planStatus } from './pla
 const SHARED_LINES = 12;
 const FEWEST_LINES = 2;
 
+/** Narrower terminals show only how many people a change concerns, so that it stays in one line. */
+const WIDE = 80;
+
 interface LinesOptions {
   /** Whether every change is shown, with a summary. */
   readonly all: boolean;
@@ -31,7 +34,13 @@ export function accountLines(plan: PlanResult, { all, accounts }: LinesOptions):
     ...sorted(others.filter(({ action }) => action === 'delete')).map(operationLine),
     ...sorted(others.filter(({ action }) => action === 'create')).map(operationLine),
   ];
-  const columns = [...CHANGE_COLUMNS, { head: 'New name' }, { head: 'People' }, { head: 'Note' }];
+  const columns = [
+    ...CHANGE_COLUMNS,
+    { head: 'New name', from: WIDE },
+    { head: 'People', from: WIDE },
+    { head: 'Note', from: WIDE },
+    { head: 'Note', until: WIDE },
+  ];
   const shown = Math.max(FEWEST_LINES, Math.floor(SHARED_LINES / accounts));
   const changes = {
     title: '',
@@ -68,6 +77,9 @@ function operationLine(operation: Operation): Line[] {
         ? [toned('quiet', 'nobody has it')]
         : [],
     usedBy.length === 0 ? [] : [codeList(usedBy)],
+    usedBy.length === 0
+      ? []
+      : [toned('bad', `${usedBy.length} ${usedBy.length === 1 ? 'loses' : 'lose'} it`)],
   ];
 }
 
@@ -79,6 +91,12 @@ function heldLine(change: HeldChange): Line[] {
     desired === null ? [] : [rules.includes('rename') ? '→ ' : 'near ', code(desired)],
     action === 'create' ? [] : [`${people(usedBy.length)} ${usedBy.length > 1 ? 'have' : 'has'} it`],
     [toned('warn', `held: ${rules.join(', ')}`)],
+    [
+      toned(
+        'warn',
+        usedBy.length === 0 ? 'held' : `held, ${usedBy.length} ${usedBy.length === 1 ? 'has' : 'have'} it`,
+      ),
+    ],
   ];
 }
 

@@ -16,7 +16,7 @@ export function changeCounts(plan: CountedPlan): string {
   return countsText(plan.summary, affectedPeople(deletes), heldPeople(plan));
 }
 
-/** The number of people who have what is held; null if no delete is held, so that there is nothing to say. */
+/** The number of people who have what is held; null if no delete is held, so that there is nothing to count. */
 export function heldPeople({ held }: Pick<Plan, 'held'>): number | null {
   const deletes = held.filter(({ action }) => action === 'delete');
   return deletes.length === 0 ? null : affectedPeople(deletes);

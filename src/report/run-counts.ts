@@ -1,6 +1,6 @@
 // Counts what became of every change of a run's plan. Each change is in exactly one count, so the counts add up.
-import type { RunDetail } from '../core/journal-reader.ts';
-import type { OperationRecord } from '../core/journal.ts';
+import type { RunDetail, RunTally } from '../core/journal-reader.ts';
+import type { OperationRecord, RunRecord } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import { withStatus } from './run-status.ts';
 
@@ -27,24 +27,38 @@ export function countRun({
   plan,
   operations,
 }: Pick<RunDetail, 'run' | 'plan' | 'operations'>): RunCounts {
-  const isRunning = run.status === 'running';
-  const sent = withStatus(operations, 'sent').length;
-  const unknown = withStatus(operations, 'unknown').length;
   const done = withStatus(operations, 'done').length;
-  const hasRows = operations.length > 0;
-  const untried = withStatus(operations, 'skipped', 'pending').length;
   return {
     created: run.created,
     deleted: run.deleted,
     foundDone: Math.max(0, done - run.created - run.deleted),
     held: plan === null ? run.held : plan.held.length + heldDuringRun(operations, plan).length,
+    ...countUndone(run, { statuses: countStatuses(operations), planned: plan?.summary ?? null }),
+    kept: run.kept,
+  };
+}
+
+function countStatuses(operations: readonly OperationRecord[]): RunTally['statuses'] {
+  const statuses: Partial<Record<OperationRecord['status'], number>> = {};
+  for (const { status } of operations) statuses[status] = (statuses[status] ?? 0) + 1;
+  return statuses;
+}
+
+/** The counts of the changes that a run tried without success, or did not try. */
+export function countUndone(
+  run: Pick<RunRecord, 'status' | 'failed'>,
+  { statuses, planned }: RunTally,
+): Pick<RunCounts, 'failed' | 'inDoubt' | 'inProgress' | 'notTried'> {
+  const isRunning = run.status === 'running';
+  const { sent = 0, unknown = 0, failed = 0, skipped = 0, pending = 0 } = statuses;
+  // A run that ends before its first request has no rows of operations.
+  const hasRows = Object.keys(statuses).length > 0;
+  return {
     // The record counts operations of unknown result as failed; here they are counted separately.
-    failed: hasRows ? withStatus(operations, 'failed').length : run.failed,
+    failed: hasRows ? failed : run.failed,
     inDoubt: isRunning ? unknown : unknown + sent,
     inProgress: isRunning ? sent : 0,
-    // A run that ends before its first request has no rows of operations.
-    notTried: hasRows || plan === null ? untried : plan.operations.length,
-    kept: run.kept,
+    notTried: hasRows || planned === null ? skipped + pending : planned.create + planned.delete,
   };
 }
 

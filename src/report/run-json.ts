@@ -20,6 +20,8 @@ export function runToJson(run: RunRecord) {
     configAuthoredAt: run.configAuthoredAt,
     configSubject: run.configSubject,
     planDigest: run.planDigest,
+    plannedCreates: run.plannedCreates,
+    plannedDeletes: run.plannedDeletes,
     created: run.created,
     deleted: run.deleted,
     held: run.held,

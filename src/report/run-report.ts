@@ -90,14 +90,16 @@ export function runDocument(report: RunDetail, detail: 'full' | 'brief' = 'full'
       ...warningSection(detail === 'brief' ? newWarnings(report) : allWarnings(report)),
       ...leftAloneSection(repeated?.leftAlone ?? []),
     ],
-    summary: [
-      dryRun === null
-        ? `Run: ${countsText(countRun(report), run.status === 'running')}.`
-        : `Plan: ${summaryText(dryRun.summary)}.`,
-    ],
+    summary: [summaryOf(report)],
     next: nextSteps(report, detail),
     completeBy: `rolecall show ${run.id} --verbose`,
   };
+}
+
+function summaryOf(report: RunDetail): string {
+  const { run, plan } = report;
+  if (run.status !== 'planned') return `Run: ${countsText(countRun(report), run.status === 'running')}.`;
+  return plan === null ? 'The plan of this run is no longer stored.' : `Plan: ${summaryText(plan.summary)}.`;
 }
 
 function statusLabel({ status, errorCode }: RunRecord): string {

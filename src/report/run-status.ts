@@ -18,7 +18,7 @@ const TONES: Readonly<Record<RunRecord['status'], Tone>> = {
 
 /** The tone in which reports show a status. */
 export function statusTone(status: RunRecord['status']): Tone {
-  // A newer version may have written a status that this one does not know.
+  // A newer version may have written a status that this one lacks.
   return Object.hasOwn(TONES, status) ? TONES[status] : 'warn';
 }
 
@@ -56,7 +56,7 @@ export function runSentence({ run, operations }: RunDetail): string {
   }
 }
 
-/** A newer version of rolecall may have written a status that this one does not know. */
+/** A newer version of rolecall may have written a status that this one lacks. */
 function unknownStatus(status: never, operations: readonly OperationRecord[]): string {
   return `${String(status)} (unknown to this version of rolecall): ${progress(operations)}.`;
 }

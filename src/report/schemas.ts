@@ -26,6 +26,10 @@ export function amount(description: string) {
   return z.int().min(0).describe(description);
 }
 
+function amountOrNull(description: string) {
+  return z.int().min(0).nullable().describe(description);
+}
+
 const dateTime = z.string().meta({ format: 'date-time' });
 
 /** A time as the journal stores it. */
@@ -175,12 +179,14 @@ export const runRecordSchema = z
     configAuthoredAt: timeOrNull('When that commit was authored.'),
     configSubject: z.string().nullable().describe('First line of the message of that commit.'),
     planDigest: z.string().nullable().describe('Digest of the plan. `sha256:…`'),
+    plannedCreates: amountOrNull('Entries that its plan would create; null before it planned.'),
+    plannedDeletes: amountOrNull('Entries that its plan would delete; null before it planned.'),
     created: amount('Entries that were created; so far, while the run lasts.'),
     deleted: amount('Entries that were deleted; so far, while the run lasts.'),
     held: amount('Changes that rules hold.'),
     kept: amount('Entries that match the file.'),
     failed: amount(
-      'Operations that failed, and those whose result is unknown; `operations` tells them apart.',
+      'Operations that failed, and those whose result is unknown. `rolecall show` reports the status of each.',
     ),
     requests: amount('Requests to the service; counted when the run ends.'),
     retries: amount('Requests that were sent again; counted when the run ends.'),

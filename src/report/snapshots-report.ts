@@ -1,7 +1,8 @@
 // The report of `snapshots`: one row for each snapshot, those of the newest run first.
 import { listSize, type SnapshotRecord } from '../core/snapshots.ts';
-import { code, toned, type Line, type Report, type ReportOptions } from './document.ts';
-import { count } from './formatting.ts';
+import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
+import { briefInstant, count } from './formatting.ts';
+import { listReport } from './list-report.ts';
 import { renderReport } from './render.ts';
 
 /** All given snapshots, with `shortIds` as the printed forms of the ids of their runs. json is an array. */
@@ -34,37 +35,33 @@ export function snapshotToJson({
   };
 }
 
+/** Narrower terminals show short times, and then no run. */
+const WIDE = 100;
+const MEDIUM = 80;
+
 function snapshotsReport(
   snapshots: readonly SnapshotRecord[],
   shortIds: ReadonlyMap<string, string>,
 ): Report {
-  const columns = [
-    { head: 'Id', align: 'right' } as const,
-    { head: 'Taken' },
+  const columns: Column[] = [
+    { head: 'Id', align: 'right' },
+    { head: 'Taken (UTC)', until: WIDE },
+    { head: 'Taken', from: WIDE },
     { head: 'Account' },
-    ...['Skills', 'Roles', 'People'].map((head) => ({ head, align: 'right' }) as const),
+    ...['Skills', 'Roles', 'People'].map((head): Column => ({ head, align: 'right' })),
     { head: 'Phase' },
-    { head: 'Run' },
+    { head: 'Run', from: MEDIUM },
   ];
   const rows = snapshots.map((snapshot): Line[] => [
     [code(String(snapshot.id))],
+    [briefInstant(snapshot.takenAt)],
     [{ time: snapshot.takenAt }],
     [code(snapshot.account)],
     ...(['skill', 'role', 'resource'] as const).map((kind): Line => [String(listSize(snapshot, kind))]),
     [toned('quiet', snapshot.phase)],
     [code(shortIds.get(snapshot.runId) ?? snapshot.runId)],
   ]);
-  return {
-    title: 'rolecall snapshots',
-    documents: [
-      {
-        title: [],
-        facts: [],
-        headline: [],
-        sections:
-          rows.length === 0 ? [] : [{ title: '', groups: [{ columns, rows, heads: true }], unlimited: true }],
-        summary: [rows.length === 0 ? 'No snapshots.' : `${count(rows.length, 'snapshot')}.`],
-      },
-    ],
-  };
+  return listReport('rolecall snapshots', { columns, rows }, [
+    rows.length === 0 ? 'No snapshots.' : `${count(rows.length, 'snapshot')}.`,
+  ]);
 }

@@ -9,6 +9,7 @@ import { count, duration, shortCommit } from './formatting.ts';
 import { compareNaturally } from './natural-order.ts';
 import { replicaSections } from './replica-section.ts';
 import { relativeTime } from './relative-time.ts';
+import { listReport } from './list-report.ts';
 import { renderReport } from './render.ts';
 import { runToJson } from './run-json.ts';
 
@@ -101,7 +102,6 @@ function statusReport(
   width: number,
   replicas: readonly ReplicaRecord[],
 ): Report {
-  const hasCommit = width >= COMMIT_FROM;
   const columns: Column[] = [
     { head: 'Account' },
     { head: 'State' },
@@ -109,7 +109,7 @@ function statusReport(
     { head: 'Held', align: 'right' },
     { head: 'Last run' },
     { head: 'Next run' },
-    ...(hasCommit ? [{ head: 'Commit' }] : []),
+    { head: 'Commit', from: COMMIT_FROM },
     // In a log each account is one line.
     { head: 'Note', ...(Number.isFinite(width) ? { below: true as const } : {}) },
   ];
@@ -120,26 +120,15 @@ function statusReport(
     status.held === 0 ? [] : [toned('warn', String(status.held))],
     [lastRunText(status.lastRun, nowMs)],
     [nextRunText(status, nowMs)],
-    ...(hasCommit ? [commitCell(status.lastRun)] : []),
+    commitCell(status.lastRun),
     notesOf(status, nowMs).flatMap((note, index) => (index === 0 ? note : ['; ', ...note])),
   ]);
-  return {
-    title: 'rolecall status',
-    documents: [
-      {
-        title: [],
-        facts: [],
-        headline: [],
-        sections: [
-          ...(rows.length === 0
-            ? []
-            : [{ title: '', groups: [{ columns, rows, heads: true as const }], unlimited: true as const }]),
-          ...replicaSections(replicas, nowMs),
-        ],
-        summary: [totalText(accounts)],
-      },
-    ],
-  };
+  return listReport(
+    'rolecall status',
+    { columns, rows },
+    [totalText(accounts)],
+    replicaSections(replicas, nowMs),
+  );
 }
 
 function driftCell(drift: AccountStatus['drift']): Line {

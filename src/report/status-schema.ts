@@ -19,7 +19,7 @@ const accountStatusSchema = z.strictObject({
   state: z
     .enum(ACCOUNT_STATES)
     .describe(
-      'The most urgent of its states. waiting: a plan needs approval. drift: the latest plan has operations. queued: it waits for a free place of the daemon, which only the daemon knows. new: it never ran. removed: it is stored and no longer configured.',
+      'The most urgent of its states. waiting: a plan needs approval. drift: the latest plan has operations. queued: it waits for a free place of the daemon, which only the daemon reports. new: it never ran. removed: it is stored and no longer configured.',
     ),
   configured: z.boolean().describe('Whether its file exists.'),
   issues: z.array(z.string()).describe('The errors of its file. The wording may change.'),

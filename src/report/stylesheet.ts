@@ -99,11 +99,11 @@ time { white-space: nowrap; font-variant-numeric: tabular-nums; }
 table.report td, table.report tbody th { overflow-wrap: anywhere; }
 table.report thead th { min-width: 6rem; }
 table.report thead th:nth-child(1) { width: 6rem; }
-table.report thead th:nth-child(2):not(:last-child) { width: 14rem; }
+table.report thead th:first-child:not(.number) + th:not(:last-child) { width: 14rem; }
 details { margin: 2rem 0; }
 summary { cursor: pointer; }
 summary h2 { display: inline; }
-@media screen and (max-width: 64rem) {
+@media screen and (max-width: 44rem) {
   main { padding-left: 1rem; padding-right: 1rem; }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: 0.5rem; }

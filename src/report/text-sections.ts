@@ -5,6 +5,7 @@ import type { Fact, Group, Line, Paste, Section } from './document.ts';
 import { visible } from './escape-invisible.ts';
 import { pastedLines } from './paste.ts';
 import type { Printer } from './text-printer.ts';
+import { usedColumns } from './used-columns.ts';
 
 /** The most rows of one section that are printed, unless the section has its own number. */
 export const TEXT_ROWS = 200;
@@ -33,7 +34,8 @@ export interface Place {
 export function printSection(printer: Printer, section: Section, { indent, rest = '' }: Place): string[] {
   const isBare = section.title === '';
   const inner = isBare ? indent : '    ';
-  const lines = [...printSectionTitle(printer, section), ...(section.verbatim ?? []).map(visible)];
+  const verbatim = section.verbatim === undefined ? [] : ['', ...section.verbatim.map(visible)];
+  const lines = [...printSectionTitle(printer, section), ...verbatim];
   const shares = rowsOfGroups(section, printer.verbose);
   for (const [index, group] of section.groups.entries()) {
     const shown = shares[index] ?? 0;
@@ -105,13 +107,24 @@ export function printGroup(printer: Printer, group: Group, place: Place): string
     indent += '  ';
   }
   lines.push(...printFacts(printer, group.facts ?? [], indent));
-  const { shown, below } = layOut(printer, group, indent.length);
+  const { shown, below, wrapped } = layOut(printer, group, indent.length);
   if (group.heads) lines.push(indent + (shown.shift() ?? ''));
   for (const [index, line] of shown.entries()) {
     const rest = printBelow(printer, group, below[index] ?? [], `${indent}    `);
-    lines.push(indent + line, ...rest);
+    const end = wrapped[index] ?? '';
+    lines.push(...printWrapped(printer, indent + line.slice(0, line.length - end.length), end), ...rest);
   }
   return lines;
+}
+
+/** The narrowest room in which text is broken beside its row. */
+const NARROWEST_TEXT = 24;
+
+/** The end of a row beside it, or below it if there is no room. */
+function printWrapped(printer: Printer, row: string, end: string): string[] {
+  const room = printer.width - shownWidth(row);
+  if (end === '' || shownWidth(end) <= room || room >= NARROWEST_TEXT) return printer.wrap(row, end);
+  return [row.trimEnd(), ...printer.wrap(' '.repeat(6), end)];
 }
 
 interface Layout {
@@ -119,16 +132,18 @@ interface Layout {
   readonly shown: string[];
   /** What is printed below each row: each row again, without the cells that are in its line. */
   readonly below: readonly (readonly Line[])[];
+  /** The end of each row that is wrapped. */
+  readonly wrapped: readonly string[];
 }
 
-/** Puts the cells into columns. A cell that may be below its row is beside it where it fits. */
+/** Puts the cells into columns, without those that are empty. A cell that may be below its row is beside it where it fits. */
 function layOut(printer: Printer, group: Group, indent: number): Layout {
   const { columns, rows, tone } = group;
   const text = (line: Line): string => {
     const cell = printer.inline(line);
     return tone === undefined ? cell : printer.paint(tone, cell);
   };
-  const beside = columns.flatMap((column, index) => (column.below ? [] : [{ ...column, index }]));
+  const beside = usedColumns(group, printer.width).filter(({ below }) => !below);
   const cells = rows.map((row) => beside.map(({ index }) => text(row[index] ?? [])));
   const aligns = [...beside.map(({ align = 'left' }) => align), 'left' as const];
   const overflow = columns.findIndex(({ below }) => below === 'overflow');
@@ -141,7 +156,9 @@ function layOut(printer: Printer, group: Group, indent: number): Layout {
   const fits = ends.map((end, index) => end !== '' && (widths[index] ?? 0) - 1 + shownWidth(end) <= limit);
   const heads = group.heads ? [[...beside.map(({ head }) => printer.paint('quiet', head)), '']] : [];
   const lines = cells.map((row, index) => [...row, fits[index] === true ? (ends[index] ?? '') : '']);
+  const wraps = columns.at(-1)?.wraps === true;
   return {
+    wrapped: rows.map((row) => (wraps ? text(row.at(-1) ?? []) : '')),
     shown: alignColumns([...heads, ...lines], aligns),
     below: rows.map((row, index) =>
       row.map((cell, column) => (column === overflow && fits[index] === true ? [] : cell)),

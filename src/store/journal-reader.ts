@@ -12,6 +12,7 @@ import { toIso, toMs } from './times.ts';
 import { readProgress } from './run-progress.ts';
 import { readShortIds } from './short-run-ids.ts';
 import { readPlan, readPlanBody, warningsOf } from './run-report.ts';
+import { readTallies } from './run-tallies.ts';
 import { readTrend } from './run-trend.ts';
 import { findRun, LISTED, toOperation, toRun, toRuns, withTotals } from './run-rows.ts';
 import { snapshotReader } from './snapshot-reader.ts';
@@ -35,14 +36,25 @@ export function journalReader(db: Database): JournalReader {
       return await toRuns(db, await query.execute());
     },
 
+    runTallies: (ids) => readTallies(db, ids),
+
     async latestRuns(accounts, limit) {
-      // Reads only the rows that it returns, however many runs an account has.
+      // Goes from each run to the one before it, and so reads only the rows that it returns: there is no common form of a
+      // limit for each account that PostgreSQL answers without reading all runs.
+      const names = jsonRows([...new Set(accounts)].map((account) => [account]));
       const { rows } = await sql<RunMark>`
-        select id, account, status, started_at as "startedAt", folded from runs
-        where id in (
-          select latest.id from ${jsonRows(accounts.map((account) => [account]))} as named, runs as latest
-          where latest.id in (
-            select id from runs where account = named.value ->> 0 order by started_at desc, id desc limit ${limit}))
+        with recursive latest (account, id, status, started_at, folded, place) as (
+          select runs.account, runs.id, runs.status, runs.started_at, runs.folded, 1
+          from ${names} as named join runs on runs.id = (
+            select id from runs as newest where account = named.value ->> 0 order by started_at desc, id desc limit 1)
+          union all
+          select runs.account, runs.id, runs.status, runs.started_at, runs.folded, latest.place + 1
+          from latest join runs on runs.id = (
+            select id from runs as older
+            where account = latest.account and (started_at, id) < (latest.started_at, latest.id)
+            order by started_at desc, id desc limit 1)
+          where latest.place < ${limit})
+        select id, account, status, started_at as "startedAt", folded from latest
         order by account, started_at desc, id desc`.execute(db);
       return rows;
     },

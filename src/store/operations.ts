@@ -1,5 +1,5 @@
 // The write-ahead journal of operations: a row is committed as `sent` before its request is sent.
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Action, Entry } from '../core/catalog.ts';
 import type { SentCommit } from '../core/locks.ts';
 import type { Journal, NewOperation, OperationResult, UnsettledCreate } from '../core/ports.ts';
@@ -172,21 +172,7 @@ async function writeResults(
   results: readonly OperationResult[],
 ): Promise<void> {
   if (results.length === 0) return;
-  const rows = jsonRows(
-    results.map((r) => [
-      r.seq,
-      r.status,
-      r.attempts,
-      r.httpStatus,
-      r.reason,
-      r.rule,
-      toIso(r.atMs),
-      r.entry?.remoteId ?? null,
-      r.entry?.name ?? null,
-      r.entry?.existed === true ? 1 : 0,
-      r.entry?.accountId ?? null,
-    ]),
-  );
+  const rows = resultRows(results);
   await sql`
     with results as materialized (
       select ${runId} as run_id, cast(value ->> 0 as integer) as seq, value from ${rows})
@@ -196,26 +182,7 @@ async function writeResults(
     from results where operations.run_id = results.run_id and operations.seq = results.seq`.execute(
     connection,
   );
-  if (results.some((result) => result.entry !== undefined)) {
-    // If the service stored another name, the requested name is remembered too. An id that was deleted and is used again
-    // belongs to a new entry, which no list has shown yet.
-    await sql`
-      with results as materialized (
-        select ${runId} as run_id, cast(value ->> 0 as integer) as seq, value from ${rows})
-      insert into entries
-        (account, remote_account_id, kind, remote_id, name, requested_name, created_by_run, adopted_by_run)
-      select runs.account, coalesce(value ->> 10, runs.remote_account_id, ''), operations.kind, value ->> 7, value ->> 8,
-        case when operations.name != value ->> 8 then operations.name end,
-        case when cast(value ->> 9 as integer) = 0 then runs.id end, case when cast(value ->> 9 as integer) = 1 then runs.id end
-      from results join operations on operations.run_id = results.run_id and operations.seq = results.seq
-        join runs on runs.id = operations.run_id
-      where value ->> 7 is not null and value ->> 1 = 'done'
-      on conflict (account, remote_account_id, kind, remote_id) do update set name = excluded.name, requested_name = excluded.requested_name,
-        created_by_run = coalesce(entries.created_by_run, excluded.created_by_run),
-        adopted_by_run = coalesce(entries.adopted_by_run, excluded.adopted_by_run),
-        last_seen_run = case when entries.deleted_by_run is null then entries.last_seen_run end,
-        deleted_by_run = null`.execute(connection);
-  }
+  for (const round of roundsOfEntries(results)) await writeCreatedEntries(connection, runId, round);
   if (results.some((result) => result.entry === undefined && result.status === 'done')) {
     await sql`
       with results as materialized (
@@ -230,4 +197,60 @@ async function writeResults(
       from gone where entries.account = gone.account and entries.remote_account_id = gone.remote_account_id
         and entries.kind = gone.kind and entries.remote_id = gone.remote_id`.execute(connection);
   }
+}
+
+function resultRows(results: readonly OperationResult[]): RawBuilder<unknown> {
+  return jsonRows(
+    results.map((r) => [
+      r.seq,
+      r.status,
+      r.attempts,
+      r.httpStatus,
+      r.reason,
+      r.rule,
+      toIso(r.atMs),
+      r.entry?.remoteId ?? null,
+      r.entry?.name ?? null,
+      r.entry?.existed === true ? 1 : 0,
+      r.entry?.accountId ?? null,
+    ]),
+  );
+}
+
+/** The results with an entry, in parts that have each id once: PostgreSQL changes a row only once in a statement. */
+function roundsOfEntries(results: readonly OperationResult[]): OperationResult[][] {
+  const rounds: Map<string, OperationResult>[] = [];
+  for (const result of results) {
+    const id = result.entry?.remoteId;
+    if (id === undefined) continue;
+    const round = rounds.find((ids) => !ids.has(id));
+    if (round === undefined) rounds.push(new Map([[id, result]]));
+    else round.set(id, result);
+  }
+  return rounds.map((round) => [...round.values()]);
+}
+
+async function writeCreatedEntries(
+  connection: Database,
+  runId: string,
+  results: readonly OperationResult[],
+): Promise<void> {
+  // If the service stored another name, the requested name is remembered too. An id that was deleted and is used again
+  // belongs to a new entry, which no list has shown yet.
+  await sql`
+    with results as materialized (
+      select ${runId} as run_id, cast(value ->> 0 as integer) as seq, value from ${resultRows(results)})
+    insert into entries
+      (account, remote_account_id, kind, remote_id, name, requested_name, created_by_run, adopted_by_run)
+    select runs.account, coalesce(value ->> 10, runs.remote_account_id, ''), operations.kind, value ->> 7, value ->> 8,
+      case when operations.name != value ->> 8 then operations.name end,
+      case when cast(value ->> 9 as integer) = 0 then runs.id end, case when cast(value ->> 9 as integer) = 1 then runs.id end
+    from results join operations on operations.run_id = results.run_id and operations.seq = results.seq
+      join runs on runs.id = operations.run_id
+    where value ->> 7 is not null and value ->> 1 = 'done'
+    on conflict (account, remote_account_id, kind, remote_id) do update set name = excluded.name, requested_name = excluded.requested_name,
+      created_by_run = coalesce(entries.created_by_run, excluded.created_by_run),
+      adopted_by_run = coalesce(entries.adopted_by_run, excluded.adopted_by_run),
+      last_seen_run = case when entries.deleted_by_run is null then entries.last_seen_run end,
+      deleted_by_run = null`.execute(connection);
 }

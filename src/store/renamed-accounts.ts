@@ -56,7 +56,7 @@ async function formerNameOf(db: Database, claim: IdentityClaim): Promise<string 
     .where('base_url', '=', baseUrl)
     .where('remote_account_id', '=', remoteAccountId)
     .where('name', '!=', account)
-    .orderBy('last_run_id', 'desc')
+    .orderBy('last_run_id', (order) => order.desc().nullsLast())
     .executeTakeFirst();
   return former?.name ?? null;
 }

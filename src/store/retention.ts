@@ -85,7 +85,7 @@ async function pruneRuns(
 /** The newest runs of an account, and the one with its last good snapshot. */
 async function keptRuns(db: Database, account: string, keepAtLeast: number): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ id: string }>`
-    select id from (select id from runs where account = ${account} order by started_at desc limit ${keepAtLeast})
+    select id from (select id from runs where account = ${account} order by started_at desc limit ${keepAtLeast}) as newest
     union select last_good_run from accounts where name = ${account} and last_good_run is not null`.execute(
     db,
   );

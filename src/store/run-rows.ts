@@ -21,6 +21,8 @@ export const LISTED = [
   'config_authored_at',
   'config_subject',
   'plan_digest',
+  'planned_creates',
+  'planned_deletes',
   'created',
   'deleted',
   'held',
@@ -77,6 +79,8 @@ export function toRun(row: ListedRun): RunRecord {
     // Earlier versions stored the complete subject.
     configSubject: row.config_subject === null ? null : cutSubject(row.config_subject),
     planDigest: row.plan_digest,
+    plannedCreates: row.planned_creates,
+    plannedDeletes: row.planned_deletes,
     created: row.created,
     deleted: row.deleted,
     held: row.held,

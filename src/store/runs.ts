@@ -129,7 +129,9 @@ export function runsJournal(
       await endOperations(db, runId, end.finishedAtMs);
       const remaining = await remainingColumns(db, runId);
       return await commit(db, runId, async (connection) => {
-        const { numUpdatedRows } = await connection
+        // A run that another process has ended keeps its result, and one whose lock was lost is ended by the new holder.
+        if (!(await isOwnRun(connection, runId))) return false;
+        await connection
           .updateTable('runs')
           .set({
             status: end.status,
@@ -143,10 +145,7 @@ export function runsJournal(
             warnings: end.warnings.length === 0 ? null : JSON.stringify(end.warnings),
           })
           .where('id', '=', runId)
-          // A run that another process has marked as interrupted keeps that status.
-          .where('status', '=', 'running')
-          .executeTakeFirst();
-        if (numUpdatedRows === 0n) return false;
+          .execute();
         if (counts === null) await recountRun(connection, runId);
         if (end.pending !== undefined) await rememberPending(connection, runId, end);
         await connection

@@ -18,6 +18,7 @@ export const PAUSE_MS = 25;
  * transaction.
  */
 export async function deleteLargeOperations(db: Database, runs: readonly string[]): Promise<void> {
+  if (runs.length === 0) return;
   const { rows } = await sql<{ id: string }>`
     select id from runs
     where id in (${sql.join(runs)})

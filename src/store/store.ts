@@ -5,6 +5,7 @@ import type { Journal } from '../core/ports.ts';
 import type { OperatorCommands } from '../core/operator.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { TurnStore } from '../core/turn-store.ts';
+import type { StoredSettings } from '../core/stored-settings.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { PERSON_PATIENCE_MS, RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import type { Database } from './tables.ts';
@@ -19,6 +20,7 @@ import { prune, type Pruned } from './retention.ts';
 import { accountHistoryJournal } from './account-history.ts';
 import { accountsJournal } from './accounts.ts';
 import { runsJournal } from './runs.ts';
+import { storedSettings } from './stored-settings.ts';
 
 export interface Store {
   readonly journal: Journal;
@@ -28,6 +30,7 @@ export interface Store {
   readonly outbox: Outbox;
   /** Where several processes share the schedules; null in a file. */
   readonly turns: TurnStore | null;
+  readonly settings: StoredSettings;
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
   /**
@@ -77,6 +80,7 @@ export function createStore(opened: OpenDatabase): Store {
     outbox: withStoreErrors(opened, createOutbox(db)),
     // Replicas try again themselves, as soon as they have checked their lease.
     turns: opened.turns === null ? null : withStoreErrors(opened, opened.turns, 0),
+    settings: withStoreErrors(opened, storedSettings(db), PERSON_PATIENCE_MS),
     ...withStoreErrors(opened, { check: () => opened.write() }, PERSON_PATIENCE_MS),
     ...withStoreErrors(opened, {
       prune: async (retention: ServiceSettings['retention'], nowMs: number) =>

@@ -180,6 +180,7 @@ export interface Tables {
   operator_actions: OperatorActionsTable;
   notice_states: NoticeStatesTable;
   notices: NoticesTable;
+  settings: { name: string; value: string };
 }
 
 /** The store, or one connection to it in a transaction. */

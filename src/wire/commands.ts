@@ -1,4 +1,4 @@
-// Joins the rooms for the commands. Only the files of wire/ know every room. Heavy rooms are imported only when a command
+// Joins the rooms for the commands. Only the files of wire/ import every room. Heavy rooms are imported only when a command
 // needs them.
 import { userInfo } from 'node:os';
 import path from 'node:path';

@@ -11,11 +11,13 @@ import { trustPosted } from '../config/trust.ts';
 import { ConfigError } from '../core/errors.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
+import type { Secret } from '../core/secret.ts';
 import { LARGE_FROM } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
 import { type GitSource, NO_GIT_SOURCE, openGitSource } from '../daemon/git-source.ts';
 import { openHttp } from '../daemon/http/listen.ts';
+import { configuredSessionKey, storedSessionKey } from '../daemon/http/session-key.ts';
 import { type HttpToken, readTokens } from '../daemon/http/tokens.ts';
 import type { Log } from '../daemon/log.ts';
 import { createMetrics, type Metrics } from '../daemon/metrics.ts';
@@ -59,6 +61,8 @@ interface Process {
   readonly location: OpenLocation;
   readonly files: ConfigurationSource;
   readonly tokens: readonly HttpToken[];
+  /** The configured key of sessions. */
+  readonly sessionKey: Secret | null;
   readonly signals: ProcessSignals;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -78,6 +82,7 @@ export async function serve(
   if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
   const tokens = await readTokens(service, resolveSecret);
   const location = await openLocation(service);
+  const sessionKey = await configuredSessionKey(service, resolveSecret);
   const { log, sink } = await openLog(service.log, adaptHintsInLog);
   const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
   const closers: Process['closers'] = [];
@@ -85,7 +90,17 @@ export async function serve(
   const started = { version, pid: process.pid, config: path.resolve(configFile), store };
   log.info({ event: 'starting', ...started }, 'rolecall starts');
   try {
-    const opened = { version, configFile, ignoreRetryAfter, onListening, service, location, files, tokens };
+    const opened = {
+      version,
+      configFile,
+      ignoreRetryAfter,
+      onListening,
+      service,
+      location,
+      files,
+      tokens,
+      sessionKey,
+    };
     await run({ ...opened, signals, log, metrics, closers });
     return 0;
   } finally {
@@ -113,6 +128,7 @@ async function run(own: Process): Promise<void> {
   const isChecked = await check.endsWithin(QUICK_CHECK_MS);
   const http = await openHttp(source.service, {
     tokens,
+    sessionKey: own.sessionKey ?? (await storedSessionKey(session.settings, log)),
     daemon: daemon.api,
     showPage,
     metrics,

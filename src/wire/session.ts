@@ -12,6 +12,7 @@ import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { AccountState } from '../core/ports.ts';
 import type { TurnStore } from '../core/turn-store.ts';
+import type { StoredSettings } from '../core/stored-settings.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { sha256 } from '../platform/digest.ts';
@@ -34,6 +35,7 @@ export interface SessionOptions extends CommandConnection {
 /** A session with the parts of the store and the connections that only the daemon uses. */
 export interface OpenSession extends Session {
   readonly outbox: Outbox;
+  readonly settings: StoredSettings;
   readonly atHost: Connections['atHost'];
   readonly shareHosts: Connections['shareHosts'];
   /** null when the schedules are those of one process. */
@@ -76,6 +78,7 @@ export async function openSession(
     operator: store.operator,
     commit,
     outbox: store.outbox,
+    settings: store.settings,
     atHost: (baseUrl, call) => connections.atHost(baseUrl, call),
     shareHosts: (processes) => connections.shareHosts(processes),
     turns: store.turns,

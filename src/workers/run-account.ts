@@ -37,7 +37,7 @@ const notify = serveParent<ToProcess, FromProcess>((message) => {
 const job = await begun;
 const { version, store: location, token, ignoreRetryAfter, largeFrom, request: sent, task } = job;
 
-/** Sent to the daemon, which knows the repository of the configuration. */
+/** Sent to the daemon, which has the repository of the configuration. */
 function compareCommits(a: string, b: string): Promise<CommitRelation> {
   const id = relations.size;
   return new Promise((resolve) => {

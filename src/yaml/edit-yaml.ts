@@ -5,7 +5,6 @@ import {
   type Pair,
   type YAMLMap,
   type YAMLSeq,
-  isCollection,
   isMap,
   isScalar,
   isSeq,
@@ -13,17 +12,33 @@ import {
   visit,
 } from 'yaml';
 import { commentsIn } from './comments.ts';
-import { type Splice, columnOf, insertion, lineBreak, lineEnd, lineStart, spliced } from './text-edits.ts';
+import { contentEnd, dashesOf, endOf, slice, startOf, valueEnd } from './node-extents.ts';
+import {
+  type Splice,
+  columnOf,
+  insertion,
+  lineBreak,
+  lineBreakAt,
+  lineEnd,
+  lineStart,
+  spliced,
+} from './text-edits.ts';
 
 /** The changes of the items of a list. */
 export interface ListEdit {
   readonly remove: ReadonlySet<number>;
   /** New texts of existing items, by index. */
-  readonly rewrite?: ReadonlyMap<number, string>;
+  readonly rewrite?: ReadonlyMap<number, Rewrite>;
   /** New items, each before the item with this index, or at the end. */
   readonly add: readonly NewItem[];
   /** The text of an item that stays, in flow style. */
   readonly written: (index: number) => string;
+}
+
+export interface Rewrite {
+  readonly text: string;
+  /** A pair in block style that the new text lacks; its comments are removed with it. */
+  readonly without?: Pair<Node, Node | null> | undefined;
 }
 
 export interface NewItem {
@@ -170,10 +185,14 @@ function editBlockList(file: EditableYaml, key: Node, list: YAMLSeq, edit: ListE
     if (edit.remove.has(index)) splices.push({ start, end, text: '' });
     else if (rewritten !== undefined) {
       const from = (dashes[index] ?? 0) + 1;
-      const until = contentEnd(item) + 1;
-      const comments = commentsIn(text.slice(from, until)).map((each) => indent + each + lineBreak(text));
+      const last = contentEnd(item) + 1;
+      const gone = rewritten.without;
+      const cut = gone === undefined ? last : lineBreakAt(text, endOf(gone));
+      const until = Math.max(last, cut);
+      const kept = text.slice(from, gone === undefined ? last : startOf(gone)) + text.slice(cut, until);
+      const comments = commentsIn(kept).map((each) => indent + each + lineBreak(text));
       splices.push({ start, end: start, text: comments.join('') });
-      splices.push({ start: from, end: until, text: ` ${rewritten}` });
+      splices.push({ start: from, end: until, text: ` ${rewritten.text}` });
     }
   }
   const linesOf = ({ text: added, comment = [] }: NewItem): string[] => [
@@ -206,7 +225,7 @@ function editFlowList(file: EditableYaml, key: Node, list: YAMLSeq, edit: ListEd
   const { text } = file;
   const kept = list.items.map((_, index) => ({
     before: index,
-    text: edit.rewrite?.get(index) ?? edit.written(index),
+    text: edit.rewrite?.get(index)?.text ?? edit.written(index),
   }));
   const staying: readonly NewItem[] = kept.filter(({ before }) => !edit.remove.has(before));
   // Sorting is stable: what is added before an item comes first.
@@ -258,43 +277,4 @@ function hasAlias(document: Document): boolean {
     },
   });
   return found;
-}
-
-/** The offset of the `-` of each item. */
-function dashesOf({ srcToken }: YAMLSeq): number[] {
-  if (srcToken?.type !== 'block-seq') return [];
-  return srcToken.items.flatMap(({ start }) => {
-    const dash = start.find(({ type }) => type === 'seq-item-ind');
-    return dash === undefined ? [] : [dash.offset];
-  });
-}
-
-/** The offset of the last character of a node, without the comments and blank lines after it. */
-function contentEnd(node: Node): number {
-  if (isCollection(node) && node.flow !== true) {
-    const last = node.items.at(-1);
-    const inner = isMap(node) ? endNode(last as Pair<Node, Node | null>) : (last as Node | undefined);
-    if (inner !== undefined) return contentEnd(inner);
-  }
-  return valueEnd(node) - 1;
-}
-
-function endNode({ key, value }: Pair<Node, Node | null>): Node {
-  return value === null || (value.range?.[1] ?? 0) === (value.range?.[0] ?? 0) ? key : value;
-}
-
-function endOf(pair: Pair<Node, Node | null>): number {
-  return contentEnd(endNode(pair));
-}
-
-function startOf({ key }: Pair<Node, Node | null>): number {
-  return key.range?.[0] ?? 0;
-}
-
-function valueEnd(node: Node): number {
-  return node.range?.[1] ?? 0;
-}
-
-function slice(text: string, node: Node): string {
-  return text.slice(node.range?.[0] ?? 0, valueEnd(node));
 }

@@ -2,6 +2,7 @@
 // demand, because most files have no issue and large ones have ten thousand nodes.
 import { type Node, type Pair, type Scalar, type YAMLMap, isMap, isScalar, isSeq } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
+import { detached } from './source-text.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 export type NodePath = readonly PropertyKey[];
@@ -16,7 +17,8 @@ export interface Located {
 /** More values than any real file has outside of its name lists. The schemas take seconds for a hundred thousand. */
 const MAX_VALUES = 25_000;
 
-/** Searching the pairs for each of many issues would take quadratic time. */
+/** Searching more pairs than this for each of many issues would take quadratic time. */
+const MANY_PAIRS = 50;
 const indexes = new WeakMap<YAMLMap, ReadonlyMap<string, readonly Pair[]>>();
 
 /** Finds the node at `path`; aliases on the path are resolved. */
@@ -48,6 +50,7 @@ export function isMistyped(node: Node | undefined): node is Scalar & { source: s
 
 /**
  * The root mapping without the keys in `omit` as a plain value for the schemas, or an issue if it has too many values.
+ * Its values do not keep the text of the file in memory.
  */
 export function plainRoot(
   file: YamlFile,
@@ -62,7 +65,8 @@ export function plainRoot(
     if (excess !== undefined) return null;
     if (isSeq(node)) return node.items.map(convert);
     if (isMap(node)) return mapping(node.items);
-    return isScalar(node) ? node.value : null;
+    if (!isScalar(node)) return null;
+    return typeof node.value === 'string' ? detached(node.value) : node.value;
   };
   const mapping = (pairs: readonly Pair[]): Record<string, unknown> =>
     Object.fromEntries([...chosen(pairs, file.occurrence)].map(([key, value]) => [key, convert(value)]));
@@ -74,7 +78,7 @@ export function plainRoot(
 
 function child(parent: Node, step: PropertyKey, occurrence: number): Located {
   if (isMap(parent)) {
-    const pairs = pairsByKey(parent).get(String(step)) ?? [];
+    const pairs = pairsOf(parent, String(step));
     const pair = pairs[occurrence] ?? pairs.at(-1);
     // Keys and values of a parsed mapping are nodes, which the parser's types can't express.
     const key = pair?.key as Node | undefined;
@@ -85,7 +89,13 @@ function child(parent: Node, step: PropertyKey, occurrence: number): Located {
   return { parent, ...(item === undefined ? {} : { node: item }) };
 }
 
-/** The pairs of a mapping by the text of their keys; several for a duplicate key. */
+/** The pairs of a mapping with this key; several for a duplicate key. */
+function pairsOf(mapping: YAMLMap, text: string): readonly Pair[] {
+  return mapping.items.length > MANY_PAIRS
+    ? (pairsByKey(mapping).get(text) ?? [])
+    : mapping.items.filter(({ key }) => keyText(key) === text);
+}
+
 function pairsByKey(mapping: YAMLMap): ReadonlyMap<string, readonly Pair[]> {
   const known = indexes.get(mapping);
   if (known !== undefined) return known;

@@ -7,6 +7,8 @@ import type { ConfigIssue } from '../core/errors.ts';
 /** Larger files are rejected without reading them; any smaller file can be checked within two seconds. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
+const decoder = new TextDecoder();
+
 /** A configuration file's text, without a byte order mark. */
 export interface SourceText {
   /** Absolute. */
@@ -20,6 +22,8 @@ export interface SourceText {
 export type SourceRead = {
   /** Equal for equal bytes, or for the same issue. */
   readonly digest: string;
+  /** See `ConfigurationFiles.stamp`. */
+  readonly stamp?: string | undefined;
 } & ({ readonly source: SourceText } | { readonly issue: ConfigIssue; readonly missing: boolean });
 
 /** A file: its path, and its name in messages. */
@@ -57,8 +61,8 @@ export function decode(file: NamedFile, bytes: Buffer): SourceRead {
     return refusal(file, 'the file is UTF-16; save it as UTF-8');
   }
   if (!isUtf8(bytes)) return notUtf8(file, firstInvalid(bytes));
-  // TextDecoder drops the byte order mark.
-  const text = new TextDecoder().decode(bytes);
+  // Unlike `toString`, drops the byte order mark.
+  const text = decoder.decode(bytes);
   return { digest: hash('sha256', bytes, 'base64'), source: { ...file, text } };
 }
 

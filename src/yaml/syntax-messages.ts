@@ -165,6 +165,7 @@ function conflictMarkers(text: string): number[] {
 
 /** The offset at which the text exceeds MAX_MARKS. */
 function tooMuchAt(text: string): number | undefined {
+  if (text.length <= MAX_MARKS) return undefined;
   let marks = 0;
   for (let at = 0; at < text.length; at += 1) {
     if (MARKS.has(text.charCodeAt(at))) marks += 1;

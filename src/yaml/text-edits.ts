@@ -18,6 +18,11 @@ export function lineEnd(text: string, at: number): number {
   return end === -1 ? text.length : end + 1;
 }
 
+/** The offset at which the line of a character ends, before its line break. */
+export function lineBreakAt(text: string, at: number): number {
+  return lineEnd(text, at) - (/\r?\n$/.exec(text.slice(at, lineEnd(text, at)))?.[0].length ?? 0);
+}
+
 /** The number of characters before it in its line. */
 export function columnOf(text: string, at: number): number {
   return at - lineStart(text, at);

@@ -13,6 +13,7 @@ import {
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import { inspectNodes } from './alias-limits.ts';
+import { parseSimpleYaml } from './simple-yaml.ts';
 import {
   TOO_DEEP,
   textProblems,
@@ -72,6 +73,11 @@ export function parseYaml({ path, shown, text }: SourceText): YamlRead {
   const issue = issuesOf(shown, countedLines(text));
   const unreadable = textProblems(text);
   if (unreadable.length > 0) return { issues: unreadable.map(({ at, message }) => issue(at, message)) };
+  const simple = parseSimpleYaml(text);
+  if (simple !== undefined) {
+    const file: YamlFile = { path, text, root: simple, occurrence: 0, resolve: asNode, issue };
+    return { file, variants: [file], issues: [] };
+  }
   const document = parseQuietly(text);
   const problems = syntaxIssues(document, text, issue);
   if (problems.length > 0) return { issues: problems };
@@ -147,7 +153,8 @@ function countedLines(text: string): LineCounter {
   return lineCounter;
 }
 
-function parseQuietly(text: string): Document.Parsed {
+/** The nodes of the text, with its errors and warnings. Never throws. */
+export function parseQuietly(text: string): Document.Parsed {
   // The parser creates an Error for each problem; the stack traces of a hostile file with a million take seconds.
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;

@@ -106,13 +106,14 @@ describe.skipIf(!hasBrowser)('the pages in a browser', () => {
       expect(await page.getByText('Skill 40', { exact: true }).isVisible()).toBe(true);
       await tabTo(page, /^Approve/);
       await page.keyboard.press('Enter');
-      // The message is shown once; the page may have followed the run already.
       await page.getByText('approved a plan').first().waitFor();
 
       const runId = await runningRun(stage, account);
       // The page with the script follows the run by itself.
       if (javaScriptEnabled) await page.locator(`a[href="/runs/${runId}"]`).first().waitFor();
       else await page.reload();
+      // The message survives that the page is loaded again.
+      expect(await page.getByText('The plan is approved').isVisible()).toBe(true);
       await tabTo(page, new RegExp(runId));
       await page.keyboard.press('Enter');
       await page.waitForURL(`/runs/${runId}`);

@@ -16,7 +16,7 @@ interface Description extends OpenApi {
   readonly components: { readonly schemas: Readonly<Record<string, Shape>> };
 }
 
-/** The parts of a JSON Schema that say which fields there are, and what they may hold. */
+/** The parts of a JSON Schema that define which fields exist, and what they contain. */
 interface Shape {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -58,6 +58,7 @@ describe('the OpenAPI document of the daemon', () => {
     const never = async () => Promise.reject(new Error('nobody asks'));
     const app = buildApp({
       tokens: [{ name: 'http', role: 'operate', token: new Secret('x') }],
+      sessionKey: new Secret('x'),
       trustedProxies: [],
       // The routes are only counted; none of these functions is called.
       daemon: {
@@ -218,6 +219,8 @@ describe('the daemon', () => {
     await expectValid(200, 'GET', '/api/v1/openapi.json');
     await expectValid(200, 'GET', '/api/v1/status');
     await expectValid(200, 'GET', '/api/v1/accounts');
+    await expectValid(200, 'GET', '/api/v1/accounts?limit=1&after=acme-eu');
+    await expectValid(400, 'GET', '/api/v1/accounts?limit=0');
     await expectValid(200, 'GET', account);
     await expectValid(404, 'GET', '/api/v1/accounts/nobody');
     await expectValid(200, 'GET', `${account}/actions?limit=2`);

@@ -6,7 +6,7 @@ import { makeWorkspace, until } from '../support/workspace.ts';
 /** A screen and a half. */
 const MOST_LINES = 60;
 
-test('the demo tells what happened, shows three steps of at most 60 lines, and ends with three commands', async () => {
+test('the demo reports what happened, shows three steps of at most 60 lines, and ends with three commands', async () => {
   const w = makeWorkspace('unused');
   const { status, stdout } = await w.run(['demo']);
   expect(status).toBe(0);

@@ -170,10 +170,34 @@ test('dump --write does not put an incomplete list into the file, and dump witho
   const written = await s.run(['dump', 'acme', '--write']);
   expect([written.status, readFileSync(file, 'utf8')]).toEqual([1, before]);
   expect(written.stderr).toContain('the file was not changed');
-  expect((await s.run(['dump', 'acme'])).stderr).toContain('the lists are incomplete');
+  expect((await s.run(['dump', 'acme'])).stderr).toContain(
+    'the lists are incomplete: people refer to 1 skill',
+  );
 });
 
-describe('dump --write with a store that knows the account', () => {
+test('dump warns about lists that lack what people refer to', async () => {
+  const skills = ['Go', 'Perl', 'Rust', 'Zig'];
+  const s = await scene({
+    skills,
+    resources: [{ id: 'ann', skills }],
+    file: 'skills: [Go, Perl, Rust, Zig]',
+    faults: [
+      {
+        match: { method: 'GET', path: 'skill' },
+        times: 'always',
+        do: { type: 'partial-list', fraction: 0.5 },
+      },
+    ],
+  });
+  const { status, stderr } = await s.run(['dump', 'acme', '--write']);
+  expect(status).toBe(0);
+  expect(stderr).toContain(
+    'warning: acme: the lists may be incomplete: people refer to 2 skills that no list contains',
+  );
+  expect(stderr).toContain('the account does not list skill “Rust”, skill “Zig”');
+});
+
+describe('dump --write with a store that contains the account', () => {
   const names = Array.from({ length: 30 }, (_, index) => `Skill ${String(index).padStart(2, '0')}`);
   const known = async () => {
     const s = await scene({ skills: names, file: `skills: ${JSON.stringify(names)}` });
@@ -192,7 +216,7 @@ describe('dump --write with a store that knows the account', () => {
     expect(names.filter((name) => !text.includes(name))).toEqual([]);
   });
 
-  test('names what the lists no longer show', async () => {
+  test('accepts drift, and names what the lists no longer show', async () => {
     const s = await known();
     s.sandbox.setFaults(partial(0.9, 'always'));
     const { status, stderr } = await s.run(['dump', 'acme', '--write']);

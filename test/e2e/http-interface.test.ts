@@ -224,6 +224,19 @@ test.skipIf(!hasOpenssl())(
   },
 );
 
+test('serve exits 1 with the address and a remedy when another program listens there', async () => {
+  const workspace = await workspaceWith('http: { listen: 127.0.0.1:0 }');
+  const { host } = new URL(sandboxOf(workspace).url);
+  writeAccount(workspace, sandboxOf(workspace).url, ACCOUNT, { service: `http: { listen: ${host} }` });
+  expect(await workspace.run(['serve'])).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringContaining(
+      `error: another program listens on ${host} (EADDRINUSE); stop it, or set another http.listen`,
+    ),
+  });
+});
+
 test('the daemon and validate warn about a public listen address without TLS', async () => {
   const workspace = await workspaceWith('http: { listen: "0.0.0.0:0", token: { env: ROLECALL_HTTP_TOKEN } }');
   const daemon = await startDaemon(workspace);

@@ -107,11 +107,15 @@ test.each([
 
 test('init never overwrites a file, and reports it before it reads the account', async () => {
   const s = await stage();
-  for (const file of WRITTEN) {
+  for (const [file, advice] of [
+    ['config/rolecall.yaml', 'dump NAME --write'],
+    ['config/accounts/acme.yaml', 'Move it away, run init again'],
+  ] as const) {
     s.write(file, 'mine\n');
     const { status, stderr } = await s.here(given(s), { env: {} });
     expect([file, status, s.files()]).toEqual([file, 64, [file]]);
     expect(stderr).toContain(`${file} exists already`);
+    expect(stderr).toContain(advice);
     expect(readFileSync(join(s.folder, file), 'utf8')).toBe('mine\n');
     rmSync(join(s.folder, file));
   }
@@ -154,6 +158,28 @@ test('init refuses lists that cannot be complete', async () => {
   const { status, stderr } = await s.here(given({ ...s, url: sandbox.regions.eu }));
   expect([status, s.files()]).toEqual([1, []]);
   expect(stderr).toContain('nothing was written');
+});
+
+test('init warns about lists that lack what people refer to', async () => {
+  const s = await stage();
+  const accounts = SEED.accounts.map((account) => ({
+    ...account,
+    resources: [{ id: 'ada', skills: account.skills }],
+  }));
+  const sandbox = await startSandbox({
+    seed: { accounts },
+    faults: [
+      {
+        match: { method: 'GET', path: 'skill' },
+        times: 'always',
+        do: { type: 'partial-list', fraction: 0.7 },
+      },
+    ],
+  });
+  onTestFinished(() => sandbox.close());
+  const { status, stderr } = await s.here(given({ ...s, url: sandbox.regions.eu }));
+  expect(status).toBe(0);
+  expect(stderr).toContain('the lists may be incomplete: people refer to 1 skill that no list contains');
 });
 
 test('init --sandbox prints three commands, which lead to an empty plan of the sandbox', async () => {

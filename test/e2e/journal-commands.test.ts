@@ -36,6 +36,7 @@ test('restore prints lines that the loader accepts and that create exactly the d
   expect(stdout).toContain('deleted 6 entries; 2 people had them');
   const lines = stdout.split('\n');
   const [from, to] = [lines.indexOf('skills:'), lines.indexOf('  - Old role')];
+  expect(lines[from - 1]).toBe('');
   const file = readFileSync(join(s.folder, 'config/accounts/acme.yaml'), 'utf8');
   expect(file).toContain('skills: [Kept]\nroles: []');
   // Pasted below the names that the file has already.
@@ -95,7 +96,7 @@ test('restore marks an unknown outcome, and warns about an entry that exists aga
   expect(stdout).not.toContain('roles:');
 });
 
-test('restore of a run that deleted nothing says so, and names the latest run that did', async () => {
+test('restore of a run that deleted nothing reports that, and names the latest run that did', async () => {
   const s = await afterDeletes();
   const [run] = s.rows<{ id: string }>('select id from runs where deleted > 0');
   await s.run(['plan']);
@@ -232,6 +233,15 @@ test('status shows one line for each account, the most urgent first, also of acc
   expect(resumed?.nextRun.at).toMatch(/-01-01T00:00:00.000Z$/);
   expect(await s.run(['status', 'nobody'])).toMatchObject({ status: 64 });
   expect(s.sandbox.requests().filter(({ method }) => method !== 'GET')).toHaveLength(1);
+});
+
+test('status --watch ends without a message at the first change after the reader of its pipe has ended', async () => {
+  const s = await scene({ file: 'skills: [New]' });
+  const watching = s.start(['status', '--watch']);
+  await s.until('it prints the account', () => watching.output().stdout.includes('not run yet'));
+  watching.process.stdout?.destroy();
+  await s.run(['pause', 'acme', '--reason', 'lunch']);
+  expect(await watching.ended).toMatchObject({ status: 0, stderr: '' });
 });
 
 test('status --watch prints a block for each change until it is interrupted', async () => {

@@ -50,11 +50,11 @@ test('the pages of a large run and of its account are the same as those rendered
   const digest = detail.plan?.digest ?? '';
   const account = makeAccount('acme', { lastRun: detail.run });
   const pending = { digest, runId: id, since: detail.run.startedAt };
-  const lists = { trend: [], actions: [] };
+  const lists = { trend: [], actions: [], hasLists: true };
   const views: RunView[] = [
     { type: 'run', id, ...seen },
-    { type: 'account', account, runs: [detail.run], said: 'paused', ...lists, ...seen },
-    { type: 'account', account: { ...account, pending }, runs: [], said: null, ...lists, ...seen },
+    { type: 'account', account, runs: [detail.run], message: 'paused', ...lists, ...seen },
+    { type: 'account', account: { ...account, pending }, runs: [], message: null, ...lists, ...seen },
   ];
   for (const view of views) {
     const html = await renderRunView(view, store.reader);

@@ -96,7 +96,7 @@ test('the apply after a killed one shows how long it waits for what was sent', a
   await s.until('the create is under way', () => s.writes().length === 1);
   running.process.kill('SIGKILL');
   await running.ended;
-  // The create never happened, so that only time can tell.
+  // The create never happened, so that only the end of `settle` decides.
   s.sandbox.setFaults([{ match: { method: 'POST' }, times: 'always', do: { type: 'status', status: 422 } }]);
   const { stderr } = await s.run(['apply', '--yes']);
   expect(stderr).toMatch(

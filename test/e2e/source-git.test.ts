@@ -261,7 +261,7 @@ test('a forced push is refused and logged, the last commit stays in use, and the
   expect(newestRun(on)).toMatchObject({ status: 'converged', config_commit: second });
   expect(daemon.events('source_failed')).toHaveLength(1);
 
-  // After a restart the daemon still knows the last commit.
+  // After a restart the daemon still has the last commit.
   await daemon.stop();
   daemon = await on.serve();
   await until('it is refused again', async () => (await sourceOf(daemon)).refused === 1);

@@ -12,7 +12,7 @@ async function appliedScene(): Promise<{ s: Scene; id: string }> {
   return { s, id: run.id };
 }
 
-test('history and show print runs and operations whose statuses only a newer version knows', async () => {
+test('history and show print runs and operations whose statuses only a newer version defines', async () => {
   const { s, id } = await appliedScene();
   s.execute("update runs set status = 'postponed', trigger = 'moon', mode = 'dream'");
   s.execute("update operations set status = 'parked'");

@@ -233,10 +233,10 @@ function endBreaches(
   return [
     ...(status === wanted
       ? []
-      : [`the woken one ended with ${status} and its report says ${report?.status} ${stderr}`]),
+      : [`the woken one ended with ${status} and its report has the status ${report?.status} ${stderr}`]),
     ...(journaled === undefined || report?.status === journaled
       ? []
-      : [`its report says ${report?.status}, the journal ${journaled}`]),
+      : [`its report has the status ${report?.status}, the journal ${journaled}`]),
     ...(journaled === 'interrupted' && code !== 'interrupted' && code !== 'lock_lost'
       ? [`the journal gives ${code} as the reason`]
       : []),
@@ -303,7 +303,7 @@ async function tryAll(places: readonly Pause[], sleptMs: number): Promise<void> 
 }
 
 test(
-  'an apply that was stopped longer than its lock is valid sends only writes that other processes know of',
+  'an apply that was stopped longer than its lock is valid sends only writes that are in the journal',
   { timeout: 900_000 },
   async () => {
     const places = await pauses();
@@ -313,7 +313,7 @@ test(
 );
 
 test(
-  'an apply that was stopped for half a minute of real time sends only writes that other processes know of',
+  'an apply that was stopped for half a minute of real time sends only writes that are in the journal',
   { timeout: 300_000 },
   async () => {
     const places = (await pauses()).filter(({ row }) => row === 'between two transactions');

@@ -1,5 +1,5 @@
 // The manual changes of the soak test: other editors of the service, people who are added, removed and assigned skills,
-// and edits of account files. They record what they did, so that a test can tell what rolecall must not have done.
+// and edits of account files. They record what they did, so that a test can find what rolecall must not have done.
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { pick, randomNumbers } from '../support/random.ts';
 import type { Workspace } from '../support/workspace.ts';

@@ -26,7 +26,7 @@ export interface Campaign<Script> {
 
 export interface NamedScript {
   readonly name: string;
-  /** As JSON; the model knows its shape. */
+  /** As JSON; the model defines its shape. */
   readonly script: unknown;
 }
 

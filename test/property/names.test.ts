@@ -35,6 +35,15 @@ describe('the keys of names', () => {
     );
   });
 
+  it('of a name in ASCII are those of the same name beside another letter', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme-ascii', maxLength: 12 }), (name) => {
+        expect(nameKey(name)).toBe(name.normalize('NFC'));
+        expect(`${nearKey(name)}e`).toBe(nearKey(`${name}é`));
+      }),
+    );
+  });
+
   it('are near for names that differ only in case', () => {
     const letters = fc.string({
       unit: fc.constantFrom('a', 'Z', 'é', 'ß', 'ẞ', 'Σ', 'ς', 'Ж', 'İ', 'ﬁ', 'ǅ', 'ա', '1'),

@@ -76,7 +76,7 @@ export interface Broken {
   readonly runId: string | null;
   /** The phase of the gate in which it ran. */
   readonly phase: string;
-  /** Whether a request took effect after later runs had read the lists: then no run can tell who made a delete. */
+  /** Whether a request took effect after later runs had read the lists: then no run can find who made a delete. */
   readonly late?: boolean;
 }
 
@@ -236,11 +236,11 @@ function entryBreaches({ sandbox, gate }: CrashScene, { entries }: StoreState, b
     const byBroken = creation?.phase === broken.phase;
     return [
       ...(row.name === name ? [] : [`entries calls ${name} ${row.name}`]),
-      ...(row.deleted_by_run === null ? [] : [`entries says that ${name} was deleted`]),
-      ...(row.last_seen_run === null ? [`entries says that ${name} was never seen`] : []),
+      ...(row.deleted_by_run === null ? [] : [`entries records that ${name} was deleted`]),
+      ...(row.last_seen_run === null ? [`entries records that ${name} was never seen`] : []),
       ...((row.created_by_run !== null) === (creation !== undefined)
         ? []
-        : [`entries says of ${name}: created by ${row.created_by_run ?? 'nobody'}`]),
+        : [`entries records of ${name}: created by ${row.created_by_run ?? 'nobody'}`]),
       ...(creation === undefined || byBroken === (row.created_by_run === broken.runId)
         ? []
         : [`entries gives ${name} to the wrong run`]),

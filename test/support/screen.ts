@@ -32,7 +32,7 @@ export function createScreen(columns = 80, rows = 24): TestScreen {
     else if (command === 'J') {
       shown.length = row + 1;
       shown[row] = (shown[row] ?? '').slice(0, column);
-    } else throw new Error(`the screen does not know ESC [ ${parameter} ${command}`);
+    } else throw new Error(`the screen does not support ESC [ ${parameter} ${command}`);
   }
 
   return {

@@ -2,8 +2,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { sha256 } from '../../platform/digest.ts';
 import { createAttempts } from './attempts.ts';
-import { createSessions, type Sessions } from './sessions.ts';
-import type { HttpToken, TokenHolder } from './tokens.ts';
+import { createSessions, type Sessions, type SessionsOptions } from './sessions.ts';
+import type { TokenHolder } from './tokens.ts';
 
 /** `throttled`: also wrong, and the address has sent too many wrong tokens lately. */
 export type Verdict =
@@ -17,15 +17,14 @@ export interface Access {
   judge(given: string, address: string): Verdict;
 }
 
-export interface AccessOptions {
-  readonly tokens: readonly HttpToken[];
-  /** A clock that nobody can set. */
+export interface AccessOptions extends SessionsOptions {
+  /** A clock that nobody can set, for wrong tokens. */
   readonly steadyMs: () => number;
   readonly onWrong: (address: string, verdict: Verdict['type']) => void;
 }
 
-export function createAccess({ tokens, steadyMs, onWrong }: AccessOptions): Access {
-  const known = tokens.map(({ name, role, token }) => ({
+export function createAccess({ steadyMs, onWrong, ...options }: AccessOptions): Access {
+  const known = options.tokens.map(({ name, role, token }) => ({
     holder: { name, role },
     digest: Buffer.from(sha256(token.reveal())),
   }));
@@ -45,7 +44,7 @@ export function createAccess({ tokens, steadyMs, onWrong }: AccessOptions): Acce
   }
 
   return {
-    sessions: createSessions(steadyMs),
+    sessions: createSessions(options),
     judge(given, address) {
       const holder = holderOf(given);
       if (holder !== undefined) return { type: 'right', holder };

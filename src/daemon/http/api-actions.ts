@@ -17,6 +17,7 @@ import {
   performFor,
   type RequestedAction,
 } from './actions.ts';
+import { ACCOUNT } from './account-path.ts';
 import { type Body, readBody, readBytes } from './body.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
@@ -32,7 +33,7 @@ const MAX_ARRIVING = 6;
 
 export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
   for (const action of OPERATOR_ACTIONS) {
-    app.post(`/api/v1/accounts/:name{[A-Za-z0-9._-]+}/${action}`, async (context) => {
+    app.post(`/api/v1/accounts/${ACCOUNT}/${action}`, async (context) => {
       const body = parseJson(await readBody(context.env.incoming, deps.limits.bodyBytes), {});
       if ('failure' in body) return apiFailure(context, body.failure);
       const fields = parseFields(body.value, action);

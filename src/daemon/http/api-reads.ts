@@ -5,9 +5,11 @@ import { turn } from '../../platform/turns.ts';
 import type { AccountView, DaemonApi } from '../daemon-api.ts';
 import type { Log } from '../log.ts';
 import { accountToJson, daemonToJson, operatorActionToJson, replicaToJson } from './account-json.ts';
+import { ACCOUNT } from './account-path.ts';
 import type { HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
 import { badRequest, NO_ACCOUNT, NO_RUN, TOO_MANY_LARGE_RUNS } from './refusals.ts';
+import { namesOf, parsePage } from './account-page.ts';
 import { parseLimit, parseRunFilter } from './run-filter.ts';
 import { sendPieces } from './send-pieces.ts';
 
@@ -33,19 +35,21 @@ export function addApiReads(
   );
 
   app.get('/api/v1/accounts', async (context) => {
-    const names = daemon.accountNames();
+    const page = parsePage(context.req.queries());
+    if ('problem' in page) return apiFailure(context, badRequest(page.problem));
+    const names = namesOf(page, daemon.accountNames());
     const first = await daemon.accounts(names.slice(0, ACCOUNTS_AT_A_TIME));
     if (names.length <= ACCOUNTS_AT_A_TIME) return context.json({ accounts: first.map(accountToJson) });
     const pieces = accountsInPieces(daemon, first, names.slice(ACCOUNTS_AT_A_TIME));
     return await sendPieces(context, { pieces, headers: { 'content-type': 'application/json' }, log });
   });
 
-  app.get('/api/v1/accounts/:name{[A-Za-z0-9._-]+}', async (context) => {
+  app.get(`/api/v1/accounts/${ACCOUNT}`, async (context) => {
     const account = await daemon.account(context.req.param('name'));
     return account === null ? apiFailure(context, NO_ACCOUNT) : context.json(accountToJson(account));
   });
 
-  app.get('/api/v1/accounts/:name{[A-Za-z0-9._-]+}/actions', async (context) => {
+  app.get(`/api/v1/accounts/${ACCOUNT}/actions`, async (context) => {
     const account = await daemon.account(context.req.param('name'));
     if (account === null) return apiFailure(context, NO_ACCOUNT);
     const limit = parseLimit(context.req.queries());

@@ -2,10 +2,12 @@
 import { Hono } from 'hono';
 import { methodNotAllowed as withAllowedMethods } from 'hono/method-not-allowed';
 import { StoreError } from '../../core/errors.ts';
+import type { Secret } from '../../core/secret.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { DaemonApi } from '../daemon-api.ts';
 import { createAccess } from './access.ts';
+import { createActionMessages } from './action-message.ts';
 import { type Asset, ASSET_CACHING, ASSETS } from './assets.ts';
 import { addApiActions } from './api-actions.ts';
 import { addApiReads } from './api-reads.ts';
@@ -37,6 +39,8 @@ import type { HttpToken } from './tokens.ts';
 export interface AppOptions {
   /** Without tokens anybody on this machine may read, and nobody may write. */
   readonly tokens: readonly HttpToken[];
+  /** Signs the cookies of sessions. */
+  readonly sessionKey: Secret;
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly daemon: DaemonApi;
@@ -47,7 +51,7 @@ export interface AppOptions {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly limits: HttpLimits;
   readonly nowMs: () => number;
-  /** The clock of sessions and attempts, which nobody can set. */
+  /** The clock of wrong tokens, which nobody can set. */
   readonly steadyMs: () => number;
   /** Aborts when the server closes, which ends the answers that would last. */
   readonly closing: AbortSignal;
@@ -60,7 +64,8 @@ const WITHOUT_ROLE = ['/api/v1/plan', SIGN_OUT];
 
 /** A request reaches the daemon only after all middleware has accepted it. */
 export function buildApp(options: AppOptions): Hono<HttpEnv> {
-  const { tokens, daemon, log, metrics, limits, nowMs, steadyMs } = options;
+  const { tokens, daemon, log, metrics, limits, nowMs, steadyMs, sessionKey } = options;
+  const messages = createActionMessages(sessionKey, nowMs);
   const app = new Hono<HttpEnv>();
   app.use(compressAnswers, withSecurityHeaders, findAddress(options.trustedProxies), refuseMalformedTargets);
   if (tokens.length === 0) {
@@ -68,6 +73,8 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   } else {
     const access = createAccess({
       tokens,
+      sessionKey,
+      nowMs,
       steadyMs,
       onWrong(address, verdict) {
         metrics.wrongToken();
@@ -80,7 +87,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
       requireToken(access, new Set(WITHOUT_TOKEN)),
       refuseReaders(new Set([...WITHOUT_TOKEN, ...WITHOUT_ROLE])),
     );
-    addSignIn(app, access, limits);
+    addSignIn(app, { access, limits, messages });
   }
   app.use(
     withAllowedMethods({
@@ -94,10 +101,10 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   addApiReads(app, { daemon, log, nowMs });
   addApiActions(app, { daemon, log, limits });
   addOverview(app, daemon, nowMs);
-  addPages(app, options);
+  addPages(app, { ...options, messages });
   addSnapshotPages(app, options);
   addRunEvents(app, options);
-  addPageActions(app, { daemon, log, limits });
+  addPageActions(app, { daemon, log, limits }, messages);
   app.notFound((context) => answerFailure(context, NOT_FOUND));
   app.onError((error, context) => {
     const { method, path } = context.req;

@@ -2,7 +2,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { HttpRole } from '../../core/settings.ts';
-import type { SessionMessages } from './sessions.ts';
 
 /** Who sent the request: a bearer token, a browser that has signed in, or anybody where no token is configured. */
 export interface Visitor {
@@ -14,8 +13,8 @@ export interface Visitor {
 
 export interface HttpEnv {
   Bindings: HttpBindings;
-  /** `visitor` is not set on paths that need no token, `messages` only in a session. */
-  Variables: { visitor?: Visitor; messages?: SessionMessages; address: string };
+  /** `visitor` is not set on paths that need no token, `sessionId` only in a session. */
+  Variables: { visitor?: Visitor; sessionId?: string; address: string };
 }
 
 export type HttpContext = Context<HttpEnv>;

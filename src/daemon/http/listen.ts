@@ -1,6 +1,6 @@
 // Starts the HTTP server with the address, the certificate and the proxies of the service file.
 import { errorCode } from '../../core/error-code.ts';
-import { UsageError } from '../../core/errors.ts';
+import { ListenError, UsageError } from '../../core/errors.ts';
 import { isLoopback } from '../../core/loopback.ts';
 import type { HttpSettings, ServiceSettings } from '../../core/settings.ts';
 import { FileError, readRegularFile } from '../../platform/regular-file.ts';
@@ -15,7 +15,7 @@ export interface OpenHttp extends HttpServer {
   reloadTls(): Promise<void>;
 }
 
-/** Listens at `http.listen`. Throws UsageError when that is not possible. */
+/** Listens at `http.listen`. Throws ListenError when that is not possible, and UsageError for an unusable certificate. */
 export async function openHttp(
   { http }: ServiceSettings,
   options: Omit<HttpOptions, 'host' | 'port' | 'tls' | 'trustedProxies'>,
@@ -75,10 +75,11 @@ async function listen(http: HttpSettings, options: Omit<HttpOptions, 'host' | 'p
         `http.tls: the certificate and the key cannot be used together (${reason}); use a PEM certificate and the PEM key that belongs to it`,
       );
     }
-    throw new UsageError(
+    const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    throw new ListenError(
       reason === 'EADDRINUSE'
-        ? `another program listens on ${host}:${port} (${reason}); stop it, or set another http.listen`
-        : `cannot listen on ${host}:${port} (${reason}); set another http.listen`,
+        ? `another program listens on ${address} (${reason}); stop it, or set another http.listen`
+        : `cannot listen on ${address} (${reason}); set another http.listen`,
     );
   }
 }

@@ -13,7 +13,6 @@ import {
 } from './refusals.ts';
 import { isLoopbackHost, siteOf } from './request-site.ts';
 import { isValidTarget } from './request-target.ts';
-import { sessionOf } from './session-cookie.ts';
 import { showSignIn } from './sign-in.tsx';
 
 /** Whether the method must not change anything. */
@@ -53,13 +52,12 @@ export function requireToken(access: Access, open: ReadonlySet<string>): HttpMid
       context.set('visitor', { kind: 'bearer', ...verdict.holder });
       return await next();
     }
-    const id = sessionOf(context);
-    const session = id === undefined ? undefined : access.sessions.find(id);
+    const session = await access.sessions.find(context);
     if (session !== undefined) {
       // A browser sends the cookie by itself, so it must also report that a page of this server sent the request.
       if (!isSafe(context) && siteOf(context) !== 'same') return await answerFailure(context, CROSS_SITE);
       context.set('visitor', { kind: 'session', ...session.holder });
-      context.set('messages', session.messages);
+      context.set('sessionId', session.id);
       return await next();
     }
     return isApi(context) || !wantsPage(context)

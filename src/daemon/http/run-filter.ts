@@ -5,7 +5,8 @@ import { RUN_STATUSES, type RunStatus } from '../../core/journal.ts';
 export const DEFAULT_LIMIT = 50;
 export const MAX_RUNS = 1000;
 
-const NAME = /^[A-Za-z0-9._-]{1,255}$/;
+/** Also names that are not valid: such an account has runs, which fail. */
+const NAME = /^[^/\\\p{Cc}]{1,255}$/u;
 
 export interface RunFilter {
   readonly limit: number;

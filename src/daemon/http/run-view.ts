@@ -3,7 +3,7 @@ import type { TrendPoint } from '../../core/journal-reader.ts';
 import type { RunRecord } from '../../core/journal.ts';
 import type { OperatorActionRecord } from '../../core/operator.ts';
 import type { AccountView } from '../daemon-api.ts';
-import type { ActionOutcome } from './actions.ts';
+import type { ActionMessage } from './action-message.ts';
 import type { Visitor } from './context.ts';
 import type { SectionPlace } from './pages/paged-sections.tsx';
 
@@ -24,6 +24,8 @@ export type RunView =
       readonly runs: readonly RunRecord[];
       readonly trend: readonly TrendPoint[];
       readonly actions: readonly OperatorActionRecord[];
+      /** Whether any lists of the account are stored. */
+      readonly hasLists: boolean;
       /** The result of the button that led to the page. */
-      readonly said: ActionOutcome['type'] | null;
+      readonly message: ActionMessage | null;
     });

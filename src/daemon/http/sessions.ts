@@ -1,70 +1,72 @@
-// Browsers that have signed in. Kept in memory only: a restart signs everybody out.
-import { randomBytes } from 'node:crypto';
-import { sha256 } from '../../platform/digest.ts';
-import type { TokenHolder } from './tokens.ts';
+// Browsers that have signed in. The signed cookie contains the session, so that it is valid after a restart, too.
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Secret } from '../../core/secret.ts';
+import type { HttpContext } from './context.ts';
+import { signedCookie } from './signed-cookie.ts';
+import type { HttpToken, TokenHolder } from './tokens.ts';
 
 export const SESSION_LIFE_MS = 43_200_000;
-/** When one more is opened, the oldest session ends. */
-const MAX_SESSIONS = 1000;
-/** A message that no page has shown by then is dropped: later it would look like news. */
-const MESSAGE_LIFE_MS = 60_000;
-
-/** The result of the last button of a session, for the next page of its account. */
-export interface SessionMessages {
-  leave(account: string, outcome: string): void;
-  /** Returns each message once; undefined when there is none for the account. */
-  take(account: string): string | undefined;
-}
+/** When one more is ended, the first of these may be used again by somebody who has kept a copy of its cookie. */
+const MAX_ENDED = 10_000;
 
 export interface Session {
+  readonly id: string;
   readonly holder: TokenHolder;
-  readonly messages: SessionMessages;
 }
 
 export interface Sessions {
-  /** The id of a new session: 256 random bits, for the cookie. */
-  open(holder: TokenHolder): string;
-  /** Undefined when the session does not exist or has expired. */
-  find(id: string): Session | undefined;
-  close(id: string): void;
+  open(context: HttpContext, holder: TokenHolder): Promise<Session>;
+  /** Undefined without a session, when it has expired or was ended, and when its token was changed or removed. */
+  find(context: HttpContext): Promise<Session | undefined>;
+  /** Removes the cookie. This process refuses copies of it from then on. */
+  end(context: HttpContext): Promise<void>;
 }
 
-/** Sessions of twelve hours, at most a thousand of them. */
-export function createSessions(steadyMs: () => number): Sessions {
-  // By digest, so that the time of a look-up reveals nothing about an id. All have the same lifetime, so the first is the
-  // oldest.
-  const sessions = new Map<string, { readonly session: Session; readonly endMs: number }>();
+export interface SessionsOptions {
+  readonly tokens: readonly HttpToken[];
+  readonly sessionKey: Secret;
+  readonly nowMs: () => number;
+}
+
+/** Sessions of twelve hours. Each is bound to the token that it was opened with. */
+export function createSessions({ tokens, sessionKey, nowMs }: SessionsOptions): Sessions {
+  const cookie = signedCookie('rolecall_session', sessionKey);
+  const known = new Map(
+    tokens.map(({ name, role, token }) => [
+      name,
+      { holder: { name, role }, mark: markOf(token, sessionKey) },
+    ]),
+  );
+  const ended = new Set<string>();
+
+  async function find(context: HttpContext): Promise<Session | undefined> {
+    const [name = '', mark, end, id = ''] = (await cookie.read(context))?.split(':') ?? [];
+    const token = known.get(name);
+    if (token === undefined || mark !== token.mark || ended.has(id)) return undefined;
+    return nowMs() < Number(end) ? { id, holder: token.holder } : undefined;
+  }
 
   return {
-    open(holder) {
+    async open(context, holder) {
       const id = randomBytes(32).toString('base64url');
-      const session = { holder, messages: createMessages(steadyMs) };
-      sessions.set(sha256(id), { session, endMs: steadyMs() + SESSION_LIFE_MS });
-      const [oldest] = sessions.keys();
-      if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest);
-      return id;
+      const mark = known.get(holder.name)?.mark ?? '';
+      const endMs = nowMs() + SESSION_LIFE_MS;
+      await cookie.write(context, [holder.name, mark, endMs, id].join(':'), SESSION_LIFE_MS);
+      return { id, holder };
     },
-    find(id) {
-      const known = sessions.get(sha256(id));
-      return known !== undefined && steadyMs() < known.endMs ? known.session : undefined;
-    },
-    close(id) {
-      sessions.delete(sha256(id));
+    find,
+    async end(context) {
+      const session = await find(context);
+      cookie.remove(context);
+      if (session === undefined) return;
+      ended.add(session.id);
+      const [first] = ended;
+      if (ended.size > MAX_ENDED && first !== undefined) ended.delete(first);
     },
   };
 }
 
-function createMessages(steadyMs: () => number): SessionMessages {
-  let last: { readonly account: string; readonly outcome: string; readonly endMs: number } | null = null;
-  return {
-    leave(account, outcome) {
-      last = { account, outcome, endMs: steadyMs() + MESSAGE_LIFE_MS };
-    },
-    take(account) {
-      if (last?.account !== account) return undefined;
-      const { outcome, endMs } = last;
-      last = null;
-      return steadyMs() < endMs ? outcome : undefined;
-    },
-  };
+/** Differs for each token, and does not reveal it. */
+function markOf(token: Secret, key: Secret): string {
+  return createHmac('sha256', key.reveal()).update(token.reveal()).digest('base64url');
 }

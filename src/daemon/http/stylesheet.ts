@@ -88,7 +88,25 @@ table.runs.several thead th:nth-child(4) { width: 10rem; }
   color: inherit;
   font: inherit;
 }
-@media (max-width: 64rem) {
+@media (min-width: 44.01rem) and (max-width: 75rem) {
+  .ago { display: block; }
+  table.accounts .number, table.runs .number, table.trend .number { padding-right: 0.75rem; }
+  table.runs td.number { white-space: normal; }
+  table.accounts thead th { width: 5.5rem; }
+  table.accounts thead th:nth-child(2) { width: 11.5rem; }
+  table.accounts thead th:nth-child(5) { width: 4.5rem; }
+  table.accounts thead th:nth-child(6) { width: 3.75rem; }
+  table.runs.several thead th { width: 4.75rem; }
+  table.runs.several thead th:nth-child(1) { width: 10rem; }
+  table.runs.several thead th:nth-child(3) { width: 7rem; }
+  table.runs.several thead th:nth-child(4) { width: 6rem; }
+  table.runs.several thead th:last-child { width: 5.25rem; }
+}
+/* The pages of the account and of the run show what is left out here. */
+@media (min-width: 44.01rem) and (max-width: 60rem) {
+  table.accounts tr > :nth-child(3), table.runs.several tr > :is(:nth-child(4), :last-child) { display: none; }
+}
+@media (max-width: 44rem) {
   body > header { padding-left: 1rem; padding-right: 1rem; }
   table.accounts td, table.runs td:not(.name) { display: inline-block; margin-right: 0.75rem; }
   table.accounts td:has(svg) { display: block; }

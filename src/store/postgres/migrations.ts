@@ -213,6 +213,11 @@ export const MIGRATIONS: readonly string[] = [
     detail text
   );
   create index operator_actions_by_account on operator_actions (account, seq desc);
+
+  create table settings (
+    name text collate "C" primary key,
+    value text not null
+  );
   `,
   TURN_TABLES,
 ];

@@ -99,6 +99,6 @@ function foreign(file: string, applicationId: number, tables: ReadonlySet<string
 export function newerStore(file: string, version: number): StoreError {
   return new StoreError(
     'store_newer',
-    `the store ${file} was written by a newer rolecall (schema ${String(version)}, this program knows ${String(MIGRATIONS.length)}); use that version, nothing was changed`,
+    `the store ${file} was written by a newer rolecall (schema ${String(version)}, this program supports ${String(MIGRATIONS.length)}); use that version, nothing was changed`,
   );
 }

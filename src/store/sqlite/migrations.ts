@@ -218,4 +218,11 @@ export const MIGRATIONS: readonly string[] = [
   alter table accounts add column remaining_creates integer;
   alter table accounts add column remaining_deletes integer;
   `,
+  // Values of the program itself, such as the key of sessions.
+  `
+  create table settings (
+    name text primary key,
+    value text not null
+  ) strict;
+  `,
 ];

@@ -75,7 +75,7 @@ export class RunWatch {
     }
     if (file !== null && !file.exists) this.facts.violate(`${account} has no file and was run (${trigger})`);
     if (file !== null && file.valid && file.mode !== mode) {
-      this.facts.violate(`${account} was run in mode ${mode}, and its file says ${file.mode}`);
+      this.facts.violate(`${account} was run in mode ${mode}, and its file sets ${file.mode}`);
     }
     const seen: SeenRun = {
       id,
@@ -137,7 +137,7 @@ export class RunWatch {
     this.failures.set(account, history);
   }
 
-  /** How many failures in a row a daemon may know that has seen those since `sinceMs`. */
+  /** How many failures in a row a daemon may count that has seen those since `sinceMs`. */
   failuresSince(account: string, sinceMs: number): number {
     const history = (this.failures.get(account) ?? []).filter(({ atMs }) => atMs >= sinceMs);
     const nowMs = this.facts.timerMs();

@@ -49,7 +49,7 @@ export interface LedgerFacts {
   readonly wallMs: () => number;
   readonly timerMs: () => number;
   readonly violate: (what: string) => void;
-  /** Failed runs in a row that the daemon may know: those that ended after a moment of the steady clock. */
+  /** Failed runs in a row that the daemon may count: those that ended after a moment of the steady clock. */
   readonly failures: (account: string, sinceMs: number) => number;
   /** The lane of an account, and how many there are. */
   readonly laneOf: (account: string) => string;

@@ -249,7 +249,7 @@ describe('a create whose answer was lost', () => {
 
   it.each<[string, Setup]>([
     ['was listed before', { planned: { skill: [entry('A', '7')] } }],
-    ['the journal knows', { known: ['skill:7'] }],
+    ['the journal contains', { known: ['skill:7'] }],
   ])('is not matched to an entry that %s', async (_, of) => {
     const on = setUp({ ...of, api: { retries: 0 } });
     on.answer = () => LOST;
@@ -613,7 +613,7 @@ describe('the account id of a returned entry', () => {
   it.each<[string, Setup, string | undefined, string | undefined]>([
     ['is kept when it belongs to another account', { wrong: 'not that one' }, '43', '43'],
     ['is not kept when it is the known one', {}, '42', undefined],
-    ['is not kept when the run did not know it before', { identified: false }, '43', undefined],
+    ['is not kept when the run did not have it before', { identified: false }, '43', undefined],
     ['is absent when the entry has none', {}, undefined, undefined],
   ])('%s', async (_, of, answeredId, kept) => {
     const on = setUp(of);

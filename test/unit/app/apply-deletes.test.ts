@@ -358,7 +358,7 @@ describe('the reason for a delete', () => {
   );
 });
 
-describe('a new name that the journal knows', () => {
+describe('a new name that the journal contains', () => {
   const old = deleting(1, 'Old');
   const desired = [{ name: 'Kept', formerly: ['Old'] }];
   const awaited = [{ kind: 'skill', name: 'Kept', remoteId: '9' }] as const;

@@ -85,7 +85,7 @@ describe('the progress of one account', () => {
     expect(model.line(30_000)).toBe('acme: 1 of 500 operations, 0 %, 1 retry');
   });
 
-  it('tells after a signal how many requests are still completed, and predicts nothing', () => {
+  it('shows after a signal how many requests are still completed, and predicts nothing', () => {
     let requests: number | null = null;
     const model = createProgressModel({ verb: 'applied', accounts: 1 }, () => requests);
     model.start('acme', 0);

@@ -46,7 +46,7 @@ function skills({ accounts }: Configuration): readonly (string | undefined)[] {
 }
 
 describe('the configuration of a checkout', () => {
-  test('is empty before the first fetch, with an issue that says why', async () => {
+  test('is empty before the first fetch, with an issue that gives the reason', async () => {
     const { source, checkout } = await scene(SERVICE, { 'config/accounts/a.yaml': ACCOUNT });
     const loaded = await source.read();
     expect(loaded).toMatchObject({ accounts: [] });

@@ -229,6 +229,16 @@ roles: []
     );
   });
 
+  test.each([
+    ['- name: New # ours\n    formerly: [Old] # renamed in May', '# ours\n  - New'],
+    ['- formerly: # renamed in May\n      - Old # in May\n    name: New # ours', '- New # ours'],
+    ['- { name: New, formerly: [Old] } # ours', '- New # ours'],
+  ])('removes the comments of a rename with it: %j', async (written, left) => {
+    const names = { skill: ['New', 'Old'] };
+    const { text } = await dumped(configured(), `${HEAD}skills:\n  ${written}\n`, names);
+    expect(text).toBe(`${HEAD}skills:\n  ${left}\n  - Old\n`);
+  });
+
   test('removes a rename when the account contains both names, and keeps a pending one', async () => {
     const folder = configured();
     const text = `${HEAD}skills:\n  - { name: New, formerly: [Old, Older] } # 2026\n  - { name: Kept, formerly: [Gone] }\n`;

@@ -38,7 +38,7 @@ describe('the states of an account', () => {
     [states({ lastRun: ended('planned'), drift: DRIFT, plan: 'waiting' }), ['waiting']],
     [states({ lastRun: ended('planned'), drift: DRIFT, plan: 'approved' }), ['approved']],
     [states({ lastRun: ended('planned') }), ['unknown']],
-    // A newer version may have written a status that this one does not know.
+    // A newer version may have written a status that this one lacks.
     [states({ lastRun: ended('rested' as 'held') }), ['unknown']],
     // A run in progress leaves none of what the plan before it showed, whoever started it.
     [states({ lastRun: ended('running', 2), drift: DRIFT }), ['running']],

@@ -345,7 +345,7 @@ describe('unusedFor', () => {
     expect(steps(plan(old({ history })))).toEqual(['delete skill Old']);
   });
 
-  it('holds an entry that the journal does not know', () => {
+  it('holds an entry that the journal does not contain', () => {
     expect(rulesFor(plan(old({ policy: { unusedForMs: 1 } })), 'Old')).toEqual(['too_new']);
   });
 });

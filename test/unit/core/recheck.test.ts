@@ -73,7 +73,7 @@ describe('a recheck of a delete', () => {
       null,
     ],
     [
-      'allows it without people when the policy says so',
+      'allows it without people when the policy allows it',
       { lists: { resources: [] }, policy: { allowNoPeople: true } },
       null,
     ],

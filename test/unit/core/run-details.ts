@@ -45,6 +45,8 @@ export function runDetail(n: number, sketch: RunSketch = {}): RunDetail {
       configAuthoredAt: null,
       configSubject: null,
       planDigest: made?.digest ?? null,
+      plannedCreates: made?.summary.create ?? null,
+      plannedDeletes: made?.summary.delete ?? null,
       created: 0,
       deleted: 0,
       held: held.length,

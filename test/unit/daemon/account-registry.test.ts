@@ -1,4 +1,4 @@
-// The configuration as the daemon knows it: valid parts replace the earlier ones, invalid ones never do.
+// The configuration as the daemon uses it: valid parts replace the earlier ones, invalid ones never do.
 import { expect, it } from 'vitest';
 import type { ConfigIssue } from '../../../src/core/errors.ts';
 import type {

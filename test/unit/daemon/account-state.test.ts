@@ -36,7 +36,7 @@ it('the states of a listed account follow from its view', () => {
     'paused',
     'queued',
   ]);
-  // After a restart nobody knows what the last plan would do until the next run.
+  // After a restart it is unknown what the last plan would do until the next run.
   expect(statesOfListed(account({ lastRun: ended('planned') }))).toEqual(['unknown']);
   expect(statesOfListed(account({ lastRun: ended('planned'), drift }))).toEqual(['drift']);
   const planned = account({ lastRun: ended('planned', 2), pending: PENDING, drift });

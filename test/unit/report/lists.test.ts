@@ -1,5 +1,6 @@
-// The reports of `usage` and `validate`.
+// The reports of `usage`, `doctor` and `validate`.
 import { describe, expect, it } from 'vitest';
+import { renderDiagnoses } from '../../../src/report/doctor-report.ts';
 import { renderIssues } from '../../../src/report/issues-report.ts';
 import { renderUsage } from '../../../src/report/usage-report.ts';
 import type { AccountUsage } from '../../../src/core/usage.ts';
@@ -81,6 +82,26 @@ const ISSUES: ConfigIssue[] = [
     severity: 'warning',
   },
 ];
+
+describe('the report of doctor', () => {
+  const detail = 'next 2026-11-21 05:24:10 UTC and so on';
+  const rows = (what: string, width: number): string[] =>
+    renderDiagnoses(
+      [{ title: 'account acme', account: 'acme', findings: [{ ok: true, what, detail }], exit: 0 }],
+      { ...TEXT, width },
+    )
+      .split('\n')
+      .slice(1, -1);
+
+  it('continues a long detail below itself on a terminal, or below its check where there is no room', () => {
+    expect(rows('schedule', Number.POSITIVE_INFINITY)).toEqual([`  ok  schedule  ${detail}`]);
+    expect(rows('schedule', 44)).toEqual([
+      '  ok  schedule  next 2026-11-21 05:24:10 UTC',
+      '                and so on',
+    ]);
+    expect(rows('a check of a long name', 44)).toEqual(['  ok  a check of a long name', `      ${detail}`]);
+  });
+});
 
 describe('the report of validate', () => {
   it('prints one unbroken line for each problem, and a line that counts them', () => {

@@ -181,6 +181,21 @@ describe('plans as text', () => {
     );
   });
 
+  it('keep each change in one short line with --compact on a narrow terminal', () => {
+    const lines = linesOf(renderPlans([MIXED], { ...TEXT, width: 60, compact: true }));
+    expect(lines.filter((line) => /^ {2}[-+] /.test(line))).toEqual([
+      '  - skill  Visual Basic  3 lose it',
+      '  - skill  Ada           held',
+      '  - skill  Fortran       held',
+      '  - skill  K8s           held, 1 has it',
+      '  - skill  Perl          held, 47 have it',
+      '  - skill  Cobol',
+      '  + skill  Kubernetes',
+      '  + skill  日本語',
+      '  + role   Designer',
+    ]);
+  });
+
   it('wrap prose to the width, and never within a word', () => {
     const digest = MIXED.digest;
     const lines = linesOf(renderPlans([MIXED], { ...TEXT, width: 60 }));
@@ -312,7 +327,7 @@ function manyPlans(): PlanResult[] {
   });
 }
 
-it('a plan says that the configuration differs from its commit', () => {
+it('a plan shows that the configuration differs from its commit', () => {
   const changing = makePlan({ operations: [create('a')], configCommit: '3f2a91c0d1e2' });
   expect(renderPlans([changing], { ...TEXT, hasLocalChanges: true })).toContain(
     'Commit       3f2a91c0d1e2 with local changes\n',

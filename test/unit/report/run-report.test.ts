@@ -14,6 +14,7 @@ import {
   resourceIds,
   TEXT,
 } from './samples.ts';
+import type { OperationRecord } from '../../../src/core/journal.ts';
 import type { RunDetail } from '../../../src/core/journal-reader.ts';
 
 function report(run: Parameters<typeof makeRun>[0], parts: Partial<RunDetail> = {}): RunDetail {
@@ -22,7 +23,7 @@ function report(run: Parameters<typeof makeRun>[0], parts: Partial<RunDetail> = 
 
 const RUN_KEYS =
   'schemaVersion id account remoteAccountId trigger mode status startedAt finishedAt configDigest configCommit ' +
-  'configDirty configAuthoredAt configSubject planDigest ' +
+  'configDirty configAuthoredAt configSubject planDigest plannedCreates plannedDeletes ' +
   'created deleted held kept failed requests retries errorCode error folded foldedUntil';
 const OPERATION_KEYS =
   'seq kind action name remoteId status rule reason attempts httpStatus startedAt finishedAt';
@@ -201,7 +202,7 @@ describe('the people who lost an entry', () => {
     expect(text).toMatch(/Old failed {2}13 people have it[^+]*res-0010 … and 3 more\n/);
   });
 
-  it('are unknown when the plan is no longer stored, which the head says', () => {
+  it('are unknown when the plan is no longer stored, which the head reports', () => {
     const operations = [makeOperation(1, 'Old', { action: 'delete', remoteId: 'd1' })];
     const text = renderRun(report({ deleted: 1 }, { operations }), TEXT);
     expect(text).toContain('Who lost an entry is not known: the plan of this run is no longer stored.');
@@ -324,7 +325,9 @@ describe('the report of history', () => {
     const runs = Array.from({ length: 250 }, (_, index) =>
       makeRun({ id: `run-${index}`, account: index % 2 === 0 ? 'acme-eu' : '日本', created: index }),
     );
-    const lines = renderRuns(runs, TEXT).trimEnd().split('\n');
+    const lines = renderRuns(runs, { ...TEXT, width: 129 })
+      .trimEnd()
+      .split('\n');
     expect(lines).toHaveLength(1 + 250 + 2);
     expect(lines[0]).toMatch(
       /^Started +Account +Status +Trigger +Created +Deleted +Held +Failed +Duration +Run$/,
@@ -334,6 +337,36 @@ describe('the report of history', () => {
     );
     expect(lines[2]).toContain('  日本     converged');
     expect(lines.at(-1)).toBe('250 runs.');
+  });
+
+  it('counts failed, doubtful and untried operations as the report of the run does', () => {
+    const statuses = { done: 1, failed: 1, unknown: 1, sent: 1, skipped: 2, pending: 1 } as const;
+    const names = Object.entries(statuses).flatMap(([status, times]) => Array<string>(times).fill(status));
+    const operations = names.map((status, index) =>
+      makeOperation(index + 1, `S${index}`, { status: status as OperationRecord['status'] }),
+    );
+    const run = makeRun({ status: 'interrupted', created: 1, failed: 3 });
+    const tallies = new Map([[run.id, { statuses, planned: { create: 7, delete: 0 } }]]);
+    const [heads, row] = renderRuns([run], { ...TEXT, width: 120 }, { tallies }).split('\n');
+    expect(heads).toMatch(/Created +Deleted +Held +Failed +In doubt +Not tried +Duration/);
+    expect(row).toMatch(/interrupted +cli, apply +\+1 +0 +0 +1 +2 +3 +12\.4 s/);
+    expect(renderRun({ run, operations, plan: null, warnings: [] }, TEXT)).toContain(
+      '1 created, 0 deleted, 0 held, 1 failed, 2 in doubt, 3 not tried,',
+    );
+  });
+
+  it('shows what a dry run planned', () => {
+    const run = makeRun({ status: 'planned', mode: 'plan', held: 2 });
+    const tallies = new Map([[run.id, { statuses: {}, planned: { create: 3, delete: 0 } }]]);
+    expect(renderRuns([run], WIDE, { tallies }).split('\n')[1]).toMatch(
+      /planned +cli, plan +3 planned +0 +2 +0 +12\.4 s/,
+    );
+    expect(
+      renderRuns([run], { ...TEXT, width: 60 }, { tallies, shortIds: new Map([[run.id, '0193a5c2']]) }),
+    ).toBe(
+      'Started (UTC)  Account  Status   Changes  Run\n' +
+        '11-21 05:24    acme-eu  planned  (+3)     0193a5c2\n\n1 run.\n',
+    );
   });
 
   it('reports that there are no runs', () => {

@@ -135,6 +135,8 @@ export function makeRun(parts: Partial<RunRecord> = {}): RunRecord {
     configDigest: `sha256:${'1'.repeat(64)}`,
     configCommit: '3f2a91c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6',
     planDigest: DIGEST,
+    plannedCreates: 0,
+    plannedDeletes: 0,
     created: 0,
     deleted: 0,
     held: 0,

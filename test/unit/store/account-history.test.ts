@@ -1,6 +1,7 @@
 // What the store remembers of an account: lists, entries, names, and what another remote account does not inherit.
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { Entry } from '../../../src/core/catalog.ts';
 import { entryKey } from '../../../src/core/usage.ts';
 import { observed, person } from '../core/builders.ts';
 import { BASE, DAY_MS, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
@@ -208,12 +209,11 @@ describe('an account whose file was renamed', () => {
     await store.journal.rememberApplied(lease, { runId: id, ...applied });
     await store.end(id);
     store.execute("update accounts set paused = 1, last_applied_commit = 'c0ffee' where name = 'old'");
-    return { ...store, lease };
+    return store;
   }
 
   it('keeps its journal under the new name', async () => {
     const store = await renamed();
-    await store.locks.release(store.lease);
     const id = await store.begin(2, { account: 'new', remote: null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('old');
     const state = await store.journal.accountState('new');
@@ -237,7 +237,6 @@ describe('an account whose file was renamed', () => {
     ['has an id of its own already', 'other', ['other']],
   ])('inherits nothing when it %s', async (_, account, configured) => {
     const store = await renamed();
-    await store.locks.release(store.lease);
     const id = await store.begin(2, { account, remote: account === 'other' ? '43' : null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, account, configured))).toBeNull();
     expect(store.rows("select 1 from runs where account = 'old'")).toHaveLength(1);
@@ -245,9 +244,10 @@ describe('an account whose file was renamed', () => {
 
   it('inherits nothing during a run of the old name, at another address, or with another id', async () => {
     const store = await renamed();
-    const id = await store.begin(2, { account: 'new', remote: null });
+    const lease = await store.take(runId(2), Date.now(), 'old');
+    const id = await store.begin(3, { account: 'new', remote: null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBeNull();
-    await store.locks.release(store.lease);
+    await store.locks.release(lease);
     const claim = claimOf(id, 'new');
     expect(
       await store.journal.adoptRenamedAccount({ ...claim, baseUrl: 'https://us.example.com' }),
@@ -259,21 +259,21 @@ describe('an account whose file was renamed', () => {
 
   it('ends the killed run of the old name and takes its lock', async () => {
     const store = await renamed();
+    const lease = await store.take(runId(2), Date.now(), 'old');
     const killed = await store.begin(2, { account: 'old' });
     await store.journal.addOperations(killed, [operation()]);
-    await store.journal.commitOperations(killed, store.lease, [{ seq: 1, atMs: T0 }], []);
+    await store.journal.commitOperations(killed, lease, [{ seq: 1, atMs: T0 }], []);
     store.execute("update locks set expires_at = '2026-01-01T00:00:00.000Z'");
     const id = await store.begin(3, { account: 'new', remote: null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('old');
     expect((await store.reader.run(killed))?.run).toMatchObject({ account: 'new', status: 'interrupted' });
     expect(await store.journal.unsettledCreates('new', '42')).toMatchObject([{ runId: killed, name: 'New' }]);
-    const woken = await store.journal.commitOperations(killed, store.lease, [{ seq: 1, atMs: T0 }], []);
+    const woken = await store.journal.commitOperations(killed, lease, [{ seq: 1, atMs: T0 }], []);
     expect(woken).toBe('lock_lost');
   });
 
   it('adopts the journal of the latest of several old names', async () => {
     const store = await renamed();
-    await store.locks.release(store.lease);
     await store.end(await store.begin(2, { account: 'newer' }));
     const id = await store.begin(3, { account: 'new', remote: null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('newer');
@@ -304,7 +304,9 @@ describe('ownership', () => {
       'role:r',
       'skill:a',
     ]);
-    await store.journal.rememberApplied(lease, { ...applied, runId: await store.begin(2) });
+    await store.end(id);
+    const next = await store.take(runId(2));
+    await store.journal.rememberApplied(next, { ...applied, runId: await store.begin(2) });
     expect(store.rows('select adopted_by_run from entries where adopted_by_run is not null')).toEqual([
       { adopted_by_run: id },
     ]);
@@ -323,6 +325,7 @@ describe('the requested name', () => {
       [],
       [result(1, { entry: { remoteId: 's1', name: answered } })],
     );
+    await store.end(id);
     const requested = async () =>
       (await store.journal.accountHistory('acme', '42', T0)).changedNames.get('skill:s1')?.requested;
     const list = async (n: number, name: string) =>
@@ -432,7 +435,7 @@ describe('the operations of the last day', () => {
 });
 
 describe('creates with an unknown outcome', () => {
-  async function unknownCreate() {
+  async function unknownCreate(seenAfter: readonly Entry[] = []) {
     const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
@@ -440,6 +443,7 @@ describe('creates with an unknown outcome', () => {
     await store.journal.addOperations(id, [operation()]);
     await store.journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []);
     await store.journal.commitOperations(id, lease, [], [result(1, { status: 'unknown', atMs: T0 + 7 })]);
+    if (seenAfter.length > 0) await store.record(id, { skill: seenAfter }, { phase: 'after' });
     await store.end(id, 'partial');
     const [create] = await store.journal.unsettledCreates('acme', '42');
     if (create === undefined) throw new Error('nothing is outstanding');
@@ -455,7 +459,7 @@ describe('creates with an unknown outcome', () => {
 
   it('are done, owned and counted when a list shows the entry', async () => {
     const { store, id, create } = await unknownCreate();
-    await store.journal.settleCreate(create, listed('s1', 'new'), runId(2), T0 + 9);
+    await store.journal.settleCreate(create, listed('s1', 'new'), await store.begin(2), T0 + 9);
     expect(await store.journal.unsettledCreates('acme', '42')).toEqual([]);
     const detail = await store.reader.run(id);
     expect([detail?.operations[0]?.status, detail?.operations[0]?.remoteId, detail?.run.created]).toEqual([
@@ -470,7 +474,7 @@ describe('creates with an unknown outcome', () => {
 
   it('stay unknown and are settled when no list shows their entry', async () => {
     const { store, id, create } = await unknownCreate();
-    await store.journal.settleCreate(create, null, runId(2), T0 + 9);
+    await store.journal.settleCreate(create, null, await store.begin(2), T0 + 9);
     expect(await store.journal.unsettledCreates('acme', '42')).toEqual([]);
     expect((await store.reader.run(id))?.operations[0]?.status).toBe('unknown');
   });
@@ -486,8 +490,7 @@ describe('creates with an unknown outcome', () => {
   });
 
   it('are not known from the list that was read after them in the same run', async () => {
-    const { store, id } = await unknownCreate();
-    await store.record(id, { skill: [listed('old', 'Old'), listed('s1', 'new')] }, { phase: 'after' });
+    const { store, id } = await unknownCreate([listed('old', 'Old'), listed('s1', 'new')]);
     expect([...(await store.journal.knownIds('acme', '42', id))]).toEqual(['skill:old']);
   });
 });
@@ -507,6 +510,21 @@ describe('the journal', () => {
       { remote_id: 'a', deleted_by_run: id },
       { remote_id: 'b', deleted_by_run: null },
     ]);
+  });
+
+  it('stores one entry, with the later name, for two creates that the service answers with the same id', async () => {
+    const store = await fixture();
+    const lease = await store.take(runId(1));
+    const id = await store.begin(1);
+    await store.journal.addOperations(id, [operation({ name: 'A' }), operation({ name: 'B' })]);
+    const answered = (seq: number, name: string) => result(seq, { entry: { remoteId: 's1', name } });
+    await store.journal.commitOperations(id, lease, [], [answered(1, 'a'), answered(2, 'b')]);
+    expect(store.rows('select remote_id, name, requested_name, created_by_run from entries')).toEqual([
+      { remote_id: 's1', name: 'b', requested_name: 'B', created_by_run: id },
+    ]);
+    expect(store.rows('select status, remote_id from operations order by seq')).toEqual(
+      ['done', 'done'].map((status) => ({ status, remote_id: 's1' })),
+    );
   });
 
   it('neither adopts entries nor stores a commit for a run that has lost its lock', async () => {

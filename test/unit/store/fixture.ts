@@ -52,6 +52,10 @@ export interface SqliteFixture extends Fixture {
 
 /** Statements beside the store. */
 interface Direct {
+  /** Makes every change of a table fail for which `when` holds, as on a full disk. Returns what ends that. */
+  failOn(table: string, change: 'update' | 'delete', when?: string): () => void;
+  /** Executes statements after each delete in a table for which `when` holds, as another program may meanwhile. */
+  afterDelete(table: string, when: string, statements: string): void;
   rows<T = Record<string, unknown>>(sql: string, ...values: unknown[]): T[];
   execute(sql: string, ...values: unknown[]): void;
 }
@@ -63,6 +67,7 @@ export interface Fixture extends Store, Direct {
     n: number,
     options?: { account?: string; remote?: string | null; mode?: RunMode; atMs?: number },
   ): Promise<string>;
+  /** Ends a run and then releases its lock, if `take` took it. */
   end(id: string, status?: RunStatus, atMs?: number): Promise<boolean>;
   record(id: string, lists: Partial<ObservedCatalog>, more?: Partial<RecordedObservation>): Promise<void>;
   take(id: string, atMs?: number, account?: string): Promise<Lease>;
@@ -78,23 +83,39 @@ export async function openAgain({ location }: Pick<Fixture, 'location'>): Promis
 
 /** A new store of the engine that is tested. */
 export async function fixture(): Promise<Fixture> {
-  if (ENGINE === 'sqlite') return sqliteFixture();
-  return await postgresFixture({ ...(await freshPostgres()), pool: 4, leaseMs: 30_000 });
+  return ENGINE === 'sqlite' ? sqliteFixture() : await postgresFixture();
 }
 
-async function postgresFixture(location: PostgresLocation): Promise<Fixture> {
+/** A place in PostgreSQL that no other test uses. */
+export async function freshLocation(): Promise<PostgresLocation> {
+  return { ...(await freshPostgres()), pool: 4, leaseMs: 30_000 };
+}
+
+/** A store in PostgreSQL. */
+export async function postgresFixture(given?: PostgresLocation): Promise<Fixture> {
+  const location = given ?? (await freshLocation());
   // Tests give the time of each call.
   const clockMs: Engine['clockMs'] = (_connection, nowMs) => Promise.resolve(nowMs);
   const engine = { ...postgresEngine(location.leaseMs), clockMs };
   const store = await openPostgresStore(location, {}, engine);
   const direct = openSyncPostgres(location.url, location.schema);
-  onTestFinished(async () => {
-    await direct.close();
-    await store.close();
-  });
+  onTestFinished(() => store.close());
+  const execute = (text: string, ...values: unknown[]): void => void direct(text, values);
+  const trigger = (when: string, event: string, body: string): void =>
+    execute(
+      `create function fault() returns trigger language plpgsql as $$ begin ${body} return null; end $$;
+       create trigger fault ${event} for each row when (${when}) execute function fault()`,
+    );
   return withShortForms(store, location, {
-    rows: <T>(text: string, ...values: unknown[]) => direct.rows(text, values) as T[],
-    execute: (text, ...values) => void direct.rows(text, values),
+    rows: <T>(text: string, ...values: unknown[]) => direct(text, values) as T[],
+    execute,
+    failOn(table, change, when = 'true') {
+      trigger(when, `before ${change} on ${table}`, "raise exception 'no space';");
+      return () => execute('drop function fault cascade');
+    },
+    afterDelete: (table, when, statements) =>
+      // The condition of a trigger contains no query.
+      trigger('true', `after delete on ${table}`, `if ${when} then ${statements}; end if;`),
   });
 }
 
@@ -112,15 +133,26 @@ export function sqliteFixture(file = join(newFolder(), 'data', 'rolecall.db')): 
     }
   }
 
+  const execute = (sql: string, ...values: unknown[]): void =>
+    plain((db) => void db.prepare(sql).run(...values));
   const direct: Direct = {
     rows: <T>(sql: string, ...values: unknown[]) => plain((db) => db.prepare(sql).all(...values) as T[]),
-    execute: (sql, ...values) => plain((db) => void db.prepare(sql).run(...values)),
+    execute,
+    failOn(table, change, when = 'true') {
+      execute(
+        `create trigger fault before ${change} on ${table} when ${when} begin select raise(abort, 'no space'); end`,
+      );
+      return () => execute('drop trigger fault');
+    },
+    afterDelete: (table, when, statements) =>
+      execute(`create trigger fault after delete on ${table} when ${when} begin ${statements}; end`),
   };
   return { ...withShortForms(store, { file }, direct), file };
 }
 
 function withShortForms(store: Store, location: OpenLocation, direct: Direct): Fixture {
   const { journal } = store;
+  const taken = new Map<string, Lease>();
   return {
     ...store,
     check: () => store.check(),
@@ -148,8 +180,8 @@ function withShortForms(store: Store, location: OpenLocation, direct: Direct): F
       });
       return id;
     },
-    end: (id, status = 'converged', atMs = T0) =>
-      journal.endRun(id, {
+    async end(id, status = 'converged', atMs = T0) {
+      const isEnded = await journal.endRun(id, {
         status,
         finishedAtMs: atMs,
         counts: { created: 0, deleted: 0, held: 0, kept: 0, failed: 0 },
@@ -158,7 +190,11 @@ function withShortForms(store: Store, location: OpenLocation, direct: Direct): F
         errorCode: null,
         error: null,
         warnings: [],
-      }),
+      });
+      const lease = taken.get(id);
+      if (lease !== undefined) await store.locks.release(lease);
+      return isEnded;
+    },
     record: (id, lists, more = {}) =>
       journal.recordObservation({
         runId: id,
@@ -174,6 +210,7 @@ function withShortForms(store: Store, location: OpenLocation, direct: Direct): F
     async take(id, atMs = T0, account = 'acme') {
       const attempt = await store.locks.acquire(account, id, atMs);
       if ('heldBy' in attempt) throw new Error(attempt.heldBy);
+      taken.set(id, attempt.lease);
       return attempt.lease;
     },
   };
@@ -196,7 +233,7 @@ export function result(seq: number, of: Partial<OperationResult> = {}): Operatio
   return { seq, status: 'done', attempts: 1, httpStatus: 200, reason: null, rule: null, atMs: T0, ...of };
 }
 
-/** An entry with fields that rolecall does not know, as a list shows it. */
+/** An entry with fields that rolecall does not use, as a list shows it. */
 export function listed(id: string, name: string, more: Record<string, unknown> = {}): Entry {
   return { id, name, raw: { _id: id, name, ...more } };
 }

@@ -21,7 +21,7 @@ it('records who gave which command, newest first', async () => {
   expect(await reader.operatorActions('acme', 1)).toHaveLength(1);
 });
 
-it('tells since when, by whom and why an account is paused, until it is resumed', async () => {
+it('returns since when, by whom and why an account is paused, until it is resumed', async () => {
   const { operator, journal } = await fixture();
   await operator.pause('acme', 'migration', SAM, T0);
   expect((await journal.accountState('acme')).pause).toEqual({ sinceMs: T0, by: 'sam', reason: 'migration' });

@@ -89,7 +89,7 @@ describe('a store on a read-only medium', () => {
 });
 
 describe('a store that is opened for reading', () => {
-  it('returns values that only a newer version knows', async () => {
+  it('returns values that only a newer version defines', async () => {
     const store = sqliteFixture();
     const id = await store.begin(1);
     await store.end(id);

@@ -68,13 +68,14 @@ describe('pruning', () => {
       );
     }
     const good = await runOf(store, 300, 500);
-    store.execute(`
-      create trigger rename after delete on runs when exists (select 1 from accounts where name = 'acme') begin
-        update runs set account = 'later' where account = 'acme';
-        update snapshots set account = 'later' where account = 'acme';
-        update accounts set last_good_run = '${good}' where name = 'later';
-        delete from accounts where name = 'acme';
-      end`);
+    store.afterDelete(
+      'runs',
+      "exists (select 1 from accounts where name = 'acme')",
+      `update runs set account = 'later' where account = 'acme';
+       update snapshots set account = 'later' where account = 'acme';
+       update accounts set last_good_run = '${good}' where name = 'later';
+       delete from accounts where name = 'acme'`,
+    );
     await store.prune(RETENTION, NOW);
     expect(store.rows('select name from accounts')).toEqual([{ name: 'later' }]);
     expect([runs(store), withSnapshots(store)]).toEqual([[good], [good]]);

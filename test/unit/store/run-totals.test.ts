@@ -54,6 +54,22 @@ describe('the totals of a run', () => {
     for (const run of shown) expect(run).toMatchObject({ ...SO_FAR, status: 'running', requests: 5 });
   });
 
+  it('are completed by the number of its operations in each status, and of those in its plan', async () => {
+    const store = await fixture();
+    const id = await halfWay(store);
+    expect(await store.reader.runTallies([id, runId(9)])).toEqual(
+      new Map([
+        [
+          id,
+          {
+            statuses: { done: 3, failed: 1, sent: 1, pending: 1, held: 1 },
+            planned: { create: 5, delete: 1 },
+          },
+        ],
+      ]),
+    );
+  });
+
   it('are counted from its operations after a kill, with doubtful ones as failed', async () => {
     const store = await fixture();
     const id = await halfWay(store);

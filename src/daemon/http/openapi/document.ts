@@ -8,7 +8,7 @@ export const OPENAPI_DOCUMENT = {
   info: {
     title: 'rolecall',
     version: '1',
-    summary: 'The daemon that keeps the skills and roles of accounts exactly as files say.',
+    summary: 'The daemon that keeps the skills and roles of accounts exactly as in their files.',
     description:
       'Shows the state of every account and the journal of runs, and accepts the commands of an operator. ' +
       'Errors are `{error: {code, message}}`. A token with the role read may use GET and plan; a token with the role ' +
@@ -37,7 +37,7 @@ export const OPENAPI_DOCUMENT = {
         in: 'cookie',
         name: 'rolecall_session',
         description:
-          'The session of a browser that has signed in. Over https the name of the cookie begins with `__Host-`.',
+          'The session of a browser that has signed in, signed by the daemon. Over https the name of the cookie begins with `__Host-`.',
       },
     },
     responses: RESPONSES,

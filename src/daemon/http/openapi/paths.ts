@@ -1,5 +1,6 @@
 // The paths of the API, each with all of its possible responses.
 import { RUN_STATUSES } from '../../../core/journal.ts';
+import { MAX_ACCOUNTS } from '../account-page.ts';
 import { DEFAULT_LIMIT, MAX_RUNS } from '../run-filter.ts';
 import { type ComponentName, ref } from './schemas.ts';
 
@@ -41,7 +42,7 @@ const ACCOUNT_NAME = {
   in: 'path',
   required: true,
   description: 'Name of the account in the configuration.',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9._-]+$' },
+  schema: { type: 'string', pattern: '^[^/]+$' },
   example: 'acme-eu',
 };
 
@@ -77,6 +78,19 @@ const RUN_FILTERS = [
     name: 'limit',
     description: 'Maximum number of runs.',
     schema: { type: 'integer', minimum: 1, maximum: MAX_RUNS, default: DEFAULT_LIMIT },
+  },
+].map((parameter) => ({ ...parameter, in: 'query' }));
+
+const ACCOUNT_PAGE = [
+  {
+    name: 'limit',
+    description: 'Maximum number of accounts; all by default. The last page has fewer.',
+    schema: { type: 'integer', minimum: 1, maximum: MAX_ACCOUNTS },
+  },
+  {
+    name: 'after',
+    description: 'Only accounts after this name: the last one of the page before.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,255}$' },
   },
 ].map((parameter) => ({ ...parameter, in: 'query' }));
 
@@ -151,7 +165,12 @@ export const PATHS = {
     },
   ),
   '/api/v1/accounts': read(
-    { operationId: 'listAccounts', tag: 'Accounts', summary: 'All configured accounts' },
+    {
+      operationId: 'listAccounts',
+      tag: 'Accounts',
+      summary: 'All configured accounts, or a page of them',
+      parameters: ACCOUNT_PAGE,
+    },
     {
       '200': answer('The accounts, ordered by name.', 'Accounts'),
     },
@@ -239,7 +258,7 @@ export const PATHS = {
 
 /** Everything under `#/components/responses`. */
 export const RESPONSES = {
-  BadRequest: error('`bad_request`: the message says what is wrong, and how to fix it.'),
+  BadRequest: error('`bad_request`: the message names the problem and the fix.'),
   Unauthorized: {
     ...error('`unauthorized`: the token is missing or wrong.'),
     headers: { 'WWW-Authenticate': { description: 'Always `Bearer`.', schema: { type: 'string' } } },

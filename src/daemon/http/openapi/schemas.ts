@@ -43,7 +43,7 @@ const accountSchema = z
       .strictObject({
         since: timeOrNull('When; null for a pause of an older version.'),
         by: textOrNull('Who: the name of a token, or the user who ran the command.'),
-        reason: textOrNull('Why, if the operator said so.'),
+        reason: textOrNull('Why, if the operator gave a reason.'),
       })
       .nullable()
       .describe('null while scheduled runs are allowed.'),

@@ -1,9 +1,10 @@
 // The heading of the pages below that of an account, with the way back to it.
+import { AccountLink } from './account-link.tsx';
 
 export function AccountHeading({ title, account }: { readonly title: string; readonly account: string }) {
   return (
     <h1>
-      {title} of <a href={`/accounts/${encodeURIComponent(account)}`}>{account}</a>
+      {title} of <AccountLink name={account} />
     </h1>
   );
 }

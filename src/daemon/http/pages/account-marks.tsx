@@ -1,43 +1,13 @@
-// The marks of an account: its states, and what needs attention or differs from normal operation.
-import type { AccountStateName } from '../../../core/account-states.ts';
+// The marks of an account, on its page and in lists: its states, and what a plan would change.
 import { ACCOUNT_STATE_TEXTS } from '../../../report/account-state-texts.ts';
 import { statesOfListed } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 
-/** The states that the status of the last run does not show. */
-const MARKS: ReadonlySet<AccountStateName> = new Set([
-  'new',
-  'invalid',
-  'waiting',
-  'paused',
-  'approved',
-  'running',
-  'queued',
-]);
-
-/** The marks beside the status of the last run. */
-export function AccountMarks({ account }: { readonly account: AccountView }) {
-  const states = statesOfListed(account).filter((state) => MARKS.has(state));
-  // A run in progress is its own status.
-  const shown = account.lastRun?.status === 'running' ? states.filter((it) => it !== 'running') : states;
+/** All states of the account as badges, those that need a person first, and whether its scheduled runs wait after failures. */
+export function AccountStates({ account }: { readonly account: AccountView }) {
   return (
     <>
-      <StateBadges states={shown} />
-      {account.backoffUntil === null ? null : (
-        <>
-          {shown.length === 0 ? '' : ' '}
-          <span class="badge warn">backing off</span>
-        </>
-      )}
-    </>
-  );
-}
-
-/** The states as badges. */
-export function StateBadges({ states }: { readonly states: readonly AccountStateName[] }) {
-  return (
-    <>
-      {states.map((state, index) => {
+      {statesOfListed(account).map((state, index) => {
         const { label, tone } = ACCOUNT_STATE_TEXTS[state];
         return (
           <>
@@ -46,6 +16,12 @@ export function StateBadges({ states }: { readonly states: readonly AccountState
           </>
         );
       })}
+      {account.backoffUntil === null ? null : (
+        <>
+          {' '}
+          <span class="badge warn">backing off</span>
+        </>
+      )}
     </>
   );
 }

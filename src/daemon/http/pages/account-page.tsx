@@ -3,14 +3,15 @@ import type { RunProgress, TrendPoint } from '../../../core/journal-reader.ts';
 import type { RunRecord } from '../../../core/journal.ts';
 import type { OperatorActionRecord } from '../../../core/operator.ts';
 import type { Plan } from '../../../core/plan.ts';
-import { waitsForApproval } from '../../account-state.ts';
+import { visible } from '../../../report/escape-invisible.ts';
+import { isChanging } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
-import { OUTCOME_MESSAGES } from '../actions.ts';
-import type { ActionOutcome } from '../actions.ts';
+import { accountPath } from '../account-path.ts';
+import { ACTION_MESSAGES, type ActionMessage } from '../action-message.ts';
 import type { Visitor } from '../context.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
 import { AccountFacts, PauseNotice } from './account-facts.tsx';
-import { AccountMarks } from './account-marks.tsx';
+import { AccountStates } from './account-marks.tsx';
 import { AccountTrend } from './account-trend.tsx';
 import { ActionButton } from './action-button.tsx';
 import { Layout } from './layout.tsx';
@@ -20,7 +21,8 @@ import { OperatorActions } from './operator-actions.tsx';
 import type { SectionPlace } from './paged-sections.tsx';
 import { PendingPlan } from './pending-plan.tsx';
 import { RemainingChanges } from './remaining-changes.tsx';
-import { RunTable, StatusBadge } from './run-table.tsx';
+import { runsAddress } from './run-list.ts';
+import { RunTable } from './run-table.tsx';
 
 interface AccountPageProps {
   readonly account: AccountView;
@@ -30,6 +32,8 @@ interface AccountPageProps {
   readonly trend: readonly TrendPoint[];
   /** The latest ones, newest first. */
   readonly actions: readonly OperatorActionRecord[];
+  /** Whether any lists of the account are stored. */
+  readonly hasLists: boolean;
   /** The run that the changes are from, and its plan; null when there is none, or when it cannot be shown. */
   readonly changes: Changes | null;
   /** The run that works now; null when none does. */
@@ -39,7 +43,7 @@ interface AccountPageProps {
   /** The part of the changes that the page shows. */
   readonly place: SectionPlace | null;
   /** The result of the button that led to this page. */
-  readonly said: ActionOutcome['type'] | null;
+  readonly message: ActionMessage | null;
   readonly nowMs: number;
   readonly visitor: Visitor | undefined;
 }
@@ -52,32 +56,33 @@ export interface Changes {
   readonly remaining: Plan | null;
 }
 
-const SUCCESSES: readonly ActionOutcome['type'][] = ['queued', 'approved', 'paused', 'resumed'];
+const SUCCESSES: readonly ActionMessage[] = ['queued', 'approved', 'paused', 'resumed'];
 
 export function AccountPage(props: AccountPageProps) {
-  const { account, runs, trend, actions, progress, said, nowMs, visitor } = props;
+  const { account, runs, trend, actions, hasLists, progress, message, nowMs, visitor } = props;
   const { name, lastRun } = account;
+  const path = accountPath(name);
   // A page with fields is not loaded again by itself, since what somebody types would be lost.
   const canWrite = visitor?.role === 'operate';
   return (
     <Layout
       title={name}
       visitor={visitor}
-      {...(isChanging(account, progress) && !canWrite ? { reloadAfterS: RELOAD_AFTER_S } : {})}
+      {...(isChanging(account) && !canWrite ? { reloadAfterS: RELOAD_AFTER_S } : {})}
     >
-      <h1>{name}</h1>
+      <h1>{visible(name)}</h1>
       <p>
-        {lastRun === null ? null : <StatusBadge status={lastRun.status} />} <AccountMarks account={account} />
+        <AccountStates account={account} />
       </p>
-      {said === null ? null : (
-        <p class={`notice ${SUCCESSES.includes(said) ? 'good' : 'warn'}`} role="status">
-          {OUTCOME_MESSAGES[said]}
+      {message === null ? null : (
+        <p class={`notice ${SUCCESSES.includes(message) ? 'good' : 'warn'}`} role="status">
+          {ACTION_MESSAGES[message]}
         </p>
       )}
       <Notice tone="bad" title="The configuration of this account is invalid." lines={account.issues} />
       <Notice tone="bad" title={failureTitle(lastRun)} lines={failureLines(account)} />
       <PauseNotice pause={account.pause} />
-      {progress === null && isChanging(account, progress) ? <QueuedRun /> : null}
+      {lastRun?.status !== 'running' && isChanging(account) ? <QueuedRun /> : null}
       {progress === null || lastRun === null ? null : (
         <section>
           <h2>
@@ -102,43 +107,35 @@ export function AccountPage(props: AccountPageProps) {
           <>
             <RunTable runs={runs} nowMs={nowMs} />
             <p>
-              <a href={`/runs?account=${name}`}>All runs of this account</a>
+              <a href={runsAddress({ account: name })}>All runs of this account</a>
             </p>
           </>
         )}
       </section>
-      <section>
-        <h2>Lists</h2>
-        <ul>
-          <li>
-            <a href={`/accounts/${name}/usage`}>Who has what</a>, unused entries first
-          </li>
-          <li>
-            <a href={`/accounts/${name}/snapshots`}>Snapshots</a>, and what changed between them
-          </li>
-        </ul>
-      </section>
+      {hasLists ? (
+        <section>
+          <h2>Lists</h2>
+          <ul>
+            <li>
+              <a href={`${path}/usage`}>Who has what</a>, unused entries first
+            </li>
+            <li>
+              <a href={`${path}/snapshots`}>Snapshots</a>, and what changed between them
+            </li>
+          </ul>
+        </section>
+      ) : null}
       <section>
         <h2>Actions of operators</h2>
         <OperatorActions actions={actions} nowMs={nowMs} />
         {actions.length === 0 ? null : (
           <p>
-            <a href={`/accounts/${name}/actions`}>All actions</a>
+            <a href={`${path}/actions`}>All actions</a>
           </p>
         )}
       </section>
     </Layout>
   );
-}
-
-/** Whether a run of the account works, or starts soon. */
-function isChanging(account: AccountView, progress: RunProgress | null): boolean {
-  return account.activity !== 'idle' || progress !== null || isAboutToApply(account);
-}
-
-/** The daemon finds an approval a moment later. */
-function isAboutToApply(account: AccountView): boolean {
-  return account.pending !== null && account.pause === null && !waitsForApproval(account);
 }
 
 /** The plan that waits, or what remains after the last run that planned. Nothing while a run changes it. */
@@ -157,8 +154,8 @@ function DifferencesNow({ account, changes, progress, unshown, place, visitor }:
         plan={changes?.plan ?? null}
         isUnshown={unshown !== undefined}
         place={place}
-        canWrite={visitor?.role === 'operate'}
-        isReplaced={isChanging(account, progress)}
+        visitor={visitor}
+        isReplaced={isChanging(account)}
       />
       {pending !== null || progress !== null || changes === null ? null : (
         <RemainingChanges

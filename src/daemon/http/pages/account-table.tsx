@@ -5,7 +5,8 @@ import { visible } from '../../../report/escape-invisible.ts';
 import { count } from '../../../report/formatting.ts';
 import { type RankedAccount, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
-import { Drift, StateBadges } from './account-marks.tsx';
+import { AccountLink } from './account-link.tsx';
+import { AccountStates, Drift } from './account-marks.tsx';
 import { RelativeInstant } from './relative-instant.tsx';
 import { RunStrip } from './run-strip.tsx';
 import { Count } from './run-table.tsx';
@@ -44,16 +45,10 @@ export function AccountTable({ shared, accounts, views, runs, nowMs }: AccountTa
         </tr>
       </thead>
       <tbody>
-        {accounts.map(({ account: { name }, states }) => {
+        {accounts.map(({ account: { name } }) => {
           const view = views.get(name);
           return view === undefined ? null : (
-            <AccountRow
-              shared={shared}
-              account={view}
-              states={states}
-              runs={runs.get(name) ?? []}
-              nowMs={nowMs}
-            />
+            <AccountRow shared={shared} account={view} runs={runs.get(name) ?? []} nowMs={nowMs} />
           );
         })}
       </tbody>
@@ -64,21 +59,20 @@ export function AccountTable({ shared, accounts, views, runs, nowMs }: AccountTa
 interface AccountRowProps {
   readonly shared: readonly string[];
   readonly account: AccountView;
-  readonly states: RankedAccount['states'];
   readonly runs: readonly RunMark[];
   readonly nowMs: number;
 }
 
-function AccountRow({ shared, account, states, runs, nowMs }: AccountRowProps) {
+function AccountRow({ shared, account, runs, nowMs }: AccountRowProps) {
   const { name, lastRun } = account;
   return (
     <tr>
       <th scope="row">
-        <a href={`/accounts/${encodeURIComponent(name)}`}>{visible(name)}</a>
+        <AccountLink name={name} />
         <Notes shared={shared} account={account} nowMs={nowMs} />
       </th>
       <td data-head="State">
-        <StateBadges states={states} />
+        <AccountStates account={account} />
       </td>
       <td data-head="Last runs">
         <RunStrip runs={runs} />

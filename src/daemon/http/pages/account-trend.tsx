@@ -2,6 +2,7 @@
 import type { TrendPoint } from '../../../core/journal-reader.ts';
 import { duration, elapsedMs } from '../../../report/formatting.ts';
 import { Instant } from '../../../report/html.tsx';
+import { ColumnHeads } from './column-heads.tsx';
 import { type Chart, LineChart } from './line-chart.tsx';
 import { StatusBadge } from './run-table.tsx';
 
@@ -75,18 +76,11 @@ const COLUMNS: readonly (readonly [string, (point: TrendPoint) => number | null]
 /** Newest first, as in other tables of runs. */
 function TrendTable({ points }: { readonly points: readonly TrendPoint[] }) {
   return (
-    <table class="cards">
-      <thead>
-        <tr>
-          <th scope="col">Started (UTC)</th>
-          <th scope="col">Status</th>
-          {[...COLUMNS.map(([head]) => head), 'Duration'].map((head) => (
-            <th scope="col" class="number">
-              {head}
-            </th>
-          ))}
-        </tr>
-      </thead>
+    <table class="cards trend">
+      <ColumnHeads
+        texts={['Started (UTC)', 'Status']}
+        numbers={[...COLUMNS.map(([head]) => head), 'Duration']}
+      />
       <tbody>
         {points.toReversed().map((point) => (
           <tr>

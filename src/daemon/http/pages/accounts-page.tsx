@@ -10,6 +10,7 @@ import type { AccountView, DaemonView } from '../../daemon-api.ts';
 import type { Visitor } from '../context.ts';
 import { type AccountList, accountsAddress } from './account-list.ts';
 import { AccountTable } from './account-table.tsx';
+import { FilterForm } from './filter-form.tsx';
 import { Layout, Live } from './layout.tsx';
 import { Notice } from './notice.tsx';
 import { Pager } from './pager.tsx';
@@ -33,7 +34,14 @@ export function AccountsPage({ daemon, replicas, list, views, runs, nowMs, visit
   return (
     <Layout title="Accounts" visitor={visitor} current="accounts">
       <h1>Accounts</h1>
-      {list.total === 0 ? null : <FilterForm list={list} />}
+      {list.total === 0 ? null : (
+        <FilterForm
+          at="/"
+          search={{ label: 'Name contains', name: 'q', value: filter.text }}
+          choice={{ label: 'State', name: 'state', options: STATE_OPTIONS, value: filter.state }}
+          showAll={filter.text === '' && filter.state === null ? null : 'Show all accounts'}
+        />
+      )}
       <Live>
         <Problems daemon={daemon} hasAccounts={list.total > 0} />
         {filter.unknownState === null ? null : (
@@ -55,37 +63,7 @@ export function AccountsPage({ daemon, replicas, list, views, runs, nowMs, visit
   );
 }
 
-/** A form that only reads, so that the filter is in the address. */
-function FilterForm({ list: { filter } }: { readonly list: AccountList }) {
-  return (
-    <form class="filter" method="get" action="/" role="search">
-      <label>
-        Name contains
-        <input
-          type="search"
-          name="q"
-          value={visible(filter.text)}
-          maxlength={255}
-          autocomplete="off"
-          spellcheck={false}
-        />
-      </label>
-      <label>
-        State
-        <select name="state">
-          <option value="">all</option>
-          {LISTED_STATES.map((state) => (
-            <option value={state} selected={state === filter.state}>
-              {ACCOUNT_STATE_TEXTS[state].label}
-            </option>
-          ))}
-        </select>
-      </label>
-      <button type="submit">Filter</button>
-      {filter.text === '' && filter.state === null ? null : <a href="/">Show all accounts</a>}
-    </form>
-  );
-}
+const STATE_OPTIONS = LISTED_STATES.map((state) => [state, ACCOUNT_STATE_TEXTS[state].label] as const);
 
 function Problems({ daemon, hasAccounts }: { readonly daemon: DaemonView; readonly hasAccounts: boolean }) {
   return (

@@ -1,5 +1,6 @@
 // A button for one action of the operator on one account.
 import { MAX_REASON, type OperatorAction } from '../../../core/operator.ts';
+import { accountPath } from '../account-path.ts';
 
 interface ActionButtonProps {
   readonly account: string;
@@ -14,7 +15,7 @@ interface ActionButtonProps {
 /** A form that posts, since following a link must not change anything. */
 export function ActionButton({ account, action, label, digest, main = false }: ActionButtonProps) {
   return (
-    <form method="post" action={`/accounts/${account}/${action}`}>
+    <form method="post" action={`${accountPath(account)}/${action}`}>
       {digest === undefined ? null : <input type="hidden" name="digest" value={digest} />}
       <button type="submit" class={main ? 'main' : ''}>
         {label}

@@ -2,6 +2,7 @@
 import type { AccountDifference } from '../../../report/diff-report.ts';
 import { differenceDocument } from '../../../report/diff-report.ts';
 import { Facts, Headline } from '../../../report/html.tsx';
+import { accountPath } from '../account-path.ts';
 import type { Visitor } from '../context.ts';
 import { AccountHeading } from './account-heading.tsx';
 import { Layout } from './layout.tsx';
@@ -22,7 +23,7 @@ export function DifferencePage({ account, difference, at, place, visitor }: Diff
     <Layout title={`Changes of ${account}`} visitor={visitor}>
       <AccountHeading title="Changes" account={account} />
       <p>
-        <a href={`/accounts/${account}/snapshots`}>All snapshots</a>
+        <a href={`${accountPath(account)}/snapshots`}>All snapshots</a>
       </p>
       {difference === null ? (
         <p class="notice warn">The lists of one of these snapshots are no longer stored.</p>

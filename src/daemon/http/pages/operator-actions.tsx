@@ -2,6 +2,7 @@
 import type { OperatorAction, OperatorActionRecord } from '../../../core/operator.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { Instant } from '../../../report/html.tsx';
+import { ColumnHeads } from './column-heads.tsx';
 import { RelativeInstant } from './relative-instant.tsx';
 
 const LABELS: Readonly<Record<OperatorAction, string>> = {
@@ -20,13 +21,7 @@ export function OperatorActions({ actions, nowMs }: OperatorActionsProps) {
   if (actions.length === 0) return <p class="quiet">No operator has approved, paused, resumed or run it.</p>;
   return (
     <table class="cards actions-table">
-      <thead>
-        <tr>
-          {['When (UTC)', 'Who', 'What', 'Detail'].map((head) => (
-            <th scope="col">{head}</th>
-          ))}
-        </tr>
-      </thead>
+      <ColumnHeads texts={['When (UTC)', 'Who', 'What', 'Detail']} />
       <tbody>
         {actions.map(({ at, action, by, via, detail }) => (
           <tr>
@@ -40,7 +35,7 @@ export function OperatorActions({ actions, nowMs }: OperatorActionsProps) {
             <td data-head="Who">
               {visible(by)} <span class="quiet">{via === 'cli' ? 'on the command line' : 'over HTTP'}</span>
             </td>
-            {/* A newer version may have recorded an action that this one does not know. */}
+            {/* A newer version may have recorded an action without a label here. */}
             <td data-head="What">{Object.hasOwn(LABELS, action) ? LABELS[action] : visible(action)}</td>
             <td data-head="Detail">{detail === null ? null : <Detail action={action} detail={detail} />}</td>
           </tr>

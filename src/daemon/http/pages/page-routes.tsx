@@ -1,7 +1,9 @@
 // The paths of the pages of one account and of one run.
 import type { Hono } from 'hono';
-import { takeOutcome } from '../action-message.ts';
+import { ACCOUNT } from '../account-path.ts';
+import type { ActionMessages } from '../action-message.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';
+import { isChanging } from '../../account-state.ts';
 import type { DaemonApi } from '../../daemon-api.ts';
 import { answerFailure } from '../failure.tsx';
 import { NO_ACCOUNT, NO_RUN, runNotShown, TOO_MANY_LARGE_RUNS } from '../refusals.ts';
@@ -16,30 +18,39 @@ export interface PagesOptions {
   readonly nowMs: () => number;
 }
 
+export interface AccountPagesOptions extends PagesOptions {
+  readonly messages: ActionMessages;
+}
+
 const LAST_RUNS = 20;
 /** The runs of the charts. */
 const TREND_RUNS = 60;
 const LAST_ACTIONS = 20;
 
 /** Adds the pages. They have buttons for visitors who may use them. */
-export function addPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }: PagesOptions): void {
-  app.get('/accounts/:name{[A-Za-z0-9._-]+}', async (context) => {
+export function addPages(
+  app: Hono<HttpEnv>,
+  { daemon, showPage, nowMs, messages }: AccountPagesOptions,
+): void {
+  app.get(`/accounts/${ACCOUNT}`, async (context) => {
     const account = await daemon.account(context.req.param('name'));
     if (account === null) return await answerFailure(context, NO_ACCOUNT);
     const { name } = account;
-    const [runs, trend, actions] = await Promise.all([
+    const [runs, trend, actions, snapshots] = await Promise.all([
       daemon.runs({ account: name, limit: LAST_RUNS }),
       daemon.trend(name, TREND_RUNS),
       daemon.operatorActions(name, LAST_ACTIONS),
+      daemon.snapshots({ account: name, limit: 1 }),
     ]);
-    const said = takeOutcome(context, name);
+    const message = await messages.take(context, name, isChanging(account));
     const view = {
       type: 'account',
       account,
       runs,
       trend,
       actions,
-      said,
+      hasLists: snapshots.length > 0,
+      message,
       ...viewOf(context, nowMs()),
     } as const;
     return await answerView(context, view);

@@ -1,9 +1,12 @@
 // The plan that waits for approval, shown completely, since nobody may approve a plan unseen. The button is below it.
 import type { Plan } from '../../../core/plan.ts';
+import type { Section } from '../../../report/document.ts';
 import { Instant, Summary } from '../../../report/html.tsx';
 import { planDocument } from '../../../report/plan-report.ts';
 import { waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
+import { accountPath } from '../account-path.ts';
+import type { Visitor } from '../context.ts';
 import { ActionButton } from './action-button.tsx';
 import { PagedSections, type SectionPlace } from './paged-sections.tsx';
 import { planCounts } from './plan-counts.ts';
@@ -14,17 +17,16 @@ interface PendingPlanProps {
   /** Whether the page explains elsewhere why the plan is not shown. */
   readonly isUnshown: boolean;
   readonly place: SectionPlace | null;
-  readonly canWrite: boolean;
+  readonly visitor: Visitor | undefined;
   /** Whether a run makes another plan now, so that a button could be under the pointer with a plan that nobody has read. */
   readonly isReplaced: boolean;
 }
 
 /** The button sends the digest of the plan that is shown. There is none when that is not the pending plan. */
-export function PendingPlan({ account, plan, isUnshown, place, canWrite, isReplaced }: PendingPlanProps) {
+export function PendingPlan({ account, plan, isUnshown, place, visitor, isReplaced }: PendingPlanProps) {
   const { name, pending } = account;
   if (pending === null) return null;
   const shown = plan?.digest === pending.digest ? plan : null;
-  const canApprove = canWrite && waitsForApproval(account);
   return (
     <section class="pending" id="changes">
       <h2>{titleOf(account)}</h2>
@@ -45,26 +47,52 @@ export function PendingPlan({ account, plan, isUnshown, place, canWrite, isRepla
       ) : null}
       {shown === null ? null : (
         <>
-          <PlanChanges plan={shown} at={`/accounts/${name}`} place={place} />
-          {canApprove && isReplaced ? (
-            <p class="notice">
-              A run of the account is queued or in progress and makes a new plan, which can be approved then.
-            </p>
-          ) : null}
-          {canApprove && !isReplaced ? (
-            <div class="actions approval" id="approval">
-              <ActionButton
-                account={name}
-                action="approve"
-                label={`Approve this plan: ${planCounts(shown)}`}
-                digest={pending.digest}
-                main
-              />
-            </div>
+          <PlanChanges plan={shown} at={accountPath(name)} place={place} isPending />
+          {waitsForApproval(account) ? (
+            <HowToApprove account={name} plan={shown} visitor={visitor} isReplaced={isReplaced} />
           ) : null}
         </>
       )}
     </section>
+  );
+}
+
+interface HowToApproveProps extends Pick<PendingPlanProps, 'visitor' | 'isReplaced'> {
+  readonly account: string;
+  readonly plan: Plan;
+}
+
+/** The button, or the command where nothing can be changed over HTTP. A reader has neither. */
+function HowToApprove({ account, plan, visitor, isReplaced }: HowToApproveProps) {
+  const canWrite = visitor?.role === 'operate';
+  if (!canWrite && visitor?.kind !== 'anybody') return null;
+  if (isReplaced) {
+    return (
+      <p class="notice">
+        A run of the account is queued or in progress and makes a new plan, which can be approved then.
+      </p>
+    );
+  }
+  return (
+    <div class="approval" id="approval">
+      {canWrite ? (
+        <div class="actions">
+          <ActionButton
+            account={account}
+            action="approve"
+            label={`Approve this plan: ${planCounts(plan)}`}
+            digest={plan.digest}
+            main
+          />
+        </div>
+      ) : (
+        <p>
+          To approve this plan ({planCounts(plan)}), run on the machine of the daemon:{' '}
+          <code>{`rolecall approve ${account} ${plan.digest}`}</code>
+        </p>
+      )}
+      {plan.held.length === 0 ? null : <p>Held changes stay held.</p>}
+    </div>
   );
 }
 
@@ -80,11 +108,14 @@ interface PlanChangesProps {
   readonly plan: Plan;
   readonly at: string;
   readonly place: SectionPlace | null;
+  /** Whether the plan is pending: what an approval applies is shown before what it does not apply. */
+  readonly isPending?: boolean;
 }
 
 /** The changes of a plan. Deletes are never collapsed. */
-export function PlanChanges({ plan, at, place }: PlanChangesProps) {
-  const { summary, sections } = planDocument(plan);
+export function PlanChanges({ plan, at, place, isPending = false }: PlanChangesProps) {
+  const { summary, sections: all } = planDocument(plan);
+  const sections = isPending ? appliedFirst(all) : all;
   const deletes = sections.filter(({ title }) => /delete/i.test(title)).map(({ title }) => title);
   return (
     <>
@@ -92,4 +123,17 @@ export function PlanChanges({ plan, at, place }: PlanChangesProps) {
       <PagedSections sections={sections} at={at} place={place} open={deletes} />
     </>
   );
+}
+
+function appliedFirst(sections: readonly Section[]): Section[] {
+  const isHeld = ({ title }: Section): boolean => title.startsWith('Held');
+  const isApplied = (section: Section): boolean => !isHeld(section) && section.quiet !== true;
+  return [
+    ...sections.filter(isApplied),
+    ...sections.filter(isHeld).map((section) => ({
+      ...section,
+      title: `Not part of this approval: ${section.title.toLowerCase()}`,
+    })),
+    ...sections.filter((section) => !isHeld(section) && !isApplied(section)),
+  ];
 }

@@ -2,6 +2,7 @@
 import type { RunRecord } from '../../../core/journal.ts';
 import type { Plan } from '../../../core/plan.ts';
 import { Instant } from '../../../report/html.tsx';
+import { accountPath } from '../account-path.ts';
 import type { SectionPlace } from './paged-sections.tsx';
 import { PlanChanges } from './pending-plan.tsx';
 
@@ -39,7 +40,7 @@ export function RemainingChanges({ plan, run, isLast, place }: RemainingChangesP
         {when}
         {later}
       </p>
-      <PlanChanges plan={plan} at={`/accounts/${run.account}`} place={place} />
+      <PlanChanges plan={plan} at={accountPath(run.account)} place={place} />
     </section>
   );
 }

@@ -15,7 +15,7 @@ export interface RunListFilter {
 
 export interface RunListRequest {
   readonly filter: RunListFilter;
-  /** One run more than a page shows, to know whether another page follows. */
+  /** One run more than a page shows: it shows whether another page follows. */
   readonly query: RunFilter & { readonly after?: string };
   /** What is wrong with the parts that are ignored. */
   readonly problems: readonly string[];

@@ -3,6 +3,7 @@ import type { RunDetail, RunProgress } from '../../../core/journal-reader.ts';
 import { Facts, Headline, Instant, Summary } from '../../../report/html.tsx';
 import { runDocument } from '../../../report/run-report.ts';
 import type { Visitor } from '../context.ts';
+import { AccountLink } from './account-link.tsx';
 import { Layout } from './layout.tsx';
 import { LiveProgress, RELOAD_AFTER_S } from './live-progress.tsx';
 import { PagedSections, type SectionPlace } from './paged-sections.tsx';
@@ -27,7 +28,7 @@ export function RunPage({ report, progress, place, nowMs, visitor }: RunPageProp
       {...(progress === null ? {} : { reloadAfterS: RELOAD_AFTER_S })}
     >
       <h1>
-        Run of <a href={`/accounts/${encodeURIComponent(account)}`}>{account}</a>
+        Run of <AccountLink name={account} />
       </h1>
       <p>
         <StatusBadge status={status} /> {errorCode === null ? null : <code>{errorCode}</code>}

@@ -4,6 +4,8 @@ import { visible } from '../../../report/escape-invisible.ts';
 import { statusTone } from '../../../report/run-status.ts';
 import { Instant } from '../../../report/html.tsx';
 import { duration, elapsedMs } from '../../../report/formatting.ts';
+import { AccountLink } from './account-link.tsx';
+import { ColumnHeads } from './column-heads.tsx';
 import { RelativeInstant } from './relative-instant.tsx';
 
 /** The status of a run, coloured. */
@@ -25,29 +27,20 @@ interface RunTableProps {
 }
 
 const COUNTS = [
-  ['Created', 'created', 'good'],
-  ['Deleted', 'deleted', 'bad'],
-  ['Held', 'held', 'warn'],
-  ['Failed', 'failed', 'bad'],
+  { head: 'Created', key: 'created', planned: 'plannedCreates', tone: 'good' },
+  { head: 'Deleted', key: 'deleted', planned: 'plannedDeletes', tone: 'bad' },
+  { head: 'Held', key: 'held', planned: null, tone: 'warn' },
+  { head: 'Failed', key: 'failed', planned: null, tone: 'bad' },
 ] as const;
 
 /** The runs, in the given order. */
 export function RunTable({ runs, nowMs, hasAccounts = false }: RunTableProps) {
   return (
     <table class={`cards runs ${hasAccounts ? 'several' : ''}`}>
-      <thead>
-        <tr>
-          <th scope="col">Started (UTC)</th>
-          {hasAccounts ? <th scope="col">Account</th> : null}
-          <th scope="col">Status</th>
-          <th scope="col">Trigger</th>
-          {[...COUNTS.map(([head]) => head), 'Duration'].map((head) => (
-            <th scope="col" class="number">
-              {head}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <ColumnHeads
+        texts={['Started (UTC)', ...(hasAccounts ? ['Account'] : []), 'Status', 'Trigger']}
+        numbers={[...COUNTS.map(({ head }) => head), 'Duration']}
+      />
       <tbody>
         {runs.map((run) => (
           <tr>
@@ -64,16 +57,20 @@ export function RunTable({ runs, nowMs, hasAccounts = false }: RunTableProps) {
             </th>
             {hasAccounts ? (
               <td class="name" data-head="Account">
-                <a href={`/accounts/${encodeURIComponent(run.account)}`}>{visible(run.account)}</a>
+                <AccountLink name={run.account} />
               </td>
             ) : null}
             <td data-head="Status">
               <StatusBadge status={run.status} />
             </td>
             <td data-head="Trigger">{visible(`${run.trigger}, ${run.mode}`)}</td>
-            {COUNTS.map(([head, key, tone]) => (
+            {COUNTS.map(({ head, key, planned, tone }) => (
               <td class="number" data-head={head}>
-                <RunCount run={run} of={run[key]} tone={tone} />
+                {run.status === 'planned' && planned !== null ? (
+                  <PlannedCount of={run[planned]} />
+                ) : (
+                  <RunCount run={run} of={run[key]} tone={tone} />
+                )}
               </td>
             ))}
             <td class="number" data-head="Duration">
@@ -84,6 +81,11 @@ export function RunTable({ runs, nowMs, hasAccounts = false }: RunTableProps) {
       </tbody>
     </table>
   );
+}
+
+/** A run that only planned has done nothing; what it would do is more useful than a zero. */
+function PlannedCount({ of }: { readonly of: number | null }) {
+  return <span class="quiet">{of === null ? '–' : of === 0 ? '0' : `${of} planned`}</span>;
 }
 
 interface RunCountProps {

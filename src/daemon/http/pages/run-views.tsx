@@ -15,7 +15,7 @@ export function runShownBy(view: RunView): string | null {
   if (view.type === 'run') return view.id;
   const { pending, lastRun } = view.account;
   if (pending !== null) {
-    // The latest run with this plan knows best what is held, and why.
+    // The latest run with this plan has the newest reasons of what is held.
     const latest = view.runs.find(
       ({ planDigest, status }) => planDigest === pending.digest && status !== 'running',
     );

@@ -1,8 +1,8 @@
 // The page at /runs: the runs of all accounts, newest first, filtered as `rolecall history` does.
 import type { RunRecord } from '../../../core/journal.ts';
 import { RUN_STATUSES } from '../../../core/journal.ts';
-import { visible } from '../../../report/escape-invisible.ts';
 import type { Visitor } from '../context.ts';
+import { FilterForm } from './filter-form.tsx';
 import { Layout, Live } from './layout.tsx';
 import { Notice } from './notice.tsx';
 import { Pager } from './pager.tsx';
@@ -17,13 +17,33 @@ interface RunsPageProps {
   readonly visitor: Visitor | undefined;
 }
 
+const STATUS_OPTIONS = RUN_STATUSES.map((status) => [status, status] as const);
+
 export function RunsPage({ request: { filter, problems }, runs, nowMs, visitor }: RunsPageProps) {
   const shown = runs.slice(0, RUNS_SHOWN);
   const isFiltered = filter.account !== '' || filter.status !== '' || filter.since !== '';
   return (
     <Layout title="Runs" visitor={visitor} current="runs">
       <h1>Runs</h1>
-      <FilterForm filter={filter} isFiltered={isFiltered} />
+      <FilterForm
+        at="/runs"
+        search={{ label: 'Account', name: 'account', value: filter.account }}
+        choice={{ label: 'Status', name: 'status', options: STATUS_OPTIONS, value: filter.status }}
+        showAll={isFiltered ? 'Show all runs' : null}
+      >
+        <label>
+          Not older than
+          <input
+            type="text"
+            name="since"
+            value={filter.since}
+            placeholder="24h, 7d"
+            size={8}
+            maxlength={20}
+            autocomplete="off"
+          />
+        </label>
+      </FilterForm>
       <Notice tone="warn" title="A part of the filter is ignored." lines={problems} />
       <Live>
         {shown.length === 0 ? (
@@ -40,55 +60,6 @@ export function RunsPage({ request: { filter, problems }, runs, nowMs, visitor }
 function nothing({ after }: RunListFilter, isFiltered: boolean): string {
   if (after !== '') return 'There are no older runs.';
   return isFiltered ? 'No run matches the filter.' : 'No account has run yet.';
-}
-
-function FilterForm({
-  filter,
-  isFiltered,
-}: {
-  readonly filter: RunListFilter;
-  readonly isFiltered: boolean;
-}) {
-  return (
-    <form class="filter" method="get" action="/runs" role="search">
-      <label>
-        Account
-        <input
-          type="search"
-          name="account"
-          value={visible(filter.account)}
-          maxlength={255}
-          autocomplete="off"
-          spellcheck={false}
-        />
-      </label>
-      <label>
-        Status
-        <select name="status">
-          <option value="">all</option>
-          {RUN_STATUSES.map((status) => (
-            <option value={status} selected={status === filter.status}>
-              {status}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Not older than
-        <input
-          type="text"
-          name="since"
-          value={filter.since}
-          placeholder="24h, 7d"
-          size={8}
-          maxlength={20}
-          autocomplete="off"
-        />
-      </label>
-      <button type="submit">Filter</button>
-      {isFiltered ? <a href="/runs">Show all runs</a> : null}
-    </form>
-  );
 }
 
 /** Each page begins behind a run, so that runs that start meanwhile move no row to another page. */

@@ -1,8 +1,16 @@
 // The form for the token, and the page that makes a browser repeat its request.
 import { Layout } from './layout.tsx';
 
-/** `next` is the address after the sign-in, `problem` why the last attempt failed. */
-export function SignInPage({ next, problem }: { readonly next: string; readonly problem?: string }) {
+interface SignInPageProps {
+  /** The address after the sign-in. */
+  readonly next: string;
+  /** Why the last attempt failed. */
+  readonly problem?: string;
+  /** Whether the browser sent the form of an action, which was not performed. */
+  readonly isNotDone?: boolean;
+}
+
+export function SignInPage({ next, problem, isNotDone = false }: SignInPageProps) {
   return (
     <Layout title="Sign in">
       <form class="sign-in" method="post" action="/sign-in">
@@ -12,7 +20,13 @@ export function SignInPage({ next, problem }: { readonly next: string; readonly 
             {problem}
           </p>
         )}
+        {isNotDone ? (
+          <p class="notice warn">
+            Your session has ended, so nothing was done. Sign in, then repeat the action.
+          </p>
+        ) : null}
         <input type="hidden" name="next" value={next} />
+        {isNotDone ? <input type="hidden" name="not-done" value="yes" /> : null}
         {/* For password managers, which need a user name. */}
         <input type="text" name="username" value="rolecall" autocomplete="username" hidden />
         <label for="token">Token of this server</label>

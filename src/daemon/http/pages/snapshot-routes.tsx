@@ -3,6 +3,7 @@ import type { Hono } from 'hono';
 import type { SnapshotRecord } from '../../../core/snapshots.ts';
 import type { DaemonApi } from '../../daemon-api.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';
+import { ACCOUNT, accountPath } from '../account-path.ts';
 import { answerFailure } from '../failure.tsx';
 import { listsNotShown, NO_ACCOUNT, NO_LISTS, NO_SNAPSHOT, TOO_MANY_LARGE_RUNS } from '../refusals.ts';
 import type { SnapshotView } from '../snapshot-view.ts';
@@ -38,7 +39,7 @@ export function addSnapshotPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }
       <SnapshotsPage
         account={account}
         snapshots={snapshots.slice(0, SNAPSHOTS)}
-        olderAt={next === undefined ? null : `/accounts/${account}/snapshots?until=${next.takenAt}`}
+        olderAt={next === undefined ? null : `${accountPath(account)}/snapshots?until=${next.takenAt}`}
         nowMs={nowMs()}
         visitor={context.get('visitor')}
       />
@@ -55,7 +56,7 @@ export function addSnapshotPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }
 
   /** Adds a page below that of a configured account. */
   function addPage(path: string, answer: (context: HttpContext, account: string) => Promise<Response>): void {
-    app.get(`/accounts/:name{[A-Za-z0-9._-]+}/${path}`, async (context) => {
+    app.get(`/accounts/${ACCOUNT}/${path}`, async (context) => {
       const account = context.req.param('name') ?? '';
       return (await daemon.account(account)) === null
         ? await answerFailure(context, NO_ACCOUNT)

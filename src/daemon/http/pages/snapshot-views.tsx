@@ -5,6 +5,7 @@ import type { SnapshotReader, SnapshotRecord } from '../../../core/snapshots.ts'
 import { type AccountUsage, accountUsage } from '../../../core/usage.ts';
 import type { AccountDifference } from '../../../report/diff-report.ts';
 import { sortedNaturally } from '../../../report/natural-order.ts';
+import { accountPath } from '../account-path.ts';
 import type { SnapshotView } from '../snapshot-view.ts';
 import { DifferencePage } from './difference-page.tsx';
 import { pageText } from './page-text.ts';
@@ -23,7 +24,7 @@ export async function renderSnapshotView(view: SnapshotView, reader: SnapshotRea
     <DifferencePage
       account={to.account}
       difference={await differenceOf(from, to, reader)}
-      at={`/accounts/${to.account}/difference?from=${from.id}&to=${to.id}`}
+      at={`${accountPath(to.account)}/difference?from=${from.id}&to=${to.id}`}
       place={place}
       visitor={visitor}
     />,

@@ -2,6 +2,7 @@
 import { listSize, type SnapshotRecord } from '../../../core/snapshots.ts';
 import { instant } from '../../../report/formatting.ts';
 import { Instant } from '../../../report/html.tsx';
+import { accountPath } from '../account-path.ts';
 import type { Visitor } from '../context.ts';
 import { AccountHeading } from './account-heading.tsx';
 import { Layout } from './layout.tsx';
@@ -31,7 +32,7 @@ export function SnapshotsPage({ account, snapshots, olderAt, nowMs, visitor }: S
       {snapshots.length === 0 ? (
         <p class="quiet">No lists of this account are stored.</p>
       ) : (
-        <form method="get" action={`/accounts/${account}/difference`}>
+        <form method="get" action={`${accountPath(account)}/difference`}>
           <p>
             <button type="submit">Show the changes between two</button>
           </p>
@@ -102,7 +103,7 @@ function SnapshotRow({ snapshots, index, snapshot, nowMs }: SnapshotRowProps) {
         {before === undefined ? null : isSame(before, snapshot) ? (
           <span class="quiet">nothing changed</span>
         ) : (
-          <a href={`/accounts/${account}/difference?from=${before.id}&to=${id}`}>changes</a>
+          <a href={`${accountPath(account)}/difference?from=${before.id}&to=${id}`}>changes</a>
         )}
       </td>
     </tr>

@@ -3,6 +3,7 @@ import type { SnapshotRecord } from '../../../core/snapshots.ts';
 import type { AccountUsage } from '../../../core/usage.ts';
 import { Instant, Summary } from '../../../report/html.tsx';
 import { usageDocument } from '../../../report/usage-report.ts';
+import { accountPath } from '../account-path.ts';
 import type { Visitor } from '../context.ts';
 import { AccountHeading } from './account-heading.tsx';
 import { Layout } from './layout.tsx';
@@ -29,7 +30,7 @@ export function UsagePage({ snapshot, usage, place, visitor }: UsagePageProps) {
       {summary === undefined ? null : <Summary line={summary} />}
       <PagedSections
         sections={sections}
-        at={`/accounts/${account}/usage`}
+        at={`${accountPath(account)}/usage`}
         place={place}
         open={sections.map(({ title }) => title).filter((title) => title.startsWith('Unused'))}
       />

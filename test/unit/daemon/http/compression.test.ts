@@ -1,4 +1,4 @@
-// Compressed answers: which encoding, of what, and what caches must know.
+// Compressed answers: which encoding, of what, and what caches must consider.
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
@@ -44,7 +44,7 @@ it.each([
 });
 
 it.each(['', 'identity', 'deflate', 'gzip;q=0', 'br;q=0.0, *;q=0'])(
-  'an answer to “Accept-Encoding: %s” is not compressed, and caches know that it could be',
+  'an answer to “Accept-Encoding: %s” is not compressed, and caches can see that it could be',
   async (accepted) => {
     const { url } = await start();
     const { headers, body } = await fetchRaw(url, '/', accepted);

@@ -37,6 +37,82 @@ describe('the page of an account', () => {
     expect(page).not.toContain('Remaining changes');
   });
 
+  it('shows what an approval applies before what stays held', async () => {
+    const operations = [create('New'), remove('Old', ['p1'])];
+    const plan = makePlan({ operations, held: [hold('Perl')], leftAlone: [] });
+    const account = makeAccount('a', { pending: { ...PENDING, digest: plan.digest } });
+    const page = await pageOf('/accounts/a', { accounts: [account], runs: [ended(plan)] });
+    const places = ['To delete', 'To create', 'Not part of this approval: held (1)', 'Perl'].map((text) =>
+      page.indexOf(text),
+    );
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(places[0]).toBeGreaterThan(0);
+    expect(page).toMatch(/Approve this plan[^<]*<\/button><\/form><\/div><p>Held changes stay held\.</);
+  });
+
+  it('shows the command that approves where nothing can be changed over HTTP', async () => {
+    const plan = makePlan({ operations: [create('New')], held: [] });
+    const accounts = [makeAccount('a', { pending: { ...PENDING, digest: plan.digest } })];
+    const stage = { accounts, runs: [ended(plan)] };
+    const command = `<code>rolecall approve a ${plan.digest}</code>`;
+    const { get } = await start({ tokens: [] }, stage);
+    const page = (await get('/accounts/a', HTML)).text;
+    expect(page).toContain(command);
+    expect(page).not.toContain('Held changes stay held');
+    // A reader may be somebody who must not approve.
+    expect((await (await start({}, stage)).get('/accounts/a', { ...READER, ...HTML })).text).not.toContain(
+      'rolecall approve',
+    );
+  });
+
+  it('has the badges of the list of accounts', async () => {
+    const parts = { pending: PENDING, activity: 'queued', backoffUntil: '2026-11-21T06:40:00.000Z' } as const;
+    const account = makeAccount('a', { ...parts, lastRun: makeRun({ status: 'failed', held: 2 }) });
+    const { get } = await start({}, { accounts: [account] });
+    const badges = async (path: string, from: string) => {
+      const [, text = ''] = (await get(path, { ...BEARER, ...HTML })).text.split(from);
+      return [...(text.split('</p>')[0]?.split('</td>')[0] ?? '').matchAll(/<span class="badge[^<]*/g)].map(
+        ([badge]) => badge,
+      );
+    };
+    const onPage = await badges('/accounts/a', '</h1>');
+    expect(onPage).toHaveLength(5);
+    expect(onPage.join()).toMatch(/failed.*waiting for approval.*held.*queued.*backing off/);
+    expect(await badges('/', 'data-head="State">')).toEqual(onPage);
+  });
+
+  it('shows the errors of a file whose name is not a name of an account', async () => {
+    const name = 'acme eu & <sons> 100%';
+    const issues = [`accounts/${name}.yaml:1:1: not a valid account name`];
+    const account = makeAccount(name, { valid: false, issues, lastRun: makeRun({ account: name }) });
+    const odd = makeAccount('line\nbreak', { valid: false, issues });
+    const { get, url, post, recorded } = await start({}, { accounts: [account, odd] });
+    const headers = { ...BEARER, ...HTML };
+    const list = (await get('/', headers)).text;
+    const [, path = ''] = /href="(\/accounts\/[^"]+)"/.exec(list) ?? [];
+    expect(path).toBe(`/accounts/${encodeURIComponent(name)}`);
+    // No address can contain a line break.
+    expect(list).toContain('line\\u000abreak<div class="note">');
+    const page = await get(path, headers);
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining('not a valid account name')]);
+    for (const [, target = ''] of page.text.matchAll(/href="(\/(?:accounts|runs)[^"]*)"/g)) {
+      const answer = await get(target.replaceAll('&amp;', '&'), headers);
+      expect([target, answer.status]).toEqual([target, 200]);
+      expect(answer.text).not.toContain('is ignored');
+    }
+    // Signing in leads there, too.
+    expect((await get(path, HTML)).text).toContain(`name="next" value="${path}"`);
+    const pressed = await post(`${path}/sync`, { ...headers, origin: url });
+    expect([pressed.status, pressed.headers.get('location')]).toEqual([303, path]);
+    expect(recorded.commands).toEqual([`sync ${name}`]);
+  });
+
+  it('leads to its lists only when some are stored', async () => {
+    const links = /accounts\/acme-eu\/(usage|snapshots)/;
+    expect(await pageOf('/accounts/acme-eu', { snapshots: SNAPSHOTS })).toMatch(links);
+    expect(await pageOf('/accounts/acme-eu', { snapshots: [] })).not.toMatch(links);
+  });
+
   it('has no button that approves while a run makes another plan, and is not loaded again under a person', async () => {
     const plan = makePlan({ operations: [create('New')] });
     const waiting = { pending: { ...PENDING, digest: plan.digest }, activity: 'queued' } as const;

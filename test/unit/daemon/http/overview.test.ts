@@ -171,6 +171,22 @@ describe('the page of all runs', () => {
     expect(text).not.toContain('rel="next"');
   });
 
+  it('shows what a run that only planned would do, in place of what it did', async () => {
+    const plans = { many: [12, 3], none: [0, 0], old: [null, null] } as const;
+    const runs = Object.entries(plans).map(([account, [plannedCreates, plannedDeletes]]) =>
+      makeDetail({ run: makeRun({ account, status: 'planned', plannedCreates, plannedDeletes }) }),
+    );
+    const { get } = await browse({ runs });
+    const text = await get('/runs');
+    const counts = (account: string) =>
+      [...rowOf(text, account).matchAll(/(?:Created|Deleted)"><span class="quiet">([^<]*)</g)].map(
+        ([, count]) => count,
+      );
+    expect(counts('many')).toEqual(['12 planned', '3 planned']);
+    expect(counts('none')).toEqual(['0', '0']);
+    expect(counts('old')).toEqual(['–', '–']);
+  });
+
   it('is filtered as `history` is, ignores empty fields, and reports what is wrong', async () => {
     const { get, running } = await browse({ runs: [] });
     expect(await get('/runs?account=&status=&since=')).toContain('No account has run yet.');

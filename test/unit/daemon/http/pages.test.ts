@@ -2,22 +2,39 @@
 import { Script } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { hold, makeOperation, makePlan, makeRun } from '../../report/samples.ts';
-import { FORM, HTML, makeAccount, makeDetail, PENDING, RUN_ID, signIn, start } from './stage.ts';
-import type { Running } from './stage.ts';
+import { FORM, HTML, makeAccount, makeDetail, PENDING, RUN_ID, signIn, start, TOKEN } from './stage.ts';
+import type { Answer, Running } from './stage.ts';
 
 const HOSTILE = '<script>alert(1)</script>"\'&\u202e\u0000\u200b`';
 
-/** A browser that has signed in. */
+/** A browser that has signed in. It keeps cookies. */
 async function browse(running: Running) {
-  const session = await signIn(running);
+  const { cookie: session } = await signIn(running);
+  const cookies = new Map([session.split('=', 2) as [string, string]]);
+  const headers = () => ({
+    ...HTML,
+    cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+  });
+  const keep = (answer: Answer): Answer => {
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (/; Max-Age=0(;|$)/.test(line)) cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    return answer;
+  };
   return {
-    get: async (path: string) => (await running.get(path, { ...session, ...HTML })).text,
-    head: (path: string) => running.send('HEAD', path, { ...session, ...HTML }),
-    press: (path: string, form: Readonly<Record<string, string>> = {}) =>
-      running.post(
-        path,
-        { ...session, ...HTML, ...FORM, origin: running.url },
-        new URLSearchParams(form).toString(),
+    cookies,
+    get: async (path: string, more: Readonly<Record<string, string>> = {}) =>
+      keep(await running.get(path, { ...headers(), ...more })).text,
+    head: async (path: string) => keep(await running.send('HEAD', path, headers())),
+    press: async (path: string, form: Readonly<Record<string, string>> = {}) =>
+      keep(
+        await running.post(
+          path,
+          { ...headers(), ...FORM, origin: running.url },
+          new URLSearchParams(form).toString(),
+        ),
       ),
   };
 }
@@ -169,7 +186,7 @@ describe('the page of an account', () => {
 
   it('shows the result of a button once, in that session, on the page of that account, within a minute', async () => {
     let nowMs = 0;
-    const running = await start({ steadyMs: () => nowMs });
+    const running = await start({ nowMs: () => nowMs });
     const [one, other] = [await browse(running), await browse(running)];
     const isShown = async ({ get }: typeof one, path = '/accounts/acme-us') =>
       (await get(path)).includes('role="status"');
@@ -179,17 +196,70 @@ describe('the page of an account', () => {
     await one.head('/accounts/acme-us');
     expect(await isShown(one)).toBe(true);
     expect(await isShown(one)).toBe(false);
-    expect(await isShown(one, '/accounts/acme-us?said=approved')).toBe(false);
+    expect(await isShown(one, '/accounts/acme-us?outcome=approved')).toBe(false);
     await one.press('/accounts/acme-us/sync');
     nowMs = 60_000;
     expect(await isShown(one)).toBe(false);
   });
 
-  it('asks for the token again when the session ended before the button was pressed', async () => {
+  it('shows the result of a button while the run works, until it ends or the reader visits another page', async () => {
     const running = await start();
-    const answer = await running.post('/accounts/acme-eu/sync', { ...HTML, ...FORM, origin: running.url });
-    expect([answer.status, answer.text]).toEqual([401, expect.stringContaining('name="token"')]);
-    expect(running.recorded.commands).toEqual([]);
+    const browser = await browse(running);
+    const isShown = async (from = '') =>
+      (
+        await browser.get('/accounts/acme-us', from === '' ? {} : { referer: `${running.url}${from}` })
+      ).includes('role="status"');
+    const change = (activity: 'queued' | 'running' | 'idle') => {
+      running.stage.accounts = [makeAccount('acme-us', { activity })];
+    };
+    for (const end of [async () => change('idle'), async () => await isShown('/')]) {
+      change('queued');
+      await browser.press('/accounts/acme-us/sync');
+      for (let loads = 0; loads < 3; loads += 1) expect(await isShown()).toBe(true);
+      change('running');
+      expect(await isShown('/accounts/acme-us?group=created')).toBe(true);
+      await end();
+      expect(await isShown()).toBe(false);
+    }
+  });
+
+  it('shows no result that another session, another key or nobody signed', async () => {
+    const running = await start();
+    const [one, other] = [await browse(running), await browse(running)];
+    await one.press('/accounts/acme-us/sync');
+    const message = one.cookies.get('rolecall_message') ?? '';
+    const forged = [message, message.replace('queued', 'approved'), message.replace(/\..*/, ''), 'x', ''];
+    for (const value of forged) {
+      other.cookies.set('rolecall_message', value);
+      expect(await other.get('/accounts/acme-us')).not.toContain('role="status"');
+    }
+    expect(await one.get('/accounts/acme-us')).toContain('role="status"');
+  });
+
+  it('leads back to the page of the form, without doing anything, when the session has ended', async () => {
+    const running = await start();
+    const { post, url, recorded } = running;
+    const refused = await post('/accounts/acme-eu/pause', { ...HTML, ...FORM, origin: url }, 'reason=x');
+    expect(refused.status).toBe(401);
+    for (const text of ['nothing was done', 'name="next" value="/accounts/acme-eu"', 'name="not-done"']) {
+      expect(refused.text).toContain(text);
+    }
+    const form = { next: '/accounts/acme-eu', 'not-done': 'yes', token: 'wrong' };
+    const send = (fields: Readonly<Record<string, string>>) =>
+      post('/sign-in', { ...HTML, ...FORM, origin: url }, new URLSearchParams(fields).toString());
+    expect((await send(form)).text).toContain('name="not-done"');
+    const signedIn = await send({ ...form, token: TOKEN });
+    expect([signedIn.status, signedIn.headers.get('location')]).toEqual([303, '/accounts/acme-eu']);
+    const cookie = signedIn.headers
+      .getSetCookie()
+      .map((line) => line.split(';')[0])
+      .join('; ');
+    const page = (await running.get('/accounts/acme-eu', { ...HTML, cookie })).text;
+    expect(page).toMatch(/class="notice warn" role="status">Your session had ended, so nothing was done\./);
+    expect(recorded.commands).toEqual([]);
+    // Neither a form of nothing nor a page that was only requested is reported as not done.
+    expect((await running.get('/accounts/acme-eu', HTML)).text).not.toContain('not-done');
+    expect((await post('/sign-out', { ...HTML, origin: url })).text).not.toContain('not-done');
   });
 });
 

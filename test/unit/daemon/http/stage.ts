@@ -24,6 +24,8 @@ export const READER = { authorization: `Bearer ${READ_TOKEN}` };
 export const BEARER = { authorization: `Bearer ${TOKEN}` };
 export const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
+export const SESSION_KEY = 'a key that signs the cookies of sessions';
+
 export const RUN_ID = '0193a5c2-7b1e-7c3d-8e4f-5a6b7c8d9e0f';
 
 export function makeAccount(name: string, parts: Partial<AccountView> = {}): AccountView {
@@ -299,6 +301,7 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
       { name: 'http', role: 'operate', token: new Secret(TOKEN) },
       { name: 'ci', role: 'read', token: new Secret(READ_TOKEN) },
     ],
+    sessionKey: new Secret(SESSION_KEY),
     trustedProxies: [],
     daemon: memoryDaemon(stage, recorded),
     async showPage(view, signal) {
