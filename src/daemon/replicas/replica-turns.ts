@@ -83,7 +83,7 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     try {
       const { schedules, commit } = await options.readConfiguration();
       const generation = await findGeneration(commit, { ...options, replicaId: identity.id });
-      await store.update(generation, table.due(schedules, identity.nowMs()));
+      await store.update(generation, commit?.dirty ?? false, table.due(schedules, identity.nowMs()));
       configuration = { generation, commit: commit?.sha ?? null };
       const nowWaiting = await store.waitingForNewer(generation);
       if (nowWaiting > 0 && waiting === 0)

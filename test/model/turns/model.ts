@@ -4,7 +4,7 @@ import type { Commit } from './script.ts';
 import { ACCOUNTS } from './script.ts';
 
 const MINUTE = 60_000;
-export const LEASE_MS = 60_000;
+export const LEASE_MS = 150_000;
 
 export interface ModelTurn {
   lane: string;
@@ -12,6 +12,7 @@ export interface ModelTurn {
   digest: string;
   gen: number;
   isBroken: boolean;
+  isDirty: boolean;
   isRemoved: boolean;
   due: number | null;
   tick: number | null;
@@ -118,7 +119,7 @@ export class Model {
     this.bury();
   }
 
-  reload(gen: number, commit: Commit): void {
+  reload(gen: number, isDirty: boolean, commit: Commit): void {
     for (const account of ACCOUNTS) {
       const part = commit[account];
       const turn = this.turns.get(account);
@@ -138,6 +139,7 @@ export class Model {
             isBroken: part.isBroken,
           },
           ...{
+            isDirty,
             isRemoved: false,
             due: wanted.dueMs,
             tick: wanted.tickMs,
@@ -155,7 +157,8 @@ export class Model {
         turn.isBroken === part.isBroken &&
         !turn.isRemoved &&
         turn.lane === lane;
-      if (isSame) continue;
+      if (isSame && !(turn.isDirty && turn.gen < gen)) continue;
+      turn.isDirty = isDirty;
       this.change(turn, part, { gen, wanted, lane });
     }
   }

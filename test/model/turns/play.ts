@@ -24,7 +24,7 @@ export type Figures = Record<string, number>;
 const ROWS = `
   select coalesce(jsonb_object_agg(account, jsonb_build_object(
     'lane', lane, 'minutes', schedule::int, 'digest', config_digest, 'gen', config_gen,
-    'isBroken', is_broken = 1, 'isRemoved', removed = 1, 'due', extract(epoch from due_at) * 1000,
+    'isBroken', is_broken = 1, 'isDirty', is_dirty = 1, 'isRemoved', removed = 1, 'due', extract(epoch from due_at) * 1000,
     'tick', extract(epoch from tick_at) * 1000, 'requested', requested,
     'lastTick', extract(epoch from last_tick_at) * 1000, 'backoff', extract(epoch from backoff_until) * 1000,
     'approved', approved_at, 'holder', holder, 'heldFor', held_for)), '{}') as turns,
@@ -138,9 +138,10 @@ class Story {
       case 'reload': {
         const commit = this.script.commits[step.commit] ?? {};
         process.gen = step.commit;
-        model.reload(step.commit, commit);
+        model.reload(step.commit, step.isDirty, commit);
         return await store.update(
           step.commit,
+          step.isDirty,
           ACCOUNTS.flatMap((name) => {
             const part = commit[name];
             return part === undefined ? [] : [scheduleOf(name, part, model.now)];

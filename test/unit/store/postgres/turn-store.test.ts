@@ -49,14 +49,16 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
   it('gives each due account to one replica, the longest due first', async () => {
     await store.register('one', '1', LEASE);
     await store.register('two', '1', LEASE);
-    await store.update(1, [
+    await store.update(1, false, [
       schedule('a', { dueMs: START + 3000 }),
       schedule('b', { dueMs: START + 1000 }),
       schedule('c', { dueMs: START + 2000 }),
       schedule('other', { lane: 'https://us', dueMs: START }),
     ]);
     expect(await claim('one')).toEqual([]);
-    expect((await store.claim('one', 1, [{ lane: 'https://eu', room: 1 }], ALL)).nextDueMs).toBe(START + 1000);
+    expect((await store.claim('one', 1, [{ lane: 'https://eu', room: 1 }], ALL)).nextDueMs).toBe(
+      START + 1000,
+    );
     await database.setClock(START + 5000);
     expect(names(await claim('one', 1, 2)).toSorted()).toEqual(['b', 'c']);
     expect(names(await claim('two'))).toEqual(['a']);
@@ -65,7 +67,7 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
 
   it('runs a synced account exactly once more after its run', async () => {
     await store.register('one', '1', LEASE);
-    await store.update(1, [schedule('a')]);
+    await store.update(1, false, [schedule('a')]);
     await database.setClock(START + MINUTE);
     const [first] = await claim('one');
     if (first === undefined) throw new Error('nothing was claimed');
@@ -87,11 +89,11 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
 
   it('returns the new schedule when it changed during the run', async () => {
     await store.register('one', '1', LEASE);
-    await store.update(1, [schedule('a')]);
+    await store.update(1, false, [schedule('a')]);
     await database.setClock(START + MINUTE);
     const [turn] = await claim('one');
     if (turn === undefined) throw new Error('nothing was claimed');
-    await store.update(1, [schedule('a', { schedule: '*/5 * * * *', digest: 'changed' })]);
+    await store.update(1, false, [schedule('a', { schedule: '*/5 * * * *', digest: 'changed' })]);
     const line = await store.end('one', turn, next(2));
     expect(line?.schedule).toBe('*/5 * * * *');
     if (line === null) return;
@@ -102,7 +104,7 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
   it('accepts nothing from a replica that was declared dead', async () => {
     await store.register('one', '1', LEASE);
     await store.register('two', '1', LEASE);
-    await store.update(1, [schedule('a')]);
+    await store.update(1, false, [schedule('a')]);
     await database.setClock(START + MINUTE);
     const [turn] = await claim('one');
     if (turn === undefined) throw new Error('nothing was claimed');
@@ -128,13 +130,13 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
   it('keeps what a newer commit changed from an older replica', async () => {
     await store.register('old', '1', LEASE);
     await store.register('new', '1', LEASE);
-    await store.update(1, [schedule('a'), schedule('b'), schedule('c')]);
-    await store.update(2, [
+    await store.update(1, false, [schedule('a'), schedule('b'), schedule('c')]);
+    await store.update(2, false, [
       schedule('a', { schedule: '0 * * * *', digest: 'newer' }),
       schedule('b'),
       schedule('d'),
     ]);
-    await store.update(1, [schedule('a'), schedule('b'), schedule('c')]);
+    await store.update(1, false, [schedule('a'), schedule('b'), schedule('c')]);
     expect(await database.query('select account, schedule, removed from turns order by account')).toEqual([
       { account: 'a', schedule: '0 * * * *', removed: 0 },
       { account: 'b', schedule: '* * * * *', removed: 0 },
@@ -148,8 +150,8 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
   });
 
   it('keeps the last good schedule of an account whose file is invalid', async () => {
-    await store.update(1, [schedule('a')]);
-    await store.update(2, [
+    await store.update(1, false, [schedule('a')]);
+    await store.update(2, false, [
       schedule('a', { isBroken: true, schedule: '*/15 * * * *', digest: 'x', lane: '' }),
     ]);
     expect(await database.query('select lane, schedule, config_gen::int as gen from turns')).toEqual([
@@ -173,7 +175,7 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
 
   it('starts one run for each approval', async () => {
     await store.register('one', '1', LEASE);
-    await store.update(1, [schedule('a')]);
+    await store.update(1, false, [schedule('a')]);
     expect(await store.approve('a', 'now')).toBe(true);
     expect(await store.approve('a', 'now')).toBe(false);
     const [turn] = await claim('one');
