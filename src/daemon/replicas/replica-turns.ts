@@ -71,11 +71,23 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     async onBeat({ replicas, isKnown }) {
       options.onReplicas(replicas);
       table.setNextRuns(await store.nextRuns());
-      // While a newer commit is missing here, it may be fetched, or all replicas may return to another one.
-      if (waiting > 0) isChanged = true;
+      await checkGeneration();
       if (isKnown) wake.abort();
     },
   });
+
+  /** Notices accounts that wait for a newer commit than that of this replica. */
+  async function checkGeneration(): Promise<void> {
+    const count = await store.waitingForNewer(configuration.generation);
+    if (count > 0 && waiting === 0)
+      log.warn(
+        { event: 'configuration_older', commit: configuration.commit, accounts: count },
+        'accounts that a newer commit changed wait for a replica that has it',
+      );
+    waiting = count;
+    // The commit may be fetched, or all replicas may have returned to another one.
+    if (count > 0) isChanged = true;
+  }
 
   async function upload(identity: Identity): Promise<void> {
     if (!isChanged) return;
@@ -85,13 +97,6 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
       const generation = await findGeneration(commit, { ...options, replicaId: identity.id });
       await store.update(generation, commit?.dirty ?? false, table.due(schedules, identity.nowMs()));
       configuration = { generation, commit: commit?.sha ?? null };
-      const nowWaiting = await store.waitingForNewer(generation);
-      if (nowWaiting > 0 && waiting === 0)
-        log.warn(
-          { event: 'configuration_older', commit: configuration.commit, accounts: nowWaiting },
-          'accounts that a newer commit changed wait for a replica that has it',
-        );
-      waiting = nowWaiting;
     } catch (error) {
       isChanged = true;
       throw error;

@@ -43,6 +43,9 @@ export async function play(script: Script, database: TurnDatabase, figures: Figu
   }
 }
 
+/** What one process does for itself. */
+type ProcessStep = Extract<Step, { place: Place }>;
+
 class Story {
   private readonly model = new Model(START);
   private readonly processes = new Map<Place, Process>();
@@ -98,12 +101,17 @@ class Story {
       case 'interrupt':
       case 'check':
         return await this.takeTurn(step);
-      default:
+      case 'register':
+      case 'beat':
+      case 'die':
+      case 'retire':
+      case 'reload':
+      case 'claim':
         return await this.takeProcess(step);
     }
   }
 
-  private async takeProcess(step: Extract<Step, { place: Place }>): Promise<void> {
+  private async takeProcess(step: ProcessStep): Promise<void> {
     const { model } = this;
     const { store } = this.database;
     const process = this.processes.get(step.place);
@@ -150,8 +158,6 @@ class Story {
       }
       case 'claim':
         return await this.claim(process, step);
-      case 'reap':
-        return;
     }
   }
 
@@ -160,8 +166,8 @@ class Story {
     const limits = { most, except: [] };
     const { turns } = await this.database.store.claim(process.id, process.gen, rooms, limits);
     const expected = this.model.claim(process.id, process.gen, LANES, { room, most });
-    const found = turns.map(({ account, requested, lastTickMs }) => [account, requested, lastTickMs]);
-    const wanted = expected.map(({ account, trigger, lastTick }) => [account, trigger, lastTick]);
+    const found = turns.map(({ account, requested, lastTickMs }) => `${account} ${requested} ${lastTickMs}`);
+    const wanted = expected.map(({ account, trigger, lastTick }) => `${account} ${trigger} ${lastTick}`);
     this.same(found.toSorted(), wanted.toSorted());
     for (const stored of turns) {
       const model = expected.find(({ account }) => account === stored.account);

@@ -149,6 +149,16 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     expect(names(await claim('new', 2)).toSorted()).toEqual(['a', 'd']);
   });
 
+  it('keeps settings that were read before they were committed from an older replica', async () => {
+    await store.update(1, false, [schedule('a')]);
+    await store.update(1, true, [schedule('a', { digest: 'changed' })]);
+    await store.update(2, false, [schedule('a', { digest: 'changed' })]);
+    await store.update(1, false, [schedule('a')]);
+    expect(await database.query('select config_digest, config_gen::int as gen from turns')).toEqual([
+      { config_digest: 'changed', gen: 2 },
+    ]);
+  });
+
   it('keeps the last good schedule of an account whose file is invalid', async () => {
     await store.update(1, false, [schedule('a')]);
     await store.update(2, false, [
