@@ -2,7 +2,6 @@
 import type { Activity, RequestObserver } from '../core/progress.ts';
 import { visible } from '../report/escape-invisible.ts';
 import { isQuiet, showLive, showMessage } from './console.ts';
-import { createLiveBlock } from './live-block.ts';
 import { createProgressModel, type ProgressModel, type Work } from './progress-model.ts';
 import type { Step } from './progress-text.ts';
 
@@ -54,7 +53,7 @@ export function createProgress(): Progress {
   return {
     async during(work, run) {
       model = createProgressModel(work, () => (isStopping ? sent : null));
-      display = isQuiet() ? null : startDisplay(model);
+      display = isQuiet() ? null : await startDisplay(model);
       try {
         return await run(track);
       } finally {
@@ -100,12 +99,14 @@ interface Display {
   end(): void;
 }
 
-function startDisplay(model: ProgressModel): Display {
+async function startDisplay(model: ProgressModel): Promise<Display> {
   const isTerminal = Boolean(process.stderr.isTTY) && process.env['TERM'] !== 'dumb';
-  return isTerminal ? startBlock(model) : startLines(model);
+  return isTerminal ? await startBlock(model) : startLines(model);
 }
 
-function startBlock(model: ProgressModel): Display {
+async function startBlock(model: ProgressModel): Promise<Display> {
+  // Measuring the width of text takes a tenth of the time of a short command to load.
+  const { createLiveBlock } = await import('./live-block.ts');
   const block = createLiveBlock(process.stderr);
   const startedAtMs = performance.now();
   const timer = setInterval(() => {

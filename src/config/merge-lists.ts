@@ -73,7 +73,7 @@ export function openListMerger(): ListMerger {
   };
 }
 
-/** Adds an account's own list to its catalogs; undefined if that may change an entry of theirs or cause an issue. */
+/** Adds an account's own list to its catalogs; undefined if that may change a shared entry or cause an issue. */
 function addOwn(shared: SharedList, own: WrittenList): MergedList | undefined {
   const added: DesiredEntry[] = [];
   const nearKeys = new Set<string>();

@@ -14,10 +14,11 @@ neverShown.add(addressOrReference, {
     'url must be an address such as postgres://rolecall@db.example.com/rolecall?sslmode=verify-full without a password, or { env: NAME } or { file: PATH } (the value is not shown)',
 });
 
-const schemaName = z.string().regex(/^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}$/u);
-expectations.add(schemaName, {
-  expected: 'the name of a schema: lower-case letters, digits and "_", not starting with pg_',
-});
+export const SCHEMA_EXPECTED =
+  'the name of a schema: lower-case letters, digits and "_", not starting with pg_';
+
+const schemaName = z.string().refine(isSchemaName);
+expectations.add(schemaName, { expected: SCHEMA_EXPECTED });
 
 const postgresSchema = z.strictObject({
   url: addressOrReference.meta({
@@ -59,6 +60,10 @@ export function storeLocation(written: z.output<typeof storeSchema>, folder: str
   if (typeof written === 'string') return { file: path.resolve(folder, written) };
   const { url, ...rest } = written.postgres;
   return { postgres: { ...rest, url: typeof url === 'string' ? url : absoluteRef(url, folder) } };
+}
+
+export function isSchemaName(text: string): boolean {
+  return /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}$/u.test(text);
 }
 
 function isPublicAddress(text: string): boolean {

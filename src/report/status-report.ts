@@ -123,12 +123,8 @@ function statusReport(
     commitCell(status.lastRun),
     notesOf(status, nowMs).flatMap((note, index) => (index === 0 ? note : ['; ', ...note])),
   ]);
-  return listReport(
-    'rolecall status',
-    { columns, rows },
-    [totalText(accounts)],
-    replicaSections(replicas, nowMs),
-  );
+  const more = replicaSections(replicas, nowMs);
+  return listReport('rolecall status', { columns, rows }, [totalText(accounts)], more);
 }
 
 function driftCell(drift: AccountStatus['drift']): Line {

@@ -97,7 +97,7 @@ tbody th { font-weight: 600; }
 th.number, td.number { padding-right: 1.5rem; text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 time { white-space: nowrap; font-variant-numeric: tabular-nums; }
 table.report td, table.report tbody th { overflow-wrap: anywhere; }
-table.report thead th { min-width: 6rem; }
+table.report thead th:not(.number) { min-width: 6rem; }
 table.report thead th:nth-child(1) { width: 6rem; }
 table.report thead th:first-child:not(.number) + th:not(:last-child) { width: 14rem; }
 details { margin: 2rem 0; }

@@ -4,8 +4,8 @@ import type { JournalReader } from '../core/journal-reader.ts';
 import type { Journal } from '../core/ports.ts';
 import type { OperatorCommands } from '../core/operator.ts';
 import type { Outbox } from '../core/outbox.ts';
-import type { TurnStore } from '../core/turn-store.ts';
 import type { StoredSettings } from '../core/stored-settings.ts';
+import type { TurnStore } from '../core/turn-store.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { PERSON_PATIENCE_MS, RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import type { Database } from './tables.ts';
@@ -28,9 +28,9 @@ export interface Store {
   readonly reader: JournalReader;
   readonly operator: OperatorCommands;
   readonly outbox: Outbox;
+  readonly settings: StoredSettings;
   /** Where several processes share the schedules; null in a file. */
   readonly turns: TurnStore | null;
-  readonly settings: StoredSettings;
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
   /**
@@ -78,9 +78,9 @@ export function createStore(opened: OpenDatabase): Store {
     reader: withStoreErrors(opened, journalReader(db), PERSON_PATIENCE_MS),
     operator: withStoreErrors(opened, operatorCommands(db), PERSON_PATIENCE_MS),
     outbox: withStoreErrors(opened, createOutbox(db)),
+    settings: withStoreErrors(opened, storedSettings(db), PERSON_PATIENCE_MS),
     // Replicas try again themselves, as soon as they have checked their lease.
     turns: opened.turns === null ? null : withStoreErrors(opened, opened.turns, 0),
-    settings: withStoreErrors(opened, storedSettings(db), PERSON_PATIENCE_MS),
     ...withStoreErrors(opened, { check: () => opened.write() }, PERSON_PATIENCE_MS),
     ...withStoreErrors(opened, {
       prune: async (retention: ServiceSettings['retention'], nowMs: number) =>

@@ -86,6 +86,8 @@ export function createEnvironment(version: string): Environment {
     backupStore: async (service, file, onProgress) =>
       (await import('../store/backup-store.ts')).backupStore(await locationOf(service), file, onProgress),
     storeName: async (service) => (await import('../config/store-location.ts')).storeName(service),
+    copyStore: async (from, to, observers) =>
+      (await import('./copy-store.ts')).copyStore(from, to, observers),
     openReadable: async (service, options) =>
       (await import('./session.ts')).openReadable(version, service, options),
     async dumpAccount(configFile, service, account, contents) {

@@ -10,8 +10,8 @@ import { openLocation, storeName } from '../config/store-location.ts';
 import { trustPosted } from '../config/trust.ts';
 import { ConfigError } from '../core/errors.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
-import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
 import type { Secret } from '../core/secret.ts';
+import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
 import { LARGE_FROM } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
@@ -81,8 +81,8 @@ export async function serve(
   const { service, issues } = await files.read();
   if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
   const tokens = await readTokens(service, resolveSecret);
-  const location = await openLocation(service);
   const sessionKey = await configuredSessionKey(service, resolveSecret);
+  const location = await openLocation(service);
   const { log, sink } = await openLog(service.log, adaptHintsInLog);
   const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
   const closers: Process['closers'] = [];
@@ -90,18 +90,8 @@ export async function serve(
   const started = { version, pid: process.pid, config: path.resolve(configFile), store };
   log.info({ event: 'starting', ...started }, 'rolecall starts');
   try {
-    const opened = {
-      version,
-      configFile,
-      ignoreRetryAfter,
-      onListening,
-      service,
-      location,
-      files,
-      tokens,
-      sessionKey,
-    };
-    await run({ ...opened, signals, log, metrics, closers });
+    const opened = { version, configFile, ignoreRetryAfter, onListening, service, location, files, tokens };
+    await run({ ...opened, sessionKey, signals, log, metrics, closers });
     return 0;
   } finally {
     // Also after a failed start: the runs in progress end soon.

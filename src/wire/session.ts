@@ -11,8 +11,8 @@ import type {
 import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { AccountState } from '../core/ports.ts';
-import type { TurnStore } from '../core/turn-store.ts';
 import type { StoredSettings } from '../core/stored-settings.ts';
+import type { TurnStore } from '../core/turn-store.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { sha256 } from '../platform/digest.ts';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { arrayOf, type RunJson, type Scene, scene, TOKEN, tokenVariable } from '../support/scene.ts';
 import { hasTerminal, onTerminal, type TerminalOptions } from '../support/terminal.ts';
+import { isThorough, someOf } from '../support/thorough.ts';
 
 // eslint-disable-next-line no-control-regex
 const ESCAPES = /\u001B\[[0-9;?]*[A-Za-z]/g;
@@ -31,16 +32,21 @@ async function ask(s: Scene, args: readonly string[], options: TerminalOptions) 
 
 const report = (s: Scene, file: string): string => readFileSync(join(s.folder, file), 'utf8');
 
-test.skipIf(!hasTerminal).each([
-  ['no', 2],
+const REFUSALS = [
   ['', 2],
   ['yes please', 2],
-])('the answer “%s” to the apply question applies nothing and exits %i', async (answer, status) => {
-  const s = await drifted();
-  const asked = await ask(s, [], { answer });
-  expect([asked.status, s.writes()]).toEqual([status, []]);
-  expect(asked.output).toContain('Nothing was written.');
-});
+  ['no', 2],
+] as const;
+
+test.skipIf(!hasTerminal).each(someOf(REFUSALS, 2))(
+  'the answer “%s” to the apply question applies nothing and exits %i',
+  async (answer, status) => {
+    const s = await drifted();
+    const asked = await ask(s, [], { answer });
+    expect([asked.status, s.writes()]).toEqual([status, []]);
+    expect(asked.output).toContain('Nothing was written.');
+  },
+);
 
 test.skipIf(!hasTerminal)('Ctrl-C at the apply question applies nothing and exits 130', async () => {
   const s = await drifted();
@@ -83,27 +89,35 @@ test.skipIf(!hasTerminal)(
   },
 );
 
-test.skipIf(!hasTerminal)('the apply question does not mention deletes when there are none', async () => {
-  const s = await drifted({ file: 'skills: [Old, New]' });
-  const { output } = await ask(s, [], { answer: 'no' });
-  expect(output).toContain('Apply 1 create to acme?\nOnly');
-  expect(output).not.toContain('cannot be undone');
-});
+test.runIf(hasTerminal && isThorough)(
+  'the apply question does not mention deletes when there are none',
+  async () => {
+    const s = await drifted({ file: 'skills: [Old, New]' });
+    const { output } = await ask(s, [], { answer: 'no' });
+    expect(output).toContain('Apply 1 create to acme?\nOnly');
+    expect(output).not.toContain('cannot be undone');
+  },
+);
 
-test.skipIf(!hasTerminal).each([
-  ['--output', ['--output', 'report'], {}],
+const ELSEWHERE: readonly (readonly [string, readonly string[], TerminalOptions])[] = [
   ['a redirected stdout', [], { redirect: '> report' }],
   ['--output and JSON', ['--output', 'report', '--format', 'json'], {}],
+  ['--output', ['--output', 'report'], {}],
   ['a redirected stdout and Markdown', ['--format', 'markdown'], { redirect: '> report' }],
-])('with %s the terminal shows the plan above the apply question', async (_title, args, options) => {
-  const s = await drifted();
-  const { status, output } = await ask(s, args, { answer: 'no', ...options });
-  expect([status, s.writes()]).toEqual([2, []]);
-  const [shown = ''] = output.split('is accepted:');
-  for (const part of ['To create', 'New', 'To delete', 'Old', '1 person loses it'])
-    expect(shown).toContain(part);
-  expect(report(s, 'report')).toContain('New');
-});
+];
+
+test.skipIf(!hasTerminal).each(someOf(ELSEWHERE, 2))(
+  'with %s the terminal shows the plan above the apply question',
+  async (_title, args, options) => {
+    const s = await drifted();
+    const { status, output } = await ask(s, args, { answer: 'no', ...options });
+    expect([status, s.writes()]).toEqual([2, []]);
+    const [shown = ''] = output.split('is accepted:');
+    for (const part of ['To create', 'New', 'To delete', 'Old', '1 person loses it'])
+      expect(shown).toContain(part);
+    expect(report(s, 'report')).toContain('New');
+  },
+);
 
 test.skipIf(!hasTerminal)('apply shows the plan once when stdout is the terminal', async () => {
   const s = await drifted();
@@ -111,13 +125,16 @@ test.skipIf(!hasTerminal)('apply shows the plan once when stdout is the terminal
   expect(output.split('To create')).toHaveLength(2);
 });
 
-test.skipIf(!hasTerminal)('an empty line separates the plan and the report of the run', async () => {
-  const s = await drifted();
-  const { output } = await ask(s, [], { answer: 'yes', redirect: '> report' });
-  expect(output).toContain('is accepted:');
-  const [, run] = report(s, 'report').split('\n\nacme: ');
-  expect(run).toMatch(/^converged/);
-});
+test.runIf(hasTerminal && isThorough)(
+  'an empty line separates the plan and the report of the run',
+  async () => {
+    const s = await drifted();
+    const { output } = await ask(s, [], { answer: 'yes', redirect: '> report' });
+    expect(output).toContain('is accepted:');
+    const [, run] = report(s, 'report').split('\n\nacme: ');
+    expect(run).toMatch(/^converged/);
+  },
+);
 
 test.skipIf(!hasTerminal)('the JSON report of apply is a list of runs, whatever the answer is', async () => {
   const s = await drifted();

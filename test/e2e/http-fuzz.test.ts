@@ -1,12 +1,15 @@
 // A few hundred random HTTP requests; test/long/ sends twenty thousand.
 import { expect, test } from 'vitest';
 import { fuzz } from '../support/http-fuzz.ts';
+import { someOf } from '../support/thorough.ts';
 
-test.each([
+const SENDERS = [
   ['stranger', 250, 1],
   ['reader', 150, 2],
   ['local', 150, 3],
-] as const)(
+] as const;
+
+test.each(someOf(SENDERS, 2))(
   'random requests of a %s reveal and change nothing that is forbidden, and do not stop the daemon',
   async (who, count, seed) => {
     const { health, answered, loopMs } = await fuzz(who, count, seed);

@@ -1,10 +1,12 @@
-// Commands of the operator to a running daemon: approve, pause, resume and backup.
+// Commands of the operator to a running daemon: approve, pause, resume and backup. What an approval allows is tested in
+// unit/app/approval.test.ts; the long tests repeat it with daemons.
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQLite } from '../../src/platform/sqlite.ts';
 import { expect, test } from 'vitest';
 import { type Daemon, EVERY_SECOND, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { arrayOf, type RunJson, scene, type Scene, type SceneOptions } from '../support/scene.ts';
+import { isThorough } from '../support/thorough.ts';
 
 interface Stage {
   readonly s: Scene;
@@ -134,30 +136,33 @@ test('approve fails when no plan is pending', async () => {
   expect(await on.account()).toMatchObject({ pending: null, approved: null });
 });
 
-test('an approval lapses after 24 hours with a warning, and the plan stays pending', async () => {
-  const on = await stage(ONE_TO_CREATE);
-  const { s, daemon } = on;
-  const digest = await on.waiting();
-  await s.run(['pause', 'acme']);
-  expect((await s.run(['approve', 'acme', digest])).stdout).toContain('resume');
-  approvedHoursAgo(on, 24.1);
-  const late = await on.sync();
-  expect(late).toMatchObject({ status: 'planned', created: 0, planDigest: digest });
-  expect(lapsed(late)).toMatchObject([
-    { code: 'approval_lapsed', message: expect.stringContaining('24 hours') },
-  ]);
-  expect(daemon.events('approval_lapsed', 'acme')).toHaveLength(1);
-  expect((await s.run(['show', late.id])).stdout).toContain('approval_lapsed');
-  expect(await on.account()).toMatchObject({ pending: { digest }, approved: null });
-  expect(s.writes()).toEqual([]);
+test.runIf(isThorough)(
+  'an approval lapses after 24 hours with a warning, and the plan stays pending',
+  async () => {
+    const on = await stage(ONE_TO_CREATE);
+    const { s, daemon } = on;
+    const digest = await on.waiting();
+    await s.run(['pause', 'acme']);
+    expect((await s.run(['approve', 'acme', digest])).stdout).toContain('resume');
+    approvedHoursAgo(on, 24.1);
+    const late = await on.sync();
+    expect(late).toMatchObject({ status: 'planned', created: 0, planDigest: digest });
+    expect(lapsed(late)).toMatchObject([
+      { code: 'approval_lapsed', message: expect.stringContaining('24 hours') },
+    ]);
+    expect(daemon.events('approval_lapsed', 'acme')).toHaveLength(1);
+    expect((await s.run(['show', late.id])).stdout).toContain('approval_lapsed');
+    expect(await on.account()).toMatchObject({ pending: { digest }, approved: null });
+    expect(s.writes()).toEqual([]);
 
-  await s.run(['approve', 'acme', digest]);
-  approvedHoursAgo(on, 23.9);
-  const inTime = await on.sync();
-  expect(inTime).toMatchObject({ status: 'converged', created: 1 });
-  expect(lapsed(inTime)).toEqual([]);
-  expect(s.writes()).toEqual(['POST Zig']);
-});
+    await s.run(['approve', 'acme', digest]);
+    approvedHoursAgo(on, 23.9);
+    const inTime = await on.sync();
+    expect(inTime).toMatchObject({ status: 'converged', created: 1 });
+    expect(lapsed(inTime)).toEqual([]);
+    expect(s.writes()).toEqual(['POST Zig']);
+  },
+);
 
 test('an approved first plan is applied, and the deletes that it held are pending in the next plan', async () => {
   const on = await stage({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]' });
@@ -179,7 +184,7 @@ const CHANGES: readonly (readonly [string, (s: Scene) => void])[] = [
   ['a changed file leads to another plan', (s) => s.configure('skills: [Go, Nim, Zig]')],
 ];
 
-test.each(CHANGES)('an approval lapses with a warning when %s', async (_, change) => {
+test.runIf(isThorough).each(CHANGES)('an approval lapses with a warning when %s', async (_, change) => {
   const on = await stage(ONE_TO_CREATE);
   const { s } = on;
   const digest = await on.waiting();
@@ -198,7 +203,7 @@ test.each(CHANGES)('an approval lapses with a warning when %s', async (_, change
   expect(s.writes()).toEqual([]);
 });
 
-test('an approval stays valid after a change that does not change the plan', async () => {
+test.runIf(isThorough)('an approval stays valid after a change that does not change the plan', async () => {
   const on = await stage(ONE_TO_CREATE);
   const { s } = on;
   const digest = await on.waiting();
@@ -209,7 +214,7 @@ test('an approval stays valid after a change that does not change the plan', asy
   expect(await on.sync()).toMatchObject({ status: 'converged', created: 1, planDigest: digest });
 });
 
-test('an approval of a paused account is used after the account is resumed', async () => {
+test.runIf(isThorough)('an approval of a paused account is used after the account is resumed', async () => {
   const on = await stage({ ...ONE_TO_CREATE, file: `schedule: ${EVERY_SECOND}\nskills: [Go, Zig]` });
   const { s, daemon } = on;
   const digest = await on.waiting();

@@ -4,6 +4,7 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { readPostedFiles } from '../../src/workers/posted-files.ts';
 import { HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { makeWorkspace, writeAccount } from '../support/workspace.ts';
+import { isThorough } from '../support/thorough.ts';
 
 const SERVICE = 'accounts: accounts/*.yaml\n';
 const PROGRAM = new URL('../../dist/read-posted-files.js', import.meta.url);
@@ -37,7 +38,7 @@ async function serve() {
 
 test('of twelve large posted plans at once some are refused as busy, and health checks are answered meanwhile', async () => {
   const { daemon, post } = await serve();
-  const body = sharedCatalog(2, 5000);
+  const body = sharedCatalog(2, 1000);
   let worstMs = 0;
   let isDone = false;
   const probing = (async () => {
@@ -63,15 +64,18 @@ test('of twelve large posted plans at once some are refused as busy, and health 
   await daemon.stop();
 });
 
-test('posted accounts with too many names together are refused with the reason', async () => {
-  const { daemon, post } = await serve();
-  const { status, text } = await post(sharedCatalog(8));
-  expect([status, text]).toEqual([
-    400,
-    expect.stringMatching(/more than 300000 names together|takes too long/),
-  ]);
-  await daemon.stop();
-});
+test.runIf(isThorough)(
+  'posted accounts with too many names together are refused with the reason',
+  async () => {
+    const { daemon, post } = await serve();
+    const { status, text } = await post(sharedCatalog(8));
+    expect([status, text]).toEqual([
+      400,
+      expect.stringMatching(/more than 300000 names together|takes too long/),
+    ]);
+    await daemon.stop();
+  },
+);
 
 test('a posted body that fills the memory of its reader is refused, and the daemon keeps running', async () => {
   const { daemon, post } = await serve();

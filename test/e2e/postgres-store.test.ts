@@ -1,8 +1,8 @@
 // The program with its store in PostgreSQL: the same commands, and no password in any output.
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ownPostgres, hasPostgres, queryPostgres } from '../support/postgres.ts';
-import { scene } from '../support/scene.ts';
+import { freshPostgres, hasPostgres, ownPostgres, queryPostgres } from '../support/postgres.ts';
+import { type Scene, scene } from '../support/scene.ts';
 
 describe.skipIf(!hasPostgres)('a store in PostgreSQL', () => {
   test('serves the commands as a file does, and creates no file', async () => {
@@ -46,7 +46,10 @@ describe.skipIf(!hasPostgres)('a store in PostgreSQL', () => {
     const refused = cluster.url.replace('user=rolecall', 'user=reader&password=s3cr3t');
     for (const [url, why] of [
       [refused, /cannot be written by this user; check its role and its grants/u],
-      [refused.replace('/postgres?', '/nowhere?'), /nowhere, schema \S+: the database does not exist; create it/u],
+      [
+        refused.replace('/postgres?', '/nowhere?'),
+        /nowhere, schema \S+: the database does not exist; create it/u,
+      ],
       [refused.replace(cluster.socket, '/nowhere'), /ENOENT|not reachable|cannot be reached|connect/u],
     ] as const) {
       const { status, stderr, stdout } = await on.run(['plan'], { env: { ROLECALL_DATABASE_URL: url } });
@@ -56,3 +59,50 @@ describe.skipIf(!hasPostgres)('a store in PostgreSQL', () => {
     expect(on.writes()).toEqual([]);
   });
 });
+
+describe.skipIf(!hasPostgres)('copy-store', () => {
+  test('moves a store to PostgreSQL and back, with the same answers before and after', async () => {
+    const on = await scene({ file: 'skills: [Go]', skills: [{ id: '1', name: 'Perl' }] });
+    await on.plan();
+    await on.apply();
+    const before = await answers(on);
+    const { url, schema } = await freshPostgres();
+    const env = { ROLECALL_DATABASE_URL: url };
+    const there = await on.run(
+      ['copy-store', 'data/rolecall.db', 'env:ROLECALL_DATABASE_URL', '--to-schema', schema],
+      { env },
+    );
+    expect(there).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(
+        /^copied and verified 3 runs, \d+ rows in 12 tables, from \S+\/data\/rolecall\.db to PostgreSQL \S+, schema \S+\n$/u,
+      ),
+    });
+    on.serve({}, '', `{ postgres: { url: { env: ROLECALL_DATABASE_URL }, schema: ${schema} } }`);
+    expect(await answers(on, env)).toEqual(before);
+    const again = await on.run(['copy-store', 'data/rolecall.db', url, '--to-schema', schema]);
+    expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('nothing was copied')]);
+    expect((await on.run(['copy-store', url, 'back.db', '--from-schema', schema])).status).toBe(0);
+    on.serve({}, '', '../back.db');
+    expect(await answers(on)).toEqual(before);
+  });
+
+  test('warns about a password in its arguments and does not repeat it', async () => {
+    const on = await scene();
+    const address = 'postgres://me:s3cr3t@127.0.0.1:1/a';
+    const { status, stderr, stdout } = await on.run(['copy-store', address, 'b.db']);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(
+      /other users of this machine can see the password[^]*127\.0\.0\.1:1\/a, schema rolecall: /u,
+    );
+    expect(stderr).not.toContain('s3cr3t');
+  });
+});
+
+async function answers(on: Scene, env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+  const commands = [['history'], ['show', 'last'], ['who', 'Perl'], ['snapshots'], ['usage']];
+  const found = [];
+  for (const command of commands)
+    found.push((await on.run([...command, '--format', 'json'], { env })).stdout);
+  return found;
+}

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { CANARY, GIT_CANARY, HOOK_CANARY, HTTP_CANARY, leaksOf } from '../support/canary.ts';
 import { canaryWorkspace } from '../support/canary-workspace.ts';
 import { type Parrot, startParrot } from '../support/parrot.ts';
+import { someOf } from '../support/thorough.ts';
 import { until } from '../support/workspace.ts';
 
 const refused = (text: string) => ({
@@ -157,11 +158,12 @@ test(
   'the log of the daemon contains no secret at any level, in the formats json and pretty',
   { timeout: 90_000 },
   async () => {
-    const logs = ['debug', 'info', 'warn', 'error', 'silent'].map(
+    const levels = ['silent', 'debug', 'info', 'warn', 'error'].map(
       (level) => `{ level: ${level}, format: json }`,
     );
+    const logs = ['{ level: trace, format: pretty }', ...levels];
     // One after the other: on a busy machine six daemons would starve each other.
-    for (const log of [...logs, '{ level: trace, format: pretty }']) await serveWithLog(log);
+    for (const log of someOf(logs, 2)) await serveWithLog(log);
   },
 );
 

@@ -12,6 +12,7 @@ import { visible } from '../../src/report/escape-invisible.ts';
 import { renderPlans } from '../../src/report/plan-report.ts';
 import { HOSTILE_NAMES } from '../support/hostile-names.ts';
 import { entry, heldAs, person, plan, rulesFor, UNLIMITED as ANY_NUMBER } from '../unit/core/builders.ts';
+import { times } from '../support/thorough.ts';
 
 const tricky = fc.constantFrom(
   ' lead', 'trail ', '\ttab', 'line\nbreak', '\u00a0', 'a  b', '1.0', '012', 'true', 'null', '~', 'yes', 'a: b', 'a:',
@@ -121,7 +122,7 @@ describe('advice in a report', () => {
           expect(parse(`- { a: ${shown}, b: [${shown}, ${shown}] }`)).toEqual([{ a: text, b: [text, text] }]);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: times(300, 1000) },
     );
   });
 

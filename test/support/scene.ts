@@ -32,7 +32,7 @@ export interface SceneOptions extends Pick<SeedAccount, 'skills' | 'roles' | 're
   readonly api?: Readonly<Record<string, string | number>>;
   /** Further lines of rolecall.yaml. */
   readonly service?: string;
-  /** Where the store is: by default in an SQLite file, or as `ROLECALL_TEST_STORE` names it. */
+  /** Where the store is: by default in an SQLite file, or as `ROLECALL_TEST_ENGINE` names it. */
   readonly store?: 'sqlite' | 'postgres';
   /** Whether the test is about a store without earlier lists, where deletes are held. */
   readonly isFresh?: boolean;
@@ -45,8 +45,8 @@ export interface Scene extends Workspace {
   readonly until: typeof until;
   /** Writes an account's file; `acme` has its address and token before these lines. */
   configure(lines: string, account?: string): void;
-  /** Writes rolecall.yaml. */
-  serve(api?: Readonly<Record<string, string | number>>, lines?: string): void;
+  /** Writes rolecall.yaml; `store` is the value of its key. */
+  serve(api?: Readonly<Record<string, string | number>>, lines?: string, store?: string): void;
   /** `plan --format json` of the one account, on a store that contains an earlier plan of it unless `isFresh`. */
   plan(...args: string[]): Promise<{ readonly result: Result; readonly plan: Plan }>;
   /**
@@ -89,7 +89,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     ...(options.faults === undefined ? {} : { faults: options.faults }),
   });
   onTestFinished(() => sandbox.close());
-  const place = await storePlace(options.store ?? process.env['ROLECALL_TEST_STORE']);
+  const place = await storePlace(options.store ?? process.env['ROLECALL_TEST_ENGINE']);
   const env = {
     ...Object.fromEntries(sandbox.accounts.map(({ name, token }) => [tokenVariable(name), token])),
     ...place.env,
@@ -103,13 +103,11 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     workspace.write(`config/accounts/${account}.yaml`, [...head, lines, ''].join('\n'));
   }
 
-  function serve(api: Readonly<Record<string, string | number>> = {}, lines = ''): void {
+  function serve(api: Readonly<Record<string, string | number>> = {}, lines = '', store = place.store): void {
     const pairs = Object.entries({ ...API, ...api }).map(([key, value]) => `${key}: ${value}`);
     workspace.write(
       'config/rolecall.yaml',
-      ['accounts: accounts/*.yaml', `store: ${place.store}`, `api: { ${pairs.join(', ')} }`, lines, ''].join(
-        '\n',
-      ),
+      ['accounts: accounts/*.yaml', `store: ${store}`, `api: { ${pairs.join(', ')} }`, lines, ''].join('\n'),
     );
   }
 

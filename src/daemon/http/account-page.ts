@@ -3,8 +3,6 @@ import { compareCodePoints } from '../../core/names.ts';
 
 export const MAX_ACCOUNTS = 10_000;
 
-const NAME = /^[A-Za-z0-9._-]{1,255}$/;
-
 export interface AccountPage {
   /** All if undefined. */
   readonly limit?: number;
@@ -12,35 +10,25 @@ export interface AccountPage {
   readonly after?: string;
 }
 
-/** The page, or the problem and its fix. Each parameter may be given once; unknown ones are refused. */
-export function parsePage(
-  query: Readonly<Record<string, readonly string[]>>,
-): AccountPage | { readonly problem: string } {
-  let page: AccountPage = {};
-  for (const [name, [text = '', ...others]] of Object.entries(query)) {
-    if (others.length > 0)
-      return { problem: `${JSON.stringify(name)} is given more than once; give it once` };
-    if (name === 'limit') {
-      const limit = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-      if (limit < 1 || limit > MAX_ACCOUNTS)
-        return wrong(name, text, `write a whole number from 1 to ${MAX_ACCOUNTS}`);
-      page = { ...page, limit };
-    } else if (name === 'after') {
-      if (!NAME.test(text)) return wrong(name, text, 'write the name of the last account of the page before');
-      page = { ...page, after: text };
-    } else {
-      return { problem: `${JSON.stringify(name)} is unknown; the parameters are limit and after` };
-    }
-  }
-  return page;
+/** The page, or the problem and its fix. Other parameters are ignored. */
+export function parsePage({
+  limit = [],
+  after = [],
+}: Readonly<Record<string, readonly string[]>>): AccountPage | { readonly problem: string } {
+  if (limit.length > 1 || after.length > 1) return { problem: 'give limit and after at most once' };
+  const [written] = limit;
+  const [name] = after;
+  const count = written !== undefined && /^\d{1,5}$/.test(written) ? Number(written) : 0;
+  if (written !== undefined && (count < 1 || count > MAX_ACCOUNTS))
+    return { problem: `limit must be a whole number from 1 to ${MAX_ACCOUNTS}` };
+  return {
+    ...(written === undefined ? {} : { limit: count }),
+    ...(name === undefined ? {} : { after: name }),
+  };
 }
 
 /** The names of the page; `names` is ordered by code points. */
 export function namesOf({ limit, after }: AccountPage, names: readonly string[]): readonly string[] {
   const rest = after === undefined ? names : names.filter((name) => compareCodePoints(name, after) > 0);
   return rest.slice(0, limit);
-}
-
-function wrong(name: string, text: string, fix: string): { readonly problem: string } {
-  return { problem: `${name}=${JSON.stringify(text.slice(0, 100))}: ${fix}` };
 }

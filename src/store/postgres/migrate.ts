@@ -19,19 +19,27 @@ export async function migrate(
     const message = `there is no store in ${nameOf(location)}: no run has been made here yet`;
     throw new StoreError('store_missing', message);
   }
-  await db.connection().execute((connection) =>
-    engineOf(db).transact(connection, { key: 'migrations', isDurable: true }, async () => {
-      const version = await versionOf(connection, location);
-      if (version === MIGRATIONS.length) return;
-      if (version === null) await createSchema(connection, location);
-      for (const step of MIGRATIONS.slice(version ?? 0)) await sql.raw(step).execute(connection);
-      await sql`update store_version set version = ${MIGRATIONS.length}`.execute(connection);
-    }),
-  );
+  await db
+    .connection()
+    .execute((connection) =>
+      engineOf(db).transact(connection, MIGRATING, async () => bringUpToDate(connection, location)),
+    );
+}
+
+/** The transaction in which tables are created: one at a time in a database. */
+export const MIGRATING = { key: 'migrations', isDurable: true };
+
+/** Creates what is missing, in the transaction of the caller. */
+export async function bringUpToDate(connection: Database, location: PostgresLocation): Promise<void> {
+  const version = await versionOf(connection, location);
+  if (version === MIGRATIONS.length) return;
+  if (version === null) await createSchema(connection, location);
+  for (const step of MIGRATIONS.slice(version ?? 0)) await sql.raw(step).execute(connection);
+  await sql`update store_version set version = ${MIGRATIONS.length}`.execute(connection);
 }
 
 /** The version of the store in the schema; null when the schema is empty or missing. */
-async function versionOf(db: Database, location: PostgresLocation): Promise<number | null> {
+export async function versionOf(db: Database, location: PostgresLocation): Promise<number | null> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
     where nspname = ${location.schema} and relkind in ('r', 'p', 'v', 'm', 'f')

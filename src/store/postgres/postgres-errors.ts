@@ -27,7 +27,7 @@ export function isConnectionLost(error: unknown): boolean {
 const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [
   [/^53100$/, 'store_full', 'the disk of the database is full; free some space'],
   [
-    /^(25006|42501)$/,
+    /^(25006|42501|3F000)$/,
     'store_readonly',
     'the database cannot be written by this user; check its role and its grants',
   ],

@@ -8,7 +8,7 @@ import { play } from './play.ts';
 import type { Script } from './script.ts';
 import { scripts } from './scripts.ts';
 
-const DEFAULT_RUNS = 60;
+const DEFAULT_RUNS = 30;
 const RUNS = runsOf(DEFAULT_RUNS);
 const alone = scriptToReplay();
 

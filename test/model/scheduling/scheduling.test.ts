@@ -29,7 +29,7 @@ describe.runIf(alone === null)('the daemon', () => {
         testFile: import.meta.filename,
         scripts,
         play: (script) => play(script, figures),
-        defaultRuns: 10,
+        defaultRuns: 5,
         timeLimitMs: LONGEST_MS,
       });
       // Scripts in which nothing happens would prove nothing.

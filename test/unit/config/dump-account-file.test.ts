@@ -10,6 +10,7 @@ import type { Kind } from '../../../src/core/catalog.ts';
 import { compareCodePoints, globMatcher } from '../../../src/core/names.ts';
 import { entry, HISTORY, observed } from '../core/builders.ts';
 import { SERVICE, workspace } from './workspace.ts';
+import { times } from '../../support/thorough.ts';
 
 const HEAD = 'baseUrl: https://eu.example.com\ntoken: { env: A }\n';
 const CONTENTS = { accountId: null, policy: { protect: [], duplicates: 'report' } } as const;
@@ -430,7 +431,7 @@ roles: []
           expect((await dumped(folder, text, contents)).text).toBe(text);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: times(20, 60) },
     );
   });
 });

@@ -14,6 +14,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.ts';
 import { readConfigCommit } from '../../../src/git/commit.ts';
 import { git } from '../../support/git.ts';
+import { times } from '../../support/thorough.ts';
 import { content, folderNames, head, makeOrigin, removeOrigin } from './origin.ts';
 import { workspace } from '../config/workspace.ts';
 
@@ -242,7 +243,8 @@ describe('a checkout that is opened again', () => {
       cpSync(origin.kept, before, { recursive: true, verbatimSymlinks: true });
       const sha = origin.commit({ 'config/a': '2' });
       const outcomes = new Set<string>();
-      for (let calls = 0; !outcomes.has('updated'); calls += 1) {
+      // A refresh calls git some thirty times.
+      for (let calls = 0; !outcomes.has('updated'); calls += times(4, 1)) {
         rmSync(origin.kept, { recursive: true });
         cpSync(before, origin.kept, { recursive: true, verbatimSymlinks: true });
         const killed = await origin.open();

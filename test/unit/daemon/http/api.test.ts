@@ -119,7 +119,7 @@ describe('the reading API', () => {
     expect(json()).toMatchObject({ accounts: [{ name: 'account-9' }] });
   });
 
-  it.each(['limit=0', 'limit=10001', 'limit=ten', 'after=', 'after=a%20b', 'limit=1&limit=2', 'offset=10'])(
+  it.each(['limit=0', 'limit=10001', 'limit=ten', 'limit=1&limit=2', 'after=a&after=b'])(
     'refuses a page with %s',
     async (query) => {
       const { get } = await start({}, { accounts: [makeAccount('a')] });
