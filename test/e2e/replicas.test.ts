@@ -8,7 +8,7 @@ import { hasPostgres } from '../support/postgres.ts';
 import { scene, type Scene } from '../support/scene.ts';
 import { until } from '../support/workspace.ts';
 
-const LEASE_MS = 4000;
+const LEASE_MS = 2500;
 const ACCOUNTS = ['beta', 'gamma', 'delta'] as const;
 
 interface ReplicaJson {
