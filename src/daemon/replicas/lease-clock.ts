@@ -1,4 +1,4 @@
-// Whether this replica may still send requests. Both clocks count: the steady one stands still while the machine sleeps,
+// Whether this replica may still send requests. Both clocks count: the steady one stops while the machine sleeps,
 // and the wall clock can be set back.
 import type { Clock } from '../../core/ports.ts';
 
