@@ -117,6 +117,8 @@ export interface TurnStore {
   end(id: string, turn: ClaimedTurn, next: NextTick): Promise<CronLine | null>;
   /** Ends a turn whose run was interrupted, or is made later: the account is due again. */
   release(id: string, turn: ClaimedTurn, why: 'interrupted' | 'later'): Promise<void>;
+  /** Frees the turns of a replica except these: the answer to a claim was lost with its connection. */
+  releaseOthers(id: string, accounts: readonly string[]): Promise<void>;
   /** False when there is no such account. */
   sync(account: string): Promise<boolean>;
   /** Requests a run for an approval, once; false while the account runs, and afterwards. */

@@ -53,6 +53,8 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
   let isStopped = false;
   let problem: string | null = null;
   let waiting = 0;
+  /** Whether the answer to a claim is missing. */
+  let isClaiming = false;
   /** Accounts whose runs must be made later, for want of memory. */
   const delayed = new Set<string>();
 
@@ -108,6 +110,13 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     startsAll = false;
   }
 
+  /** A claim whose answer was lost has succeeded, perhaps; nobody would run its accounts. */
+  async function releaseUnknown(identity: Identity): Promise<void> {
+    if (!isClaiming) return;
+    await store.releaseOthers(identity.id, held.accounts());
+    isClaiming = false;
+  }
+
   /** Claims what is due and fits, and returns the time until something else may be due. */
   async function claim(identity: Identity): Promise<number> {
     for (;;) {
@@ -115,7 +124,10 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
       if (run === null || rooms.length === 0 || isStopped) return POLL_MS;
       const except = [...delayed].filter((account) => options.mayStart?.(account) === false);
       const limits = { most: free, except };
+      await releaseUnknown(identity);
+      isClaiming = true;
       const claims = await store.claim(identity.id, configuration.generation, rooms, limits);
+      isClaiming = false;
       for (const turn of claims.turns) begin(turn, identity, run);
       if (claims.turns.length > 0) continue;
       return claims.nextDueMs === null

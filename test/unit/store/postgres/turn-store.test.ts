@@ -87,6 +87,17 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     expect((await store.states(['a'])).get('a')?.nextRunMs).toBe(START + 2 * MINUTE);
   });
 
+  it('frees the accounts of a claim whose answer was lost', async () => {
+    await store.register('one', '1', LEASE);
+    await store.update(1, false, [schedule('a'), schedule('b')]);
+    await database.setClock(START + MINUTE);
+    await claim('one');
+    await store.releaseOthers('one', ['b']);
+    const [again, ...others] = await claim('one');
+    expect(again).toMatchObject({ account: 'a', requested: null, tickMs: START + MINUTE });
+    expect(others).toEqual([]);
+  });
+
   it('returns the new schedule when it changed during the run', async () => {
     await store.register('one', '1', LEASE);
     await store.update(1, false, [schedule('a')]);
