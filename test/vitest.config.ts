@@ -23,6 +23,7 @@ const ON_BOTH_ENGINES = [
     'run-trend',
     'scheduled-runs',
     'snapshot-reader',
+    'text',
   ].map((name) => `test/unit/store/${name}.test.ts`),
   'test/property/run-totals.test.ts',
   'test/model/reconcile/reconcile-model.test.ts',

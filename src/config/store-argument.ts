@@ -5,7 +5,7 @@ import type { OpenLocation } from '../core/settings.ts';
 import { parsePostgresUrl } from '../platform/postgres-address.ts';
 import { isSchemaName, SCHEMA_EXPECTED } from './store-settings.ts';
 
-/** A copy needs no more. */
+/** A copy uses one connection, and opening the store another. */
 const CONNECTIONS = 2;
 /** Only runs take locks, and a copy does not run. */
 const LEASE_MS = 60_000;

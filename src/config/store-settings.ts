@@ -17,7 +17,9 @@ neverShown.add(addressOrReference, {
 export const SCHEMA_EXPECTED =
   'the name of a schema: lower-case letters, digits and "_", not starting with pg_';
 
-const schemaName = z.string().refine(isSchemaName);
+const SCHEMA_NAME = /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}$/u;
+
+const schemaName = z.string().regex(SCHEMA_NAME);
 expectations.add(schemaName, { expected: SCHEMA_EXPECTED });
 
 const postgresSchema = z.strictObject({
@@ -63,7 +65,7 @@ export function storeLocation(written: z.output<typeof storeSchema>, folder: str
 }
 
 export function isSchemaName(text: string): boolean {
-  return /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}$/u.test(text);
+  return SCHEMA_NAME.test(text);
 }
 
 function isPublicAddress(text: string): boolean {

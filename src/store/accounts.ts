@@ -75,8 +75,9 @@ export function accountsJournal(
       return { digest: row.approved_digest, firstObserved: plan?.observedDigest ?? null };
     },
 
-    takeApproval(account, digest, byHand, nowMs) {
+    takeApproval({ id, account, byHand }, digest, nowMs) {
       return immediately(db, account, async (connection): Promise<ApprovalTaking> => {
+        await requireOwnRun(connection, id);
         const row = await connection
           .selectFrom('accounts')
           .selectAll()

@@ -20,7 +20,7 @@ export async function whileBusy<T>(
     } catch (error) {
       if (!engine.isRepeatable(error) || performance.now() > deadline) throw error;
     }
-    // Longer pauses later: an unavailable database must not be asked by every run fifty times a second.
+    // Longer pauses later: otherwise every run would send an unavailable database fifty requests a second.
     await sleep(PAUSE_MS * Math.min(attempt, 10) * (1 + Math.random()));
   }
 }

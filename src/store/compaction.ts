@@ -142,8 +142,11 @@ async function compactableRuns(db: Database, account: string): Promise<Compactab
           then 1 else 0 end as large,
         remote_account_id, config_digest, config_commit, config_dirty, plan_digest, plan_body, held, kept, warnings,
         (select string_agg(digest, ' ' order by phase, kind) from snapshots where run_id = runs.id) as digests
-      from runs where account = ${account} and (started_at, id) > (${last.started_at}, ${last.id})
-      order by started_at, id limit ${PAGE}`.execute(db);
+      from (
+        -- The page is chosen first. Otherwise PostgreSQL looks for the operations of all runs.
+        select * from runs where account = ${account} and (started_at, id) > (${last.started_at}, ${last.id})
+        order by started_at, id limit ${PAGE}) as runs
+      order by started_at, id`.execute(db);
   for await (const rows of pages({ started_at: '', id: '' }, read)) {
     for (const { id, started_at, quiet, large, ...found } of rows) {
       const { status, mode } = found;

@@ -1,10 +1,9 @@
 // Journals what the lists showed: snapshots, the history of every entry, and the last good lists.
 import { sql } from 'kysely';
-import { type Kind, KINDS, type ObservedCatalog } from '../core/catalog.ts';
+import type { Kind, ObservedCatalog } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { Journal, LastGood, RecordedObservation } from '../core/ports.ts';
-import { type EntryKey, entryKey, holdingsOf, type MissingHolding, usageOf } from '../core/usage.ts';
-import { nearKey } from '../core/names.ts';
+import { type EntryKey, entryKey, type MissingHolding } from '../core/usage.ts';
 import { sleep } from '../platform/clock.ts';
 import {
   compressJson,
@@ -15,6 +14,7 @@ import {
   resourcesOf,
 } from './compressed-json.ts';
 import { jsonRows } from './json-rows.ts';
+import { entryRows, writeEntries } from './observed-entries.ts';
 import type { Database } from './tables.ts';
 import { requireOwnRun } from './locks.ts';
 import { immediately } from './transactions.ts';
@@ -208,82 +208,6 @@ async function newBodies(db: Database, lists: DigestedLists): Promise<ReadonlyMa
     LISTS.map((kind) => lists[kind])
       .filter(({ digest }) => !known.has(digest))
       .map(({ digest, json }) => [digest, compressJson(json)]),
-  );
-}
-
-type EntryRow = readonly [kind: Kind, id: string, name: string, unusedSince: string | null];
-
-function entryRows({ observed, missing, takenAtMs }: RecordedObservation): EntryRow[] {
-  const used = usageOf([...observed.resources.flatMap(holdingsOf), ...missing]);
-  const takenAt = toIso(takenAtMs);
-  return KINDS.flatMap((kind) =>
-    observed[kind].map((entry): EntryRow => [
-      kind,
-      entry.id,
-      entry.name,
-      used.has(entryKey(kind, entry.id)) ? null : takenAt,
-    ]),
-  );
-}
-
-/** Uses one statement over a JSON array, because lists have thousands of entries. */
-async function writeEntries(
-  connection: Database,
-  { runId, account, remoteAccountId, phase }: RecordedObservation,
-  entries: readonly EntryRow[],
-): Promise<void> {
-  const requested = await requestedNames(connection, account, remoteAccountId, entries);
-  const rows = jsonRows(
-    entries.map((entry) => [...entry, requested.get(entryKey(entry[0], entry[1])) ?? null]),
-  );
-  await sql`
-    insert into entries
-      (account, remote_account_id, kind, remote_id, name, first_seen_run, first_seen_after, last_seen_run, unused_since,
-        requested_name)
-    select ${account}, ${remoteAccountId ?? ''}, value ->> 0, value ->> 1, value ->> 2, ${runId},
-      ${sql.lit(phase === 'after' ? 1 : 0)}, ${runId}, value ->> 3, value ->> 4
-    from ${rows} where true
-    on conflict (account, remote_account_id, kind, remote_id) do update set
-      -- Any other name means that somebody renamed the entry.
-      requested_name = case when entries.name = excluded.name then entries.requested_name else excluded.requested_name end,
-      name = excluded.name,
-      first_seen_after = case when entries.first_seen_run is null then excluded.first_seen_after
-        else entries.first_seen_after end,
-      first_seen_run = coalesce(entries.first_seen_run, excluded.first_seen_run),
-      last_seen_run = excluded.last_seen_run,
-      unused_since = case when excluded.unused_since is not null
-        then coalesce(entries.unused_since, excluded.unused_since) end`.execute(connection);
-}
-
-/**
- * The names that rolecall requested for entries that the service stored under a near name. The first list that shows an
- * entry that rolecall created shows it.
- */
-async function requestedNames(
-  connection: Database,
-  account: string,
-  remoteAccountId: string | null,
-  listed: readonly EntryRow[],
-): Promise<ReadonlyMap<EntryKey, string>> {
-  const created = await connection
-    .selectFrom('entries')
-    .select(['kind', 'remote_id', 'name', 'requested_name'])
-    .where('account', '=', account)
-    .where('remote_account_id', '=', remoteAccountId ?? '')
-    .where('last_seen_run', 'is', null)
-    .where('created_by_run', 'is not', null)
-    .execute();
-  if (created.length === 0) return new Map();
-  const names = new Map(listed.map(([kind, id, name]) => [entryKey(kind, id), name]));
-  return new Map(
-    created.flatMap((row) => {
-      const key = entryKey(row.kind, row.remote_id);
-      const name = names.get(key);
-      const requested = row.requested_name ?? row.name;
-      return name !== undefined && name !== requested && nearKey(name) === nearKey(requested)
-        ? [[key, requested] as const]
-        : [];
-    }),
   );
 }
 

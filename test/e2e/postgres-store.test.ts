@@ -50,6 +50,11 @@ describe.skipIf(!hasPostgres)('a store in PostgreSQL', () => {
         refused.replace('/postgres?', '/nowhere?'),
         /nowhere, schema \S+: the database does not exist; create it/u,
       ],
+      [`${refused}&sslmode=require`, /the server does not offer TLS; turn it on there/u],
+      [
+        `${refused}&sslmode=verify-full&sslrootcert=/nowhere`,
+        /a certificate file in its address cannot be read/u,
+      ],
       [refused.replace(cluster.socket, '/nowhere'), /ENOENT|not reachable|cannot be reached|connect/u],
     ] as const) {
       const { status, stderr, stdout } = await on.run(['plan'], { env: { ROLECALL_DATABASE_URL: url } });
@@ -75,7 +80,7 @@ describe.skipIf(!hasPostgres)('copy-store', () => {
     expect(there).toMatchObject({
       status: 0,
       stdout: expect.stringMatching(
-        /^copied and verified 3 runs, \d+ rows in 12 tables, from \S+\/data\/rolecall\.db to PostgreSQL \S+, schema \S+\n$/u,
+        /^copied and verified 3 runs, \d+ rows in 13 tables, from \S+\/data\/rolecall\.db to PostgreSQL \S+, schema \S+\n$/u,
       ),
     });
     on.serve({}, '', `{ postgres: { url: { env: ROLECALL_DATABASE_URL }, schema: ${schema} } }`);

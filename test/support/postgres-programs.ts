@@ -79,7 +79,7 @@ function inPackage(): PostgresPrograms | null {
 export function preparePrograms(programs: PostgresPrograms, place: string): string {
   if (programs.package === undefined) return programs.folder;
   const native = join(place, 'native');
-  cpSync(join(programs.package, 'native'), native, { recursive: true });
+  cpSync(join(programs.package, 'native'), native, { recursive: true, verbatimSymlinks: true });
   const links: unknown = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'));
   for (const link of Array.isArray(links) ? links : []) {
     const { source, target } = link as { readonly source: string; readonly target: string };

@@ -1,5 +1,5 @@
-// The tables that a copy of the store contains, parents first. The turns of replicas are not part of it: they are made
-// again from the configuration.
+// The tables that a copy of the store contains, parents first. Those about running replicas are not part of it: they are
+// made again from the configuration.
 import type { Tables } from '../tables.ts';
 
 /** `numbers` is the column that the database counts by itself, so that the counter continues after the copied rows. */
@@ -23,6 +23,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'notice_states' },
   { name: 'notices', numbers: 'seq' },
   { name: 'operator_actions', numbers: 'seq' },
+  { name: 'settings' },
 ];
 
 /** A value of a column in either engine. */

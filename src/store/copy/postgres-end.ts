@@ -62,7 +62,7 @@ export async function writePostgres<T>(
 
 async function withDatabase<T>(location: PostgresLocation, work: (db: Database) => Promise<T>): Promise<T> {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(location) }) });
-  setEngine(db, postgresEngine(location.leaseMs));
+  setEngine(db, postgresEngine(location));
   try {
     return await work(db);
   } catch (error) {

@@ -5,12 +5,13 @@ import { TURN_TABLES } from './turn-tables.ts';
 
 export const MIGRATIONS: readonly string[] = [
   `
-  -- Reads a JSON array of arrays as rows, as SQLite does. Marks what text cannot hold, as text.ts does.
+  -- Reads a JSON array of arrays as rows, as SQLite does. Marks what text cannot hold and JSON escapes; text.ts has marked
+  -- the rest.
   create function json_each(list text) returns table (key integer, value jsonb) language sql immutable as $$
     select (position - 1)::integer, item
     from jsonb_array_elements(
-      case when list ~ '\\\\u(0000|d[89a-f])|\uFDD0'
-        then regexp_replace(replace(list, U&'\\FDD0', U&'\\FDD0' || 'fdd0'),
+      case when list ~ '\\\\u(0000|d[89a-f])'
+        then regexp_replace(list,
           '(?<!\\\\)((?:\\\\\\\\)*)\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\1' || U&'\\FDD0' || '\\2', 'g')
         else list end::jsonb) with ordinality as items (item, position)
   $$;

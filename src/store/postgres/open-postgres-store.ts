@@ -18,7 +18,7 @@ import { createTurnStore } from './turn-store.ts';
 export async function openPostgresStore(
   location: PostgresLocation,
   options: OpenOptions = {},
-  engine = postgresEngine(location.leaseMs),
+  engine = postgresEngine(location),
 ): Promise<Store> {
   return createStore(await openPostgres(location, options, engine));
 }
@@ -27,7 +27,7 @@ export async function openPostgresStore(
 export async function openPostgres(
   location: PostgresLocation,
   options: OpenOptions,
-  engine = postgresEngine(location.leaseMs),
+  engine = postgresEngine(location),
 ): Promise<OpenDatabase> {
   const pool = createPool(location);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });

@@ -4,24 +4,28 @@ import { sql } from 'kysely';
 import type { Engine } from '../engine.ts';
 import { HOST, isDead } from '../process-identity.ts';
 import type { Database } from '../tables.ts';
-import { isConnectionLost, isRepeatable } from './postgres-errors.ts';
+import type { PostgresLocation } from './location.ts';
+import { isConnectionLost, isRepeatable, isUnsent } from './postgres-errors.ts';
 
 /** Errors of transactions that had not been committed when their connection broke. */
 const uncommitted = new WeakSet<object>();
 
-export function postgresEngine(leaseMs: number): Engine {
+export function postgresEngine({ schema, leaseMs }: Pick<PostgresLocation, 'schema' | 'leaseMs'>): Engine {
   return {
     async transact(connection, { key }, work) {
       let isCommitting = false;
       try {
-        await sql`begin; select pg_advisory_xact_lock(${sql.raw(lockNumber(key))})`.execute(connection);
+        await sql`begin; select pg_advisory_xact_lock(${sql.raw(lockNumber(schema, key))})`.execute(
+          connection,
+        );
         const result = await work(connection);
         isCommitting = true;
         await sql`commit`.execute(connection);
         return result;
       } catch (error) {
         // Whether a commit without an answer happened is unknown, so only what came before it is repeated.
-        if (!isCommitting && isConnectionLost(error) && error instanceof Error) uncommitted.add(error);
+        const isUncommitted = isCommitting ? isUnsent(error) : isConnectionLost(error);
+        if (isUncommitted && error instanceof Error) uncommitted.add(error);
         await sql`rollback`.execute(connection).catch(() => undefined);
         throw error;
       }
@@ -36,8 +40,8 @@ export function postgresEngine(leaseMs: number): Engine {
 }
 
 /** The number of an advisory lock. Two keys with the same number only wait for each other without need. */
-function lockNumber(key: string): string {
-  return createHash('sha256').update(`rolecall ${key}`).digest().readBigInt64BE().toString();
+function lockNumber(schema: string, key: string): string {
+  return createHash('sha256').update(`rolecall ${schema} ${key}`).digest().readBigInt64BE().toString();
 }
 
 async function databaseClockMs(connection: Database): Promise<number> {

@@ -1,7 +1,7 @@
 // PostgreSQL's text holds neither NUL nor unpaired surrogates, which names of the service may contain. Each becomes a mark
 // with its code, and so does the mark itself; the function `json_each` of the schema does the same for JSON.
 
-/** A code point that stands for no character. */
+/** A code point that is no character. */
 const MARK = '\uFDD0';
 // eslint-disable-next-line no-control-regex
 const UNSTORABLE = /[\0\uFDD0]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;

@@ -112,10 +112,10 @@ export class Stage {
         else runs.wasEnded(id);
         return isOwn;
       },
-      async takeApproval(account, digest, byHand, nowMs) {
-        const taking = await journal.takeApproval(account, digest, byHand, nowMs);
-        note(`${owner}: approval of ${account}: ${taking.type}`);
-        if (taking.type === 'taken') runs.taken(account, digest);
+      async takeApproval(run, digest, nowMs) {
+        const taking = await journal.takeApproval(run, digest, nowMs);
+        note(`${owner}: approval of ${run.account}: ${taking.type}`);
+        if (taking.type === 'taken') runs.taken(run.account, digest);
         return taking;
       },
     };

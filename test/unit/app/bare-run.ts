@@ -234,7 +234,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
     },
     rememberThrottle: async (account, untilMs) => void recorded.throttled.push([account, untilMs]),
     approvedPlan: async () => before.approvedPlan ?? null,
-    takeApproval: async (_account, digest, byHand) => {
+    takeApproval: async ({ byHand }, digest) => {
       recorded.approvalRequests.push({ digest, byHand });
       return before.approval ?? { type: 'none' };
     },

@@ -26,6 +26,7 @@ async function replaced() {
   const id = await store.begin(2);
   await store.journal.addOperations(id, [operation()]);
   await store.take(runId(3), T0 + 31_000);
+  store.execute("update accounts set approved_digest = 'sha256:d', approved_at = '2026-03-10T12:00:00.000Z'");
   const [create] = await store.journal.unsettledCreates('acme', '42');
   if (create === undefined) throw new Error('no create is unsettled');
   return { store, id, lease, create };
@@ -43,6 +44,7 @@ async function writeAll({ store, id, lease, create }: Awaited<ReturnType<typeof 
     recordObservation: () => store.record(id, { skill: [listed('a', 'A')] }),
     settleCreate: () => journal.settleCreate(create, listed('s1', 'New'), id, T0),
     settleDeletes: () => journal.settleDeletes(owner, new Set(), { runId: id, nowMs: T0, openSinceMs: T0 }),
+    takeApproval: () => journal.takeApproval({ id, account: 'acme', byHand: true }, 'sha256:d', T0),
     recordPlan: () => journal.recordPlan(id, plan({ skills: ['Go'] })),
     addOperations: () => journal.addOperations(id, [operation({ name: 'Late' })]),
     commitOperations: () => journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []),
@@ -63,6 +65,7 @@ const REFUSED = {
   recordObservation: 'lock_lost',
   settleCreate: 'lock_lost',
   settleDeletes: 'lock_lost',
+  takeApproval: 'lock_lost',
   recordPlan: 'lock_lost',
   addOperations: 'lock_lost',
   commitOperations: 'lock_lost',

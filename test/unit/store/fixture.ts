@@ -96,7 +96,7 @@ export async function postgresFixture(given?: PostgresLocation): Promise<Fixture
   const location = given ?? (await freshLocation());
   // Tests give the time of each call.
   const clockMs: Engine['clockMs'] = (_connection, nowMs) => Promise.resolve(nowMs);
-  const engine = { ...postgresEngine(location.leaseMs), clockMs };
+  const engine = { ...postgresEngine(location), clockMs };
   const store = await openPostgresStore(location, {}, engine);
   const direct = openSyncPostgres(location.url, location.schema);
   onTestFinished(() => store.close());
