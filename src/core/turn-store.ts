@@ -91,8 +91,11 @@ export interface TurnStore {
   isCommitOfAll(id: string, commit: string): Promise<boolean>;
   /** Adds a generation after `after`, the newest; false when there is a newer one already. */
   addGeneration(after: number, next: Omit<ConfigGeneration, 'gen'>): Promise<boolean>;
-  /** Stores changed schedules, and removes other accounts, unless a newer generation changed them. */
-  update(generation: number, schedules: readonly DueSchedule[]): Promise<void>;
+  /**
+   * Stores changed schedules, and removes other accounts, unless a newer generation changed them. What was not committed
+   * (`isDirty`) counts as changed by the next generation too, since it may contain it.
+   */
+  update(generation: number, isDirty: boolean, schedules: readonly DueSchedule[]): Promise<void>;
   /** How many accounts wait for a replica with a newer configuration. */
   waitingForNewer(generation: number): Promise<number>;
   /** Makes all accounts due, as at the start of the only daemon. */
@@ -114,6 +117,8 @@ export interface TurnStore {
   end(id: string, turn: ClaimedTurn, next: NextTick): Promise<CronLine | null>;
   /** Ends a turn whose run was interrupted, or is made later: the account is due again. */
   release(id: string, turn: ClaimedTurn, why: 'interrupted' | 'later'): Promise<void>;
+  /** Frees the turns of a replica except these: the answer to a claim was lost with its connection. */
+  releaseOthers(id: string, accounts: readonly string[]): Promise<void>;
   /** False when there is no such account. */
   sync(account: string): Promise<boolean>;
   /** Requests a run for an approval, once; false while the account runs, and afterwards. */

@@ -176,8 +176,13 @@ function toSchedule({ name, settings, errors }: RegisteredAccount): AccountSched
   const isBroken = errors.length > 0 || settings === null;
   const revision = isBroken ? errors.map(formatConfigIssue).join() : settings;
   const lane = settings?.baseUrl ?? '';
-  const digest = isBroken ? `invalid: ${errors.map(({ message }) => message).join()}` : settings.configDigest;
+  const digest = isBroken ? `invalid: ${errors.map(({ message }) => message).join()}` : digestOf(settings);
   return { name, schedule, timezone, jitterMs, revision, lane, digest, isBroken };
+}
+
+/** What a commit can change of an account. The digest of its catalog and policy covers neither its mode nor its schedule. */
+function digestOf({ mode, schedule, timezone, jitterMs, configDigest, token }: AccountSettings): string {
+  return JSON.stringify([mode, schedule, timezone, jitterMs, configDigest, token]);
 }
 
 function errorsOf(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {

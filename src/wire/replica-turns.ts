@@ -26,12 +26,15 @@ export function replicaTurns(store: TurnStore, parts: Parts): NonNullable<Daemon
       version,
       random: Math.random,
       newId: () => uuidv7(Date.now()),
-      leaseMs: service.daemon.leaseMs,
+      leaseMs: Math.floor(service.daemon.leaseMs * BEFORE_TAKEOVER),
       compareCommits: (a, b) => configuration.compareCommits(a, b),
       readConfiguration: () => readConfiguration(registry),
       onReplicas: (replicas) => session.shareHosts(replicas),
     });
 }
+
+/** The rest of the lease is left to the others, who notice only at their next beat that this replica is dead. */
+const BEFORE_TAKEOVER = 0.7;
 
 /** How often the files are read again when a commit was checked out meanwhile. */
 const MOST_READINGS = 5;

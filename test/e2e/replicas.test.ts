@@ -1,11 +1,14 @@
 // Several daemons on one PostgreSQL store: which of them runs an account, and what happens when one of them is lost.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Daemon, EVERY_SECOND, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { commitAll, git } from '../support/git.ts';
 import { hasPostgres } from '../support/postgres.ts';
 import { scene, type Scene } from '../support/scene.ts';
 import { until } from '../support/workspace.ts';
 
-const LEASE_MS = 4000;
+const LEASE_MS = 2500;
 const ACCOUNTS = ['beta', 'gamma', 'delta'] as const;
 
 interface ReplicaJson {
@@ -63,6 +66,41 @@ describe.skipIf(!hasPostgres)('several replicas', () => {
     await until('the killed one is removed', async () => (await replicasOf(first)).length === 1);
     expect(on.writes().toSorted()).toEqual(['POST Go', 'POST Go', 'POST Go', 'POST Go']);
     await first.stop();
+  });
+
+  test('run what a newer commit changed only where that commit is', { timeout: 90_000 }, async () => {
+    const on = await replicaScene('"*/2 * * * * *"');
+    const older = join(on.folder, 'older');
+    git(on.folder, ['init', '--quiet']);
+    commitAll(on.folder, 'First');
+    git(on.folder, ['clone', '--quiet', '.', older]);
+    const inOlder: Scene['start'] = (args, given) =>
+      on.start(['--config', join(older, 'config/rolecall.yaml'), ...args], { ...given, withoutConfig: true });
+    const behind = await startDaemon({ start: inOlder });
+    await until('it runs every account', () => ACCOUNTS.every((name) => behind.runsEnded(name) > 0));
+
+    on.configure('mode: plan\nskills: [Go]', 'beta');
+    on.configure('skills: [Go, Rust]', 'gamma');
+    rmSync(join(on.folder, 'config/accounts/delta.yaml'));
+    git(on.folder, ['add', '--all', 'config']);
+    git(on.folder, ['commit', '--quiet', '-m', 'Second'], '2026-01-02T00:00:00Z');
+    const newer = await startDaemon(on);
+    await until('the older one reports that it waits', () => behind.events('configuration_older').length > 0);
+    await until('the newer one runs what changed', () =>
+      ['beta', 'gamma'].every((name) => newer.runsEnded(name) > 0),
+    );
+    const changed = ['beta', 'gamma', 'delta'] as const;
+    const before = changed.map((name) => behind.runsEnded(name));
+    const unchanged = behind.runsEnded('acme');
+    await until('it still runs what did not change', () => behind.runsEnded('acme') > unchanged + 1);
+    await until(
+      'the newer one runs the changed accounts again',
+      () => newer.runsEnded('beta', 'planned') > 2,
+    );
+    expect(changed.map((name) => behind.runsEnded(name))).toEqual(before);
+    expect(newer.runsEnded('delta')).toBe(0);
+    expect((await behind.api('accounts/delta/sync', {})).status).toBe(404);
+    for (const daemon of [behind, newer]) await daemon.stop();
   });
 
   test('run a synced account once, whichever of them receives the request', async () => {

@@ -257,6 +257,7 @@ describe.skipIf(!hasPostgres)('three replicas', () => {
         }),
       );
 
+      for (const { proxy } of members) expect(proxy.requests.length).toBeGreaterThan(SECONDS);
       expect(overlaps(stage, runs)).toEqual([]);
       expect(repeatedTicks(runs)).toEqual([]);
       expect(gap.ms, gap.where).toBeLessThan(LEASE_MS + EVERY_MS + SLACK_MS);

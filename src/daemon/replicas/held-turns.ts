@@ -22,6 +22,7 @@ export interface HeldTurns {
   begin(turn: ClaimedTurn, identity: Identity, run: (turn: Turn) => Promise<void>): void;
   /** The number of failures in a row of the run that is in progress. */
   failed(account: string, failures: number): void;
+  accounts(): readonly string[];
   /** The number of runs of each base address. */
   loads(): ReadonlyMap<string, number>;
   /** Resolves when no run is left. */
@@ -108,6 +109,7 @@ export function createHeldTurns(options: HeldTurnsOptions): HeldTurns {
     failed(account, count) {
       if (held.has(account)) failures.set(account, count);
     },
+    accounts: () => [...held.keys()],
     loads() {
       const loads = new Map<string, number>();
       for (const { lane } of held.values()) loads.set(lane, (loads.get(lane) ?? 0) + 1);

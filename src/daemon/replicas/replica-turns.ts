@@ -53,6 +53,8 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
   let isStopped = false;
   let problem: string | null = null;
   let waiting = 0;
+  /** Whether the answer to a claim is missing. */
+  let isClaiming = false;
   /** Accounts whose runs must be made later, for want of memory. */
   const delayed = new Set<string>();
 
@@ -71,11 +73,23 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     async onBeat({ replicas, isKnown }) {
       options.onReplicas(replicas);
       table.setNextRuns(await store.nextRuns());
-      // While a newer commit is missing here, it may be fetched, or all replicas may return to another one.
-      if (waiting > 0) isChanged = true;
+      await checkGeneration();
       if (isKnown) wake.abort();
     },
   });
+
+  /** Notices accounts that wait for a newer commit than that of this replica. */
+  async function checkGeneration(): Promise<void> {
+    const count = await store.waitingForNewer(configuration.generation);
+    if (count > 0 && waiting === 0)
+      log.warn(
+        { event: 'configuration_older', commit: configuration.commit, accounts: count },
+        'accounts that a newer commit changed wait for a replica that has it',
+      );
+    waiting = count;
+    // The commit may be fetched, or all replicas may have returned to another one.
+    if (count > 0) isChanged = true;
+  }
 
   async function upload(identity: Identity): Promise<void> {
     if (!isChanged) return;
@@ -83,15 +97,8 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     try {
       const { schedules, commit } = await options.readConfiguration();
       const generation = await findGeneration(commit, { ...options, replicaId: identity.id });
-      await store.update(generation, table.due(schedules, identity.nowMs()));
+      await store.update(generation, commit?.dirty ?? false, table.due(schedules, identity.nowMs()));
       configuration = { generation, commit: commit?.sha ?? null };
-      const nowWaiting = await store.waitingForNewer(generation);
-      if (nowWaiting > 0 && waiting === 0)
-        log.warn(
-          { event: 'configuration_older', commit: configuration.commit, accounts: nowWaiting },
-          'accounts that a newer commit changed wait for a replica that has it',
-        );
-      waiting = nowWaiting;
     } catch (error) {
       isChanged = true;
       throw error;
@@ -103,6 +110,13 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     startsAll = false;
   }
 
+  /** A claim whose answer was lost has succeeded, perhaps; nobody would run its accounts. */
+  async function releaseUnknown(identity: Identity): Promise<void> {
+    if (!isClaiming) return;
+    await store.releaseOthers(identity.id, held.accounts());
+    isClaiming = false;
+  }
+
   /** Claims what is due and fits, and returns the time until something else may be due. */
   async function claim(identity: Identity): Promise<number> {
     for (;;) {
@@ -110,7 +124,10 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
       if (run === null || rooms.length === 0 || isStopped) return POLL_MS;
       const except = [...delayed].filter((account) => options.mayStart?.(account) === false);
       const limits = { most: free, except };
+      await releaseUnknown(identity);
+      isClaiming = true;
       const claims = await store.claim(identity.id, configuration.generation, rooms, limits);
+      isClaiming = false;
       for (const turn of claims.turns) begin(turn, identity, run);
       if (claims.turns.length > 0) continue;
       return claims.nextDueMs === null

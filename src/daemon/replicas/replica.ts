@@ -2,6 +2,7 @@
 // possible in time, because then others run its accounts.
 import { setMaxListeners } from 'node:events';
 import { describeFailure } from '../../app/run-result.ts';
+import { StoreError } from '../../core/errors.ts';
 import type { Clock, RunSignals } from '../../core/ports.ts';
 import type { Beat, ReplicaState, TurnStore } from '../../core/turn-store.ts';
 import type { Log } from '../log.ts';
@@ -120,7 +121,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   async function inTime<T>(work: Promise<T>): Promise<T> {
     const answered = new AbortController();
     const late = clock.sleep(leaseMs / 4, answered.signal).then(() => {
-      throw new Error('the database does not answer');
+      throw new StoreError('store_unavailable', 'the database does not answer');
     });
     try {
       return await Promise.race([work, late]);
@@ -141,7 +142,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       { event: 'replica_registered', replica: id, replicas: beat.replicas },
       'registered as a replica',
     );
-    await options.onBeat(beat);
+    await inTime(options.onBeat(beat));
   }
 
   async function renew(current: Life): Promise<void> {
@@ -153,7 +154,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     if (sent.steadyMs - current.renewedMs > leaseMs / 2) current.steadySinceMs = sent.steadyMs;
     current.beat = beat;
     current.renewedMs = clock.steadyMs();
-    await options.onBeat(beat);
+    await inTime(options.onBeat(beat));
     if (current.renewedMs - current.steadySinceMs < leaseMs) return;
     const freed = await inTime(store.reap());
     if (freed.length > 0)
@@ -165,6 +166,7 @@ export function createReplica(options: ReplicaOptions): Replica {
 
   async function step(): Promise<number> {
     const current = life;
+    const beganMs = clock.steadyMs();
     try {
       if (current === null) await register();
       else if (current.isValid()) await renew(current);
@@ -176,7 +178,8 @@ export function createReplica(options: ReplicaOptions): Replica {
       }
       if (problem !== null) log.info({ event: 'database_available' }, 'the database is available again');
       problem = null;
-      return life?.beat.isKnown === true ? leaseMs / 4 : Math.min(RETRY_MS, leaseMs / 4);
+      const everyMs = life?.beat.isKnown === true ? leaseMs / 4 : Math.min(RETRY_MS, leaseMs / 4);
+      return Math.max(0, everyMs - (clock.steadyMs() - beganMs));
     } catch (error) {
       const { code, message } = describeFailure(error);
       if (problem === null)

@@ -21,7 +21,7 @@ interface ClaimedRow extends LineRow {
 export function claimedTurns({
   db,
   now,
-}: TurnContext): Pick<TurnStore, 'claim' | 'isCurrent' | 'end' | 'release'> {
+}: TurnContext): Pick<TurnStore, 'claim' | 'isCurrent' | 'end' | 'release' | 'releaseOthers'> {
   return {
     async claim(id, generation, rooms, { most, except }) {
       const lanes = rooms.map(({ lane }) => lane);
@@ -103,6 +103,12 @@ export function claimedTurns({
     async release(id, turn, why) {
       const other = why === 'interrupted' ? sql`'start'` : sql`held_for`;
       await sql`update turns set ${freed(now, other)} where ${isHeldBy(id, turn)}`.execute(db);
+    },
+
+    async releaseOthers(id, accounts) {
+      await sql`
+        update turns set ${freed(now, sql`held_for`)}
+        where holder = ${id} and account <> all (${[...accounts]}::text[])`.execute(db);
     },
   };
 }

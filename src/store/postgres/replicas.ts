@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Beat, TurnStore } from '../../core/turn-store.ts';
 import type { ReplicaRecord } from '../../core/turns.ts';
+import { StoreError } from '../../core/errors.ts';
 import { interruptRuns } from '../locks.ts';
 import { HOST, isDead } from '../process-identity.ts';
 import type { Database } from '../tables.ts';
@@ -89,7 +90,8 @@ export function replicasTable({
           returning id)
         select ${notify('replica')} from added`.execute(db);
       const beat = await readBeat(id);
-      if (beat === null) throw new Error('the replica was declared dead while it registered');
+      if (beat === null)
+        throw new StoreError('store_unavailable', 'the replica was declared dead while it registered');
       return beat;
     },
 

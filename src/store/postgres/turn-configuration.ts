@@ -35,7 +35,7 @@ export function turnConfiguration({ db, now }: TurnContext): Configuration {
       return rows.length === 0;
     },
 
-    async update(generation, schedules) {
+    async update(generation, isDirty, schedules) {
       const column = <T>(read: (schedule: (typeof schedules)[number]) => T): T[] => schedules.map(read);
       // In the order of the names, so that two replicas do not wait for each other. An account with an invalid file
       // keeps its last good schedule.
@@ -54,23 +54,24 @@ export function turnConfiguration({ db, now }: TurnContext): Configuration {
           where removed = 0 and config_gen <= ${generation}
             and not exists (select 1 from wanted where wanted.account = turns.account)
         ), changed as (
-          insert into turns (account, lane, schedule, timezone, jitter_ms, config_digest, config_gen, is_broken, due_at,
-            tick_at, last_tick_at)
-          select account, lane, schedule, timezone, jitter_ms, config_digest, ${generation}::bigint, is_broken,
+          insert into turns (account, lane, schedule, timezone, jitter_ms, config_digest, config_gen, is_broken, is_dirty,
+            due_at, tick_at, last_tick_at)
+          select account, lane, schedule, timezone, jitter_ms, config_digest, ${generation}::bigint, is_broken, ${Number(isDirty)}::int,
             to_timestamp(due_ms / 1000), to_timestamp(tick_ms / 1000), ${now}
           from wanted order by account
           on conflict (account) do update set
             lane = ${kept('lane')}, schedule = ${kept('schedule')}, timezone = ${kept('timezone')},
             jitter_ms = ${kept('jitter_ms')}, config_digest = excluded.config_digest,
-            config_gen = excluded.config_gen, is_broken = excluded.is_broken, removed = 0,
+            config_gen = excluded.config_gen, is_broken = excluded.is_broken, is_dirty = excluded.is_dirty, removed = 0,
             due_at = case when ${KEEPS_DUE} then turns.due_at else excluded.due_at end,
             tick_at = case when ${KEEPS_DUE} then turns.tick_at else excluded.tick_at end,
             last_tick_at = case when turns.removed = 1 then ${now} else turns.last_tick_at end,
             backoff_until = case when turns.holder is null and excluded.is_broken = 0 then null
               else turns.backoff_until end
           where turns.config_gen <= excluded.config_gen
-            and (turns.config_digest, turns.lane, turns.is_broken, turns.removed)
-              is distinct from (excluded.config_digest, ${kept('lane')}, excluded.is_broken, 0)
+            and ((turns.config_digest, turns.lane, turns.is_broken, turns.removed)
+                is distinct from (excluded.config_digest, ${kept('lane')}, excluded.is_broken, 0)
+              or (turns.is_dirty = 1 and turns.config_gen < excluded.config_gen))
           returning account)
         select ${notify('turn')} from changed limit 1`.execute(db);
     },

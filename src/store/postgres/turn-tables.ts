@@ -35,6 +35,8 @@ export const TURN_TABLES = `
     config_digest text collate "C" not null,
     config_gen bigint not null,
     is_broken integer not null default 0,
+    -- Whether the settings differed from their commit: the next commit may contain them.
+    is_dirty integer not null default 0,
     removed integer not null default 0,
     -- When the next run starts: the tick and its jitter, or at once. null while the account runs and nothing follows.
     due_at timestamptz,

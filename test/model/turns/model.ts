@@ -1,10 +1,9 @@
 // The turns of several replicas as plain values: what every step must leave in the tables. Shares no code with the store.
 import type { DueSchedule } from '../../../src/core/turn-store.ts';
-import type { Commit } from './script.ts';
-import { ACCOUNTS } from './script.ts';
+import { type AccountPart, ACCOUNTS, type Commit } from './script.ts';
 
 const MINUTE = 60_000;
-export const LEASE_MS = 60_000;
+export const LEASE_MS = 150_000;
 
 export interface ModelTurn {
   lane: string;
@@ -12,6 +11,7 @@ export interface ModelTurn {
   digest: string;
   gen: number;
   isBroken: boolean;
+  isDirty: boolean;
   isRemoved: boolean;
   due: number | null;
   tick: number | null;
@@ -42,6 +42,20 @@ export interface ModelClaim {
 /** The tick after a moment, of a line that ticks every so many minutes. */
 export function tickAfter(minutes: number, atMs: number): number {
   return (Math.floor(atMs / (minutes * MINUTE)) + 1) * minutes * MINUTE;
+}
+
+/** An account that nobody has requested, claimed or approved yet. */
+const NEW = {
+  isRemoved: false,
+  requested: null,
+  backoff: null,
+  approved: null,
+  holder: null,
+  heldFor: null,
+};
+
+function wantedColumns({ lane, digest, dueMs, tickMs }: DueSchedule, part: AccountPart) {
+  return { lane, digest, minutes: part.minutes, isBroken: part.isBroken, due: dueMs, tick: tickMs };
 }
 
 export class Model {
@@ -118,7 +132,7 @@ export class Model {
     this.bury();
   }
 
-  reload(gen: number, commit: Commit): void {
+  reload(gen: number, isDirty: boolean, commit: Commit): void {
     for (const account of ACCOUNTS) {
       const part = commit[account];
       const turn = this.turns.get(account);
@@ -129,23 +143,7 @@ export class Model {
       }
       const wanted = scheduleOf(account, part, this.now);
       if (turn === undefined) {
-        this.turns.set(account, {
-          ...{
-            lane: wanted.lane,
-            minutes: part.minutes,
-            digest: wanted.digest,
-            gen,
-            isBroken: part.isBroken,
-          },
-          ...{
-            isRemoved: false,
-            due: wanted.dueMs,
-            tick: wanted.tickMs,
-            requested: null,
-            lastTick: this.now,
-          },
-          ...{ backoff: null, approved: null, holder: null, heldFor: null },
-        });
+        this.turns.set(account, { ...NEW, ...wantedColumns(wanted, part), gen, isDirty, lastTick: this.now });
         continue;
       }
       if (turn.gen > gen) continue;
@@ -155,7 +153,8 @@ export class Model {
         turn.isBroken === part.isBroken &&
         !turn.isRemoved &&
         turn.lane === lane;
-      if (isSame) continue;
+      if (isSame && !(turn.isDirty && turn.gen < gen)) continue;
+      turn.isDirty = isDirty;
       this.change(turn, part, { gen, wanted, lane });
     }
   }

@@ -24,7 +24,7 @@ export type Figures = Record<string, number>;
 const ROWS = `
   select coalesce(jsonb_object_agg(account, jsonb_build_object(
     'lane', lane, 'minutes', schedule::int, 'digest', config_digest, 'gen', config_gen,
-    'isBroken', is_broken = 1, 'isRemoved', removed = 1, 'due', extract(epoch from due_at) * 1000,
+    'isBroken', is_broken = 1, 'isDirty', is_dirty = 1, 'isRemoved', removed = 1, 'due', extract(epoch from due_at) * 1000,
     'tick', extract(epoch from tick_at) * 1000, 'requested', requested,
     'lastTick', extract(epoch from last_tick_at) * 1000, 'backoff', extract(epoch from backoff_until) * 1000,
     'approved', approved_at, 'holder', holder, 'heldFor', held_for)), '{}') as turns,
@@ -42,6 +42,9 @@ export async function play(script: Script, database: TurnDatabase, figures: Figu
     await story.compare(step);
   }
 }
+
+/** What one process does for itself. */
+type ProcessStep = Extract<Step, { place: Place }>;
 
 class Story {
   private readonly model = new Model(START);
@@ -98,12 +101,17 @@ class Story {
       case 'interrupt':
       case 'check':
         return await this.takeTurn(step);
-      default:
+      case 'register':
+      case 'beat':
+      case 'die':
+      case 'retire':
+      case 'reload':
+      case 'claim':
         return await this.takeProcess(step);
     }
   }
 
-  private async takeProcess(step: Extract<Step, { place: Place }>): Promise<void> {
+  private async takeProcess(step: ProcessStep): Promise<void> {
     const { model } = this;
     const { store } = this.database;
     const process = this.processes.get(step.place);
@@ -138,9 +146,10 @@ class Story {
       case 'reload': {
         const commit = this.script.commits[step.commit] ?? {};
         process.gen = step.commit;
-        model.reload(step.commit, commit);
+        model.reload(step.commit, step.isDirty, commit);
         return await store.update(
           step.commit,
+          step.isDirty,
           ACCOUNTS.flatMap((name) => {
             const part = commit[name];
             return part === undefined ? [] : [scheduleOf(name, part, model.now)];
@@ -149,8 +158,6 @@ class Story {
       }
       case 'claim':
         return await this.claim(process, step);
-      case 'reap':
-        return;
     }
   }
 
@@ -159,8 +166,8 @@ class Story {
     const limits = { most, except: [] };
     const { turns } = await this.database.store.claim(process.id, process.gen, rooms, limits);
     const expected = this.model.claim(process.id, process.gen, LANES, { room, most });
-    const found = turns.map(({ account, requested, lastTickMs }) => [account, requested, lastTickMs]);
-    const wanted = expected.map(({ account, trigger, lastTick }) => [account, trigger, lastTick]);
+    const found = turns.map(({ account, requested, lastTickMs }) => `${account} ${requested} ${lastTickMs}`);
+    const wanted = expected.map(({ account, trigger, lastTick }) => `${account} ${trigger} ${lastTick}`);
     this.same(found.toSorted(), wanted.toSorted());
     for (const stored of turns) {
       const model = expected.find(({ account }) => account === stored.account);

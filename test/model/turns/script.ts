@@ -20,8 +20,9 @@ export type Commit = Partial<Readonly<Record<Account, AccountPart>>>;
 
 export type Step =
   | { readonly type: 'pass'; readonly ms: number }
-  | { readonly type: 'register' | 'beat' | 'die' | 'retire' | 'reap'; readonly place: Place }
-  | { readonly type: 'reload'; readonly place: Place; readonly commit: number }
+  | { readonly type: 'register' | 'beat' | 'die' | 'retire'; readonly place: Place }
+  | { readonly type: 'reap' }
+  | { readonly type: 'reload'; readonly place: Place; readonly commit: number; readonly isDirty: boolean }
   | { readonly type: 'claim'; readonly place: Place; readonly room: number; readonly most: number }
   /** Of the turns that were claimed and not given back, by any process that has not ended. */
   | {
@@ -59,7 +60,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       type: fc.constant('pass' as const),
-      ms: fc.constantFrom(1000, 20_000, MINUTE, 2 * MINUTE, 6 * MINUTE),
+      ms: fc.constantFrom(1000, 20_000, MINUTE, MINUTE, 4 * MINUTE),
     }),
   },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('register' as const), place }) },
@@ -67,13 +68,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      type: fc.constantFrom('die' as const, 'retire' as const, 'reap' as const),
+      type: fc.constantFrom('die' as const, 'retire' as const),
       place,
     }),
   },
   {
     weight: 4,
-    arbitrary: fc.record({ type: fc.constant('reload' as const), place, commit: fc.nat({ max: 2 }) }),
+    arbitrary: fc.record({
+      type: fc.constant('reload' as const),
+      place,
+      commit: fc.nat({ max: 2 }),
+      isDirty: fc.constantFrom(false, false, true),
+    }),
   },
   {
     weight: 7,
@@ -104,9 +110,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ type: fc.constant('approve' as const), account, approval: fc.nat({ max: 1 }) }),
   },
   { weight: 1, arbitrary: fc.constant({ type: 'startAll' as const }) },
+  { weight: 2, arbitrary: fc.constant({ type: 'reap' as const }) },
 );
 
-/** Most stories begin with two replicas that know the first commit. */
+/** Stories begin with two replicas that know the first commit, and with the first runs of one of them. */
 export const scripts: fc.Arbitrary<Script> = fc.record({
   commits: fc.array(commit, { minLength: 3, maxLength: 3 }),
   steps: fc
@@ -114,8 +121,10 @@ export const scripts: fc.Arbitrary<Script> = fc.record({
     .map((steps): Step[] => [
       { type: 'register', place: 0 },
       { type: 'register', place: 1 },
-      { type: 'reload', place: 0, commit: 0 },
-      { type: 'reload', place: 1, commit: 0 },
+      { type: 'reload', place: 0, commit: 0, isDirty: false },
+      { type: 'reload', place: 1, commit: 0, isDirty: false },
+      { type: 'pass', ms: MINUTE },
+      { type: 'claim', place: 0, room: 1, most: 4 },
       ...steps,
     ]),
 });

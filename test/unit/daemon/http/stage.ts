@@ -102,6 +102,19 @@ export interface Stage {
   broken: Error | null;
 }
 
+export const REPLICA: ReplicaRecord = {
+  id: '0193a5c2-7b1e-7c3d-8e4f-5a6b7c8d9e0f',
+  host: 'host-1',
+  pid: 4711,
+  version: '1.2.3',
+  startedMs: Date.UTC(2026, 10, 20),
+  beatMs: Date.UTC(2026, 10, 21),
+  isAlive: true,
+  runs: 2,
+  commit: '3f2a91c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6',
+  isSelf: true,
+};
+
 export function makeStage(parts: Partial<Stage> = {}): Stage {
   return {
     accounts: [

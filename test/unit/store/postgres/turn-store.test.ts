@@ -49,7 +49,7 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
   it('gives each due account to one replica, the longest due first', async () => {
     await store.register('one', '1', LEASE);
     await store.register('two', '1', LEASE);
-    await store.update(1, [
+    await store.update(1, false, [
       schedule('a', { dueMs: START + 3000 }),
       schedule('b', { dueMs: START + 1000 }),
       schedule('c', { dueMs: START + 2000 }),
@@ -67,7 +67,7 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
 
   it('runs a synced account exactly once more after its run', async () => {
     await store.register('one', '1', LEASE);
-    await store.update(1, [schedule('a')]);
+    await store.update(1, false, [schedule('a')]);
     await database.setClock(START + MINUTE);
     const [first] = await claim('one');
     if (first === undefined) throw new Error('nothing was claimed');
@@ -87,13 +87,24 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     expect((await store.states(['a'])).get('a')?.nextRunMs).toBe(START + 2 * MINUTE);
   });
 
+  it('frees the accounts of a claim whose answer was lost', async () => {
+    await store.register('one', '1', LEASE);
+    await store.update(1, false, [schedule('a'), schedule('b')]);
+    await database.setClock(START + MINUTE);
+    await claim('one');
+    await store.releaseOthers('one', ['b']);
+    const [again, ...others] = await claim('one');
+    expect(again).toMatchObject({ account: 'a', requested: null, tickMs: START + MINUTE });
+    expect(others).toEqual([]);
+  });
+
   it('returns the new schedule when it changed during the run', async () => {
     await store.register('one', '1', LEASE);
-    await store.update(1, [schedule('a')]);
+    await store.update(1, false, [schedule('a')]);
     await database.setClock(START + MINUTE);
     const [turn] = await claim('one');
     if (turn === undefined) throw new Error('nothing was claimed');
-    await store.update(1, [schedule('a', { schedule: '*/5 * * * *', digest: 'changed' })]);
+    await store.update(1, false, [schedule('a', { schedule: '*/5 * * * *', digest: 'changed' })]);
     const line = await store.end('one', turn, next(2));
     expect(line?.schedule).toBe('*/5 * * * *');
     if (line === null) return;
@@ -104,7 +115,7 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
   it('accepts nothing from a replica that was declared dead', async () => {
     await store.register('one', '1', LEASE);
     await store.register('two', '1', LEASE);
-    await store.update(1, [schedule('a')]);
+    await store.update(1, false, [schedule('a')]);
     await database.setClock(START + MINUTE);
     const [turn] = await claim('one');
     if (turn === undefined) throw new Error('nothing was claimed');
@@ -130,13 +141,13 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
   it('keeps what a newer commit changed from an older replica', async () => {
     await store.register('old', '1', LEASE);
     await store.register('new', '1', LEASE);
-    await store.update(1, [schedule('a'), schedule('b'), schedule('c')]);
-    await store.update(2, [
+    await store.update(1, false, [schedule('a'), schedule('b'), schedule('c')]);
+    await store.update(2, false, [
       schedule('a', { schedule: '0 * * * *', digest: 'newer' }),
       schedule('b'),
       schedule('d'),
     ]);
-    await store.update(1, [schedule('a'), schedule('b'), schedule('c')]);
+    await store.update(1, false, [schedule('a'), schedule('b'), schedule('c')]);
     expect(await database.query('select account, schedule, removed from turns order by account')).toEqual([
       { account: 'a', schedule: '0 * * * *', removed: 0 },
       { account: 'b', schedule: '* * * * *', removed: 0 },
@@ -149,9 +160,19 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     expect(names(await claim('new', 2)).toSorted()).toEqual(['a', 'd']);
   });
 
+  it('keeps settings that were read before they were committed from an older replica', async () => {
+    await store.update(1, false, [schedule('a')]);
+    await store.update(1, true, [schedule('a', { digest: 'changed' })]);
+    await store.update(2, false, [schedule('a', { digest: 'changed' })]);
+    await store.update(1, false, [schedule('a')]);
+    expect(await database.query('select config_digest, config_gen::int as gen from turns')).toEqual([
+      { config_digest: 'changed', gen: 2 },
+    ]);
+  });
+
   it('keeps the last good schedule of an account whose file is invalid', async () => {
-    await store.update(1, [schedule('a')]);
-    await store.update(2, [
+    await store.update(1, false, [schedule('a')]);
+    await store.update(2, false, [
       schedule('a', { isBroken: true, schedule: '*/15 * * * *', digest: 'x', lane: '' }),
     ]);
     expect(await database.query('select lane, schedule, config_gen::int as gen from turns')).toEqual([
@@ -175,7 +196,7 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
 
   it('starts one run for each approval', async () => {
     await store.register('one', '1', LEASE);
-    await store.update(1, [schedule('a')]);
+    await store.update(1, false, [schedule('a')]);
     expect(await store.approve('a', 'now')).toBe(true);
     expect(await store.approve('a', 'now')).toBe(false);
     const [turn] = await claim('one');
