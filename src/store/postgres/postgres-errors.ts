@@ -44,7 +44,7 @@ const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [
   [/^28...$/, 'store_unopenable', 'the database refused the user or the password; check `store:`'],
   [/^3D000$/, 'store_unopenable', 'the database does not exist; create it, or check `store:`'],
   [/^54000$/, 'store_failed', 'an id of the service is longer than an index of PostgreSQL can hold'],
-  [/^(XX001|XX002)$/, 'store_corrupt', 'the database is damaged; restore a backup'],
+  [/^(XX001|XX002|Z_.*)$/, 'store_corrupt', 'the database is damaged; restore a backup'],
   [
     /^(40001|40P01|55P03|53300)$/,
     'store_busy',

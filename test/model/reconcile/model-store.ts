@@ -13,8 +13,10 @@ export interface ModelStore {
   /** Opens it, as each process does. */
   open(): Promise<Store>;
   rows(statement: string, ...values: unknown[]): unknown[];
-  /** Increases at every call while a method of an open store is at work. */
+  /** How often a method of an open store was called. */
   activity(): number;
+  /** Resolves when no method of an open store is at work. */
+  rest(): Promise<void>;
   remove(): void;
 }
 
@@ -31,6 +33,7 @@ function inFile(): ModelStore {
     open: () => Promise.resolve(openSqliteStore(file)),
     rows: (statement, ...values) => db.prepare(statement).all(...values),
     activity: () => 0,
+    rest: () => Promise.resolve(),
     remove() {
       db.close();
       rmSync(folder, { recursive: true, force: true });
@@ -41,15 +44,16 @@ function inFile(): ModelStore {
 async function inPostgres(): Promise<ModelStore> {
   const location = await freshLocation();
   const read = openSyncPostgres(location.url, location.schema);
-  let working = 0;
-  let activity = 0;
+  let calls = 0;
+  const working = new Set<Promise<unknown>>();
   async function watched<T>(work: () => Promise<T>): Promise<T> {
-    working += 1;
+    calls += 1;
+    const promise = work();
+    working.add(promise);
     try {
-      return await work();
+      return await promise;
     } finally {
-      working -= 1;
-      activity += 1;
+      working.delete(promise);
     }
   }
   const watch = <T extends object>(methods: T): T =>
@@ -77,7 +81,10 @@ async function inPostgres(): Promise<ModelStore> {
         };
       }),
     rows: (statement, ...values) => read(statement, values),
-    activity: () => (working === 0 ? activity : (activity += 1)),
+    activity: () => calls,
+    rest: async () => {
+      while (working.size > 0) await Promise.allSettled(working);
+    },
     remove: () => undefined,
   };
 }

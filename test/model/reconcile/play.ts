@@ -75,6 +75,7 @@ export async function play(script: Script, tally: Tally = new Map()): Promise<vo
       return traffic.activity + world.storeActivity();
     },
     isQuiet: () => traffic.isQuiet(),
+    rest: () => world.rest(),
   };
   game = {
     script, world, time, traffic, watched, ledger, tally,

@@ -58,8 +58,10 @@ export interface World {
   readonly sandbox: Sandbox;
   readonly store: Store;
   start(): Promise<Program>;
-  /** Increases while a store works that the virtual clock must wait for. */
+  /** How often a store was called. */
   storeActivity(): number;
+  /** Resolves when no store is at work. */
+  rest(): Promise<void>;
   edit(edit: Edit): void;
   rows(runId: string): Row[];
   /** Whether the journal of the run has such a row with the status `sent`. */
@@ -104,6 +106,7 @@ export async function createWorld(script: Script): Promise<World> {
     store,
     start: () => startProgram({ script, sandbox, place, newRunId: () => runIdOf((runs += 1)) }),
     storeActivity: () => place.activity(),
+    rest: () => place.rest(),
     edit: (edit) => applyEdit(sandbox, edit),
     rows: (runId) => place.rows(rows, runId) as Row[],
     isSent: (runId, kind, action, what) => place.rows(sent, runId, kind, action, what).length > 0,

@@ -100,7 +100,7 @@ describe('the totals of a run', () => {
   it('are counted although its plan is damaged, so that the next run can start', async () => {
     const store = await fixture();
     const id = await halfWay(store);
-    store.execute("update plan_bodies set body = x'00'; ");
+    store.execute('update plan_bodies set body = ?', Buffer.from([0]));
     store.execute('delete from locks');
     await store.take('the next run');
     expect(store.rows('select status, created from runs')).toEqual([{ status: 'interrupted', created: 1 }]);

@@ -83,7 +83,6 @@ it('returns the lists of a snapshot, and null when one of them is no longer stor
   const entries = await store.reader.snapshotEntries(snapshot);
   expect(entries?.skill.map(({ id, name }) => [id, name])).toEqual([['s1', 'Skill 1']]);
   expect((await store.reader.snapshotPeople(snapshot))?.map(({ skillsIds }) => skillsIds)).toEqual([['s1']]);
-  store.execute('pragma foreign_keys = off');
   for (const { kind, digest } of snapshot.lists.filter((list) => list.kind !== 'role')) {
     store.execute(
       "update snapshots set digest = (select digest from snapshots where kind = 'role') where kind = ?",
