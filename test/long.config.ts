@@ -6,7 +6,7 @@ export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
     include: ['test/long/**/*.test.ts'],
-    globalSetup: ['test/support/fresh-build.mjs'],
+    globalSetup: ['test/support/fresh-build.mjs', 'test/support/postgres-hub.ts'],
     // Crashes, full disks and hung mounts are about processes.
     env: { ROLECALL_TEST_PROCESSES: '1' },
     testTimeout: 300_000,

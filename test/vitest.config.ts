@@ -1,16 +1,67 @@
 // The suite that must pass everywhere within three minutes. What is longer runs by long.config.ts.
 import { defineConfig } from 'vitest/config';
+import { findPostgres } from './support/postgres-programs.ts';
 
-export default defineConfig({
-  root: new URL('..', import.meta.url).pathname,
+const root = new URL('..', import.meta.url).pathname;
+
+/** What a store promises, whatever its engine: these files run a second time on PostgreSQL. */
+const ON_BOTH_ENGINES = [
+  ...[
+    'account-history',
+    'claims',
+    'compaction',
+    'entry-retention',
+    'fence',
+    'large-run',
+    'locks',
+    'operator-commands',
+    'outbox',
+    'readme',
+    'retention',
+    'run-lists',
+    'run-totals',
+    'run-trend',
+    'scheduled-runs',
+    'snapshot-reader',
+    'text',
+  ].map((name) => `test/unit/store/${name}.test.ts`),
+  'test/property/run-totals.test.ts',
+  'test/model/reconcile/reconcile-model.test.ts',
+];
+
+const options = {
+  testTimeout: 30_000,
+  hookTimeout: 30_000,
+  // Half of the time of the small files would go into loading the same modules again.
+  isolate: false,
+};
+
+const suite = {
+  root,
   test: {
+    ...options,
+    name: 'suite',
     include: ['test/**/*.test.ts'],
     exclude: ['test/long/**', 'node_modules/**', 'dist/**'],
-    globalSetup: ['test/support/fresh-build.mjs'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+  },
+};
+
+const onPostgres = {
+  root,
+  test: {
+    ...options,
+    name: 'postgres',
+    include: ON_BOTH_ENGINES,
+    env: { ROLECALL_TEST_ENGINE: 'postgres' },
+  },
+};
+
+export default defineConfig({
+  root,
+  test: {
+    globalSetup: ['test/support/fresh-build.mjs', 'test/support/postgres-hub.ts'],
     maxWorkers: 4,
-    // Half of the time of the small files would go into loading the same modules again.
-    isolate: false,
+    // Where there is no PostgreSQL, the global setup prints one line about it.
+    projects: findPostgres() === null ? [suite] : [suite, onPostgres],
   },
 });

@@ -16,11 +16,16 @@ export interface ApprovalVerdict {
  * guard blocked, needs an approval of its digest. The approval is used up here.
  */
 export async function takeApproval(
-  { request: { settings, trigger }, deps: { journal, clock } }: Pick<Run, 'request' | 'deps'>,
+  {
+    request: { settings, trigger },
+    deps: { journal, clock },
+    runId,
+  }: Pick<Run, 'request' | 'deps' | 'runId'>,
   plan: Plan,
   mode: RunMode,
 ): Promise<ApprovalVerdict> {
-  const taken = await journal.takeApproval(settings.name, plan.digest, trigger === 'manual', clock.nowMs());
+  const run = { id: runId, account: settings.name, byHand: trigger === 'manual' };
+  const taken = await journal.takeApproval(run, plan.digest, clock.nowMs());
   const needsApproval = plan.status === 'blocked' || (mode === 'approve' && plan.operations.length > 0);
   if (taken.type === 'lapsed') {
     const why =

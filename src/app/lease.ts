@@ -30,7 +30,7 @@ export function keepLock(lease: Lease, locks: Locks, clock: Clock): () => Promis
   const ended = new AbortController();
   const loop = (async () => {
     for (;;) {
-      await clock.sleep(RENEW_MS, ended.signal);
+      await clock.sleep(Math.min(RENEW_MS, locks.leaseMs / 4), ended.signal);
       if (ended.signal.aborted) return;
       // A renewal that fails is tried again: every commit checks the lock anyway.
       const held = await locks.renew(lease, clock.nowMs()).catch(() => true);

@@ -70,8 +70,13 @@ function countsOf(plan: Plan, results: Ending['results'] = []): RunEnd['counts']
   };
 }
 
-/** Ends a run that could not observe or plan. Throws a StoreError on; journals any other failure. */
+/**
+ * Ends a run that could not observe or plan. Throws a StoreError on, unless another process has taken over the account;
+ * journals any other failure.
+ */
 export async function failRun(run: Run<DryRunDeps>, error: unknown, traffic: Traffic): Promise<RunResult> {
+  if (error instanceof StoreError && error.code === LOCK_LOST.code)
+    return await endRun(run, { status: 'interrupted', plan: null, traffic, error: LOCK_LOST });
   if (error instanceof StoreError) {
     // The journal itself failed, so a failure to end the run is ignored.
     await endRun(run, failed(error, traffic)).catch(() => undefined);

@@ -2,6 +2,7 @@
 import { approvalOf, statesOf, waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue, StoreError } from '../core/errors.ts';
 import type { AccountRecord } from '../core/journal-reader.ts';
+import type { ReplicaRecord } from '../core/turns.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { AccountStatus } from '../report/status-report.ts';
 import type { Environment } from './environment.ts';
@@ -15,6 +16,11 @@ interface KnownAccount {
   readonly record: AccountRecord | undefined;
 }
 
+export interface Statuses {
+  readonly accounts: readonly AccountStatus[];
+  readonly replicas: readonly ReplicaRecord[];
+}
+
 /**
  * The status of the selected accounts, also of those that are stored and no longer configured. Without a store all
  * accounts never ran. Throws UsageError.
@@ -24,7 +30,7 @@ export async function readStatuses(
   configuration: Pick<Loaded, 'service' | 'accounts'>,
   names: readonly string[],
   nowMs: number,
-): Promise<AccountStatus[]> {
+): Promise<Statuses> {
   const journal = await environment.openJournal(configuration.service).catch((error: unknown) => {
     if (error instanceof StoreError && error.code === 'store_missing') return null;
     throw error;
@@ -39,7 +45,7 @@ export async function readStatuses(
         nextRun: await nextRunOf(environment, account, nowMs),
       });
     }
-    return statuses;
+    return { accounts: statuses, replicas: (await journal?.replicas()) ?? [] };
   } finally {
     await journal?.close();
   }

@@ -72,7 +72,7 @@ async function openStore(
   service: Parameters<Environment['openSession']>[1],
   options: ConnectionOptions,
 ): Promise<{ session: Session | null; diagnosis: Checked }> {
-  const title = `store ${service.store}`;
+  const title = `store ${await environment.storeName(service)}`;
   let session: Session | null = null;
   try {
     session = await environment.openSession(configuration, service, options);

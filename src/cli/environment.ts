@@ -4,6 +4,7 @@ import type { AccountRequest, ApplyDeps, DryRunDeps } from '../app/request.ts';
 import type { Kind } from '../core/catalog.ts';
 import type { ConfigIssue, SecretIssue } from '../core/errors.ts';
 import type { Operator, OperatorCommands } from '../core/operator.ts';
+import type { ReplicaRecord } from '../core/turns.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { ReadableService, RunSignals } from '../core/ports.ts';
@@ -107,6 +108,23 @@ export interface Readable {
   close(): Promise<void>;
 }
 
+/** A path, an address, or `env:NAME`; a schema only for a database. */
+export interface StoreArgument {
+  readonly text: string;
+  readonly schema: string | undefined;
+}
+
+export interface CopiedStore {
+  /** The names of both stores in messages. */
+  readonly from: string;
+  readonly to: string;
+  readonly tables: number;
+  readonly rows: number;
+  readonly runs: number;
+  /** How many runs were in progress. */
+  readonly locks: number;
+}
+
 export interface Environment {
   readonly version: string;
   /** The SHA-256 digest of a text, as hex digits. */
@@ -151,14 +169,30 @@ export interface Environment {
     readonly reader: JournalReader;
     readonly operator: OperatorCommands;
     readonly memory: AccountJournal;
+    /** Empty where the store is a file. */
+    replicas(): Promise<readonly ReplicaRecord[]>;
     close(): Promise<void>;
   }>;
+  /** The name of the store in messages: a path, or a database and its schema. */
+  storeName(service: ServiceSettings): Promise<string>;
   /** Copies the store; `onProgress` receives the copied pages. Throws StoreError. */
   backupStore(
     service: ServiceSettings,
     file: string,
     onProgress: (done: number, total: number) => void,
   ): Promise<{ bytes: number; runs: number }>;
+  /**
+   * Copies a complete store to an empty place and verifies it; `warn` receives what the operator should know. Throws
+   * UsageError or StoreError.
+   */
+  copyStore(
+    from: StoreArgument,
+    to: StoreArgument,
+    observers: {
+      readonly onProgress: (step: { text: string; done: number; total: number }) => void;
+      readonly warn: (message: string) => void;
+    },
+  ): Promise<CopiedStore>;
   /** Opens connections to read without journaling a run. The store is used if it exists. */
   openReadable(service: ServiceSettings, options?: ConnectionOptions): Promise<Readable>;
   /** The account file with the given content. Throws ConfigError when the file cannot be read. */

@@ -16,6 +16,7 @@ export interface CommandHelp {
 }
 
 const TOKENS = 'NAME of { env: NAME }';
+const DATABASES = 'PGPASSWORD, NAME of env:NAME';
 const PROXIES = 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY';
 
 /** Every environment variable that a command reads. */
@@ -25,6 +26,7 @@ export const VARIABLES = {
   ROLECALL_DEBUG: 'if it is set, a bug is reported with its stack trace',
   ROLECALL_HTTP_TOKEN: 'the token of the daemon, for --server',
   [TOKENS]: 'the tokens, in the variables that the configuration names',
+  [DATABASES]: 'the password of a database, or its complete address',
   [PROXIES]: 'the proxies for requests to the service',
 } as const;
 
@@ -248,6 +250,22 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
       ['rolecall --config /etc/rolecall/rolecall.yaml backup /backup/rolecall.db', 'copies that of a server'],
     ],
     document: 'src/store/README.md#backup-and-restore',
+  },
+  'copy-store': {
+    group: MAINTENANCE,
+    summary: 'copy the store to PostgreSQL, or back to a file',
+    examples: [
+      [
+        'rolecall copy-store /var/lib/rolecall/rolecall.db env:ROLECALL_DATABASE_URL',
+        'copies the file to the database whose address is in this variable',
+      ],
+      [
+        'rolecall copy-store postgres://rolecall@db.example.com/rolecall copy.db',
+        'copies it back; the password is read from PGPASSWORD or ~/.pgpass',
+      ],
+    ],
+    variables: [DATABASES],
+    document: 'config/README.md#change-to-postgresql',
   },
   completion: {
     group: MAINTENANCE,

@@ -3,6 +3,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { addApply } from './apply.ts';
 import { addApprove } from './approve.ts';
 import { addBackup } from './backup.ts';
+import { addCopyStore } from './copy-store.ts';
 import type { CommandLine } from './command-line.ts';
 import { addHelp } from './command-help.ts';
 import { beQuiet, repeatConfig } from './console.ts';
@@ -48,6 +49,7 @@ const COMMANDS: readonly ((line: CommandLine) => void)[] = [
   addDiff,
   addDoctor,
   addBackup,
+  addCopyStore,
   addSandbox,
   addDemo,
 ];

@@ -34,9 +34,9 @@ async function status(
   const { renderStatus } = await import('../report/status-report.ts');
   const nowMs = Date.now();
   const configuration = await loadForStore(context.environment, context.configFile);
-  const statuses = await readStatuses(context.environment, configuration, names, nowMs);
+  const { accounts, replicas } = await readStatuses(context.environment, configuration, names, nowMs);
   const output = openOutput(flags);
-  await output.print(renderStatus(statuses, nowMs, output.render));
+  await output.print(renderStatus(accounts, nowMs, output.render, replicas));
   await output.close();
   return EXIT.done;
 }

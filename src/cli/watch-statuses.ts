@@ -41,15 +41,18 @@ export async function watchStatuses(
   try {
     while (!stop.signal.aborted) {
       const nowMs = Date.now();
-      const statuses = await readStatuses(context.environment, await configuration(nowMs), names, nowMs);
+      const { accounts: statuses, replicas } = await readStatuses(
+        context.environment,
+        await configuration(nowMs),
+        names,
+        nowMs,
+      );
       const states = new Map(statuses.map((status) => [status.account, stateKey(status)]));
       if (output.isTerminal) {
         // The terminal may have another size now.
         const { columns, rows } = process.stdout;
-        const text = renderStatus(statuses, nowMs, {
-          ...output.render,
-          width: columns || output.render.width,
-        });
+        const render = { ...output.render, width: columns || output.render.width };
+        const text = renderStatus(statuses, nowMs, render, replicas);
         await output.write((isFirst ? NO_WRAP + CLEAR : '') + screen(text, rows));
       } else {
         const changed = statuses.filter(({ account }) => shown.get(account) !== states.get(account));

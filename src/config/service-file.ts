@@ -15,9 +15,13 @@ import { httpIssues, httpSettings } from './http-settings.ts';
 import { type Located, type NodePath, locate, plainRoot, spotOf } from '../yaml/node-lookup.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
 import { absoluteRef } from './secret-references.ts';
+import { storeLocation } from './store-settings.ts';
 import { type ServiceFile, serviceSchema } from './service-schema.ts';
 import type { SourceRead } from '../yaml/source-text.ts';
 import { type YamlFile, parseYaml } from '../yaml/yaml-file.ts';
+
+export const LEASE_TOO_SHORT =
+  'daemon.lease must be more than api.timeout, because a replica that was replaced may still wait for a call';
 
 /** The service file as read. Valid parts are present even if others are not, so that accounts can be checked. */
 export interface ServiceRead {
@@ -29,6 +33,7 @@ export interface ServiceRead {
   /** The position of `trust`, which only the service file of the machine may have. */
   readonly trustPlace?: ConfigIssue;
   readonly caFilePlace?: ConfigIssue;
+  readonly timeoutPlace?: ConfigIssue;
   readonly defaults: ServiceFile['defaults'];
 }
 
@@ -59,6 +64,7 @@ function readVariant(filePath: string, file: YamlFile): ServiceRead {
   const found = [
     ...checked.issues,
     ...apiIssues(file, raw),
+    ...leaseIssues(file, raw),
     ...httpIssues(file, asRecord(raw['http'])),
     ...sourceIssues(file, raw),
   ];
@@ -76,6 +82,7 @@ function readVariant(filePath: string, file: YamlFile): ServiceRead {
     ...(Object.hasOwn(asRecord(raw['api']), 'caFile')
       ? { caFilePlace: file.issue(spotOf(locate(file, ['api', 'caFile'])), '') }
       : {}),
+    timeoutPlace: file.issue(spotOf(locate(file, ['api', 'timeout'])), ''),
     defaults: shape.defaults.safeParse(raw['defaults']).data ?? {},
   };
   if (checked.settings === undefined || issues.some(({ severity }) => severity === 'error'))
@@ -97,6 +104,18 @@ function apiIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): Conf
   const message =
     'api.settle must be more than api.timeout, because a call may take effect until it times out';
   return [file.issue(spotOf(located), message)];
+}
+
+/** SQLite needs no lease, so there it matters only if it is written. */
+function leaseIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
+  const { api, daemon } = serviceSchema.shape;
+  const timeout = api.unwrap().shape.timeout.safeParse(asRecord(raw['api'])['timeout']).data;
+  const lease = daemon.unwrap().shape.lease.safeParse(asRecord(raw['daemon'])['lease']).data;
+  if (timeout === undefined || lease === undefined || lease > timeout) return [];
+  const isWritten = Object.hasOwn(asRecord(raw['daemon']), 'lease');
+  if (!isWritten && typeof raw['store'] !== 'object') return [];
+  const place = isWritten ? ['daemon', 'lease'] : ['api', 'timeout'];
+  return [file.issue(spotOf(locate(file, place)), LEASE_TOO_SHORT)];
 }
 
 /** ssh reads the private key itself, so for ssh the credentials must be a file. */
@@ -126,7 +145,7 @@ function complete(filePath: string, written: ServiceFile): ServiceSettings {
   const { timeout, settle, recheck, staleness, caFile, ...counts } = api;
   return {
     file: filePath,
-    store: path.resolve(folder, written.store),
+    store: storeLocation(written.store, folder),
     api: {
       ...counts,
       timeoutMs: timeout,
@@ -135,7 +154,12 @@ function complete(filePath: string, written: ServiceFile): ServiceSettings {
       stalenessMs: staleness,
       ...(caFile === undefined ? {} : { caFile: path.resolve(folder, caFile) }),
     },
-    daemon: { maxRuns: daemon.maxRuns, runOnStart: daemon.runOnStart, shutdownGraceMs: daemon.shutdownGrace },
+    daemon: {
+      maxRuns: daemon.maxRuns,
+      runOnStart: daemon.runOnStart,
+      shutdownGraceMs: daemon.shutdownGrace,
+      leaseMs: daemon.lease,
+    },
     http: httpSettings(http, folder),
     ...(written.trust === undefined ? {} : { trust: trustSettings(written.trust, folder) }),
     notify: written.notify.map((webhook) => notifySettings(webhook, folder)),
@@ -177,13 +201,14 @@ function notifySettings(written: ServiceFile['notify'][number], folder: string):
 }
 
 function gitSettings(written: NonNullable<ServiceFile['source']>['git'], folder: string) {
-  const { url, interval, credentials, ...rest } = written;
+  const { url, interval, credentials, checkout, ...rest } = written;
   const isPath = remoteKind(url) === 'local' && !/^file:/iu.test(url);
   return {
     ...rest,
     url: isPath ? path.resolve(folder, url) : url,
     intervalMs: interval,
     ...(credentials === undefined ? {} : { credentials: absoluteRef(credentials, folder) }),
+    ...(checkout === undefined ? {} : { checkout: path.resolve(folder, checkout) }),
   };
 }
 
@@ -195,6 +220,9 @@ function secretUses(file: YamlFile, settings: ServiceSettings): SecretUse[] {
     const { file: shown, line, column } = place;
     uses.push({ ref, what, file: shown, line, column, ...(isKey ? { isKeyFile: true } : {}) });
   };
+  if ('postgres' in settings.store) {
+    add(settings.store.postgres.url, 'store.postgres.url', ['store', 'postgres', 'url']);
+  }
   add(settings.http.token, 'http.token', ['http', 'token']);
   for (const [index, { name, token }] of settings.http.tokens.entries()) {
     add(token, `token ${name} of http.tokens`, ['http', 'tokens', index, 'token']);

@@ -5,7 +5,8 @@ import type { ConfigIssue } from '../core/errors.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
-import { type ServiceRead, readService } from './service-file.ts';
+import type { ServiceSettings } from '../core/settings.ts';
+import { LEASE_TOO_SHORT, type ServiceRead, readService } from './service-file.ts';
 
 /** The settings of the service, merged from all its files. */
 export interface ServiceLayers {
@@ -69,16 +70,28 @@ function withoutOutside({ settings, issues, ...inner }: ServiceRead, files: Conf
 
 function layered(bootstrap: ServiceRead, inner: ServiceRead): ServiceRead {
   const { settings, issues, secrets } = bootstrap;
+  const merged =
+    settings === undefined || inner.settings === undefined
+      ? undefined
+      : { ...settings, api: inner.settings.api };
+  const lease = merged === undefined || isLeaseLongEnough(merged) ? [] : leaseIssues(inner);
   return {
-    ...(settings === undefined || inner.settings === undefined
-      ? {}
-      : { settings: { ...settings, api: inner.settings.api } }),
-    issues: [...issues, ...inner.issues],
+    ...(merged === undefined || lease.length > 0 ? {} : { settings: merged }),
+    issues: [...issues, ...inner.issues, ...lease],
     secrets,
     ...(inner.accounts === undefined ? {} : { accounts: inner.accounts }),
     ...(inner.regions === undefined ? {} : { regions: inner.regions }),
     defaults: inner.defaults,
   };
+}
+
+/** The repository sets the timeout and the machine the lease, so only both together can be compared. */
+function isLeaseLongEnough({ store, daemon, api }: ServiceSettings): boolean {
+  return 'file' in store || daemon.leaseMs > api.timeoutMs;
+}
+
+function leaseIssues({ timeoutPlace }: ServiceRead): ConfigIssue[] {
+  return timeoutPlace === undefined ? [] : [{ ...timeoutPlace, message: LEASE_TOO_SHORT }];
 }
 
 /** No settings, so that "not fetched yet" is not mistaken for "no accounts". */

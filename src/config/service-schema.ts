@@ -14,6 +14,7 @@ import {
 } from './field-formats.ts';
 import { apiSchema } from './api-schema.ts';
 import { httpSchema } from './http-settings.ts';
+import { storeSchema } from './store-settings.ts';
 import { inheritedShape } from './inherited-settings.ts';
 
 const EVENTS = ['drift', 'applied', 'held', 'failed', 'recovered'] as const;
@@ -100,6 +101,13 @@ const gitSchema = z.strictObject({
       description: 'Reference to the token, or user:password, for git; for ssh the file of the private key.',
       examples: [{ file: '/run/secrets/git' }],
     }),
+  checkout: pathText()
+    .optional()
+    .meta({
+      description:
+        'Folder of the daemon’s own checkout, relative to this file; each daemon needs its own. Omitted: `checkout` beside the SQLite file, with PostgreSQL `../data/checkout`.',
+      examples: ['/var/lib/rolecall/checkout'],
+    }),
 });
 
 const daemonSchema = z.strictObject({
@@ -126,6 +134,13 @@ const daemonSchema = z.strictObject({
       description:
         'How long a stop waits for calls in flight. Guards against operations whose result nobody knows.',
       examples: ['60s'],
+    }),
+  lease: duration({ min: 1000 })
+    .prefault('60s')
+    .meta({
+      description:
+        'With PostgreSQL: how long a replica counts as alive after its last sign of life; another one then takes over its accounts. More than `api.timeout`.',
+      examples: ['90s'],
     }),
 });
 
@@ -208,13 +223,7 @@ export const serviceSchema = z
           'The account files: a glob, relative to this file. `*` and `?` match within a folder, `**` matches any number of folders.',
         examples: ['accounts/**/*.yaml'],
       }),
-    store: pathText()
-      .prefault('../data/rolecall.db')
-      .meta({
-        description:
-          'The SQLite file, relative to this file; created with its folder if missing. Keep it: deletes are held without its history.',
-        examples: ['/var/lib/rolecall/rolecall.db'],
-      }),
+    store: storeSchema,
     regions: z
       .record(regionName, baseUrl())
       .prefault({})

@@ -16,7 +16,7 @@ export const OWN_SECRET =
 const SECRET_FOLDERS = ['/run/secrets/**', '/run/credentials/**', '/var/run/secrets/**'];
 
 /** Variables with secrets of the daemon, even if its file does not name them. */
-const OWN_VARIABLES = ['ROLECALL_HTTP_TOKEN', 'ROLECALL_DATABASE_URL'];
+const OWN_VARIABLES = ['ROLECALL_HTTP_TOKEN', 'ROLECALL_DATABASE_URL', 'PGPASSWORD'];
 
 /** Earlier results, so that an unchanged account stays the same object. */
 const earlier = new WeakMap<AccountRead, { readonly by: string; readonly read: AccountRead }>();

@@ -10,6 +10,8 @@ export type LockAttempt = { readonly lease: Lease } | { readonly heldBy: string 
 
 /** All methods may throw StoreError. */
 export interface Locks {
+  /** How long a lock is valid after its last renewal, if its holder may be alive. */
+  readonly leaseMs: number;
   /** Takes the lock, also from a holder that died. Marks broken runs of the account as interrupted. */
   acquire(account: string, runId: string, nowMs: number): Promise<LockAttempt>;
   /** False when another process holds the lock now. */

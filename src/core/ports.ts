@@ -29,6 +29,8 @@ export interface Clock {
 export interface RunSignals {
   readonly stop: AbortSignal;
   readonly kill: AbortSignal;
+  /** Aborts both when this process may not send requests any more. Called directly before each request. */
+  readonly check?: () => void;
 }
 
 export interface Traffic {
@@ -244,9 +246,13 @@ export interface Journal {
   interruptBrokenRuns(nowMs: number): Promise<void>;
   /**
    * Uses up the approval of the plan with this digest. An approval of another plan, or an expired one, lapses. During a
-   * pause only a run that an operator requested takes an approval.
+   * pause only a run that an operator requested (`byHand`) takes an approval.
    */
-  takeApproval(account: string, digest: string, byHand: boolean, nowMs: number): Promise<ApprovalTaking>;
+  takeApproval(
+    run: { readonly id: string; readonly account: string; readonly byHand: boolean },
+    digest: string,
+    nowMs: number,
+  ): Promise<ApprovalTaking>;
   /** The plan that an operator has approved, until the approval is used or lapses. */
   approvedPlan(account: string): Promise<AgreedPlan | null>;
   /** False when another process has ended the run already; its result is kept. */

@@ -60,6 +60,8 @@ export interface GitSourceSettings {
   readonly path: string;
   readonly intervalMs: number;
   readonly credentials?: SecretRef;
+  /** The folder of the daemon's own checkout, absolute. */
+  readonly checkout?: string;
 }
 
 /** What a token allows over HTTP. `read`: view, and request plans. `operate`: also approve, pause, resume and sync. */
@@ -79,17 +81,41 @@ export interface HttpSettings {
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
+/** A store on PostgreSQL, which several replicas share. */
+export interface PostgresSettings {
+  /** The address of the database, without a password if it is written in the file. */
+  readonly url: SecretRef | string;
+  readonly schema: string;
+  /** The most connections of one process. */
+  readonly pool: number;
+}
+
+/** Where the store is, as the service file names it. `file` is the absolute path of a SQLite file. */
+export type StoreLocation = { readonly file: string } | { readonly postgres: PostgresSettings };
+
+/** Where the store is, for opening it. The address can contain a password, so it is never shown, stored or an argument. */
+export type OpenLocation =
+  | { readonly file: string }
+  | {
+      readonly url: string;
+      readonly schema: string;
+      readonly pool: number;
+      /** How long the lock of an account is valid after its last renewal. */
+      readonly leaseMs: number;
+    };
+
 /** `rolecall.yaml` with every default filled in. Paths are absolute. */
 export interface ServiceSettings {
   /** The file that was read, absolute. */
   readonly file: string;
-  /** Absolute path of the SQLite file. */
-  readonly store: string;
+  readonly store: StoreLocation;
   readonly api: ApiSettings;
   readonly daemon: {
     readonly maxRuns: number;
     readonly runOnStart: boolean;
     readonly shutdownGraceMs: number;
+    /** How long a replica counts as alive after its last beat. */
+    readonly leaseMs: number;
   };
   readonly http: HttpSettings;
   readonly notify: readonly NotifySettings[];

@@ -9,9 +9,9 @@ import type {
   ConfiguredAccount,
   ServiceSettings,
 } from '../core/settings.ts';
+import type { AccountSchedule } from '../core/turns.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { Schedule } from './scheduler.ts';
 
 /** Reads the configuration. Returns the same object again while nothing has changed. */
 export interface ConfigurationReader {
@@ -48,7 +48,7 @@ export interface AccountRegistry {
   service(): ServiceSettings;
   /** The errors of the service file itself. */
   serviceErrors(): readonly ConfigIssue[];
-  schedules(): readonly Schedule[];
+  schedules(): readonly AccountSchedule[];
   /** The base address of the account; empty when its file was never valid. */
   addressOf(account: string): string;
   /** The number of different base addresses. */
@@ -170,11 +170,19 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
 /** When an account whose file was never valid runs: its failed runs report the errors. */
 const DEFAULT_SCHEDULE = { schedule: '*/15 * * * *', timezone: 'Etc/UTC', jitterMs: 30_000 };
 
-function toSchedule({ name, settings, errors }: RegisteredAccount): Schedule {
+function toSchedule({ name, settings, errors }: RegisteredAccount): AccountSchedule {
   const { schedule, timezone, jitterMs } = settings ?? DEFAULT_SCHEDULE;
   // Settings are a new object whenever their files were read again because they had changed.
-  const revision = errors.length === 0 && settings !== null ? settings : errors.map(formatConfigIssue).join();
-  return { name, schedule, timezone, jitterMs, revision };
+  const isBroken = errors.length > 0 || settings === null;
+  const revision = isBroken ? errors.map(formatConfigIssue).join() : settings;
+  const lane = settings?.baseUrl ?? '';
+  const digest = isBroken ? `invalid: ${errors.map(({ message }) => message).join()}` : digestOf(settings);
+  return { name, schedule, timezone, jitterMs, revision, lane, digest, isBroken };
+}
+
+/** What a commit can change of an account. The digest of its catalog and policy covers neither its mode nor its schedule. */
+function digestOf({ mode, schedule, timezone, jitterMs, configDigest, token }: AccountSettings): string {
+  return JSON.stringify([mode, schedule, timezone, jitterMs, configDigest, token]);
 }
 
 function errorsOf(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {

@@ -5,29 +5,26 @@ import type { AccountRequest, ApplyDeps } from '../app/request.ts';
 import { ACCEPT_NOTHING } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
 import { KINDS } from '../core/catalog.ts';
+import type { RunSignals } from '../core/ports.ts';
 import { ConfigError, LargeAccount, SecretError, ServiceError } from '../core/errors.ts';
 import type { Trigger } from '../core/journal.ts';
-import type { RunSignals } from '../core/ports.ts';
 import type { AccountSettings, ApiSettings, Configuration } from '../core/settings.ts';
 import { LARGE_FROM } from '../core/settings.ts';
+import type { Turn, Turns } from '../core/turns.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import { forgetOthers } from './forget-others.ts';
 import type { LargeRuns, PlanHeadline } from './large-runs.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { RunEnding } from './run-ending.ts';
-import type { RunQueue } from './run-queue.ts';
-import type { Scheduler } from './scheduler.ts';
 
 export interface AccountRunsOptions {
   readonly registry: AccountRegistry;
-  readonly scheduler: Pick<Scheduler, 'ended' | 'lastTickMs'>;
-  readonly queue: Pick<RunQueue, 'requestOneMore'>;
+  readonly turns: Pick<Turns, 'ended'>;
   readonly ending: Pick<RunEnding, 'ended'>;
   readonly deps: ApplyDeps;
   /** The settings that the connections were opened with. */
   readonly api: ApiSettings;
-  readonly signals: RunSignals;
   readonly log: Log;
   readonly metrics: Metrics;
   /** Absent when all accounts run in this process. */
@@ -36,13 +33,13 @@ export interface AccountRunsOptions {
 
 export interface AccountRuns {
   /** Runs the account. A failure is journaled or logged, never thrown. */
-  run(account: string, trigger: Trigger): Promise<void>;
+  run(turn: Turn): Promise<void>;
   /** Why runs cannot be journaled; null while they can. */
   problem(): string | null;
 }
 
 export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
-  const { registry, scheduler, log, metrics, deps, signals } = options;
+  const { registry, log, metrics, deps } = options;
   /** The digest of the plan of each account that was logged last. */
   const loggedPlans = new Map<string, string>();
   /** The number of latest runs in a row of an account that could not even be journaled. */
@@ -53,10 +50,11 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     forgetOthers(loggedPlans, registry.names());
   });
 
-  async function run(name: string, trigger: Trigger): Promise<void> {
+  async function run(turn: Turn): Promise<void> {
+    const { account: name, trigger } = turn;
     const startedAt = performance.now();
     try {
-      const runId = await runCurrent(name, trigger, await registry.refresh(name));
+      const runId = await runCurrent(turn, await registry.refresh(name));
       unjournaled.delete(name);
       if (unjournaled.size === 0) problem = null;
       if (runId !== null) await options.ending.ended(name, runId, (performance.now() - startedAt) / 1000);
@@ -69,13 +67,14 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       if (registry.account(name) === undefined) return;
       const failures = (unjournaled.get(name) ?? 0) + 1;
       unjournaled.set(name, failures);
-      scheduler.ended(name, failures);
+      options.turns.ended(name, failures);
       problem = message;
     }
   }
 
   /** Resolves with the run that was journaled, or null when there was none. */
-  async function runCurrent(name: string, trigger: Trigger, reading: Configuration): Promise<string | null> {
+  async function runCurrent(turn: Turn, reading: Configuration): Promise<string | null> {
+    const { account: name, trigger } = turn;
     const account = registry.account(name);
     if (account === undefined) return null;
     const state = await deps.journal.accountState(name);
@@ -86,18 +85,19 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       return null;
     }
     const { settings, errors } = account;
+    if (hasLapsed(turn.signals)) return null;
     if (errors.length > 0 || settings === null) {
       const mode = settings?.mode ?? 'plan';
       const commit = await registry.commit(reading);
       const broken = { account: name, issues: errors, trigger, mode, commit };
       return (await journalBrokenAccount(broken, deps)).runId;
     }
-    return await runSettings(settings, trigger, reading);
+    return await runSettings(settings, turn, reading);
   }
 
   async function runSettings(
     settings: AccountSettings,
-    trigger: Trigger,
+    turn: Turn,
     reading: Configuration,
   ): Promise<string | null> {
     const request: AccountRequest = {
@@ -105,14 +105,13 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       api: options.api,
       commit: await registry.commit(reading),
       configured: registry.names(),
-      trigger,
-      // A new object for each run, so that a token that the service refused in one run is tried again in the next.
-      signals: { stop: signals.stop, kill: signals.kill },
+      trigger: turn.trigger,
+      signals: turn.signals,
     };
-    const result = await runInRightProcess(request);
+    const result = await runInRightProcess(request, turn);
     if (result === 'later') {
       // It starts from the beginning, with the configuration and the pause of that moment.
-      options.queue.requestOneMore(settings.name, trigger);
+      turn.later();
       return null;
     }
     if ('runId' in result) return result.runId;
@@ -125,15 +124,15 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     return null;
   }
 
-  async function runInRightProcess(request: AccountRequest) {
+  async function runInRightProcess(request: AccountRequest, turn: Turn) {
     const { settings } = request;
     const { large } = options;
-    if (large === undefined) return await runHere(request);
+    if (large === undefined) return await runHere(request, turn);
     const names = largestCatalog(settings);
     if (names > LARGE_FROM) large.note(settings.name, names);
     if (!large.isLarge(settings.name)) {
       try {
-        return await runHere(request);
+        return await runHere(request, turn);
       } catch (error) {
         if (!(error instanceof LargeAccount)) throw error;
         large.note(settings.name, names);
@@ -143,38 +142,28 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
         );
       }
     }
-    if (await isMadeElsewhere(request)) return { heldBy: null };
+    if (await turn.isMade()) return { heldBy: null };
     try {
       return await large.run(request, settings.mode, (plan, runId) => logPlan(plan, runId, request.trigger));
     } catch (error) {
       // A run in this process fails for the same reason, and journals it.
       if (error instanceof SecretError || error instanceof ConfigError || error instanceof ServiceError)
-        return await runHere(request);
+        return await runHere(request, turn);
       throw error;
     }
   }
 
-  async function runHere(request: AccountRequest) {
+  async function runHere(request: AccountRequest, turn: Turn) {
     const { mode } = request.settings;
-    if (mode === 'plan')
-      return (await isMadeElsewhere(request)) ? { heldBy: null } : await dryRun(request, deps);
+    if (mode === 'plan') return (await turn.isMade()) ? { heldBy: null } : await dryRun(request, deps);
     return await reconcile(request, deps, {
       mode,
       approvals: true,
       accept: ACCEPT_NOTHING,
       lockTimeoutMs: 0,
-      isMade: () => isMadeElsewhere(request),
+      isMade: () => turn.isMade(),
       onPlan: (plan, runId) => logPlan(plan, runId, request.trigger),
     });
-  }
-
-  /** Whether another daemon on this store has made the run of this tick. */
-  async function isMadeElsewhere({ settings: { name }, trigger }: AccountRequest): Promise<boolean> {
-    const tickMs = scheduler.lastTickMs(name);
-    if (tickMs === null || (trigger !== 'schedule' && trigger !== 'catch_up')) return false;
-    const isMade = await deps.journal.hasScheduledRun(name, tickMs, deps.clock.nowMs());
-    if (isMade) log.debug({ event: 'made_elsewhere', account: name }, 'another process ran it for this tick');
-    return isMade;
   }
 
   /** Logs a plan that changes something, and one that waits only once. */
@@ -193,6 +182,12 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
   }
 
   return { run, problem: () => problem };
+}
+
+/** Whether another replica may run the account instead. */
+function hasLapsed({ check, stop }: RunSignals): boolean {
+  check?.();
+  return check !== undefined && stop.aborted;
 }
 
 /** The number of names of the kind of which the account desires most. */

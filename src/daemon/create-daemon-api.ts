@@ -5,6 +5,7 @@ import { formatConfigIssue } from '../core/errors.ts';
 import type { AccountBrief, AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { Approval, OperatorCommands, Pause, PendingPlan } from '../core/operator.ts';
 import type { Clock } from '../core/ports.ts';
+import type { TurnState, Turns } from '../core/turns.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
 import type { AccountFacts } from './account-state.ts';
 import type { AccountRuns } from './account-run.ts';
@@ -12,16 +13,13 @@ import type { AccountView, DaemonApi } from './daemon-api.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { runJson } from './run-json.ts';
-import type { RunQueue } from './run-queue.ts';
-import type { Scheduler } from './scheduler.ts';
 
 export interface DaemonApiOptions {
   readonly version: string;
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn'>;
   readonly registry: AccountRegistry;
-  readonly queue: RunQueue;
-  readonly scheduler: Scheduler;
+  readonly turns: Turns;
   readonly runs: Pick<AccountRuns, 'problem'>;
   readonly reader: JournalReader;
   readonly operator: OperatorCommands;
@@ -30,16 +28,22 @@ export interface DaemonApiOptions {
   readonly undelivered: () => Promise<number>;
 }
 
+const IDLE: TurnState = { activity: 'idle', nextRunMs: null, backoffUntilMs: null };
+
 export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
-  const { registry, scheduler, queue, reader, operator, clock } = options;
+  const { registry, turns, reader, operator, clock } = options;
   const startedAt = iso(clock.nowMs());
 
-  function view(account: RegisteredAccount, record: AccountRecord | undefined): AccountView {
-    const { name, settings, errors } = account;
+  function view(
+    account: RegisteredAccount,
+    record: AccountRecord | undefined,
+    turn: TurnState = IDLE,
+  ): AccountView {
+    const { settings, errors } = account;
     const failures = record?.state.consecutiveFailures ?? 0;
     const { pause = null } = record?.state ?? {};
     return {
-      ...facts(account, record === undefined ? undefined : { ...record.state, ...record }),
+      ...facts(account, record === undefined ? undefined : { ...record.state, ...record }, turn.activity),
       issues: errors.map(formatConfigIssue),
       mode: settings?.mode ?? null,
       schedule: settings?.schedule ?? null,
@@ -47,20 +51,24 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       region: settings?.region ?? null,
       remoteAccountId: record?.state.remoteAccountId ?? settings?.accountId ?? null,
       // A tick of a paused account starts no run.
-      nextRunAt: pause !== null ? null : isoOrNull(scheduler.nextRunMs(name)),
-      // The scheduler learns a moment later that a run of another process has ended the backoff.
-      backoffUntil: failures === 0 ? null : isoOrNull(scheduler.backoffUntilMs(name)),
+      nextRunAt: pause !== null ? null : isoOrNull(turn.nextRunMs),
+      // The turns learn a moment later that a run of another process has ended the backoff.
+      backoffUntil: failures === 0 ? null : isoOrNull(turn.backoffUntilMs),
       consecutiveFailures: failures,
       lastRun: record?.lastRun ?? null,
     };
   }
 
   /** The part of a view that can be read for all accounts. */
-  function facts({ name, errors }: RegisteredAccount, brief: AccountBrief | undefined): AccountFacts {
+  function facts(
+    { name, errors }: RegisteredAccount,
+    brief: AccountBrief | undefined,
+    activity: AccountFacts['activity'],
+  ): AccountFacts {
     return {
       name,
       valid: errors.length === 0,
-      activity: queue.activity(name),
+      activity,
       pause: pauseView(brief?.pause ?? null),
       pending: brief === undefined ? null : pendingView(waitingPlan(brief)),
       approved: approvedView(brief?.approval ?? null, clock.nowMs()),
@@ -95,20 +103,24 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     accountNames: () => registry.accounts().map(({ name }) => name),
     async accounts(names) {
       const records = new Map((await reader.accounts(names)).map((record) => [record.name, record]));
+      const states = await turns.states(names);
       return names.flatMap((name) => {
         const account = registry.account(name);
-        return account === undefined ? [] : [view(account, records.get(name))];
+        return account === undefined ? [] : [view(account, records.get(name), states.get(name))];
       });
     },
     async accountFacts() {
       const briefs = new Map((await reader.accountBriefs()).map((brief) => [brief.name, brief]));
-      return registry.accounts().map((account) => facts(account, briefs.get(account.name)));
+      const active = await turns.active();
+      return registry
+        .accounts()
+        .map((account) => facts(account, briefs.get(account.name), active.get(account.name) ?? 'idle'));
     },
     async account(name) {
       const account = registry.account(name);
       if (account === undefined) return null;
       const [record] = await reader.accounts(name);
-      return view(account, record);
+      return view(account, record, (await turns.states([name])).get(name));
     },
     runs: (filter) => reader.runs(filter),
     latestRuns: (accounts, limit) => reader.latestRuns(accounts, limit),
@@ -117,10 +129,12 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     snapshots: (filter) => reader.snapshots(filter),
     trend: (account, limit) => reader.trend(account, limit),
     operatorActions: (account, limit) => reader.operatorActions(account, limit),
-    sync(account, by) {
-      if (queue.isStopped()) return 'stopping';
+    replicas: () => turns.replicas(),
+    async sync(account, by) {
+      if (turns.isStopped()) return 'stopping';
       if (registry.account(account) === undefined) return 'unknown';
-      if (!queue.requestOneMore(account, 'manual')) return 'stopping';
+      const outcome = await turns.sync(account);
+      if (outcome !== 'queued') return outcome;
       // The run does not wait for this record: it starts also while another program keeps the store locked.
       void operator.recordSync(account, by, clock.nowMs()).catch((error: unknown) => {
         options.log.warn({ event: 'operator_action', account, error }, 'the sync could not be recorded');

@@ -5,6 +5,7 @@ import type { ApproveOutcome, Operator } from '../core/operator.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { JournalReader, RemainingCounts } from '../core/journal-reader.ts';
 import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
+import type { Turns } from '../core/turns.ts';
 import type { AccountFacts } from './account-state.ts';
 
 /** One account as the daemon sees it now. Times are UTC ISO 8601. */
@@ -75,8 +76,10 @@ export interface DaemonApi {
   readonly snapshots: JournalReader['snapshots'];
   readonly trend: JournalReader['trend'];
   readonly operatorActions: JournalReader['operatorActions'];
+  /** The processes that share the accounts, oldest first; empty when this is the only one. */
+  readonly replicas: Turns['replicas'];
   /** Runs the account as soon as a place is free; during a run of the account, exactly one more run follows. */
-  sync(account: string, by: Operator): 'queued' | 'unknown' | 'stopping';
+  sync(account: string, by: Operator): Promise<'queued' | 'unknown' | 'stopping'>;
   approve(
     account: string,
     digest: string | null,

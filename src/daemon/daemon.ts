@@ -3,23 +3,22 @@
 import type { PostedOutcome } from '../app/posted-plan.ts';
 import type { ApplyDeps } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
-import type { Trigger } from '../core/journal.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { OperatorCommands } from '../core/operator.ts';
 import type { RunSignals } from '../core/ports.ts';
 import type { ApiSettings } from '../core/settings.ts';
+import type { Turns } from '../core/turns.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import { createAccountRuns } from './account-run.ts';
 import { createDaemonApi } from './create-daemon-api.ts';
 import type { DaemonApi } from './daemon-api.ts';
+import { createEmbeddedTurns, type EmbeddedTurnsOptions } from './embedded-turns.ts';
 import { createJournalWatch } from './journal-watch.ts';
 import type { LargeRuns } from './large-runs.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Notifier } from './notify/notifier.ts';
 import { createRunEnding, type ReadOutcome } from './run-ending.ts';
-import { createRunQueue } from './run-queue.ts';
-import { createScheduler } from './scheduler.ts';
 import { startUp } from './start-up.ts';
 
 export interface DaemonOptions {
@@ -36,6 +35,8 @@ export interface DaemonOptions {
   readonly reader: JournalReader;
   readonly outcomeOf: ReadOutcome;
   readonly operator: OperatorCommands;
+  /** Makes the turns of several replicas. By default this process is the only one that keeps schedules. */
+  readonly createTurns?: (options: EmbeddedTurnsOptions) => Turns;
   readonly signals: RunSignals;
   readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
   /** The number of notifications that could not be delivered lately. */
@@ -61,29 +62,38 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const { registry, notifier, log, metrics, large, reader, signals, outcomeOf } = options;
   const { clock } = options.deps;
 
-  const scheduler = createScheduler({ clock, random: Math.random, log });
-  const queue = createRunQueue({
+  const createTurns = options.createTurns ?? createEmbeddedTurns;
+  const turns = createTurns({
+    clock,
+    log,
+    signals,
+    journal: options.deps.journal,
+    reader,
     addressOf: (account) => registry.addressOf(account),
     addressCount: () => registry.addressCount(),
     maxRuns: () => registry.service().daemon.maxRuns,
     mayStart: (account) => large?.mayStart(account, registry.addressOf(account)) !== false,
+    onSkipped(account) {
+      metrics.skippedTick(account);
+      log.warn({ event: 'tick_skipped', account }, 'the account still runs, so this tick is skipped');
+    },
   });
-  large?.onFree(() => queue.startNext());
-  const ending = createRunEnding({ registry, scheduler, reader, outcomeOf, log, metrics, notifier });
-  const runs = createAccountRuns({ ...options, scheduler, queue, ending });
-  const journalWatch = createJournalWatch({ registry, queue, scheduler, reader, clock, log });
-  const api = createDaemonApi({ ...options, clock, queue, scheduler, runs });
+  large?.onFree(() => turns.startNext());
+  const ending = createRunEnding({ registry, turns, reader, outcomeOf, log, metrics, notifier });
+  const runs = createAccountRuns({ ...options, turns, ending });
+  const journalWatch = createJournalWatch({ registry, turns, reader, clock, log });
+  const api = createDaemonApi({ ...options, clock, turns, runs });
   let background: Promise<void> = Promise.resolve();
   let isStarted = false;
 
   function applyConfiguration(): void {
-    scheduler.update(registry.schedules());
+    turns.update(registry.schedules());
     notifier.update(registry.service().notify);
     metrics.schedules(
       registry.accounts().map(({ name }) => ({
         account: name,
-        nextRunMs: () => scheduler.nextRunMs(name),
-        longestGapMs: scheduler.longestGapMs(name),
+        nextRunMs: () => turns.nextRunMs(name),
+        longestGapMs: turns.longestGapMs(name),
       })),
     );
   }
@@ -91,14 +101,8 @@ export function createDaemon(options: DaemonOptions): Daemon {
   registry.onChange(applyConfiguration);
   applyConfiguration();
 
-  function onTick(account: string, trigger: Trigger): void {
-    if (queue.request(account, trigger)) return;
-    metrics.skippedTick(account);
-    log.warn({ event: 'tick_skipped', account }, 'the account still runs, so this tick is skipped');
-  }
-
   function isAlive(): boolean {
-    return clock.nowMs() - scheduler.lastBeatMs() < STUCK_MS;
+    return clock.nowMs() - turns.lastBeatMs() < STUCK_MS;
   }
 
   /** Otherwise a killed run of an account that does not run soon would be shown as if it still worked. */
@@ -118,24 +122,15 @@ export function createDaemon(options: DaemonOptions): Daemon {
       isStarted = true;
       await endBrokenRuns();
       notifier.start();
-      queue.start((account, trigger) => runs.run(account, trigger));
-      scheduler.start(onTick);
-      ({ background } = await startUp({
-        registry,
-        scheduler,
-        queue,
-        reader,
-        outcomeOf,
-        log,
-        metrics,
-        signals,
-      }));
+      turns.start((turn) => runs.run(turn));
+      ({ background } = await startUp({ registry, turns, reader, outcomeOf, log, metrics, signals }));
       journalWatch.start();
     },
     problems() {
-      if (queue.isStopped()) return ['the daemon is stopping'];
+      if (turns.isStopped()) return ['the daemon is stopping'];
       if (!isStarted) return ['the store is being checked for damage'];
       if (!isAlive()) return ['the scheduler is not running'];
+      if (turns.problems().length > 0) return turns.problems();
       if (registry.accounts().length > 0) return [];
       // This can be read without a token, so it does not quote the files.
       return registry.serviceErrors().length > 0
@@ -145,7 +140,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     isAlive,
     async stop() {
       registry.close();
-      await Promise.all([scheduler.stop(), journalWatch.stop(), queue.stop(), background]);
+      await Promise.all([turns.stop(), journalWatch.stop(), background]);
     },
   };
 }

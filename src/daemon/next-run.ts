@@ -1,7 +1,11 @@
 // Computes when an account runs next, from its cron line and its failures in a row.
+import type { Trigger } from '../core/journal.ts';
 import { gapsMs, nextTickMs } from './cron.ts';
 
 const MAX_BACKOFF_MS = 3_600_000;
+
+/** A tick that starts later than this is a catch-up: the process or the machine was suspended, or no process was free. */
+const LATE_MS = 60_000;
 
 export interface Backoff {
   readonly failures: number;
@@ -27,6 +31,16 @@ export function firstTickMs(
   return dueMs === null || dueMs >= soonestMs
     ? dueMs
     : nextTickMs(line.schedule, line.timezone, soonestMs - 1);
+}
+
+/** When the run of a tick starts: at most `jitterMs` later, and never more than a tenth of the interval. */
+export function jitteredMs(tickMs: number, jitterMs: number, everyMs: number, random: number): number {
+  return tickMs + random * Math.min(jitterMs, everyMs / 10);
+}
+
+/** The trigger of a run for a tick that starts now. */
+export function triggerOf(tickMs: number, nowMs: number): Trigger {
+  return nowMs - tickMs > LATE_MS ? 'catch_up' : 'schedule';
 }
 
 export interface NextRun {

@@ -1,11 +1,11 @@
-// The end of a run: reports its outcome to the metrics, the scheduler, the log and the notifications.
+// The end of a run: reports its outcome to the metrics, the turns, the log and the notifications.
 import type { RunMode } from '../core/journal.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
+import type { Turns } from '../core/turns.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { Scheduler } from './scheduler.ts';
 
 /**
  * The outcome of a stored run; null when there is no such run. `pendingDigest` is that of the account's plan that waits
@@ -19,7 +19,7 @@ export type ReadOutcome = (
 
 export interface RunEndingOptions {
   readonly registry: AccountRegistry;
-  readonly scheduler: Pick<Scheduler, 'ended'>;
+  readonly turns: Pick<Turns, 'ended'>;
   readonly reader: Pick<JournalReader, 'accounts' | 'entryCounts'>;
   readonly outcomeOf: ReadOutcome;
   readonly log: Log;
@@ -33,7 +33,7 @@ export interface RunEnding {
 }
 
 export function createRunEnding(options: RunEndingOptions): RunEnding {
-  const { registry, scheduler, reader, log, metrics, notifier } = options;
+  const { registry, turns, reader, log, metrics, notifier } = options;
   return {
     async ended(account, runId, seconds) {
       const { state } = (await reader.accounts(account))[0] ?? {};
@@ -44,7 +44,7 @@ export function createRunEnding(options: RunEndingOptions): RunEnding {
       metrics.account(account, { isPaused: (state?.pause ?? null) !== null, pending: pendingDigest });
       // Its file may have been removed while it ran.
       if (registry.account(account) === undefined) metrics.forget(account);
-      scheduler.ended(account, state?.consecutiveFailures ?? 0);
+      turns.ended(account, state?.consecutiveFailures ?? 0);
       logEnd(log, outcome, seconds);
       await notifier.runEnded(outcome, registry.account(account)?.settings?.mode ?? outcome.run.mode);
     },

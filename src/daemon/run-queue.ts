@@ -24,6 +24,8 @@ export interface RunQueue {
   /** Starts what can start, after the result of `mayStart` may have changed. */
   startNext(): void;
   activity(account: string): 'running' | 'queued' | 'idle';
+  /** The accounts that are not idle. */
+  active(): ReadonlyMap<string, 'running' | 'queued'>;
   isStopped(): boolean;
   /** Starts no more runs, and resolves when the running ones have ended. */
   stop(): Promise<void>;
@@ -99,6 +101,11 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
     },
     startNext,
     activity: (account) => (running.has(account) ? 'running' : waiting.has(account) ? 'queued' : 'idle'),
+    active: () =>
+      new Map([
+        ...[...waiting.keys()].map((account) => [account, 'queued'] as const),
+        ...[...running.keys()].map((account) => [account, 'running'] as const),
+      ]),
     isStopped: () => isStopped,
     async stop() {
       isStopped = true;

@@ -2,27 +2,16 @@
 // it fails. Time is that of the injected clock, so that a test can make it jump.
 import type { Trigger } from '../core/journal.ts';
 import type { Clock } from '../core/ports.ts';
+import type { Schedule } from '../core/turns.ts';
 import { gapsMs, nextTickMs } from './cron.ts';
 import type { Log } from './log.ts';
-import { backoffEndMs, firstTickMs } from './next-run.ts';
+import { backoffEndMs, firstTickMs, jitteredMs, triggerOf } from './next-run.ts';
 
 /** The longest time between two looks at the clock: timers do not notice that it was set. */
 const MAX_SLEEP_MS = 1000;
 
-/** A tick that starts later than this is a catch-up: the process or the machine was suspended. */
-const LATE_MS = 60_000;
-
 /** A larger step back is not an ordinary correction of the clock. */
 const JUMP_BACK_MS = 2000;
-
-export interface Schedule {
-  readonly name: string;
-  readonly schedule: string;
-  readonly timezone: string;
-  readonly jitterMs: number;
-  /** Another value when the account's file has changed, which ends the backoff. */
-  readonly revision: object | string;
-}
 
 export interface SchedulerOptions {
   readonly clock: Clock;
@@ -116,9 +105,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     // The tolerance keeps a daily tick on the day that has only 23 hours.
     if (tickMs + slot.everyMs / 10 < backoffEndMs(slot)) return;
     slot.lastTickMs = tickMs;
-    const isLate = nowMs - tickMs > LATE_MS;
-    const jitterMs = options.random() * Math.min(slot.schedule.jitterMs, slot.everyMs / 10);
-    slot.waiting = { startMs: tickMs + jitterMs, trigger: isLate ? 'catch_up' : 'schedule' };
+    slot.waiting = {
+      startMs: jitteredMs(tickMs, slot.schedule.jitterMs, slot.everyMs, options.random()),
+      trigger: triggerOf(tickMs, nowMs),
+    };
     handle(slot, nowMs, onTick);
   }
 

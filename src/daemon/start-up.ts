@@ -3,20 +3,18 @@ import { describeFailure } from '../app/run-result.ts';
 import { formatConfigIssue } from '../core/errors.ts';
 import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
+import type { EarlierRun, Turns } from '../core/turns.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { ReadOutcome } from './run-ending.ts';
-import type { RunQueue } from './run-queue.ts';
-import type { Scheduler } from './scheduler.ts';
 
 /** So many accounts are logged one by one. */
 const MAX_LOGGED = 20;
 
 export interface StartUpOptions {
   readonly registry: AccountRegistry;
-  readonly scheduler: Scheduler;
-  readonly queue: Pick<RunQueue, 'request'>;
+  readonly turns: Pick<Turns, 'startFirst' | 'nextRunMs'>;
   readonly reader: Pick<JournalReader, 'accounts' | 'entryCounts'>;
   readonly outcomeOf: ReadOutcome;
   readonly log: Log;
@@ -29,26 +27,30 @@ export interface StartUpOptions {
  * one. `background` ends when the metrics show the last runs: reading a large run may take a minute.
  */
 export async function startUp(options: StartUpOptions): Promise<{ readonly background: Promise<void> }> {
-  const { registry, scheduler, queue, reader, metrics } = options;
+  const { registry, turns, reader, metrics } = options;
   const records = new Map((await reader.accounts()).map((record) => [record.name, record]));
   for (const { name } of registry.accounts()) {
     const record = records.get(name);
     if (record === undefined) continue;
-    const { pause, pending, consecutiveFailures } = record.state;
+    const { pause, pending } = record.state;
     metrics.restore(name, { lastSuccessAt: record.lastSuccessAt });
     metrics.account(name, { isPaused: pause !== null, pending: pending?.digest ?? null });
-    scheduler.ended(name, consecutiveFailures);
   }
-  logSchedules(options, records);
   const { runOnStart } = registry.service().daemon;
   // An account with an invalid file runs too: its failed run reports the errors.
-  for (const { name } of registry.accounts()) {
-    const lastRun = records.get(name)?.lastRun ?? null;
-    const missed = lastRun !== null && scheduler.missedTickSince(name, Date.parse(lastRun.startedAt));
-    if (runOnStart) queue.request(name, 'start');
-    else if (missed) queue.request(name, 'catch_up');
-  }
+  const earlier = registry.accounts().map(({ name }) => earlierRun(name, records.get(name)));
+  turns.startFirst(earlier, runOnStart);
+  logSchedules(options, records);
   return { background: runOnStart ? Promise.resolve() : showLastRuns(options, records) };
+}
+
+function earlierRun(account: string, record: AccountRecord | undefined): EarlierRun {
+  const startedAt = record?.lastRun?.startedAt;
+  return {
+    account,
+    failures: record?.state.consecutiveFailures ?? 0,
+    startedMs: startedAt === undefined ? null : Date.parse(startedAt),
+  };
 }
 
 /** Sets the gauges to the results of the last runs, until the next ones end. Never rejects. */
@@ -82,7 +84,7 @@ async function showLastRun(
 }
 
 function logSchedules(
-  { registry, scheduler, log }: StartUpOptions,
+  { registry, turns, log }: StartUpOptions,
   records: ReadonlyMap<string, AccountRecord>,
 ): void {
   const accounts = registry.accounts();
@@ -99,7 +101,7 @@ function logSchedules(
     'schedules started',
   );
   for (const account of accounts.slice(0, MAX_LOGGED)) {
-    logAccount(account, isPaused(account), scheduler.nextRunMs(account.name), log);
+    logAccount(account, isPaused(account), turns.nextRunMs(account.name), log);
   }
   if (accounts.length > MAX_LOGGED) {
     log.info({ event: 'scheduled', more: accounts.length - MAX_LOGGED }, 'more accounts scheduled');

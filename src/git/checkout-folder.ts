@@ -59,9 +59,12 @@ export function checkoutFolder(root: string): CheckoutFolder {
   };
 }
 
-/** The folder of the checkout: beside the store. */
-export function checkoutRoot({ store }: Pick<ServiceSettings, 'store'>): string {
-  return path.join(path.dirname(store), 'checkout');
+/** The folder of the checkout: by default beside the SQLite file, or where that would be without PostgreSQL. */
+export function checkoutRoot(service: Pick<ServiceSettings, 'file' | 'store' | 'source'>): string {
+  const { file, store, source } = service;
+  if (source?.git.checkout !== undefined) return source.git.checkout;
+  const data = 'file' in store ? path.dirname(store.file) : path.resolve(path.dirname(file), '../data');
+  return path.join(data, 'checkout');
 }
 
 /**

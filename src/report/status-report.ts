@@ -2,10 +2,12 @@
 import { ACCOUNT_STATES, type AccountStateName, FAILING_STATES } from '../core/account-states.ts';
 import type { Action } from '../core/catalog.ts';
 import type { RunMode, RunRecord } from '../core/journal.ts';
+import type { ReplicaRecord } from '../core/turns.ts';
 import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
 import { ACCOUNT_STATE_TEXTS } from './account-state-texts.ts';
 import { count, duration, shortCommit } from './formatting.ts';
 import { compareNaturally } from './natural-order.ts';
+import { replicaSections } from './replica-section.ts';
 import { relativeTime } from './relative-time.ts';
 import { listReport } from './list-report.ts';
 import { renderReport } from './render.ts';
@@ -44,18 +46,26 @@ export interface AccountStatus {
   readonly nextRun: { readonly at: string; readonly jitterMs: number; readonly backingOff: boolean } | null;
 }
 
-/** The accounts, the most urgent first, those of one state by name. json is an array in that order. */
+/**
+ * The accounts, the most urgent first, those of one state by name, and below them the replicas. json is an array of the
+ * accounts in that order.
+ */
 export function renderStatus(
   accounts: readonly AccountStatus[],
   nowMs: number,
   options: ReportOptions,
+  replicas: readonly ReplicaRecord[] = [],
 ): string {
   const sorted = accounts.toSorted(
     (a, b) =>
       ACCOUNT_STATES.indexOf(a.state) - ACCOUNT_STATES.indexOf(b.state) ||
       compareNaturally(a.account, b.account),
   );
-  return renderReport(sorted.map(statusToJson), () => statusReport(sorted, nowMs, options.width), options);
+  return renderReport(
+    sorted.map(statusToJson),
+    () => statusReport(sorted, nowMs, options.width, replicas),
+    options,
+  );
 }
 
 function statusToJson(status: AccountStatus) {
@@ -86,7 +96,12 @@ function stateCell(state: AccountStateName): Line {
 /** Narrower terminals do not show the commit, which is in the report of the run. */
 const COMMIT_FROM = 100;
 
-function statusReport(accounts: readonly AccountStatus[], nowMs: number, width: number): Report {
+function statusReport(
+  accounts: readonly AccountStatus[],
+  nowMs: number,
+  width: number,
+  replicas: readonly ReplicaRecord[],
+): Report {
   const columns: Column[] = [
     { head: 'Account' },
     { head: 'State' },
@@ -108,7 +123,8 @@ function statusReport(accounts: readonly AccountStatus[], nowMs: number, width: 
     commitCell(status.lastRun),
     notesOf(status, nowMs).flatMap((note, index) => (index === 0 ? note : ['; ', ...note])),
   ]);
-  return listReport('rolecall status', { columns, rows }, [totalText(accounts)]);
+  const more = replicaSections(replicas, nowMs);
+  return listReport('rolecall status', { columns, rows }, [totalText(accounts)], more);
 }
 
 function driftCell(drift: AccountStatus['drift']): Line {

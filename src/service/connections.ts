@@ -38,6 +38,8 @@ export interface ConnectionOptions {
 export interface Connections extends WritableService {
   /** Makes the call as soon as `hostConcurrency` of the address allows it. */
   atHost<T>(baseUrl: string, call: () => Promise<T>): Promise<T>;
+  /** Uses only this share of `hostConcurrency`: one of so many processes. */
+  shareHosts(processes: number): void;
   close(): Promise<void>;
 }
 
@@ -54,6 +56,7 @@ export function createConnections(options: ConnectionOptions): Connections {
   /** The end of the pause that a response requested since the start of this process, by account; epoch milliseconds. */
   const throttled = new Map<string, number>();
   let dispatchers: Promise<Dispatchers> | undefined;
+  let processes = 1;
 
   function paceOf(account: AccountSettings): Pace {
     const pace = paces.get(account.name) ?? createPace(api, hostOf(account.baseUrl));
@@ -62,7 +65,10 @@ export function createConnections(options: ConnectionOptions): Connections {
   }
 
   function hostOf(baseUrl: string): HostQueue {
-    const host = hosts.get(baseUrl) ?? options.host ?? createHostQueue(api);
+    const known = hosts.get(baseUrl);
+    if (known !== undefined) return known;
+    const host = options.host ?? createHostQueue(api);
+    host.share?.(processes);
     hosts.set(baseUrl, host);
     return host;
   }
@@ -119,6 +125,7 @@ export function createConnections(options: ConnectionOptions): Connections {
     const requests = createRequests(transport, paceOf(account), {
       retries: api.retries,
       stop: signals.stop,
+      check: signals.check,
       scrub: (text) => token.scrub(text),
       observer: options.observer(account.name),
       throttledUntilMs: await throttledUntilMs(account),
@@ -136,6 +143,10 @@ export function createConnections(options: ConnectionOptions): Connections {
       });
     },
     atHost: (baseUrl, call) => hostOf(baseUrl).add(call),
+    shareHosts(count) {
+      processes = count;
+      for (const host of hosts.values()) host.share?.(count);
+    },
     async tokenKey(account, signals) {
       return keyOf(account.baseUrl, (await accountOf(account, signals)).token);
     },

@@ -15,6 +15,8 @@ type Success<T> = Extract<HttpResponse<T>, { type: 'success' }>;
 export interface RequestOptions {
   readonly retries: number;
   readonly stop: AbortSignal;
+  /** May abort `stop`. */
+  readonly check?: (() => void) | undefined;
   /** Removes the token from a text of the server. */
   readonly scrub: Scrub;
   readonly observer: RequestObserver;
@@ -71,6 +73,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
   let throttledUntilMs = options.throttledUntilMs ?? 0;
 
   async function attempt<T>(call: Call<T>, onSend: () => void): Promise<Success<T>> {
+    options.check?.();
     if (options.stop.aborted) throw notSent(new ServiceError('unavailable', STOPPED));
     // A rejected token stops the account immediately: waiting requests are not sent.
     if (refusal !== null) throw notSent(refusal);

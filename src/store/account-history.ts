@@ -7,6 +7,7 @@ import type { AppliedRun, Journal } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
+import { jsonRows } from './json-rows.ts';
 import { holds } from './locks.ts';
 import { toIso, toMs } from './times.ts';
 
@@ -78,7 +79,7 @@ export function accountHistoryJournal(
     },
 
     rememberApplied(lease, { runId, remoteAccountId, named, commit }) {
-      return immediately(db, async (connection): Promise<SentCommit> => {
+      return immediately(db, lease.account, async (connection): Promise<SentCommit> => {
         // A process that was paused must not overwrite what another process has applied meanwhile.
         if (!(await holds(connection, lease))) return 'lock_lost';
         await adopt(connection, lease.account, { runId, remoteAccountId, named });
@@ -108,16 +109,14 @@ async function adopt(
     .where('adopted_by_run', 'is', null)
     .where('created_by_run', 'is', null)
     .execute();
-  const adopted = JSON.stringify(
-    rows
-      .filter(({ kind, remote_id }) => keys.has(entryKey(kind, remote_id)))
-      .map(({ kind, remote_id }) => [kind, remote_id]),
-  );
+  const adopted = rows
+    .filter(({ kind, remote_id }) => keys.has(entryKey(kind, remote_id)))
+    .map(({ kind, remote_id }) => [kind, remote_id]);
   // One statement over a JSON array, because lists have thousands of entries.
   await sql`
     update entries set adopted_by_run = ${runId}
     where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}
-      and (kind, remote_id) in (select value ->> 0, value ->> 1 from json_each(${adopted}))`.execute(
+      and (kind, remote_id) in (select value ->> 0, value ->> 1 from ${jsonRows(adopted)})`.execute(
     connection,
   );
 }
@@ -149,7 +148,7 @@ async function recentOperations(
       'entries.last_seen_run',
     ])
     .where('runs.account', '=', account)
-    .where('runs.remote_account_id', 'is', remoteAccountId)
+    .where('runs.remote_account_id', 'is not distinct from', remoteAccountId)
     .where('operations.status', 'in', ['done', 'unknown', 'sent'])
     .where('operations.finished_at', '>', toIso(sinceMs))
     .execute();

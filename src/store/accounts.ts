@@ -1,7 +1,8 @@
 // Remembers for each account: its remote account, its throttling, its last applied commit and its approval.
 import type { ApprovalTaking } from '../core/operator.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
-import type { Journal } from '../core/ports.ts';
+import type { IdentityClaim, Journal } from '../core/ports.ts';
+import { requireOwnRun } from './locks.ts';
 import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
 import { claimantOf, claimToken } from './claims.ts';
@@ -30,11 +31,12 @@ export function accountsJournal(
     },
 
     adoptRenamedAccount: (claimed) =>
-      immediately(db, (connection) => adoptRenamedAccount(connection, claimed)),
+      immediately(db, remoteKey(claimed), (connection) => adoptRenamedAccount(connection, claimed)),
 
     claimRemoteAccount(identity) {
       const { runId, account, baseUrl, remoteAccountId } = identity;
-      return immediately(db, async (connection) => {
+      return immediately(db, remoteKey(identity), async (connection) => {
+        await requireOwnRun(connection, runId);
         const other = await claimantOf(connection, identity);
         if (other !== null) return other;
         await connection
@@ -47,7 +49,8 @@ export function accountsJournal(
       });
     },
 
-    claimToken: (lease, tokenKey) => immediately(db, (connection) => claimToken(connection, lease, tokenKey)),
+    claimToken: (lease, tokenKey) =>
+      immediately(db, `token ${tokenKey}`, (connection) => claimToken(connection, lease, tokenKey)),
 
     async rememberThrottle(account, untilMs) {
       const values = { throttled_until: toIso(untilMs) };
@@ -72,8 +75,9 @@ export function accountsJournal(
       return { digest: row.approved_digest, firstObserved: plan?.observedDigest ?? null };
     },
 
-    takeApproval(account, digest, byHand, nowMs) {
-      return immediately(db, async (connection): Promise<ApprovalTaking> => {
+    takeApproval({ id, account, byHand }, digest, nowMs) {
+      return immediately(db, account, async (connection): Promise<ApprovalTaking> => {
+        await requireOwnRun(connection, id);
         const row = await connection
           .selectFrom('accounts')
           .selectAll()
@@ -95,6 +99,11 @@ export function accountsJournal(
       });
     },
   };
+}
+
+/** Claims of one remote account wait for each other. */
+function remoteKey({ baseUrl, remoteAccountId }: IdentityClaim): string {
+  return `remote ${baseUrl} ${remoteAccountId ?? ''}`;
 }
 
 async function rememberClaim(

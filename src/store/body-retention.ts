@@ -22,8 +22,12 @@ async function pruneTable(db: Database, table: keyof typeof UNUSED): Promise<voi
   const unused = UNUSED[table];
   const read = ({ digest }: Pick<BodyRow, 'digest'>) =>
     sql<BodyRow>`
-      select digest, length(body) as bytes, ${unused} as is_unused from ${sql.table(table)}
-      where digest > ${digest} order by digest limit ${PAGE}`.execute(db);
+      select digest, bytes, case when ${unused} then 1 else 0 end as is_unused
+      from (
+        -- The page is chosen first. Otherwise PostgreSQL looks for the rows of all bodies.
+        select digest, length(body) as bytes from ${sql.table(table)}
+        where digest > ${digest} order by digest limit ${PAGE}) as ${sql.table(table)}
+      order by digest`.execute(db);
   for await (const rows of pages({ digest: '' }, read)) {
     await inSteps(
       rows.filter(({ is_unused }) => is_unused === 1),

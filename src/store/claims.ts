@@ -1,6 +1,7 @@
 // Finds out which account of the store uses a remote account or a token: no two accounts may use the same one.
 import type { Lease } from '../core/locks.ts';
 import type { IdentityClaim } from '../core/ports.ts';
+import { engineOf } from './engine.ts';
 import type { Database } from './tables.ts';
 import { isHeld, isLocked } from './locks.ts';
 
@@ -33,7 +34,8 @@ export async function claimToken(db: Database, lease: Lease, tokenKey: string): 
     .where('token_key', '=', tokenKey)
     .where('account', '!=', lease.account)
     .execute();
-  const user = users.find((lock) => isHeld(lock, Date.now()));
+  const nowMs = await engineOf(db).clockMs(db, Date.now());
+  const user = users.find((lock) => isHeld(db, lock, nowMs));
   if (user !== undefined) return user.account;
   await db
     .updateTable('locks')

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import type { RunMode, RunStatus } from '../core/journal.ts';
 import type { Database } from './tables.ts';
+import { jsonRows } from './json-rows.ts';
 import { immediately } from './transactions.ts';
 import {
   PAGE,
@@ -74,7 +75,7 @@ export async function compactRuns(
       db,
       possible.map(({ id }) => id),
     );
-    return await immediately(db, async (connection) =>
+    return await immediately(db, account, async (connection) =>
       mergeRuns(connection, await validMerges(connection, possible)),
     );
   });
@@ -90,10 +91,10 @@ interface Merge {
  * may have merged or pruned some of them, or a renamed account may have adopted them.
  */
 async function validMerges(db: Database, merges: readonly Merge[]): Promise<readonly Merge[]> {
-  const pairs = JSON.stringify(merges.map(({ id, into }) => [id, into]));
+  const pairs = jsonRows(merges.map(({ id, into }) => [id, into]));
   const { rows } = await sql<Merge>`
     select runs.id, targets.id as "into"
-    from json_each(${pairs}) join runs on runs.id = value ->> 0 join runs as targets on targets.id = value ->> 1
+    from ${pairs} join runs on runs.id = value ->> 0 join runs as targets on targets.id = value ->> 1
     where not exists (
       select 1 from accounts where name = runs.account and runs.id in (last_run_id, last_good_run, pending_run))`.execute(
     db,
@@ -102,15 +103,16 @@ async function validMerges(db: Database, merges: readonly Merge[]): Promise<read
 }
 
 async function mergeRuns(connection: Database, merges: readonly Merge[]): Promise<number> {
-  const rows = JSON.stringify(merges.map(({ id, into }) => [id, into]));
+  const rows = jsonRows(merges.map(({ id, into }) => [id, into]));
   await sql`
     with merges as materialized (
       select value ->> 1 as target, sum(1 + runs.folded) as runs, max(coalesce(runs.folded_until, runs.finished_at)) as until
-      from json_each(${rows}) join runs on runs.id = value ->> 0 group by 1)
-    update runs set folded = folded + merges.runs, folded_until = max(coalesce(folded_until, ''), merges.until)
+      from ${rows} join runs on runs.id = value ->> 0 group by 1)
+    update runs set folded = folded + merges.runs, 
+      folded_until = case when folded_until > merges.until then folded_until else merges.until end
     from merges where runs.id = merges.target`.execute(connection);
   const { numAffectedRows } = await sql`
-    delete from runs where id in (select value ->> 0 from json_each(${rows}))`.execute(connection);
+    delete from runs where id in (select value ->> 0 from ${rows})`.execute(connection);
   return Number(numAffectedRows ?? 0);
 }
 
@@ -122,7 +124,6 @@ interface Row {
   readonly quiet: number;
   /** Whether the run has more operations than the query reads. */
   readonly large: number;
-  readonly finding: string;
 }
 
 /** All runs of an account in the order of time, read page by page. */
@@ -131,22 +132,34 @@ async function compactableRuns(db: Database, account: string): Promise<Compactab
   const read = (last: Pick<Row, 'started_at' | 'id'>) =>
     sql<Row>`
       select id, started_at, status, mode,
-        status in ('converged', 'held', 'planned') and created + deleted + failed = 0 and error is null
+        case when status in ('converged', 'held', 'planned') and created + deleted + failed = 0 and error is null
           and finished_at is not null
           and not exists (
             select 1 from operations
-            where run_id = runs.id and seq <= ${ROWS_AT_A_TIME} and operations.status != 'held') as quiet,
-        exists (select 1 from operations where run_id = runs.id and seq > ${ROWS_AT_A_TIME}) as large,
-        json_array(status, mode, remote_account_id, config_digest, config_commit, config_dirty, plan_digest, plan_body,
-          held, kept, warnings,
-          (select json_group_array(digest) from (
-            select digest from snapshots where run_id = runs.id order by phase, kind))) as finding
-      from runs where account = ${account} and (started_at, id) > (${last.started_at}, ${last.id})
-      order by started_at, id limit ${PAGE}`.execute(db);
+            where run_id = runs.id and seq <= ${ROWS_AT_A_TIME} and operations.status != 'held')
+          then 1 else 0 end as quiet,
+        case when exists (select 1 from operations where run_id = runs.id and seq > ${ROWS_AT_A_TIME})
+          then 1 else 0 end as large,
+        remote_account_id, config_digest, config_commit, config_dirty, plan_digest, plan_body, held, kept, warnings,
+        (select string_agg(digest, ' ' order by phase, kind) from snapshots where run_id = runs.id) as digests
+      from (
+        -- The page is chosen first. Otherwise PostgreSQL looks for the operations of all runs.
+        select * from runs where account = ${account} and (started_at, id) > (${last.started_at}, ${last.id})
+        order by started_at, id limit ${PAGE}) as runs
+      order by started_at, id`.execute(db);
   for await (const rows of pages({ started_at: '', id: '' }, read)) {
-    for (const { id, started_at, status, mode, quiet, large, finding } of rows) {
+    for (const { id, started_at, quiet, large, ...found } of rows) {
+      const { status, mode } = found;
       const isQuiet = quiet === 1 && (large === 0 || (await holdsAll(db, id)));
-      runs.push({ id, startedAtMs: toMs(started_at), status, mode, isQuiet, finding });
+      runs.push({
+        id,
+        startedAtMs: toMs(started_at),
+        status,
+        mode,
+        isQuiet,
+        // The columns are always in the order of the query.
+        finding: JSON.stringify(found),
+      });
     }
   }
   return runs;

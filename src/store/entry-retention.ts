@@ -2,6 +2,7 @@
 // at each reading would fill the store. Entries that rolecall created, adopted, renamed or deleted are kept.
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from './tables.ts';
+import { jsonRows } from './json-rows.ts';
 import { PAGE, deleteRows, inSteps, pages } from './small-transactions.ts';
 
 interface EntryRow {
@@ -18,7 +19,7 @@ export async function pruneEntries(db: Database, account: string, beforeMs: numb
   const first = { remote_account_id: '', kind: '', remote_id: '' };
   const read = (last: typeof first) =>
     sql<EntryRow>`
-      select remote_account_id, kind, remote_id, ${prunable} as is_prunable from entries
+      select remote_account_id, kind, remote_id, case when ${prunable} then 1 else 0 end as is_prunable from entries
       where account = ${account}
         and (remote_account_id, kind, remote_id) > (${last.remote_account_id}, ${last.kind}, ${last.remote_id})
       order by remote_account_id, kind, remote_id limit ${PAGE}`.execute(db);
@@ -26,11 +27,11 @@ export async function pruneEntries(db: Database, account: string, beforeMs: numb
     const old = rows.filter(({ is_prunable }) => is_prunable === 1);
     // The delete checks each entry again, because a new list may show it now.
     pruned += await inSteps(old, (some) => {
-      const keys = JSON.stringify(some.map((row) => [row.remote_account_id, row.kind, row.remote_id]));
+      const keys = jsonRows(some.map((row) => [row.remote_account_id, row.kind, row.remote_id]));
       return deleteRows(
         db,
         sql`delete from entries where account = ${account} and (remote_account_id, kind, remote_id) in (
-          select value ->> 0, value ->> 1, value ->> 2 from json_each(${keys})) and ${prunable}`,
+          select value ->> 0, value ->> 1, value ->> 2 from ${keys}) and ${prunable}`,
       );
     });
   }
@@ -45,7 +46,7 @@ export async function pruneEntries(db: Database, account: string, beforeMs: numb
 function prunableEntry(account: string, beforeMs: number): RawBuilder<unknown> {
   return sql`(
     created_by_run is null and adopted_by_run is null and requested_name is null and deleted_by_run is null
-    and coalesce(last_seen_run < ${firstRunIdAt(beforeMs)}, 0)
+    and last_seen_run is not null and last_seen_run < ${firstRunIdAt(beforeMs)}
     and exists (
       select 1 from accounts where name = ${account} and last_seen_run < last_good_run
         and entries.remote_account_id in ('', coalesce(accounts.remote_account_id, '')))

@@ -6,6 +6,7 @@ import { toRemaining, toState } from './account-state.ts';
 import { claimantOf } from './claims.ts';
 import type { Database } from './tables.ts';
 import { isLargeRun, planText } from './large-run.ts';
+import { jsonList, jsonRows } from './json-rows.ts';
 import { ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
 import { readProgress } from './run-progress.ts';
@@ -38,13 +39,22 @@ export function journalReader(db: Database): JournalReader {
     runTallies: (ids) => readTallies(db, ids),
 
     async latestRuns(accounts, limit) {
-      // Reads only the rows that it returns, however many runs an account has.
+      // Goes from each run to the one before it, and so reads only the rows that it returns: there is no common form of a
+      // limit for each account that PostgreSQL answers without reading all runs.
+      const names = jsonRows([...new Set(accounts)].map((account) => [account]));
       const { rows } = await sql<RunMark>`
-        select id, account, status, started_at as startedAt, folded from runs
-        where id in (
-          select latest.id from json_each(${JSON.stringify(accounts)}) as named, runs as latest
-          where latest.id in (
-            select id from runs where account = named.value order by started_at desc, id desc limit ${limit}))
+        with recursive latest (account, id, status, started_at, folded, place) as (
+          select runs.account, runs.id, runs.status, runs.started_at, runs.folded, 1
+          from ${names} as named join runs on runs.id = (
+            select id from runs as newest where account = named.value ->> 0 order by started_at desc, id desc limit 1)
+          union all
+          select runs.account, runs.id, runs.status, runs.started_at, runs.folded, latest.place + 1
+          from latest join runs on runs.id = (
+            select id from runs as older
+            where account = latest.account and (started_at, id) < (latest.started_at, latest.id)
+            order by started_at desc, id desc limit 1)
+          where latest.place < ${limit})
+        select id, account, status, started_at as "startedAt", folded from latest
         order by account, started_at desc, id desc`.execute(db);
       return rows;
     },
@@ -124,10 +134,10 @@ export function journalReader(db: Database): JournalReader {
 
     async accounts(names) {
       let query = db.selectFrom('accounts').selectAll().orderBy('name');
-      if (names !== undefined) query = query.where('name', 'in', listed(names));
+      if (names !== undefined) query = query.where('name', 'in', jsonList([names].flat()));
       const rows = await query.execute();
       const ids = rows.flatMap(({ last_run_id: id }) => (id === null ? [] : [id]));
-      const runs = await db.selectFrom('runs').select(LISTED).where('id', 'in', listed(ids)).execute();
+      const runs = await db.selectFrom('runs').select(LISTED).where('id', 'in', jsonList(ids)).execute();
       const lastRuns = new Map((await toRuns(db, runs)).map((run) => [run.id, run]));
       return rows.map((row) => ({
         name: row.name,
@@ -176,11 +186,6 @@ export function journalReader(db: Database): JournalReader {
       );
     },
   };
-}
-
-/** Any number of values; a statement has a limited number of parameters. */
-function listed(values: string | readonly string[]): RawBuilder<string> {
-  return sql<string>`(select value from json_each(${JSON.stringify([values].flat())}))`;
 }
 
 /** The runs behind this one in a list whose newest run is the first. */

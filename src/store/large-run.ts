@@ -22,9 +22,10 @@ interface Sizes {
 /** Whether the run's plan, warnings or operations are large. Reads only their sizes. */
 export async function isLargeRun(db: Database, runId: string): Promise<boolean> {
   const { rows } = await sql<Sizes>`
-    select length(body) as packed, case when length(body) <= ${LARGE_BYTES} then substr(body, -4) end as trailer,
+    select length(body) as packed, case when length(body) <= ${LARGE_BYTES} then substr(body, length(body) - 3) end as trailer,
       length(warnings) as warnings,
-      exists (select 1 from operations where run_id = runs.id limit 1 offset ${LARGE_OPERATIONS}) as operations
+      case when exists (select 1 from operations where run_id = runs.id limit 1 offset ${LARGE_OPERATIONS})
+        then 1 else 0 end as operations
     from runs left join plan_bodies on plan_bodies.digest = runs.plan_body
     where runs.id = ${runId}`.execute(db);
   const [sizes] = rows;

@@ -1,17 +1,16 @@
 // The locks of accounts: one run at a time for each account, across all processes that share the store.
 import { randomUUID } from 'node:crypto';
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Lease, LockAttempt, Locks } from '../core/locks.ts';
+import { StoreError } from '../core/errors.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
-import { HOST, isDead } from './process-identity.ts';
+import { HOST } from './process-identity.ts';
+import { engineOf } from './engine.ts';
 import { inRanges } from './small-transactions.ts';
 import { recountRun, rememberRemaining } from './run-totals.ts';
 import type { Database, Tables } from './tables.ts';
 import { toIso } from './times.ts';
 import { immediately } from './transactions.ts';
-
-/** How long a lock is valid after its last renewal, if its holder may be alive. */
-export const LEASE_MS = 30_000;
 
 /** No dry run takes longer. An older one belongs to a process of another machine that has ended. */
 const LONGEST_DRY_RUN_MS = DAY_MS;
@@ -19,6 +18,8 @@ const LONGEST_DRY_RUN_MS = DAY_MS;
 export function createLocks(db: Database): Locks {
   /** The tokens of locks that this process has released but could not delete, for example on a full disk. */
   const abandoned = new Set<string>();
+
+  const { leaseMs } = engineOf(db);
 
   async function release(lease: Lease): Promise<void> {
     abandoned.add(lease.token);
@@ -31,14 +32,17 @@ export function createLocks(db: Database): Locks {
   }
 
   return {
+    leaseMs,
+
     async acquire(account, runId, nowMs): Promise<LockAttempt> {
-      const attempt = await immediately(db, async (connection) => {
+      const attempt = await immediately(db, account, async (connection) => {
+        const atMs = await engineOf(db).clockMs(connection, nowMs);
         const row = await connection
           .selectFrom('locks')
           .selectAll()
           .where('account', '=', account)
           .executeTakeFirst();
-        if (row !== undefined && !abandoned.has(row.token) && isHeld(row, nowMs)) {
+        if (row !== undefined && !abandoned.has(row.token) && isHeld(connection, row, atMs)) {
           const host = row.host.split('|')[0] ?? '';
           return { heldBy: `process ${row.pid} on ${host} (run ${row.run_id}, since ${row.taken_at})` };
         }
@@ -48,8 +52,8 @@ export function createLocks(db: Database): Locks {
           run_id: runId,
           host: HOST,
           pid: process.pid,
-          taken_at: toIso(nowMs),
-          expires_at: toIso(nowMs + LEASE_MS),
+          taken_at: toIso(atMs),
+          expires_at: toIso(atMs + leaseMs),
           token_key: null,
         };
         await connection
@@ -75,9 +79,10 @@ export function createLocks(db: Database): Locks {
     },
 
     async renew(lease, nowMs) {
+      const atMs = await engineOf(db).clockMs(db, nowMs);
       const result = await db
         .updateTable('locks')
-        .set({ expires_at: toIso(nowMs + LEASE_MS) })
+        .set({ expires_at: toIso(atMs + leaseMs) })
         .where('account', '=', lease.account)
         .where('token', '=', lease.token)
         .executeTakeFirst();
@@ -91,12 +96,12 @@ export function createLocks(db: Database): Locks {
 /** Whether a process that may be alive holds the account's lock. */
 export async function isLocked(db: Database, account: string, nowMs: number): Promise<boolean> {
   const row = await db.selectFrom('locks').selectAll().where('account', '=', account).executeTakeFirst();
-  return row !== undefined && isHeld(row, nowMs);
+  return row !== undefined && isHeld(db, row, await engineOf(db).clockMs(db, nowMs));
 }
 
 /** Whether the holder of a lock may be alive. */
-export function isHeld(lock: Selectable<Tables['locks']>, nowMs: number): boolean {
-  return lock.expires_at > toIso(nowMs) && !isDead(lock);
+export function isHeld(db: Database, lock: Selectable<Tables['locks']>, nowMs: number): boolean {
+  return lock.expires_at > toIso(nowMs) && !engineOf(db).isDead(lock);
 }
 
 /**
@@ -109,6 +114,7 @@ export async function brokenRuns(
   hasLock: boolean,
   nowMs: number,
 ): Promise<string[]> {
+  const engine = engineOf(db);
   const running = await db
     .selectFrom('runs')
     .select(['id', 'mode', 'holder_host', 'holder_pid', 'started_at'])
@@ -119,7 +125,7 @@ export async function brokenRuns(
     .filter(
       (run) =>
         (hasLock && run.mode !== 'plan') ||
-        isDead({ host: run.holder_host, pid: run.holder_pid }) ||
+        engine.isDead({ host: run.holder_host, pid: run.holder_pid }) ||
         (run.mode === 'plan' && run.started_at < toIso(nowMs - LONGEST_DRY_RUN_MS)),
     )
     .map(({ id }) => id);
@@ -134,19 +140,12 @@ export async function interruptRuns(
   runs: readonly string[],
   nowMs: number,
   write: (work: (connection: Database) => Promise<unknown>) => Promise<unknown> = (work) =>
-    immediately(db, work),
+    immediately(db, 'interrupted runs', work),
 ): Promise<void> {
   const now = toIso(nowMs);
   for (const id of runs) {
     await inRanges(db, id, async (range) => {
-      const update = sql`
-        update operations set
-          status = case status when 'sent' then 'unknown' else 'skipped' end,
-          finished_at = case status when 'sent' then ${now} end,
-          attempts = case status when 'sent' then max(attempts, 1) else attempts end,
-          reason = case status when 'sent' then 'the process ended before the answer was journaled'
-            else 'the process ended before it was tried' end
-        where run_id = ${id} and ${range} and status in ('sent', 'pending')`;
+      const update = interrupted(id, now, range);
       await write((connection) => update.execute(connection));
     });
     await write(async (connection) => {
@@ -154,6 +153,8 @@ export async function interruptRuns(
         update runs set status = 'interrupted', finished_at = ${now}, error_code = 'interrupted',
           error = 'the process ended during the run'
         where id = ${id} and status = 'running'`.execute(connection);
+      // A transaction of the run that had begun before has ended now; it may have journaled more.
+      await interrupted(id, now, sql`true`).execute(connection);
       // Another process may have ended it meanwhile.
       if (numAffectedRows === 1n) {
         await recountRun(connection, id);
@@ -163,12 +164,52 @@ export async function interruptRuns(
   }
 }
 
+/** Sent operations become unknown, because their answers were lost, and pending ones are skipped. */
+function interrupted(runId: string, now: string, range: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    update operations set
+      status = case status when 'sent' then 'unknown' else 'skipped' end,
+      finished_at = case status when 'sent' then ${now} end,
+      attempts = case when status = 'sent' and attempts = 0 then 1 else attempts end,
+      reason = case status when 'sent' then 'the process ended before the answer was journaled'
+        else 'the process ended before it was tried' end
+    where run_id = ${runId} and ${range} and status in ('sent', 'pending')`;
+}
+
 /** Whether a lease still holds its lock. Must be called within the transaction that depends on it. */
 export async function holds(connection: Database, lease: Lease): Promise<boolean> {
   const row = await connection
     .selectFrom('locks')
     .select('token')
     .where('account', '=', lease.account)
+    .modifyEnd(engineOf(connection).forShare)
     .executeTakeFirst();
   return row?.token === lease.token;
+}
+
+/**
+ * Throws `lock_lost` unless the run is still running and no other run holds the lock of its account. The first statement of
+ * the transactions of a run: a process that was paused must not overwrite what another one has journaled meanwhile.
+ */
+export async function requireOwnRun(connection: Database, runId: string): Promise<void> {
+  if (await isOwnRun(connection, runId)) return;
+  throw new StoreError(
+    'lock_lost',
+    'another process has taken over the account, because this one did not renew its lock in time',
+  );
+}
+
+/** Whether the run is still running and no other run holds the lock of its account. A dry run needs no lock. */
+export async function isOwnRun(connection: Database, runId: string): Promise<boolean> {
+  const row = await connection
+    .selectFrom('runs')
+    .select(['mode', 'status'])
+    .select((eb) =>
+      eb.selectFrom('locks').select('run_id').whereRef('locks.account', '=', 'runs.account').as('lockedBy'),
+    )
+    .where('id', '=', runId)
+    .modifyEnd(engineOf(connection).forShare)
+    .executeTakeFirst();
+  if (row?.status !== 'running') return false;
+  return row.mode === 'plan' || row.lockedBy === null || row.lockedBy === runId;
 }

@@ -1,9 +1,9 @@
 // Journals what the lists showed: snapshots, the history of every entry, and the last good lists.
 import { sql } from 'kysely';
-import { type Kind, KINDS, type ObservedCatalog } from '../core/catalog.ts';
+import type { Kind, ObservedCatalog } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { Journal, LastGood, RecordedObservation } from '../core/ports.ts';
-import { type EntryKey, entryKey, holdingsOf, type MissingHolding, usageOf } from '../core/usage.ts';
+import { type EntryKey, entryKey, type MissingHolding } from '../core/usage.ts';
 import { sleep } from '../platform/clock.ts';
 import {
   compressJson,
@@ -13,7 +13,10 @@ import {
   LISTS,
   resourcesOf,
 } from './compressed-json.ts';
+import { jsonRows } from './json-rows.ts';
+import { entryRows, writeEntries } from './observed-entries.ts';
 import type { Database } from './tables.ts';
+import { requireOwnRun } from './locks.ts';
 import { immediately } from './transactions.ts';
 import { PAUSE_MS, ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
@@ -64,11 +67,15 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
       // process is killed, the written rows are still true: the entries were listed.
       for (let at = 0; at + ROWS_AT_A_TIME < rows.length; at += ROWS_AT_A_TIME) {
         const piece = rows.slice(at, at + ROWS_AT_A_TIME);
-        await immediately(db, (connection) => writeEntries(connection, observation, piece));
+        await immediately(db, observation.account, async (connection) => {
+          await requireOwnRun(connection, observation.runId);
+          await writeEntries(connection, observation, piece);
+        });
         await sleep(PAUSE_MS);
       }
       const written = Math.floor(Math.max(0, rows.length - 1) / ROWS_AT_A_TIME) * ROWS_AT_A_TIME;
-      await immediately(db, async (connection) => {
+      await immediately(db, observation.account, async (connection) => {
+        await requireOwnRun(connection, observation.runId);
         await writeSnapshots(connection, observation, lists, bodies);
         await writeEntries(connection, observation, rows.slice(written));
         if (observation.good) await writeLastGood(connection, observation);
@@ -153,7 +160,7 @@ function operationsOf(db: Database, account: string, remoteAccountId: string | n
     .innerJoin('runs', 'runs.id', 'operations.run_id')
     .select(['operations.kind', 'operations.remote_id'])
     .where('runs.account', '=', account)
-    .where('runs.remote_account_id', 'is', remoteAccountId)
+    .where('runs.remote_account_id', 'is not distinct from', remoteAccountId)
     .where('operations.started_at', '>=', since);
 }
 
@@ -178,6 +185,7 @@ async function writeSnapshots(
       await connection
         .insertInto('snapshot_bodies')
         .values({ digest, body: bodies.get(digest) ?? compressJson(json) })
+        .onConflict((conflict) => conflict.column('digest').doNothing())
         .execute();
     }
     await connection
@@ -203,52 +211,6 @@ async function newBodies(db: Database, lists: DigestedLists): Promise<ReadonlyMa
   );
 }
 
-type EntryRow = readonly [kind: Kind, id: string, name: string, unusedSince: string | null];
-
-function entryRows({ observed, missing, takenAtMs }: RecordedObservation): EntryRow[] {
-  const used = usageOf([...observed.resources.flatMap(holdingsOf), ...missing]);
-  const takenAt = toIso(takenAtMs);
-  return KINDS.flatMap((kind) =>
-    observed[kind].map((entry): EntryRow => [
-      kind,
-      entry.id,
-      entry.name,
-      used.has(entryKey(kind, entry.id)) ? null : takenAt,
-    ]),
-  );
-}
-
-/** Uses one statement over a JSON array, because lists have thousands of entries. */
-async function writeEntries(
-  connection: Database,
-  { runId, account, remoteAccountId, phase }: RecordedObservation,
-  entries: readonly EntryRow[],
-): Promise<void> {
-  const rows = JSON.stringify(entries);
-  await sql`
-    insert into entries
-      (account, remote_account_id, kind, remote_id, name, first_seen_run, first_seen_after, last_seen_run, unused_since)
-    select ${account}, ${remoteAccountId ?? ''}, value ->> 0, value ->> 1, value ->> 2, ${runId},
-      ${phase === 'after' ? 1 : 0}, ${runId}, value ->> 3
-    from json_each(${rows}) where true
-    on conflict do update set
-      requested_name = case
-        when entries.name = excluded.name then entries.requested_name
-        -- The first list that shows an entry that rolecall created shows which near name the service stored.
-        when entries.last_seen_run is null and entries.created_by_run is not null
-          and near_key(coalesce(entries.requested_name, entries.name)) = near_key(excluded.name)
-          then nullif(coalesce(entries.requested_name, entries.name), excluded.name)
-        -- Any other name means that somebody renamed the entry.
-        end,
-      name = excluded.name,
-      first_seen_after = case when entries.first_seen_run is null then excluded.first_seen_after
-        else entries.first_seen_after end,
-      first_seen_run = coalesce(entries.first_seen_run, excluded.first_seen_run),
-      last_seen_run = excluded.last_seen_run,
-      unused_since = case when excluded.unused_since is not null
-        then coalesce(entries.unused_since, excluded.unused_since) end`.execute(connection);
-}
-
 async function writeLastGood(
   connection: Database,
   { runId, account, phase, missing }: RecordedObservation,
@@ -259,12 +221,11 @@ async function writeLastGood(
     .where('name', '=', account)
     .execute();
   await connection.deleteFrom('missing_holdings').where('account', '=', account).execute();
-  const rows = JSON.stringify(
+  const rows = jsonRows(
     missing.map((holding) => [holding.resourceId, holding.kind, holding.remoteId, toIso(holding.sinceMs)]),
   );
   await sql`
-    insert or ignore into missing_holdings (account, resource_id, kind, remote_id, since)
-    select ${account}, value ->> 0, value ->> 1, value ->> 2, value ->> 3 from json_each(${rows})`.execute(
-    connection,
-  );
+    insert into missing_holdings (account, resource_id, kind, remote_id, since)
+    select ${account}, value ->> 0, value ->> 1, value ->> 2, value ->> 3 from ${rows} where true
+    on conflict do nothing`.execute(connection);
 }

@@ -1,5 +1,5 @@
 // The write-ahead journal of operations: a row is committed as `sent` before its request is sent.
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Action, Entry } from '../core/catalog.ts';
 import type { SentCommit } from '../core/locks.ts';
 import type { Journal, NewOperation, OperationResult, UnsettledCreate } from '../core/ports.ts';
@@ -7,7 +7,8 @@ import { sleep } from '../platform/clock.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Database } from './tables.ts';
 import { durably, immediately } from './transactions.ts';
-import { holds } from './locks.ts';
+import { holds, requireOwnRun } from './locks.ts';
+import { jsonRows } from './json-rows.ts';
 import { recountRun } from './run-totals.ts';
 import { PAUSE_MS, ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
@@ -23,31 +24,30 @@ export function operationsJournal(
       for (let at = 0; at < operations.length; at += ROWS_AT_A_TIME) {
         // Other processes write in between. Nothing is sent before the last part is written.
         if (at > 0) await sleep(PAUSE_MS);
-        const rows = JSON.stringify(
-          operations
-            .slice(at, at + ROWS_AT_A_TIME)
-            .map((o) => [o.kind, o.action, o.name, o.remoteId, o.status, o.rule, o.reason]),
-        );
+        const rows = operations
+          .slice(at, at + ROWS_AT_A_TIME)
+          .map((o) => [o.kind, o.action, o.name, o.remoteId, o.status, o.rule, o.reason]);
         // One statement over a JSON array, because ten thousand single rows would take a second.
-        await immediately(db, async (connection) => {
+        await immediately(db, runId, async (connection) => {
+          await requireOwnRun(connection, runId);
           await sql`
           insert into operations (run_id, seq, kind, action, name, remote_id, status, rule, reason)
           select ${runId}, ${at} + key + 1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
-          from json_each(${rows})`.execute(connection);
+          from ${jsonRows(rows)}`.execute(connection);
         });
       }
     },
 
     commitOperations(runId, lease, sent, results) {
-      return durably(db, async (connection): Promise<SentCommit> => {
+      return durably(db, lease.account, async (connection): Promise<SentCommit> => {
         // After the lock is lost nothing may change: the new holder settles the operations in flight.
         if (!(await holds(connection, lease))) return 'lock_lost';
         await writeResults(connection, runId, results);
         if (sent.length === 0) return 'committed';
-        const rows = JSON.stringify(sent.map(({ seq, atMs }) => [seq, toIso(atMs)]));
+        const rows = jsonRows(sent.map(({ seq, atMs }) => [seq, toIso(atMs)]));
         await sql`
           with starts as materialized (
-            select ${runId} as run_id, value ->> 0 as seq, value ->> 1 as started_at from json_each(${rows}))
+            select ${runId} as run_id, cast(value ->> 0 as integer) as seq, value ->> 1 as started_at from ${rows})
           update operations set status = 'sent', started_at = coalesce(operations.started_at, starts.started_at),
             finished_at = null
           from starts where operations.run_id = starts.run_id and operations.seq = starts.seq`.execute(
@@ -70,7 +70,8 @@ export function operationsJournal(
 
     async settleDeletes({ account, remoteAccountId }, listed, { runId, nowMs, openSinceMs }) {
       if ((await doubtfulOperations(db, 'delete', account, remoteAccountId)).length === 0) return 0;
-      return await durably(db, async (connection) => {
+      return await durably(db, account, async (connection) => {
+        await requireOwnRun(connection, runId);
         const rows = await doubtfulOperations(connection, 'delete', account, remoteAccountId);
         let open = 0;
         for (const { run_id, seq, kind, remote_id, attempts, ...times } of rows) {
@@ -98,7 +99,8 @@ export function operationsJournal(
     },
 
     settleCreate(create: UnsettledCreate, entry: Entry | null, runId: string, nowMs: number) {
-      return durably(db, async (connection) => {
+      return durably(db, runId, async (connection) => {
+        await requireOwnRun(connection, runId);
         const operation = connection
           .updateTable('operations')
           .where('run_id', '=', create.runId)
@@ -149,7 +151,10 @@ async function doubtfulOperations(
     .where('runs.account', '=', account)
     .where('runs.status', '!=', 'running')
     .where((eb) =>
-      eb.or([eb('runs.remote_account_id', 'is', remoteAccountId), eb('runs.remote_account_id', 'is', null)]),
+      eb.or([
+        eb('runs.remote_account_id', 'is not distinct from', remoteAccountId),
+        eb('runs.remote_account_id', 'is', null),
+      ]),
     )
     .orderBy('operations.run_id')
     .orderBy('operations.seq')
@@ -167,7 +172,35 @@ async function writeResults(
   results: readonly OperationResult[],
 ): Promise<void> {
   if (results.length === 0) return;
-  const rows = JSON.stringify(
+  const rows = resultRows(results);
+  await sql`
+    with results as materialized (
+      select ${runId} as run_id, cast(value ->> 0 as integer) as seq, value from ${rows})
+    update operations set status = value ->> 1, attempts = cast(value ->> 2 as integer),
+      http_status = cast(value ->> 3 as integer), reason = value ->> 4, rule = value ->> 5, finished_at = value ->> 6,
+      remote_id = coalesce(value ->> 7, remote_id), existed = cast(value ->> 9 as integer)
+    from results where operations.run_id = results.run_id and operations.seq = results.seq`.execute(
+    connection,
+  );
+  for (const round of roundsOfEntries(results)) await writeCreatedEntries(connection, runId, round);
+  if (results.some((result) => result.entry === undefined && result.status === 'done')) {
+    await sql`
+      with results as materialized (
+        select ${runId} as run_id, cast(value ->> 0 as integer) as seq, value from ${rows}),
+      gone as materialized (
+        select runs.account, coalesce(runs.remote_account_id, '') as remote_account_id, operations.kind,
+          operations.remote_id
+        from results join operations on operations.run_id = results.run_id and operations.seq = results.seq
+          join runs on runs.id = operations.run_id
+        where operations.action = 'delete' and value ->> 1 = 'done' and cast(value ->> 2 as integer) > 0)
+      update entries set deleted_by_run = ${runId}
+      from gone where entries.account = gone.account and entries.remote_account_id = gone.remote_account_id
+        and entries.kind = gone.kind and entries.remote_id = gone.remote_id`.execute(connection);
+  }
+}
+
+function resultRows(results: readonly OperationResult[]): RawBuilder<unknown> {
+  return jsonRows(
     results.map((r) => [
       r.seq,
       r.status,
@@ -182,44 +215,42 @@ async function writeResults(
       r.entry?.accountId ?? null,
     ]),
   );
+}
+
+/** The results with an entry, in parts that have each id once: PostgreSQL changes a row only once in a statement. */
+function roundsOfEntries(results: readonly OperationResult[]): OperationResult[][] {
+  const rounds: Map<string, OperationResult>[] = [];
+  for (const result of results) {
+    const id = result.entry?.remoteId;
+    if (id === undefined) continue;
+    const round = rounds.find((ids) => !ids.has(id));
+    if (round === undefined) rounds.push(new Map([[id, result]]));
+    else round.set(id, result);
+  }
+  return rounds.map((round) => [...round.values()]);
+}
+
+async function writeCreatedEntries(
+  connection: Database,
+  runId: string,
+  results: readonly OperationResult[],
+): Promise<void> {
+  // If the service stored another name, the requested name is remembered too. An id that was deleted and is used again
+  // belongs to a new entry, which no list has shown yet.
   await sql`
-    with results as materialized (select ${runId} as run_id, value ->> 0 as seq, value from json_each(${rows}))
-    update operations set status = value ->> 1, attempts = value ->> 2, http_status = value ->> 3,
-      reason = value ->> 4, rule = value ->> 5, finished_at = value ->> 6,
-      remote_id = coalesce(value ->> 7, remote_id), existed = value ->> 9
-    from results where operations.run_id = results.run_id and operations.seq = results.seq`.execute(
-    connection,
-  );
-  if (results.some((result) => result.entry !== undefined)) {
-    // If the service stored another name, the requested name is remembered too. An id that was deleted and is used again
-    // belongs to a new entry, which no list has shown yet.
-    await sql`
-      insert into entries
-        (account, remote_account_id, kind, remote_id, name, requested_name, created_by_run, adopted_by_run)
-      select runs.account, coalesce(value ->> 10, runs.remote_account_id, ''), operations.kind, value ->> 7, value ->> 8,
-        case when operations.name != value ->> 8 then operations.name end,
-        case when value ->> 9 = 0 then runs.id end, case when value ->> 9 = 1 then runs.id end
-      from json_each(${rows})
-        cross join operations on operations.run_id = ${runId} and operations.seq = value ->> 0
-        join runs on runs.id = operations.run_id
-      where value ->> 7 is not null and value ->> 1 = 'done'
-      on conflict do update set name = excluded.name, requested_name = excluded.requested_name,
-        created_by_run = coalesce(entries.created_by_run, excluded.created_by_run),
-        adopted_by_run = coalesce(entries.adopted_by_run, excluded.adopted_by_run),
-        last_seen_run = case when entries.deleted_by_run is null then entries.last_seen_run end,
-        deleted_by_run = null`.execute(connection);
-  }
-  if (results.some((result) => result.entry === undefined && result.status === 'done')) {
-    await sql`
-      with gone as materialized (
-        select runs.account, coalesce(runs.remote_account_id, '') as remote_account_id, operations.kind,
-          operations.remote_id
-        from json_each(${rows})
-          cross join operations on operations.run_id = ${runId} and operations.seq = value ->> 0
-          join runs on runs.id = operations.run_id
-        where operations.action = 'delete' and value ->> 1 = 'done' and value ->> 2 > 0)
-      update entries set deleted_by_run = ${runId}
-      from gone where entries.account = gone.account and entries.remote_account_id = gone.remote_account_id
-        and entries.kind = gone.kind and entries.remote_id = gone.remote_id`.execute(connection);
-  }
+    with results as materialized (
+      select ${runId} as run_id, cast(value ->> 0 as integer) as seq, value from ${resultRows(results)})
+    insert into entries
+      (account, remote_account_id, kind, remote_id, name, requested_name, created_by_run, adopted_by_run)
+    select runs.account, coalesce(value ->> 10, runs.remote_account_id, ''), operations.kind, value ->> 7, value ->> 8,
+      case when operations.name != value ->> 8 then operations.name end,
+      case when cast(value ->> 9 as integer) = 0 then runs.id end, case when cast(value ->> 9 as integer) = 1 then runs.id end
+    from results join operations on operations.run_id = results.run_id and operations.seq = results.seq
+      join runs on runs.id = operations.run_id
+    where value ->> 7 is not null and value ->> 1 = 'done'
+    on conflict (account, remote_account_id, kind, remote_id) do update set name = excluded.name, requested_name = excluded.requested_name,
+      created_by_run = coalesce(entries.created_by_run, excluded.created_by_run),
+      adopted_by_run = coalesce(entries.adopted_by_run, excluded.adopted_by_run),
+      last_seen_run = case when entries.deleted_by_run is null then entries.last_seen_run end,
+      deleted_by_run = null`.execute(connection);
 }

@@ -34,7 +34,7 @@ export function operatorCommands(db: Database): OperatorCommands {
         .execute();
       await record(connection, account, action);
     };
-    await durably(db, store, PERSON_PATIENCE_MS);
+    await durably(db, account, store, PERSON_PATIENCE_MS);
   }
 
   return {
@@ -57,7 +57,7 @@ export function operatorCommands(db: Database): OperatorCommands {
         await record(connection, account, { at, action: 'approve', by: name, via, detail: pending });
         return { type: 'approved', digest: pending, expiresAtMs: nowMs + APPROVAL_LIFE_MS };
       };
-      return durably(db, approveNow, PERSON_PATIENCE_MS);
+      return durably(db, account, approveNow, PERSON_PATIENCE_MS);
     },
 
     pause(account, reason, { name, via }, nowMs) {

@@ -9,13 +9,14 @@ import {
   type QueuedNotice,
 } from '../core/outbox.ts';
 import type { Database, NoticeStatesTable, NoticesTable } from './tables.ts';
+import { jsonList } from './json-rows.ts';
 import { immediately } from './transactions.ts';
 import { toIso, toMs } from './times.ts';
 
 export function createOutbox(db: Database): Outbox {
   return {
     notify(account, targets, update, nowMs) {
-      return immediately(db, async (connection) => {
+      return immediately(db, `notices ${account}`, async (connection) => {
         const known = await readNotifiedStates(connection, account);
         let added = 0;
         for (const target of targets) {
@@ -29,7 +30,7 @@ export function createOutbox(db: Database): Outbox {
     },
 
     claim(target, claimant, limit, nowMs) {
-      return immediately(db, async (connection) => {
+      return immediately(db, `target ${target}`, async (connection) => {
         const heads = await openHeads(connection, target);
         const due = heads.filter((head) => dueAtMs(head) <= nowMs).slice(0, limit);
         const claimed = new Set(due.map(({ seq }) => seq));
@@ -75,10 +76,10 @@ export function createOutbox(db: Database): Outbox {
       const idleSince = toIso(idleSinceMs);
       await sql`
         delete from notices where delivered_at is null and failed_at is null
-          and target not in (select value from json_each(${JSON.stringify(targets)}))
+          and target not in ${jsonList(targets)}
           and target not in (
             select target from notices where delivered_at is null and failed_at is null
-              and max(next_attempt_at, coalesce(claimed_until, '')) >= ${idleSince})`.execute(db);
+              and (next_attempt_at >= ${idleSince} or claimed_until >= ${idleSince}))`.execute(db);
     },
 
     async undeliveredCount(sinceMs) {

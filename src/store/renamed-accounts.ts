@@ -56,7 +56,7 @@ async function formerNameOf(db: Database, claim: IdentityClaim): Promise<string 
     .where('base_url', '=', baseUrl)
     .where('remote_account_id', '=', remoteAccountId)
     .where('name', '!=', account)
-    .orderBy('last_run_id', 'desc')
+    .orderBy('last_run_id', (order) => order.desc().nullsLast())
     .executeTakeFirst();
   return former?.name ?? null;
 }
@@ -78,10 +78,21 @@ async function moveJournal(connection: Database, former: string, account: string
       = (select ${sql.join(PAUSE_COLUMNS.map((column) => sql.ref(`former.${column}`)))}
         from accounts as former where former.name = ${former})
     where name = ${account} and paused = 0`.execute(connection);
+  await dropReplaced(connection, former, account);
   for (const table of MOVED_TABLES) {
-    await sql`update or replace ${sql.table(table)} set account = ${account} where account = ${former}`.execute(
+    await sql`update ${sql.table(table)} set account = ${account} where account = ${former}`.execute(
       connection,
     );
   }
   await connection.deleteFrom('accounts').where('name', '=', former).execute();
+}
+
+/** Deletes rows of the new name that rows of the former one replace. */
+async function dropReplaced(connection: Database, former: string, account: string): Promise<void> {
+  await sql`
+    delete from entries where account = ${account} and exists (
+      select 1 from entries as moved where moved.account = ${former}
+        and moved.remote_account_id = entries.remote_account_id and moved.kind = entries.kind
+        and moved.remote_id = entries.remote_id)`.execute(connection);
+  await connection.deleteFrom('missing_holdings').where('account', '=', account).execute();
 }

@@ -50,7 +50,7 @@ export async function prune(
     pruned.snapshots += snapshots;
   }
   await pruneBodies(db);
-  await immediately(db, (connection) => pruneNotices(connection, runsBefore));
+  await immediately(db, 'notices', (connection) => pruneNotices(connection, runsBefore));
   await sql`delete from operator_actions where at < ${runsBefore}`.execute(db);
   return pruned;
 }
@@ -85,7 +85,7 @@ async function pruneRuns(
 /** The newest runs of an account, and the one with its last good snapshot. */
 async function keptRuns(db: Database, account: string, keepAtLeast: number): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ id: string }>`
-    select id from (select id from runs where account = ${account} order by started_at desc limit ${keepAtLeast})
+    select id from (select id from runs where account = ${account} order by started_at desc limit ${keepAtLeast}) as newest
     union select last_good_run from accounts where name = ${account} and last_good_run is not null`.execute(
     db,
   );

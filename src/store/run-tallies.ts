@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { OperationStatus } from '../core/journal.ts';
 import type { RunTally } from '../core/journal-reader.ts';
+import { jsonList } from './json-rows.ts';
 import type { Database } from './tables.ts';
 
 interface PlannedRow {
@@ -21,7 +22,7 @@ export async function readTallies(
   db: Database,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, RunTally>> {
-  const wanted = sql`(select value from json_each(${JSON.stringify(ids)}))`;
+  const wanted = jsonList(ids);
   const planned = await sql<PlannedRow>`
     select id, planned_creates as creates, planned_deletes as deletes from runs where id in ${wanted}`.execute(
     db,

@@ -83,7 +83,10 @@ export async function recountRun(connection: Database, runId: string): Promise<v
   const { requests, ...totals } = await totalsOf(connection, runId);
   await connection
     .updateTable('runs')
-    .set((eb) => ({ ...totals, requests: eb.fn<number>('max', ['requests', eb.val(requests)]) }))
+    .set((eb) => ({
+      ...totals,
+      requests: eb.case().when('requests', '<', requests).then(requests).else(eb.ref('requests')).end(),
+    }))
     .where('id', '=', runId)
     .execute();
 }

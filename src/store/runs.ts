@@ -9,7 +9,7 @@ import { NOTHING_APPROVED, NOTHING_PENDING } from './account-state.ts';
 import type { Database } from './tables.ts';
 import { durably, immediately } from './transactions.ts';
 import { HOST } from './process-identity.ts';
-import { brokenRuns, interruptRuns } from './locks.ts';
+import { brokenRuns, interruptRuns, isOwnRun, requireOwnRun } from './locks.ts';
 import { inRanges } from './small-transactions.ts';
 import { recountRun, remainingColumns } from './run-totals.ts';
 import { toIso } from './times.ts';
@@ -23,7 +23,7 @@ export function runsJournal(
   return {
     async beginRun(run) {
       await interruptRuns(db, await brokenRuns(db, run.account, false, run.startedAtMs), run.startedAtMs);
-      await immediately(db, async (connection) => {
+      await immediately(db, run.account, async (connection) => {
         await connection
           .insertInto('accounts')
           .values({ name: run.account, last_run_id: run.id })
@@ -51,7 +51,7 @@ export function runsJournal(
     },
 
     forgetRun(runId) {
-      return immediately(db, async (connection) => {
+      return immediately(db, runId, async (connection) => {
         await sql`
           update accounts set last_run_id = (
             select max(id) from runs where runs.account = accounts.name and runs.id <> ${runId})
@@ -68,7 +68,7 @@ export function runsJournal(
           and trigger in ('schedule', 'catch_up')
           and not exists (
             select 1 from runs as later
-            where later.rowid > made.rowid and +later.account = made.account
+            where later.rowid > made.rowid and later.account || '' = made.account
               and later.trigger in ('schedule', 'catch_up'))
         limit 1`.execute(db);
       return rows.length > 0;
@@ -98,11 +98,13 @@ export function runsJournal(
           .executeTakeFirst()) !== undefined;
       // Compressed before the transaction, because a large plan takes long.
       const body = (await isKnown(db)) ? null : compressJson(json);
-      await immediately(db, async (connection) => {
+      await immediately(db, runId, async (connection) => {
+        await requireOwnRun(connection, runId);
         if (!(await isKnown(connection))) {
           await connection
             .insertInto('plan_bodies')
             .values({ digest, body: body ?? compressJson(json) })
+            .onConflict((conflict) => conflict.column('digest').doNothing())
             .execute();
         }
         await connection
@@ -126,8 +128,10 @@ export function runsJournal(
       // Before the transaction of the run, because the operations of a large run take a second.
       await endOperations(db, runId, end.finishedAtMs);
       const remaining = await remainingColumns(db, runId);
-      return await commit(db, async (connection) => {
-        const { numUpdatedRows } = await connection
+      return await commit(db, runId, async (connection) => {
+        // A run that another process has ended keeps its result, and one whose lock was lost is ended by the new holder.
+        if (!(await isOwnRun(connection, runId))) return false;
+        await connection
           .updateTable('runs')
           .set({
             status: end.status,
@@ -141,10 +145,7 @@ export function runsJournal(
             warnings: end.warnings.length === 0 ? null : JSON.stringify(end.warnings),
           })
           .where('id', '=', runId)
-          // A run that another process has marked as interrupted keeps that status.
-          .where('status', '=', 'running')
-          .executeTakeFirst();
-        if (numUpdatedRows === 0n) return false;
+          .execute();
         if (counts === null) await recountRun(connection, runId);
         if (end.pending !== undefined) await rememberPending(connection, runId, end);
         await connection
@@ -188,7 +189,7 @@ async function rememberPending(
         : { pending_digest: pending, pending_run: runId, pending_since: toIso(finishedAtMs) },
     )
     .where('name', '=', accountOf(connection, runId))
-    .where('pending_digest', 'is not', pending)
+    .where('pending_digest', 'is distinct from', pending)
     .execute();
 }
 
@@ -202,6 +203,8 @@ async function endOperations(db: Database, runId: string, nowMs: number): Promis
         reason = case status when 'sent' then 'the run ended before its answer was journaled'
           else 'the run ended before it was tried' end
       where run_id = ${runId} and ${range} and status in ('sent', 'pending')`;
-    await immediately(db, (connection) => update.execute(connection));
+    await immediately(db, runId, async (connection) => {
+      if (await isOwnRun(connection, runId)) await update.execute(connection);
+    });
   });
 }

@@ -1,6 +1,7 @@
 // Finds how much of a run id is enough to name the run.
 import { sql } from 'kysely';
 import { distinctLength } from '../core/short-ids.ts';
+import { jsonRows } from './json-rows.ts';
 import type { Database } from './tables.ts';
 
 /** The shortest beginnings that name these runs and no others, all of the same length, by the complete id. */
@@ -10,9 +11,9 @@ export async function readShortIds(
 ): Promise<ReadonlyMap<string, string>> {
   // Of all ids, the neighbours in their order have the longest common beginning with an id.
   const { rows } = await sql<{ id: string; before: string | null; after: string | null }>`
-    select value as id, (select max(id) from runs where id < value) as before,
-      (select min(id) from runs where id > value) as after
-    from json_each(${JSON.stringify(ids)})`.execute(db);
+    select value ->> 0 as id, (select max(id) from runs where id < value ->> 0) as before,
+      (select min(id) from runs where id > value ->> 0) as after
+    from ${jsonRows(ids.map((id) => [id]))}`.execute(db);
   const length = Math.max(0, ...rows.map(({ id, before, after }) => distinctLength(id, [before, after])));
   return new Map(ids.map((id) => [id, id.slice(0, length)]));
 }

@@ -18,13 +18,14 @@ export const PAUSE_MS = 25;
  * transaction.
  */
 export async function deleteLargeOperations(db: Database, runs: readonly string[]): Promise<void> {
+  if (runs.length === 0) return;
   const { rows } = await sql<{ id: string }>`
     select id from runs
     where id in (${sql.join(runs)})
       and exists (select 1 from operations where run_id = runs.id and seq > ${ROWS_AT_A_TIME})`.execute(db);
   for (const { id } of rows) {
     await inRanges(db, id, async (range) => {
-      await immediately(db, (connection) =>
+      await immediately(db, id, (connection) =>
         sql`delete from operations where run_id = ${id} and ${range}`.execute(connection),
       );
     });
@@ -77,7 +78,7 @@ export async function inSteps<T>(
 
 /** Deletes in a separate transaction. Resolves with the number of deleted rows. */
 export async function deleteRows(db: Database, statement: RawBuilder<unknown>): Promise<number> {
-  const { numAffectedRows } = await immediately(db, (connection) => statement.execute(connection));
+  const { numAffectedRows } = await immediately(db, 'pruning', (connection) => statement.execute(connection));
   return Number(numAffectedRows ?? 0);
 }
 

@@ -4,6 +4,7 @@ import type { Kind } from '../core/catalog.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import type { SnapshotFilter, SnapshotReader, SnapshotRecord } from '../core/snapshots.ts';
 import { entriesOf, LISTS, resourcesOf } from './compressed-json.ts';
+import { jsonList } from './json-rows.ts';
 import type { Database } from './tables.ts';
 import { toIso } from './times.ts';
 
@@ -100,7 +101,7 @@ async function listsOf(db: Database, runIds: readonly string[]) {
   return await db
     .selectFrom('snapshots')
     .select(['run_id', 'phase', 'kind', 'entries', 'digest'])
-    .where('run_id', 'in', sql<string>`(select value from json_each(${JSON.stringify(runIds)}))`)
+    .where('run_id', 'in', jsonList(runIds))
     .execute();
 }
 

@@ -1,30 +1,25 @@
-// Opens the store: the journal, the locks and the outbox over one SQLite file.
+// The store: the journal, the locks and the outbox over one database.
 import type { Locks } from '../core/locks.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { Journal } from '../core/ports.ts';
-import { sql } from 'kysely';
 import type { OperatorCommands } from '../core/operator.ts';
-import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { StoredSettings } from '../core/stored-settings.ts';
+import type { TurnStore } from '../core/turn-store.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { PERSON_PATIENCE_MS, RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import type { Database } from './tables.ts';
-import { openDatabase, type OpenOptions, toStoreError } from './database.ts';
-import { immediately } from './transactions.ts';
 import { journalReader } from './journal-reader.ts';
 import { createLocks } from './locks.ts';
-import { MIGRATIONS } from './migrations.ts';
 import { observationsJournal } from './observations.ts';
 import { operatorCommands } from './operator-commands.ts';
 import { operationsJournal } from './operations.ts';
+import { engineOf } from './engine.ts';
 import { createOutbox } from './outbox.ts';
-import { checkPages } from './page-check.ts';
 import { prune, type Pruned } from './retention.ts';
 import { accountHistoryJournal } from './account-history.ts';
 import { accountsJournal } from './accounts.ts';
 import { runsJournal } from './runs.ts';
-import { type StoreFile, storeFile } from './store-file.ts';
 import { storedSettings } from './stored-settings.ts';
 
 export interface Store {
@@ -34,6 +29,8 @@ export interface Store {
   readonly operator: OperatorCommands;
   readonly outbox: Outbox;
   readonly settings: StoredSettings;
+  /** Where several processes share the schedules; null in a file. */
+  readonly turns: TurnStore | null;
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
   /**
@@ -41,15 +38,33 @@ export interface Store {
    * throws the same error. Throws `store_unchecked` when the pages could not be read.
    */
   verify(signal?: AbortSignal): Promise<void>;
+  /** Prunes nothing when another replica does it now. */
   prune(retention: ServiceSettings['retention'], nowMs: number): Promise<Pruned>;
   /** Closes the store; a second call has no effect. */
   close(): Promise<void>;
 }
 
-/** Opens or creates the store. Its methods throw StoreErrors that name the file. */
-export function openStore(file: string, options: OpenOptions = {}): Store {
-  const db = openDatabase(file, options);
-  const opened = storeFile(file);
+/** An open database, with what only its engine can do. */
+export interface OpenDatabase {
+  readonly db: Database;
+  /** Throws StoreError when the database must not be used any more. */
+  assertUsable(): void;
+  /** Writes without changing anything; throws when the database cannot be written. */
+  write(): Promise<void>;
+  verify(signal?: AbortSignal): Promise<void>;
+  /** Does the work unless another process does it now; then resolves with null. */
+  alone<T>(work: () => Promise<T>): Promise<T | null>;
+  /** Converts an error of the engine to a StoreError. Returns any other error unchanged: it is a bug. */
+  toStoreError(error: unknown): unknown;
+  close(): Promise<void>;
+  readonly turns: TurnStore | null;
+}
+
+const NOTHING_PRUNED: Pruned = { runs: 0, snapshots: 0, compacted: 0, entries: 0 };
+
+/** The store over an open database. Its methods throw StoreErrors that name the database. */
+export function createStore(opened: OpenDatabase): Store {
+  const { db } = opened;
   let closing: Promise<void> | undefined;
   return {
     journal: withStoreErrors(opened, {
@@ -64,55 +79,41 @@ export function openStore(file: string, options: OpenOptions = {}): Store {
     operator: withStoreErrors(opened, operatorCommands(db), PERSON_PATIENCE_MS),
     outbox: withStoreErrors(opened, createOutbox(db)),
     settings: withStoreErrors(opened, storedSettings(db), PERSON_PATIENCE_MS),
-    ...withStoreErrors(opened, { check: () => writeNothing(db) }, PERSON_PATIENCE_MS),
+    // Replicas try again themselves, as soon as they have checked their lease.
+    turns: opened.turns === null ? null : withStoreErrors(opened, opened.turns, 0),
+    ...withStoreErrors(opened, { check: () => opened.write() }, PERSON_PATIENCE_MS),
     ...withStoreErrors(opened, {
-      prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),
+      prune: async (retention: ServiceSettings['retention'], nowMs: number) =>
+        (await opened.alone(() => prune(db, retention, nowMs))) ?? NOTHING_PRUNED,
     }),
-    async verify(signal) {
-      try {
-        await checkPages(file, signal);
-      } catch (error) {
-        if (error instanceof StoreError && error.code === 'store_corrupt') opened.refuse(error);
-        throw error;
-      }
-    },
-    close: () => (closing ??= closeDatabase(db)),
+    verify: (signal) => opened.verify(signal),
+    close: () => (closing ??= opened.close()),
   };
-}
-
-/** Closes the file also when no query was made: kysely closes only what it has used. */
-async function closeDatabase(db: Database): Promise<void> {
-  await db.connection().execute(() => Promise.resolve());
-  await db.destroy();
-}
-
-/** Writes the present version again. This changes nothing, but it writes a page, which fails on a full disk. */
-async function writeNothing(db: Database): Promise<void> {
-  await immediately(
-    db,
-    (connection) => sql`pragma user_version = ${sql.raw(String(MIGRATIONS.length))}`.execute(connection),
-    PERSON_PATIENCE_MS,
-  );
 }
 
 /**
  * Wraps methods so that they throw StoreErrors. Transactions wait for a locked store themselves. A method is repeated only
- * when a statement outside a transaction finds the store locked, so it must be safe to repeat. A file that was removed or
- * replaced is refused, because other processes would not see the rows and the locks in it.
+ * when a statement outside a transaction certainly had no effect. Its database is checked first, because other processes
+ * would not see the rows and the locks in a file that was replaced.
  */
-function withStoreErrors<T extends object>(file: StoreFile, methods: T, patienceMs = RUN_PATIENCE_MS): T {
+function withStoreErrors<T extends object>(
+  opened: OpenDatabase,
+  methods: T,
+  patienceMs = RUN_PATIENCE_MS,
+): T {
+  const engine = engineOf(opened.db);
   return new Proxy(methods, {
     get(target, property, receiver) {
       const method: unknown = Reflect.get(target, property, receiver);
       if (typeof method !== 'function') return method;
       return async (...args: unknown[]): Promise<unknown> => {
         try {
-          return await whileBusy(patienceMs, async (): Promise<unknown> => {
-            file.check();
+          return await whileBusy(engine, patienceMs, async (): Promise<unknown> => {
+            opened.assertUsable();
             return await Reflect.apply(method, target, args);
           });
         } catch (error) {
-          throw toStoreError(error, file.path);
+          throw opened.toStoreError(error);
         }
       };
     },

@@ -27,7 +27,7 @@ export function storedSettings(db: Database): StoredSettings {
           .execute();
         return (await read(connection, name)) ?? fresh;
       };
-      return await durably(db, store, PERSON_PATIENCE_MS);
+      return await durably(db, `setting ${name}`, store, PERSON_PATIENCE_MS);
     },
   };
 }

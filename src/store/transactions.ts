@@ -1,20 +1,21 @@
-// Write transactions. Each takes the write lock at its start and waits while another program keeps the store locked.
-import { sql } from 'kysely';
+// Write transactions. Each locks what it changes at its start, and waits while another writer holds that.
 import { RUN_PATIENCE_MS, whileBusy } from './busy.ts';
+import { engineOf, type TransactionOptions } from './engine.ts';
 import type { Database } from './tables.ts';
 
+type Work<T> = (connection: Database) => Promise<T>;
+
 /**
- * Runs `work` in a transaction that takes the write lock at its start, so that a second writer cannot make it fail later.
- * While another program keeps the store locked, it is repeated; between attempts, others can use the connection.
+ * Runs `work` in a transaction. `key` names what no other transaction may change meanwhile, usually the account. While
+ * another program keeps the store locked, it is repeated; between attempts, others can use the connection.
  */
 export async function immediately<T>(
   db: Database,
-  work: (connection: Database) => Promise<T>,
+  key: string,
+  work: Work<T>,
   patienceMs = RUN_PATIENCE_MS,
 ): Promise<T> {
-  return await whileBusy(patienceMs, () =>
-    db.connection().execute((connection) => transact(connection, work)),
-  );
+  return await repeated(db, { key, isDurable: false }, work, patienceMs);
 }
 
 /**
@@ -23,30 +24,21 @@ export async function immediately<T>(
  */
 export async function durably<T>(
   db: Database,
-  work: (connection: Database) => Promise<T>,
+  key: string,
+  work: Work<T>,
   patienceMs = RUN_PATIENCE_MS,
 ): Promise<T> {
-  return await whileBusy(patienceMs, () =>
-    db.connection().execute(async (connection) => {
-      await sql`pragma synchronous = full`.execute(connection);
-      try {
-        return await transact(connection, work);
-      } finally {
-        await sql`pragma synchronous = normal`.execute(connection);
-      }
-    }),
-  );
+  return await repeated(db, { key, isDurable: true }, work, patienceMs);
 }
 
-async function transact<T>(connection: Database, work: (connection: Database) => Promise<T>): Promise<T> {
-  await sql`begin immediate`.execute(connection);
-  try {
-    const result = await work(connection);
-    await sql`commit`.execute(connection);
-    return result;
-  } catch (error) {
-    // After a full disk SQLite may have rolled back already. Then this fails, and the first error is the cause.
-    await sql`rollback`.execute(connection).catch(() => undefined);
-    throw error;
-  }
+async function repeated<T>(
+  db: Database,
+  options: TransactionOptions,
+  work: Work<T>,
+  patienceMs: number,
+): Promise<T> {
+  const engine = engineOf(db);
+  return await whileBusy(engine, patienceMs, () =>
+    db.connection().execute((connection) => engine.transact(connection, options, work)),
+  );
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { AccountJournal } from '../app/read-account.ts';
 import type { DraftFiles, Environment } from '../cli/environment.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
-import type { ServiceSettings } from '../core/settings.ts';
+import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
 import { sha256 } from '../platform/digest.ts';
 
 /** A user id without an entry in the user database, as in many containers, has no name. */
@@ -23,6 +23,10 @@ async function checkoutOf(service: ServiceSettings): Promise<CheckoutPlace | und
   if (git === undefined) return undefined;
   const { checkoutRoot, placeOfCheckout } = await import('../git/checkout-folder.ts');
   return await placeOfCheckout(checkoutRoot(service), git.path);
+}
+
+async function locationOf(service: ServiceSettings): Promise<OpenLocation> {
+  return await (await import('../config/store-location.ts')).openLocation(service);
 }
 
 async function draftFiles({ configFile, texts }: DraftFiles) {
@@ -62,8 +66,8 @@ export function createEnvironment(version: string): Environment {
     openSession: async (configuration, service, options) =>
       (await import('./session.ts')).openSession(version, configuration, service, options),
     async openJournal(service, { mayBeNew } = { mayBeNew: false }) {
-      const { openStore } = await import('../store/store.ts');
-      const store = openStore(service.store, { readOnly: !mayBeNew });
+      const { openStore } = await import('../store/open-store.ts');
+      const store = await openStore(await locationOf(service), { readOnly: !mayBeNew });
       const memory: AccountJournal = {
         accountState: (account) => store.journal.accountState(account),
         lastGood: (...of) => store.journal.lastGood(...of),
@@ -71,10 +75,19 @@ export function createEnvironment(version: string): Environment {
           store.journal.foreignAccount(account, remoteAccountId, listed),
         claimant: (claim) => store.reader.claimant(claim),
       };
-      return { reader: store.reader, operator: store.operator, memory, close: () => store.close() };
+      return {
+        reader: store.reader,
+        operator: store.operator,
+        memory,
+        replicas: async () => (await store.turns?.replicas(null)) ?? [],
+        close: () => store.close(),
+      };
     },
     backupStore: async (service, file, onProgress) =>
-      (await import('../store/backup.ts')).backupStore(service.store, file, onProgress),
+      (await import('../store/backup-store.ts')).backupStore(await locationOf(service), file, onProgress),
+    storeName: async (service) => (await import('../config/store-location.ts')).storeName(service),
+    copyStore: async (from, to, observers) =>
+      (await import('./copy-store.ts')).copyStore(from, to, observers),
     openReadable: async (service, options) =>
       (await import('./session.ts')).openReadable(version, service, options),
     async dumpAccount(configFile, service, account, contents) {

@@ -6,11 +6,12 @@ import type { ServeOptions } from '../cli/environment.ts';
 import type { ConfigurationSource } from '../config/configuration-source.ts';
 import { createConfigurationSource } from '../config/configuration-source.ts';
 import { resolveSecret, resolveToken } from '../config/secrets.ts';
+import { openLocation, storeName } from '../config/store-location.ts';
 import { trustPosted } from '../config/trust.ts';
 import { ConfigError } from '../core/errors.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { Secret } from '../core/secret.ts';
-import type { ServiceSettings } from '../core/settings.ts';
+import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
 import { LARGE_FROM } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
@@ -35,6 +36,7 @@ import type { RequestObserver } from '../core/progress.ts';
 import { createLargeRuns } from '../workers/large-runs.ts';
 import { readPostedFiles } from '../workers/posted-files.ts';
 import { createStoredRuns } from '../workers/stored-runs.ts';
+import { replicaTurns } from './replica-turns.ts';
 import type { OpenSession } from './session.ts';
 import { openSession } from './session.ts';
 
@@ -56,6 +58,7 @@ interface Process {
   readonly onListening: (url: string) => void;
   /** The service file beside the process, and the source that has read it. */
   readonly service: ServiceSettings;
+  readonly location: OpenLocation;
   readonly files: ConfigurationSource;
   readonly tokens: readonly HttpToken[];
   /** The configured key of sessions. */
@@ -79,14 +82,16 @@ export async function serve(
   if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
   const tokens = await readTokens(service, resolveSecret);
   const sessionKey = await configuredSessionKey(service, resolveSecret);
+  const location = await openLocation(service);
   const { log, sink } = await openLog(service.log, adaptHintsInLog);
   const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
   const closers: Process['closers'] = [];
-  const started = { version, pid: process.pid, config: path.resolve(configFile), store: service.store };
+  const store = await storeName(service);
+  const started = { version, pid: process.pid, config: path.resolve(configFile), store };
   log.info({ event: 'starting', ...started }, 'rolecall starts');
   try {
-    const opened = { version, configFile, ignoreRetryAfter, onListening, service, files, tokens, sessionKey };
-    await run({ ...opened, signals, log, metrics, closers });
+    const opened = { version, configFile, ignoreRetryAfter, onListening, service, location, files, tokens };
+    await run({ ...opened, sessionKey, signals, log, metrics, closers });
     return 0;
   } finally {
     // Also after a failed start: the runs in progress end soon.
@@ -197,7 +202,7 @@ function observerOf(metrics: Metrics): (account: string) => RequestObserver {
 }
 
 function openDaemon(
-  { version, ignoreRetryAfter, signals, log, metrics, closers }: Process,
+  { version, location, ignoreRetryAfter, signals, log, metrics, closers }: Process,
   { configuration, service }: Source,
   registry: AccountRegistry,
   session: OpenSession,
@@ -206,7 +211,7 @@ function openDaemon(
   const { clock, journal } = applying;
   const large = createLargeRuns({
     version,
-    storeFile: service.store,
+    store: location,
     ignoreRetryAfter,
     async token(settings, runSignals) {
       // Claims the token in this process, so that no two accounts use the same one, wherever they run.
@@ -218,7 +223,7 @@ function openDaemon(
     journal,
     atHost: session.atHost,
   });
-  const storedRuns = createStoredRuns({ reader, storeFile: service.store, signals, log });
+  const storedRuns = createStoredRuns({ reader, store: location, signals, log });
   const notifier = createNotifier({
     targets: service.notify,
     version,
@@ -260,6 +265,9 @@ function openDaemon(
           };
         },
       }),
+    ...(session.turns === null
+      ? {}
+      : { createTurns: replicaTurns(session.turns, { version, service, configuration, registry, session }) }),
     undelivered: () => outbox.undeliveredCount(clock.nowMs() - DAY_MS),
   });
   closers.push(() => daemon.stop());

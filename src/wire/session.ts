@@ -12,6 +12,7 @@ import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { AccountState } from '../core/ports.ts';
 import type { StoredSettings } from '../core/stored-settings.ts';
+import type { TurnStore } from '../core/turn-store.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { sha256 } from '../platform/digest.ts';
@@ -36,6 +37,9 @@ export interface OpenSession extends Session {
   readonly outbox: Outbox;
   readonly settings: StoredSettings;
   readonly atHost: Connections['atHost'];
+  readonly shareHosts: Connections['shareHosts'];
+  /** null when the schedules are those of one process. */
+  readonly turns: TurnStore | null;
 }
 
 export async function openSession(
@@ -44,8 +48,9 @@ export async function openSession(
   service: ServiceSettings,
   options: SessionOptions = {},
 ): Promise<OpenSession> {
-  const { openStore } = await import('../store/store.ts');
-  const store = openStore(service.store);
+  const { openStore } = await import('../store/open-store.ts');
+  const { openLocation } = await import('../config/store-location.ts');
+  const store = await openStore(await openLocation(service));
   const configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
   const configFile = fileInRepository(configuration, service);
   const connections = await connect(version, service, {
@@ -75,6 +80,8 @@ export async function openSession(
     outbox: store.outbox,
     settings: store.settings,
     atHost: (baseUrl, call) => connections.atHost(baseUrl, call),
+    shareHosts: (processes) => connections.shareHosts(processes),
+    turns: store.turns,
     requestFor: (settings, trigger, signals) => ({
       settings,
       api: service.api,
@@ -102,7 +109,7 @@ export async function openReadable(
   service: ServiceSettings,
   options: CommandConnection = {},
 ): Promise<Readable> {
-  const journal = await existingJournal(service.store);
+  const journal = await existingJournal(service);
   const connections = await connect(version, service, {
     throttledUntilMs: journal === null ? async () => null : throttleIn(journal, options),
     observer: options.observer ?? (() => NO_OBSERVER),
@@ -120,11 +127,13 @@ export async function openReadable(
   };
 }
 
-async function existingJournal(file: string) {
-  if (!existsSync(file)) return null;
-  const { openStore } = await import('../store/store.ts');
+async function existingJournal(service: ServiceSettings) {
+  const { store: place } = service;
+  if ('file' in place && !existsSync(place.file)) return null;
+  const { openStore } = await import('../store/open-store.ts');
+  const { openLocation } = await import('../config/store-location.ts');
   try {
-    const store = openStore(file, { mustExist: true });
+    const store = await openStore(await openLocation(service), { mustExist: true });
     return { ...store.journal, close: () => store.close() };
   } catch (error) {
     if (error instanceof StoreError) return null;

@@ -7,6 +7,7 @@ import { StoreError } from '../core/errors.ts';
 import type { RunMode } from '../core/journal.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { CommitRelation } from '../core/repository.ts';
+import type { OpenLocation } from '../core/settings.ts';
 import type { LargeRunEnd, PlanHeadline } from '../daemon/large-runs.ts';
 import { type ChildEnd, startChild } from '../platform/child-process.ts';
 import type { RequestObserver } from '../core/progress.ts';
@@ -14,7 +15,7 @@ import { countCalls } from './host-calls.ts';
 
 export interface ProcessJob {
   readonly version: string;
-  readonly storeFile: string;
+  readonly store: OpenLocation;
   readonly token: string;
   readonly ignoreRetryAfter: boolean;
   /** A list of more objects needs a process with more memory. */

@@ -6,7 +6,7 @@ import type { PlanResult } from '../core/plan.ts';
 import type { Journal, RunSignals } from '../core/ports.ts';
 import type { CommitRelation } from '../core/repository.ts';
 import type { Secret } from '../core/secret.ts';
-import type { AccountSettings } from '../core/settings.ts';
+import type { AccountSettings, OpenLocation } from '../core/settings.ts';
 import type { LargeRuns, PlanHeadline } from '../daemon/large-runs.ts';
 import type { RequestObserver } from '../core/progress.ts';
 import type { ProcessJob, ProcessOutcome } from './account-process.ts';
@@ -14,7 +14,7 @@ import { runAccountProcess } from './account-process.ts';
 
 export interface LargeRunsOptions {
   readonly version: string;
-  readonly storeFile: string;
+  readonly store: OpenLocation;
   readonly ignoreRetryAfter: boolean;
   readonly token: (account: AccountSettings, signals: RunSignals) => Promise<Secret>;
   readonly observer: (account: string) => RequestObserver;
@@ -97,11 +97,11 @@ export function createLargeRuns(options: LargeRunsOptions): LargeAccounts {
 
   async function jobOf(request: AccountRequest, task: Task, size: ProcessSize): Promise<ProcessJob> {
     const { signals, ...rest } = request;
-    const { version, storeFile, ignoreRetryAfter, token } = options;
+    const { version, store, ignoreRetryAfter, token } = options;
     const secret = (await token(request.settings, signals)).reveal();
     return {
       version,
-      storeFile,
+      store,
       ignoreRetryAfter,
       largeFrom: size.largeFrom,
       token: secret,

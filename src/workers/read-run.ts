@@ -5,11 +5,11 @@ import { outcomeOf } from '../core/run-outcome.ts';
 import { renderStoredView } from '../daemon/http/pages/stored-views.tsx';
 import { serveParent } from '../platform/child-process.ts';
 import { sha256 } from '../platform/digest.ts';
-import { openStore } from '../store/store.ts';
+import { openStore } from '../store/open-store.ts';
 import type { RunReadingAnswer, RunReadingJob } from './stored-runs.ts';
 
-async function read({ storeFile, task }: RunReadingJob): Promise<RunReadingAnswer> {
-  const { reader } = openStore(storeFile, { mustExist: true, readOnly: true });
+async function read({ store, task }: RunReadingJob): Promise<RunReadingAnswer> {
+  const { reader } = await openStore(store, { mustExist: true, readOnly: true });
   if (task.type === 'view') {
     return { type: 'view', html: await renderStoredView(task.view, reader) };
   }

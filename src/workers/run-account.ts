@@ -17,7 +17,7 @@ import { uuidv7 } from '../platform/ids.ts';
 import { createConnections } from '../service/connections.ts';
 import type { HostQueue } from '../service/pacing.ts';
 import { readOnly } from '../service/read-only.ts';
-import { openStore } from '../store/store.ts';
+import { openStore } from '../store/open-store.ts';
 import type { FromProcess, ProcessJob, ToProcess } from './account-process.ts';
 
 const stop = new AbortController();
@@ -35,7 +35,7 @@ const notify = serveParent<ToProcess, FromProcess>((message) => {
   else if (message.type === 'relation') relations.get(message.id)?.(message.relation);
 });
 const job = await begun;
-const { version, storeFile, token, ignoreRetryAfter, largeFrom, request: sent, task } = job;
+const { version, store: location, token, ignoreRetryAfter, largeFrom, request: sent, task } = job;
 
 /** Sent to the daemon, which has the repository of the configuration. */
 function compareCommits(a: string, b: string): Promise<CommitRelation> {
@@ -68,7 +68,7 @@ const sharedHost: HostQueue = {
 const request: AccountRequest = { ...sent, signals: { stop: stop.signal, kill: kill.signal } };
 
 async function work(): Promise<FromProcess> {
-  const store = openStore(storeFile, { mustExist: true });
+  const store = await openStore(location, { mustExist: true });
   const connections = createConnections({
     // One account uses at most `concurrency` connections.
     api: { ...request.api, hostConcurrency: Math.min(request.api.hostConcurrency, request.api.concurrency) },

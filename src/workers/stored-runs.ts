@@ -7,6 +7,7 @@ import { StoreError } from '../core/errors.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { outcomeOf, type RunOutcome, unreadOutcome } from '../core/run-outcome.ts';
+import type { OpenLocation } from '../core/settings.ts';
 import { listSize } from '../core/snapshots.ts';
 import { runShownBy } from '../daemon/http/pages/run-views.tsx';
 import { renderStoredView } from '../daemon/http/pages/stored-views.tsx';
@@ -16,10 +17,11 @@ import type { Log } from '../daemon/log.ts';
 import type { ReadOutcome } from '../daemon/run-ending.ts';
 import { type ChildEnd, startChild } from '../platform/child-process.ts';
 import { sha256 } from '../platform/digest.ts';
+import { databaseVariables } from '../platform/postgres-address.ts';
 
 export interface StoredRunsOptions {
   readonly reader: JournalReader;
-  readonly storeFile: string;
+  readonly store: OpenLocation;
   readonly signals: RunSignals;
   readonly log: Log;
   /** The program that reads; for tests. */
@@ -32,7 +34,7 @@ export interface StoredRuns {
 }
 
 export interface RunReadingJob {
-  readonly storeFile: string;
+  readonly store: OpenLocation;
   readonly task:
     | { readonly type: 'outcome'; readonly runId: string; readonly pendingDigest: string | null }
     | { readonly type: 'view'; readonly view: StoredView };
@@ -60,7 +62,7 @@ const LISTS = [...KINDS, 'resource'] as const;
 const MAX_WAITING = 4;
 
 export function createStoredRuns(options: StoredRunsOptions): StoredRuns {
-  const { reader, storeFile, signals, log, program = PROGRAM } = options;
+  const { reader, store, signals, log, program = PROGRAM } = options;
   const queue = new PQueue({ concurrency: 1 });
   /** The signals of the pages that wait or are being rendered. */
   const pages = new Set<AbortSignal>();
@@ -68,7 +70,7 @@ export function createStoredRuns(options: StoredRunsOptions): StoredRuns {
   /** Reads in a process, one at a time. Outcomes of runs come first, so that they wait for at most one page. */
   function readInProcess(task: RunReadingJob['task'], signal: AbortSignal): Promise<RunReadingAnswer> {
     const priority = task.type === 'outcome' ? 1 : 0;
-    return queue.add(() => answerOf({ storeFile, task }, signal, program), { priority });
+    return queue.add(() => answerOf({ store, task }, signal, program), { priority });
   }
 
   /** Logs and returns why the run could not be read. Throws StoreError when the store itself failed. */
@@ -142,6 +144,7 @@ async function answerOf(job: RunReadingJob, signal: AbortSignal, program: URL): 
     args: [fileURLToPath(program)],
     onMessage: (received) => (answer = received),
     heapMegabytes: HEAP_MEGABYTES,
+    ...('url' in job.store ? { env: databaseVariables(process.env) } : {}),
     deadlineMs: TIME_LIMIT_MS,
     signal,
   });

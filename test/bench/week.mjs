@@ -24,7 +24,7 @@ await build({
   logLevel: 'warn',
 });
 const load = (name) => import(pathToFileURL(join(root, `dist/bench/${name}.js`)).href);
-const [{ reconcile }, { openStore }] = [await load('reconcile'), await load('store')];
+const [{ reconcile }, { openSqliteStore }] = [await load('reconcile'), await load('store')];
 
 let nowMs = Date.parse('2026-01-05T00:00:00Z');
 let runs = 0;
@@ -38,7 +38,7 @@ const clock = {
     }),
 };
 const file = join(folder, 'rolecall.db');
-const store = openStore(file);
+const store = openSqliteStore(file);
 
 function listsOf(account) {
   const entry = (kind, index) => {

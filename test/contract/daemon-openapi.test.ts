@@ -8,7 +8,16 @@ import { buildApp } from '../../src/daemon/http/app.ts';
 import { DEFAULT_LIMITS } from '../../src/daemon/http/limits.ts';
 import { type Description as OpenApi, judge, problemsOf } from '../support/openapi.ts';
 import { MIXED } from '../unit/report/samples.ts';
-import { BEARER, makeAccount, makeStage, open, PENDING, RUN_ID, start } from '../unit/daemon/http/stage.ts';
+import {
+  BEARER,
+  makeAccount,
+  makeStage,
+  open,
+  PENDING,
+  REPLICA,
+  RUN_ID,
+  start,
+} from '../unit/daemon/http/stage.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -70,7 +79,8 @@ describe('the OpenAPI document of the daemon', () => {
         runs: never,
         latestRuns: never,
         runJson: never,
-        sync: () => 'stopping',
+        replicas: never,
+        sync: async () => 'stopping',
         approve: never,
         runProgress: never,
         snapshots: never,
@@ -217,6 +227,8 @@ describe('the daemon', () => {
     await expectValid(200, 'GET', '/metrics');
     await expectValid(200, 'GET', '/api/v1/openapi.json');
     await expectValid(200, 'GET', '/api/v1/status');
+    running.stage.replicas = [REPLICA];
+    await expectValid(200, 'GET', '/api/v1/replicas');
     await expectValid(200, 'GET', '/api/v1/accounts');
     await expectValid(200, 'GET', '/api/v1/accounts?limit=1&after=acme-eu');
     await expectValid(400, 'GET', '/api/v1/accounts?limit=0');

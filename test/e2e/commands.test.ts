@@ -9,7 +9,7 @@ import { makeWorkspace } from '../support/workspace.ts';
 // eslint-disable-next-line no-control-regex
 const COLOUR = /\u001B\[[0-9;]*m/;
 const COMMANDS =
-  'init validate plan apply serve status dump usage who history show restore snapshots diff doctor sandbox completion'.split(
+  'init validate plan apply serve status dump usage who history show restore snapshots diff doctor copy-store sandbox completion'.split(
     ' ',
   );
 
@@ -232,6 +232,11 @@ test('wrong usage exits 64, reports the mistake on stderr and sends no request',
     ['show'],
     ['validate', 'surplus'],
     ['plan', '--config'],
+    ['copy-store', 'only-one'],
+    ['copy-store', 'a.db', 'b.db', '--to-schema', 'a'],
+    ['copy-store', 'a.db', 'postgres://db'],
+    ['copy-store', 'a.db', 'env:NOT_SET'],
+    ['copy-store', 'a.db', 'postgres://db/a', '--to-schema', 'pg_a'],
   ];
   const results = await Promise.all(wrong.map((args) => s.run(args)));
   for (const [index, { status, stdout, stderr }] of results.entries()) {

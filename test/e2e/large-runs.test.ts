@@ -8,13 +8,13 @@ import { createStoredRuns } from '../../src/workers/stored-runs.ts';
 import { entry, plan, sha256 } from '../unit/core/builders.ts';
 import { makeAccount } from '../unit/daemon/http/stage.ts';
 import { testLog } from '../unit/daemon/notify/stage.ts';
-import { fixture } from '../unit/store/fixture.ts';
+import { sqliteFixture } from '../unit/store/fixture.ts';
 
 const PROGRAM = new URL('../../dist/read-run.js', import.meta.url);
 const MANY = Array.from({ length: 4000 }, (_, number) => `Skill ${number}`);
 
 async function largeRun(program = PROGRAM) {
-  const store = fixture();
+  const store = sqliteFixture();
   const id = await store.begin(1);
   await store.journal.recordPlan(
     id,
@@ -29,7 +29,7 @@ async function largeRun(program = PROGRAM) {
     kill.abort();
   });
   const signals = { stop: stop.signal, kill: kill.signal };
-  const runs = createStoredRuns({ reader: store.reader, storeFile: store.file, signals, log, program });
+  const runs = createStoredRuns({ reader: store.reader, store: { file: store.file }, signals, log, program });
   if (detail === null) throw new Error('there is no run');
   return { id, store, detail, log, runs };
 }

@@ -65,6 +65,12 @@ const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
   diff: ({ w }) => all(w, [...everyFormat(['diff', 'last', 'now']), ['diff', '1', 'last']]),
   doctor: ({ w }) => all(w, [['doctor'], ['doctor', '--format', 'json', '--output', 'doctor.json']]),
   backup: ({ w }) => w.run(['backup', 'copy.db']),
+  'copy-store': ({ w }) =>
+    all(w, [
+      ['copy-store', 'data/rolecall.db', 'copied.db'],
+      ['copy-store', 'data/rolecall.db', `postgres://me:${CANARY}@127.0.0.1:1/a`],
+      ['copy-store', 'data/rolecall.db', `mysql://me:${CANARY}@127.0.0.1:1/a?`],
+    ]),
   sandbox: ({ w }) => stopWhenPrinted(w, ['sandbox', '--port', '0', '--data', 'sandbox.db'], /listens at/),
   serve: ({ w }) => stopWhenPrinted(w, ['serve'], /"run_ended"/),
   demo: ({ w }) => w.run(['demo']),
@@ -128,7 +134,7 @@ function spyOnGit(w: CanaryWorkspace): { readonly path: string; recorded(): stri
 async function commandsOf(w: CanaryWorkspace): Promise<string[]> {
   const { stdout } = await w.run(['--help']);
   const [, list = ''] = /\nStart:\n([^]*?)\n\nExit status/.exec(stdout) ?? [];
-  return ['help', ...[...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name)];
+  return ['help', ...[...list.matchAll(/^ {2}([\w-]+)/gm)].map(([, name = '']) => name)];
 }
 
 test('no command prints, stores or passes on a token or a salary', { timeout: 150_000 }, async () => {

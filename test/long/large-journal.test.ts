@@ -1,6 +1,6 @@
 // A run with 200,000 operations that are under way: whatever the journal does with it, this process stays responsive.
 import { expect, test } from 'vitest';
-import { fixture, runId, T0 } from '../unit/store/fixture.ts';
+import { sqliteFixture, runId, T0 } from '../unit/store/fixture.ts';
 
 /** The longest processor time of one turn of the event loop during the work, in milliseconds. */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
@@ -22,7 +22,7 @@ test(
   '200,000 operations are counted, ended, interrupted, pruned and folded without blocking the event loop for 250 ms',
   { timeout: 120_000 },
   async () => {
-    const store = fixture();
+    const store = sqliteFixture();
     const write = (id: string, status: string): void =>
       store.execute(
         `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 200000)

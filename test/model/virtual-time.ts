@@ -15,6 +15,8 @@ const LONGEST_REAL_MS = 20_000;
 export interface Watched {
   readonly activity: number;
   isQuiet(): boolean;
+  /** Resolves when no work proceeds that ends without the clock, such as statements of a database. */
+  rest?(): Promise<void>;
 }
 
 export class VirtualTime {
@@ -57,6 +59,7 @@ export class VirtualTime {
     let activity = watched.activity;
     let quietSinceMs = realNowMs();
     while (!settled) {
+      await watched.rest?.();
       await new Promise((resolve) => turn(resolve));
       this.turns += 1;
       const nowMs = realNowMs();

@@ -10,6 +10,7 @@ import {
   type SandboxSettings,
   startSandbox,
 } from '../../src/sandbox/sandbox.ts';
+import { freshPostgres } from './postgres.ts';
 import { makeWorkspace, type Result, type RunOptions, until, type Workspace } from './workspace.ts';
 
 /** A run as `apply --format json` and `show --format json` print it. */
@@ -31,6 +32,8 @@ export interface SceneOptions extends Pick<SeedAccount, 'skills' | 'roles' | 're
   readonly api?: Readonly<Record<string, string | number>>;
   /** Further lines of rolecall.yaml. */
   readonly service?: string;
+  /** Where the store is: by default in an SQLite file, or as `ROLECALL_TEST_ENGINE` names it. */
+  readonly store?: 'sqlite' | 'postgres';
   /** Whether the test is about a store without earlier lists, where deletes are held. */
   readonly isFresh?: boolean;
   /** Whether the test is about the process of each command: its exit, its streams, or what only a fresh one has. */
@@ -42,8 +45,8 @@ export interface Scene extends Workspace {
   readonly until: typeof until;
   /** Writes an account's file; `acme` has its address and token before these lines. */
   configure(lines: string, account?: string): void;
-  /** Writes rolecall.yaml. */
-  serve(api?: Readonly<Record<string, string | number>>, lines?: string): void;
+  /** Writes rolecall.yaml; `store` is the value of its key. */
+  serve(api?: Readonly<Record<string, string | number>>, lines?: string, store?: string): void;
   /** `plan --format json` of the one account, on a store that contains an earlier plan of it unless `isFresh`. */
   plan(...args: string[]): Promise<{ readonly result: Result; readonly plan: Plan }>;
   /**
@@ -66,6 +69,15 @@ export const TOKEN = 'token-of-acme';
 export const tokenVariable = (account: string): string =>
   `TOKEN_${account.toUpperCase().replaceAll('-', '_')}`;
 
+async function storePlace(kind: string | undefined) {
+  if (kind !== 'postgres') return { store: '../data/rolecall.db', env: {} };
+  const { url, schema } = await freshPostgres();
+  return {
+    store: `{ postgres: { url: { env: ROLECALL_DATABASE_URL }, schema: ${schema}, pool: 3 } }`,
+    env: { ROLECALL_DATABASE_URL: url },
+  };
+}
+
 /** A started scene; everything of it ends with the test. The account `acme` has the remote id 42. */
 export async function scene(options: SceneOptions = {}): Promise<Scene> {
   // A person without skills: if nobody is listed at all, no_people holds every delete.
@@ -77,7 +89,11 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     ...(options.faults === undefined ? {} : { faults: options.faults }),
   });
   onTestFinished(() => sandbox.close());
-  const env = Object.fromEntries(sandbox.accounts.map(({ name, token }) => [tokenVariable(name), token]));
+  const place = await storePlace(options.store ?? process.env['ROLECALL_TEST_ENGINE']);
+  const env = {
+    ...Object.fromEntries(sandbox.accounts.map(({ name, token }) => [tokenVariable(name), token])),
+    ...place.env,
+  };
 
   let written = '';
 
@@ -87,17 +103,11 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     workspace.write(`config/accounts/${account}.yaml`, [...head, lines, ''].join('\n'));
   }
 
-  function serve(api: Readonly<Record<string, string | number>> = {}, lines = ''): void {
+  function serve(api: Readonly<Record<string, string | number>> = {}, lines = '', store = place.store): void {
     const pairs = Object.entries({ ...API, ...api }).map(([key, value]) => `${key}: ${value}`);
     workspace.write(
       'config/rolecall.yaml',
-      [
-        'accounts: accounts/*.yaml',
-        'store: ../data/rolecall.db',
-        `api: { ${pairs.join(', ')} }`,
-        lines,
-        '',
-      ].join('\n'),
+      ['accounts: accounts/*.yaml', `store: ${store}`, `api: { ${pairs.join(', ')} }`, lines, ''].join('\n'),
     );
   }
 

@@ -25,7 +25,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   config: { rooms: ['core', 'platform', 'yaml'], packages: ['node:*', 'yaml', 'zod', 'node-cron'] },
   service: { rooms: ['core', 'platform'], packages: ['node:*', 'undici', 'p-retry', 'p-queue'] },
   platform: { rooms: ['core'], packages: ['node:*', 'undici', ...SQLITE] },
-  store: { rooms: ['core', 'platform'], packages: ['node:*', 'kysely'] },
+  store: { rooms: ['core', 'platform'], packages: ['node:*', 'kysely', 'pg'] },
   app: { rooms: ['core'], packages: [] },
   report: { rooms: ['core'], packages: ['node:*', 'string-width', 'picocolors', 'zod', 'hono'] },
   daemon: {

@@ -2,6 +2,7 @@
 // accident.
 import type { OperatorActionRecord } from '../../core/operator.ts';
 import { runToJson } from '../../report/run-json.ts';
+import type { ReplicaRecord } from '../../core/turns.ts';
 import type { AccountView, DaemonView } from '../daemon-api.ts';
 
 /** One account. Times are UTC ISO 8601. */
@@ -33,6 +34,22 @@ export function accountToJson(account: AccountView) {
 
 export function operatorActionToJson({ at, action, by, via, detail }: OperatorActionRecord) {
   return { at, action, by, via, detail };
+}
+
+export function replicaToJson({ startedMs, beatMs, isAlive, isSelf, ...replica }: ReplicaRecord) {
+  const { id, host, pid, version, runs, commit } = replica;
+  return {
+    id,
+    host,
+    pid,
+    version,
+    startedAt: new Date(startedMs).toISOString(),
+    beatAt: new Date(beatMs).toISOString(),
+    alive: isAlive,
+    self: isSelf,
+    runs,
+    commit,
+  };
 }
 
 export function daemonToJson({ version, startedAt, issues, commit, undelivered }: DaemonView) {

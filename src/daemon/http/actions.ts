@@ -74,7 +74,7 @@ export async function perform(
 ): Promise<ActionOutcome> {
   switch (action) {
     case 'sync':
-      return { type: daemon.sync(account, by) };
+      return { type: await daemon.sync(account, by) };
     case 'approve':
       return await daemon.approve(account, digest, by);
     case 'pause':

@@ -5,7 +5,7 @@ import { turn } from '../../platform/turns.ts';
 import type { AccountView, DaemonApi } from '../daemon-api.ts';
 import type { Log } from '../log.ts';
 import { ACCOUNT } from './account-path.ts';
-import { accountToJson, daemonToJson, operatorActionToJson } from './account-json.ts';
+import { accountToJson, daemonToJson, operatorActionToJson, replicaToJson } from './account-json.ts';
 import type { HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
 import { badRequest, NO_ACCOUNT, NO_RUN, TOO_MANY_LARGE_RUNS } from './refusals.ts';
@@ -29,6 +29,10 @@ export function addApiReads(
   );
 
   app.get('/api/v1/status', async (context) => context.json(daemonToJson(await daemon.overview())));
+
+  app.get('/api/v1/replicas', async (context) =>
+    context.json({ replicas: (await daemon.replicas()).map(replicaToJson) }),
+  );
 
   app.get('/api/v1/accounts', async (context) => {
     const page = parsePage(context.req.queries());

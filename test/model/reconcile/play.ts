@@ -4,7 +4,7 @@ import { runExit } from '../../../src/cli/exit-status.ts';
 import { KINDS } from '../../../src/core/catalog.ts';
 import type { Fault } from '../../../src/sandbox/sandbox.ts';
 import { Traffic } from '../traffic.ts';
-import { VirtualTime } from '../virtual-time.ts';
+import { VirtualTime, type Watched } from '../virtual-time.ts';
 import { judgeRun } from './after-run.ts';
 import { receivedEntries, receivedPeople } from './received-lists.ts';
 import { Ledger } from './ledger.ts';
@@ -31,6 +31,8 @@ interface Game {
   readonly world: World;
   readonly time: VirtualTime;
   readonly traffic: Traffic;
+  /** What the clock waits for. */
+  readonly watched: Watched;
   readonly ledger: Ledger;
   readonly named: Set<string>;
   readonly adopted: Set<string>;
@@ -68,8 +70,15 @@ export async function play(script: Script, tally: Tally = new Map()): Promise<vo
       game.problems.push(...judgeArrival(call, current.watch, contextOf(game)));
     },
   );
+  const watched: Watched = {
+    get activity() {
+      return traffic.activity + world.storeActivity();
+    },
+    isQuiet: () => traffic.isQuiet(),
+    rest: () => world.rest(),
+  };
   game = {
-    script, world, time, traffic, ledger, tally,
+    script, world, time, traffic, watched, ledger, tally,
     named: new Set(), adopted: new Set(), problems: [], wish: null, approval: null, good: null, runs: 0, current: null, hooks: [],
   }; // prettier-ignore
   try {
@@ -112,7 +121,7 @@ async function perform(game: Game, step: Step): Promise<void> {
     case 'approve': {
       const outcome = await game.time.drive(
         world.store.operator.approve(ACCOUNT, null, { name: 'sam', via: 'cli' }, Date.now()),
-        game.traffic,
+        game.watched,
       );
       if (outcome.type === 'approved') game.approval = { digest: outcome.digest, givenAtMs: Date.now() };
       count(tally, `approve ${outcome.type}`);
@@ -134,7 +143,7 @@ function editNow(game: Game, edit: Parameters<World['edit']>[0]): void {
 
 /** One run with its faults and edits, checked when it has ended. */
 async function runOnce(game: Game, step: RunStep, wish: Wish): Promise<RunResult> {
-  const { world, time, traffic, ledger } = game;
+  const { world, time, traffic, watched, ledger } = game;
   game.runs += 1;
   const stop = new AbortController();
   const watch: Watch = {
@@ -144,7 +153,7 @@ async function runOnce(game: Game, step: RunStep, wish: Wish): Promise<RunResult
   const current = { watch, step, arrivals: 0, wasEdited: false, ended: false };
   game.current = current;
   world.sandbox.setFaults(step.troubles.map((trouble) => faultOf(trouble, game.script.pinned)));
-  const program = world.start();
+  const program = await world.start();
   const rivals: Promise<void>[] = [];
   game.hooks = hooksOf(game, step, watch, stop, (rival) => rivals.push(rival));
   try {
@@ -159,15 +168,15 @@ async function runOnce(game: Game, step: RunStep, wish: Wish): Promise<RunResult
           watch.runId = runId;
         },
       }),
-      traffic,
+      watched,
     );
     // Requests that arrive after the end of the run trigger no edits.
     game.hooks = [];
     current.ended = true;
-    await time.drive(Promise.all(rivals), traffic);
+    await time.drive(Promise.all(rivals), watched);
     if ('heldBy' in outcome)
       throw new Violation(`nobody else runs, and the lock is held by ${outcome.heldBy}`);
-    await time.drive(program.close(), traffic);
+    await time.drive(program.close(), watched);
     settleEffects(game);
     ledger.notice(game.runs);
     judgeEnded(game, step, watch, outcome, current.wasEdited);
@@ -215,7 +224,8 @@ function hooksOf(
 }
 
 /** A second process during the first one: it must not run until the first one has ended. */
-async function rival(game: Game, program: Program, wish: Wish): Promise<void> {
+async function rival(game: Game, starting: Promise<Program>, wish: Wish): Promise<void> {
+  const program = await starting;
   const { signal } = new AbortController();
   await program.run(wish, {
     mode: 'apply',

@@ -1,10 +1,6 @@
 // The environment of a script: the real sandbox, client, store and use cases, under the virtual clock.
 import { readAuthorities } from '../../../src/config/secrets.ts';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { SQLite } from '../../../src/platform/sqlite.ts';
 import { dryRun, reconcile } from '../../../src/app/reconcile.ts';
 import type { AccountRequest, ApplyDeps } from '../../../src/app/request.ts';
 import type { RunResult } from '../../../src/app/run-result.ts';
@@ -17,11 +13,11 @@ import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import type { Connections } from '../../../src/service/connections.ts';
 import { createConnections } from '../../../src/service/connections.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { openStore } from '../../../src/store/store.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { wanted } from '../../unit/core/builders.ts';
 import { accountAt } from '../../unit/service/account-at.ts';
 import { API } from '../../unit/app/api.ts';
+import { createModelStore, type ModelStore } from './model-store.ts';
 import type { Edit, Script, Wish } from './script.ts';
 
 export const ACCOUNT = 'acme';
@@ -61,7 +57,11 @@ export interface Program {
 export interface World {
   readonly sandbox: Sandbox;
   readonly store: Store;
-  start(): Program;
+  start(): Promise<Program>;
+  /** How often a store was called. */
+  storeActivity(): number;
+  /** Resolves when no store is at work. */
+  rest(): Promise<void>;
   edit(edit: Edit): void;
   rows(runId: string): Row[];
   /** Whether the journal of the run has such a row with the status `sent`. */
@@ -94,29 +94,26 @@ export async function createWorld(script: Script): Promise<World> {
     },
     settings: { compress: false, ...script.service },
   });
-  const folder = mkdtempSync(join(tmpdir(), 'rolecall-model-'));
-  const file = join(folder, 'rolecall.db');
-  const store = openStore(file);
-  const db = new SQLite(file, { readonly: true });
+  const place = await createModelStore();
+  const store = await place.open();
   let runs = 0;
-  const sent = db.prepare(
-    `select 1 from operations where run_id = ? and kind = ? and action = ? and status = 'sent' and
-     case action when 'create' then name else remote_id end = ?`,
-  );
-  const rows = db.prepare('select * from operations where run_id = ? order by seq');
+  const sent = `select 1 from operations where run_id = ? and kind = ? and action = ? and status = 'sent' and
+     case action when 'create' then name else remote_id end = ?`;
+  const rows = 'select * from operations where run_id = ? order by seq';
 
   return {
     sandbox,
     store,
-    start: () => startProgram({ script, sandbox, file, newRunId: () => runIdOf((runs += 1)) }),
+    start: () => startProgram({ script, sandbox, place, newRunId: () => runIdOf((runs += 1)) }),
+    storeActivity: () => place.activity(),
+    rest: () => place.rest(),
     edit: (edit) => applyEdit(sandbox, edit),
-    rows: (runId) => rows.all(runId) as Row[],
-    isSent: (runId, kind, action, what) => sent.get(runId, kind, action, what) !== undefined,
+    rows: (runId) => place.rows(rows, runId) as Row[],
+    isSent: (runId, kind, action, what) => place.rows(sent, runId, kind, action, what).length > 0,
     async close() {
-      db.close();
       await store.close();
       await sandbox.close();
-      rmSync(folder, { recursive: true, force: true });
+      place.remove();
     },
   };
 }
@@ -132,12 +129,12 @@ function runIdOf(number: number): string {
 interface Start {
   readonly script: Script;
   readonly sandbox: Sandbox;
-  readonly file: string;
+  readonly place: ModelStore;
   readonly newRunId: () => string;
 }
 
-function startProgram({ script, sandbox, file, newRunId }: Start): Program {
-  const store = openStore(file);
+async function startProgram({ script, sandbox, place, newRunId }: Start): Promise<Program> {
+  const store = await place.open();
   const api: ApiSettings = { ...LIMITS, concurrency: script.concurrency, retries: script.retries };
   const connections: Connections = createConnections({
     api,

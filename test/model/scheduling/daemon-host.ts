@@ -18,7 +18,7 @@ import type { Notifier } from '../../../src/daemon/notify/notifier.ts';
 import { createNotifier } from '../../../src/daemon/notify/notifier.ts';
 import { targetKey } from '../../../src/daemon/notify/target.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { createCommitReader } from '../../../src/git/commit-cache.ts';
 import type { AccountFile } from './files.ts';
 import { judgeGauges } from './gauge-watch.ts';
@@ -67,7 +67,7 @@ export class DaemonHost {
   private constructor(stage: Stage, owner: string) {
     this.stage = stage;
     this.owner = owner;
-    this.store = openStore(stage.storeFile);
+    this.store = openSqliteStore(stage.storeFile);
     this.metrics = createMetrics('model');
     this.seenService = stage.files.service;
     this.goodService = stage.files.service.part;

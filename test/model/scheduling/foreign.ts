@@ -5,7 +5,7 @@ import { reconcile } from '../../../src/app/reconcile.ts';
 import { ACCEPT_NOTHING } from '../../../src/app/request.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { StoreError } from '../../../src/core/errors.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import type { Stage } from './stage.ts';
 
 /** Does what `rolecall apply ACCOUNT --yes` does. Resolves when it has ended. */
@@ -13,7 +13,7 @@ export async function applyElsewhere(stage: Stage, account: string, owner: strin
   const { service, accounts } = await loadConfiguration(stage.files.file);
   const settings = accounts.find(({ name }) => name === account)?.settings;
   if (service === undefined || settings === undefined) return;
-  const store = openStore(stage.storeFile);
+  const store = openSqliteStore(stage.storeFile);
   try {
     await reconcile(
       {
@@ -38,7 +38,7 @@ export async function applyElsewhere(stage: Stage, account: string, owner: strin
 /** Holds an account's lock for a while, as a run of another process does. */
 export async function lockElsewhere(stage: Stage, account: string, ms: number, owner: string): Promise<void> {
   const clock = stage.time.clockOf(owner);
-  const store = openStore(stage.storeFile);
+  const store = openSqliteStore(stage.storeFile);
   const untilMs = stage.time.timerMs() + ms;
   try {
     const attempt = await store.locks.acquire(account, `run-of-${owner}`, clock.nowMs());

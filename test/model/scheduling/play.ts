@@ -1,7 +1,7 @@
 // Plays a script: each step happens, time passes, and after each step the watchers report violations. At the end all
 // faults are removed, all pending work must complete, and all daemons stop.
 import { perform } from '../../../src/daemon/http/actions.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { DaemonHost } from './daemon-host.ts';
 import { applyElsewhere, lockElsewhere, lockStore } from './foreign.ts';
 import { CALM } from './remote-service.ts';
@@ -262,7 +262,7 @@ class Player {
     const named = digest === 'any' ? null : this.digestOf(account, digest);
     if (by === 'desk' || host === undefined) {
       if (word === 'sync' || stage.isStoreLocked()) return;
-      const store = openStore(stage.storeFile);
+      const store = openSqliteStore(stage.storeFile);
       const { operator } = store;
       if (word === 'approve') {
         const nowMs = stage.time.nowMs();

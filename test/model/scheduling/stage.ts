@@ -9,7 +9,7 @@ import type { ApplyDeps } from '../../../src/app/request.ts';
 import type { Journal } from '../../../src/core/ports.ts';
 import { cronTicked } from '../../../src/daemon/cron.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { Files } from './files.ts';
 import { NoticeWatch } from './notice-watch.ts';
 import { ProcessTime } from './process-time.ts';
@@ -40,7 +40,7 @@ export class Stage {
     this.time = new ProcessTime(Date.parse(startAt));
     this.files = new Files(this.folder, service);
     this.storeFile = join(this.folder, 'data/rolecall.db');
-    void openStore(this.storeFile).close();
+    void openSqliteStore(this.storeFile).close();
     this.db = new SQLite(this.storeFile, { readonly: true });
     const facts = {
       db: this.db,
@@ -112,10 +112,10 @@ export class Stage {
         else runs.wasEnded(id);
         return isOwn;
       },
-      async takeApproval(account, digest, byHand, nowMs) {
-        const taking = await journal.takeApproval(account, digest, byHand, nowMs);
-        note(`${owner}: approval of ${account}: ${taking.type}`);
-        if (taking.type === 'taken') runs.taken(account, digest);
+      async takeApproval(run, digest, nowMs) {
+        const taking = await journal.takeApproval(run, digest, nowMs);
+        note(`${owner}: approval of ${run.account}: ${taking.type}`);
+        if (taking.type === 'taken') runs.taken(run.account, digest);
         return taking;
       },
     };

@@ -89,7 +89,16 @@ describe('a plan in approve mode', () => {
     const { plan } = await on.apply(wish);
     await approve(on);
     const digest = plan?.digest ?? '';
-    const taken = await on.store.journal.takeApproval('acme', digest, false, on.clock.nowMs());
+    const run = { id: 'next', account: 'acme', byHand: false };
+    await on.store.journal.beginRun({
+      ...run,
+      trigger: 'schedule',
+      mode: 'approve',
+      startedAtMs: on.clock.nowMs(),
+      configDigest: 'sha256:c',
+      configCommit: null,
+    });
+    const taken = await on.store.journal.takeApproval(run, digest, on.clock.nowMs());
     expect(taken).toEqual({ type: 'taken' });
     expect(await approve(on)).toBe('nothing_pending');
     expect(await approve(on, digest)).toBe('nothing_pending');

@@ -141,6 +141,7 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
       service: { reader: async () => reader, writer: async () => writer, tokenKey: async () => 'key' },
       journal: journalOf(before, recorded),
       locks: {
+        leaseMs: 30_000,
         acquire: async () => {
           const [next = { heldBy: 'nobody' }] = run.locks;
           if (run.locks.length > 1) run.locks.shift();
@@ -233,7 +234,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
     },
     rememberThrottle: async (account, untilMs) => void recorded.throttled.push([account, untilMs]),
     approvedPlan: async () => before.approvedPlan ?? null,
-    takeApproval: async (_account, digest, byHand) => {
+    takeApproval: async ({ byHand }, digest) => {
       recorded.approvalRequests.push({ digest, byHand });
       return before.approval ?? { type: 'none' };
     },

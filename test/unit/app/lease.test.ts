@@ -14,6 +14,7 @@ function locksThat(answers: {
   const calls: string[] = [];
   return {
     calls,
+    leaseMs: 30_000,
     acquire: async (_account, _runId, nowMs) => {
       calls.push('acquire');
       return answers.acquire?.(nowMs) ?? { lease: LEASE };

@@ -170,6 +170,14 @@ describe('a run that failed', () => {
     expect(ended).toMatchObject({ status: 'interrupted', failure: { code: 'interrupted' } });
   });
 
+  it('because another process has taken its lock is interrupted, and is no failure of the store', async () => {
+    const { deps, ends } = recording();
+    const lost = new StoreError('lock_lost', 'another process has taken over');
+    const ended = await failRun({ runId: 'run', request: bareRequest(), deps }, lost, TRAFFIC);
+    expect(ended).toMatchObject({ status: 'interrupted', failure: { code: 'lock_lost' } });
+    expect(ends).toMatchObject([{ status: 'interrupted', errorCode: 'lock_lost' }]);
+  });
+
   it.each([undefined, new Error('full as well')])(
     'because of its store is ended if possible, and the caller receives the error: %s',
     async (second) => {

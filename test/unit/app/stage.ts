@@ -19,7 +19,7 @@ import type { Fault, Sandbox, SandboxSeed, SandboxSettings } from '../../../src/
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { createConnections } from '../../../src/service/connections.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { UNLIMITED, wanted } from '../core/builders.ts';
 import { accountAt } from '../service/account-at.ts';
 import { API } from './api.ts';
@@ -74,7 +74,7 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
   const folder = mkdtempSync(join(tmpdir(), 'rolecall-app-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'x.db');
-  const store = openStore(file);
+  const store = openSqliteStore(file);
   onTestFinished(() => store.close());
   const clock = new QuickClock();
   const complete = { ...API, ...api };

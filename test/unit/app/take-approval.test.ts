@@ -13,7 +13,7 @@ async function verdictOf(mode: 'approve' | 'apply', approval: ApprovalTaking, wr
   const request = bareRequest({ skill: writes ? [{ name: 'New', formerly: [] }] : [] });
   const result = await run.plan(request);
   if (!('plan' in result) || result.plan === null) throw new Error('there is no plan');
-  return await takeApproval({ request, deps: run.deps }, result.plan, mode);
+  return await takeApproval({ request, deps: run.deps, runId: result.runId }, result.plan, mode);
 }
 
 describe('the approval of a plan', () => {

@@ -87,7 +87,7 @@ describe('the configuration of a checkout', () => {
     const loaded = await source.read();
     expect(lines(loaded)).toEqual([]);
     expect(loaded.service).toMatchObject({
-      store: path.join(path.dirname(bootstrap), 'own.db'),
+      store: { file: path.join(path.dirname(bootstrap), 'own.db') },
       http: { port: 1, token: { env: 'OWN' } },
       api: { retries: 1, caFile: path.join(checkout.link, 'config/ca.pem') },
       source: { git: { branch: 'main' } },
@@ -199,8 +199,32 @@ describe('the configuration of a checkout', () => {
     const place = await placeOfCheckout(origin.kept, checkout.path);
     if (place === undefined) throw new Error('there is no checkout');
     expect(skills(await loadConfiguration(bootstrap, { checkout: place }))).toEqual(['A']);
-    expect(checkoutRoot({ store: '/var/lib/rolecall.db' })).toBe('/var/lib/checkout');
   });
+});
+
+test('the checkout is beside the SQLite file, or where the service file puts it', () => {
+  const file = '/srv/config/rolecall.yaml';
+  const postgres = { url: { env: 'A' }, schema: 'rolecall', pool: 10 };
+  expect(checkoutRoot({ file, store: { file: '/var/lib/rolecall.db' } })).toBe('/var/lib/checkout');
+  expect(checkoutRoot({ file, store: { postgres } })).toBe('/srv/data/checkout');
+  const git = { url: '/a', branch: 'main', path: 'config', intervalMs: 1000, checkout: '/var/cache/own' };
+  expect(checkoutRoot({ file, store: { postgres }, source: { git } })).toBe('/var/cache/own');
+});
+
+test('a timeout in the repository that exceeds the lease of the machine is an error there', async () => {
+  const { source, checkout } = await scene(
+    `${SERVICE}store: { postgres: { url: { env: DB } } }\ndaemon: { lease: 40s }`,
+    {
+      'config/rolecall.yaml': `${SERVICE}api: { timeout: 40s, settle: 50s }`,
+      'config/accounts/a.yaml': ACCOUNT,
+    },
+  );
+  await checkout.refresh();
+  const loaded = await source.read();
+  expect(lines(loaded)).toEqual([
+    expect.stringMatching(/config\/rolecall\.yaml:\d+:\d+: daemon\.lease must be more than api\.timeout/u),
+  ]);
+  expect(loaded.service).toBeUndefined();
 });
 
 test('a service file with `source.git` needs no account files beside it', async () => {

@@ -70,7 +70,8 @@ function withDefaults(tree: Tree, file: string, section?: string): Tree {
       const inner = (place[step] ??= {}) as Tree | Tree[];
       place = Array.isArray(inner) ? (inner[0] ?? {}) : inner;
     }
-    place[key] = parse(value);
+    // A store in a database has no path.
+    place[key] ??= parse(value);
   }
   return tree;
 }
@@ -115,7 +116,8 @@ describe('the reference of the configuration', () => {
 
   test('shows the defaults of the service file', () => {
     const url = 'https://example.com/x';
-    const minimal = () => ({ notify: [{ url }], source: { git: { url } } });
+    const postgres = () => ({ url: { env: 'DATABASE' } });
+    const minimal = () => ({ store: { postgres: postgres() }, notify: [{ url }], source: { git: { url } } });
     const explicit = serviceSchema.parse(withDefaults(minimal(), 'rolecall'));
     const { defaults } = explicit;
     expect(explicit).toEqual({ ...serviceSchema.parse(minimal()), defaults });

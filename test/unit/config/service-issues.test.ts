@@ -48,6 +48,61 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
   ],
   ['a concurrency of zero', 'api: { concurrency: 0 }', '1:21 error api.concurrency: must be at least 1'],
   [
+    'a database with a password in its address',
+    'store: { postgres: { url: "postgres://me:s3cr3t@db.example.com/a" } }',
+    '1:27 error url must be an address such as postgres://rolecall@db.example.com/rolecall?sslmode=verify-full without a password',
+  ],
+  [
+    'a database with a password in a parameter',
+    'store: { postgres: { url: "postgres://db.example.com/a?pass%77ord=s3cr3t" } }',
+    '1:27 error url must be an address such as',
+  ],
+  [
+    'a database with a mistyped parameter',
+    'store: { postgres: { url: "postgres://me@db.example.com/a?ssl_mode=s3cr3t" } }',
+    '1:27 error url must be an address such as',
+  ],
+  [
+    'a schema that is not a plain name',
+    'store: { postgres: { url: { env: A }, schema: Role-Call } }',
+    '1:47 error store.postgres.schema: must be the name of a schema',
+  ],
+  [
+    'a schema of the database itself',
+    'store: { postgres: { url: { env: A }, schema: pg_catalog } }',
+    '1:47 error store.postgres.schema: must be the name of a schema',
+  ],
+  [
+    'more connections than a database has',
+    'store: { postgres: { url: { env: A }, pool: 101 } }',
+    '1:45 error store.postgres.pool: must be at most 100',
+  ],
+  [
+    'a mistyped key of the store',
+    'store: { postgres: { urll: { env: A }, url: { env: B } } }',
+    '1:22 error unknown key "urll"; did you mean "url"?',
+  ],
+  [
+    'a database without an address',
+    'store: { postgres: {} }',
+    '1:20 error url is missing; url must be an address',
+  ],
+  [
+    'a store that is a number',
+    'store: 5',
+    '1:8 error store: must be the path of a SQLite file, or { postgres: { url: … } }',
+  ],
+  [
+    'a lease that is not more than timeout',
+    'daemon: { lease: 30s }',
+    '1:18 error daemon.lease must be more than api.timeout',
+  ],
+  [
+    'a timeout beyond the default lease of a database',
+    'api: { timeout: 60s, settle: 70s }\nstore: { postgres: { url: { env: A } } }',
+    '1:17 error daemon.lease must be more than api.timeout',
+  ],
+  [
     'listening everywhere without a token',
     'http: { listen: "0.0.0.0:80" }',
     '1:17 error listening on an address other than loopback needs `http.token`',
@@ -188,6 +243,27 @@ describe('the service file', () => {
     expect(service?.http.host).toBe('0.0.0.0');
   });
 
+  test('may have a timeout beyond the default lease with SQLite', async () => {
+    expect((await loadService('api: { timeout: 60s, settle: 70s }')).lines).toEqual([]);
+  });
+
+  test('can name a database, whose reference is a secret of the daemon', async () => {
+    const { service, lines, secrets } = await loadService(
+      'store: { postgres: { url: { file: db-url }, schema: staging, pool: 3 } }\ndaemon: { lease: 90s }',
+    );
+    expect(lines).toEqual([]);
+    const url = { file: expect.stringMatching(/^\/.*\/db-url$/u) };
+    expect(service?.store).toEqual({ postgres: { url, schema: 'staging', pool: 3 } });
+    expect(service?.daemon.leaseMs).toBe(90_000);
+    expect(secrets.filter(({ account }) => account === undefined)).toEqual([
+      expect.objectContaining({ ref: url, what: 'store.postgres.url', line: 1, column: 27 }),
+    ]);
+    const plain = await loadService('store: { postgres: { url: "postgres://me@db/a" } }');
+    expect(plain.service?.store).toEqual({
+      postgres: { url: 'postgres://me@db/a', schema: 'rolecall', pool: 10 },
+    });
+  });
+
   test('has the documented defaults', async () => {
     const { service, accounts, folder, lines } = await load({
       'rolecall.yaml': SERVICE,
@@ -196,7 +272,7 @@ describe('the service file', () => {
     expect(lines).toEqual([]);
     expect(service).toEqual({
       file: path.join(folder, 'rolecall.yaml'),
-      store: path.resolve(folder, '../data/rolecall.db'),
+      store: { file: path.resolve(folder, '../data/rolecall.db') },
       api: {
         concurrency: 8,
         requestsPerSecond: 20,
@@ -209,7 +285,7 @@ describe('the service file', () => {
         maxResponseBytes: 64 * 1024 ** 2,
         maxEntries: 100_000,
       },
-      daemon: { maxRuns: 8, runOnStart: true, shutdownGraceMs: 20_000 },
+      daemon: { maxRuns: 8, runOnStart: true, shutdownGraceMs: 20_000, leaseMs: 60_000 },
       http: { host: '127.0.0.1', port: 8080, tokens: [], trustedProxies: [] },
       notify: [],
       retention: { runsMs: 90 * 86_400_000, snapshotsMs: 90 * 86_400_000, keepAtLeast: 20 },
@@ -264,7 +340,7 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
     );
     expect(lines).toEqual([]);
     expect(service).toMatchObject({
-      store: '/var/lib/rolecall.db',
+      store: { file: '/var/lib/rolecall.db' },
       api: { caFile: path.join(folder, 'ca.pem'), maxResponseBytes: 100_000_000 },
       http: {
         host: '::',

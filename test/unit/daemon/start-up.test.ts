@@ -1,6 +1,7 @@
 // What a start requests and shows, and what it does not wait for.
 import { expect, it } from 'vitest';
 import type { Trigger } from '../../../src/core/journal.ts';
+import type { EarlierRun } from '../../../src/core/turns.ts';
 import { outcomeOf, type RunOutcome, unreadOutcome } from '../../../src/core/run-outcome.ts';
 import { createMetrics } from '../../../src/daemon/metrics.ts';
 import { startUp, type StartUpOptions } from '../../../src/daemon/start-up.ts';
@@ -39,7 +40,12 @@ function stage(names: readonly string[], outcomes: (account: string) => Promise<
       account: (name: string) => registered.find((each) => each.name === name),
       service: () => ({ daemon: { runOnStart: false, maxRuns: 8, shutdownGraceMs: 1 } }),
     },
-    scheduler: { ended: () => undefined, nextRunMs: () => null, missedTickSince: () => true },
+    turns: {
+      nextRunMs: () => null,
+      startFirst(earlier: readonly EarlierRun[], isEach: boolean) {
+        for (const { account } of earlier) requested.push([account, isEach ? 'start' : 'catch_up']);
+      },
+    },
     reader: { accounts: async () => records, entryCounts: async () => new Map() },
     async outcomeOf(runId: string) {
       read.push(runId);
@@ -48,7 +54,6 @@ function stage(names: readonly string[], outcomes: (account: string) => Promise<
     log,
     metrics,
     signals: { stop: stop.signal },
-    queue: { request: (account: string, trigger: Trigger) => requested.push([account, trigger]) > 0 },
   } as unknown as StartUpOptions; // only what a start uses
   const gauges = async (name: string): Promise<string[]> =>
     (await metrics.text()).split('\n').filter((line) => line.startsWith(`rolecall_${name}{`));

@@ -95,31 +95,88 @@ describe('the deployment', () => {
   });
 });
 
-describe.each(['base', 'from-git', 'from-configmap', 'monitoring'])('kustomization %s', (variant) => {
-  const kustomization = yamlOf(`${FOLDER}/${variant}/kustomization.yaml`);
+describe.each(['base', 'from-git', 'from-configmap', 'replicas', 'monitoring'])(
+  'kustomization %s',
+  (variant) => {
+    const kustomization = yamlOf(`${FOLDER}/${variant}/kustomization.yaml`);
 
-  it('names only existing files, and no namespace', () => {
-    for (const resource of kustomization.at('resources').items()) {
-      const path = `${FOLDER}/${variant}/${resource.text()}`;
-      const file = path.endsWith('.yaml') ? path : `${path}/kustomization.yaml`;
-      expect(yamlOf(file).at('kind').value).toBeTypeOf('string');
-      expect(yamlOf(file).at('metadata', 'namespace').value).toBeUndefined();
-    }
-    expect(kustomization.at('namespace').value).toBeUndefined();
+    it('names only existing files, and no namespace', () => {
+      for (const resource of kustomization.at('resources').items()) {
+        const path = `${FOLDER}/${variant}/${resource.text()}`;
+        const file = path.endsWith('.yaml') ? path : `${path}/kustomization.yaml`;
+        expect(yamlOf(file).at('kind').value).toBeTypeOf('string');
+        expect(yamlOf(file).at('metadata', 'namespace').value).toBeUndefined();
+      }
+      expect(kustomization.at('namespace').value).toBeUndefined();
+    });
+
+    it('patches only volumes of the base', () => {
+      for (const patch of kustomization.at('patches').items()) {
+        if (patch.at('target', 'kind').value !== 'Deployment') continue;
+        const patched = new Node(parse(patch.at('patch').text()));
+        expect(patched.at('kind').value).toBe('Deployment');
+        const names = patched.at('spec', 'template', 'spec', 'volumes').items();
+        const known = pod
+          .at('volumes')
+          .items()
+          .map((volume) => volume.at('name').value);
+        expect(
+          names.map((volume) => volume.at('name').value).filter((name) => !known.includes(name)),
+        ).toEqual([]);
+      }
+    });
+  },
+);
+
+describe('several replicas', () => {
+  const patches = yamlOf(`${FOLDER}/replicas/kustomization.yaml`).at('patches').items();
+  const patchOf = (kind: string): Node => {
+    const found = patches.find((patch) => patch.at('target', 'kind').value === kind);
+    return new Node(parse(found?.at('patch').text() ?? ''));
+  };
+  const spec = patchOf('Deployment').at('spec');
+  const replicas = spec.at('template', 'spec');
+
+  it('are replaced one by one, on different nodes, and a drain ends one at a time', () => {
+    expect(spec.at('replicas').value).toBe(3);
+    expect(spec.at('strategy').value).toEqual({
+      type: 'RollingUpdate',
+      rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
+    });
+    const labels = deployment.at('spec', 'template', 'metadata', 'labels').value;
+    const spread = replicas.at('topologySpreadConstraints').items();
+    expect(spread.map((each) => each.at('topologyKey').value)).toEqual([
+      'kubernetes.io/hostname',
+      'topology.kubernetes.io/zone',
+    ]);
+    for (const each of spread) expect(each.at('labelSelector', 'matchLabels').value).toEqual(labels);
+    const budget = yamlOf(`${FOLDER}/replicas/poddisruptionbudget.yaml`).at('spec');
+    expect(budget.value).toEqual({ maxUnavailable: 1, selector: { matchLabels: labels } });
   });
 
-  it('patches only volumes of the base', () => {
-    for (const patch of kustomization.at('patches').items()) {
-      const patched = new Node(parse(patch.at('patch').text()));
-      expect(patched.at('kind').value).toBe('Deployment');
-      const names = patched.at('spec', 'template', 'spec', 'volumes').items();
-      const known = pod
-        .at('volumes')
-        .items()
-        .map((volume) => volume.at('name').value);
-      expect(names.map((volume) => volume.at('name').value).filter((name) => !known.includes(name))).toEqual(
-        [],
-      );
+  it('share no volume, and reach the database with the address from their secret', async () => {
+    expect(replicas.at('volumes', 0).value).toEqual({
+      name: 'store',
+      persistentVolumeClaim: null,
+      emptyDir: { sizeLimit: '2Gi' },
+    });
+    expect(patchOf('PersistentVolumeClaim').at('$patch').value).toBe('delete');
+    expect(patchOf('NetworkPolicy').at(0, 'path').value).toBe('/spec/egress/-');
+    expect(patchOf('NetworkPolicy').at(0, 'value', 'ports').value).toEqual([{ protocol: 'TCP', port: 5432 }]);
+    const folder = mountConfigMap(configMapOf('replicas'));
+    const { service, issues, secrets } = await loadConfiguration(join(folder, 'rolecall.yaml'));
+    expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
+    const url = { file: '/run/secrets/rolecall-daemon/database-url' };
+    expect(service?.store).toEqual({ postgres: { url, schema: 'rolecall', pool: 10 } });
+    // Each pod can write there only.
+    expect(service?.source?.git.checkout).toBe('/var/lib/rolecall/checkout');
+    const mounted = replicas
+      .at('volumes', 1, 'secret', 'items')
+      .items()
+      .map((item) => item.at('path').text());
+    for (const { ref } of secrets) {
+      if ('file' in ref)
+        expect(mounted.map((name) => `/run/secrets/rolecall-daemon/${name}`)).toContain(ref.file);
     }
   });
 });
@@ -171,7 +228,7 @@ describe('the configuration', () => {
     // TLS, if any, ends before the pod.
     expect(issues).toMatchObject([{ severity: 'warning', message: expect.stringContaining('http.tls') }]);
     expect(accounts.map(({ name }) => name)).toEqual(['acme-eu']);
-    expect(service?.store).toBe('/var/lib/rolecall/rolecall.db');
+    expect(service?.store).toEqual({ file: '/var/lib/rolecall/rolecall.db' });
     expect(secrets.map(({ ref }) => ref)).toEqual(
       expect.arrayContaining([
         { file: '/run/secrets/rolecall-daemon/http-token' },
@@ -184,7 +241,7 @@ describe('the configuration', () => {
     const folder = mountConfigMap(configMapOf('from-git'));
     const { service, issues } = await loadConfiguration(join(folder, 'rolecall.yaml'));
     expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
-    expect(service?.store).toBe('/var/lib/rolecall/rolecall.db');
+    expect(service?.store).toEqual({ file: '/var/lib/rolecall/rolecall.db' });
     expect(service?.source?.git).toMatchObject({
       branch: 'main',
       path: 'config',
@@ -192,11 +249,14 @@ describe('the configuration', () => {
     });
   });
 
-  it.each(['from-git', 'from-configmap'])('of %s listens on all addresses, with a token', (variant) => {
-    const http = yamlOf(`${FOLDER}/${variant}/rolecall.yaml`).at('http');
-    expect(http.value).toEqual({
-      listen: '0.0.0.0:8080',
-      token: { file: '/run/secrets/rolecall-daemon/http-token' },
-    });
-  });
+  it.each(['from-git', 'from-configmap', 'replicas'])(
+    'of %s listens on all addresses, with a token',
+    (variant) => {
+      const http = yamlOf(`${FOLDER}/${variant}/rolecall.yaml`).at('http');
+      expect(http.value).toEqual({
+        listen: '0.0.0.0:8080',
+        token: { file: '/run/secrets/rolecall-daemon/http-token' },
+      });
+    },
+  );
 });

@@ -17,7 +17,7 @@ describe('the instructions for a deployment', () => {
 
   test('show valid configuration', () => {
     const examples = [...readme.matchAll(/```yaml (\S+)\n([^]*?)```/g)];
-    expect(examples).toHaveLength(2);
+    expect(examples).toHaveLength(3);
     for (const [, file = '', text = ''] of examples) {
       const schema = file.includes('/accounts/') ? accountSchema : serviceSchema;
       expect([file, schema.safeParse(parse(text)).error?.message]).toEqual([file, undefined]);

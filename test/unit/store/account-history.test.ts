@@ -1,13 +1,14 @@
 // What the store remembers of an account: lists, entries, names, and what another remote account does not inherit.
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { Entry } from '../../../src/core/catalog.ts';
 import { entryKey } from '../../../src/core/usage.ts';
 import { observed, person } from '../core/builders.ts';
 import { BASE, DAY_MS, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
 
 describe('snapshots', () => {
   it('contain the service’s own fields, compressed, in an order that does not depend on the lists', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await store.begin(1);
     await store.record(id, {
       skill: [listed('b', 'B', { colour: 'red' }), listed('a', 'A', { createDate: 'x' })],
@@ -33,7 +34,7 @@ describe('snapshots', () => {
   });
 
   it('are stored once for each digest', async () => {
-    const store = fixture();
+    const store = await fixture();
     const skill = [listed('a', 'A'), listed('b', 'B')];
     await store.record(await store.begin(1), { skill });
     await store.record(await store.begin(2), { skill: skill.toReversed() });
@@ -49,7 +50,7 @@ describe('the last good lists', () => {
   const lists = observed({ skill: [listed('a', 'A')], resources: [person('p', ['a'])] });
 
   it('are those of the latest good observation', async () => {
-    const store = fixture();
+    const store = await fixture();
     await store.record(await store.begin(1), lists);
     await store.record(await store.begin(2), {}, { good: false });
     const last = await store.journal.lastGood('acme', '42', observed());
@@ -58,7 +59,7 @@ describe('the last good lists', () => {
   });
 
   it('do not exist before the first run, for another account, and after the remote account changed', async () => {
-    const store = fixture();
+    const store = await fixture();
     expect(await store.journal.lastGood('acme', '42', observed())).toBeNull();
     await store.record(await store.begin(1), lists);
     expect(await store.journal.lastGood('other', '42', observed())).toBeNull();
@@ -67,7 +68,7 @@ describe('the last good lists', () => {
   });
 
   it('include what rolecall has deleted since, or may have deleted', async () => {
-    const store = fixture();
+    const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: ['a', 'b', 'c', 'd'].map((each) => listed(each, each)) });
@@ -92,7 +93,7 @@ describe('the last good lists', () => {
   });
 
   it('include the people who are missing, and since when', async () => {
-    const store = fixture();
+    const store = await fixture();
     const missing = [{ resourceId: 'x', kind: 'skill', remoteId: 'a', sinceMs: T0 - 5000 }] as const;
     await store.record(await store.begin(1), lists, { missing });
     expect((await store.journal.lastGood('acme', '42', observed()))?.missing).toEqual(missing);
@@ -103,7 +104,7 @@ describe('the last good lists', () => {
 
 describe('a remote account', () => {
   it('that replaces another one under the same name inherits no ownership, approval, throttling or applied commit', async () => {
-    const store = fixture();
+    const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A')] });
@@ -135,7 +136,7 @@ describe('a remote account', () => {
   });
 
   it('inherits what was journaled while its id was unknown', async () => {
-    const store = fixture();
+    const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1, { remote: null });
     await store.record(id, { skill: [listed('a', 'A')] }, { remoteAccountId: null });
@@ -153,7 +154,7 @@ describe('a remote account', () => {
   });
 
   it('belongs to the first configured account of an address that claims it', async () => {
-    const store = fixture();
+    const store = await fixture();
     const claim = async (
       n: number,
       account: string,
@@ -173,7 +174,7 @@ describe('a remote account', () => {
   });
 
   it('is claimed by exactly one of two simultaneous runs', async () => {
-    const store = fixture();
+    const store = await fixture();
     const ids = [
       await store.begin(1, { account: 'one', remote: null }),
       await store.begin(2, { account: 'two', remote: null }),
@@ -199,7 +200,7 @@ describe('an account whose file was renamed', () => {
 
   /** An account “old” with a run, a snapshot, an entry of its own, a missing holding and a pause. */
   async function renamed() {
-    const store = fixture();
+    const store = await fixture();
     const lease = await store.take(runId(1), Date.now(), 'old');
     const id = await store.begin(1, { account: 'old' });
     const missing = [{ kind: 'skill', remoteId: 'a', resourceId: 'p', sinceMs: T0 }] as const;
@@ -208,12 +209,11 @@ describe('an account whose file was renamed', () => {
     await store.journal.rememberApplied(lease, { runId: id, ...applied });
     await store.end(id);
     store.execute("update accounts set paused = 1, last_applied_commit = 'c0ffee' where name = 'old'");
-    return { ...store, lease };
+    return store;
   }
 
   it('keeps its journal under the new name', async () => {
     const store = await renamed();
-    await store.locks.release(store.lease);
     const id = await store.begin(2, { account: 'new', remote: null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('old');
     const state = await store.journal.accountState('new');
@@ -237,7 +237,6 @@ describe('an account whose file was renamed', () => {
     ['has an id of its own already', 'other', ['other']],
   ])('inherits nothing when it %s', async (_, account, configured) => {
     const store = await renamed();
-    await store.locks.release(store.lease);
     const id = await store.begin(2, { account, remote: account === 'other' ? '43' : null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, account, configured))).toBeNull();
     expect(store.rows("select 1 from runs where account = 'old'")).toHaveLength(1);
@@ -245,9 +244,10 @@ describe('an account whose file was renamed', () => {
 
   it('inherits nothing during a run of the old name, at another address, or with another id', async () => {
     const store = await renamed();
-    const id = await store.begin(2, { account: 'new', remote: null });
+    const lease = await store.take(runId(2), Date.now(), 'old');
+    const id = await store.begin(3, { account: 'new', remote: null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBeNull();
-    await store.locks.release(store.lease);
+    await store.locks.release(lease);
     const claim = claimOf(id, 'new');
     expect(
       await store.journal.adoptRenamedAccount({ ...claim, baseUrl: 'https://us.example.com' }),
@@ -259,21 +259,21 @@ describe('an account whose file was renamed', () => {
 
   it('ends the killed run of the old name and takes its lock', async () => {
     const store = await renamed();
+    const lease = await store.take(runId(2), Date.now(), 'old');
     const killed = await store.begin(2, { account: 'old' });
     await store.journal.addOperations(killed, [operation()]);
-    await store.journal.commitOperations(killed, store.lease, [{ seq: 1, atMs: T0 }], []);
+    await store.journal.commitOperations(killed, lease, [{ seq: 1, atMs: T0 }], []);
     store.execute("update locks set expires_at = '2026-01-01T00:00:00.000Z'");
     const id = await store.begin(3, { account: 'new', remote: null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('old');
     expect((await store.reader.run(killed))?.run).toMatchObject({ account: 'new', status: 'interrupted' });
     expect(await store.journal.unsettledCreates('new', '42')).toMatchObject([{ runId: killed, name: 'New' }]);
-    const woken = await store.journal.commitOperations(killed, store.lease, [{ seq: 1, atMs: T0 }], []);
+    const woken = await store.journal.commitOperations(killed, lease, [{ seq: 1, atMs: T0 }], []);
     expect(woken).toBe('lock_lost');
   });
 
   it('adopts the journal of the latest of several old names', async () => {
     const store = await renamed();
-    await store.locks.release(store.lease);
     await store.end(await store.begin(2, { account: 'newer' }));
     const id = await store.begin(3, { account: 'new', remote: null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('newer');
@@ -282,7 +282,7 @@ describe('an account whose file was renamed', () => {
 
 describe('ownership', () => {
   it('covers what rolecall created and adopted, and is permanent', async () => {
-    const store = fixture();
+    const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')], role: [listed('a', 'A')] });
@@ -304,7 +304,9 @@ describe('ownership', () => {
       'role:r',
       'skill:a',
     ]);
-    await store.journal.rememberApplied(lease, { ...applied, runId: await store.begin(2) });
+    await store.end(id);
+    const next = await store.take(runId(2));
+    await store.journal.rememberApplied(next, { ...applied, runId: await store.begin(2) });
     expect(store.rows('select adopted_by_run from entries where adopted_by_run is not null')).toEqual([
       { adopted_by_run: id },
     ]);
@@ -313,7 +315,7 @@ describe('ownership', () => {
 
 describe('the requested name', () => {
   async function created(answered: string) {
-    const store = fixture();
+    const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.journal.addOperations(id, [operation({ name: 'Type Script' })]);
@@ -323,6 +325,7 @@ describe('the requested name', () => {
       [],
       [result(1, { entry: { remoteId: 's1', name: answered } })],
     );
+    await store.end(id);
     const requested = async () =>
       (await store.journal.accountHistory('acme', '42', T0)).changedNames.get('skill:s1')?.requested;
     const list = async (n: number, name: string) =>
@@ -368,7 +371,7 @@ describe('the requested name', () => {
 
 describe('the time since which an entry is unused', () => {
   it('starts with the first list in which nobody has it, and ends when somebody has it', async () => {
-    const store = fixture();
+    const store = await fixture();
     const since = async () =>
       (await store.journal.accountHistory('acme', '42', T0)).unusedSinceMs.get('skill:a');
     const list = async (n: number, people: readonly string[], more = {}) =>
@@ -393,7 +396,7 @@ describe('the time since which an entry is unused', () => {
 
 describe('the operations of the last day', () => {
   it('are those that ended within it, of this account and this remote account', async () => {
-    const store = fixture();
+    const store = await fixture();
     const place = async (n: number, atMs: number, options = {}) => {
       const account = 'account' in options ? 'other' : 'acme';
       const lease = await store.take(runId(n), T0, account);
@@ -432,14 +435,15 @@ describe('the operations of the last day', () => {
 });
 
 describe('creates with an unknown outcome', () => {
-  async function unknownCreate() {
-    const store = fixture();
+  async function unknownCreate(seenAfter: readonly Entry[] = []) {
+    const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('old', 'Old')] });
     await store.journal.addOperations(id, [operation()]);
     await store.journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []);
     await store.journal.commitOperations(id, lease, [], [result(1, { status: 'unknown', atMs: T0 + 7 })]);
+    if (seenAfter.length > 0) await store.record(id, { skill: seenAfter }, { phase: 'after' });
     await store.end(id, 'partial');
     const [create] = await store.journal.unsettledCreates('acme', '42');
     if (create === undefined) throw new Error('nothing is outstanding');
@@ -455,7 +459,7 @@ describe('creates with an unknown outcome', () => {
 
   it('are done, owned and counted when a list shows the entry', async () => {
     const { store, id, create } = await unknownCreate();
-    await store.journal.settleCreate(create, listed('s1', 'new'), runId(2), T0 + 9);
+    await store.journal.settleCreate(create, listed('s1', 'new'), await store.begin(2), T0 + 9);
     expect(await store.journal.unsettledCreates('acme', '42')).toEqual([]);
     const detail = await store.reader.run(id);
     expect([detail?.operations[0]?.status, detail?.operations[0]?.remoteId, detail?.run.created]).toEqual([
@@ -470,7 +474,7 @@ describe('creates with an unknown outcome', () => {
 
   it('stay unknown and are settled when no list shows their entry', async () => {
     const { store, id, create } = await unknownCreate();
-    await store.journal.settleCreate(create, null, runId(2), T0 + 9);
+    await store.journal.settleCreate(create, null, await store.begin(2), T0 + 9);
     expect(await store.journal.unsettledCreates('acme', '42')).toEqual([]);
     expect((await store.reader.run(id))?.operations[0]?.status).toBe('unknown');
   });
@@ -486,15 +490,14 @@ describe('creates with an unknown outcome', () => {
   });
 
   it('are not known from the list that was read after them in the same run', async () => {
-    const { store, id } = await unknownCreate();
-    await store.record(id, { skill: [listed('old', 'Old'), listed('s1', 'new')] }, { phase: 'after' });
+    const { store, id } = await unknownCreate([listed('old', 'Old'), listed('s1', 'new')]);
     expect([...(await store.journal.knownIds('acme', '42', id))]).toEqual(['skill:old']);
   });
 });
 
 describe('the journal', () => {
   it('marks the entry of a delete as deleted, unless the entry was gone already', async () => {
-    const store = fixture();
+    const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')] });
@@ -509,8 +512,23 @@ describe('the journal', () => {
     ]);
   });
 
+  it('stores one entry, with the later name, for two creates that the service answers with the same id', async () => {
+    const store = await fixture();
+    const lease = await store.take(runId(1));
+    const id = await store.begin(1);
+    await store.journal.addOperations(id, [operation({ name: 'A' }), operation({ name: 'B' })]);
+    const answered = (seq: number, name: string) => result(seq, { entry: { remoteId: 's1', name } });
+    await store.journal.commitOperations(id, lease, [], [answered(1, 'a'), answered(2, 'b')]);
+    expect(store.rows('select remote_id, name, requested_name, created_by_run from entries')).toEqual([
+      { remote_id: 's1', name: 'b', requested_name: 'B', created_by_run: id },
+    ]);
+    expect(store.rows('select status, remote_id from operations order by seq')).toEqual(
+      ['done', 'done'].map((status) => ({ status, remote_id: 's1' })),
+    );
+  });
+
   it('neither adopts entries nor stores a commit for a run that has lost its lock', async () => {
-    const store = fixture();
+    const store = await fixture();
     const lost = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A')] });

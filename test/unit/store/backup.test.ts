@@ -4,8 +4,8 @@ import { copyFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQLite, sqlitePath } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { backupStore } from '../../../src/store/backup.ts';
-import { fixture, newFolder } from './fixture.ts';
+import { backupStore } from '../../../src/store/sqlite/backup.ts';
+import { sqliteFixture, newFolder } from './fixture.ts';
 
 /** A process that commits to a store without pause, until the test ends. Resolves after its first commit. */
 async function startWriter(file: string): Promise<void> {
@@ -28,7 +28,7 @@ async function startWriter(file: string): Promise<void> {
 
 describe('a backup', () => {
   it('completes while another process commits without pause, and contains one moment of the store', async () => {
-    const store = fixture();
+    const store = sqliteFixture();
     await store.begin(1);
     store.execute(
       "with recursive n(i) as (select 1 union all select i + 1 from n where i < 6000) insert into snapshot_bodies select 'd' || i, randomblob(4000) from n",
@@ -45,7 +45,7 @@ describe('a backup', () => {
   }, 20_000);
 
   it('replaces an earlier backup, but neither the store itself nor a store in use', async () => {
-    const [store, other] = [fixture(), fixture()];
+    const [store, other] = [sqliteFixture(), sqliteFixture()];
     const target = join(newFolder(), 'copy.db');
     await backupStore(store.file, target);
     await store.begin(1);
@@ -55,7 +55,7 @@ describe('a backup', () => {
   });
 
   it('does not replace a store that was copied by hand, which may be the only one', async () => {
-    const store = fixture();
+    const store = sqliteFixture();
     const file = join(newFolder(), 'x.db');
     copyFileSync(store.file, file);
     const before = readFileSync(file);

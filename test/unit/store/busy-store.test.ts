@@ -1,17 +1,17 @@
 // Methods of several transactions, while another program locks the store between two of them.
 import { expect, it } from 'vitest';
 import { SQLite } from '../../../src/platform/sqlite.ts';
-import type { Fixture } from './fixture.ts';
-import { DAY_MS, fixture, listed, operation, T0 } from './fixture.ts';
+import type { SqliteFixture } from './fixture.ts';
+import { DAY_MS, sqliteFixture, listed, operation, T0 } from './fixture.ts';
 
 const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS, keepAtLeast: 0 };
 const LOCKED_MS = 300;
 
-const count = (store: Fixture, table: string): number =>
+const count = (store: SqliteFixture, table: string): number =>
   store.rows<{ n: number }>(`select count(*) as n from ${table}`)[0]?.n ?? 0;
 
 /** Locks the store for a moment as soon as the condition holds. Resolves when it has unlocked it. */
-async function lockOnce(store: Fixture, condition: () => boolean): Promise<void> {
+async function lockOnce(store: SqliteFixture, condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
   const other = new SQLite(store.file);
   try {
@@ -23,7 +23,7 @@ async function lockOnce(store: Fixture, condition: () => boolean): Promise<void>
 }
 
 it('operations are completed after a lock when some of them are already written', async () => {
-  const store = fixture();
+  const store = sqliteFixture();
   const id = await store.begin(1);
   const many = Array.from({ length: 9000 }, (_, number) => operation({ name: `Skill ${String(number)}` }));
   const [, written] = await Promise.all([
@@ -37,7 +37,7 @@ it('operations are completed after a lock when some of them are already written'
 });
 
 it('pruning continues after a lock, and counts everything that it deleted', async () => {
-  const store = fixture();
+  const store = sqliteFixture();
   for (let n = 1; n <= 100; n += 1) {
     const id = await store.begin(n, { atMs: T0 + n });
     await store.record(id, { skill: [listed(`s${String(n)}`, `S${String(n)}`)] }, { takenAtMs: T0 + n });
@@ -52,7 +52,7 @@ it('pruning continues after a lock, and counts everything that it deleted', asyn
 });
 
 it('a large run is ended after a lock, with each of its operations', async () => {
-  const store = fixture();
+  const store = sqliteFixture();
   const id = await store.begin(1);
   const many = Array.from({ length: 11_000 }, (_, number) => operation({ name: `Skill ${String(number)}` }));
   await store.journal.addOperations(id, many);
@@ -65,7 +65,7 @@ it('a large run is ended after a lock, with each of its operations', async () =>
 });
 
 it('an approval waits for a lock for a few seconds only', async () => {
-  const store = fixture();
+  const store = sqliteFixture();
   const other = new SQLite(store.file);
   try {
     other.exec('begin immediate');

@@ -1,14 +1,15 @@
 // Two accounts that use one token at the same moment.
 import { expect, it, onTestFinished } from 'vitest';
-import { LEASE_MS } from '../../../src/store/locks.ts';
-import { openStore } from '../../../src/store/store.ts';
-import { fixture, runId } from './fixture.ts';
+import { sqliteEngine } from '../../../src/store/sqlite/sqlite-engine.ts';
+import { fixture, openAgain, runId } from './fixture.ts';
+
+const LEASE_MS = sqliteEngine.leaseMs;
 
 const KEY = 'digest-of-a-token';
 
 it('one of two accounts that claim a token at once gets it, across openings of the store', async () => {
-  const store = fixture();
-  const other = openStore(store.file);
+  const store = await fixture();
+  const other = await openAgain(store);
   onTestFinished(() => other.close());
   const now = Date.now();
   const [one, two] = [await store.take(runId(1), now, 'one'), await store.take(runId(2), now, 'two')];
@@ -18,7 +19,7 @@ it('one of two accounts that claim a token at once gets it, across openings of t
 });
 
 it('an account can claim its own token again, and other tokens do not matter', async () => {
-  const store = fixture();
+  const store = await fixture();
   const now = Date.now();
   const [one, two] = [await store.take(runId(1), now, 'one'), await store.take(runId(2), now, 'two')];
   expect(await store.journal.claimToken(one, KEY)).toBeNull();
@@ -27,7 +28,7 @@ it('an account can claim its own token again, and other tokens do not matter', a
 });
 
 it('a token is free when its run has ended or its holder is dead', async () => {
-  const store = fixture();
+  const store = await fixture();
   const now = Date.now();
   const [one, two] = [await store.take(runId(1), now, 'one'), await store.take(runId(2), now, 'two')];
   await store.journal.claimToken(one, KEY);
@@ -43,7 +44,7 @@ it('a token is free when its run has ended or its holder is dead', async () => {
 });
 
 it('a claim with a lost lock has no effect', async () => {
-  const store = fixture();
+  const store = await fixture();
   const now = Date.now();
   const lost = await store.take(runId(1), now - 2 * LEASE_MS, 'one');
   await store.take(runId(2), now, 'one');

@@ -7,11 +7,16 @@ const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS, keepAtLeast: 
 const ids = (store: Fixture) =>
   store.rows<{ id: string }>('select remote_id as id from entries order by 1').map(({ id }) => id);
 
-/** A run that began this many days after T0, with an id of that time as a real one has, and the entries that it listed. */
+/** The id of a run that began this many days after T0, which contains that time as a real one does. */
+function idAt(day: number): string {
+  const time = (T0 + day * DAY_MS).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+}
+
+/** Such a run, and the entries that it listed. */
 async function runAt(store: Fixture, day: number, shown: readonly string[], remote: string | null = '42') {
   const atMs = T0 + day * DAY_MS;
-  const time = atMs.toString(16).padStart(12, '0');
-  const id = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+  const id = idAt(day);
   await store.journal.beginRun({
     id,
     account: 'acme',
@@ -37,7 +42,7 @@ const prune = (store: Fixture, day: number) => store.prune(RETENTION, T0 + day *
 
 describe('entries that others created', () => {
   it('are deleted when no list has shown them for as long as runs are kept', async () => {
-    const store = fixture();
+    const store = await fixture();
     await store.end(await runAt(store, 0, ['gone', 'stays']));
     await store.end(await runAt(store, 50, ['later', 'stays']));
     await store.end(await runAt(store, 100, ['stays']));
@@ -46,7 +51,7 @@ describe('entries that others created', () => {
   });
 
   it('do not fill the store when every list shows thousands of new ones', async () => {
-    const store = fixture();
+    const store = await fixture();
     for (let day = 0; day < 300; day += 100) {
       const fresh = Array.from({ length: 5000 }, (_, n) => `${String(day)}-${String(n)}`);
       await store.end(await runAt(store, day, fresh));
@@ -56,7 +61,7 @@ describe('entries that others created', () => {
   });
 
   it('are kept while the last good lists show them, however long ago that was', async () => {
-    const store = fixture();
+    const store = await fixture();
     await store.end(await runAt(store, 0, ['a']));
     await prune(store, 900);
     expect(ids(store)).toEqual(['a']);
@@ -65,9 +70,9 @@ describe('entries that others created', () => {
   });
 
   it('are kept while a create is in doubt, because earlier ids are needed to settle it', async () => {
-    const store = fixture();
+    const store = await fixture();
+    const lease = await store.take(idAt(0));
     const id = await runAt(store, 0, ['a']);
-    const lease = await store.take(id);
     await store.journal.addOperations(id, [operation()]);
     await store.journal.commitOperations(id, lease, [], [result(1, { status: 'unknown' })]);
     await store.end(id, 'partial');
@@ -77,7 +82,7 @@ describe('entries that others created', () => {
   });
 
   it('are kept for a former remote account, because they identify its token', async () => {
-    const store = fixture();
+    const store = await fixture();
     await store.end(await runAt(store, 0, ['a'], '42'));
     await store.end(await runAt(store, 100, ['b'], '43'));
     await prune(store, 300);
@@ -88,9 +93,9 @@ describe('entries that others created', () => {
 
 describe('entries that rolecall changed', () => {
   it('are kept: created, adopted, deleted, and those whose name the service changed', async () => {
-    const store = fixture();
+    const store = await fixture();
+    const lease = await store.take(idAt(0));
     const id = await runAt(store, 0, ['adopted', 'deleted', 'foreign']);
-    const lease = await store.take(id);
     await store.journal.addOperations(id, [
       operation({ name: 'Made' }),
       operation({ name: ' Trimmed ' }),

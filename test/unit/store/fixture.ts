@@ -9,8 +9,15 @@ import { StoreError } from '../../../src/core/errors.ts';
 import type { RunMode, RunStatus } from '../../../src/core/journal.ts';
 import type { Lease } from '../../../src/core/locks.ts';
 import type { NewOperation, OperationResult, RecordedObservation } from '../../../src/core/ports.ts';
+import type { Engine } from '../../../src/store/engine.ts';
+import type { OpenLocation } from '../../../src/core/settings.ts';
+import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts';
+import { postgresEngine } from '../../../src/store/postgres/postgres-engine.ts';
+import type { PostgresLocation } from '../../../src/store/postgres/location.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
+import { freshPostgres } from '../../support/postgres.ts';
+import { openSyncPostgres } from '../../support/sync-postgres.ts';
 import { observed } from '../core/builders.ts';
 
 export const T0 = Date.parse('2026-03-10T12:00:00.000Z');
@@ -39,24 +46,85 @@ export function failure(work: () => unknown): StoreError {
   throw new Error('it did not fail');
 }
 
-export interface Fixture extends Store {
+export interface SqliteFixture extends Fixture {
   readonly file: string;
+}
+
+/** Statements beside the store. */
+interface Direct {
+  /** Makes every change of a table fail for which `when` holds, as on a full disk. Returns what ends that. */
+  failOn(table: string, change: 'update' | 'delete', when?: string): () => void;
+  /** Executes statements after each delete in a table for which `when` holds, as another program may meanwhile. */
+  afterDelete(table: string, when: string, statements: string): void;
   rows<T = Record<string, unknown>>(sql: string, ...values: unknown[]): T[];
   execute(sql: string, ...values: unknown[]): void;
+}
+
+export interface Fixture extends Store, Direct {
+  readonly location: OpenLocation;
   /** Begins run `n` of an account and records which remote account it found. */
   begin(
     n: number,
     options?: { account?: string; remote?: string | null; mode?: RunMode; atMs?: number },
   ): Promise<string>;
+  /** Ends a run and then releases its lock, if `take` took it. */
   end(id: string, status?: RunStatus, atMs?: number): Promise<boolean>;
   record(id: string, lists: Partial<ObservedCatalog>, more?: Partial<RecordedObservation>): Promise<void>;
   take(id: string, atMs?: number, account?: string): Promise<Lease>;
 }
 
-export function fixture(file = join(newFolder(), 'data', 'rolecall.db')): Fixture {
-  const store = openStore(file);
+/** The engine that the tests of this folder use: the contract of the store is the same for both. */
+export const ENGINE = process.env['ROLECALL_TEST_ENGINE'] === 'postgres' ? 'postgres' : 'sqlite';
+
+/** A second opening of the store of a fixture, as in another process. */
+export async function openAgain({ location }: Pick<Fixture, 'location'>): Promise<Fixture> {
+  return 'file' in location ? sqliteFixture(location.file) : await postgresFixture(location);
+}
+
+/** A new store of the engine that is tested. */
+export async function fixture(): Promise<Fixture> {
+  return ENGINE === 'sqlite' ? sqliteFixture() : await postgresFixture();
+}
+
+/** A place in PostgreSQL that no other test uses. */
+export async function freshLocation(): Promise<PostgresLocation> {
+  return { ...(await freshPostgres()), pool: 4, leaseMs: 30_000 };
+}
+
+/** Tests give the time of each call. */
+export function engineOfTests(location: PostgresLocation): Engine {
+  return { ...postgresEngine(location), clockMs: (_connection, nowMs) => Promise.resolve(nowMs) };
+}
+
+/** A store in PostgreSQL. */
+export async function postgresFixture(given?: PostgresLocation): Promise<Fixture> {
+  const location = given ?? (await freshLocation());
+  const store = await openPostgresStore(location, {}, engineOfTests(location));
+  const direct = openSyncPostgres(location.url, location.schema);
   onTestFinished(() => store.close());
-  const { journal } = store;
+  const execute = (text: string, ...values: unknown[]): void => void direct(text, values);
+  const trigger = (when: string, event: string, body: string): void =>
+    execute(
+      `create function fault() returns trigger language plpgsql as $$ begin ${body} return null; end $$;
+       create trigger fault ${event} for each row when (${when}) execute function fault()`,
+    );
+  return withShortForms(store, location, {
+    rows: <T>(text: string, ...values: unknown[]) => direct(text, values) as T[],
+    execute,
+    failOn(table, change, when = 'true') {
+      trigger(when, `before ${change} on ${table}`, "raise exception 'no space';");
+      return () => execute('drop function fault cascade');
+    },
+    afterDelete: (table, when, statements) =>
+      // The condition of a trigger contains no query.
+      trigger('true', `after delete on ${table}`, `if ${when} then ${statements}; end if;`),
+  });
+}
+
+/** A store in a file. */
+export function sqliteFixture(file = join(newFolder(), 'data', 'rolecall.db')): SqliteFixture {
+  const store = openSqliteStore(file);
+  onTestFinished(() => store.close());
 
   function plain<T>(work: (db: SQLite.Database) => T): T {
     const db = new SQLite(file, { fileMustExist: true });
@@ -67,14 +135,33 @@ export function fixture(file = join(newFolder(), 'data', 'rolecall.db')): Fixtur
     }
   }
 
+  const execute = (sql: string, ...values: unknown[]): void =>
+    plain((db) => void db.prepare(sql).run(...values));
+  const direct: Direct = {
+    rows: <T>(sql: string, ...values: unknown[]) => plain((db) => db.prepare(sql).all(...values) as T[]),
+    execute,
+    failOn(table, change, when = 'true') {
+      execute(
+        `create trigger fault before ${change} on ${table} when ${when} begin select raise(abort, 'no space'); end`,
+      );
+      return () => execute('drop trigger fault');
+    },
+    afterDelete: (table, when, statements) =>
+      execute(`create trigger fault after delete on ${table} when ${when} begin ${statements}; end`),
+  };
+  return { ...withShortForms(store, { file }, direct), file };
+}
+
+function withShortForms(store: Store, location: OpenLocation, direct: Direct): Fixture {
+  const { journal } = store;
+  const taken = new Map<string, Lease>();
   return {
     ...store,
     check: () => store.check(),
     verify: (signal) => store.verify(signal),
     prune: (retention, nowMs) => store.prune(retention, nowMs),
-    file,
-    rows: <T>(sql: string, ...values: unknown[]) => plain((db) => db.prepare(sql).all(...values) as T[]),
-    execute: (sql, ...values) => plain((db) => void db.prepare(sql).run(...values)),
+    location,
+    ...direct,
     async begin(n, { account = 'acme', remote = '42', mode = 'apply', atMs = T0 + n * 1000 } = {}) {
       const id = runId(n);
       await journal.beginRun({
@@ -95,8 +182,8 @@ export function fixture(file = join(newFolder(), 'data', 'rolecall.db')): Fixtur
       });
       return id;
     },
-    end: (id, status = 'converged', atMs = T0) =>
-      journal.endRun(id, {
+    async end(id, status = 'converged', atMs = T0) {
+      const isEnded = await journal.endRun(id, {
         status,
         finishedAtMs: atMs,
         counts: { created: 0, deleted: 0, held: 0, kept: 0, failed: 0 },
@@ -105,7 +192,11 @@ export function fixture(file = join(newFolder(), 'data', 'rolecall.db')): Fixtur
         errorCode: null,
         error: null,
         warnings: [],
-      }),
+      });
+      const lease = taken.get(id);
+      if (lease !== undefined) await store.locks.release(lease);
+      return isEnded;
+    },
     record: (id, lists, more = {}) =>
       journal.recordObservation({
         runId: id,
@@ -121,6 +212,7 @@ export function fixture(file = join(newFolder(), 'data', 'rolecall.db')): Fixtur
     async take(id, atMs = T0, account = 'acme') {
       const attempt = await store.locks.acquire(account, id, atMs);
       if ('heldBy' in attempt) throw new Error(attempt.heldBy);
+      taken.set(id, attempt.lease);
       return attempt.lease;
     },
   };

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { APPLICATION_ID } from '../../../src/store/inspect-file.ts';
-import { MIGRATIONS } from '../../../src/store/migrations.ts';
-import { openStore } from '../../../src/store/store.ts';
-import { failure, fixture, newFolder } from './fixture.ts';
+import { APPLICATION_ID } from '../../../src/store/sqlite/inspect-file.ts';
+import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
+import { failure, sqliteFixture, newFolder } from './fixture.ts';
 
 /** Everything that is visible of a folder: names, modes, times and bytes. */
 function snapshot(folder: string): unknown {
@@ -165,7 +165,7 @@ describe('a file of another program', () => {
     const folder = join(file, '..');
     const before = snapshot(folder);
     for (const options of [{}, { mustExist: true }, { readOnly: true }]) {
-      const error = failure(() => openStore(file, options));
+      const error = failure(() => openSqliteStore(file, options));
       expect(error.message).toContain(file);
       if (what.startsWith('a newer')) expect(error.code).toBe('store_newer');
       else {
@@ -179,23 +179,23 @@ describe('a file of another program', () => {
   it('is refused without being opened if it is a device', () => {
     const before = lstatSync('/dev/null').mode;
     for (const device of ['/dev/null', '/dev/zero'])
-      expect(failure(() => openStore(device)).message).toContain('device');
+      expect(failure(() => openSqliteStore(device)).message).toContain('device');
     expect(lstatSync('/dev/null').mode).toBe(before);
   });
 
   it('is described by its tables in the error', () => {
-    const error = failure(() => openStore(foreign(PLACES)));
+    const error = failure(() => openSqliteStore(foreign(PLACES)));
     expect(error.message).toMatch(/places, runs/);
   });
 
   it('is neither a target nor a source of a backup', async () => {
-    const { backupStore } = await import('../../../src/store/backup.ts');
+    const { backupStore } = await import('../../../src/store/sqlite/backup.ts');
     const file = foreign(PLACES);
     const before = snapshot(join(file, '..'));
     await expect(backupStore(file, join(newFolder(), 'copy.db'))).rejects.toMatchObject({
       code: 'store_foreign',
     });
-    await expect(backupStore(fixture().file, file)).rejects.toMatchObject({ code: 'backup_refused' });
+    await expect(backupStore(sqliteFixture().file, file)).rejects.toMatchObject({ code: 'backup_refused' });
     expect(snapshot(join(file, '..'))).toEqual(before);
   });
 });
@@ -210,7 +210,7 @@ describe('a store without an application id', () => {
   };
   it.each(Object.entries(LEGACY))('(%s) opens, keeps its rows and gets the id', async (_, make) => {
     const file = make();
-    const store = fixture(file);
+    const store = sqliteFixture(file);
     expect((await store.reader.accounts()).map(({ name }) => name)).toEqual(['acme']);
     expect(store.rows('pragma application_id')).toEqual([{ application_id: APPLICATION_ID }]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -221,7 +221,7 @@ describe('a store without an application id', () => {
     const db = new SQLite(file);
     onTestFinished(() => void db.close());
     legacy(db);
-    expect((await fixture(file).reader.accounts()).map(({ name }) => name)).toEqual(['acme']);
+    expect((await sqliteFixture(file).reader.accounts()).map(({ name }) => name)).toEqual(['acme']);
   });
 });
 
@@ -229,12 +229,12 @@ describe('an empty file', () => {
   it('becomes a store', async () => {
     const file = join(newFolder(), 'x.db');
     writeFileSync(file, '');
-    await fixture(file).begin(1);
+    await sqliteFixture(file).begin(1);
   });
 
   it('becomes a store, as does a database with the application id of rolecall and no tables', async () => {
     const file = foreign((db) => db.pragma(`application_id = ${String(APPLICATION_ID)}`));
-    await fixture(file).begin(1);
+    await sqliteFixture(file).begin(1);
   });
 
   it('is missing for a reader, and stays empty', () => {
@@ -242,7 +242,7 @@ describe('an empty file', () => {
     writeFileSync(file, '');
     const before = snapshot(join(file, '..'));
     for (const options of [{ mustExist: true }, { readOnly: true }])
-      expect(failure(() => openStore(file, options)).code).toBe('store_missing');
+      expect(failure(() => openSqliteStore(file, options)).code).toBe('store_missing');
     expect(snapshot(join(file, '..'))).toEqual(before);
   });
 });

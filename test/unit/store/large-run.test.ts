@@ -29,7 +29,7 @@ const isLarge = async (store: Fixture, id: string) => (await store.reader.runHea
 
 describe('a run', () => {
   it('is large if its plan is large, even if the plan compresses well', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await runOf(store, largePlan());
     const [row] = store.rows<{ packed: number }>('select length(body) as packed from plan_bodies');
     expect(row?.packed).toBeLessThan(500_000);
@@ -37,7 +37,7 @@ describe('a run', () => {
   });
 
   it('is large if its operations or warnings are many', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await runOf(store, null, MANY);
     expect(await isLarge(store, id)).toBe(true);
     store.execute('delete from operations');
@@ -50,7 +50,7 @@ describe('a run', () => {
   });
 
   it('is not large with a plan of a few changes, or without one', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await runOf(store, plan({ skills: ['Go'] }), ['Go']);
     expect(await isLarge(store, id)).toBe(false);
     store.execute('update runs set plan_body = null');
@@ -60,7 +60,7 @@ describe('a run', () => {
 
 describe('the JSON of a large run', () => {
   it('is the same when read in parts and when read at once', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await runOf(store, largePlan(), MANY);
     store.execute('update runs set warnings = ?', '[{"code":"x","message":"“y”"}]');
     const json = await runJson(id, store.reader);
@@ -72,7 +72,7 @@ describe('the JSON of a large run', () => {
   });
 
   it('has no plan where none was made', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await runOf(store, null, MANY);
     const json = await runJson(id, store.reader);
     if (json === null || typeof json === 'string') throw new Error('it is not in pieces');
@@ -82,7 +82,7 @@ describe('the JSON of a large run', () => {
   it('ends with an error when the run is deleted while it is read', async () => {
     const deletions = ['delete from runs', 'delete from operations where seq > 6000'];
     for (const deletion of deletions) {
-      const store = fixture();
+      const store = await fixture();
       const id = await runOf(store, largePlan(), MANY);
       const json = await runJson(id, {
         ...store.reader,
@@ -97,7 +97,7 @@ describe('the JSON of a large run', () => {
   });
 
   it('ends with an error when the run is deleted before the first part', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await runOf(store, largePlan());
     const json = await runJson(id, store.reader);
     store.execute('delete from runs');

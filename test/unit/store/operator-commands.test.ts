@@ -1,7 +1,6 @@
 // Approvals, pauses and requested runs are recorded with their operator.
 import { expect, it } from 'vitest';
 import type { Operator } from '../../../src/core/operator.ts';
-import { openStore } from '../../../src/store/store.ts';
 import { fixture, T0 } from './fixture.ts';
 
 const SAM: Operator = { name: 'sam', via: 'cli' };
@@ -9,7 +8,7 @@ const CI: Operator = { name: 'ci', via: 'http' };
 const DAY_MS = 86_400_000;
 
 it('records who gave which command, newest first', async () => {
-  const { operator, reader } = fixture();
+  const { operator, reader } = await fixture();
   await operator.pause('acme', 'migration', SAM, T0);
   await operator.recordSync('acme', CI, T0 + 1000);
   await operator.resume('acme', SAM, T0 + 2000);
@@ -23,7 +22,7 @@ it('records who gave which command, newest first', async () => {
 });
 
 it('returns since when, by whom and why an account is paused, until it is resumed', async () => {
-  const { operator, journal } = fixture();
+  const { operator, journal } = await fixture();
   await operator.pause('acme', 'migration', SAM, T0);
   expect((await journal.accountState('acme')).pause).toEqual({ sinceMs: T0, by: 'sam', reason: 'migration' });
   await operator.resume('acme', SAM, T0 + 1000);
@@ -31,7 +30,7 @@ it('returns since when, by whom and why an account is paused, until it is resume
 });
 
 it('keeps since when, by whom and why when a pause is repeated', async () => {
-  const { operator, journal } = fixture();
+  const { operator, journal } = await fixture();
   await operator.pause('acme', 'migration', SAM, T0);
   await operator.pause('acme', null, CI, T0 + 1000);
   expect((await journal.accountState('acme')).pause).toEqual({ sinceMs: T0, by: 'sam', reason: 'migration' });
@@ -40,18 +39,17 @@ it('keeps since when, by whom and why when a pause is repeated', async () => {
 });
 
 it('records no approval where no plan waits', async () => {
-  const { operator, reader } = fixture();
+  const { operator, reader } = await fixture();
   expect(await operator.approve('acme', null, SAM, T0)).toEqual({ type: 'nothing_pending' });
   expect(await reader.operatorActions('acme', 10)).toEqual([]);
 });
 
 it('deletes commands that are older than the runs that are kept', async () => {
-  const { operator, reader, file } = fixture();
+  const store = await fixture();
+  const { operator, reader } = store;
   await operator.recordSync('acme', CI, T0);
   await operator.recordSync('acme', SAM, T0 + 5 * DAY_MS);
-  const again = openStore(file);
   const retention = { runsMs: 4 * DAY_MS, snapshotsMs: 4 * DAY_MS, keepAtLeast: 1 };
-  await again.prune(retention, T0 + 6 * DAY_MS);
-  await again.close();
+  await store.prune(retention, T0 + 6 * DAY_MS);
   expect((await reader.operatorActions('acme', 10)).map(({ by }) => by)).toEqual(['sam']);
 });

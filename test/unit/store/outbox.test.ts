@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import type { NotifiedState } from '../../../src/core/notice.ts';
 import type { NewNotice, QueuedNotice, TargetUpdate } from '../../../src/core/outbox.ts';
 import { CLAIM_MS } from '../../../src/core/outbox.ts';
-import { MIGRATIONS } from '../../../src/store/migrations.ts';
+import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import type { Fixture } from './fixture.ts';
-import { DAY_MS, fixture, newFolder, runId, T0 } from './fixture.ts';
+import { DAY_MS, fixture, openAgain, sqliteFixture, newFolder, runId, T0 } from './fixture.ts';
 
 const HOUR_MS = 3_600_000;
 const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS, keepAtLeast: 0 };
@@ -37,7 +37,7 @@ async function claimed(store: Fixture, nowMs = T0, { target = 't', claimant = 'm
 
 describe('notifying', () => {
   it('decides by the last notified state of each target, and stores the new state', async () => {
-    const { outbox } = fixture();
+    const { outbox } = await fixture();
     const calls: (readonly [string, NotifiedState | null])[] = [];
     const update = (next: NotifiedState | null) => (target: string, known: NotifiedState | null) => {
       calls.push([target, known]);
@@ -58,7 +58,7 @@ describe('notifying', () => {
   });
 
   it('stores all notices and states, or nothing when that fails', async () => {
-    const store = fixture();
+    const store = await fixture();
     const update = (target: string): TargetUpdate => {
       if (target === 'b') throw new Error('a bug');
       return { notified: notified('failed'), notices: [notice(1)] };
@@ -69,19 +69,19 @@ describe('notifying', () => {
   });
 
   it('is decided by one process after the other', async () => {
-    const file = join(newFolder(), 'x.db');
-    const stores = [fixture(file), fixture(file), fixture(file)];
+    const first = await fixture();
+    const stores = [first, await openAgain(first), await openAgain(first)];
     const update = (_: string, known: NotifiedState | null): TargetUpdate =>
       known === null
         ? { notified: notified('failed'), notices: [notice(1, { id: String(Math.random()) })] }
         : { notified: known, notices: [] };
     const added = await Promise.all(stores.map(({ outbox }) => outbox.notify('acme', ['t'], update, T0)));
     expect(added.reduce((sum, each) => sum + each)).toBe(1);
-    expect(stores[0]?.rows('select count(*) as n from notices')).toEqual([{ n: 1 }]);
+    expect(first.rows('select count(*) as n from notices')).toEqual([{ n: 1 }]);
   });
 
   it('stores a notice of a run once for each target and type', async () => {
-    const { outbox } = fixture();
+    const { outbox } = await fixture();
     const update = (n: number) => (target: string) => ({
       notified: null,
       notices: [
@@ -96,7 +96,7 @@ describe('notifying', () => {
 
 describe('a claim', () => {
   it('returns the oldest open notice of each account, oldest first, up to the limit', async () => {
-    const store = fixture();
+    const store = await fixture();
     await queue(store, [notice(1), notice(2)], { account: 'acme' });
     await queue(store, [notice(3)], { account: 'other' });
     await queue(store, [notice(4)], { account: 'third' });
@@ -113,7 +113,7 @@ describe('a claim', () => {
   });
 
   it('keeps the order of an account’s notices, also while one waits for its next attempt', async () => {
-    const store = fixture();
+    const store = await fixture();
     await queue(store, [notice(1), notice(2)]);
     await claimed(store);
     await store.outbox.settle('notice-1', 'me', { type: 'retry', atMs: T0 + 4000, reason: 'http_500' }, T0);
@@ -127,7 +127,7 @@ describe('a claim', () => {
   });
 
   it('is respected by others until it expires; then its holder has lost it', async () => {
-    const store = fixture();
+    const store = await fixture();
     await queue(store, [notice(1)]);
     await claimed(store, T0, { claimant: 'dead' });
     const waiting = await store.outbox.claim('t', 'heir', 9, T0 + CLAIM_MS - 1);
@@ -144,7 +144,7 @@ describe('a claim', () => {
   });
 
   it('can be released without counting an attempt', async () => {
-    const store = fixture();
+    const store = await fixture();
     await queue(store, [notice(1)], { account: 'acme' });
     await queue(store, [notice(2)], { account: 'other' });
     await claimed(store, T0, { limit: 1 });
@@ -155,10 +155,8 @@ describe('a claim', () => {
   });
 
   it('is given to one of several simultaneous processes', async () => {
-    const file = join(newFolder(), 'x.db');
-    const stores = [fixture(file), fixture(file), fixture(file)];
-    const [first] = stores;
-    if (first === undefined) throw new Error('there is a store');
+    const first = await fixture();
+    const stores = [first, await openAgain(first), await openAgain(first)];
     await queue(first, [notice(1)]);
     const all = await Promise.all(stores.map((store, n) => claimed(store, T0, { claimant: String(n) })));
     expect(all.flat()).toEqual(['notice-1']);
@@ -167,7 +165,7 @@ describe('a claim', () => {
 
 describe('undelivered notices', () => {
   it('are counted since a time, and listed newest first, by account', async () => {
-    const store = fixture();
+    const store = await fixture();
     for (const [n, account] of ['acme', 'other', 'acme', 'acme'].entries()) {
       const atMs = T0 + n * HOUR_MS;
       await queue(store, [notice(n)], { account, atMs });
@@ -198,7 +196,7 @@ describe('undelivered notices', () => {
 
 describe('a notice to a target that is no longer configured', () => {
   it('is dropped without a trace when no process has tried to deliver it for long', async () => {
-    const store = fixture();
+    const store = await fixture();
     await queue(store, [notice(1), notice(2)], { target: 'gone' });
     await queue(store, [notice(3)], { target: 'mine' });
     await store.outbox.dropIdle(['mine'], T0 + 1);
@@ -207,7 +205,7 @@ describe('a notice to a target that is no longer configured', () => {
   });
 
   it('is kept while another process tries to deliver it, waits for an attempt, or adds to it', async () => {
-    const store = fixture();
+    const store = await fixture();
     const since = T0 + HOUR_MS;
     const tried = { target: 'tried', account: 'acme' };
     await queue(store, [notice(1), notice(2)], tried);
@@ -224,7 +222,7 @@ describe('a notice to a target that is no longer configured', () => {
   });
 
   it('is kept when it was delivered or failed, as part of the journal', async () => {
-    const store = fixture();
+    const store = await fixture();
     await queue(store, [notice(1)]);
     await claimed(store);
     await store.outbox.settle('notice-1', 'me', { type: 'undelivered', reason: 'http_410' }, T0);
@@ -235,7 +233,7 @@ describe('a notice to a target that is no longer configured', () => {
 
 describe('pruning', () => {
   it('deletes old notices that were delivered or failed, but no open one', async () => {
-    const store = fixture();
+    const store = await fixture();
     for (const [n, account] of ['delivered', 'given up', 'open'].entries())
       await queue(store, [notice(n)], { account });
     await claimed(store);
@@ -248,7 +246,7 @@ describe('pruning', () => {
   });
 
   it('forgets the notified states of accounts that have not run for as long', async () => {
-    const store = fixture();
+    const store = await fixture();
     await store.outbox.notify('old', ['t'], () => ({ notified: notified('failed', T0), notices: [] }), T0);
     await store.outbox.notify(
       'new',
@@ -271,7 +269,7 @@ describe('a store of a version without an outbox', () => {
     db.exec("insert into accounts (name) values ('acme')");
     db.pragma(`user_version = ${String(before)}`);
     db.close();
-    const store = fixture(file);
+    const store = sqliteFixture(file);
     await queue(store, [notice(1)]);
     expect(await claimed(store)).toEqual(['notice-1']);
     expect(store.rows('select name from accounts')).toEqual([{ name: 'acme' }]);

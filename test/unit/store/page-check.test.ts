@@ -1,22 +1,22 @@
 // The check of all pages of a store.
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openStore } from '../../../src/store/store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { damageTable } from '../../support/damage.ts';
-import { fixture, newFolder, T0 } from './fixture.ts';
+import { sqliteFixture, newFolder, T0 } from './fixture.ts';
 
 async function damagedStore() {
   const file = join(newFolder(), 'a store.db');
-  await openStore(file).close();
+  await openSqliteStore(file).close();
   damageTable(file, 'plan_bodies');
-  const store = openStore(file);
+  const store = openSqliteStore(file);
   onTestFinished(() => store.close());
   return { file, store };
 }
 
 describe('the check of all pages', () => {
   it('succeeds for an undamaged store, also while it is written', async () => {
-    const store = fixture();
+    const store = sqliteFixture();
     await store.begin(1);
     await expect(store.verify()).resolves.toBeUndefined();
     await store.begin(2);

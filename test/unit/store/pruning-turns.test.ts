@@ -1,6 +1,6 @@
 // A long pruning, during which other work proceeds.
 import { expect, it } from 'vitest';
-import { DAY_MS, fixture, T0 } from './fixture.ts';
+import { DAY_MS, sqliteFixture, T0 } from './fixture.ts';
 
 const RUNS = 3000;
 const ENTRIES = 5000;
@@ -8,7 +8,7 @@ const RETENTION = { runsMs: 30 * DAY_MS, snapshotsMs: 30 * DAY_MS, keepAtLeast: 
 
 /** Quiet runs, one every half an hour, with snapshots and plans of their own, and entries that no list shows any more. */
 function storeOfManyRuns() {
-  const store = fixture();
+  const store = sqliteFixture();
   const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)`;
   const id = `printf('01900000-0000-7000-8000-%012x', i)`;
   store.execute(

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { MIGRATIONS } from '../../../src/store/migrations.ts';
-import { openStore } from '../../../src/store/store.ts';
-import { failure, fixture, newFolder } from './fixture.ts';
+import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
+import { failure, sqliteFixture, newFolder } from './fixture.ts';
 
 /** The same folder, mounted where nothing can be written; null where mounting is not permitted. */
 function readOnlyView(file: string): string | null {
@@ -28,7 +28,7 @@ const filesOf = (file: string) =>
 const copies = () => readdirSync(tmpdir()).filter((name) => /^rolecall-\w{6}$/.test(name));
 
 async function runIds(file: string): Promise<string[]> {
-  const store = openStore(file, { readOnly: true });
+  const store = openSqliteStore(file, { readOnly: true });
   onTestFinished(() => store.close());
   return (await store.reader.runs({ limit: 9 })).map(({ id }) => id);
 }
@@ -36,7 +36,7 @@ async function runIds(file: string): Promise<string[]> {
 describe('a store on a read-only medium', () => {
   it('is read after its process has closed it', async (context) => {
     const file = join(newFolder(), 'x.db');
-    const store = openStore(file);
+    const store = openSqliteStore(file);
     await store.journal.beginRun({ ...RUN, id: '01900000-0000-7000-8000-000000000001' });
     await store.close();
     const view = readOnlyView(file);
@@ -48,7 +48,7 @@ describe('a store on a read-only medium', () => {
   });
 
   it('is read including the log of a killed process', async (context) => {
-    const store = fixture();
+    const store = sqliteFixture();
     const id = await store.begin(1);
     const file = join(newFolder(), 'x.db');
     for (const part of ['', '-wal']) copyFileSync(`${store.file}${part}`, `${file}${part}`);
@@ -60,7 +60,7 @@ describe('a store on a read-only medium', () => {
   });
 
   it('is read while another process writes it elsewhere', async (context) => {
-    const store = fixture();
+    const store = sqliteFixture();
     const view = readOnlyView(store.file);
     if (view === null) return context.skip('nothing can be mounted here');
     const one = await store.begin(1);
@@ -82,15 +82,15 @@ describe('a store on a read-only medium', () => {
   });
 
   it('is not opened for writing, and the error code is store_readonly', async (context) => {
-    const view = readOnlyView(fixture().file);
+    const view = readOnlyView(sqliteFixture().file);
     if (view === null) return context.skip('nothing can be mounted here');
-    expect(failure(() => openStore(view)).code).toBe('store_readonly');
+    expect(failure(() => openSqliteStore(view)).code).toBe('store_readonly');
   });
 });
 
 describe('a store that is opened for reading', () => {
   it('returns values that only a newer version defines', async () => {
-    const store = fixture();
+    const store = sqliteFixture();
     const id = await store.begin(1);
     await store.end(id);
     store.execute("update runs set status = 'postponed', trigger = 'moon', mode = 'dream'");

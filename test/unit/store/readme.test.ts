@@ -5,15 +5,19 @@ import { describe, expect, it } from 'vitest';
 import type { NewOperation, OperationResult } from '../../../src/core/ports.ts';
 import { person, plan } from '../core/builders.ts';
 import type { Fixture } from './fixture.ts';
-import { DAY_MS, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
+import { DAY_MS, ENGINE, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
 
 const README = readFileSync(new URL('../../../src/store/README.md', import.meta.url), 'utf8');
 
-/** The queries by the question above them. */
+/** The queries by the question above them. Where the engines differ, the first is for SQLite and the last for PostgreSQL. */
 const QUERIES = new Map(
-  [...README.matchAll(/^### (.+)\n((?!^### )[^])*?^```sql\n([^]*?)^```$/gm)].map(
-    ([, question = '', , query = '']) => [question, query],
-  ),
+  README.slice(README.indexOf('\n## Queries'))
+    .split(/^### /m)
+    .slice(1)
+    .map((section) => {
+      const queries = [...section.matchAll(/^```sql\n([^]*?)^```$/gm)].map(([, query = '']) => query);
+      return [section.split('\n')[0] ?? '', (ENGINE === 'sqlite' ? queries[0] : queries.at(-1)) ?? ''];
+    }),
 );
 
 interface Made {
@@ -55,7 +59,6 @@ async function run(store: Fixture, made: Made): Promise<string> {
 
 const remove = (name: string, id: string): NewOperation =>
   operation({ action: 'delete', name, remoteId: id });
-const recently = (): number => Date.now() - DAY_MS / 2;
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** For each question: the history, and the rows that the query must return. */
@@ -73,8 +76,8 @@ const ANSWERS: Record<string, (store: Fixture) => Promise<readonly object[]>> = 
     return [{ account: 'acme', kind: 'skill', remote_id: 'k', finished_at: iso(T0), run_id: id }];
   },
   async 'Which accounts failed most this week?'(store) {
-    const atMs = recently();
-    await run(store, { n: 1, status: 'failed' });
+    const atMs = T0;
+    await run(store, { n: 1, atMs: T0 - 7 * DAY_MS, status: 'failed' });
     await run(store, { n: 2, atMs, status: 'failed' });
     await run(store, { n: 3, atMs, account: 'beta', status: 'failed' });
     await run(store, { n: 4, atMs: atMs + 1000, account: 'beta', status: 'partial' });
@@ -85,12 +88,12 @@ const ANSWERS: Record<string, (store: Fixture) => Promise<readonly object[]>> = 
     ];
   },
   async 'Why did they fail?'(store) {
-    const atMs = recently();
+    const atMs = T0;
     const down = ['unavailable', 'the service is down'] as const;
     await run(store, { n: 1, atMs, status: 'failed', error: down });
     await run(store, { n: 2, atMs, account: 'beta', status: 'failed', error: down });
     await run(store, { n: 3, atMs, status: 'failed', error: ['unauthorized', 'the token was rejected'] });
-    await run(store, { n: 4, status: 'failed', error: down });
+    await run(store, { n: 4, atMs: T0 - 7 * DAY_MS, status: 'failed', error: down });
     return [
       { error_code: 'unavailable', runs: 2, accounts: 2, example: 'the service is down' },
       { error_code: 'unauthorized', runs: 1, accounts: 1, example: 'the token was rejected' },
@@ -124,7 +127,7 @@ const ANSWERS: Record<string, (store: Fixture) => Promise<readonly object[]>> = 
     const results = [result(1), result(2, { status: 'unknown' }), result(3, { status: 'unknown' })];
     const id = await run(store, { n: 1, operations, results, status: 'partial' });
     const settled = { runId: id, seq: 3, kind: 'skill', name: 'Go', sinceMs: T0 } as const;
-    await store.journal.settleCreate(settled, null, id, T0);
+    await store.journal.settleCreate(settled, null, await store.begin(2, { remote: 'acme' }), T0);
     const change = { action: 'create', kind: 'skill', name: 'Zig', started_at: iso(T0) };
     return [{ account: 'acme', ...change, run_id: id }];
   },
@@ -179,13 +182,10 @@ const ANSWERS: Record<string, (store: Fixture) => Promise<readonly object[]>> = 
   },
   async 'Which entries does rolecall own?'(store) {
     const entry = { remoteId: 'r', name: 'Rust' };
-    const id = await run(store, {
-      n: 1,
-      operations: [operation({ name: 'Rust' })],
-      results: [result(1, { entry })],
-    });
+    await run(store, { n: 1, operations: [operation({ name: 'Rust' })], results: [result(1, { entry })] });
+    const lease = await store.take(runId(2));
+    const id = await store.begin(2, { remote: 'acme' });
     await store.record(id, { skill: [listed('g', 'Go'), listed('z', 'Zig')] }, { remoteAccountId: 'acme' });
-    const lease = await store.take(id);
     const applied = { runId: id, remoteAccountId: 'acme', named: ['skill:g'] as const, commit: null };
     await store.journal.rememberApplied(lease, applied);
     return [
@@ -217,16 +217,16 @@ const ANSWERS: Record<string, (store: Fixture) => Promise<readonly object[]>> = 
     await run(store, { n: 3 });
     return [{ account: 'acme', config_commit: 'c0ffee', first_run: iso(T0), created: 1, deleted: 0 }];
   },
-  async 'Which accounts are paused, or have not succeeded for a day?'(store) {
-    const atMs = Date.now() - 60_000;
+  async 'Which accounts are paused, or have not succeeded since Monday?'(store) {
+    const atMs = T0;
     await run(store, { n: 1, atMs });
     await run(store, { n: 2, atMs, account: 'beta' });
     await store.operator.pause('beta', 'maintenance', { name: 'sam', via: 'cli' }, T0);
-    await run(store, { n: 3, account: 'gamma' });
+    await run(store, { n: 3, atMs: T0 - 7 * DAY_MS, account: 'gamma' });
     await run(store, { n: 4, atMs, account: 'gamma', status: 'failed' });
     return [
       { name: 'beta', paused: 1, consecutive_failures: 0, last_success: iso(atMs + 1000) },
-      { name: 'gamma', paused: 0, consecutive_failures: 1, last_success: iso(T0 + 1000) },
+      { name: 'gamma', paused: 0, consecutive_failures: 1, last_success: iso(T0 - 7 * DAY_MS + 1000) },
     ];
   },
   async 'How did the number of entries and people change?'(store) {
@@ -243,6 +243,11 @@ const ANSWERS: Record<string, (store: Fixture) => Promise<readonly object[]>> = 
   },
 };
 
+const COLUMNS =
+  ENGINE === 'sqlite'
+    ? 'select name from pragma_table_info(?)'
+    : 'select column_name as name from information_schema.columns where table_schema = current_schema() and table_name = ?';
+
 describe('the README of the store', () => {
   it('has at least ten queries, and each one has an expected answer here', () => {
     expect([...QUERIES.keys()]).toEqual(Object.keys(ANSWERS));
@@ -250,13 +255,13 @@ describe('the README of the store', () => {
   });
 
   it.each(Object.entries(ANSWERS))('answers: %s', async (question, makeHistory) => {
-    const store = fixture();
+    const store = await fixture();
     const expected = await makeHistory(store);
     expect(store.rows(QUERIES.get(question) ?? '')).toEqual(expected);
   });
 
-  it('lists only tables and columns that exist', () => {
-    const store = fixture();
+  it('lists only tables and columns that exist', async () => {
+    const store = await fixture();
     const sections = [...README.matchAll(/^### `(\w+)`[^\n]*\n([\s\S]*?)(?=^##)/gm)];
     expect(sections.map(([, table]) => table)).toEqual([
       'runs',
@@ -271,14 +276,23 @@ describe('the README of the store', () => {
       const columns = rows.flatMap((line) =>
         [...(line.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name),
       );
-      const existing = store.rows<{ name: string }>('select name from pragma_table_info(?)', table);
+      const existing = store.rows<{ name: string }>(COLUMNS, table);
       expect(existing.map(({ name }) => name)).toEqual(expect.arrayContaining(columns));
       expect(columns.length).toBeGreaterThan(5);
     }
   });
 
+  it('shows how to write a moment in the format of the store', async () => {
+    const store = await fixture();
+    const engine = ENGINE === 'sqlite' ? 'SQLite' : 'PostgreSQL';
+    const moment = new RegExp(`^\\| ${engine} +\\| \`([^\`]+)\``, 'm').exec(README)?.[1] ?? '';
+    const [row] = store.rows<{ at: string }>(`select ${moment} as at`);
+    expect(row?.at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(Math.abs(Date.parse(row?.at ?? '') - (Date.now() - 7 * DAY_MS))).toBeLessThan(60_000);
+  });
+
   it('states correctly that a dry run has a plan but no operations', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await store.begin(1, { mode: 'plan' });
     await store.journal.recordPlan(id, plan({ skills: ['Go'] }));
     await store.end(id, 'planned');
@@ -288,7 +302,7 @@ describe('the README of the store', () => {
   });
 
   it('states correctly that a body is the list of its digest, compressed with gzip', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await store.begin(1);
     await store.record(id, { resources: [{ ...person('p1', ['k']), raw: { _id: 'p1', skillsIds: ['k'] } }] });
     const [row] = store.rows<{ body: Uint8Array }>(

@@ -36,7 +36,7 @@ const withSnapshots = (store: Fixture) =>
 
 describe('pruning', () => {
   it('deletes what is older than the settings allow, with all dependent rows', async () => {
-    const store = fixture();
+    const store = await fixture();
     const old = await runOf(store, 1, 91);
     const young = await runOf(store, 2, 89);
     expect(await store.prune(RETENTION, NOW)).toMatchObject({ runs: 1, snapshots: 3 });
@@ -50,7 +50,7 @@ describe('pruning', () => {
   });
 
   it('never deletes the last good snapshot of an account, however old', async () => {
-    const store = fixture();
+    const store = await fixture();
     const good = await runOf(store, 1, 900);
     await runOf(store, 2, 500, { good: false });
     await store.prune(RETENTION, NOW);
@@ -58,7 +58,7 @@ describe('pruning', () => {
   });
 
   it('never deletes the last good snapshot of an account that is renamed meanwhile', async () => {
-    const store = fixture();
+    const store = await fixture();
     // More than one query returns.
     for (let n = 1; n <= 201; n += 1) {
       await store.end(
@@ -68,20 +68,21 @@ describe('pruning', () => {
       );
     }
     const good = await runOf(store, 300, 500);
-    store.execute(`
-      create trigger rename after delete on runs when exists (select 1 from accounts where name = 'acme') begin
-        update runs set account = 'later' where account = 'acme';
-        update snapshots set account = 'later' where account = 'acme';
-        update accounts set last_good_run = '${good}' where name = 'later';
-        delete from accounts where name = 'acme';
-      end`);
+    store.afterDelete(
+      'runs',
+      "exists (select 1 from accounts where name = 'acme')",
+      `update runs set account = 'later' where account = 'acme';
+       update snapshots set account = 'later' where account = 'acme';
+       update accounts set last_good_run = '${good}' where name = 'later';
+       delete from accounts where name = 'acme'`,
+    );
     await store.prune(RETENTION, NOW);
     expect(store.rows('select name from accounts')).toEqual([{ name: 'later' }]);
     expect([runs(store), withSnapshots(store)]).toEqual([[good], [good]]);
   });
 
   it('keeps at least `keepAtLeast` runs of each account', async () => {
-    const store = fixture();
+    const store = await fixture();
     await runOf(store, 1, 300);
     const kept = [await runOf(store, 2, 200), await runOf(store, 3, 199)];
     const other = await runOf(store, 4, 900, { account: 'other' });
@@ -91,7 +92,7 @@ describe('pruning', () => {
   });
 
   it('keeps a run while one of its creates is unsettled', async () => {
-    const store = fixture();
+    const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1, { atMs: T0 });
     await store.journal.addOperations(id, [operation()]);
@@ -102,14 +103,14 @@ describe('pruning', () => {
   });
 
   it('keeps a run that is still running', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await store.begin(1, { atMs: T0 });
     await store.prune(RETENTION, NOW);
     expect(runs(store)).toEqual([id]);
   });
 
   it('keeps two days for the rules that need them, however short retention is', async () => {
-    const store = fixture();
+    const store = await fixture();
     const [old, young] = [await runOf(store, 1, 3), await runOf(store, 2, 1)];
     await runOf(store, 3, 0);
     await store.prune({ runsMs: 0, snapshotsMs: 0, keepAtLeast: 0 }, NOW);
@@ -118,7 +119,7 @@ describe('pruning', () => {
   });
 
   it('deletes snapshots before their runs', async () => {
-    const store = fixture();
+    const store = await fixture();
     const old = await runOf(store, 1, 50);
     const young = await runOf(store, 2, 1);
     await store.prune({ ...RETENTION, snapshotsMs: 10 * DAY_MS }, NOW);
@@ -126,7 +127,7 @@ describe('pruning', () => {
   });
 
   it('keeps snapshots as long as configured, also if runs are kept for less', async () => {
-    const store = fixture();
+    const store = await fixture();
     const old = await runOf(store, 1, 50);
     const young = await runOf(store, 2, 1);
     await store.prune({ ...RETENTION, runsMs: 10 * DAY_MS }, NOW);
@@ -136,7 +137,7 @@ describe('pruning', () => {
 
 describe('runs', () => {
   it('are listed newest first, by account, status and time, up to a limit', async () => {
-    const store = fixture();
+    const store = await fixture();
     const [one, two] = [await runOf(store, 1, 9), await runOf(store, 2, 8)];
     const other = await runOf(store, 3, 7, { account: 'other' });
     const open = await store.begin(4, { atMs: NOW });
@@ -150,7 +151,7 @@ describe('runs', () => {
   });
 
   it('are found by their id and by an unambiguous prefix', async () => {
-    const store = fixture();
+    const store = await fixture();
     const find = async (id: string) => (await store.reader.run(id))?.run.id ?? null;
     const one = await store.begin(0x1a);
     const two = await store.begin(0x1b);
@@ -165,7 +166,7 @@ describe('runs', () => {
   });
 
   it('contain their plan, with the time of the run', async () => {
-    const store = fixture();
+    const store = await fixture();
     const made = plan({ skills: ['New'] });
     const [one, two] = [await store.begin(1), await store.begin(2)];
     for (const id of [one, two]) await store.journal.recordPlan(id, { ...made, createdAt: `at ${id}` });
@@ -176,7 +177,7 @@ describe('runs', () => {
   });
 
   it('count as failures in a row, except interrupted ones', async () => {
-    const store = fixture();
+    const store = await fixture();
     const failures = async (n: number, status: Parameters<Fixture['end']>[1]) => {
       await store.end(await store.begin(n), status);
       return store.rows<{ n: number }>('select consecutive_failures as n from accounts')[0]?.n;
@@ -190,7 +191,7 @@ describe('runs', () => {
   });
 
   it('contain at most 200 characters of their commit’s subject, also in rows of earlier versions', async () => {
-    const store = fixture();
+    const store = await fixture();
     const run = {
       account: 'acme',
       trigger: 'cli',

@@ -6,7 +6,7 @@ const BY = { name: 'ada', via: 'cli' } as const;
 
 describe('a page of runs', () => {
   it('continues behind a run, also when several runs started at the same time', async () => {
-    const store = fixture();
+    const store = await fixture();
     for (const [n, atMs] of [1, 2, 2, 2, 3].entries()) {
       await store.end(await store.begin(n + 1, { account: `a${n}`, atMs: T0 + atMs }));
     }
@@ -22,7 +22,7 @@ describe('a page of runs', () => {
 
 describe('the latest runs', () => {
   it('are those of the named accounts, newest first, at most so many of each', async () => {
-    const store = fixture();
+    const store = await fixture();
     for (let n = 1; n <= 6; n += 1) {
       await store.end(await store.begin(n, { account: n % 2 === 0 ? 'even' : 'odd' }), 'held');
     }
@@ -47,7 +47,7 @@ describe('the latest runs', () => {
 
 describe('the briefs of all accounts', () => {
   it('contain the same as their states and their last runs', async () => {
-    const store = fixture();
+    const store = await fixture();
     await store.end(await store.begin(1, { account: 'ran' }), 'held');
     await store.operator.pause('paused', 'migration', BY, T0);
     const briefs = await store.reader.accountBriefs();

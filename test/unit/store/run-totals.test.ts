@@ -44,7 +44,7 @@ const SO_FAR = { created: 1, deleted: 1, held: 1, kept: 1, failed: 1 };
 
 describe('the totals of a run', () => {
   it('are counted from its operations while it is running', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await halfWay(store);
     const shown = [
       (await store.reader.run(id))?.run,
@@ -55,7 +55,7 @@ describe('the totals of a run', () => {
   });
 
   it('are completed by the number of its operations in each status, and of those in its plan', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await halfWay(store);
     expect(await store.reader.runTallies([id, runId(9)])).toEqual(
       new Map([
@@ -71,7 +71,7 @@ describe('the totals of a run', () => {
   });
 
   it('are counted from its operations after a kill, with doubtful ones as failed', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await halfWay(store);
     store.execute('delete from locks');
     await store.take('the next run');
@@ -83,7 +83,7 @@ describe('the totals of a run', () => {
   });
 
   it('are those of its plan when it was killed right after planning', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await store.begin(1);
     await store.journal.recordPlan(
       id,
@@ -98,9 +98,9 @@ describe('the totals of a run', () => {
   });
 
   it('are counted although its plan is damaged, so that the next run can start', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await halfWay(store);
-    store.execute("update plan_bodies set body = x'00'; ");
+    store.execute('update plan_bodies set body = ?', Buffer.from([0]));
     store.execute('delete from locks');
     await store.take('the next run');
     expect(store.rows('select status, created from runs')).toEqual([{ status: 'interrupted', created: 1 }]);
@@ -108,7 +108,7 @@ describe('the totals of a run', () => {
   });
 
   it('are not counted as if there were no plan while the plan cannot be read', async () => {
-    const store = fixture();
+    const store = await fixture();
     await halfWay(store);
     store.execute('alter table plan_bodies rename to elsewhere');
     await expect(store.reader.runs({ limit: 1 })).rejects.toMatchObject({ code: 'store_failed' });
@@ -116,7 +116,7 @@ describe('the totals of a run', () => {
 });
 
 it('runs whose processes have ended are interrupted at the start of a daemon, and no others', async () => {
-  const store = fixture();
+  const store = await fixture();
   const [dead, alive] = [
     await store.begin(1, { account: 'dead' }),
     await store.begin(2, { account: 'alive' }),
@@ -133,7 +133,7 @@ describe('what the last plan of an account left to do', () => {
   const remaining = async (store: Fixture): Promise<unknown> => (await store.reader.accounts())[0]?.remaining;
 
   it('is counted at the end of its run, and kept by runs that fail before they plan', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await halfWay(store);
     expect(await remaining(store)).toBeNull();
     await store.end(id, 'partial');
@@ -144,7 +144,7 @@ describe('what the last plan of an account left to do', () => {
   });
 
   it('is its plan after a dry run', async () => {
-    const store = fixture();
+    const store = await fixture();
     const id = await store.begin(1);
     await store.journal.recordPlan(id, plan({ skills: ['New', 'More'] }));
     await store.end(id, 'planned');
@@ -152,7 +152,7 @@ describe('what the last plan of an account left to do', () => {
   });
 
   it('is counted when its run was killed', async () => {
-    const store = fixture();
+    const store = await fixture();
     await halfWay(store);
     store.execute('delete from locks');
     await store.take('the next run');

@@ -4,7 +4,7 @@ import { entry, person, plan, UNLIMITED } from '../core/builders.ts';
 import { fixture, listed, operation, result, runId, T0 } from './fixture.ts';
 
 it('the trend has the numbers of each run, oldest first, and null for what a run did not find out', async () => {
-  const store = fixture();
+  const store = await fixture();
   const first = await store.begin(1);
   await store.record(first, { skill: [listed('a', 'A'), listed('b', 'B')], role: [] });
   await store.journal.recordPlan(
@@ -53,7 +53,7 @@ it('the trend has the numbers of each run, oldest first, and null for what a run
 });
 
 it('the progress counts the operations of a run by their results, without the held ones', async () => {
-  const store = fixture();
+  const store = await fixture();
   const lease = await store.take(runId(1));
   const id = await store.begin(1);
   expect(await store.reader.runProgress(id)).toEqual({

@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 
 /** A store with runs that began this many minutes after T0, in this order. */
 async function begun(...runs: readonly (readonly [minutes: number, trigger: Trigger])[]) {
-  const { journal } = fixture();
+  const { journal } = await fixture();
   for (const [index, [minutes, trigger]] of runs.entries()) {
     await journal.beginRun({
       id: runId(index),

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
-import { MIGRATIONS } from '../../../src/store/migrations.ts';
+import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { MOVED_COLUMNS, PAUSE_COLUMNS } from '../../../src/store/renamed-accounts.ts';
-import { openStore } from '../../../src/store/store.ts';
-import { failure, fixture, newFolder } from './fixture.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
+import { failure, sqliteFixture, newFolder } from './fixture.ts';
 
 const DOCUMENTED = {
   runs: 'id account remote_account_id trigger mode status started_at finished_at config_digest config_commit plan_digest created deleted held kept failed requests retries error_code error',
@@ -23,7 +23,7 @@ const DOCUMENTED = {
 
 describe('a new store', () => {
   it.each(Object.entries(DOCUMENTED))('has the table %s with its documented columns', (table, columns) => {
-    const store = fixture();
+    const store = sqliteFixture();
     const existing = store
       .rows<{ name: string }>('select name from pragma_table_info(?)', table)
       .map(({ name }) => name);
@@ -31,7 +31,7 @@ describe('a new store', () => {
   });
 
   it('has no column of accounts of which it is undecided whether a renamed account takes it along', () => {
-    const columns = fixture()
+    const columns = sqliteFixture()
       .rows<{ name: string }>("select name from pragma_table_info('accounts')")
       .map(({ name }) => name);
     // The runs that the last two count are moved themselves.
@@ -40,7 +40,7 @@ describe('a new store', () => {
   });
 
   it('has strict tables only', () => {
-    const tables = fixture().rows<{ name: string; strict: number }>(
+    const tables = sqliteFixture().rows<{ name: string; strict: number }>(
       "select name, strict from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite_%'",
     );
     expect(tables.length).toBeGreaterThan(5);
@@ -48,14 +48,14 @@ describe('a new store', () => {
   });
 
   it('is in WAL mode and counts its migrations', () => {
-    const store = fixture();
+    const store = sqliteFixture();
     expect(store.rows('pragma journal_mode')).toEqual([{ journal_mode: 'wal' }]);
     const [version] = store.rows<{ user_version: number }>('pragma user_version');
     expect(version?.user_version).toBeGreaterThan(0);
   });
 
   it('is readable by its owner alone, with its WAL and its folder', async () => {
-    const store = fixture();
+    const store = sqliteFixture();
     await store.begin(1);
     for (const file of [store.file, `${store.file}-wal`, `${store.file}-shm`]) {
       expect([file, statSync(file).mode & 0o777]).toEqual([file, 0o600]);
@@ -64,7 +64,7 @@ describe('a new store', () => {
   });
 
   it('can be read by another program while it is open', async () => {
-    const store = fixture();
+    const store = sqliteFixture();
     await store.begin(1);
     expect(store.rows('select status from runs')).toEqual([{ status: 'running' }]);
   });
@@ -73,10 +73,10 @@ describe('a new store', () => {
 describe('an existing store', () => {
   it('keeps its rows when it is opened again', async () => {
     const folder = newFolder();
-    const first = fixture(join(folder, 'x.db'));
+    const first = sqliteFixture(join(folder, 'x.db'));
     const id = await first.begin(1);
     await first.end(id);
-    const again = fixture(join(folder, 'x.db'));
+    const again = sqliteFixture(join(folder, 'x.db'));
     expect((await again.reader.run(id))?.run).toMatchObject({ id, status: 'converged' });
   });
 
@@ -103,33 +103,33 @@ describe('an existing store', () => {
     db.pragma(`user_version = ${String(before)}`);
     db.close();
     const marked = "select run_id from operations where existed = 1 and status = 'done' order by run_id";
-    expect(fixture(file).rows(marked)).toEqual([{ run_id: 'in doubt' }, { run_id: 'killed' }]);
+    expect(sqliteFixture(file).rows(marked)).toEqual([{ run_id: 'in doubt' }, { run_id: 'killed' }]);
   });
 
   it('is made private when others could read it', () => {
     const file = join(newFolder(), 'x.db');
     writeFileSync(file, '');
     chmodSync(file, 0o644);
-    const store = fixture(file);
+    const store = sqliteFixture(file);
     expect(statSync(store.file).mode & 0o777).toBe(0o600);
   });
 
   it('of a newer version is refused and stays unchanged', () => {
     const file = join(newFolder(), 'x.db');
-    void openStore(file).close();
+    void openSqliteStore(file).close();
     const db = new SQLite(file);
     db.pragma('user_version = 999');
     db.exec('create table theirs (a text)');
     db.close();
     const before = readFileSync(file);
-    expect(failure(() => openStore(file))).toMatchObject({ code: 'store_newer' });
+    expect(failure(() => openSqliteStore(file))).toMatchObject({ code: 'store_newer' });
     expect(readFileSync(file)).toEqual(before);
   });
 
   it('that is not a database is refused with advice', () => {
     const file = join(newFolder(), 'x.db');
     writeFileSync(file, 'this is a text and no database at all, but long enough to look like one'.repeat(20));
-    const error = failure(() => openStore(file));
+    const error = failure(() => openSqliteStore(file));
     expect(error.code).toBe('store_foreign');
     expect(error.message).toContain(file);
     expect(error.message).toContain('restore a backup');
@@ -138,17 +138,17 @@ describe('an existing store', () => {
   it('that is a folder cannot be opened', () => {
     const folder = join(newFolder(), 'x.db');
     mkdirSync(folder);
-    expect(failure(() => openStore(folder)).code).toBe('store_unopenable');
+    expect(failure(() => openSqliteStore(folder)).code).toBe('store_unopenable');
   });
 
   it('is not created when it must exist and is missing', () => {
     const file = join(newFolder(), 'sub', 'x.db');
-    expect(failure(() => openStore(file, { mustExist: true })).code).toBe('store_missing');
+    expect(failure(() => openSqliteStore(file, { mustExist: true })).code).toBe('store_missing');
     expect(existsSync(dirname(file))).toBe(false);
   });
 
   it('fails as a StoreError with the file when a write fails', async () => {
-    const store = fixture();
+    const store = sqliteFixture();
     store.execute('drop table runs');
     const error: unknown = await store.begin(1).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(StoreError);

@@ -1,13 +1,13 @@
 // The delete of large runs in several transactions.
 import { expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../../src/store/database.ts';
+import { openDatabase } from '../../../src/store/sqlite/database.ts';
 import { deleteLargeOperations } from '../../../src/store/small-transactions.ts';
-import { fixture, operation } from './fixture.ts';
+import { sqliteFixture, operation } from './fixture.ts';
 
 const MANY = Array.from({ length: 7000 }, (_, number) => operation({ name: `Skill ${String(number)}` }));
 
 it('the operations of a large run are deleted before it, whatever an earlier pruning has deleted', async () => {
-  const store = fixture();
+  const store = sqliteFixture();
   const [large, small] = [await store.begin(1), await store.begin(2)];
   await store.journal.addOperations(large, MANY);
   await store.journal.addOperations(small, MANY.slice(0, 10));

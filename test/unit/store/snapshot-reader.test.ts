@@ -27,7 +27,7 @@ function shown(snapshots: readonly SnapshotRecord[]): string[] {
 }
 
 it('lists snapshots of the newest run first, and those of one account, run, list or moment', async () => {
-  const store = fixture();
+  const store = await fixture();
   await read(store, 1);
   const second = await read(store, 2, { phases: ['before', 'after'] });
   await read(store, 3, { account: 'other' });
@@ -55,7 +55,7 @@ it('lists snapshots of the newest run first, and those of one account, run, list
 });
 
 it('leaves out lists that a guard rejected, and last lists that were stale', async () => {
-  const store = fixture();
+  const store = await fixture();
   await store.end(await read(store, 1));
   await store.end(await read(store, 2), 'blocked');
   const third = await read(store, 3, { phases: ['before', 'after'] });
@@ -76,14 +76,13 @@ it('leaves out lists that a guard rejected, and last lists that were stale', asy
 });
 
 it('returns the lists of a snapshot, and null when one of them is no longer stored', async () => {
-  const store = fixture();
+  const store = await fixture();
   await read(store, 1);
   const [snapshot] = await store.reader.snapshots({ limit: 1 });
   if (snapshot === undefined) throw new Error('no snapshot');
   const entries = await store.reader.snapshotEntries(snapshot);
   expect(entries?.skill.map(({ id, name }) => [id, name])).toEqual([['s1', 'Skill 1']]);
   expect((await store.reader.snapshotPeople(snapshot))?.map(({ skillsIds }) => skillsIds)).toEqual([['s1']]);
-  store.execute('pragma foreign_keys = off');
   for (const { kind, digest } of snapshot.lists.filter((list) => list.kind !== 'role')) {
     store.execute(
       "update snapshots set digest = (select digest from snapshots where kind = 'role') where kind = ?",
@@ -96,7 +95,7 @@ it('returns the lists of a snapshot, and null when one of them is no longer stor
 });
 
 it('shortens ids of the same millisecond until they name one run', async () => {
-  const store = fixture();
+  const store = await fixture();
   const ids = [
     '01900000-0000-7000-8000-00000000000a',
     '01900000-0000-7000-8000-00000000000b',
@@ -128,7 +127,7 @@ it('shortens ids of the same millisecond until they name one run', async () => {
 });
 
 it('finds the runs that deleted something', async () => {
-  const store = fixture();
+  const store = await fixture();
   await store.begin(1);
   const id = await store.begin(2);
   store.execute('update runs set deleted = 1 where id = ?', id);

@@ -158,6 +158,12 @@ export const PATHS = {
       '200': answer('The state.', 'Status'),
     },
   ),
+  '/api/v1/replicas': read(
+    { operationId: 'listReplicas', tag: 'Daemon', summary: 'The processes that share the accounts' },
+    {
+      '200': answer('The replicas, oldest first.', 'Replicas'),
+    },
+  ),
   '/api/v1/accounts': read(
     {
       operationId: 'listAccounts',

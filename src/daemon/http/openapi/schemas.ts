@@ -20,7 +20,7 @@ import {
   warningSchema,
 } from '../../../report/schemas.ts';
 import type { PostedConfiguration } from '../../../app/posted-plan.ts';
-import type { accountToJson, daemonToJson, operatorActionToJson } from '../account-json.ts';
+import type { accountToJson, daemonToJson, operatorActionToJson, replicaToJson } from '../account-json.ts';
 
 const text = (description: string) => z.string().describe(description);
 const textOrNull = (description: string) => z.string().nullable().describe(description);
@@ -111,6 +111,21 @@ const statusSchema = z
   })
   .describe('The state of the daemon itself.');
 
+const replicaSchema = z
+  .strictObject({
+    id: text('Id of the replica; another one after each start.'),
+    host: text('Name of its machine.'),
+    pid: amount('Id of its process.'),
+    version: text('Version of rolecall.'),
+    startedAt: time('When it registered.'),
+    beatAt: time('When it last renewed its lease.'),
+    alive: z.boolean().describe('false: it has ended or has no connection, and others run its accounts.'),
+    self: z.boolean().describe('Whether it is the replica that answers.'),
+    runs: amount('Accounts that it runs now.'),
+    commit: textOrNull('The commit of its configuration; null when it is not in git or not known yet.'),
+  })
+  .describe('One of the processes that share the accounts.');
+
 const postedConfigurationSchema = z
   .strictObject({
     config: text('The path of the service file among `files`.'),
@@ -132,6 +147,7 @@ const postedConfigurationSchema = z
 
 true satisfies Mirrors<z.output<typeof accountSchema>, ReturnType<typeof accountToJson>>;
 true satisfies Mirrors<z.output<typeof operatorActionSchema>, ReturnType<typeof operatorActionToJson>>;
+true satisfies Mirrors<z.output<typeof replicaSchema>, ReturnType<typeof replicaToJson>>;
 true satisfies Mirrors<z.output<typeof statusSchema>, ReturnType<typeof daemonToJson>>;
 true satisfies Mirrors<Required<z.output<typeof postedConfigurationSchema>>, PostedConfiguration>;
 
@@ -161,6 +177,11 @@ const COMPONENTS = {
     .strictObject({ runs: z.array(runRecordSchema).describe('Newest first.') })
     .describe('The runs that match the filters.'),
   Status: statusSchema,
+  Replicas: z
+    .strictObject({
+      replicas: z.array(replicaSchema).describe('Oldest first; empty when the store is a file.'),
+    })
+    .describe('The processes that share the accounts.'),
   PostedConfiguration: postedConfigurationSchema,
   Approval: z
     .strictObject({

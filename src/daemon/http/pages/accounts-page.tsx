@@ -1,5 +1,6 @@
 // The page at /: all accounts, those that need a person first, filtered and paged by its address.
 import type { RunMark } from '../../../core/journal-reader.ts';
+import type { ReplicaRecord } from '../../../core/turns.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { count, shortCommit } from '../../../report/formatting.ts';
 import type { AccountStateName } from '../../../core/account-states.ts';
@@ -13,10 +14,12 @@ import { FilterForm } from './filter-form.tsx';
 import { Layout, Live } from './layout.tsx';
 import { Notice } from './notice.tsx';
 import { Pager } from './pager.tsx';
+import { ReplicaTable } from './replica-table.tsx';
 import { RelativeInstant } from './relative-instant.tsx';
 
 interface AccountsPageProps {
   readonly daemon: DaemonView;
+  readonly replicas: readonly ReplicaRecord[];
   readonly list: AccountList;
   /** The accounts of the list's page, by name. */
   readonly views: ReadonlyMap<string, AccountView>;
@@ -26,7 +29,7 @@ interface AccountsPageProps {
   readonly visitor: Visitor | undefined;
 }
 
-export function AccountsPage({ daemon, list, views, runs, nowMs, visitor }: AccountsPageProps) {
+export function AccountsPage({ daemon, replicas, list, views, runs, nowMs, visitor }: AccountsPageProps) {
   const { filter, shown } = list;
   return (
     <Layout title="Accounts" visitor={visitor} current="accounts">
@@ -53,6 +56,7 @@ export function AccountsPage({ daemon, list, views, runs, nowMs, visitor }: Acco
           <AccountTable shared={daemon.issues} accounts={shown} views={views} runs={runs} nowMs={nowMs} />
         )}
         <Pages list={list} />
+        <ReplicaTable replicas={replicas} nowMs={nowMs} />
         <DaemonFacts daemon={daemon} nowMs={nowMs} />
       </Live>
     </Layout>

@@ -14,7 +14,11 @@ import { RunsPage } from './runs-page.tsx';
 /** Adds the pages. Of the accounts that a page does not show, only what it is sorted and filtered by is read. */
 export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => number): void {
   app.get('/', async (context) => {
-    const [overview, accounts] = await Promise.all([daemon.overview(), daemon.accountFacts()]);
+    const [overview, replicas, accounts] = await Promise.all([
+      daemon.overview(),
+      daemon.replicas(),
+      daemon.accountFacts(),
+    ]);
     await turn();
     const list = listAccounts(
       accounts,
@@ -25,6 +29,7 @@ export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => 
     const page = (
       <AccountsPage
         daemon={overview}
+        replicas={replicas}
         list={list}
         views={new Map(views.map((view) => [view.name, view]))}
         runs={byAccount(runs)}

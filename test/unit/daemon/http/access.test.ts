@@ -17,6 +17,7 @@ const MORE_READS = [
   '/api/v1/runs',
   '/api/v1/runs/0193a5c2',
   '/api/v1/status',
+  '/api/v1/replicas',
   '/api/v1/openapi.json',
 ];
 const UNKNOWN = ['/nope', '/api/v1/nope', '/api', '/assets/pages-0000.css', '/favicon.ico', '/sign-in/x'];

@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ConfigError, UsageError } from '../../../../src/core/errors.ts';
 import { MIXED } from '../../report/samples.ts';
-import { BEARER, JSON_BODY, makeAccount, PENDING, RUN_ID, start } from './stage.ts';
+import { BEARER, JSON_BODY, makeAccount, PENDING, REPLICA, RUN_ID, start } from './stage.ts';
 
 describe('the JSON of a run that is sent in parts', () => {
   it('is one response with the usual headers', async () => {
@@ -159,6 +159,17 @@ describe('the reading API', () => {
       finishedAt: '2026-11-21T05:24:11.240Z',
     });
     expect((await get('/api/v1/runs/0193a5c2', BEARER)).json()).toEqual(complete);
+  });
+
+  it('returns the replicas, with the times of the database', async () => {
+    const { get, stage } = await start();
+    expect((await get('/api/v1/replicas', BEARER)).json()).toEqual({ replicas: [] });
+    stage.replicas = [REPLICA];
+    const { startedMs: _started, beatMs: _beat, isAlive, isSelf, ...same } = REPLICA;
+    const times = { startedAt: '2026-11-20T00:00:00.000Z', beatAt: '2026-11-21T00:00:00.000Z' };
+    expect((await get('/api/v1/replicas', BEARER)).json()).toEqual({
+      replicas: [{ ...same, ...times, alive: isAlive, self: isSelf }],
+    });
   });
 
   it('returns the state of the daemon', async () => {

@@ -6,7 +6,7 @@ import { SecretError } from '../../../../src/core/errors.ts';
 import { Secret } from '../../../../src/core/secret.ts';
 import { configuredSessionKey, storedSessionKey } from '../../../../src/daemon/http/session-key.ts';
 import type { HttpOptions } from '../../../../src/daemon/http/server.ts';
-import { openStore } from '../../../../src/store/store.ts';
+import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts';
 import { newFolder } from '../../store/fixture.ts';
 import { HTML, READ_TOKEN, SESSION_KEY, signIn, start, TOKEN } from './stage.ts';
 
@@ -83,7 +83,7 @@ describe('the key of sessions', () => {
   const warnings: object[] = [];
   const log = { warn: (data: object) => void warnings.push(data) };
   const open = (file: string) => {
-    const store = openStore(file);
+    const store = openSqliteStore(file);
     onTestFinished(() => store.close());
     return store;
   };

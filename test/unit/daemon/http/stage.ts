@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { Secret } from '../../../../src/core/secret.ts';
+import type { ReplicaRecord } from '../../../../src/core/turns.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
 import type { RunDetail, RunProgress, TrendPoint } from '../../../../src/core/journal-reader.ts';
 import type { OperatorActionRecord } from '../../../../src/core/operator.ts';
@@ -95,10 +96,24 @@ export interface Stage {
   /** Renders the pages of runs and accounts, in place of their own. */
   view: ShowPage | null;
   overview: DaemonView;
-  sync: ReturnType<DaemonApi['sync']>;
+  replicas: readonly ReplicaRecord[];
+  sync: Awaited<ReturnType<DaemonApi['sync']>>;
   plans: readonly PlanResult[] | Error;
   broken: Error | null;
 }
+
+export const REPLICA: ReplicaRecord = {
+  id: '0193a5c2-7b1e-7c3d-8e4f-5a6b7c8d9e0f',
+  host: 'host-1',
+  pid: 4711,
+  version: '1.2.3',
+  startedMs: Date.UTC(2026, 10, 20),
+  beatMs: Date.UTC(2026, 10, 21),
+  isAlive: true,
+  runs: 2,
+  commit: '3f2a91c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6',
+  isSelf: true,
+};
 
 export function makeStage(parts: Partial<Stage> = {}): Stage {
   return {
@@ -126,6 +141,7 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
       },
       undelivered: 0,
     },
+    replicas: [],
     sync: 'queued',
     plans: [MIXED],
     broken: null,
@@ -192,7 +208,8 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
       if (stage.json !== null) return stage.json;
       return run === null ? null : JSON.stringify(runReportToJson(run));
     },
-    sync(account) {
+    replicas: async () => stage.replicas,
+    async sync(account) {
       send(null);
       if (find(account) === null) return 'unknown';
       recorded.commands.push(`sync ${account}`);

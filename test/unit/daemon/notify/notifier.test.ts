@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { CLAIM_MS } from '../../../../src/core/outbox.ts';
 import type { Answering, Loopback } from '../../service/loopback.ts';
 import { serve } from '../../service/loopback.ts';
-import { fixture } from '../../store/fixture.ts';
+import { sqliteFixture } from '../../store/fixture.ts';
 import type { RunSketch } from '../../core/run-details.ts';
 import { T0 } from '../../core/run-details.ts';
 import { end, FAILED, noticeRows, stage, target, until } from './stage.ts';
@@ -149,7 +149,7 @@ describe('two processes on one store', () => {
     const server = await serve(ok);
     const targets = [target(server.url)];
     const one = on.notifier(targets);
-    const two = on.notifier(targets, fixture(on.store.file));
+    const two = on.notifier(targets, sqliteFixture(on.store.file));
     await Promise.all([end(one, 1, FAILED), end(two, 2, FAILED)]);
     await Promise.all([end(one, 4, OK), end(two, 3, OK)]);
     await delivered(on.store);
@@ -160,7 +160,7 @@ describe('two processes on one store', () => {
     const on = stage();
     const server = await serve(ok);
     const targets = [target(server.url)];
-    const [one, two] = [on.notifier(targets), on.notifier(targets, fixture(on.store.file))];
+    const [one, two] = [on.notifier(targets), on.notifier(targets, sqliteFixture(on.store.file))];
     for (let n = 0; n < 20; n += 1) {
       await end(n % 2 === 0 ? one : two, n, { ...OK, created: 1, account: `a${String(n % 5)}` });
     }
@@ -196,7 +196,7 @@ describe('two processes on one store', () => {
       await serve(ok),
       await serve((response) => void response.writeHead(isDown ? 500 : 200).end()),
     ];
-    const other = on.notifier([target(theirs.url)], fixture(on.store.file));
+    const other = on.notifier([target(theirs.url)], sqliteFixture(on.store.file));
     await end(other, 1, FAILED);
     await until(() => expect(noticeRows(on.store)[0]).toMatchObject({ attempts: 1, claimed_by: null }));
     await other.stop();
@@ -221,7 +221,7 @@ describe('a restart of the notifier', () => {
     await end(before, 1, FAILED);
     await delivered(on.store);
     await before.stop();
-    const after = on.notifier(targets, fixture(on.store.file));
+    const after = on.notifier(targets, sqliteFixture(on.store.file));
     await end(after, 2, FAILED);
     await end(after, 3, OK);
     await delivered(on.store);
@@ -239,7 +239,7 @@ describe('a restart of the notifier', () => {
     await end(before, 2, OK);
     await before.stop();
     isDown = false;
-    on.notifier(targets, fixture(on.store.file));
+    on.notifier(targets, sqliteFixture(on.store.file));
     await on.clock.pass(1000);
     await delivered(on.store);
     expect(types(server)).toEqual(['failed', 'failed', 'recovered']);

@@ -13,8 +13,8 @@ import { createNotifier } from '../../../../src/daemon/notify/notifier.ts';
 import { sha256 } from '../../core/builders.ts';
 import type { RunSketch } from '../../core/run-details.ts';
 import { runDetail, T0 } from '../../core/run-details.ts';
-import type { Fixture } from '../../store/fixture.ts';
-import { fixture, newFolder } from '../../store/fixture.ts';
+import type { SqliteFixture } from '../../store/fixture.ts';
+import { sqliteFixture, newFolder } from '../../store/fixture.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import { virtualClock } from '../virtual-clock.ts';
 
@@ -42,18 +42,18 @@ export function target(url: NotifySettings['url'], of: Partial<NotifySettings> =
 }
 
 export interface Stage {
-  readonly store: Fixture;
+  readonly store: SqliteFixture;
   readonly clock: VirtualClock;
   readonly log: ReturnType<typeof testLog>;
   readonly results: DeliveryResult[];
   /** What references resolve to, by the name of the variable. */
   readonly env: Map<string, string>;
   /** A separate notifier on the same store, as in another process or after a restart; started. */
-  notifier(targets: readonly NotifySettings[], store?: Fixture): Notifier;
+  notifier(targets: readonly NotifySettings[], store?: SqliteFixture): Notifier;
 }
 
 export function stage(): Stage {
-  const store = fixture(join(newFolder(), 'rolecall.db'));
+  const store = sqliteFixture(join(newFolder(), 'rolecall.db'));
   const clock = virtualClock(T0);
   const log = testLog();
   const results: DeliveryResult[] = [];
@@ -135,6 +135,6 @@ export interface NoticeRow {
   readonly claimed_by: string | null;
 }
 
-export function noticeRows(store: Fixture): NoticeRow[] {
+export function noticeRows(store: SqliteFixture): NoticeRow[] {
   return store.rows<NoticeRow>('select * from notices order by seq');
 }

@@ -1,6 +1,6 @@
 // Checks that the file of an open store still exists, is still the same file, and is not damaged.
 import { statSync } from 'node:fs';
-import { StoreError } from '../core/errors.ts';
+import { StoreError } from '../../core/errors.ts';
 
 export interface StoreFile {
   readonly path: string;

@@ -1,5 +1,5 @@
 // Advice for a damaged store: the commands that replace it by a backup.
-import { StoreError } from '../core/errors.ts';
+import { StoreError } from '../../core/errors.ts';
 
 const LONGEST_FINDING = 200;
 

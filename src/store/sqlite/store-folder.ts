@@ -1,8 +1,8 @@
 // Creates the folder of the store, one level at a time: Node's recursive mkdir never returns on file systems such as /proc.
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { errorCode } from '../core/error-code.ts';
-import { StoreError } from '../core/errors.ts';
+import { errorCode } from '../../core/error-code.ts';
+import { StoreError } from '../../core/errors.ts';
 
 /** Creates the folder of a store and its missing parents (mode 0700). Throws a StoreError that names the store. */
 export function makeStoreFolder(file: string): void {

@@ -1,8 +1,8 @@
 // Checks every page of a store in a separate process, because SQLite reads the complete file without a pause, which would
 // block the daemon.
-import { StoreError } from '../core/errors.ts';
-import { startChild } from '../platform/child-process.ts';
-import { sqlitePath } from '../platform/sqlite.ts';
+import { StoreError } from '../../core/errors.ts';
+import { startChild } from '../../platform/child-process.ts';
+import { sqlitePath } from '../../platform/sqlite.ts';
 import { damagedStore } from './recovery.ts';
 
 /** The program of the process. Its arguments are the driver and the file; it sends the finding, or the code of an error. */

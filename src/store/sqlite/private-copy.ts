@@ -3,8 +3,8 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SQLite } from '../platform/sqlite.ts';
-import { StoreError } from '../core/errors.ts';
+import { SQLite } from '../../platform/sqlite.ts';
+import { StoreError } from '../../core/errors.ts';
 
 const ATTEMPTS = 5;
 

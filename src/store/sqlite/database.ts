@@ -2,23 +2,18 @@
 import { accessSync, chmodSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
-import { StoreError } from '../core/errors.ts';
-import { nearKey } from '../core/names.ts';
-import { SQLite } from '../platform/sqlite.ts';
+import { StoreError } from '../../core/errors.ts';
+import { SQLite } from '../../platform/sqlite.ts';
 import { APPLICATION_ID, inspectStoreFile, newerStore } from './inspect-file.ts';
+import { setEngine } from '../engine.ts';
+import { sqliteEngine } from './sqlite-engine.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { countAsOpen } from './open-files.ts';
 import { openPrivateCopy } from './private-copy.ts';
 import { recovery } from './recovery.ts';
 import { makeStoreFolder } from './store-folder.ts';
-import type { Database, Tables } from './tables.ts';
-
-export interface OpenOptions {
-  /** Fails when the store does not exist. */
-  readonly mustExist?: boolean;
-  /** Only reads an existing store, which may be on a medium that cannot be written. */
-  readonly readOnly?: boolean;
-}
+import type { OpenOptions } from '../open-options.ts';
+import type { Database, Tables } from '../tables.ts';
 
 /** How long opening waits for another process. This is the only wait that blocks the process. */
 const OPEN_TIMEOUT_MS = 2000;
@@ -86,8 +81,11 @@ function openWritable(file: string): Database {
 }
 
 function kyselyOver(driver: SQLite.Database, onClosed: () => void): Database {
-  driver.function('near_key', { deterministic: true }, (name) => nearKey(String(name)));
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: preparedOnce(driver, onClosed) }) });
+  const db = new Kysely<Tables>({
+    dialect: new SqliteDialect({ database: preparedOnce(driver, onClosed) }),
+  });
+  setEngine(db, sqliteEngine);
+  return db;
 }
 
 const MOST_STATEMENTS = 100;

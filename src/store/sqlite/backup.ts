@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { StoreError } from '../core/errors.ts';
-import { SQLite } from '../platform/sqlite.ts';
+import { StoreError } from '../../core/errors.ts';
+import { SQLite } from '../../platform/sqlite.ts';
 import { canBeWritten, missingStore, toStoreError } from './database.ts';
 import { inspectStoreFile } from './inspect-file.ts';
 import { damagedStore } from './recovery.ts';

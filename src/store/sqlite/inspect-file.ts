@@ -1,7 +1,7 @@
 // Checks the file that `store:` names before it is opened or changed, because it may belong to another program.
 import { type Stats, statSync } from 'node:fs';
-import { errorCode } from '../core/error-code.ts';
-import { StoreError } from '../core/errors.ts';
+import { errorCode } from '../../core/error-code.ts';
+import { StoreError } from '../../core/errors.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { isOpenHere } from './open-files.ts';
 import { type RawDatabase, readRawDatabase } from './raw-database.ts';

@@ -1,0 +1,35 @@
+// Where the store is, with the secret address of its database: for opening it and for messages.
+import { SecretError } from '../core/errors.ts';
+import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
+import { parsePostgresUrl, shownDatabase } from '../platform/postgres-address.ts';
+import { shownRef } from './secret-references.ts';
+import { resolveSecret } from './secrets.ts';
+
+type StoreSettings = Pick<ServiceSettings, 'store' | 'daemon'>;
+
+const WHAT = 'store.postgres.url';
+
+/**
+ * The location with the address that its reference names. Throws SecretError, which never contains the address, if the
+ * reference can't be read or is not the address of a database.
+ */
+export async function openLocation({ store, daemon }: StoreSettings): Promise<OpenLocation> {
+  if ('file' in store) return store;
+  const { url, schema, pool } = store.postgres;
+  const isWritten = typeof url === 'string';
+  const parsed = parsePostgresUrl(isWritten ? url : (await resolveSecret(url, WHAT)).reveal());
+  // A lock has expired when the accounts of a replica that has died are given to others.
+  const leaseMs = Math.floor(daemon.leaseMs / 2);
+  if ('value' in parsed) return { url: parsed.value.url, schema, pool, leaseMs };
+  const source = isWritten ? 'the address' : shownRef(url, true);
+  throw new SecretError(`${WHAT}: ${source} can't be used: ${parsed.problem} (the value is not shown)`);
+}
+
+/** The store for messages, also when its reference can't be read: a path, or the database and its schema. */
+export async function storeName(settings: StoreSettings): Promise<string> {
+  const { store } = settings;
+  if ('file' in store) return store.file;
+  const location = await openLocation(settings).catch(() => undefined);
+  const database = location !== undefined && 'url' in location ? ` ${shownDatabase(location.url)}` : '';
+  return `PostgreSQL${database}, schema ${store.postgres.schema}`;
+}

@@ -1,0 +1,74 @@
+// The `store` key of the service file: its schema and its settings.
+import path from 'node:path';
+import { z } from 'zod';
+import type { StoreLocation } from '../core/settings.ts';
+import { parsePostgresUrl } from '../platform/postgres-address.ts';
+import { expectations, neverShown, pathText, secretRef } from './field-formats.ts';
+import { absoluteRef } from './secret-references.ts';
+
+const address = z.string().refine(isPublicAddress).meta({ title: 'address' });
+
+const addressOrReference = z.union([address, secretRef('url')]);
+neverShown.add(addressOrReference, {
+  message:
+    'url must be an address such as postgres://rolecall@db.example.com/rolecall?sslmode=verify-full without a password, or { env: NAME } or { file: PATH } (the value is not shown)',
+});
+
+export const SCHEMA_EXPECTED =
+  'the name of a schema: lower-case letters, digits and "_", not starting with pg_';
+
+const SCHEMA_NAME = /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}$/u;
+
+const schemaName = z.string().regex(SCHEMA_NAME);
+expectations.add(schemaName, { expected: SCHEMA_EXPECTED });
+
+const postgresSchema = z.strictObject({
+  url: addressOrReference.meta({
+    title: 'address or secret reference',
+    description:
+      'Address of the database. Use a reference if it contains a password. `sslmode` has the meaning that it has for psql, but without it no TLS is used.',
+    examples: [{ env: 'ROLECALL_DATABASE_URL' }],
+  }),
+  schema: schemaName
+    .meta({ title: 'name', pattern: '^[a-z_][a-z0-9_]{0,62}$' })
+    .prefault('rolecall')
+    .meta({
+      description: 'Schema of the tables; created if the user may do that. Each rolecall needs its own.',
+      examples: ['rolecall_staging'],
+    }),
+  pool: z
+    .int()
+    .min(1)
+    .max(100)
+    .prefault(10)
+    .meta({
+      description:
+        'Connections of one process, at most. Guards the limit of the database, which all replicas and commands share.',
+      examples: [20],
+    }),
+});
+
+const location = z.union([pathText(), z.strictObject({ postgres: postgresSchema.describe('A database.') })]);
+expectations.add(location, { expected: 'the path of a SQLite file, or { postgres: { url: … } }' });
+
+export const storeSchema = location.prefault('../data/rolecall.db').meta({
+  description:
+    'The SQLite file, relative to this file; created with its folder if missing. Or PostgreSQL, for several replicas. Keep it: deletes are held without its history.',
+  examples: ['/var/lib/rolecall/rolecall.db', { postgres: { url: { env: 'ROLECALL_DATABASE_URL' } } }],
+});
+
+/** The settings, with absolute paths. */
+export function storeLocation(written: z.output<typeof storeSchema>, folder: string): StoreLocation {
+  if (typeof written === 'string') return { file: path.resolve(folder, written) };
+  const { url, ...rest } = written.postgres;
+  return { postgres: { ...rest, url: typeof url === 'string' ? url : absoluteRef(url, folder) } };
+}
+
+export function isSchemaName(text: string): boolean {
+  return SCHEMA_NAME.test(text);
+}
+
+function isPublicAddress(text: string): boolean {
+  const parsed = parsePostgresUrl(text);
+  return 'value' in parsed && !parsed.value.hasPassword;
+}

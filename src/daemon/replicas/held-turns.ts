@@ -1,0 +1,122 @@
+// The turns that this replica holds: runs each, and ends it in the store, however long that takes.
+import type { Clock } from '../../core/ports.ts';
+import type { ClaimedTurn, TurnStore } from '../../core/turn-store.ts';
+import type { Turn } from '../../core/turns.ts';
+import { triggerOf } from '../next-run.ts';
+import { nextTick, ticksBetween } from './next-tick.ts';
+import type { Identity } from './replica.ts';
+
+export interface HeldTurnsOptions {
+  readonly store: Pick<TurnStore, 'isCurrent' | 'end' | 'release'>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** The generation of the configuration that this replica has. */
+  readonly generation: () => number;
+  readonly onSkipped: (account: string) => void;
+  /** A place is free. */
+  readonly onEnded: () => void;
+}
+
+export interface HeldTurns {
+  /** Runs the account of the turn. `run` never rejects. */
+  begin(turn: ClaimedTurn, identity: Identity, run: (turn: Turn) => Promise<void>): void;
+  /** The number of failures in a row of the run that is in progress. */
+  failed(account: string, failures: number): void;
+  accounts(): readonly string[];
+  /** The number of runs of each base address. */
+  loads(): ReadonlyMap<string, number>;
+  /** Resolves when no run is left. */
+  allEnded(): Promise<void>;
+}
+
+interface Held {
+  readonly lane: string;
+  readonly ended: Promise<void>;
+}
+
+/** How soon to try again while the database is not available. */
+const RETRY_MS = 500;
+
+export function createHeldTurns(options: HeldTurnsOptions): HeldTurns {
+  const { store, clock, random } = options;
+  const held = new Map<string, Held>();
+  const failures = new Map<string, number>();
+
+  /** Repeats the work until it succeeds or others may have taken over the turn. */
+  async function persistently(identity: Identity, work: () => Promise<void>): Promise<void> {
+    while (identity.isValid()) {
+      try {
+        return await work();
+      } catch {
+        // The replica itself reports a database that is not available.
+        await clock.sleep(RETRY_MS);
+      }
+    }
+  }
+
+  async function end(claimed: ClaimedTurn, identity: Identity): Promise<void> {
+    const { account, lastTickMs } = claimed;
+    let turn = claimed;
+    for (;;) {
+      const nowMs = identity.nowMs();
+      const past = { failures: failures.get(account) ?? claimed.failures, lastTickMs };
+      const line = await store.end(identity.id, turn, nextTick(turn.line, past, nowMs, random()));
+      if (line === null) break;
+      turn = { ...turn, line };
+    }
+    for (let n = ticksBetween(turn.line, claimed.atMs, identity.nowMs()); n > 0; n -= 1)
+      options.onSkipped(account);
+  }
+
+  async function runAndEnd(
+    claimed: ClaimedTurn,
+    identity: Identity,
+    run: (turn: Turn) => Promise<void>,
+  ): Promise<void> {
+    let isMadeLater = false;
+    const signals = identity.signals();
+    await run({
+      account: claimed.account,
+      trigger: claimed.requested ?? triggerOf(claimed.tickMs ?? claimed.atMs, claimed.atMs),
+      signals,
+      async isMade() {
+        if (await store.isCurrent(identity.id, claimed, options.generation())) return false;
+        // A replica with a newer configuration makes it, or the new holder of the turn does.
+        isMadeLater = true;
+        return true;
+      },
+      later() {
+        isMadeLater = true;
+      },
+    });
+    await persistently(identity, async () => {
+      if (isMadeLater) await store.release(identity.id, claimed, 'later');
+      else if (signals.stop.aborted) await store.release(identity.id, claimed, 'interrupted');
+      else await end(claimed, identity);
+    });
+  }
+
+  return {
+    begin(claimed, identity, run) {
+      const { account, lane } = claimed;
+      failures.delete(account);
+      const ended = runAndEnd(claimed, identity, run).finally(() => {
+        held.delete(account);
+        options.onEnded();
+      });
+      held.set(account, { lane, ended });
+    },
+    failed(account, count) {
+      if (held.has(account)) failures.set(account, count);
+    },
+    accounts: () => [...held.keys()],
+    loads() {
+      const loads = new Map<string, number>();
+      for (const { lane } of held.values()) loads.set(lane, (loads.get(lane) ?? 0) + 1);
+      return loads;
+    },
+    async allEnded() {
+      await Promise.all([...held.values()].map(({ ended }) => ended));
+    },
+  };
+}

@@ -1,0 +1,142 @@
+// A copy from or to a schema of a PostgreSQL database.
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import { StoreError } from '../../core/errors.ts';
+import { engineOf, setEngine } from '../engine.ts';
+import { nameOf, type PostgresLocation } from '../postgres/location.ts';
+import { bringUpToDate, migrate, MIGRATING, versionOf } from '../postgres/migrate.ts';
+import { createPool } from '../postgres/pool.ts';
+import { postgresEngine } from '../postgres/postgres-engine.ts';
+import { toStoreError } from '../postgres/postgres-errors.ts';
+import { toStorable } from '../postgres/text.ts';
+import type { Database, Tables } from '../tables.ts';
+import type { CopiedTable, Row, Value } from './copied-tables.ts';
+import {
+  byName,
+  type Column,
+  columnList,
+  type CopySource,
+  type CopyTarget,
+  countRows,
+  valuesOf,
+} from './store-end.ts';
+
+/** Rows of one piece that is read: a body can have several megabytes. */
+const PIECE_ROWS = 1000;
+const PIECE_BODIES = 16;
+
+/** Reads the schema as it is at this moment. */
+export async function readPostgres<T>(
+  location: PostgresLocation,
+  work: (source: CopySource) => Promise<T>,
+): Promise<T> {
+  return await withDatabase(location, async (db) => {
+    await migrate(db, location, { mustExist: true });
+    return await db.connection().execute(async (connection) => {
+      await sql`begin isolation level repeatable read read only`.execute(connection);
+      await removeLimits(connection);
+      return await work(sourceOf(connection));
+    });
+  });
+}
+
+/** Writes an empty schema in one transaction, which nobody sees before it has ended. Throws StoreError if it is not empty. */
+export async function writePostgres<T>(
+  location: PostgresLocation,
+  work: (target: CopyTarget) => Promise<T>,
+): Promise<T> {
+  return await withDatabase(location, (db) =>
+    db.connection().execute((connection) =>
+      engineOf(db).transact(connection, MIGRATING, async () => {
+        await removeLimits(connection);
+        if ((await versionOf(connection, location)) !== null) throw notEmpty(location);
+        await bringUpToDate(connection, location);
+        return await work({
+          ...sourceOf(connection),
+          write: (table, columns, rows) => insert(connection, table, { columns, rows }),
+          endTable: (table) => continueCounter(connection, table),
+        });
+      }),
+    ),
+  );
+}
+
+async function withDatabase<T>(location: PostgresLocation, work: (db: Database) => Promise<T>): Promise<T> {
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(location) }) });
+  setEngine(db, postgresEngine(location));
+  try {
+    return await work(db);
+  } catch (error) {
+    throw toStoreError(error, location);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** One side waits for the other, and a large table takes its time. */
+async function removeLimits(connection: Database): Promise<void> {
+  await sql`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`.execute(
+    connection,
+  );
+}
+
+function sourceOf(connection: Database): CopySource {
+  return {
+    async columns({ name }) {
+      const { rows } = await sql<Column>`
+        select attname as name, format_type(atttypid, null) as type from pg_attribute
+        where attrelid = to_regclass(${name}) and attnum > 0 and not attisdropped`.execute(connection);
+      return rows.toSorted(byName);
+    },
+    count: (table) => countRows(connection, table),
+    rows: (table, columns) => readRows(connection, table, columns),
+  };
+}
+
+async function* readRows(
+  connection: Database,
+  { name }: CopiedTable,
+  columns: readonly Column[],
+): AsyncIterable<readonly Row[]> {
+  const size = columns.some(({ type }) => type === 'bytea') ? PIECE_BODIES : PIECE_ROWS;
+  await sql`declare copied no scroll cursor for select ${columnList(columns)} from ${sql.table(name)}`.execute(
+    connection,
+  );
+  for (;;) {
+    const { rows } = await sql<Record<string, Value>>`fetch ${sql.lit(size)} from copied`.execute(connection);
+    if (rows.length > 0) yield rows.map((row) => valuesOf(row, columns));
+    if (rows.length < size) break;
+  }
+  await sql`close copied`.execute(connection);
+}
+
+/** One array for each column, so that any number of rows needs the same short statement. */
+async function insert(
+  connection: Database,
+  { name }: CopiedTable,
+  { columns, rows }: { readonly columns: readonly Column[]; readonly rows: readonly Row[] },
+): Promise<void> {
+  const arrays = columns.map(({ type }, place) => {
+    const values = rows.map((row) => storable(row[place] ?? null));
+    return sql`cast(${values} as ${sql.raw(type)}[])`;
+  });
+  await sql`insert into ${sql.table(name)} (${columnList(columns)}) overriding system value
+    select * from unnest(${sql.join(arrays)})`.execute(connection);
+}
+
+/** The pool converts text, but not within arrays. */
+function storable(value: Value): Value {
+  return typeof value === 'string' ? toStorable(value) : value;
+}
+
+async function continueCounter(connection: Database, { name, numbers }: CopiedTable): Promise<void> {
+  if (numbers === undefined) return;
+  await sql`select setval(pg_get_serial_sequence(${name}, ${numbers}), max(${sql.ref(numbers)})) from ${sql.table(name)}
+    having max(${sql.ref(numbers)}) is not null`.execute(connection);
+}
+
+function notEmpty(location: PostgresLocation): StoreError {
+  return new StoreError(
+    'copy_refused',
+    `${nameOf(location)} has tables already, and a copy never replaces a store; nothing was copied. Name another schema, or drop this one if nobody needs it`,
+  );
+}

@@ -1,0 +1,87 @@
+// Journals the entries that the lists showed: the rows of `entries`, the history of each entry.
+import { sql } from 'kysely';
+import { type Kind, KINDS } from '../core/catalog.ts';
+import { nearKey } from '../core/names.ts';
+import type { RecordedObservation } from '../core/ports.ts';
+import { type EntryKey, entryKey, holdingsOf, usageOf } from '../core/usage.ts';
+import { jsonRows } from './json-rows.ts';
+import type { Database } from './tables.ts';
+import { toIso } from './times.ts';
+
+/** What a list shows of one entry. */
+export type EntryRow = readonly [kind: Kind, id: string, name: string, unusedSince: string | null];
+
+/** The entries of all lists, with the time since which nobody has them. */
+export function entryRows({ observed, missing, takenAtMs }: RecordedObservation): EntryRow[] {
+  const used = usageOf([...observed.resources.flatMap(holdingsOf), ...missing]);
+  const takenAt = toIso(takenAtMs);
+  return KINDS.flatMap((kind) =>
+    observed[kind].map((entry): EntryRow => [
+      kind,
+      entry.id,
+      entry.name,
+      used.has(entryKey(kind, entry.id)) ? null : takenAt,
+    ]),
+  );
+}
+
+/** Uses one statement over a JSON array, because lists have thousands of entries. */
+export async function writeEntries(
+  connection: Database,
+  { runId, account, remoteAccountId, phase }: RecordedObservation,
+  entries: readonly EntryRow[],
+): Promise<void> {
+  const requested = await requestedNames(connection, account, remoteAccountId, entries);
+  const rows = jsonRows(
+    entries.map((entry) => [...entry, requested.get(entryKey(entry[0], entry[1])) ?? null]),
+  );
+  await sql`
+    insert into entries
+      (account, remote_account_id, kind, remote_id, name, first_seen_run, first_seen_after, last_seen_run, unused_since,
+        requested_name)
+    select ${account}, ${remoteAccountId ?? ''}, value ->> 0, value ->> 1, value ->> 2, ${runId},
+      ${sql.lit(phase === 'after' ? 1 : 0)}, ${runId}, value ->> 3, value ->> 4
+    from ${rows} where true
+    on conflict (account, remote_account_id, kind, remote_id) do update set
+      -- Any other name means that somebody renamed the entry.
+      requested_name = case when entries.name = excluded.name then entries.requested_name else excluded.requested_name end,
+      name = excluded.name,
+      first_seen_after = case when entries.first_seen_run is null then excluded.first_seen_after
+        else entries.first_seen_after end,
+      first_seen_run = coalesce(entries.first_seen_run, excluded.first_seen_run),
+      last_seen_run = excluded.last_seen_run,
+      unused_since = case when excluded.unused_since is not null
+        then coalesce(entries.unused_since, excluded.unused_since) end`.execute(connection);
+}
+
+/**
+ * The names that rolecall requested for entries that the service stored under a near name. The first list that shows an
+ * entry that rolecall created shows it.
+ */
+async function requestedNames(
+  connection: Database,
+  account: string,
+  remoteAccountId: string | null,
+  listed: readonly EntryRow[],
+): Promise<ReadonlyMap<EntryKey, string>> {
+  const created = await connection
+    .selectFrom('entries')
+    .select(['kind', 'remote_id', 'name', 'requested_name'])
+    .where('account', '=', account)
+    .where('remote_account_id', '=', remoteAccountId ?? '')
+    .where('last_seen_run', 'is', null)
+    .where('created_by_run', 'is not', null)
+    .execute();
+  if (created.length === 0) return new Map();
+  const names = new Map(listed.map(([kind, id, name]) => [entryKey(kind, id), name]));
+  return new Map(
+    created.flatMap((row) => {
+      const key = entryKey(row.kind, row.remote_id);
+      const name = names.get(key);
+      const requested = row.requested_name ?? row.name;
+      return name !== undefined && name !== requested && nearKey(name) === nearKey(requested)
+        ? [[key, requested] as const]
+        : [];
+    }),
+  );
+}

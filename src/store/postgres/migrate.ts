@@ -1,0 +1,73 @@
+// Brings the schema of the store to this version. Several processes may start at the same time.
+import { sql } from 'kysely';
+import { StoreError } from '../../core/errors.ts';
+import { engineOf } from '../engine.ts';
+import type { OpenOptions } from '../open-options.ts';
+import type { Database } from '../tables.ts';
+import { nameOf, type PostgresLocation } from './location.ts';
+import { MIGRATIONS } from './migrations.ts';
+
+/** Throws StoreError when the schema belongs to another program or to a newer version. */
+export async function migrate(
+  db: Database,
+  location: PostgresLocation,
+  { mustExist = false, readOnly = false }: OpenOptions,
+): Promise<void> {
+  const found = await versionOf(db, location);
+  if (found === MIGRATIONS.length) return;
+  if (found === null && (mustExist || readOnly)) {
+    const message = `there is no store in ${nameOf(location)}: no run has been made here yet`;
+    throw new StoreError('store_missing', message);
+  }
+  await db
+    .connection()
+    .execute((connection) =>
+      engineOf(db).transact(connection, MIGRATING, async () => bringUpToDate(connection, location)),
+    );
+}
+
+/** The transaction in which tables are created: one at a time in a database. */
+export const MIGRATING = { key: 'migrations', isDurable: true };
+
+/** Creates what is missing, in the transaction of the caller. */
+export async function bringUpToDate(connection: Database, location: PostgresLocation): Promise<void> {
+  const version = await versionOf(connection, location);
+  if (version === MIGRATIONS.length) return;
+  if (version === null) await createSchema(connection, location);
+  for (const step of MIGRATIONS.slice(version ?? 0)) await sql.raw(step).execute(connection);
+  await sql`update store_version set version = ${MIGRATIONS.length}`.execute(connection);
+}
+
+/** The version of the store in the schema; null when the schema is empty or missing. */
+export async function versionOf(db: Database, location: PostgresLocation): Promise<number | null> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where nspname = ${location.schema} and relkind in ('r', 'p', 'v', 'm', 'f')
+    order by relname`.execute(db);
+  const names = rows.map(({ name }) => name);
+  if (names.length === 0) return null;
+  if (!names.includes('store_version') || !names.includes('operations')) {
+    const shown = names.slice(0, 5).join(', ');
+    throw new StoreError(
+      'store_foreign',
+      `${nameOf(location)} has tables of another program (${shown}); nothing was changed. Set \`schema\` in \`store:\` to another name`,
+    );
+  }
+  const version = await sql<{ version: number }>`select version from store_version`.execute(db);
+  const stored = version.rows[0]?.version ?? 0;
+  if (stored > MIGRATIONS.length) {
+    throw new StoreError(
+      'store_newer',
+      `${nameOf(location)} was written by a newer rolecall (schema ${String(stored)}, this program knows ${String(MIGRATIONS.length)}); use that version, nothing was changed`,
+    );
+  }
+  return stored;
+}
+
+/** Creates the schema unless an administrator has created it, which a user without that right needs. */
+async function createSchema(connection: Database, { schema }: PostgresLocation): Promise<void> {
+  const { rows } = await sql`select 1 from pg_namespace where nspname = ${schema}`.execute(connection);
+  if (rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(connection);
+  await sql`create table store_version (version integer not null)`.execute(connection);
+  await sql`insert into store_version values (0)`.execute(connection);
+}

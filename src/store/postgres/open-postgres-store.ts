@@ -1,0 +1,58 @@
+// Opens the store in a schema of a PostgreSQL database: creates or migrates it first.
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import { StoreError } from '../../core/errors.ts';
+import { setEngine } from '../engine.ts';
+import type { OpenOptions } from '../open-options.ts';
+import { createStore, type OpenDatabase, type Store } from '../store.ts';
+import type { Database, Tables } from '../tables.ts';
+import { alone } from './alone.ts';
+import { nameOf, type PostgresLocation } from './location.ts';
+import { migrate } from './migrate.ts';
+import { createPool } from './pool.ts';
+import { postgresEngine } from './postgres-engine.ts';
+import { listen } from './listener.ts';
+import { toStoreError } from './postgres-errors.ts';
+import { createTurnStore } from './turn-store.ts';
+
+/** Opens or creates the store. Throws StoreError when that fails. `engine` is replaced in tests, which set the time. */
+export async function openPostgresStore(
+  location: PostgresLocation,
+  options: OpenOptions = {},
+  engine = postgresEngine(location),
+): Promise<Store> {
+  return createStore(await openPostgres(location, options, engine));
+}
+
+/** Opens the database of the store, with its tables in their present version. Throws StoreError. */
+export async function openPostgres(
+  location: PostgresLocation,
+  options: OpenOptions,
+  engine = postgresEngine(location),
+): Promise<OpenDatabase> {
+  const pool = createPool(location);
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  setEngine(db, engine);
+  try {
+    await migrate(db, location, options);
+  } catch (error) {
+    await db.destroy();
+    throw toStoreError(error, location);
+  }
+  return {
+    db,
+    assertUsable: () => undefined,
+    write: () => writeNothing(db, location),
+    // PostgreSQL checks what it reads.
+    verify: () => Promise.resolve(),
+    alone: (work) => alone(pool.single(), location.schema, work),
+    toStoreError: (error) => toStoreError(error, location),
+    turns: createTurnStore(db, async (listeners) => listen(() => pool.single(), location.schema, listeners)),
+    close: () => db.destroy(),
+  };
+}
+
+/** Fails on a standby, for a user who may only read, and where the disk is full. */
+async function writeNothing(db: Database, location: PostgresLocation): Promise<void> {
+  const { numAffectedRows } = await sql`update store_version set version = version`.execute(db);
+  if (numAffectedRows !== 1n) throw new StoreError('store_missing', `${nameOf(location)} was removed`);
+}

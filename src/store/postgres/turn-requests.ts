@@ -1,0 +1,92 @@
+// What makes accounts due in PostgreSQL besides their ticks, and what the pages show of their turns.
+import { sql } from 'kysely';
+import type { TurnStore } from '../../core/turn-store.ts';
+import type { TurnState } from '../../core/turns.ts';
+import { isLine, type LineRow, lineOf, moment, ms, notify, type TurnContext } from './turn-columns.ts';
+
+export function turnRequests({
+  db,
+  now,
+}: TurnContext): Pick<TurnStore, 'startAll' | 'sync' | 'approve' | 'recovered' | 'endBackoff'> {
+  return {
+    async startAll() {
+      await sql`
+        update turns set due_at = ${now}, requested = coalesce(requested, 'start')
+        where removed = 0 and holder is null`.execute(db);
+    },
+
+    async sync(account) {
+      const { rows } = await sql`
+        with requested as (
+          update turns set due_at = least(due_at, ${now}), requested = 'manual'
+          where account = ${account} and removed = 0 returning account)
+        select ${notify('turn')} from requested`.execute(db);
+      return rows.length > 0;
+    },
+
+    async approve(account, givenAt) {
+      const { rows } = await sql`
+        with requested as (
+          update turns set due_at = least(due_at, ${now}), requested = coalesce(requested, 'approval'),
+            approved_at = ${givenAt}
+          where account = ${account} and removed = 0 and holder is null and approved_at is distinct from ${givenAt}
+          returning account)
+        select ${notify('turn')} from requested`.execute(db);
+      return rows.length > 0;
+    },
+
+    async recovered() {
+      const { rows } = await sql<LineRow & { account: string }>`
+        select account, schedule, timezone, jitter_ms from turns join accounts on accounts.name = turns.account
+        where backoff_until > ${now} and holder is null and consecutive_failures = 0`.execute(db);
+      return rows.map(({ account, ...line }) => ({ account, line: lineOf(line) }));
+    },
+
+    async endBackoff(account, line, next) {
+      await sql`
+        update turns set backoff_until = null, due_at = least(due_at, ${moment(next.dueMs)}),
+          tick_at = least(tick_at, ${moment(next.tickMs)})
+        where account = ${account} and removed = 0 and holder is null and backoff_until is not null
+          and ${isLine(line)}`.execute(db);
+    },
+  };
+}
+
+interface StateRow {
+  readonly account: string;
+  readonly activity: TurnState['activity'];
+  readonly due_ms: number | null;
+  readonly backoff_ms: number | null;
+}
+
+export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' | 'active' | 'nextRuns'> {
+  const activity = sql`case when holder is not null then 'running' when due_at <= ${now} then 'queued' else 'idle' end`;
+  return {
+    async states(accounts) {
+      const { rows } = await sql<StateRow>`
+        select account, ${activity} as activity, ${ms(sql`due_at`)} as due_ms,
+          case when backoff_until > ${now} then ${ms(sql`backoff_until`)} end as backoff_ms
+        from turns where account = any (${[...accounts]}::text[]) and removed = 0`.execute(db);
+      return new Map(
+        rows.map(({ account, ...row }) => [
+          account,
+          { activity: row.activity, nextRunMs: row.due_ms, backoffUntilMs: row.backoff_ms },
+        ]),
+      );
+    },
+
+    async active() {
+      const { rows } = await sql<{ account: string; activity: 'running' | 'queued' }>`
+        select account, ${activity} as activity from turns
+        where removed = 0 and (holder is not null or due_at <= ${now})`.execute(db);
+      return new Map(rows.map((row) => [row.account, row.activity]));
+    },
+
+    async nextRuns() {
+      const { rows } = await sql<{ account: string; due_ms: number }>`
+        select account, ${ms(sql`due_at`)} as due_ms from turns
+        where removed = 0 and due_at is not null`.execute(db);
+      return new Map(rows.map((row) => [row.account, row.due_ms]));
+    },
+  };
+}

@@ -1,0 +1,113 @@
+// The program with its store in PostgreSQL: the same commands, and no password in any output.
+import { existsSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { freshPostgres, hasPostgres, ownPostgres, queryPostgres } from '../support/postgres.ts';
+import { type Scene, scene } from '../support/scene.ts';
+
+describe.skipIf(!hasPostgres)('a store in PostgreSQL', () => {
+  test('serves the commands as a file does, and creates no file', async () => {
+    const on = await scene({ store: 'postgres', file: 'skills: [Go, TypeScript]', isFresh: true });
+    const { result, run } = await on.apply();
+    expect([result.status, run.status]).toEqual([0, 'converged']);
+    expect(on.writes()).toEqual(['POST Go', 'POST TypeScript']);
+    const again = await on.plan();
+    expect(again.plan.summary).toMatchObject({ create: 0, delete: 0 });
+    expect((await on.run(['history', '--limit', '1'])).stdout).toContain('acme');
+    expect((await on.run(['show', run.id])).stdout).toContain('TypeScript');
+    expect((await on.run(['who', 'Go'])).status).toBe(0);
+    expect((await on.run(['pause', 'acme'])).status).toBe(0);
+    expect((await on.run(['status'])).stdout).toContain('paused');
+    const doctor = await on.run(['doctor']);
+    expect([doctor.status, doctor.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /store PostgreSQL \S+\/test_\S+, schema test_\d+[^]*readable, writable and not damaged/u,
+      ),
+    ]);
+    expect(existsSync(`${on.folder}/data`)).toBe(false);
+  });
+
+  test('is backed up by pg_dump, whose command `backup` names without the password', async () => {
+    const on = await scene({ store: 'postgres' });
+    const env = { ROLECALL_DATABASE_URL: 'postgres://me:s3cr3t@db.example.com/a?sslmode=verify-full' };
+    const { status, stdout, stderr } = await on.run(['backup', "it's.dump"], { env });
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/the store is in PostgreSQL, and nothing was copied; /u);
+    expect(stderr).toMatch(
+      /pg_dump --schema=test_\d+ --format=custom --file='it'\\''s\.dump' 'postgres:\/\/me@db\.example\.com\/a\?sslmode=verify-full'$/mu,
+    );
+    expect(stderr).not.toContain('s3cr3t');
+  });
+
+  test('is an error of each command, without its password, when the database refuses or does not answer', async () => {
+    const cluster = await ownPostgres();
+    await queryPostgres(cluster.url, 'create role reader login');
+    const on = await scene({ store: 'postgres', file: 'skills: [Go]' });
+    const refused = cluster.url.replace('user=rolecall', 'user=reader&password=s3cr3t');
+    for (const [url, why] of [
+      [refused, /cannot be written by this user; check its role and its grants/u],
+      [
+        refused.replace('/postgres?', '/nowhere?'),
+        /nowhere, schema \S+: the database does not exist; create it/u,
+      ],
+      [`${refused}&sslmode=require`, /the server does not offer TLS; turn it on there/u],
+      [
+        `${refused}&sslmode=verify-full&sslrootcert=/nowhere`,
+        /a certificate file in its address cannot be read/u,
+      ],
+      [refused.replace(cluster.socket, '/nowhere'), /ENOENT|not reachable|cannot be reached|connect/u],
+    ] as const) {
+      const { status, stderr, stdout } = await on.run(['plan'], { env: { ROLECALL_DATABASE_URL: url } });
+      expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(why)]);
+      expect(stdout + stderr).not.toContain('s3cr3t');
+    }
+    expect(on.writes()).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasPostgres)('copy-store', () => {
+  test('moves a store to PostgreSQL and back, with the same answers before and after', async () => {
+    const on = await scene({ file: 'skills: [Go]', skills: [{ id: '1', name: 'Perl' }] });
+    await on.plan();
+    await on.apply();
+    const before = await answers(on);
+    const { url, schema } = await freshPostgres();
+    const env = { ROLECALL_DATABASE_URL: url };
+    const there = await on.run(
+      ['copy-store', 'data/rolecall.db', 'env:ROLECALL_DATABASE_URL', '--to-schema', schema],
+      { env },
+    );
+    expect(there).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(
+        /^copied and verified 3 runs, \d+ rows in 13 tables, from \S+\/data\/rolecall\.db to PostgreSQL \S+, schema \S+\n$/u,
+      ),
+    });
+    on.serve({}, '', `{ postgres: { url: { env: ROLECALL_DATABASE_URL }, schema: ${schema} } }`);
+    expect(await answers(on, env)).toEqual(before);
+    const again = await on.run(['copy-store', 'data/rolecall.db', url, '--to-schema', schema]);
+    expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('nothing was copied')]);
+    expect((await on.run(['copy-store', url, 'back.db', '--from-schema', schema])).status).toBe(0);
+    on.serve({}, '', '../back.db');
+    expect(await answers(on)).toEqual(before);
+  });
+
+  test('warns about a password in its arguments and does not repeat it', async () => {
+    const on = await scene();
+    const address = 'postgres://me:s3cr3t@127.0.0.1:1/a';
+    const { status, stderr, stdout } = await on.run(['copy-store', address, 'b.db']);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(
+      /other users of this machine can see the password[^]*127\.0\.0\.1:1\/a, schema rolecall: /u,
+    );
+    expect(stderr).not.toContain('s3cr3t');
+  });
+});
+
+async function answers(on: Scene, env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+  const commands = [['history'], ['show', 'last'], ['who', 'Perl'], ['snapshots'], ['usage']];
+  const found = [];
+  for (const command of commands)
+    found.push((await on.run([...command, '--format', 'json'], { env })).stdout);
+  return found;
+}

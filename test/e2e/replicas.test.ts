@@ -1,0 +1,124 @@
+// Several daemons on one PostgreSQL store: which of them runs an account, and what happens when one of them is lost.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Daemon, EVERY_SECOND, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { commitAll, git } from '../support/git.ts';
+import { hasPostgres } from '../support/postgres.ts';
+import { scene, type Scene } from '../support/scene.ts';
+import { until } from '../support/workspace.ts';
+
+const LEASE_MS = 2500;
+const ACCOUNTS = ['beta', 'gamma', 'delta'] as const;
+
+interface ReplicaJson {
+  readonly id: string;
+  readonly alive: boolean;
+}
+
+async function replicaScene(schedule: string): Promise<Scene> {
+  const on = await scene({
+    store: 'postgres',
+    file: 'mode: apply\nskills: [Go]',
+    others: ACCOUNTS.map((name) => ({ name, token: `token-of-${name}`, resources: [{ id: 'someone' }] })),
+    settings: { latencyMs: 10 },
+  });
+  on.serve(
+    {},
+    `${WITH_TOKEN}\ndaemon: { lease: ${LEASE_MS}ms, maxRuns: 4 }\ndefaults: { mode: apply, schedule: ${schedule}, jitter: 0s }`,
+  );
+  for (const name of ACCOUNTS) on.configure('skills: [Go]', name);
+  return on;
+}
+
+async function replicasOf(daemon: Daemon): Promise<readonly ReplicaJson[]> {
+  return (await daemon.api<{ replicas: readonly ReplicaJson[] }>('replicas')).body.replicas;
+}
+
+describe.skipIf(!hasPostgres)('several replicas', () => {
+  test('share the accounts, and replace one that is killed or suspended', { timeout: 90_000 }, async () => {
+    const on = await replicaScene(EVERY_SECOND);
+    const first = await startDaemon(on);
+    const second = await startDaemon(on);
+    const runs = (daemon: Daemon): number => daemon.events('run_ended').length;
+    await until('both run accounts', () => runs(first) > 3 && runs(second) > 3);
+    expect((await replicasOf(first)).filter(({ alive }) => alive)).toHaveLength(2);
+
+    first.process.kill('SIGSTOP');
+    const suspended = Date.now();
+    const [id] = second.events('replica_registered');
+    await until(
+      'its turns are freed',
+      () => second.events('turns_freed').length > 0 || Date.now() - suspended > 3 * LEASE_MS,
+    );
+    const before = runs(second);
+    await until('the other replica runs every account', () => runs(second) > before + 8);
+    first.process.kill('SIGCONT');
+    await until('it continues under another id', () => first.events('replica_registered').length === 2);
+    const resumed = runs(first);
+    await until('it runs accounts again', () => runs(first) > resumed + 2);
+    expect(id).toBeDefined();
+
+    second.process.kill('SIGKILL');
+    await second.ended;
+    const killed = runs(first);
+    await until('the remaining replica runs every account', () => runs(first) > killed + 8);
+    await until('the killed one is removed', async () => (await replicasOf(first)).length === 1);
+    expect(on.writes().toSorted()).toEqual(['POST Go', 'POST Go', 'POST Go', 'POST Go']);
+    await first.stop();
+  });
+
+  test('run what a newer commit changed only where that commit is', { timeout: 90_000 }, async () => {
+    const on = await replicaScene('"*/2 * * * * *"');
+    const older = join(on.folder, 'older');
+    git(on.folder, ['init', '--quiet']);
+    commitAll(on.folder, 'First');
+    git(on.folder, ['clone', '--quiet', '.', older]);
+    const inOlder: Scene['start'] = (args, given) =>
+      on.start(['--config', join(older, 'config/rolecall.yaml'), ...args], { ...given, withoutConfig: true });
+    const behind = await startDaemon({ start: inOlder });
+    await until('it runs every account', () => ACCOUNTS.every((name) => behind.runsEnded(name) > 0));
+
+    on.configure('mode: plan\nskills: [Go]', 'beta');
+    on.configure('skills: [Go, Rust]', 'gamma');
+    rmSync(join(on.folder, 'config/accounts/delta.yaml'));
+    git(on.folder, ['add', '--all', 'config']);
+    git(on.folder, ['commit', '--quiet', '-m', 'Second'], '2026-01-02T00:00:00Z');
+    const newer = await startDaemon(on);
+    await until('the older one reports that it waits', () => behind.events('configuration_older').length > 0);
+    await until('the newer one runs what changed', () =>
+      ['beta', 'gamma'].every((name) => newer.runsEnded(name) > 0),
+    );
+    const changed = ['beta', 'gamma', 'delta'] as const;
+    const before = changed.map((name) => behind.runsEnded(name));
+    const unchanged = behind.runsEnded('acme');
+    await until('it still runs what did not change', () => behind.runsEnded('acme') > unchanged + 1);
+    await until(
+      'the newer one runs the changed accounts again',
+      () => newer.runsEnded('beta', 'planned') > 2,
+    );
+    expect(changed.map((name) => behind.runsEnded(name))).toEqual(before);
+    expect(newer.runsEnded('delta')).toBe(0);
+    expect((await behind.api('accounts/delta/sync', {})).status).toBe(404);
+    for (const daemon of [behind, newer]) await daemon.stop();
+  });
+
+  test('run a synced account once, whichever of them receives the request', async () => {
+    const on = await replicaScene(ONCE_A_YEAR);
+    const daemons = [await startDaemon(on), await startDaemon(on)];
+    const manual = (): number =>
+      daemons
+        .flatMap((each) => each.events('run_ended', 'beta'))
+        .filter(({ trigger }) => trigger === 'manual').length;
+    await until(
+      'the first runs have ended',
+      () => daemons.flatMap((each) => each.events('run_ended')).length === 4,
+    );
+    for (const [index, daemon] of daemons.entries()) {
+      expect((await daemon.api('accounts/beta/sync', {})).status).toBe(202);
+      await until('it has run', () => manual() === index + 1);
+    }
+    for (const daemon of daemons) await daemon.stop();
+    expect(manual()).toBe(2);
+  });
+});

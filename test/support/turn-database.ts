@@ -1,0 +1,39 @@
+// The turns on PostgreSQL for tests: a schema of their own, with a clock that the test sets.
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import { onTestFinished } from 'vitest';
+import type { TurnStore } from '../../src/core/turn-store.ts';
+import { createTurnStore } from '../../src/store/postgres/turn-store.ts';
+import { TURN_TABLES } from '../../src/store/postgres/turn-tables.ts';
+import type { Tables } from '../../src/store/tables.ts';
+import { freshPostgres } from './postgres.ts';
+
+export interface TurnDatabase {
+  readonly store: TurnStore;
+  query<T>(statement: string): Promise<readonly T[]>;
+  /** Sets the clock; it stands still in between. */
+  setClock(epochMs: number): Promise<void>;
+}
+
+/** The columns of the other tables that the turns read. */
+const OTHERS = `
+  create table accounts (name text primary key, consecutive_failures integer not null default 0);
+  create table runs (id text, account text, status text, mode text, trigger text);
+  create table clock (now timestamptz not null);
+  insert into clock values (now());
+`;
+
+export async function turnDatabase(): Promise<TurnDatabase> {
+  const { url, schema } = await freshPostgres();
+  const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${schema}` });
+  await pool.query(`create schema ${schema}; ${TURN_TABLES} ${OTHERS}`);
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  onTestFinished(() => db.destroy());
+  return {
+    store: createTurnStore(db, async () => async () => undefined, sql`(select now from clock)`),
+    query: async <T>(statement: string) => (await sql.raw<T>(statement).execute(db)).rows,
+    async setClock(epochMs) {
+      await sql`update clock set now = to_timestamp(${epochMs}::float8 / 1000)`.execute(db);
+    },
+  };
+}

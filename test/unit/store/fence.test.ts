@@ -1,0 +1,97 @@
+// A run whose lock another run has taken writes nothing more, whichever method of the journal it calls.
+import { expect, it } from 'vitest';
+import { entryKey } from '../../../src/core/usage.ts';
+import { plan } from '../core/builders.ts';
+import type { Fixture } from './fixture.ts';
+import { BASE, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
+
+const TABLES = [
+  'accounts',
+  'runs',
+  'operations',
+  'plan_bodies',
+  'snapshots',
+  'snapshot_bodies',
+  'entries',
+  'missing_holdings',
+  'locks',
+];
+
+const contentOf = (store: Fixture) =>
+  TABLES.map((table) => store.rows(`select * from ${table} order by 1, 2`));
+
+/** A run that has lost its lock, after a run that left a create and a delete with an unknown outcome. */
+async function replaced() {
+  const store = await fixture();
+  const before = await store.take(runId(1));
+  const old = await store.begin(1);
+  await store.journal.addOperations(old, [operation(), operation({ action: 'delete', remoteId: 'a' })]);
+  const unknown = [1, 2].map((seq) => result(seq, { status: 'unknown' }));
+  await store.journal.commitOperations(old, before, [], unknown);
+  await store.end(old, 'partial');
+  const lease = await store.take(runId(2));
+  const id = await store.begin(2);
+  await store.journal.addOperations(id, [operation()]);
+  await store.take(runId(3), T0 + 31_000);
+  store.execute("update accounts set approved_digest = 'sha256:d', approved_at = '2026-03-10T12:00:00.000Z'");
+  const [create] = await store.journal.unsettledCreates('acme', '42');
+  if (create === undefined) throw new Error('no create is unsettled');
+  return { store, id, lease, create };
+}
+
+/** Calls every method with which a run writes. Returns the code of its error, or what it resolves with. */
+async function writeAll({ store, id, lease, create }: Awaited<ReturnType<typeof replaced>>) {
+  const { journal } = store;
+  const owner = { account: 'acme', remoteAccountId: '42' };
+  const applied = { runId: id, remoteAccountId: '42', named: [entryKey('skill', 'a')], commit: null };
+  const claim = { runId: id, account: 'acme', baseUrl: BASE, remoteAccountId: '43', configured: new Set('') };
+  const calls: Record<string, () => Promise<unknown>> = {
+    claimToken: () => journal.claimToken(lease, 'digest'),
+    claimRemoteAccount: () => journal.claimRemoteAccount(claim),
+    recordObservation: () => store.record(id, { skill: [listed('a', 'A')] }),
+    settleCreate: () => journal.settleCreate(create, listed('s1', 'New'), id, T0),
+    settleDeletes: () => journal.settleDeletes(owner, new Set(), { runId: id, nowMs: T0, openSinceMs: T0 }),
+    takeApproval: () => journal.takeApproval({ id, account: 'acme', byHand: true }, 'sha256:d', T0),
+    recordPlan: () => journal.recordPlan(id, plan({ skills: ['Go'] })),
+    addOperations: () => journal.addOperations(id, [operation({ name: 'Late' })]),
+    commitOperations: () => journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []),
+    rememberApplied: () => journal.rememberApplied(lease, applied),
+    endRun: () => store.end(id),
+  };
+  const answers: Record<string, unknown> = {};
+  for (const [name, call] of Object.entries(calls)) {
+    answers[name] = await call().catch((error: unknown) => (error as { code?: string }).code);
+  }
+  return answers;
+}
+
+const REFUSED = {
+  // It writes to the lock of its own run, which no longer exists.
+  claimToken: null,
+  claimRemoteAccount: 'lock_lost',
+  recordObservation: 'lock_lost',
+  settleCreate: 'lock_lost',
+  settleDeletes: 'lock_lost',
+  takeApproval: 'lock_lost',
+  recordPlan: 'lock_lost',
+  addOperations: 'lock_lost',
+  commitOperations: 'lock_lost',
+  rememberApplied: 'lock_lost',
+  endRun: false,
+};
+
+it('a run that was interrupted by the next holder of its lock writes nothing', async () => {
+  const made = await replaced();
+  const before = contentOf(made.store);
+  expect(await writeAll(made)).toEqual(REFUSED);
+  expect(contentOf(made.store)).toEqual(before);
+});
+
+it('a run whose lock was taken, and that is not yet marked as interrupted, writes nothing', async () => {
+  const made = await replaced();
+  made.store.execute("update runs set status = 'running', finished_at = null where id = ?", made.id);
+  made.store.execute("update operations set status = 'pending' where run_id = ?", made.id);
+  const before = contentOf(made.store);
+  expect(await writeAll(made)).toEqual(REFUSED);
+  expect(contentOf(made.store)).toEqual(before);
+});

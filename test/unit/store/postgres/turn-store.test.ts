@@ -1,0 +1,219 @@
+// The turns of several replicas in PostgreSQL, one step at a time.
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ClaimedTurn, DueSchedule, TurnStore } from '../../../../src/core/turn-store.ts';
+import { hasPostgres } from '../../../support/postgres.ts';
+import { type TurnDatabase, turnDatabase } from '../../../support/turn-database.ts';
+
+const START = Date.UTC(2026, 0, 5, 10);
+const MINUTE = 60_000;
+const LEASE = 10 * MINUTE;
+const ALL = { most: 100, except: [] };
+
+function schedule(name: string, parts: Partial<DueSchedule> = {}): DueSchedule {
+  return {
+    name,
+    lane: 'https://eu',
+    schedule: '* * * * *',
+    timezone: 'Etc/UTC',
+    jitterMs: 0,
+    revision: name,
+    digest: name,
+    isBroken: false,
+    dueMs: START + MINUTE,
+    tickMs: START + MINUTE,
+    backoffUntilMs: null,
+    ...parts,
+  };
+}
+
+describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
+  let database: TurnDatabase;
+  let store: TurnStore;
+
+  beforeEach(async () => {
+    database = await turnDatabase();
+    ({ store } = database);
+    await database.setClock(START);
+  });
+
+  async function claim(id: string, generation = 1, room = 9): Promise<readonly ClaimedTurn[]> {
+    return (await store.claim(id, generation, [{ lane: 'https://eu', room }], ALL)).turns;
+  }
+
+  const names = (turns: readonly ClaimedTurn[]): string[] => turns.map(({ account }) => account);
+  const next = (minutes: number) => {
+    const ms = START + minutes * MINUTE;
+    return { dueMs: ms, tickMs: ms, backoffUntilMs: null };
+  };
+
+  it('gives each due account to one replica, the longest due first', async () => {
+    await store.register('one', '1', LEASE);
+    await store.register('two', '1', LEASE);
+    await store.update(1, false, [
+      schedule('a', { dueMs: START + 3000 }),
+      schedule('b', { dueMs: START + 1000 }),
+      schedule('c', { dueMs: START + 2000 }),
+      schedule('other', { lane: 'https://us', dueMs: START }),
+    ]);
+    expect(await claim('one')).toEqual([]);
+    expect((await store.claim('one', 1, [{ lane: 'https://eu', room: 1 }], ALL)).nextDueMs).toBe(
+      START + 1000,
+    );
+    await database.setClock(START + 5000);
+    expect(names(await claim('one', 1, 2)).toSorted()).toEqual(['b', 'c']);
+    expect(names(await claim('two'))).toEqual(['a']);
+    expect(names(await claim('one'))).toEqual([]);
+  });
+
+  it('runs a synced account exactly once more after its run', async () => {
+    await store.register('one', '1', LEASE);
+    await store.update(1, false, [schedule('a')]);
+    await database.setClock(START + MINUTE);
+    const [first] = await claim('one');
+    if (first === undefined) throw new Error('nothing was claimed');
+    expect(first).toMatchObject({ requested: null, tickMs: START + MINUTE, lastTickMs: START + MINUTE });
+    expect([await store.sync('a'), await store.sync('a'), await store.sync('unknown')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(await claim('one')).toEqual([]);
+    expect(await store.end('one', first, next(2))).toBeNull();
+    const [second] = await claim('one');
+    expect(second).toMatchObject({ requested: 'manual', tickMs: START + 2 * MINUTE });
+    if (second === undefined) throw new Error('nothing was claimed');
+    await store.end('one', second, next(2));
+    expect(await claim('one')).toEqual([]);
+    expect((await store.states(['a'])).get('a')?.nextRunMs).toBe(START + 2 * MINUTE);
+  });
+
+  it('frees the accounts of a claim whose answer was lost', async () => {
+    await store.register('one', '1', LEASE);
+    await store.update(1, false, [schedule('a'), schedule('b')]);
+    await database.setClock(START + MINUTE);
+    await claim('one');
+    await store.releaseOthers('one', ['b']);
+    const [again, ...others] = await claim('one');
+    expect(again).toMatchObject({ account: 'a', requested: null, tickMs: START + MINUTE });
+    expect(others).toEqual([]);
+  });
+
+  it('returns the new schedule when it changed during the run', async () => {
+    await store.register('one', '1', LEASE);
+    await store.update(1, false, [schedule('a')]);
+    await database.setClock(START + MINUTE);
+    const [turn] = await claim('one');
+    if (turn === undefined) throw new Error('nothing was claimed');
+    await store.update(1, false, [schedule('a', { schedule: '*/5 * * * *', digest: 'changed' })]);
+    const line = await store.end('one', turn, next(2));
+    expect(line?.schedule).toBe('*/5 * * * *');
+    if (line === null) return;
+    expect(await store.end('one', { ...turn, line }, next(5))).toBeNull();
+    expect((await store.states(['a'])).get('a')?.nextRunMs).toBe(START + 5 * MINUTE);
+  });
+
+  it('accepts nothing from a replica that was declared dead', async () => {
+    await store.register('one', '1', LEASE);
+    await store.register('two', '1', LEASE);
+    await store.update(1, false, [schedule('a')]);
+    await database.setClock(START + MINUTE);
+    const [turn] = await claim('one');
+    if (turn === undefined) throw new Error('nothing was claimed');
+    await store.beat('two', LEASE, { generation: 1, commit: null });
+    expect(await store.reap()).toEqual([]);
+    expect(await store.isCurrent('one', turn, 1)).toBe(true);
+    expect(await store.isCurrent('one', turn, 0)).toBe(false);
+    await database.setClock(START + LEASE);
+    expect(await store.isCurrent('one', turn, 1)).toBe(false);
+    await store.beat('two', LEASE, { generation: 1, commit: null });
+    expect(await store.reap()).toEqual(['a']);
+    expect(await store.beat('one', LEASE, { generation: 1, commit: null })).toBeNull();
+    expect(await claim('one')).toEqual([]);
+    const [again] = await claim('two');
+    expect(again).toMatchObject({ account: 'a', requested: 'start' });
+    expect(again?.epoch).not.toBe(turn.epoch);
+    await store.end('one', turn, next(9));
+    await store.release('one', turn, 'interrupted');
+    expect((await store.states(['a'])).get('a')?.activity).toBe('running');
+    expect((await store.replicas('two')).map(({ id, isSelf }) => [id, isSelf])).toEqual([['two', true]]);
+  });
+
+  it('keeps what a newer commit changed from an older replica', async () => {
+    await store.register('old', '1', LEASE);
+    await store.register('new', '1', LEASE);
+    await store.update(1, false, [schedule('a'), schedule('b'), schedule('c')]);
+    await store.update(2, false, [
+      schedule('a', { schedule: '0 * * * *', digest: 'newer' }),
+      schedule('b'),
+      schedule('d'),
+    ]);
+    await store.update(1, false, [schedule('a'), schedule('b'), schedule('c')]);
+    expect(await database.query('select account, schedule, removed from turns order by account')).toEqual([
+      { account: 'a', schedule: '0 * * * *', removed: 0 },
+      { account: 'b', schedule: '* * * * *', removed: 0 },
+      { account: 'c', schedule: '* * * * *', removed: 1 },
+      { account: 'd', schedule: '* * * * *', removed: 0 },
+    ]);
+    expect(await store.waitingForNewer(1)).toBe(2);
+    await database.setClock(START + MINUTE);
+    expect(names(await claim('old', 1))).toEqual(['b']);
+    expect(names(await claim('new', 2)).toSorted()).toEqual(['a', 'd']);
+  });
+
+  it('keeps settings that were read before they were committed from an older replica', async () => {
+    await store.update(1, false, [schedule('a')]);
+    await store.update(1, true, [schedule('a', { digest: 'changed' })]);
+    await store.update(2, false, [schedule('a', { digest: 'changed' })]);
+    await store.update(1, false, [schedule('a')]);
+    expect(await database.query('select config_digest, config_gen::int as gen from turns')).toEqual([
+      { config_digest: 'changed', gen: 2 },
+    ]);
+  });
+
+  it('keeps the last good schedule of an account whose file is invalid', async () => {
+    await store.update(1, false, [schedule('a')]);
+    await store.update(2, false, [
+      schedule('a', { isBroken: true, schedule: '*/15 * * * *', digest: 'x', lane: '' }),
+    ]);
+    expect(await database.query('select lane, schedule, config_gen::int as gen from turns')).toEqual([
+      { lane: 'https://eu', schedule: '* * * * *', gen: 2 },
+    ]);
+  });
+
+  it('lets a replica run accounts only when every other one knows of it', async () => {
+    expect(await store.register('one', '1', LEASE)).toMatchObject({ replicas: 1, isKnown: true });
+    await database.setClock(START + 1);
+    expect(await store.register('two', '1', LEASE)).toMatchObject({ replicas: 2, isKnown: false });
+    await store.beat('one', LEASE, { generation: 1, commit: 'c' });
+    expect(await store.beat('two', LEASE, { generation: 1, commit: 'd' })).toMatchObject({ isKnown: true });
+    expect([await store.isCommitOfAll('two', 'c'), await store.isCommitOfAll('two', 'd')]).toEqual([
+      true,
+      false,
+    ]);
+    await store.retire('one');
+    expect(await store.beat('two', LEASE, { generation: 1, commit: 'd' })).toMatchObject({ replicas: 1 });
+  });
+
+  it('starts one run for each approval', async () => {
+    await store.register('one', '1', LEASE);
+    await store.update(1, false, [schedule('a')]);
+    expect(await store.approve('a', 'now')).toBe(true);
+    expect(await store.approve('a', 'now')).toBe(false);
+    const [turn] = await claim('one');
+    expect(turn).toMatchObject({ requested: 'approval' });
+    if (turn === undefined) return;
+    expect(await store.approve('a', 'later')).toBe(false);
+    await store.end('one', turn, next(1));
+    expect(await store.approve('a', 'later')).toBe(true);
+  });
+
+  it('adds a generation of the configuration only after the newest', async () => {
+    expect(await store.addGeneration(0, { commit: 'a', committedAt: 'x' })).toBe(true);
+    expect(await store.addGeneration(0, { commit: 'b', committedAt: 'x' })).toBe(false);
+    expect(await store.addGeneration(1, { commit: 'b', committedAt: 'y' })).toBe(true);
+    expect((await store.generations()).map(({ gen, commit }) => [gen, commit])).toEqual([
+      [2, 'b'],
+      [1, 'a'],
+    ]);
+  });
+});
