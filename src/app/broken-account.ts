@@ -3,7 +3,7 @@ import { ConfigError, type ConfigIssue } from '../core/errors.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
 import type { ConfigCommit } from '../core/settings.ts';
 import type { DryRunDeps } from './request.ts';
-import { describeFailure, endRun, type RunResult } from './run-result.ts';
+import { describeFailure, type RunResult } from './run-result.ts';
 
 interface BrokenAccount {
   readonly account: string;
@@ -20,16 +20,8 @@ export async function journalBrokenAccount(
   deps: DryRunDeps,
 ): Promise<RunResult> {
   const runId = deps.newRunId();
-  await deps.journal.beginRun({
-    id: runId,
-    account,
-    trigger,
-    mode,
-    startedAtMs: deps.clock.nowMs(),
-    configDigest: null,
-    configCommit: commit,
-  });
-  const error = describeFailure(new ConfigError(issues));
-  const traffic = { requests: 0, retries: 0 };
-  return await endRun({ runId, deps }, { status: 'failed', plan: null, traffic, error });
+  const failure = describeFailure(new ConfigError(issues));
+  const run = { id: runId, account, trigger, mode, startedAtMs: deps.clock.nowMs() };
+  await deps.journal.recordFailedRun({ ...run, configDigest: null, configCommit: commit }, failure);
+  return { runId, status: 'failed', plan: null, failure };
 }

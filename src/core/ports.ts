@@ -206,6 +206,8 @@ export interface Journal {
   ): Promise<number>;
 
   beginRun(run: NewRun): Promise<void>;
+  /** Journals a run that failed before it could begin. It needs no lock: another run of the account may hold it. */
+  recordFailedRun(run: NewRun, failure: { readonly code: string; readonly message: string }): Promise<void>;
   /** Removes a run that has journaled nothing, because a separate process makes it from the beginning. */
   forgetRun(runId: string): Promise<void>;
   /**

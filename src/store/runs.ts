@@ -1,12 +1,12 @@
 // The journal of runs, from their beginning to their end.
-import { sql } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import { cutSubject } from '../core/commit-subject.ts';
-import type { Journal, RunEnd } from '../core/ports.ts';
+import type { Journal, NewRun, RunEnd } from '../core/ports.ts';
 import { affectedPeople, type Plan } from '../core/plan.ts';
 import { sha256 } from '../platform/digest.ts';
 import { compressJson } from './compressed-json.ts';
 import { NOTHING_APPROVED, NOTHING_PENDING } from './account-state.ts';
-import type { Database } from './tables.ts';
+import type { Database, RunsTable } from './tables.ts';
 import { durably, immediately } from './transactions.ts';
 import { HOST } from './process-identity.ts';
 import { brokenRuns, interruptRuns, isOwnRun, requireOwnRun } from './locks.ts';
@@ -18,34 +18,29 @@ export function runsJournal(
   db: Database,
 ): Pick<
   Journal,
-  'beginRun' | 'forgetRun' | 'recordPlan' | 'endRun' | 'hasScheduledRun' | 'interruptBrokenRuns'
+  | 'beginRun'
+  | 'recordFailedRun'
+  | 'forgetRun'
+  | 'recordPlan'
+  | 'endRun'
+  | 'hasScheduledRun'
+  | 'interruptBrokenRuns'
 > {
   return {
     async beginRun(run) {
-      await interruptRuns(db, await brokenRuns(db, run.account, false, run.startedAtMs), run.startedAtMs);
+      await endBrokenRuns(db, run);
+      await immediately(db, run.account, (connection) => insertRun(connection, run, { status: 'running' }));
+    },
+
+    async recordFailedRun(run, { code, message }) {
+      await endBrokenRuns(db, run);
       await immediately(db, run.account, async (connection) => {
+        const finished_at = toIso(run.startedAtMs);
+        await insertRun(connection, run, { status: 'failed', finished_at, error_code: code, error: message });
         await connection
-          .insertInto('accounts')
-          .values({ name: run.account, last_run_id: run.id })
-          .onConflict((conflict) => conflict.column('name').doUpdateSet({ last_run_id: run.id }))
-          .execute();
-        await connection
-          .insertInto('runs')
-          .values({
-            id: run.id,
-            account: run.account,
-            trigger: run.trigger,
-            mode: run.mode,
-            status: 'running',
-            started_at: toIso(run.startedAtMs),
-            config_digest: run.configDigest,
-            config_commit: run.configCommit?.sha ?? null,
-            config_dirty: run.configCommit === null ? null : Number(run.configCommit.dirty),
-            config_authored_at: run.configCommit?.authoredAt ?? null,
-            config_subject: run.configCommit === null ? null : cutSubject(run.configCommit.subject),
-            holder_host: HOST,
-            holder_pid: process.pid,
-          })
+          .updateTable('accounts')
+          .set((eb) => ({ consecutive_failures: eb('consecutive_failures', '+', 1) }))
+          .where('name', '=', run.account)
           .execute();
       });
     },
@@ -128,8 +123,8 @@ export function runsJournal(
       // Before the transaction of the run, because the operations of a large run take a second.
       await endOperations(db, runId, end.finishedAtMs);
       const remaining = await remainingColumns(db, runId);
-      return await commit(db, runId, async (connection) => {
-        // A run that another process has ended keeps its result, and one whose lock was lost is ended by the new holder.
+      const isEnded = await commit(db, runId, async (connection) => {
+        // A run that another process has ended keeps its result.
         if (!(await isOwnRun(connection, runId))) return false;
         await connection
           .updateTable('runs')
@@ -164,8 +159,45 @@ export function runsJournal(
           .execute();
         return true;
       });
+      return isEnded;
     },
   };
+}
+
+/** Ends the runs of processes that are dead. */
+async function endBrokenRuns(db: Database, { account, startedAtMs }: NewRun): Promise<void> {
+  await interruptRuns(db, await brokenRuns(db, account, false, startedAtMs), startedAtMs);
+}
+
+/** Inserts a run as the latest one of its account. */
+async function insertRun(
+  connection: Database,
+  { id, account, trigger, mode, startedAtMs, configDigest, configCommit }: NewRun,
+  ending: Pick<Insertable<RunsTable>, 'status' | 'finished_at' | 'error_code' | 'error'>,
+): Promise<void> {
+  await connection
+    .insertInto('accounts')
+    .values({ name: account, last_run_id: id })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ last_run_id: id }))
+    .execute();
+  await connection
+    .insertInto('runs')
+    .values({
+      id,
+      account,
+      trigger,
+      mode,
+      started_at: toIso(startedAtMs),
+      config_digest: configDigest,
+      config_commit: configCommit?.sha ?? null,
+      config_dirty: configCommit === null ? null : Number(configCommit.dirty),
+      config_authored_at: configCommit?.authoredAt ?? null,
+      config_subject: configCommit === null ? null : cutSubject(configCommit.subject),
+      holder_host: HOST,
+      holder_pid: process.pid,
+      ...ending,
+    })
+    .execute();
 }
 
 const FAILURES: readonly RunEnd['status'][] = ['failed', 'partial'];

@@ -56,7 +56,6 @@ async function writeAll({ store, id, lease, create }: Awaited<ReturnType<typeof 
     addOperations: () => journal.addOperations(id, [operation({ name: 'Late' })]),
     commitOperations: () => journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []),
     rememberApplied: () => journal.rememberApplied(lease, applied),
-    endRun: () => store.end(id),
   };
   const answers: Record<string, unknown> = {};
   for (const [name, call] of Object.entries(calls)) {
@@ -77,13 +76,13 @@ const REFUSED = {
   addOperations: 'lock_lost',
   commitOperations: 'lock_lost',
   rememberApplied: 'lock_lost',
-  endRun: false,
 };
 
 it('a run that was interrupted by the next holder of its lock writes nothing', async () => {
   const made = await replaced();
   const before = contentOf(made.store);
   expect(await writeAll(made)).toEqual(REFUSED);
+  expect(await made.store.end(made.id)).toBe(false);
   expect(contentOf(made.store)).toEqual(before);
 });
 
@@ -94,4 +93,31 @@ it('a run whose lock was taken, and that is not yet marked as interrupted, write
   const before = contentOf(made.store);
   expect(await writeAll(made)).toEqual(REFUSED);
   expect(contentOf(made.store)).toEqual(before);
+  expect(await made.store.end(made.id)).toBe(false);
+  expect(contentOf(made.store)).toEqual(before);
+});
+
+it('a run that failed before it began is journaled although another run holds the lock', async () => {
+  const store = await fixture();
+  await store.take(runId(1));
+  const working = await store.begin(1);
+  await store.journal.recordFailedRun(
+    {
+      id: runId(2),
+      account: 'acme',
+      trigger: 'schedule',
+      mode: 'apply',
+      startedAtMs: T0 + 2000,
+      configDigest: null,
+      configCommit: null,
+    },
+    { code: 'config_invalid', message: 'acme.yaml:1:1: wrong' },
+  );
+  expect((await store.reader.run(runId(2)))?.run).toMatchObject({
+    status: 'failed',
+    errorCode: 'config_invalid',
+    finishedAt: '2026-03-10T12:00:02.000Z',
+  });
+  expect((await store.journal.accountState('acme')).consecutiveFailures).toBe(1);
+  expect(await store.end(working)).toBe(true);
 });
