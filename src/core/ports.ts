@@ -257,7 +257,10 @@ export interface Journal {
   ): Promise<ApprovalTaking>;
   /** The plan that an operator has approved, until the approval is used or lapses. */
   approvedPlan(account: string): Promise<AgreedPlan | null>;
-  /** False when another process has ended the run already; its result is kept. */
+  /**
+   * False when another process has ended the run already, whose result is kept, or has taken its lock: then the run is
+   * marked as interrupted.
+   */
   endRun(runId: string, end: RunEnd): Promise<boolean>;
 }
 

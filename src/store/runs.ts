@@ -159,6 +159,8 @@ export function runsJournal(
           .execute();
         return true;
       });
+      // The new holder of its lock does the same, but perhaps later than this process reports the run.
+      if (!isEnded) await interruptRuns(db, [runId], end.finishedAtMs);
       return isEnded;
     },
   };

@@ -93,8 +93,15 @@ it('a run whose lock was taken, and that is not yet marked as interrupted, write
   const before = contentOf(made.store);
   expect(await writeAll(made)).toEqual(REFUSED);
   expect(contentOf(made.store)).toEqual(before);
+  const accounts = made.store.rows('select * from accounts');
   expect(await made.store.end(made.id)).toBe(false);
-  expect(contentOf(made.store)).toEqual(before);
+  expect(made.store.rows('select status, error_code from runs where id = ?', made.id)).toEqual([
+    { status: 'interrupted', error_code: 'interrupted' },
+  ]);
+  expect(made.store.rows('select status from operations where run_id = ?', made.id)).toEqual([
+    { status: 'skipped' },
+  ]);
+  expect(made.store.rows('select * from accounts')).toEqual(accounts);
 });
 
 it('a run that failed before it began is journaled although another run holds the lock', async () => {
