@@ -49,6 +49,8 @@ export interface AccountHistory {
   readonly unusedSinceMs: ReadonlyMap<EntryKey, number>;
   /** Entries that rolecall created and that no list has ever shown. */
   readonly neverListed: readonly AwaitedEntry[];
+  /** The names of every entry that rolecall has not deleted: as last listed, and as requested. */
+  readonly knownNames: ReadonlyMap<EntryKey, readonly string[]>;
 }
 
 /** A confirmed create that no list has shown yet. */
@@ -79,6 +81,8 @@ export interface History {
   readonly missingHoldings: readonly MissingHolding[];
   /** Entries that rolecall created and that no list has ever shown. */
   readonly neverListed: readonly AwaitedEntry[];
+  /** The names of every entry that rolecall has not deleted, listed now or not. */
+  readonly knownNames: ReadonlyMap<EntryKey, readonly string[]>;
 }
 
 /** The name key of a kind, for sets that span both kinds. */
@@ -142,6 +146,7 @@ export function judgeHistory(
     gone,
     missingHoldings: options.missingHoldings,
     neverListed: records.neverListed,
+    knownNames: records.knownNames,
   };
 }
 
