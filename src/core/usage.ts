@@ -1,5 +1,6 @@
 // Who has what: the people of each entry, and references to entries that no list shows.
 import { type Entry, type Kind, KINDS, type ObservedCatalog, type Resource } from './catalog.ts';
+import { groupBy } from './grouping.ts';
 import { compareCodePoints } from './names.ts';
 
 /** The key of an entry across kinds, since ids are only known to be unique within one. */
@@ -55,14 +56,13 @@ export function holdingsOf(resource: Resource): Holding[] {
 export type UsageIndex = ReadonlyMap<EntryKey, readonly string[]>;
 
 export function usageOf(holdings: Iterable<Holding>): UsageIndex {
-  const people = new Map<EntryKey, Set<string>>();
-  for (const holding of holdings) {
-    const key = entryKey(holding.kind, holding.remoteId);
-    const ids = people.get(key);
-    if (ids === undefined) people.set(key, new Set([holding.resourceId]));
-    else ids.add(holding.resourceId);
-  }
-  return new Map([...people].map(([key, ids]) => [key, [...ids].sort(compareCodePoints)]));
+  const byEntry = groupBy(holdings, ({ kind, remoteId }) => entryKey(kind, remoteId));
+  return new Map(
+    [...byEntry].map(([key, ofEntry]) => {
+      const people = new Set(ofEntry.map(({ resourceId }) => resourceId));
+      return [key, [...people].sort(compareCodePoints)];
+    }),
+  );
 }
 
 /** `1 person`, `3 people`. */

@@ -2,6 +2,7 @@
 import { KINDS, type Warning } from '../core/catalog.ts';
 import type { OperationRecord } from '../core/journal.ts';
 import type { RunDetail } from '../core/journal-reader.ts';
+import { groupBy } from '../core/grouping.ts';
 import { CHANGED_SINCE_PLAN, type PlanChange } from '../core/plan-changes.ts';
 import type { Plan } from '../core/plan.ts';
 import { CHANGE_COLUMNS, changeCells } from './change-sections.ts';
@@ -89,12 +90,7 @@ interface Rows {
 }
 
 function operationsSection({ title, rows, intro }: Rows, plan: Plan | null): Section {
-  const byReason = new Map<string | null, OperationRecord[]>();
-  for (const operation of sortedNaturally(rows, KINDS)) {
-    const group = byReason.get(operation.reason);
-    if (group === undefined) byReason.set(operation.reason, [operation]);
-    else group.push(operation);
-  }
+  const byReason = groupBy(sortedNaturally(rows, KINDS), ({ reason }) => reason);
   const isShared = (reason: string | null): boolean =>
     reason !== null && (byReason.get(reason)?.length ?? 0) > 1;
   const others = [...byReason].flatMap(([reason, group]) => (isShared(reason) ? [] : group));
