@@ -1,8 +1,8 @@
 // The sentences about one held delete that name it, its people or its new name, and the same sentences without those
 // names, for a group of deletes. A stored plan has the sentences only; both directions are here, so they cannot drift.
+import { peopleHave } from './amounts.ts';
 import type { Kind } from './catalog.ts';
 import type { HeldChange, Operation } from './plan.ts';
-import { people } from './usage.ts';
 import { yamlText } from './yaml-text.ts';
 
 /** Why a change is held, and what releases it. */
@@ -30,7 +30,7 @@ export function isReleasedByApproval(change: HeldChange): boolean {
 }
 
 function have({ usedBy }: Change): string {
-  return `${people(usedBy.length)} ${usedBy.length === 1 ? 'has' : 'have'} it`;
+  return peopleHave(usedBy.length);
 }
 
 function them({ usedBy }: Change): string {

@@ -65,11 +65,6 @@ export function usageOf(holdings: Iterable<Holding>): UsageIndex {
   );
 }
 
-/** `1 person`, `3 people`. */
-export function people(count: number): string {
-  return count === 1 ? '1 person' : `${count} people`;
-}
-
 /** The usage report of an account. */
 export interface AccountUsage {
   readonly account: string;

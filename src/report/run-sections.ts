@@ -1,4 +1,5 @@
 // The sections that report the result of each operation of a run.
+import { people, peopleHave } from '../core/amounts.ts';
 import { KINDS, type Warning } from '../core/catalog.ts';
 import type { OperationRecord } from '../core/journal.ts';
 import type { RunDetail } from '../core/journal-reader.ts';
@@ -12,7 +13,7 @@ import { sortedNaturally } from './natural-order.ts';
 import { heldDuringRun } from './run-counts.ts';
 import { peopleOf } from './run-people.ts';
 import { withStatus } from './run-status.ts';
-import { count, duration, elapsedMs, people } from './formatting.ts';
+import { count, duration, elapsedMs } from './formatting.ts';
 
 /** How many rows of each section text output shows. Creates and deletes of a large run are rarely read one by one. */
 const TEXT_ROWS = 40;
@@ -147,9 +148,10 @@ function peopleCell(operation: OperationRecord, plan: Plan | null): Line {
   const ids = peopleOf(operation, plan);
   if (operation.action === 'create' || ids === null) return [];
   const isDeleted = operation.status === 'done' && operation.attempts > 0;
-  if (ids.length === 0) return [toned('quiet', isDeleted ? 'nobody had it' : 'nobody has it')];
-  const verb = isDeleted ? 'lost' : ids.length === 1 ? 'has' : 'have';
-  return [toned(isDeleted ? 'bad' : 'warn', `${people(ids.length)} ${verb} it`)];
+  if (!isDeleted) return [toned(ids.length === 0 ? 'quiet' : 'warn', peopleHave(ids.length))];
+  return ids.length === 0
+    ? [toned('quiet', 'nobody had it')]
+    : [toned('bad', `${people(ids.length)} lost it`)];
 }
 
 /** What changed in the account or in its file since the plan was made that this run refused to apply. */
