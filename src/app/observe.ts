@@ -12,7 +12,7 @@ import {
   suspiciousList,
   suspiciousShrink,
 } from '../core/list-plausibility.ts';
-import { type EntryKey, entryKey, holdingsOf, keysOf, type MissingHolding } from '../core/usage.ts';
+import { type EntryKey, keysOf, type MissingHolding, unlistedHoldings } from '../core/usage.ts';
 import type { AccountRequest, PlanningDeps, ReadingRun } from './request.ts';
 
 /** What a run has read of the account before it plans. */
@@ -147,7 +147,8 @@ export async function readTwiceIfNeeded(
   const judge = (observed: ObservedCatalog): Warning | null =>
     suspiciousList(observed, managed, lastGood?.deletedSince ?? new Set());
   if (baseline === null || lastGood === null) {
-    if (!lacksAny(first, heldIds(first, managed))) return { observed: first, implausible: null };
+    const lacksHeld = unlistedHoldings(first).some(({ kind }) => managed.includes(kind));
+    if (!lacksHeld) return { observed: first, implausible: null };
     await wait();
     const observed = mergeReadings(first, await readLists(reader, onRead));
     return { observed, implausible: judge(observed) };
@@ -164,12 +165,6 @@ export async function readTwiceIfNeeded(
   const observed = mergeReadings(first, second);
   const shrink = suspicion === null ? null : suspiciousShrink(baseline, second, managed);
   return { observed, implausible: shrink ?? judge(observed) };
-}
-
-/** The entries of these kinds that people have. */
-function heldIds({ resources }: ObservedCatalog, kinds: readonly Kind[]): ReadonlySet<EntryKey> {
-  const holdings = resources.flatMap(holdingsOf).filter(({ kind }) => kinds.includes(kind));
-  return new Set(holdings.map(({ kind, remoteId }) => entryKey(kind, remoteId)));
 }
 
 function lacksAny(observed: ObservedCatalog, keys: ReadonlySet<EntryKey>): boolean {

@@ -5,9 +5,8 @@ import type { Journal, ServiceReader } from '../core/ports.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { ProgressObserver } from '../core/progress.ts';
 import type { AccountSettings } from '../core/settings.ts';
-import { unlistedReferences } from '../core/list-gaps.ts';
 import { baselineOf, suspiciousList } from '../core/list-plausibility.ts';
-import { type EntryKey, keysOf } from '../core/usage.ts';
+import { type EntryKey, keysOf, unlistedEntries } from '../core/usage.ts';
 import { listsObserver, readLists, readTwiceIfNeeded } from './observe.ts';
 
 /** The store's reads that the check of an account needs. */
@@ -24,7 +23,7 @@ export interface ReadAccount {
   readonly remoteAccountId: string | null;
   /** Why the lists cannot be complete, after two readings where `wait` is given; or null. */
   readonly implausible: Warning | null;
-  /** What people refer to and no list contains. */
+  /** The entries that people refer to and no list contains, each once. */
   readonly unlisted: readonly EntryKey[];
 }
 
@@ -64,7 +63,7 @@ export async function readAccount(reading: Reading): Promise<ReadAccount> {
   }
   checkIdentity(listedAccountId(observed), { account, pinned, remembered });
   const warnings = [...observed.warnings, ...unconfirmed(listed, remoteAccountId)];
-  const unlisted = unlistedReferences(observed);
+  const unlisted = unlistedEntries(observed);
   return { observed: { ...observed, warnings }, remoteAccountId, implausible, unlisted };
 }
 

@@ -52,6 +52,19 @@ export function holdingsOf(resource: Resource): Holding[] {
   );
 }
 
+/** The assignments to entries that the lists lack: the lists may be incomplete. */
+export function unlistedHoldings(observed: ObservedCatalog): Holding[] {
+  const listed = keysOf(observed);
+  return observed.resources
+    .flatMap(holdingsOf)
+    .filter(({ kind, remoteId }) => !listed.has(entryKey(kind, remoteId)));
+}
+
+/** The entries that people refer to and that the lists lack, each once. */
+export function unlistedEntries(observed: ObservedCatalog): readonly EntryKey[] {
+  return [...new Set(unlistedHoldings(observed).map(({ kind, remoteId }) => entryKey(kind, remoteId)))];
+}
+
 /** The sorted ids of the people of each entry. Entries that nobody has are absent. */
 export type UsageIndex = ReadonlyMap<EntryKey, readonly string[]>;
 
@@ -79,9 +92,7 @@ export interface AccountUsage {
 
 /** Each entry with its people, and the assignments that refer to ids that no list shows. */
 export function accountUsage(account: string, observed: ObservedCatalog): AccountUsage {
-  const holdings = observed.resources.flatMap(holdingsOf);
-  const usage = usageOf(holdings);
-  const known = keysOf(observed);
+  const usage = usageOf(observed.resources.flatMap(holdingsOf));
   return {
     account,
     entries: KINDS.flatMap((kind) =>
@@ -92,6 +103,6 @@ export function accountUsage(account: string, observed: ObservedCatalog): Accoun
         usedBy: usage.get(entryKey(kind, entry.id)) ?? [],
       })),
     ),
-    unknownReferences: holdings.filter((holding) => !known.has(entryKey(holding.kind, holding.remoteId))),
+    unknownReferences: unlistedHoldings(observed),
   };
 }
