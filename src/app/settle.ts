@@ -36,7 +36,7 @@ export type Settlement<D> =
   | { readonly doubt: D; readonly type: 'open' };
 
 const FIRST_WAIT_MS = 100;
-const LONGEST_WAIT_MS = 2000;
+const LAST_WAIT_MS = 2000;
 
 /**
  * Reads the lists until every doubt is found, or its `settle` has passed and a list read after that does not show it.
@@ -81,7 +81,7 @@ export async function settle<D extends Doubt>(
 
 /** Increasing waits between two readings, in milliseconds. */
 export function* waits(): Generator<number, void> {
-  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)) yield waitMs;
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(LAST_WAIT_MS, waitMs * 2)) yield waitMs;
 }
 
 /** The lists of the kinds in question; a kind whose list could not be read is absent. */

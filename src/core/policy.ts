@@ -73,7 +73,7 @@ function judgeKind(
   context: PolicyContext,
 ): JudgedEntry[] {
   const { kind } = diff;
-  const leaves = standingRules(context.policy);
+  const leaves = leaveRulesOf(context.policy);
   const deleteContext = { ...context, heldCreates, asksForNothing: diff.desired.length === 0 };
   const missing = groupBy(
     context.history.missingHoldings.filter((holding) => holding.kind === kind),
@@ -122,7 +122,7 @@ type EntryFilter = (
 ) => Exclude<LeaveRule, 'duplicate'> | null;
 
 /** Returns the rule by which a policy leaves an entry alone whatever its cause; null: the entry may be deleted. */
-export function standingRules({ ownership, protect, delete: deletes }: Policy): EntryFilter {
+export function leaveRulesOf({ ownership, protect, delete: deletes }: Policy): EntryFilter {
   const matchers = protect.map(globMatcher);
   const isProtected = (name: string): boolean => matchers.some((matches) => matches(name));
   return ({ name, otherNames = [] }, isOwned) => {
