@@ -157,7 +157,12 @@ export async function readTwiceIfNeeded(
   const lacksCreated = lacksAny(first, lastGood.createdSince);
   if (lastGood.observed === first && !lacksCreated) return { observed: first, implausible: null };
   const suspicion = suspiciousShrink(baseline, first, managed);
-  if (suspicion === null && !lacksCreated && !anythingMissing(baseline, first) && listWarning(first) === null) {
+  if (
+    suspicion === null &&
+    !lacksCreated &&
+    !anythingMissing(baseline, first) &&
+    listWarning(first) === null
+  ) {
     return { observed: first, implausible: null };
   }
   await wait();
