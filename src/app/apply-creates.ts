@@ -1,5 +1,5 @@
 // Applies the creates of a plan. A create is journaled before it is sent, and sent again only if it certainly failed.
-import { nameKey, nearKey } from '../core/names.ts';
+import { nearKey } from '../core/names.ts';
 import type { CreateOutcome } from '../core/write-outcome.ts';
 import { type Entry, type Kind, KINDS } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -214,8 +214,7 @@ async function settleHere(
   try {
     return await settle(doubts, context.reader, {
       settleMs: request.api.settleMs,
-      isDesired: (kind, name) =>
-        request.settings.desired[kind]?.some((entry) => nameKey(entry.name) === name) === true,
+      desired: request.settings.desired,
       clock: deps.clock,
       stop: request.signals.stop,
       onWait: (wait) => request.progress?.({ type: 'settle', action: 'create', ...wait }),
