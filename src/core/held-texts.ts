@@ -1,7 +1,6 @@
 // The sentences about one held delete that name it, its people or its new name, and the same sentences without those
 // names, for a group of deletes. A stored plan has the sentences only; both directions are here, so they cannot drift.
 import { peopleHave } from './amounts.ts';
-import type { Kind } from './catalog.ts';
 import type { HeldChange, Operation } from './plan.ts';
 import { yamlText } from './yaml-text.ts';
 
@@ -14,7 +13,7 @@ export interface Explanation {
 type Change = Pick<HeldChange, 'kind' | 'name' | 'usedBy'>;
 
 /** The line for `approvedDeletes` that approves the delete of an entry. */
-export function approvalLine(kind: Kind, name: string, expires?: string): string {
+export function approvalLine(kind: string, name: string, expires?: string): string {
   const lastDay = expires === undefined ? '' : `, expires: ${expires}`;
   return `{ kind: ${kind}, name: ${yamlText(name)}${lastDay} }`;
 }
