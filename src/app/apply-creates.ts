@@ -98,7 +98,7 @@ async function sendRound(
     const doubt = await createOne(sending, operation);
     if (doubt !== null) doubts.push(doubt);
   });
-  return await resolveDoubts(sending, doubts, round);
+  return await settleDoubts(sending, doubts, round);
 }
 
 /** Sends one create. Returns a doubt when it is unknown whether the create happened. */
@@ -179,7 +179,7 @@ function doubtOf(
 }
 
 /** Reads the lists for the doubtful creates; returns those that certainly did not happen and may be sent again. */
-async function resolveDoubts(
+async function settleDoubts(
   sending: Sending,
   doubts: readonly DoubtfulCreate[],
   round: number,
@@ -190,7 +190,7 @@ async function resolveDoubts(
     conclude(context, operation.seq, 'unknown', { attempts, httpStatus, reason });
   }
   if (halted(context)) return [];
-  const settlements = await settleHere(context, doubts);
+  const settlements = await settleByLists(context, doubts);
   const again: NumberedOperation[] = [];
   for (const settlement of settlements) {
     const { operation, attempts, httpStatus } = settlement.doubt;
@@ -206,7 +206,7 @@ async function resolveDoubts(
 }
 
 /** Settles the doubts by the lists. Returns nothing and halts the run when a list belongs to another account. */
-async function settleHere(
+async function settleByLists(
   context: ApplyContext,
   doubts: readonly DoubtfulCreate[],
 ): Promise<Settlement<DoubtfulCreate>[]> {

@@ -63,7 +63,7 @@ export async function applyDeletes(
     const doubt = await deleteOne(context, operation, readings.current);
     if (doubt !== null) doubts.push(doubt);
   });
-  await resolveDoubts(context, doubts);
+  await settleDoubts(context, doubts);
   for (const { operation, attempts, httpStatus, reason } of doubts) {
     if (context.statuses.has(operation.seq)) continue;
     conclude(context, operation.seq, 'failed', { attempts, httpStatus, reason });
@@ -241,7 +241,7 @@ function concludeDelete(
 }
 
 /** Reads the lists for the doubtful deletes. A delete of an entry that is gone counts as done, whatever its status was. */
-async function resolveDoubts(context: ApplyContext, doubts: readonly DoubtfulDelete[]): Promise<void> {
+async function settleDoubts(context: ApplyContext, doubts: readonly DoubtfulDelete[]): Promise<void> {
   const { clock } = context.deps;
   const { settleMs } = context.request.api;
   let open = [...doubts];

@@ -120,7 +120,7 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): E
       };
     case 'empty_catalog':
       return {
-        reason: `the file asks for an empty list of ${kind}s`,
+        reason: `the file requests an empty list of ${kind}s`,
         release: 'set policy.allowEmpty: true if that is intended',
       };
     case 'stale_source':
