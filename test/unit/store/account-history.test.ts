@@ -376,7 +376,7 @@ describe('the known names', () => {
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')], role: [listed('a', 'Lead')] });
     const ofA = operation({ action: 'delete', remoteId: 'a', name: 'A' });
-    const create = operation({ seq: 2, name: 'Type Script' });
+    const create = operation({ name: 'Type Script' });
     await store.journal.addOperations(id, [ofA, create]);
     const results = [result(1), result(2, { entry: { remoteId: 'ts', name: 'type script' } })];
     await store.journal.commitOperations(id, lease, [], results);
