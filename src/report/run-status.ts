@@ -183,6 +183,7 @@ function fixStep(
       return { command: `rolecall ${again} ${account}`, purpose: 'after the time given above' };
     case 'unauthorized':
       return doctorStep(account);
+    case null:
     default:
       return null;
   }
