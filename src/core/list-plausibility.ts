@@ -18,7 +18,7 @@ import {
   entryKey,
   HELD_FIELDS,
   holdingsOf,
-  keysOf,
+  unlistedHoldings,
 } from './usage.ts';
 
 /** The ids of the last good lists, without the entries that rolecall has deleted since. */
@@ -139,8 +139,12 @@ function assignments(resources: readonly Resource[], managed: readonly Kind[]): 
     resources
       .flatMap(holdingsOf)
       .filter((holding) => managed.includes(holding.kind))
-      .map((holding) => `${holding.resourceId}\n${entryKey(holding.kind, holding.remoteId)}`),
+      .map(holdingKey),
   );
+}
+
+function holdingKey({ resourceId, kind, remoteId }: Holding): string {
+  return `${resourceId}\n${entryKey(kind, remoteId)}`;
 }
 
 /**
@@ -188,14 +192,12 @@ export function missingHoldings(
     if (resource === undefined) return true;
     return resource[HELD_FIELDS[holding.kind]] === undefined;
   };
-  const key = (holding: Holding): string =>
-    `${holding.resourceId}\n${entryKey(holding.kind, holding.remoteId)}`;
   const result = new Map<string, MissingHolding>();
   for (const holding of baseline.resources.flatMap(holdingsOf)) {
-    if (stillMissing(holding)) result.set(key(holding), { ...holding, sinceMs: nowMs });
+    if (stillMissing(holding)) result.set(holdingKey(holding), { ...holding, sinceMs: nowMs });
   }
   for (const holding of remembered) {
-    if (stillMissing(holding)) result.set(key(holding), holding);
+    if (stillMissing(holding)) result.set(holdingKey(holding), holding);
   }
   return [...result.values()].filter((holding) => nowMs - holding.sinceMs < DAY_MS);
 }
@@ -230,11 +232,7 @@ function heldByPeople(
   { knownNames }: History,
 ): Warning | null {
   const wanted = new Set(missing.map(({ kind, name }) => `${kind}:${name}`));
-  const listed = keysOf(observed);
-  const unlisted = observed.resources
-    .flatMap(holdingsOf)
-    .filter(({ kind, remoteId }) => !listed.has(entryKey(kind, remoteId)));
-  for (const { kind, remoteId, resourceId } of unlisted) {
+  for (const { kind, remoteId, resourceId } of unlistedHoldings(observed)) {
     const name = knownNames
       .get(entryKey(kind, remoteId))
       ?.find((each) => wanted.has(`${kind}:${nameKey(each)}`));
