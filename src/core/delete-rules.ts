@@ -27,7 +27,7 @@ export interface PolicyContext {
   readonly nowMs: number;
   /** The `freeze` window that is open now, or null. */
   readonly frozen: OpenFreeze | null;
-  /** Whether the configuration is older than the one last applied to this account. */
+  /** Whether the configuration is older than the one last applied to this account, or may be. */
   readonly staleSource: boolean;
   readonly approvals: readonly ApprovedDelete[];
   /** Whether the service lists any person; without people it is unknown which entries are in use. */

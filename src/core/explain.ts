@@ -12,6 +12,7 @@ import {
 import { type History, kindNameKey } from './history.ts';
 import type { DeleteCounts, JudgedEntry } from './policy.ts';
 import type { CreateRule, HoldRule, OpenFreeze } from './plan.ts';
+import type { SourceAge } from './plan-warnings.ts';
 import { entryKey, HELD_FIELDS } from './usage.ts';
 import { utcTime } from './utc-time.ts';
 
@@ -20,6 +21,7 @@ interface Facts {
   readonly history: History;
   readonly counts: DeleteCounts;
   readonly frozen: OpenFreeze | null;
+  readonly source: SourceAge;
   /** Ids of the people in the current list of resources. */
   readonly listedPeople: ReadonlySet<string>;
 }
@@ -91,6 +93,20 @@ function freeze(facts: Facts): Explanation {
   };
 }
 
+function staleSource({ source }: Facts): Explanation {
+  if (source === 'unknown')
+    return {
+      reason:
+        'the commit of the configuration is unknown, so rolecall cannot check that this is not an older checkout than the one last applied to this account',
+      release:
+        'make git work for this checkout; or, if this configuration is the intended one, run `apply --accept-older-source`',
+    };
+  return {
+    reason: 'the configuration is older than the one last applied to this account',
+    release: 'update the checkout, or run `apply --accept-older-source`',
+  };
+}
+
 function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): Explanation {
   const { kind, extra, usedBy, missingHolders } = judged;
   const { policy, history, counts } = facts;
@@ -124,10 +140,7 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): E
         release: 'set policy.allowEmpty: true if that is intended',
       };
     case 'stale_source':
-      return {
-        reason: 'the configuration is older than the one last applied to this account',
-        release: 'update the checkout, or run `apply --accept-older-source`',
-      };
+      return staleSource(facts);
     case 'flapping':
       return {
         reason: 'rolecall deleted this name three times within 24 hours, and each time it was created again',

@@ -10,8 +10,16 @@ import type { JudgedEntry } from './policy.ts';
 /** The code of a confirmed change that no list shows yet. */
 export const NOT_SHOWN_YET = 'not_shown_yet';
 
-/** The relation of the configuration's commit to the one that was last applied to the account. */
+/**
+ * The relation of the configuration's commit to the one that was last applied to the account. `unknown`: the last one had
+ * a commit, and the present one has none, or git does not report it.
+ */
 export type SourceAge = 'current' | 'older' | 'diverged' | 'unknown';
+
+/** Whether deletes are held: the configuration is older than the last applied one, or nobody can tell. */
+export function isStaleSource(source: SourceAge): boolean {
+  return source === 'older' || source === 'unknown';
+}
 
 /** Marks a plan that was made without earlier lists of its account. */
 export const NO_HISTORY = 'no_history';
@@ -55,10 +63,12 @@ export function historyWarnings({
     });
   }
   if (source === 'unknown') {
+    const deletes = acceptOlderSource
+      ? 'deletes are allowed by --accept-older-source'
+      : 'deletes are held (stale_source)';
     warnings.push({
       code: 'unknown_source',
-      message:
-        'the commit of this configuration is unknown, so rolecall cannot check whether it is older than the commit last applied to this account. Check that git is installed, accepts the repository and tracks the file',
+      message: `the commit of this configuration is unknown, so rolecall cannot check whether it is older than the commit last applied to this account; ${deletes}. Check that git is installed, accepts the repository and tracks the file`,
     });
   }
   if (source === 'diverged') {

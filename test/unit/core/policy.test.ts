@@ -609,6 +609,18 @@ describe('the other guards:', () => {
     expect([steps(made), codes(made)]).toEqual([['delete skill Old'], ['older_source']]);
   });
 
+  it('an unknown source holds deletes until it is accepted, and always causes a warning', () => {
+    const held = plan(old({ input: { source: 'unknown' } }));
+    expect([steps(held), rulesFor(held, 'Old'), codes(held)]).toEqual([
+      [],
+      ['stale_source'],
+      ['unknown_source'],
+    ]);
+    const accepted = plan(old({ input: { source: 'unknown', acceptOlderSource: true } }));
+    expect([steps(accepted), codes(accepted)]).toEqual([['delete skill Old'], ['unknown_source']]);
+    expect(accepted.warnings[0]?.message).toContain('allowed by --accept-older-source');
+  });
+
   it('a source that is not stale causes no warning, accepted or not', () => {
     expect(codes(plan(old({ input: { source: 'current', acceptOlderSource: true } })))).toEqual([]);
   });
