@@ -16,7 +16,10 @@ export interface Candidate {
   readonly missingHolders: readonly string[];
   /** Until when they count, in epoch milliseconds; null when they are missing for the first time. */
   readonly missingUntilMs: number | null;
+  /** Whether an approval names this entry and no other extra one. */
   readonly approved: boolean;
+  /** The extra entries that an approval of this name names; an approval releases one entry, so two release none. */
+  readonly approvedAlike: number;
 }
 
 /** What the rules depend on besides the entry itself. */

@@ -35,7 +35,21 @@ export function explainHeldDelete(judged: JudgedEntry, facts: Facts): Explanatio
   const rules = judged.holds.filter(
     (rule) => !(isRename && rule === 'in_use') && !(isHeldAnyway && rule === 'no_history'),
   );
-  return join(rules.map((rule) => explainDeleteRule(rule, judged, facts)));
+  const explanation = join(rules.map((rule) => explainDeleteRule(rule, judged, facts)));
+  return judged.approvedAlike > 1 ? explainSharedApproval(explanation, judged) : explanation;
+}
+
+/** The advice to approve the delete is useless where an approval names several entries. */
+function explainSharedApproval(explanation: Explanation, judged: JudgedEntry): Explanation {
+  const { kind, extra, approvedAlike } = judged;
+  const { name } = extra.entry;
+  const advice = approveText({ kind, name });
+  if (!explanation.release.includes(advice)) return explanation;
+  const byHand = `delete by hand all but one of the ${count(approvedAlike, kind)} “${name}” in the service; the approval then releases the remaining one`;
+  return {
+    reason: `${explanation.reason}; the approval names ${count(approvedAlike, 'entry', 'entries')} and may release only one`,
+    release: explanation.release.replace(advice, () => byHand),
+  };
 }
 
 export function explainHeldCreate(

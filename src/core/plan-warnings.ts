@@ -205,7 +205,7 @@ function nearDesired({ kind, desired }: KindDiff): Warning[] {
   });
 }
 
-/** Warns of approvals that have expired and of approvals that name no existing entry. */
+/** Warns of approvals that have expired, that name no existing entry, and that name several extra ones. */
 export function approvalWarnings(
   approvals: readonly ApprovedDelete[],
   diffs: readonly KindDiff[],
@@ -223,6 +223,12 @@ export function approvalWarnings(
       ];
     }
     const diff = diffs.find((candidate) => candidate.kind === kind);
+    const extras = diff?.extras.filter(({ entry }) => nameKey(entry.name) === nameKey(name)) ?? [];
+    if (extras.length > 1) {
+      const ids = extras.map(({ entry }) => entry.id).join(', ');
+      const message = `approvedDeletes: the approval of the ${kind} “${name}” names ${extras.length} entries (${ids}), so it releases none that people have; delete by hand all but one of them in the service`;
+      return [{ code: 'approval_ambiguous', message, kind, name }];
+    }
     if (diff?.present.some((entry) => nameKey(entry.name) === nameKey(name)) === true) return [];
     return [
       {
