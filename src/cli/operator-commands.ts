@@ -1,6 +1,6 @@
 // Opens the journal for the commands to the daemon (approve, pause, resume), which reach it through the store.
 import { ConfigError } from '../core/errors.ts';
-import type { AccountRecord } from '../core/journal-reader.ts';
+import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { OperatorCommands } from '../core/operator.ts';
 import { errorsOf } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
@@ -11,7 +11,11 @@ import { accountNamed } from './select-accounts.ts';
 export async function withOperatorCommands(
   { environment, configFile }: CommandContext,
   account: string,
-  work: (operator: OperatorCommands, record: AccountRecord | undefined) => Promise<ExitStatus>,
+  work: (
+    operator: OperatorCommands,
+    record: AccountRecord | undefined,
+    reader: JournalReader,
+  ) => Promise<ExitStatus>,
 ): Promise<ExitStatus> {
   const { service, accounts, issues } = await environment.loadConfiguration(configFile);
   if (service === undefined) throw new ConfigError(errorsOf(issues));
@@ -20,7 +24,7 @@ export async function withOperatorCommands(
     // With `source.git` the account file may exist only in the daemon's checkout. Then the store contains the account.
     const [record] = await journal.reader.accounts(account);
     if (record === undefined) accountNamed(accounts, account);
-    return await work(journal.operator, record);
+    return await work(journal.operator, record, journal.reader);
   } finally {
     await journal.close();
   }
