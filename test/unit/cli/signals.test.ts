@@ -10,7 +10,7 @@ it.each<[NodeJS.Signals, boolean]>([
 ])('%s stops new operations, and a second one aborts requests in flight: %s', (signal, aborts) => {
   const before = process.listenerCount(signal);
   const signals = listenForSignals(60_000, { inFlight: () => 0, stop: () => undefined });
-  onTestFinished(signals.release);
+  onTestFinished(() => signals.release());
   process.emit(signal);
   expect([signals.stop.aborted, signals.kill.aborted]).toEqual([true, false]);
   process.emit(signal);
