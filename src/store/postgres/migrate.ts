@@ -13,6 +13,7 @@ export async function migrate(
   location: PostgresLocation,
   { mustExist = false, readOnly = false }: OpenOptions,
 ): Promise<void> {
+  await checkServer(db, location);
   const found = await versionOf(db, location);
   if (found === MIGRATIONS.length) return;
   if (found === null && (mustExist || readOnly)) {
@@ -24,6 +25,26 @@ export async function migrate(
     .execute((connection) =>
       engineOf(db).transact(connection, MIGRATING, async () => bringUpToDate(connection, location)),
     );
+}
+
+const OLDEST_SERVER = 130_000;
+
+/** Throws StoreError when the server is too old, or when the database cannot store every text. */
+export async function checkServer(db: Database, location: PostgresLocation): Promise<void> {
+  const { rows } = await sql<{ number: number; version: string; encoding: string }>`
+    select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
+      current_setting('server_encoding') as encoding`.execute(db);
+  const [server] = rows;
+  if (server === undefined) throw new Error('the server reports no version');
+  if (server.number < OLDEST_SERVER) {
+    const message = `${nameOf(location)}: PostgreSQL ${server.version} is too old; rolecall needs version 13 or later`;
+    throw new StoreError('store_unopenable', message);
+  }
+  if (server.encoding === 'UTF8') return;
+  throw new StoreError(
+    'store_unopenable',
+    `${nameOf(location)}: the database has the encoding ${server.encoding}, which cannot store every name; create one with \`create database NAME encoding 'UTF8' template template0\``,
+  );
 }
 
 /** The transaction in which tables are created: one at a time in a database. */
