@@ -7,7 +7,7 @@ import { bringUpToDate, migrate, MIGRATING, versionOf } from '../postgres/migrat
 import { createPool } from '../postgres/pool.ts';
 import { postgresEngine } from '../postgres/postgres-engine.ts';
 import { toStoreError } from '../postgres/postgres-errors.ts';
-import { toStorable } from '../postgres/text.ts';
+import { WITHOUT_LIMITS } from '../postgres/session.ts';
 import type { Database, Tables } from '../tables.ts';
 import type { CopiedTable, Row, Value } from './copied-tables.ts';
 import {
@@ -33,7 +33,8 @@ export async function readPostgres<T>(
     await migrate(db, location, { mustExist: true });
     return await db.connection().execute(async (connection) => {
       await sql`begin isolation level repeatable read read only`.execute(connection);
-      await removeLimits(connection);
+      // One side waits for the other, and a large table takes its time.
+      await sql.raw(WITHOUT_LIMITS).execute(connection);
       return await work(sourceOf(connection));
     });
   });
@@ -47,7 +48,8 @@ export async function writePostgres<T>(
   return await withDatabase(location, (db) =>
     db.connection().execute((connection) =>
       engineOf(db).transact(connection, MIGRATING, async () => {
-        await removeLimits(connection);
+        // One side waits for the other, and a large table takes its time.
+        await sql.raw(WITHOUT_LIMITS).execute(connection);
         if ((await versionOf(connection, location)) !== null) throw notEmpty(location);
         await bringUpToDate(connection, location);
         return await work({
@@ -70,13 +72,6 @@ async function withDatabase<T>(location: PostgresLocation, work: (db: Database) 
   } finally {
     await db.destroy();
   }
-}
-
-/** One side waits for the other, and a large table takes its time. */
-async function removeLimits(connection: Database): Promise<void> {
-  await sql`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`.execute(
-    connection,
-  );
 }
 
 function sourceOf(connection: Database): CopySource {
@@ -116,16 +111,11 @@ async function insert(
   { columns, rows }: { readonly columns: readonly Column[]; readonly rows: readonly Row[] },
 ): Promise<void> {
   const arrays = columns.map(({ type }, place) => {
-    const values = rows.map((row) => storable(row[place] ?? null));
+    const values = rows.map((row) => row[place] ?? null);
     return sql`cast(${values} as ${sql.raw(type)}[])`;
   });
   await sql`insert into ${sql.table(name)} (${columnList(columns)}) overriding system value
     select * from unnest(${sql.join(arrays)})`.execute(connection);
-}
-
-/** The pool converts text, but not within arrays. */
-function storable(value: Value): Value {
-  return typeof value === 'string' ? toStorable(value) : value;
 }
 
 async function continueCounter(connection: Database, { name, numbers }: CopiedTable): Promise<void> {

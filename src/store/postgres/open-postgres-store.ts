@@ -44,7 +44,7 @@ export async function openPostgres(
     write: () => writeNothing(db, location),
     // PostgreSQL checks what it reads.
     verify: () => Promise.resolve(),
-    alone: (work) => alone(pool.single(), location.schema, work),
+    alone: (work) => alone(pool.single(), location, work),
     toStoreError: (error) => toStoreError(error, location),
     turns: createTurnStore(db, async (listeners) => listen(() => pool.single(), location.schema, listeners)),
     close: () => db.destroy(),
