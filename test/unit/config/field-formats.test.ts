@@ -172,6 +172,7 @@ describe('the address', () => {
     'https://x?',
     'https://x#',
     'https://x:99999',
+    `https://a.example.com/${'a'.repeat(1979)}`,
   ])('%j is not a base address', (text) => expect(parseBaseUrl(text)).toHaveProperty('problem'));
 
   test.each(['localhost', 'LOCALHOST', '127.0.0.1', '127.255.0.9', '::1', '[::1]'])(
