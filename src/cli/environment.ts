@@ -123,6 +123,8 @@ export interface CopiedStore {
   readonly runs: number;
   /** How many runs were in progress. */
   readonly locks: number;
+  /** Whether other processes may have written to the source since. */
+  readonly isInUse: boolean;
 }
 
 export interface Environment {

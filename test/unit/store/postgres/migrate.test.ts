@@ -68,9 +68,7 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
       await store.end(id);
     }
     expect(await running.reader.runs({ limit: 9 })).toHaveLength(2);
-    expect(await versionOf(location)).toEqual([
-      { version: 999, usable_from: 3 },
-    ]);
+    expect(await versionOf(location)).toEqual([{ version: 999, usable_from: 3 }]);
   });
 
   it('that programs of an earlier version use is not migrated until they have ended', async () => {
