@@ -8,6 +8,7 @@ import type { Database, Tables } from '../tables.ts';
 import { alone } from './alone.ts';
 import { nameOf, type PostgresLocation } from './location.ts';
 import { migrate } from './migrate.ts';
+import { checkRights } from './rights.ts';
 import { createPool } from './pool.ts';
 import { postgresEngine } from './postgres-engine.ts';
 import { listen } from './listener.ts';
@@ -43,7 +44,7 @@ export async function openPostgres(
     assertUsable: () => undefined,
     write: () => writeNothing(db, location),
     // PostgreSQL checks what it reads.
-    verify: () => Promise.resolve(),
+    verify: () => checkRights(db, location),
     alone: (work) => alone(pool.single(), location, work),
     toStoreError: (error) => toStoreError(error, location),
     turns: createTurnStore(db, async (listeners) => listen(() => pool.single(), location.schema, listeners)),

@@ -154,6 +154,26 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
     await store.close();
   });
 
+  it('is verified with the rights of the user on each table and sequence', async () => {
+    const location = await freshLocation();
+    const { url, schema } = location;
+    await (await open(location)).verify();
+    const user = `daemon_${process.pid}_${Date.now()}`;
+    await queryPostgres(url, `create role ${user} login; grant usage on schema ${schema} to ${user}`);
+    onTestFinished(() => dropUser(url, user));
+    await queryPostgres(url, `grant select on all tables in schema ${schema} to ${user}`);
+    const store = await open({ ...location, url: url.replace('user=rolecall', `user=${user}`) });
+    const problem = async (): Promise<string> => ((await failure(store.verify())) as Error).message;
+    expect(await problem()).toContain(
+      `the user ${user} lacks the right to insert, update, delete on accounts (and 17 more); as the owner run \`grant insert`,
+    );
+    await queryPostgres(url, `grant insert, update, delete on all tables in schema ${schema} to ${user}`);
+    const grant = /`(grant .*)`$/.exec(await problem())?.[1] ?? '';
+    expect(grant).toBe(`grant usage on sequence ${schema}.turn_epochs to ${user}`);
+    await queryPostgres(url, grant);
+    expect(await failure(store.verify())).toBe(null);
+  });
+
   it('has the tables and columns of SQLite, with types that hold the same values', async () => {
     const location = await freshLocation();
     await open(location);
