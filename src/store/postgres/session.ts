@@ -43,17 +43,18 @@ function settings({ schema, leaseMs }: PostgresLocation, scope: 'session' | 'loc
 }
 
 /**
- * Prepares a new connection. Behind a pooler, the next transaction may use another connection to the server: then it
- * resolves with the statements that each transaction needs at its start.
+ * Prepares a new connection. Behind a pooler, the next transaction may use another connection to the server, and other
+ * programs use this one: then it resolves with the statements that each transaction needs at its start.
  */
 export async function prepareSession(
   client: pg.ClientBase & { readonly processID?: number | null },
   location: PostgresLocation,
 ): Promise<string | null> {
-  await client.query(settings(location, 'session'));
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   // A pooler invents the number of the process.
-  return rows[0]?.pid === client.processID ? null : settings(location, 'local');
+  if (rows[0]?.pid !== client.processID) return settings(location, 'local');
+  await client.query(settings(location, 'session'));
+  return null;
 }
 
 /** The limits that would end work that takes long, in the present transaction. `transaction_timeout` is of version 17. */
