@@ -64,7 +64,7 @@ export function createPool(location: PostgresLocation): Pool {
 
 const ignore = (): void => undefined;
 
-type Connected = (error: Error | null, client?: pg.Client) => void;
+type Connected = (error: Error | null) => void;
 
 /**
  * Ends the connection when the sign-in fails on this side, for example without a password. pg leaves it open, and the
@@ -75,12 +75,17 @@ class ClosingClient extends pg.Client {
   override connect(done: Connected): void;
   override connect(done?: Connected): Promise<pg.Client> | void {
     this.on('error', ignore);
-    const connected = super.connect().catch((error: unknown) => {
+    if (done !== undefined) {
+      super.connect((error: Error | null) => {
+        if (error !== null) void this.end().catch(ignore);
+        done(error);
+      });
+      return;
+    }
+    return super.connect().catch((error: unknown) => {
       void this.end().catch(ignore);
       throw error;
     });
-    if (done === undefined) return connected;
-    connected.then((client) => done(null, client), done);
   }
 }
 
