@@ -81,12 +81,12 @@ export async function versionOf(db: Database, location: PostgresLocation): Promi
     );
   }
   // A store of a version before `usable_from` has no such column.
-  const { rows: versions } = await sql<{ version: number; from: number | null }>`
-    select version, (to_jsonb(store_version) ->> 'usable_from')::integer as "from" from store_version`.execute(
+  const { rows: versions } = await sql<{ version: number; oldest: number | null }>`
+    select version, (to_jsonb(store_version) ->> 'usable_from')::integer as oldest from store_version`.execute(
     db,
   );
-  const { version = 0, from = null } = versions[0] ?? {};
-  if (version > MIGRATIONS.length && (from === null || from > MIGRATIONS.length)) {
+  const { version = 0, oldest = null } = versions[0] ?? {};
+  if (version > MIGRATIONS.length && (oldest === null || oldest > MIGRATIONS.length)) {
     throw new StoreError(
       'store_newer',
       `${nameOf(location)} was written by a newer rolecall (schema ${version}, this program knows ${MIGRATIONS.length}); use that version, nothing was changed`,
