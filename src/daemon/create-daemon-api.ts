@@ -28,7 +28,7 @@ export interface DaemonApiOptions {
   readonly undelivered: () => Promise<number>;
 }
 
-const IDLE: TurnState = { activity: 'idle', nextRunMs: null, backoffUntilMs: null };
+const IDLE: TurnState = { activity: 'idle', nextRunMs: null, backoffUntilMs: null, waitsForCommit: null };
 
 export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   const { registry, turns, reader, operator, clock } = options;

@@ -57,6 +57,14 @@ interface StateRow {
   readonly activity: TurnState['activity'];
   readonly due_ms: number | null;
   readonly backoff_ms: number | null;
+  readonly waits_for: string | null;
+}
+
+/** The commit of an account that no replica may run; null while one may, and while no replica is alive. */
+function waitsFor(now: TurnContext['now']) {
+  return sql`case when config_gen > (
+    select max(replicas.config_gen) from replicas where is_dead = 0 and expires_at > ${now})
+    then (select commit from config_generations where gen = turns.config_gen) end`;
 }
 
 export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' | 'active' | 'nextRuns'> {
@@ -65,12 +73,18 @@ export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' |
     async states(accounts) {
       const { rows } = await sql<StateRow>`
         select account, ${activity} as activity, ${ms(sql`due_at`)} as due_ms,
-          case when backoff_until > ${now} then ${ms(sql`backoff_until`)} end as backoff_ms
+          case when backoff_until > ${now} then ${ms(sql`backoff_until`)} end as backoff_ms,
+          ${waitsFor(now)} as waits_for
         from turns where account = any (${[...accounts]}::text[]) and removed = 0`.execute(db);
       return new Map(
         rows.map(({ account, ...row }) => [
           account,
-          { activity: row.activity, nextRunMs: row.due_ms, backoffUntilMs: row.backoff_ms },
+          {
+            activity: row.activity,
+            nextRunMs: row.due_ms,
+            backoffUntilMs: row.backoff_ms,
+            waitsForCommit: row.waits_for,
+          },
         ]),
       );
     },
