@@ -4,6 +4,7 @@ import type {
   Clock,
   Journal,
   ReadableService,
+  RunPermit,
   RunSignals,
   ServiceReader,
   WritableService,
@@ -23,6 +24,8 @@ export interface AccountRequest {
   /** Names of all configured accounts: only their claims of a remote account count. */
   readonly configured: ReadonlySet<string>;
   readonly trigger: Trigger;
+  /** Of a run of the daemon, which another process may make instead. */
+  readonly permit?: RunPermit | undefined;
   readonly signals: RunSignals;
   /** Learns what the run does, for people who wait for it. */
   readonly progress?: ProgressObserver;

@@ -89,6 +89,20 @@ export interface NewRun {
   readonly configCommit: ConfigCommit | null;
 }
 
+/** Why a run of the daemon may begin. */
+export type RunPermit =
+  /** No process has made a scheduled run of the account since this tick. */
+  | { readonly type: 'tick'; readonly tickMs: number }
+  /** The replica holds the turn of the account. */
+  | { readonly type: 'turn'; readonly replica: string; readonly epoch: string };
+
+/** What must be valid in the transaction that begins a run; a dry run has no lease. */
+export interface RunFence {
+  readonly lease: Lease | undefined;
+  readonly permit: RunPermit;
+  readonly nowMs: () => number;
+}
+
 /** An operation as it is first written, before anything is sent. `seq` is its place, from 1. */
 export interface NewOperation {
   readonly kind: Kind;
@@ -205,9 +219,17 @@ export interface Journal {
     by: { readonly runId: string; readonly nowMs: number; readonly openSinceMs: number },
   ): Promise<number>;
 
-  beginRun(run: NewRun): Promise<void>;
-  /** Journals a run that failed before it could begin. It needs no lock: another run of the account may hold it. */
-  recordFailedRun(run: NewRun, failure: { readonly code: string; readonly message: string }): Promise<void>;
+  /** Throws StoreError `run_made` when another process makes the run instead. */
+  beginRun(run: NewRun, fence?: RunFence): Promise<void>;
+  /**
+   * Journals a run that failed before it could begin. It needs no lock: another run of the account may hold it. Throws
+   * StoreError `run_made` when another process has journaled it.
+   */
+  recordFailedRun(
+    run: NewRun,
+    failure: { readonly code: string; readonly message: string },
+    fence?: RunFence,
+  ): Promise<void>;
   /** Removes a run that has journaled nothing, because a separate process makes it from the beginning. */
   forgetRun(runId: string): Promise<void>;
   /**

@@ -33,8 +33,9 @@ export async function turnDatabase(): Promise<TurnDatabase> {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   setEngine(db, postgresEngine({ schema, leaseMs: 60_000 }));
   onTestFinished(() => db.destroy());
+  const connections = { listen: async () => async () => undefined, probe: async () => undefined };
   return {
-    store: createTurnStore(db, async () => async () => undefined, sql`(select now from clock)`),
+    store: createTurnStore(db, connections, sql`(select now from clock)`),
     query: async <T>(statement: string) => (await sql.raw<T>(statement).execute(db)).rows,
     async setClock(epochMs) {
       await sql`update clock set now = to_timestamp(${epochMs}::float8 / 1000)`.execute(db);

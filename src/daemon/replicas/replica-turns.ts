@@ -46,6 +46,8 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
   let problem: string | null = null;
   /** Whether turns may be held of which this process does not know: those of a claim whose answer was lost or late. */
   let mayHoldUnknown = false;
+  /** Whether the database refused a run, which needs more connections than a claim, so that nothing is claimed. */
+  let isRefused = false;
   /** Accounts whose runs must be made later, for want of memory. */
   const delayed = new Set<string>();
 
@@ -55,6 +57,10 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     random,
     isCurrent: (replica, turn) => configured.isCurrent(replica, turn),
     onSkipped: options.onSkipped,
+    onStoreFailed({ code, message }) {
+      report('run_given_back', code, message);
+      isRefused = true;
+    },
     onEnded: () => wake.abort(),
   });
   const replica = createReplica({
@@ -67,6 +73,13 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
       if (isKnown) wake.abort();
     },
   });
+
+  /** Logs the first of a series of failures. */
+  function report(event: string, code: string, message: string): void {
+    if (problem === null)
+      log.error({ event, code, error: message }, 'the database could not be used; nothing is claimed');
+    problem = message;
+  }
 
   async function startFirst(identity: Identity): Promise<void> {
     if (startsAll === true && identity.isFirst()) await store.startAll();
@@ -127,15 +140,16 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     try {
       await configured.store(identity);
       if (startsAll === null) return POLL_MS;
+      if (isRefused) await store.probe();
+      isRefused = false;
       await startFirst(identity);
       const waitMs = await claim(identity);
-      problem = null;
+      // A run may have been refused meanwhile.
+      if (!isRefused) problem = null;
       return waitMs;
     } catch (error) {
       const { code, message } = describeFailure(error);
-      if (problem === null)
-        log.error({ event: 'claim_failed', code, error: message }, 'accounts could not be claimed');
-      problem = message;
+      report('claim_failed', code, message);
       return POLL_MS;
     }
   }
