@@ -26,7 +26,8 @@ const OTHERS = `
   insert into clock values (now());
 `;
 
-export async function turnDatabase(): Promise<TurnDatabase> {
+/** `now` is the clock of the turns; by default it stands still until the test sets it. */
+export async function turnDatabase(now = sql`(select now from clock)`): Promise<TurnDatabase> {
   const { url, schema } = await freshPostgres();
   const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${schema}` });
   await pool.query(`create schema ${schema}; ${TURN_TABLES} ${TURN_CLAIMS} ${OTHERS}`);
@@ -35,7 +36,7 @@ export async function turnDatabase(): Promise<TurnDatabase> {
   onTestFinished(() => db.destroy());
   const connections = { listen: async () => async () => undefined, probe: async () => undefined };
   return {
-    store: createTurnStore(db, connections, sql`(select now from clock)`),
+    store: createTurnStore(db, connections, now),
     query: async <T>(statement: string) => (await sql.raw<T>(statement).execute(db)).rows,
     async setClock(epochMs) {
       await sql`update clock set now = to_timestamp(${epochMs}::float8 / 1000)`.execute(db);

@@ -102,7 +102,7 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
   async function claim(identity: Identity): Promise<number> {
     for (;;) {
       const { rooms, free } = laneRooms(table.lanes(), held.loads(), options.maxRuns());
-      if (run === null || rooms.length === 0 || isStopped) return POLL_MS;
+      if (run === null || rooms.length === 0 || isStopped || isRefused) return POLL_MS;
       const except = [...delayed].filter((account) => options.mayStart?.(account) === false);
       const limits = { most: free, except };
       await releaseUnknown(identity);

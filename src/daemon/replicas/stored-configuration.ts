@@ -57,13 +57,14 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
   let unavailable: string | null = null;
 
   /** Null when the situation changed meanwhile. */
-  async function storeOnce({ id: replica, nowMs }: Identity): Promise<Stored | null> {
+  async function storeOnce(identity: Identity): Promise<Stored | null> {
+    const replica = identity.id;
     const stage = changes;
     const { schedules, commit } = await options.readConfiguration();
     const before = await store.situation(replica);
     const rank = await generations.rank(commit, before);
     const own = { ...rank, commit };
-    if (!(await store.update(replica, before, own, table.due(schedules, nowMs())))) return null;
+    if (!(await store.update(replica, before, own, table.due(schedules, identity.nowMs())))) return null;
     generation = rank.generation;
     const newest = rank.isNewest && commit !== null ? rank.generation : newestOf(before);
     return { replica, changes: stage, situation: signature(before, newest), commit: commit?.sha ?? null };
