@@ -1,10 +1,10 @@
 // The turns of several replicas: the schedules are in the store, and each replica claims what is due and runs it.
 import { describeFailure } from '../../app/run-result.ts';
 import type { Clock, RunSignals } from '../../core/ports.ts';
-import type { CommitRelation } from '../../core/repository.ts';
 import type { TurnStore } from '../../core/turn-store.ts';
 import type { Turn, Turns } from '../../core/turns.ts';
 import type { Log } from '../log.ts';
+import type { CompareCommits } from './config-generation.ts';
 import { createHeldTurns } from './held-turns.ts';
 import { laneRooms } from './lane-rooms.ts';
 import { nextTick } from './next-tick.ts';
@@ -26,7 +26,7 @@ export interface ReplicaTurnsOptions {
   readonly mayStart?: (account: string) => boolean;
   readonly onSkipped: (account: string) => void;
   readonly readConfiguration: () => Promise<ReplicaConfiguration>;
-  readonly compareCommits: (a: string, b: string) => Promise<CommitRelation>;
+  readonly compareCommits: CompareCommits;
   /** Called with the number of replicas, each of which may use its share of the limits. */
   readonly onReplicas: (replicas: number) => void;
 }

@@ -258,24 +258,13 @@ export class Model {
     return [...this.replicas].flatMap(([other, each]) => (other !== id && this.isLive(other) ? [each] : []));
   }
 
-  isShared(id: string, commit: number): boolean {
-    return this.othersOf(id).every((other) => other.commit === '' || other.commit === String(commit));
-  }
-
-  generationCount(): number {
-    return this.generations.length;
-  }
-
   /** The newest commit that was stored; commits are numbers in one line of history. */
   newest(): number | null {
     return this.generations.at(-1) ?? null;
   }
 
-  /**
-   * Whose configuration it is to be, in words: a commit wins against an older one and against files without a commit. All
-   * replicas with the same older commit win after a lease.
-   */
-  rank(id: string, commit: number | null, hasReturned: boolean): { gen: number; isNewest: boolean } {
+  /** Whose configuration counts: a commit wins against an older one and against files without a commit. */
+  rank(id: string, commit: number | null): { gen: number; isNewest: boolean } {
     const newest = this.newest();
     const latest = this.generations.length;
     if (commit === null)
@@ -283,7 +272,7 @@ export class Model {
         ? { gen: 0, isNewest: false }
         : { gen: latest, isNewest: true };
     if (newest === commit) return { gen: latest, isNewest: true };
-    if (newest === null || commit > newest || hasReturned) return { gen: latest + 1, isNewest: true };
+    if (newest === null || commit > newest) return { gen: latest + 1, isNewest: true };
     const contained = this.generations.slice(0, -1).findLastIndex((each) => each <= commit);
     return { gen: contained + 1, isNewest: false };
   }

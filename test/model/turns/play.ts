@@ -1,10 +1,8 @@
 // Plays a story on PostgreSQL and on the model side by side. After each step both must agree on every row.
 import { expect } from 'vitest';
+import type { CommitRelation } from '../../../src/core/repository.ts';
 import type { ClaimedTurn, CronLine, NextTick } from '../../../src/core/turn-store.ts';
-import {
-  type ConfigGenerations,
-  createConfigGenerations,
-} from '../../../src/daemon/replicas/config-generation.ts';
+import { rankOf } from '../../../src/daemon/replicas/config-generation.ts';
 import { configCommit, type TurnDatabase } from '../../support/turn-database.ts';
 import { LEASE_MS, Model, type ModelClaim, scheduleOf, tickAfter } from './model.ts';
 import { ACCOUNTS, type Place, type Script, type Step } from './script.ts';
@@ -14,9 +12,6 @@ const START = Date.UTC(2026, 0, 5, 10);
 interface Process {
   readonly id: string;
   gen: number;
-  readonly ranks: ConfigGenerations;
-  /** Since when the configuration is older than the newest commit. */
-  older: { readonly key: string; readonly sinceMs: number } | null;
 }
 
 interface Claim {
@@ -167,12 +162,7 @@ class Story {
 
   private newProcess(): Process {
     this.count += 1;
-    const ranks = createConfigGenerations({
-      clock: { steadyMs: () => this.model.now },
-      leaseMs: LEASE_MS,
-      compareCommits: async (a, b) => (a === b ? 'same' : Number(a) < Number(b) ? 'ancestor' : 'descendant'),
-    });
-    return { id: `replica ${this.count}`, gen: 0, ranks, older: null };
+    return { id: `replica ${this.count}`, gen: 0 };
   }
 
   private async reload(
@@ -183,7 +173,7 @@ class Story {
     const { store } = this.database;
     const content = this.script.contents[this.script.line[commit] ?? 0] ?? {};
     const place = hasGit ? commit : null;
-    const rank = model.rank(process.id, place, this.hasReturned(process, place));
+    const rank = model.rank(process.id, place);
     process.gen = rank.gen;
     model.publish(process.id, place, rank);
     if (rank.isNewest) model.reload(rank.gen, isDirty || !hasGit, content);
@@ -192,24 +182,13 @@ class Story {
 
     const situation = await store.situation(process.id);
     const read = hasGit ? configCommit(String(commit), isDirty) : null;
-    const found = await process.ranks.rank(read, situation);
+    const found = await rankOf(read, situation, compareCommits);
     this.same(found, { generation: rank.gen, isNewest: rank.isNewest });
     const schedules = ACCOUNTS.flatMap((name) => {
       const part = content[name];
       return part === undefined ? [] : [scheduleOf(name, part, model.now)];
     });
     this.same(await store.update(process.id, situation, { ...found, commit: read }, schedules), true);
-  }
-
-  /** Whether a process, and no other, has seen its older commit as that of all replicas for a lease. */
-  private hasReturned(process: Process, commit: number | null): boolean {
-    const { model } = this;
-    const newest = model.newest();
-    if (commit === null || newest === null || commit >= newest || !model.isShared(process.id, commit))
-      return false;
-    const key = `${commit} ${model.generationCount()}`;
-    if (process.older?.key !== key) process.older = { key, sinceMs: model.now };
-    return model.now - process.older.sinceMs >= LEASE_MS;
   }
 
   /** When all other replicas have died, one with the newest commit runs every account within a lease and one interval. */
@@ -299,6 +278,11 @@ class Story {
   private same(found: unknown, expected: unknown): void {
     expect(found).toEqual(expected);
   }
+}
+
+/** Commits are places in one line of history. */
+async function compareCommits(a: string, b: string): Promise<CommitRelation> {
+  return a === b ? 'same' : Number(a) < Number(b) ? 'ancestor' : 'descendant';
 }
 
 function nextOf({ schedule }: CronLine, nowMs: number, backoffUntilMs: number | null): NextTick {
