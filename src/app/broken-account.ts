@@ -1,7 +1,7 @@
 // Journals a failed run for an account whose file is invalid, so that history and notifications show the errors.
 import { ConfigError, type ConfigIssue } from '../core/errors.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
-import type { RunPermit } from '../core/ports.ts';
+import type { RunPermit } from '../core/locks.ts';
 import type { ConfigCommit } from '../core/settings.ts';
 import type { DryRunDeps } from './request.ts';
 import { describeFailure, type RunResult } from './run-result.ts';

@@ -1,10 +1,9 @@
 // The request of a run and its dependencies.
-import type { Locks } from '../core/locks.ts';
+import type { Locks, RunPermit } from '../core/locks.ts';
 import type {
   Clock,
   Journal,
   ReadableService,
-  RunPermit,
   RunSignals,
   ServiceReader,
   WritableService,

@@ -2,7 +2,7 @@
 import type { CreateOutcome, DeleteOutcome } from './write-outcome.ts';
 import type { Action, Entry, Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
 import type { AccountHistory } from './history.ts';
-import type { Lease, SentCommit } from './locks.ts';
+import type { Lease, RunFence, SentCommit } from './locks.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from './journal.ts';
 import type { AgreedPlan, Approval, ApprovalTaking, Pause, PendingPlan } from './operator.ts';
 import type { Plan } from './plan.ts';
@@ -87,20 +87,6 @@ export interface NewRun {
   readonly startedAtMs: number;
   readonly configDigest: string | null;
   readonly configCommit: ConfigCommit | null;
-}
-
-/** Why a run of the daemon may begin. */
-export type RunPermit =
-  /** No process has made a scheduled run of the account since this tick. */
-  | { readonly type: 'tick'; readonly tickMs: number }
-  /** The replica holds the turn of the account. */
-  | { readonly type: 'turn'; readonly replica: string; readonly epoch: string };
-
-/** What must be valid in the transaction that begins a run; a dry run has no lease. */
-export interface RunFence {
-  readonly lease: Lease | undefined;
-  readonly permit: RunPermit;
-  readonly nowMs: () => number;
 }
 
 /** An operation as it is first written, before anything is sent. `seq` is its place, from 1. */

@@ -2,7 +2,8 @@
 // theirs in the store.
 import type { Trigger } from './journal.ts';
 import type { StoreError } from './errors.ts';
-import type { RunPermit, RunSignals } from './ports.ts';
+import type { RunPermit } from './locks.ts';
+import type { RunSignals } from './ports.ts';
 
 export interface Schedule {
   readonly name: string;

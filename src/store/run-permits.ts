@@ -2,7 +2,7 @@
 // before it, or that acts at the same moment as another one, must not make a run that the other makes.
 import { sql } from 'kysely';
 import { StoreError } from '../core/errors.ts';
-import type { RunFence, RunPermit } from '../core/ports.ts';
+import type { RunFence, RunPermit } from '../core/locks.ts';
 import { holds } from './locks.ts';
 import type { Database } from './tables.ts';
 import { toIso } from './times.ts';

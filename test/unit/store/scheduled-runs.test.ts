@@ -1,7 +1,7 @@
 // Whether a tick has been run already, by any process.
 import { describe, expect, it } from 'vitest';
 import type { Trigger } from '../../../src/core/journal.ts';
-import type { RunFence } from '../../../src/core/ports.ts';
+import type { RunFence } from '../../../src/core/locks.ts';
 import { fixture, runId, T0 } from './fixture.ts';
 
 const MINUTE = 60_000;
