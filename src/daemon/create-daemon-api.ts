@@ -26,9 +26,11 @@ export interface DaemonApiOptions {
   readonly metrics: Metrics;
   readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
   readonly undelivered: () => Promise<number>;
+  /** A plan was approved here, so its run starts at once. */
+  readonly onApproved: () => void;
 }
 
-const IDLE: TurnState = { activity: 'idle', nextRunMs: null, backoffUntilMs: null };
+const IDLE: TurnState = { activity: 'idle', nextRunMs: null, backoffUntilMs: null, waitsForCommit: null };
 
 export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   const { registry, turns, reader, operator, clock } = options;
@@ -144,7 +146,9 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     async approve(account, digest, by) {
       if (registry.account(account) === undefined) return { type: 'unknown' };
       const outcome = await operator.approve(account, digest, by, clock.nowMs());
-      if (outcome.type === 'approved') void showState(account);
+      if (outcome.type !== 'approved') return outcome;
+      options.onApproved();
+      void showState(account);
       return outcome;
     },
     async pause(account, reason, by) {

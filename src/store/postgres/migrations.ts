@@ -1,7 +1,7 @@
 // The schema of the store in PostgreSQL as a list of steps, counted in `store_version`; a step that has shipped never
 // changes. The tables and columns are those of SQLite; a test compares them.
 
-import { TURN_TABLES } from './turn-tables.ts';
+import { TURN_CLAIMS, TURN_TABLES } from './turn-tables.ts';
 
 /** A step of the schema. */
 export interface Migration {
@@ -231,8 +231,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { statements: FIRST_TABLES, isBreaking: true },
   { statements: TURN_TABLES, isBreaking: true },
   {
-    // The oldest version whose programs may use the store. Those of versions before this column do not read it.
-    statements: 'alter table store_version add column usable_from integer not null default 3',
+    // `usable_from`: the oldest version whose programs may use the store. Those of versions before this do not read it.
+    statements: `${TURN_CLAIMS} alter table store_version add column usable_from integer not null default 3;`,
     isBreaking: true,
   },
 ];

@@ -11,7 +11,7 @@ import { migrate } from './migrate.ts';
 import { checkRights } from './rights.ts';
 import { createPool } from './pool.ts';
 import { postgresEngine } from './postgres-engine.ts';
-import { listen } from './listener.ts';
+import { listen, probe } from './listener.ts';
 import { toStoreError } from './postgres-errors.ts';
 import { createTurnStore } from './turn-store.ts';
 
@@ -47,7 +47,10 @@ export async function openPostgres(
     verify: () => checkRights(db, location),
     alone: (work) => alone(pool.single(), location, work),
     toStoreError: (error) => toStoreError(error, location),
-    turns: createTurnStore(db, async (listeners) => listen(() => pool.single(), location.schema, listeners)),
+    turns: createTurnStore(db, {
+      listen: async (listeners) => listen(() => pool.single(), location.schema, listeners),
+      probe: () => probe(pool.single(), location),
+    }),
     close: () => db.destroy(),
   };
 }

@@ -24,11 +24,9 @@ describe.skipIf(!hasPostgres)('a text that PostgreSQL cannot store', () => {
     const times = { dueMs: 0, tickMs: 0, backoffUntilMs: null };
     const names = ['fine', `odd ${text}`];
     await turns.register('one', '1', 60_000);
-    await turns.update(
-      1,
-      false,
-      names.map((name) => ({ name, lane: text, digest: text, ...other, ...times })),
-    );
+    const own = { generation: 1, isNewest: true, commit: null };
+    const schedules = names.map((name) => ({ name, lane: text, digest: text, ...other, ...times }));
+    expect(await turns.update('one', await turns.situation('one'), own, schedules)).toBe(true);
     const rooms = [{ lane: text, room: 9 }];
     const claimed = await turns.claim('one', 1, rooms, { most: 9, except: [] });
     expect(claimed.turns.map(({ account, lane }) => [account, lane])).toEqual(

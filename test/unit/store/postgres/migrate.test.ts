@@ -76,7 +76,7 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
     await (await open(location)).close();
     await query(
       location,
-      `alter table store_version drop column usable_from; update store_version set version = 2;
+      `alter table store_version drop column usable_from; alter table turns drop column claimed_due_at; update store_version set version = 2;
        insert into replicas (id, host, pid, version, started_at, beat_at, expires_at)
          values ('one', 'machine|boot|4', 77, '1', now(), now(), now() + interval '1 hour')`,
     );
