@@ -71,6 +71,7 @@ describe('the OpenAPI document of the daemon', () => {
       trustedProxies: [],
       // The routes are only counted; none of these functions is called.
       daemon: {
+        isStopping: () => false,
         overview: never,
         accountNames: () => [],
         accounts: never,
@@ -98,6 +99,7 @@ describe('the OpenAPI document of the daemon', () => {
         connectionDropped: () => undefined,
       },
       notReady: never,
+      outage: () => new AbortController().signal,
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
       limits: DEFAULT_LIMITS,
       nowMs: () => 0,

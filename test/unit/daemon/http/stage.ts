@@ -100,6 +100,7 @@ export interface Stage {
   sync: Awaited<ReturnType<DaemonApi['sync']>>;
   plans: readonly PlanResult[] | Error;
   broken: Error | null;
+  isStopping: boolean;
 }
 
 export const REPLICA: ReplicaRecord = {
@@ -145,6 +146,7 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
     sync: 'queued',
     plans: [MIXED],
     broken: null,
+    isStopping: false,
     ...parts,
   };
 }
@@ -189,6 +191,7 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
     stage.accounts = stage.accounts.map((each) => (each.name === name ? { ...each, ...parts } : each));
   };
   return {
+    isStopping: () => stage.isStopping,
     overview: async () => send(stage.overview),
     accountNames: () => stage.accounts.map(({ name }) => name),
     accounts: async (names) => send(stage.accounts.filter(({ name }) => names.includes(name))),
@@ -335,6 +338,7 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
       connectionDropped: () => void (recorded.dropped += 1),
     },
     notReady: async () => [],
+    outage: () => new AbortController().signal,
     log: {
       info: (data) => void noted.push(data),
       warn: (data) => void noted.push(data),
