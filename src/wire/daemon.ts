@@ -132,6 +132,7 @@ async function run(own: Process): Promise<void> {
   });
   const http = await openHttp(source.service, {
     tokens,
+    endedSessions: session.endedSessions,
     sessionKey: own.sessionKey ?? (await storedSessionKey(session.settings, log)),
     daemon: daemon.api,
     showPage,

@@ -68,6 +68,7 @@ describe('the OpenAPI document of the daemon', () => {
     const app = buildApp({
       tokens: [{ name: 'http', role: 'operate', token: new Secret('x') }],
       sessionKey: new Secret('x'),
+      endedSessions: { end: never, hasEnded: never },
       trustedProxies: [],
       // The routes are only counted; none of these functions is called.
       daemon: {

@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import { methodNotAllowed as withAllowedMethods } from 'hono/method-not-allowed';
 import { StoreError } from '../../core/errors.ts';
+import type { EndedSessions } from '../../core/ended-sessions.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -44,6 +45,7 @@ export interface AppOptions {
   readonly tokens: readonly HttpToken[];
   /** Signs the cookies of sessions. */
   readonly sessionKey: Secret;
+  readonly endedSessions: EndedSessions;
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly daemon: DaemonApi;
@@ -86,6 +88,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
     const access = createAccess({
       tokens,
       sessionKey,
+      endedSessions: options.endedSessions,
       nowMs,
       steadyMs,
       onWrong(address, verdict) {
