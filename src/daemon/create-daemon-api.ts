@@ -29,7 +29,13 @@ export interface DaemonApiOptions {
   readonly signals: Pick<RunSignals, 'stop'>;
 }
 
-const IDLE: TurnState = { activity: 'idle', nextRunMs: null, backoffUntilMs: null, waitsForCommit: null };
+const IDLE: TurnState = {
+  activity: 'idle',
+  nextRunMs: null,
+  backoffUntilMs: null,
+  waitsForCommit: null,
+  replica: null,
+};
 
 export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   const { registry, turns, reader, operator, clock } = options;
@@ -52,6 +58,8 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       timezone: settings?.timezone ?? null,
       region: settings?.region ?? null,
       remoteAccountId: record?.state.remoteAccountId ?? settings?.accountId ?? null,
+      replica: turn.replica,
+      waitsForCommit: turn.waitsForCommit,
       // A tick of a paused account starts no run.
       nextRunAt: pause !== null ? null : isoOrNull(turn.nextRunMs),
       // The turns learn a moment later that a run of another process has ended the backoff.

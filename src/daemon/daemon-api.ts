@@ -5,7 +5,7 @@ import type { ApproveOutcome, Operator } from '../core/operator.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { JournalReader, RemainingCounts } from '../core/journal-reader.ts';
 import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
-import type { Turns } from '../core/turns.ts';
+import type { Turns, TurnState } from '../core/turns.ts';
 import type { AccountFacts } from './account-state.ts';
 
 /** One account as the daemon sees it now. Times are UTC ISO 8601. */
@@ -28,6 +28,10 @@ export interface AccountView {
   } | null;
   /** `queued`: waits for a free place. */
   readonly activity: 'running' | 'queued' | 'idle';
+  /** The process that runs it; null while none does, and where only one process runs accounts. */
+  readonly replica: TurnState['replica'];
+  /** The commit that it needs and that no replica has, so that it does not run; null when it can run. */
+  readonly waitsForCommit: string | null;
   /** null while the account is paused, because no scheduled run starts then. */
   readonly nextRunAt: string | null;
   /** After failures: no scheduled run starts before then. */

@@ -2,7 +2,14 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Daemon, EVERY_SECOND, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import {
+  type Daemon,
+  EVERY_SECOND,
+  HTTP_TOKEN,
+  ONCE_A_YEAR,
+  startDaemon,
+  WITH_TOKEN,
+} from '../support/daemon.ts';
 import { commitAll, git } from '../support/git.ts';
 import { hasPostgres } from '../support/postgres.ts';
 import { scene, type Scene } from '../support/scene.ts';
@@ -100,7 +107,21 @@ describe.skipIf(!hasPostgres)('several replicas', () => {
     expect(changed.map((name) => behind.runsEnded(name))).toEqual(before);
     expect(newer.runsEnded('delta')).toBe(0);
     expect((await behind.api('accounts/delta/sync', {})).status).toBe(404);
-    for (const daemon of [behind, newer]) await daemon.stop();
+
+    await newer.stop();
+    const sha = git(on.folder, ['rev-parse', 'HEAD']).trim();
+    const waits = async () => (await behind.api('accounts/beta')).body['waitsForCommit'];
+    await until('the remaining one reports which commit is missing', async () => (await waits()) === sha);
+    const { stdout } = await on.run(['status', 'beta', '--format', 'json']);
+    expect(JSON.parse(stdout)).toMatchObject([{ account: 'beta', waitsForCommit: sha }]);
+    expect((await on.run(['status', 'beta'])).stdout).toContain(
+      `no live replica has commit ${sha.slice(0, 12)}`,
+    );
+    for (const path of ['/', '/accounts/beta']) {
+      const page = await fetch(behind.url + path, { headers: { authorization: `Bearer ${HTTP_TOKEN}` } });
+      expect(await page.text()).toMatch(/no (live )?replica has (the )?commit/);
+    }
+    await behind.stop();
   });
 
   test('run a synced account once, whichever of them receives the request', async () => {

@@ -81,6 +81,8 @@ describe('the reading API', () => {
       paused: false,
       pause: null,
       activity: 'idle',
+      replica: null,
+      waitsForCommit: null,
       nextRunAt: '2026-11-21T05:45:00.000Z',
       backoffUntil: null,
       consecutiveFailures: 0,

@@ -40,6 +40,8 @@ export function makeAccount(name: string, parts: Partial<AccountView> = {}): Acc
     remoteAccountId: '4815162342',
     pause: null,
     activity: 'idle',
+    replica: null,
+    waitsForCommit: null,
     nextRunAt: '2026-11-21T05:45:00.000Z',
     backoffUntil: null,
     consecutiveFailures: 0,
