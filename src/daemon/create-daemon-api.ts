@@ -106,6 +106,8 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
           ...registry.serviceErrors().map(formatConfigIssue),
           ...[registry.sourceProblem(), options.runs.problem()].filter((problem) => problem !== null),
         ],
+        configurationErrors: registry.serviceErrors().length,
+        hasCheckout: registry.service().source !== undefined,
         commit: await registry.commit(),
         // A store that cannot be read is among the issues.
         undelivered: await options.undelivered().catch(() => 0),

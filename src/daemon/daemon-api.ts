@@ -57,6 +57,10 @@ export interface DaemonView {
   readonly startedAt: string;
   /** Errors of the service file or of the source (the last valid configuration stays in use), and of the store. */
   readonly issues: readonly string[];
+  /** How many of the issues are errors of the service file; the others are those of the source and of the store. */
+  readonly configurationErrors: number;
+  /** Whether the accounts are in the daemon's own checkout. */
+  readonly hasCheckout: boolean;
   readonly commit: ConfigCommit | null;
   /** Notifications that could not be delivered in the last 24 hours. */
   readonly undelivered: number;
