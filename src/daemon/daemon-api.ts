@@ -32,7 +32,7 @@ export interface AccountView {
   readonly replica: TurnState['replica'];
   /** The commit that it needs and that no replica has, so that it does not run; null when it can run. */
   readonly waitsForCommit: string | null;
-  /** null while the account is paused, because no scheduled run starts then. */
+  /** null while the account is paused or waits for a commit, because no scheduled run starts then. */
   readonly nextRunAt: string | null;
   /** After failures: no scheduled run starts before then. */
   readonly backoffUntil: string | null;

@@ -149,8 +149,8 @@ function lastRunText(run: RunRecord | null, nowMs: number): string {
     : relativeTime(run.foldedUntil ?? run.finishedAt, nowMs);
 }
 
-function nextRunText({ nextRun, waitsForCommit }: AccountStatus, nowMs: number): string {
-  if (nextRun === null || waitsForCommit !== null) return '–';
+function nextRunText({ nextRun }: AccountStatus, nowMs: number): string {
+  if (nextRun === null) return '–';
   return `${relativeTime(nextRun.at, nowMs)}${nextRun.backingOff ? ' (backing off)' : ''}`;
 }
 

@@ -81,7 +81,7 @@ const accountStatusSchema = z.strictObject({
     })
     .nullable()
     .describe(
-      'null while the account is paused, its file is invalid or missing, or its schedule never runs.',
+      'null while the account is paused or waits for a commit, its file is invalid or missing, or its schedule never runs; also while a replica runs it.',
     ),
 });
 

@@ -61,7 +61,9 @@ const accountSchema = z
     waitsForCommit: textOrNull(
       'The commit that changed the account and that no live replica has, so that the account does not run; null otherwise.',
     ),
-    nextRunAt: timeOrNull('When the next scheduled run starts; null while the account is paused.'),
+    nextRunAt: timeOrNull(
+      'When the next scheduled run starts; null while the account is paused, runs or waits for a commit.',
+    ),
     backoffUntil: timeOrNull('After failures, no scheduled run starts before this time.'),
     consecutiveFailures: amount('Runs that failed in a row.'),
     drift: z

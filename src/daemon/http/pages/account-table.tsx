@@ -105,8 +105,8 @@ function AccountRow({ shared, account, runs, nowMs }: AccountRowProps) {
 
 /** After failures, ticks before the end of the backoff start no run. */
 function NextRun({ account, nowMs }: { readonly account: AccountView; readonly nowMs: number }) {
-  const { nextRunAt, backoffUntil, waitsForCommit } = account;
-  if (nextRunAt === null || waitsForCommit !== null) return <span class="quiet">none</span>;
+  const { nextRunAt, backoffUntil } = account;
+  if (nextRunAt === null) return <span class="quiet">none</span>;
   const isLater = backoffUntil !== null && backoffUntil > nextRunAt;
   return <RelativeInstant at={isLater ? backoffUntil : nextRunAt} nowMs={nowMs} />;
 }
@@ -130,7 +130,7 @@ function Notes({ shared, account, nowMs }: NotesProps) {
         <Note>{failure(lastRun.errorCode, consecutiveFailures)}</Note>
       ) : null}
       {waitsForCommit === null ? null : (
-        <Note>does not run: no replica has commit {visible(shortCommit(waitsForCommit))}</Note>
+        <Note>no replica has commit {visible(shortCommit(waitsForCommit))}</Note>
       )}
       {replica === null ? null : (
         <Note>
