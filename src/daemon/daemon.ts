@@ -86,7 +86,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const journalWatch = createJournalWatch({ registry, turns, reader, clock, log });
   const gauges =
     options.createTurns === undefined ? null : createSharedGauges({ registry, reader, metrics, clock });
-  const api = createDaemonApi({ ...options, clock, turns, runs });
+  const api = createDaemonApi({ ...options, clock, turns, runs, onApproved: () => journalWatch.lookNow() });
   let background: Promise<void> = Promise.resolve();
   let isStarted = false;
   let stopping: Promise<unknown> | null = null;
