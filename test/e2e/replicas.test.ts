@@ -148,8 +148,10 @@ describe.skipIf(!hasPostgres)('several replicas', () => {
     { timeout: 90_000 },
     async () => {
       const on = await replicaScene(ONCE_A_YEAR, ', shutdownGrace: 2s');
-      const daemons = [await startDaemon(on), await startDaemon(on)];
-      const [{ url = '' } = {}] = daemons;
+      const first = await startDaemon(on);
+      const { url } = first;
+      const replaced = [first, await startDaemon(on)];
+      const daemons = [...replaced];
       const signedIn = await fetch(`${url}/sign-in`, {
         method: 'POST',
         headers: { origin: url },
@@ -165,14 +167,14 @@ describe.skipIf(!hasPostgres)('several replicas', () => {
       // As a load balancer: a replica is used until a probe of it fails.
       const client = async (): Promise<void> => {
         while (!isOver) {
-          for (const daemon of [...daemons])
+          for (const daemon of daemons)
             if ((await daemon.get('/readyz').catch(() => null))?.status === 200)
               answers.push(await statusAt(daemon).catch((error: unknown) => error));
         }
       };
       const clients = Promise.all([client(), client()]);
       await until('both answer', () => answers.length > 10);
-      for (const old of [...daemons]) {
+      for (const old of replaced) {
         await old.stop();
         daemons.splice(daemons.indexOf(old), 1);
         const next = await startDaemon(on);
