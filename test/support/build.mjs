@@ -5,7 +5,7 @@ import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 import { checkDriver } from './driver.mjs';
-import { lazyEmoji, slimUndici } from './slim-packages.mjs';
+import { slim } from './slim-packages.mjs';
 import { packagesOf, thirdPartyNotices } from './third-party.mjs';
 
 /** Keeps the text of packages out of the source maps; their positions and names remain. */
@@ -43,7 +43,7 @@ const { output } = await build({
   platform: 'node',
   // The package's build for Node.js reads an environment variable at every token.
   resolve: { alias: { yaml: `${root}node_modules/yaml/browser/index.js` } },
-  plugins: [slimUndici, lazyEmoji, ownSourcesOnly],
+  plugins: [...slim(), ownSourcesOnly],
   output: {
     dir: 'dist',
     format: 'esm',

@@ -2,8 +2,8 @@
 // new version of a package fails the build instead of losing the change silently.
 import path from 'node:path';
 
-/** Parts of undici that the program never calls, by the file that requires them. */
-const UNDICI_LEFT_OUT = new Map([
+/** Parts of packages that the program never calls, by the file that requires them. */
+const LEFT_OUT = new Map([
   [
     'undici/index.js',
     /^\.\/lib\/(?:(?:web|mock|interceptor|cache|handler)\/|dispatcher\/(?:balanced-pool|round-robin-pool|retry-agent|h2c-client)$)/,
@@ -14,18 +14,24 @@ const UNDICI_LEFT_OUT = new Map([
   ['undici/lib/dispatcher/client-h1.js', /^\.\.\/web\/fetch\/body\.js$/],
 ]);
 
-function isLeftOut(source, importer) {
-  for (const [file, pattern] of UNDICI_LEFT_OUT)
-    if (importer.endsWith(`/node_modules/${file}`)) return pattern.test(source);
-  return false;
+/** Fails when a file does not require what is left out of it any more. */
+function slimPackages() {
+  const unused = new Set(LEFT_OUT.keys());
+  return {
+    name: 'slim-packages',
+    resolveId(source, importer = '') {
+      const from = importer.split(path.sep).join('/').split('/node_modules/').at(-1);
+      if (LEFT_OUT.get(from)?.test(source) !== true) return undefined;
+      unused.delete(from);
+      return '\0left-out';
+    },
+    load: (id) => (id === '\0left-out' ? 'module.exports = { CacheStorage: class {} };' : undefined),
+    buildEnd(error) {
+      if (error === undefined && unused.size > 0)
+        throw new Error(`nothing is left out of ${[...unused].join(' and ')} any more`);
+    },
+  };
 }
-
-export const slimUndici = {
-  name: 'slim-undici',
-  resolveId: (source, importer = '') =>
-    isLeftOut(source, importer.split(path.sep).join('/')) ? '\0left-out' : undefined,
-  load: (id) => (id === '\0left-out' ? 'module.exports = { CacheStorage: class {} };' : undefined),
-};
 
 const EMOJI_LINE = 'const rgiEmojiRegex = /^\\p{RGI_Emoji}$/v;';
 // On one line, so that the lines of the source map stay correct.
@@ -44,10 +50,13 @@ export function withLazyEmoji(text) {
   return parts.join(LAZY_EMOJI);
 }
 
-export const lazyEmoji = {
+const lazyEmoji = {
   name: 'lazy-emoji',
   transform: (code, id) =>
     id.split(path.sep).join('/').endsWith('/node_modules/string-width/index.js')
       ? { code: withLazyEmoji(code), map: null }
       : undefined,
 };
+
+/** The plugins of the build. */
+export const slim = () => [slimPackages(), lazyEmoji];
