@@ -164,7 +164,7 @@ try {
   const only = values.only?.split(',') ?? Object.keys(JOBS);
   const unknown = only.filter((name) => !Object.hasOwn(JOBS, name));
   if (unknown.length > 0)
-    throw new Error(`unknown: ${unknown}; the jobs are ${Object.keys(JOBS).join(', ')}`);
+    throw new Error(`unknown: ${unknown.join(', ')}; the jobs are ${Object.keys(JOBS).join(', ')}`);
   const machine = {
     node: process.version,
     processors: cpus().length,
