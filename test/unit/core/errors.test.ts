@@ -27,7 +27,7 @@ describe('the error', () => {
     expect([error.name, error.code]).toEqual([name, code]);
   });
 
-  it('LargeAccount has its name, by which another process recognises it', () => {
+  it('LargeAccount has its name', () => {
     expect(new LargeAccount('m').name).toBe('LargeAccount');
   });
 
