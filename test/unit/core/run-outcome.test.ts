@@ -51,6 +51,21 @@ describe('the outcome of a run', () => {
     expect(drift.total).toBe(6);
   });
 
+  it('has the approvals that lapsed, and the first warning of a guard, of the plan before the run', () => {
+    const warning = (code: string, message = '') => ({ code, message });
+    const { lapsed, guard } = outcome({
+      warnings: [warning('approval_lapsed', 'a'), warning('other'), warning('suspicious_list', 'of the run')],
+    });
+    expect(lapsed).toEqual([warning('approval_lapsed', 'a')]);
+    expect(guard).toEqual(warning('suspicious_list', 'of the run'));
+    const blocked = outcome({
+      plan: { warnings: [warning('duplicate'), warning('suspicious_shrink', 'of the plan')] },
+      warnings: [warning('suspicious_list', 'of the run')],
+    });
+    expect(blocked.guard).toEqual(warning('suspicious_shrink', 'of the plan'));
+    expect(outcome({ plan: null }).guard).toBeNull();
+  });
+
   it('has a size that does not depend on the run', () => {
     const many = (count: number): RunSketch => {
       const names = Array.from({ length: count }, (_, index) => `N${10_000 + index}`);

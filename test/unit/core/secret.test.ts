@@ -106,6 +106,9 @@ describe('a secret in another spelling', () => {
     ['with invisible characters', Array.from(hex).join('\u200b')],
     ['percent-encoded', codes((code) => `%${code}`)],
     ['in codes of HTML', codes((code) => `&#x${code};`)],
+    ['in decimal codes of HTML', codes((code) => `&#${Number.parseInt(code, 16)};`)],
+    ['with characters beyond ASCII between its own', Array.from(hex).join('&#8203;')],
+    ['with percent-encoded bytes beyond ASCII between its own', Array.from(hex).join('%e2%80%8b')],
   ])('is removed %s', (_, written) => {
     expect(secret.scrub(`unknown key ${written} here`)).not.toContain(written.slice(0, 12));
     expect(secret.scrub(`unknown key ${written} here`)).toContain('[redacted]');
