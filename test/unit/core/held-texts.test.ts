@@ -19,32 +19,26 @@ import { type Case, entry, heldAs, person, plan } from './builders.ts';
 
 /** Names that repeat what the sentences themselves contain, and any other. */
 const NAMES = [
-  ...[
-    'Go',
-    'x',
-    'a; b',
-    'New; name”',
-    '“',
-    '”',
-    'x” cannot be created yet',
-    'x” and 1 person has it',
-    '$& $1 $`',
-  ],
-  ...[
-    'x”, and 2 people have it',
-    'its new name “y',
-    'it is being renamed to “y',
-    '2 people have it',
-    'undefined',
-  ],
-  ...[
-    '; ',
-    'release the create first',
-    ' to approvedDeletes',
-    ...FORBIDDEN_NAMES,
-    ...LOUD_NAMES,
-    ...ODD_NAMES,
-  ],
+  'Go',
+  'x',
+  'a; b',
+  'New; name”',
+  '“',
+  '”',
+  'x” cannot be created yet',
+  'x” and 1 person has it',
+  '$& $1 $`',
+  'x”, and 2 people have it',
+  'its new name “y',
+  'it is being renamed to “y',
+  '2 people have it',
+  'undefined',
+  '; ',
+  'release the create first',
+  ' to approvedDeletes',
+  ...FORBIDDEN_NAMES,
+  ...LOUD_NAMES,
+  ...ODD_NAMES,
 ].filter((name) => name !== '');
 
 const people = (count: number): string[] => Array.from({ length: count }, (_, index) => `p${index}`);

@@ -12,21 +12,19 @@ const MARK = '\u0301';
 
 describe('a name of an account file', () => {
   it.each([
-    ...[
-      'Go',
-      'x',
-      '!',
-      '~',
-      'C++',
-      'two words',
-      'two  spaces',
-      'Ünïcödé',
-      '日本語',
-      'a\u00a0b',
-      '👩‍💻',
-      'e\u0301',
-    ],
-    ...['x'.repeat(1000), 'é'.repeat(1000), '😀'.repeat(1000), `a${MARK.repeat(30)}`],
+    'Go',
+    'x',
+    '!',
+    '~',
+    'C++',
+    'two words',
+    'two  spaces',
+    'Ünïcödé',
+    '日本語',
+    'a\u00a0b',
+    '👩‍💻',
+    'e\u0301',
+    `a${MARK.repeat(30)}`,
   ])('can be %j', (name) => {
     expect(nameProblem(name)).toBeUndefined();
   });
@@ -43,9 +41,6 @@ describe('a name of an account file', () => {
     ['half of a character', 'a\ud800b'],
     ['half of a character', '\udc00'],
     ['more than 30 combining marks', `a${MARK.repeat(31)}`],
-    ['more than 1,000 characters', 'x'.repeat(1001)],
-    ['more than 1,000 characters', 'é'.repeat(1001)],
-    ['more than 1,000 characters', '😀'.repeat(1001)],
     ['white space', ' a'],
     ['white space', 'a '],
     ['white space', ' '],
@@ -55,6 +50,13 @@ describe('a name of an account file', () => {
     ['white space', 'é\ufeff'],
   ])('cannot be one that has this problem: %s (%j)', (problem, name) => {
     expect(nameProblem(name)).toContain(problem);
+  });
+
+  it('can have up to 1,000 characters, however many UTF-16 units they are', () => {
+    for (const character of ['x', 'é', '😀']) {
+      expect(nameProblem(character.repeat(1000))).toBeUndefined();
+      expect(nameProblem(character.repeat(1001))).toContain('more than 1,000 characters');
+    }
   });
 
   it('has the first of several problems, which are ordered by how much they hide', () => {
