@@ -89,7 +89,7 @@ export interface NewRun {
   readonly configCommit: ConfigCommit | null;
 }
 
-/** An operation as it is first written, before anything is sent. `seq` is its place, from 1. */
+/** An operation as it is first written, before anything is sent. Its place among the others, from 1, is its `seq`. */
 export interface NewOperation {
   readonly kind: Kind;
   readonly action: Action;

@@ -6,11 +6,11 @@ import type { EntryKey } from '../../../src/core/usage.ts';
 import {
   anythingMissing,
   baselineOf,
+  implausibleCreates,
   mergeReadings,
   missingHoldings,
   suspiciousList,
   suspiciousShrink,
-  unshownCreates,
 } from '../../../src/core/list-plausibility.ts';
 import { entry, HISTORY, NOW_MS, observed, person, wanted } from './builders.ts';
 
@@ -292,7 +292,7 @@ describe('an empty list that should show an entry that rolecall created', () => 
     lists: Partial<ObservedCatalog>,
     { desired = ['New'], neverListed = [created] }: { desired?: string[]; neverListed?: AwaitedEntry[] } = {},
   ) =>
-    unshownCreates({ skill: wanted(...desired), approvedDeletes: [] }, observed(lists), {
+    implausibleCreates({ skill: wanted(...desired), approvedDeletes: [] }, observed(lists), {
       ...HISTORY,
       neverListed,
     });
@@ -317,7 +317,49 @@ describe('an empty list that should show an entry that rolecall created', () => 
   it('is judged for the second kind too', () => {
     const history = { ...HISTORY, neverListed: [{ ...created, kind: 'role' as const }] };
     const desired = { skill: wanted('New'), role: wanted('Dev'), approvedDeletes: [] };
-    expect(unshownCreates(desired, observed(), history)).toMatchObject({ kind: 'role' });
-    expect(unshownCreates({ ...desired, role: [] }, observed(), history)).toBeNull();
+    expect(implausibleCreates(desired, observed(), history)).toMatchObject({ kind: 'role' });
+    expect(implausibleCreates({ ...desired, role: [] }, observed(), history)).toBeNull();
+  });
+});
+
+describe('creating a missing name', () => {
+  const desired = { skill: wanted('Go', 'Zig'), approvedDeletes: [] };
+  const ann = person('ann', ['s-go']);
+  const known = new Map([['skill:s-go', ['Go']]] as const);
+  const judge = (now: Partial<ObservedCatalog>, history: Partial<typeof HISTORY>) =>
+    implausibleCreates(desired, observed(now), { ...HISTORY, ...history });
+
+  it('is implausible while somebody has the entry of that name that rolecall has not deleted', () => {
+    const warning = judge({ resources: [ann] }, { knownNames: known });
+    expect(warning).toMatchObject({ code: 'suspicious_list', kind: 'skill', name: 'Go' });
+    expect(warning?.message).toMatch(/does not list the skill “Go” \(s-go\), although ann still has it/);
+  });
+
+  it('is implausible while somebody has an entry that was requested under that name', () => {
+    const changed = new Map([['skill:s-go', ['GO!', 'Zig']]] as const);
+    expect(judge({ skill: [entry('Go')], resources: [ann] }, { knownNames: changed })?.name).toBe('Zig');
+  });
+
+  it.each<[string, Partial<ObservedCatalog>, Partial<typeof HISTORY>]>([
+    ['nobody has the entry', { resources: [person('ann')] }, { knownNames: known }],
+    ['rolecall deleted the entry', { resources: [ann] }, {}],
+    ['a list shows the entry', { skill: [entry('Go', 's-go')], resources: [ann] }, { knownNames: known }],
+    [
+      'another entry has the name',
+      { skill: [entry('Go', 'other')], resources: [ann] },
+      { knownNames: known },
+    ],
+    [
+      'the entry has another name',
+      { resources: [ann] },
+      { knownNames: new Map([['skill:s-go', ['Perl']]] as const) },
+    ],
+    [
+      'the entry is of another kind',
+      { resources: [ann] },
+      { knownNames: new Map([['role:s-go', ['Go']]] as const) },
+    ],
+  ])('is plausible when %s', (_, now, history) => {
+    expect(judge(now, history)).toBeNull();
   });
 });
