@@ -312,7 +312,7 @@ describe('the explanation of a held delete is exactly', () => {
       'the other rule, if there is no history either',
       { skills: [], observed: old, history: { hasSnapshot: false } },
       {
-        reason: 'the file asks for an empty list of skills',
+        reason: 'the file requests an empty list of skills',
         release: 'set policy.allowEmpty: true if that is intended',
       },
     ],

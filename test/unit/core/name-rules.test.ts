@@ -110,7 +110,7 @@ describe('the suspicious characters of a name', () => {
     ['a\u200b\u200b\u200b\u200b\u200b', 'U+200B at 2, U+200B at 3, U+200B at 4, U+200B at 5, U+200B at 6'],
     [
       'a\u200b\u200b\u200b\u200b\u200b\u200b',
-      'U+200B at 2, U+200B at 3, U+200B at 4, U+200B at 5, U+200B at 6 and 1 more',
+      'U+200B at 2, U+200B at 3, U+200B at 4, U+200B at 5, U+200B at 6 … and 1 more',
     ],
   ])('of %j are %s', (name, odd) => {
     expect(oddCharacters(name)).toBe(odd);

@@ -148,8 +148,8 @@ describe('a recheck of a delete', () => {
   it.each([
     [1, 'p0'],
     [5, 'p0, p1, p2, p3, p4'],
-    [6, 'p0, p1, p2, p3, p4 and 1 more'],
-    [8, 'p0, p1, p2, p3, p4 and 3 more'],
+    [6, 'p0, p1, p2, p3, p4 … and 1 more'],
+    [8, 'p0, p1, p2, p3, p4 … and 3 more'],
   ])('names at most five of %d people who have the entry now', (count, who) => {
     const people = Array.from({ length: count }, (_, index) => person(`p${index}`, ['Old']));
     const result = recheckedOld({ lists: { resources: [person('p9', ['Old']), ...people] }, usedBy: ['p9'] });
