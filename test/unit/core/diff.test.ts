@@ -1,7 +1,7 @@
 // The comparison of desired and observed entries of one kind.
 import { describe, expect, it } from 'vitest';
 import type { DesiredEntry, Entry } from '../../../src/core/catalog.ts';
-import { diffKind } from '../../../src/core/diff.ts';
+import { diffKind, missingDesiredNames } from '../../../src/core/diff.ts';
 import type { History } from '../../../src/core/history.ts';
 import type { UsageIndex } from '../../../src/core/usage.ts';
 import { entry, HISTORY, observed, wanted } from './builders.ts';
@@ -61,6 +61,22 @@ describe('the diff of a kind', () => {
       history: { gone: new Set(['skill:1', 'skill:2'] as const) },
     });
     expect(found).toMatchObject({ missing: ['a'], extras: [], present: [] });
+  });
+
+  it('lists entries by their ids, whatever their order in the list', () => {
+    const listed = ['\u{1F600}', 'b', '\uFFFD', 'a'].map((id) => entry(`name of ${id}`, id));
+    const gone = new Set(['skill:b', 'skill:a'] as const);
+    const found = diff([], listed, { history: { gone } });
+    expect(found.present.map(({ id }) => id)).toEqual(['\uFFFD', '\u{1F600}']);
+    expect(found.stillListed.map(({ id }) => id)).toEqual(['a', 'b']);
+    expect(found.extras.map((extra) => extra.entry.id)).toEqual(['\uFFFD', '\u{1F600}']);
+  });
+
+  it('does not find an entry by a name that it was never requested by, whatever the name', () => {
+    const found = diff(['undefined'], [entry('a', '1'), entry('b', '2')], {
+      history: { requestedNames: new Map([['skill:1', 'A']] as const) },
+    });
+    expect([found.missing, found.changedNames]).toEqual([['undefined'], []]);
   });
 
   it('finds an entry by the requested name when the service changed its name', () => {
@@ -136,5 +152,18 @@ describe('of several entries with one name', () => {
     const found = diff(['a'], [entry('a'), entry('x', '1'), entry('x', '2')]);
     expect(found.extras.map(({ cause }) => cause)).toEqual(['unnamed', 'unnamed']);
     expect(found.duplicates).toEqual([]);
+  });
+});
+
+describe('the missing names of a file', () => {
+  it('are those of managed kinds that no listed or awaited entry has, as name keys', () => {
+    const desired = { skill: wanted('b', 'Cafe\u0301', 'a'), role: wanted('Dev'), approvedDeletes: [] };
+    const awaited = [{ kind: 'skill', remoteId: '1', name: 'b' }] as const;
+    const lists = observed({ skill: [entry('a')], role: [entry('a')] });
+    expect(missingDesiredNames(desired, lists, { ...HISTORY, awaited })).toEqual([
+      { kind: 'skill', name: 'Café' },
+      { kind: 'role', name: 'Dev' },
+    ]);
+    expect(missingDesiredNames({ approvedDeletes: [] }, observed(), HISTORY)).toEqual([]);
   });
 });
