@@ -20,13 +20,16 @@ type Fate = OperationStatus | 'nothing' | null;
 interface Setup {
   readonly planned?: Partial<ObservedCatalog>;
   readonly fates?: Readonly<Record<string, Fate>>;
+  /** Whether somebody listens to the progress of the run. */
+  readonly hasListener?: boolean;
 }
 
 /** A service whose list shows what was created, unless `lists` is replaced. The id of an entry is its name. */
-function setUp({ planned = {}, fates = {} }: Setup = {}) {
+function setUp({ planned = {}, fates = {}, hasListener = true }: Setup = {}) {
   const clock = new QuickClock();
   const waits: Activity[] = [];
-  const request = { ...bareRequest(), progress: (activity: Activity) => void waits.push(activity) };
+  const progress = (activity: Activity) => void waits.push(activity);
+  const request = { ...bareRequest(), ...(hasListener ? { progress } : {}) };
   const sent: string[] = [];
   const made: string[] = [];
   const on = {
@@ -81,6 +84,13 @@ describe('several creates into an empty list', () => {
       { type: 'probe', kind: 'skill', forMs: 34_900 },
     ]);
     expect([on.reader.readings, on.passedMs()]).toEqual([3, 300]);
+  });
+
+  it('wait for a late list also when nobody listens', async () => {
+    const on = setUp({ hasListener: false });
+    const shown = on.lists;
+    on.lists = () => (on.passedMs() < 300 ? {} : shown());
+    expect(await on.probe()).toEqual(['B', 'C']);
   });
 
   it('need no probe when the list of the plan was not empty', async () => {

@@ -88,7 +88,9 @@ describe('a delete that is checked right before it is sent', () => {
     const unused = { ...LISTS, resources: [person('p1')] };
     const ruleWith = (missing: Partial<Record<keyof typeof holding, unknown>>) => {
       const approved: ApprovedDelete[] = [];
-      const history = { missingHoldings: [{ ...holding, ...missing } as typeof holding] };
+      const history = {
+        missingHoldings: [{ ...holding, remoteId: 'Else' }, { ...holding, ...missing } as typeof holding],
+      };
       const { clock, day, ruleFor } = setUp({ history }, approved);
       approved.push({ kind: 'skill', name: 'Old', expires: day(0) });
       clock.pass(DAY_MS);
