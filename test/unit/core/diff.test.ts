@@ -49,6 +49,23 @@ describe('the diff of a kind', () => {
     ]);
   });
 
+  it('marks an unnamed entry that is near to a desired name by any of its names', () => {
+    const several = { ...entry('Cobol', '2'), otherNames: ['RUST', 'Ada'] };
+    const found = diff(['Go', 'Rust'], [entry('GO', '1'), several, entry('Perl', '3')]);
+    expect(found.extras).toStrictEqual([
+      { entry: entry('GO', '1'), cause: 'unnamed', nearName: 'Go' },
+      { entry: several, cause: 'unnamed', nearName: 'Rust' },
+      { entry: entry('Perl', '3'), cause: 'unnamed' },
+    ]);
+  });
+
+  it('marks an entry as renamed if any of its names is a former one', () => {
+    const several = { ...entry('Cobol', '2'), otherNames: ['K8s'] };
+    expect(diff([{ name: 'Kubernetes', formerly: ['K8s'] }], [several]).extras).toStrictEqual([
+      { entry: several, cause: 'renamed', desiredName: 'Kubernetes' },
+    ]);
+  });
+
   it('counts an awaited entry as existing', () => {
     const awaited = [{ kind: 'skill', remoteId: '1', name: 'a' }] as const;
     expect(diff(['a'], [], { history: { awaited } })).toMatchObject({ missing: [], kept: 1 });
@@ -70,13 +87,6 @@ describe('the diff of a kind', () => {
     expect(found.present.map(({ id }) => id)).toEqual(['\uFFFD', '\u{1F600}']);
     expect(found.stillListed.map(({ id }) => id)).toEqual(['a', 'b']);
     expect(found.extras.map((extra) => extra.entry.id)).toEqual(['\uFFFD', '\u{1F600}']);
-  });
-
-  it('does not find an entry by a name that it was never requested by, whatever the name', () => {
-    const found = diff(['undefined'], [entry('a', '1'), entry('b', '2')], {
-      history: { requestedNames: new Map([['skill:1', 'A']] as const) },
-    });
-    expect([found.missing, found.changedNames]).toEqual([['undefined'], []]);
   });
 
   it('finds an entry by the requested name when the service changed its name', () => {
