@@ -300,6 +300,30 @@ describe('the explanation of a held delete is exactly', () => {
       },
     ],
     [
+      'the freeze window whose end is unknown',
+      { ...kept, input: { frozen: { window: 'nights', untilMs: null } } },
+      {
+        reason: 'a freeze window is open (nights)',
+        release: 'wait for the end of the freeze window, or change policy.freeze',
+      },
+    ],
+    [
+      'the freeze window and its end',
+      { ...kept, input: { frozen: { window: 'nights', untilMs: 0 } } },
+      {
+        reason: 'a freeze window is open (nights)',
+        release: 'wait until 1970-01-01 00:00:00 UTC, or change policy.freeze',
+      },
+    ],
+    [
+      'the configuration that is older',
+      { ...kept, input: { source: 'older' } },
+      {
+        reason: 'the configuration is older than the one last applied to this account',
+        release: 'update the checkout, or run `apply --accept-older-source`',
+      },
+    ],
+    [
       'the missing history, if no other rule holds it',
       { ...kept, history: { hasSnapshot: false } },
       {
