@@ -134,6 +134,7 @@ describe('the address', () => {
     'https://x?',
     'https://x#',
     'https://x:99999',
+    `https://a.example.com/${'a'.repeat(1979)}`,
   ])('%j is not a base address', (text) => expect(parseBaseUrl(text)).toHaveProperty('problem'));
 
   test.each(['127.0.0.1:0', '[::1]:65535', 'host-1.example.com:80'])(
