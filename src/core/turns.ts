@@ -39,6 +39,11 @@ export interface TurnState {
   readonly nextRunMs: number | null;
   /** Before then no tick starts a run, because the runs of the account failed. */
   readonly backoffUntilMs: number | null;
+  /**
+   * The commit that changed the account last, when every replica that is alive has an older configuration, so that the
+   * account does not run. null otherwise, and where only one process runs accounts.
+   */
+  readonly waitsForCommit: string | null;
 }
 
 /** What the journal shows of an account when the daemon starts. */

@@ -4,7 +4,7 @@ import { waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue } from '../core/errors.ts';
 import type { AccountBrief, AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { Approval, OperatorCommands, Pause, PendingPlan } from '../core/operator.ts';
-import type { Clock } from '../core/ports.ts';
+import type { Clock, RunSignals } from '../core/ports.ts';
 import type { TurnState, Turns } from '../core/turns.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
 import type { AccountFacts } from './account-state.ts';
@@ -26,13 +26,15 @@ export interface DaemonApiOptions {
   readonly metrics: Metrics;
   readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
   readonly undelivered: () => Promise<number>;
+  readonly signals: Pick<RunSignals, 'stop'>;
 }
 
-const IDLE: TurnState = { activity: 'idle', nextRunMs: null, backoffUntilMs: null };
+const IDLE: TurnState = { activity: 'idle', nextRunMs: null, backoffUntilMs: null, waitsForCommit: null };
 
 export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   const { registry, turns, reader, operator, clock } = options;
   const startedAt = iso(clock.nowMs());
+  const isStopping = (): boolean => options.signals.stop.aborted || turns.isStopped();
 
   function view(
     account: RegisteredAccount,
@@ -87,6 +89,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   }
 
   return {
+    isStopping,
     async overview() {
       return {
         version: options.version,
@@ -131,7 +134,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     operatorActions: (account, limit) => reader.operatorActions(account, limit),
     replicas: () => turns.replicas(),
     async sync(account, by) {
-      if (turns.isStopped()) return 'stopping';
+      if (isStopping()) return 'stopping';
       if (registry.account(account) === undefined) return 'unknown';
       const outcome = await turns.sync(account);
       if (outcome !== 'queued') return outcome;

@@ -59,6 +59,8 @@ export interface DaemonView {
 }
 
 export interface DaemonApi {
+  /** Whether the process ends: no run starts in it, and its other answers are the usual ones until its port closes. */
+  isStopping(): boolean;
   overview(): Promise<DaemonView>;
   /** The names of all configured accounts, in order. */
   accountNames(): readonly string[];

@@ -51,6 +51,7 @@ export interface Daemon {
   problems(): readonly string[];
   /** Whether the scheduler works. A daemon that is not alive must be restarted. */
   isAlive(): boolean;
+  /** Resolves when the runs have ended; a second call has no effect. The API answers meanwhile, and afterwards. */
   stop(): Promise<void>;
 }
 
@@ -85,6 +86,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const api = createDaemonApi({ ...options, clock, turns, runs });
   let background: Promise<void> = Promise.resolve();
   let isStarted = false;
+  let stopping: Promise<unknown> | null = null;
 
   function applyConfiguration(): void {
     turns.update(registry.schedules());
@@ -127,7 +129,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       journalWatch.start();
     },
     problems() {
-      if (turns.isStopped()) return ['the daemon is stopping'];
+      if (api.isStopping()) return ['the daemon is stopping'];
       if (!isStarted) return ['the store is being checked for damage'];
       if (!isAlive()) return ['the scheduler is not running'];
       if (turns.problems().length > 0) return turns.problems();
@@ -140,7 +142,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     isAlive,
     async stop() {
       registry.close();
-      await Promise.all([turns.stop(), journalWatch.stop(), background]);
+      await (stopping ??= Promise.all([turns.stop(), journalWatch.stop(), background]));
     },
   };
 }

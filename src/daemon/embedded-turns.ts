@@ -77,6 +77,7 @@ export function createEmbeddedTurns(options: EmbeddedTurnsOptions): Turns {
             activity: queue.activity(account),
             nextRunMs: scheduler.nextRunMs(account),
             backoffUntilMs: scheduler.backoffUntilMs(account),
+            waitsForCommit: null,
           },
         ]),
       ),

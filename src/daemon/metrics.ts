@@ -19,6 +19,8 @@ export interface Metrics {
   configurationValid(valid: boolean): void;
   /** Whether the newest commit of the daemon's own checkout was refused. */
   sourceRefused(refused: boolean): void;
+  /** Whether the store can be written from this process. */
+  storeAvailable(isAvailable: boolean): void;
   /** The git source was fetched successfully just now. */
   sourceFetched(): void;
   /** Whether the account is paused, and the digest of the plan that waits for approval. */
@@ -106,6 +108,8 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
     'When the git source was last fetched successfully.',
     [],
   );
+  const storeAvailable = gauge('store_available', 'Whether the store can be written from this process.', []);
+  storeAvailable.set(1);
   const paused = gauge('paused', 'Whether scheduled runs of the account are stopped.', ['account']);
   const pending = gauge('approval_pending', 'A plan that waits for approval.', ['account', 'digest']);
   const notifications = counter('notifications_total', 'Notifications by result.', ['target', 'result']);
@@ -210,6 +214,7 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
     retry: (account) => retries.inc({ account }),
     configValid: (account, isValid) => valid.set({ account }, isValid ? 1 : 0),
     configurationValid: (isValid) => configuration.set(isValid ? 1 : 0),
+    storeAvailable: (isAvailable) => storeAvailable.set(isAvailable ? 1 : 0),
     sourceFetched: () => fetched.setToCurrentTime(),
     sourceRefused: (isRefused) => refused.set(isRefused ? 1 : 0),
     account(account, state) {

@@ -24,13 +24,16 @@ import { createMetrics, type Metrics } from '../daemon/metrics.ts';
 import { createNotifier } from '../daemon/notify/notifier.ts';
 import { openLog } from '../daemon/open-log.ts';
 import { listenForSignals, type ProcessSignals } from '../daemon/process-signals.ts';
-import { pruneStore, repeat, storeProblems } from '../daemon/maintenance.ts';
+import { pruneStore, repeat } from '../daemon/maintenance.ts';
+import { createReadiness } from '../daemon/readiness.ts';
 import { startStoreCheck } from '../daemon/store-check.ts';
+import { createStoreHealth, type StoreHealth } from '../daemon/store-health.ts';
 import { createSystemd } from '../daemon/systemd.ts';
 import { createWatch } from '../daemon/watch.ts';
 import { checkoutRoot } from '../git/checkout-folder.ts';
 import { openCheckout } from '../git/checkout.ts';
 import { createCommitReader } from '../git/commit-cache.ts';
+import { systemClock } from '../platform/clock.ts';
 import { realPathOf } from '../platform/regular-file.ts';
 import type { RequestObserver } from '../core/progress.ts';
 import { createLargeRuns } from '../workers/large-runs.ts';
@@ -47,6 +50,9 @@ const PRUNE_MS = 3_600_000;
 const QUICK_CHECK_MS = 2000;
 /** Runs start after this time although the check has not ended. */
 const MAX_CHECK_MS = 30_000;
+/** Each check of a file writes a page of it. A database is lost more often. */
+const FILE_CHECK_MS = 60_000;
+const DATABASE_CHECK_MS = 2000;
 /** How long the end waits for the reader of the log. */
 const FLUSH_MS = 2000;
 
@@ -116,16 +122,31 @@ async function run(own: Process): Promise<void> {
   const { daemon, showPage } = openDaemon(own, source, registry, session);
   const check = startStoreCheck((signal) => session.verifyStore(signal), signals.stop, log);
   const isChecked = await check.endsWithin(QUICK_CHECK_MS);
+  const health = openHealth(own, session);
+  const readiness = createReadiness({
+    problems: () => daemon.problems(),
+    store: health,
+    signals,
+    clock: systemClock,
+    shutdownGraceMs: () => registry.service().daemon.shutdownGraceMs,
+  });
   const http = await openHttp(source.service, {
     tokens,
+    endedSessions: session.endedSessions,
     sessionKey: own.sessionKey ?? (await storedSessionKey(session.settings, log)),
     daemon: daemon.api,
     showPage,
     metrics,
     log,
-    notReady: async () => [...daemon.problems(), ...(await storeProblems(session.checkStore()))],
+    notReady: () => readiness.probe(),
+    outage: () => health.outage(),
   });
-  closers.push(() => http.close());
+  // The last function is called first: the port stays open until the runs have ended and the probes have noticed.
+  closers.push(
+    () => http.close(),
+    () => readiness.drained(),
+    () => daemon.stop(),
+  );
   const writing = tokens.some(({ role }) => role === 'operate');
   log.info({ event: 'listening', url: http.url, writing }, 'rolecall listens');
 
@@ -192,6 +213,19 @@ async function openDaemonSession(
   });
   closers.push(() => session.close());
   return session;
+}
+
+function openHealth({ log, metrics, closers }: Process, session: OpenSession): StoreHealth {
+  const health = createStoreHealth({
+    check: () => session.checkStore(),
+    everyMs: session.turns === null ? FILE_CHECK_MS : DATABASE_CHECK_MS,
+    clock: systemClock,
+    log,
+    onChange: (isAvailable) => metrics.storeAvailable(isAvailable),
+  });
+  health.start();
+  closers.push(() => health.stop());
+  return health;
 }
 
 function observerOf(metrics: Metrics): (account: string) => RequestObserver {

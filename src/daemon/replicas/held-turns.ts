@@ -7,11 +7,11 @@ import { nextTick, ticksBetween } from './next-tick.ts';
 import type { Identity } from './replica.ts';
 
 export interface HeldTurnsOptions {
-  readonly store: Pick<TurnStore, 'isCurrent' | 'end' | 'release'>;
+  readonly store: Pick<TurnStore, 'end' | 'release'>;
   readonly clock: Clock;
   readonly random: () => number;
-  /** The generation of the configuration that this replica has. */
-  readonly generation: () => number;
+  /** Whether this replica still holds the turn, and may run the account with its configuration. */
+  readonly isCurrent: (replica: string, turn: ClaimedTurn) => Promise<boolean>;
   readonly onSkipped: (account: string) => void;
   /** A place is free. */
   readonly onEnded: () => void;
@@ -80,7 +80,7 @@ export function createHeldTurns(options: HeldTurnsOptions): HeldTurns {
       trigger: claimed.requested ?? triggerOf(claimed.tickMs ?? claimed.atMs, claimed.atMs),
       signals,
       async isMade() {
-        if (await store.isCurrent(identity.id, claimed, options.generation())) return false;
+        if (await options.isCurrent(identity.id, claimed)) return false;
         // A replica with a newer configuration makes it, or the new holder of the turn does.
         isMadeLater = true;
         return true;

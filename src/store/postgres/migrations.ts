@@ -1,7 +1,7 @@
 // The schema of the store in PostgreSQL as a list of steps, counted in `store_version`; a step that has shipped never
 // changes. The tables and columns are those of SQLite; a test compares them.
 
-import { TURN_TABLES } from './turn-tables.ts';
+import { TURN_CLAIMS, TURN_TABLES } from './turn-tables.ts';
 
 export const MIGRATIONS: readonly string[] = [
   `
@@ -221,4 +221,5 @@ export const MIGRATIONS: readonly string[] = [
   );
   `,
   TURN_TABLES,
+  TURN_CLAIMS,
 ];

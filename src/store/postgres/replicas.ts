@@ -95,10 +95,9 @@ export function replicasTable({
       return beat;
     },
 
-    async beat(id, leaseMs, { generation, commit }) {
+    async beat(id, leaseMs) {
       await sql`
-        update replicas set beat_at = ${now}, expires_at = ${inLease(leaseMs)},
-          config_gen = ${generation}, config_commit = ${commit}
+        update replicas set beat_at = ${now}, expires_at = ${inLease(leaseMs)}
         where id = ${id} and is_dead = 0`.execute(db);
       return await readBeat(id);
     },
@@ -119,7 +118,7 @@ export function replicasTable({
     async replicas(selfId) {
       const { rows } = await sql<ReplicaRow>`
         select id, host, pid, version, ${ms(sql`started_at`)} as "startedMs", ${ms(sql`beat_at`)} as "beatMs",
-          is_dead = 0 and expires_at > ${now} as "isAlive", config_commit as commit,
+          is_dead = 0 and expires_at > ${now} as "isAlive", nullif(config_commit, '') as commit,
           (select count(*)::int from turns where holder = replicas.id) as runs
         from replicas order by started_at, id`.execute(db);
       return rows.map((row) => ({

@@ -2,7 +2,16 @@
 import { sql } from 'kysely';
 import type { TurnStore } from '../../core/turn-store.ts';
 import type { TurnState } from '../../core/turns.ts';
-import { isLine, type LineRow, lineOf, moment, ms, notify, type TurnContext } from './turn-columns.ts';
+import {
+  isLine,
+  isUnavailable,
+  type LineRow,
+  lineOf,
+  moment,
+  ms,
+  notify,
+  type TurnContext,
+} from './turn-columns.ts';
 
 export function turnRequests({
   db,
@@ -11,7 +20,7 @@ export function turnRequests({
   return {
     async startAll() {
       await sql`
-        update turns set due_at = ${now}, requested = coalesce(requested, 'start')
+        update turns set due_at = least(due_at, ${now}), requested = coalesce(requested, 'start')
         where removed = 0 and holder is null`.execute(db);
     },
 
@@ -57,20 +66,27 @@ interface StateRow {
   readonly activity: TurnState['activity'];
   readonly due_ms: number | null;
   readonly backoff_ms: number | null;
+  readonly waits_for: string | null;
 }
 
-export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' | 'active' | 'nextRuns'> {
+export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' | 'active' | 'stored'> {
   const activity = sql`case when holder is not null then 'running' when due_at <= ${now} then 'queued' else 'idle' end`;
   return {
     async states(accounts) {
       const { rows } = await sql<StateRow>`
         select account, ${activity} as activity, ${ms(sql`due_at`)} as due_ms,
-          case when backoff_until > ${now} then ${ms(sql`backoff_until`)} end as backoff_ms
+          case when backoff_until > ${now} then ${ms(sql`backoff_until`)} end as backoff_ms,
+          case when ${isUnavailable(now)} then (select commit from config_generations where gen = turns.config_gen) end as waits_for
         from turns where account = any (${[...accounts]}::text[]) and removed = 0`.execute(db);
       return new Map(
         rows.map(({ account, ...row }) => [
           account,
-          { activity: row.activity, nextRunMs: row.due_ms, backoffUntilMs: row.backoff_ms },
+          {
+            activity: row.activity,
+            nextRunMs: row.due_ms,
+            backoffUntilMs: row.backoff_ms,
+            waitsForCommit: row.waits_for,
+          },
         ]),
       );
     },
@@ -82,11 +98,15 @@ export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' |
       return new Map(rows.map((row) => [row.account, row.activity]));
     },
 
-    async nextRuns() {
-      const { rows } = await sql<{ account: string; due_ms: number }>`
-        select account, ${ms(sql`due_at`)} as due_ms from turns
-        where removed = 0 and due_at is not null`.execute(db);
-      return new Map(rows.map((row) => [row.account, row.due_ms]));
+    async stored() {
+      const { rows } = await sql<{ account: string; lane: string; due_ms: number | null }>`
+        select account, lane, ${ms(sql`due_at`)} as due_ms from turns where removed = 0`.execute(db);
+      return {
+        nextRuns: new Map(
+          rows.flatMap(({ account, due_ms: dueMs }) => (dueMs === null ? [] : [[account, dueMs]])),
+        ),
+        lanes: new Set(rows.map(({ lane }) => lane)),
+      };
     },
   };
 }

@@ -27,12 +27,14 @@ interface AccountsPageProps {
   readonly runs: ReadonlyMap<string, readonly RunMark[]>;
   readonly nowMs: number;
   readonly visitor: Visitor | undefined;
+  readonly isStopping: boolean;
 }
 
-export function AccountsPage({ daemon, replicas, list, views, runs, nowMs, visitor }: AccountsPageProps) {
+export function AccountsPage(props: AccountsPageProps) {
+  const { daemon, replicas, list, views, runs, nowMs, visitor, isStopping } = props;
   const { filter, shown } = list;
   return (
-    <Layout title="Accounts" visitor={visitor} current="accounts">
+    <Layout title="Accounts" visitor={visitor} isStopping={isStopping} current="accounts">
       <h1>Accounts</h1>
       {list.total === 0 ? null : (
         <FilterForm
