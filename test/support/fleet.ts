@@ -133,14 +133,7 @@ async function startMember(
     ...proxy.env,
     ...(fleet.cluster === null ? {} : { ROLECALL_DATABASE_URL: fleet.cluster.url }),
   };
-  const start: Scene['start'] =
-    folder === null
-      ? fleet.on.start
-      : (args, given) =>
-          fleet.on.start(['--config', join(folder, 'config/rolecall.yaml'), ...args], {
-            ...given,
-            withoutConfig: true,
-          });
+  const start = folder === null ? fleet.on.start : startIn(fleet.on, folder);
   const startProcess = async (): Promise<Daemon> => await startDaemon({ start }, { env });
   const daemon = await startProcess();
   const member: Member = {
@@ -154,6 +147,12 @@ async function startMember(
     },
   };
   return member;
+}
+
+/** Starts the program with the configuration of another folder, such as a clone. */
+export function startIn(on: Pick<Scene, 'start'>, folder: string): Scene['start'] {
+  return (args, given) =>
+    on.start(['--config', join(folder, 'config/rolecall.yaml'), ...args], { ...given, withoutConfig: true });
 }
 
 function writeAccountFile({ on, desired }: Pick<Fleet, 'on' | 'desired'>, account: string): void {
