@@ -8,6 +8,7 @@ import { freshPostgres, hasPostgres, queryPostgres } from '../support/postgres.t
 import { scene, type Scene } from '../support/scene.ts';
 import { simulateYear } from '../support/simulated-year.ts';
 import { table } from '../support/table.ts';
+import { until } from '../support/workspace.ts';
 
 const ACCOUNTS = Array.from(
   { length: Number(process.env['ROLECALL_YEAR_ACCOUNTS'] ?? 6) },
@@ -94,6 +95,10 @@ async function answersOf(on: Scene, runs: readonly string[], env: Readonly<Recor
     answers[args.join(' ')] = `${status} ${stdout}`;
   }
   const daemon = await startDaemon(on, { env });
+  await until('the schedules are stored', async () => {
+    const { body } = await daemon.api<{ accounts: readonly { nextRunAt: string | null }[] }>('accounts');
+    return body.accounts.every(({ nextRunAt }) => nextRunAt !== null);
+  });
   const headers = { authorization: `Bearer ${HTTP_TOKEN}` };
   const { pages, api } = pathsOf(runs);
   for (const path of [...pages, ...api]) {
@@ -135,7 +140,7 @@ describe.skipIf(!hasPostgres)('copy-store', () => {
         store: 'sqlite',
         others: ACCOUNTS.map((name) => ({ name, token: `t-${name}` })),
       });
-      const lines = `${WITH_TOKEN}\ndaemon: { runOnStart: false }\ndefaults: { schedule: ${ONCE_A_YEAR} }`;
+      const lines = `${WITH_TOKEN}\ndaemon: { runOnStart: false }\ndefaults: { schedule: ${ONCE_A_YEAR}, jitter: 0s }`;
       for (const name of ACCOUNTS) on.configure('skills: [Go]', name);
       on.serve({}, lines);
       // Creates the folder and an empty store, which the year replaces.
