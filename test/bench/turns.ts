@@ -13,7 +13,7 @@ import type { PostgresLocation } from '../../src/store/postgres/location.ts';
 import { startCluster, urlOf } from '../support/postgres-cluster.ts';
 import { findPostgres, NO_POSTGRES } from '../support/postgres-programs.ts';
 import { table } from '../support/table.ts';
-import { quantile, vitalsOf } from '../support/vitals.ts';
+import { quantile } from '../support/vitals.ts';
 import { LANES, obey, type Order, type ReplicaFigures } from './turns-replica.ts';
 
 const { values } = parseArgs({
@@ -66,24 +66,39 @@ async function all({ replicas }: Bench, order: Order): Promise<readonly ReplicaF
   return await Promise.all(replicas.map((replica) => replica.give(order)));
 }
 
-/** The processor time of the server and of its processes that are alive. */
+interface ProcessTimes {
+  readonly parent: number;
+  readonly seconds: number;
+  /** Of its children that have ended. */
+  readonly ofEnded: number;
+}
+
+/** Null when the process has ended. */
+function timesOf(pid: number): ProcessTimes | null {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /su, '')
+      .split(' ')
+      .map(Number);
+    const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15);
+    return {
+      parent: fields[1] ?? 0,
+      seconds: (user + system) / 100,
+      ofEnded: (endedUser + endedSystem) / 100,
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** The processor time of the server and of all its processes. */
 function databaseSeconds(folder: string): number {
   const server = Number(readFileSync(`${folder}/data/postmaster.pid`, 'utf8').split('\n')[0]);
-  const parentOf = (pid: number): number => {
-    try {
-      return Number(
-        readFileSync(`/proc/${pid}/stat`, 'utf8')
-          .replace(/^.*\) \S /su, '')
-          .split(' ')[0],
-      );
-    } catch {
-      return 0;
-    }
-  };
-  const processes = readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => pid === server || (pid > 0 && parentOf(pid) === server));
-  return processes.reduce((sum, pid) => sum + vitalsOf(pid).cpuSeconds, 0);
+  const children = readdirSync('/proc')
+    .map((name) => timesOf(Number(name)))
+    .filter((times) => times?.parent === server);
+  const own = timesOf(server);
+  return [own, ...children].reduce((sum, times) => sum + (times?.seconds ?? 0), own?.ofEnded ?? 0);
 }
 
 /** Stores accounts that are due now, or never. */
@@ -114,12 +129,12 @@ async function measureClaims(bench: Bench, accounts: number, most: number): Prom
   const busy = figures.map(({ tookMs }) => tookMs.slice(0, Math.ceil(claimed / figures.length / most)));
   const busySeconds = Math.max(...busy.map((each) => each.reduce((sum, n) => sum + n, 0) / 1000));
   const rate = claimed / (isExhausted ? busySeconds : seconds);
-  const all_ = busy.flat();
+  const tookMs = busy.flat();
   bench.rows.push([
     `${accounts} accounts, ${most === 1 ? 'single claims' : `claims of ${most}`}`,
     `${Math.round(rate)} claims/s${isExhausted ? ', until none was due' : ''}`,
-    ms(all_, 0.5),
-    ms(all_, 0.99),
+    ms(tookMs, 0.5),
+    ms(tookMs, 0.99),
     percent(databaseSeconds(bench.folder) - before, took),
     '',
   ]);
@@ -130,10 +145,7 @@ async function startRunning(bench: Bench, accounts: number): Promise<void> {
   await fill(bench, accounts, 'null');
   await all(bench, { do: 'run', accounts, runMs: Number(values['run-ms']) });
   for (let isReady = false; !isReady; await pause(500)) {
-    const { rows } = await bench.db.query(
-      `select (select count(*)::int from replicas where is_dead = 0) as replicas,
-         (select count(*)::int from turns where due_at is null and holder is null) as unplanned`,
-    );
+    const { rows } = await bench.db.query('select count(*)::int as replicas from replicas where is_dead = 0');
     isReady = rows[0]?.replicas === bench.replicas.length;
   }
   // The replicas have told each other, and nothing of the start is in the figures.

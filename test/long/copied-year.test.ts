@@ -51,7 +51,8 @@ function digestOf(rows: readonly Row[]): string {
 
 function textOf(value: unknown): string | null {
   if (value === null) return null;
-  return Buffer.isBuffer(value) ? value.toString('hex') : String(value);
+  if (Buffer.isBuffer(value)) return value.toString('hex');
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** The commands whose answers are compared. */
@@ -117,7 +118,8 @@ function differences(
   return Object.entries(before).flatMap(([what, was]) => {
     const is = after[what] ?? '';
     if (is === was) return [];
-    const at = [...was].findIndex((character, index) => character !== is[index]);
+    let at = 0;
+    while (was[at] === is[at]) at += 1;
     const part = (text: string): string => text.slice(Math.max(0, at - 60), at + 60);
     return [`${what}: ${part(was)} became ${part(is)}`];
   });

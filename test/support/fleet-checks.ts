@@ -1,45 +1,15 @@
 // What must hold after a fleet was disturbed, and the figures of how it went. Each breach is one sentence.
-import type { Disturbances, Outage } from './disturbances.ts';
+import type { Disturbances } from './disturbances.ts';
 import { type Fleet, tokenOf } from './fleet.ts';
+import { type FleetRun, iso, runsOf } from './fleet-runs.ts';
+import { gapsOf, longWaits, silences } from './fleet-waits.ts';
 import { countBy, groupBy } from './grouping.ts';
 import type { ProxiedRequest } from './recording-proxy.ts';
 import { table } from './table.ts';
 import { quantile } from './vitals.ts';
 
-interface FleetRun {
-  readonly id: string;
-  readonly account: string;
-  readonly trigger: string;
-  readonly status: string;
-  readonly holder_pid: number;
-  readonly config_commit: string | null;
-  readonly config_dirty: number | null;
-  readonly startedMs: number;
-  readonly finishedMs: number | null;
-}
-
-type StoredRun = Omit<FleetRun, 'startedMs' | 'finishedMs'> & {
-  readonly started_at: string;
-  readonly finished_at: string | null;
-};
-
 /** A check and what broke it. */
 type Breaches = Readonly<Record<string, readonly string[]>>;
-
-/** All runs of the changing accounts, in the order in which they started. */
-async function runsOf(fleet: Fleet): Promise<readonly FleetRun[]> {
-  const rows = await fleet.rows<StoredRun>(
-    `select id, account, trigger, status, holder_pid, config_commit, config_dirty, started_at, finished_at
-     from runs where account like 'acct-%'`,
-  );
-  return rows
-    .map((row) => ({
-      ...row,
-      startedMs: Date.parse(row.started_at),
-      finishedMs: row.finished_at === null ? null : Date.parse(row.finished_at),
-    }))
-    .toSorted((a, b) => a.startedMs - b.startedMs || (a.id < b.id ? -1 : 1));
-}
 
 function byAccount<T extends { readonly account: string }>(items: readonly T[]): Map<string, T[]> {
   return groupBy(items, ({ account }) => account);
@@ -192,82 +162,6 @@ function olderAfterNewer({ commits }: Fleet, runs: readonly FleetRun[]): string[
   return breaches;
 }
 
-interface Gap {
-  readonly account: string;
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** Without outages. */
-  readonly ms: number;
-}
-
-const FAILURES = new Set(['failed', 'partial', 'blocked']);
-
-/** The times from each start of an account to its next, up to the end; not those in which it waits after failures. */
-function gapsOf(fleet: Fleet, runs: readonly FleetRun[], outages: readonly Outage[], endMs: number): Gap[] {
-  const starts = byAccount(runs);
-  return fleet.accounts.flatMap((account) => {
-    const ofAccount = starts.get(account) ?? [];
-    const of = outages.filter(({ accounts }) => accounts === null || accounts.includes(account));
-    return ofAccount.flatMap(({ startedMs: fromMs, status }, index) => {
-      const toMs = ofAccount[index + 1]?.startedMs ?? endMs;
-      if (FAILURES.has(status) && FAILURES.has(ofAccount[index - 1]?.status ?? '')) return [];
-      return [{ account, fromMs, toMs, ms: toMs - fromMs - lostMs(of, fromMs, toMs) }];
-    });
-  });
-}
-
-/** The time of the union of the outages between two moments. */
-function lostMs(outages: readonly Outage[], fromMs: number, toMs: number): number {
-  let lost = 0;
-  let coveredMs = fromMs;
-  for (const outage of outages.toSorted((a, b) => a.fromMs - b.fromMs)) {
-    const beginMs = Math.max(coveredMs, outage.fromMs);
-    const endMs = Math.min(toMs, outage.toMs);
-    lost += Math.max(0, endMs - beginMs);
-    coveredMs = Math.max(coveredMs, endMs);
-  }
-  return lost;
-}
-
-/** How late a run may be beyond what is computed. */
-const SLACK_MS = 4000;
-
-/**
- * Accounts that waited for longer than a takeover and one interval. A machine under load starts the runs of all accounts
- * late: an account may wait so much longer as half of the others waited at the same time, once for the run that was
- * lost and once for the next.
- */
-function longWaits(gaps: readonly Gap[], takeoverMs: number, everyMs: number): string[] {
-  const limitMs = takeoverMs + everyMs + SLACK_MS;
-  return gaps
-    .filter(({ ms }) => ms > limitMs)
-    .flatMap((gap) => {
-      const others = gaps.filter(
-        ({ account, fromMs, toMs }) => account !== gap.account && fromMs < gap.toMs && toMs > gap.fromMs,
-      );
-      const usualMs = quantile(
-        others.map(({ ms }) => ms),
-        0.5,
-      );
-      const lateMs = Number.isNaN(usualMs) ? 0 : Math.max(0, usualMs - everyMs);
-      return gap.ms <= limitMs + 2 * lateMs
-        ? []
-        : [
-            `${gap.account}: no run for ${gap.ms} ms after ${iso(gap.fromMs)}, limit ${limitMs + 2 * lateMs} ms`,
-          ];
-    });
-}
-
-/** Times in which no run of any account started, although all were due. */
-function silences(runs: readonly FleetRun[], outages: readonly Outage[], limitMs: number): string[] {
-  const all = outages.filter(({ accounts }) => accounts === null);
-  return runs.flatMap(({ startedMs }, index) => {
-    const nextMs = runs[index + 1]?.startedMs ?? startedMs;
-    const ms = nextMs - startedMs - lostMs(all, startedMs, nextMs);
-    return ms > limitMs ? [`no run of any account for ${ms} ms after ${iso(startedMs)}`] : [];
-  });
-}
-
 /** How long after its tick a scheduled run started, when that was before the next tick. */
 function delaysOf(runs: readonly FleetRun[], everyMs: number): number[] {
   return runs.filter(({ trigger }) => trigger === 'schedule').map(({ startedMs }) => startedMs % everyMs);
@@ -309,7 +203,7 @@ export async function reportOf(
     'accounts that differ from their files': mismatches(fleet),
     'runs with an older file': olderAfterNewer(fleet, runs),
     'accounts without a run for too long': longWaits(gaps, takeoverMs, everyMs),
-    'times without any run': silences(until, log.outages, takeoverMs + everyMs + SLACK_MS),
+    'times without any run': silences(until, { gaps, outages: log.outages }, takeoverMs, everyMs),
   };
   const waits = gaps.map(({ ms }) => ms);
   const delays = delaysOf(runs, everyMs);
@@ -333,8 +227,4 @@ export async function reportOf(
 
 function ms(values: readonly number[], part: number): string {
   return `${Math.round(quantile(values, part))} ms`;
-}
-
-function iso(atMs: number): string {
-  return new Date(atMs).toISOString();
 }

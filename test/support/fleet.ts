@@ -133,8 +133,8 @@ async function startMember(
     ...proxy.env,
     ...(fleet.cluster === null ? {} : { ROLECALL_DATABASE_URL: fleet.cluster.url }),
   };
-  const start = folder === null ? fleet.on.start : startIn(fleet.on, folder);
-  const startProcess = async (): Promise<Daemon> => await startDaemon({ start }, { env });
+  const from = folder === null ? fleet.on : { start: startIn(fleet.on, folder) };
+  const startProcess = async (): Promise<Daemon> => await startDaemon(from, { env });
   const daemon = await startProcess();
   const member: Member = {
     place,
