@@ -1,5 +1,5 @@
 // Applies the creates of a plan. A create is journaled before it is sent, and sent again only if it certainly failed.
-import { nameKey, nearKey } from '../core/names.ts';
+import { nearKey } from '../core/names.ts';
 import type { CreateOutcome } from '../core/write-outcome.ts';
 import { type Entry, type Kind, KINDS } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -98,7 +98,7 @@ async function sendRound(
     const doubt = await createOne(sending, operation);
     if (doubt !== null) doubts.push(doubt);
   });
-  return await resolveDoubts(sending, doubts, round);
+  return await settleDoubts(sending, doubts, round);
 }
 
 /** Sends one create. Returns a doubt when it is unknown whether the create happened. */
@@ -179,7 +179,7 @@ function doubtOf(
 }
 
 /** Reads the lists for the doubtful creates; returns those that certainly did not happen and may be sent again. */
-async function resolveDoubts(
+async function settleDoubts(
   sending: Sending,
   doubts: readonly DoubtfulCreate[],
   round: number,
@@ -190,7 +190,7 @@ async function resolveDoubts(
     conclude(context, operation.seq, 'unknown', { attempts, httpStatus, reason });
   }
   if (halted(context)) return [];
-  const settlements = await settleHere(context, doubts);
+  const settlements = await settleByLists(context, doubts);
   const again: NumberedOperation[] = [];
   for (const settlement of settlements) {
     const { operation, attempts, httpStatus } = settlement.doubt;
@@ -206,7 +206,7 @@ async function resolveDoubts(
 }
 
 /** Settles the doubts by the lists. Returns nothing and halts the run when a list belongs to another account. */
-async function settleHere(
+async function settleByLists(
   context: ApplyContext,
   doubts: readonly DoubtfulCreate[],
 ): Promise<Settlement<DoubtfulCreate>[]> {
@@ -214,8 +214,7 @@ async function settleHere(
   try {
     return await settle(doubts, context.reader, {
       settleMs: request.api.settleMs,
-      isDesired: (kind, name) =>
-        request.settings.desired[kind]?.some((entry) => nameKey(entry.name) === name) === true,
+      desired: request.settings.desired,
       clock: deps.clock,
       stop: request.signals.stop,
       onWait: (wait) => request.progress?.({ type: 'settle', action: 'create', ...wait }),

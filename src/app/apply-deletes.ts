@@ -39,7 +39,7 @@ interface Reading extends FindingsNow {
 }
 
 /** A delete whose answer, or missing answer, leaves open whether the entry is gone. */
-interface UnsureDelete {
+interface DoubtfulDelete {
   readonly operation: NumberedOperation;
   readonly attempts: number;
   readonly httpStatus: number | null;
@@ -57,14 +57,14 @@ export async function applyDeletes(
     skip(context, deletes, UNIDENTIFIED);
     return;
   }
-  const unsure: UnsureDelete[] = [];
+  const doubts: DoubtfulDelete[] = [];
   const readings = createReadings(context);
   await forEachOperation(context, deletes, async (operation) => {
     const doubt = await deleteOne(context, operation, readings.current);
-    if (doubt !== null) unsure.push(doubt);
+    if (doubt !== null) doubts.push(doubt);
   });
-  await resolveUnsure(context, unsure);
-  for (const { operation, attempts, httpStatus, reason } of unsure) {
+  await settleDoubts(context, doubts);
+  for (const { operation, attempts, httpStatus, reason } of doubts) {
     if (context.statuses.has(operation.seq)) continue;
     conclude(context, operation.seq, 'failed', { attempts, httpStatus, reason });
   }
@@ -113,7 +113,7 @@ function growOld(clock: Clock): () => boolean {
 async function read(context: ApplyContext, onProblem: (why: string) => void): Promise<Reading | null> {
   const isOld = growOld(context.deps.clock);
   try {
-    const observed = await readTwiceIfNeeded(context);
+    const observed = await readForDeletes(context);
     if (observed !== null) return { ...findingsNow(context, observed), isOld };
     onProblem(
       'two readings in a row lost more than half of the entries since the run started, or lack entries that people have; nothing is deleted. Run `rolecall plan` and check the lists',
@@ -127,11 +127,11 @@ async function read(context: ApplyContext, onProblem: (why: string) => void): Pr
 }
 
 /** Reads the lists, and a second time when entries are missing, since a list can be stale or truncated. */
-async function readTwiceIfNeeded(context: ApplyContext): Promise<ObservedCatalog | null> {
+async function readForDeletes(context: ApplyContext): Promise<ObservedCatalog | null> {
   const { request, deps, planned } = context;
   const managed = KINDS.filter((kind) => request.settings.desired[kind] !== undefined);
-  const expected = baselineOf(planned, deletedEntries(context, ['done']));
-  const certain = baselineOf(planned, deletedEntries(context, ['done', 'unknown']));
+  const expected = baselineOf(planned, deletedWithStatus(context, ['done']));
+  const certain = baselineOf(planned, deletedWithStatus(context, ['done', 'unknown']));
   const onRead = listsObserver(request.progress, 'delete');
   const first = await readLists(context.reader, onRead);
   const suspicious = suspiciousShrink(certain, first, managed) !== null;
@@ -143,12 +143,12 @@ async function readTwiceIfNeeded(context: ApplyContext): Promise<ObservedCatalog
   const observed = mergeReadings(first, second);
   // Lists that were accepted when the run was planned are accepted here too.
   const wasSuspicious = suspiciousList(planned, managed, new Set()) !== null;
-  const gone = deletedEntries(context, ['done', 'unknown']);
+  const gone = deletedWithStatus(context, ['done', 'unknown']);
   return wasSuspicious || suspiciousList(observed, managed, gone) === null ? observed : null;
 }
 
 /** The entries whose delete has one of these statuses in this run. Creates are left out, since they have no id yet. */
-export function deletedEntries(
+export function deletedWithStatus(
   { operations, statuses }: ApplyContext,
   wanted: readonly OperationStatus[],
 ): Set<EntryKey> {
@@ -164,7 +164,7 @@ async function deleteOne(
   context: ApplyContext,
   operation: NumberedOperation,
   current: Readings['current'],
-): Promise<UnsureDelete | null> {
+): Promise<DoubtfulDelete | null> {
   const { kind, seq, remoteId = '' } = operation;
   const { clock } = context.deps;
   let attempts = 0;
@@ -210,7 +210,7 @@ function concludeDelete(
   context: ApplyContext,
   operation: NumberedOperation,
   outcome: Exclude<DeleteOutcome, { type: 'outdated' }>,
-): UnsureDelete | null {
+): DoubtfulDelete | null {
   const { seq } = operation;
   const { attempts } = outcome;
   switch (outcome.type) {
@@ -240,11 +240,11 @@ function concludeDelete(
   }
 }
 
-/** Reads the lists for the unsure deletes. A delete of an entry that is gone counts as done, whatever its status was. */
-async function resolveUnsure(context: ApplyContext, unsure: readonly UnsureDelete[]): Promise<void> {
+/** Reads the lists for the doubtful deletes. A delete of an entry that is gone counts as done, whatever its status was. */
+async function settleDoubts(context: ApplyContext, doubts: readonly DoubtfulDelete[]): Promise<void> {
   const { clock } = context.deps;
   const { settleMs } = context.request.api;
-  let open = [...unsure];
+  let open = [...doubts];
   for (const waitMs of waits()) {
     if (open.length === 0 || context.halt?.code === 'unauthorized') return;
     const readAtMs = clock.steadyMs();

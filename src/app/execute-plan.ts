@@ -11,7 +11,7 @@ import { entryKey } from '../core/usage.ts';
 import type { NewOperation } from '../core/ports.ts';
 import type { ProgressObserver } from '../core/progress.ts';
 import { applyCreates } from './apply-creates.ts';
-import { applyDeletes, deletedEntries } from './apply-deletes.ts';
+import { applyDeletes, deletedWithStatus } from './apply-deletes.ts';
 import { type ApplyContext, conclude, type NumberedOperation, skip } from './apply-context.ts';
 import type { Observation } from './observe.ts';
 import { createOperationLog } from './operation-log.ts';
@@ -207,7 +207,7 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
     if (deletedLater !== undefined) {
       return `${JSON.stringify(deletedLater.name)} exists and this plan would delete it, but creates are sent before deletes. If nobody has it, add it to approvedDeletes: then it is deleted first`;
     }
-    const gone = deletedEntries(context, ['done']);
+    const gone = deletedWithStatus(context, ['done']);
     const existing = context.planned[create.kind].find(
       (entry) => isNear(entry) && !gone.has(entryKey(create.kind, entry.id)),
     );

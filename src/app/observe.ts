@@ -12,7 +12,7 @@ import {
   suspiciousList,
   suspiciousShrink,
 } from '../core/list-plausibility.ts';
-import { type EntryKey, entryKey, holdingsOf, keysOf, type MissingHolding } from '../core/usage.ts';
+import { type EntryKey, keysOf, type MissingHolding, unlistedHoldings } from '../core/usage.ts';
 import type { AccountRequest, PlanningDeps, ReadingRun } from './request.ts';
 
 /** What a run has read of the account before it plans. */
@@ -144,32 +144,32 @@ export async function readTwiceIfNeeded(
   lastGood: LastGood | null,
   baseline: Baseline | null,
 ): Promise<{ observed: ObservedCatalog; implausible: Warning | null }> {
-  const judge = (observed: ObservedCatalog): Warning | null =>
+  const listWarning = (observed: ObservedCatalog): Warning | null =>
     suspiciousList(observed, managed, lastGood?.deletedSince ?? new Set());
   if (baseline === null || lastGood === null) {
-    if (!lacksAny(first, heldIds(first, managed))) return { observed: first, implausible: null };
+    const lacksHeld = unlistedHoldings(first).some(({ kind }) => managed.includes(kind));
+    if (!lacksHeld) return { observed: first, implausible: null };
     await wait();
     const observed = mergeReadings(first, await readLists(reader, onRead));
-    return { observed, implausible: judge(observed) };
+    return { observed, implausible: listWarning(observed) };
   }
   // Entries created since then are created again only when they are missing twice.
   const lacksCreated = lacksAny(first, lastGood.createdSince);
   if (lastGood.observed === first && !lacksCreated) return { observed: first, implausible: null };
   const suspicion = suspiciousShrink(baseline, first, managed);
-  if (suspicion === null && !lacksCreated && !anythingMissing(baseline, first) && judge(first) === null) {
+  if (
+    suspicion === null &&
+    !lacksCreated &&
+    !anythingMissing(baseline, first) &&
+    listWarning(first) === null
+  ) {
     return { observed: first, implausible: null };
   }
   await wait();
   const second = await readLists(reader, onRead);
   const observed = mergeReadings(first, second);
   const shrink = suspicion === null ? null : suspiciousShrink(baseline, second, managed);
-  return { observed, implausible: shrink ?? judge(observed) };
-}
-
-/** The entries of these kinds that people have. */
-function heldIds({ resources }: ObservedCatalog, kinds: readonly Kind[]): ReadonlySet<EntryKey> {
-  const holdings = resources.flatMap(holdingsOf).filter(({ kind }) => kinds.includes(kind));
-  return new Set(holdings.map(({ kind, remoteId }) => entryKey(kind, remoteId)));
+  return { observed, implausible: shrink ?? listWarning(observed) };
 }
 
 function lacksAny(observed: ObservedCatalog, keys: ReadonlySet<EntryKey>): boolean {

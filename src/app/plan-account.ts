@@ -7,7 +7,7 @@ import { type History, judgeHistory } from '../core/history.ts';
 import type { SourceAge } from '../core/plan-warnings.ts';
 import type { Plan } from '../core/plan.ts';
 import { nameKeys } from '../core/diff.ts';
-import { unshownCreates } from '../core/list-plausibility.ts';
+import { implausibleCreates } from '../core/list-plausibility.ts';
 import { type FreezeWatch, watchFreeze } from './freeze.ts';
 import type { Observation } from './observe.ts';
 import type { Acceptance, AccountRequest, PlanningDeps, Run } from './request.ts';
@@ -55,7 +55,7 @@ export async function planAccount(
     acceptNoHistory: accept.noHistory,
     blocked: accept.shrink
       ? null
-      : (observation.implausible ?? unshownCreates(settings.desired, observation.observed, history)),
+      : (observation.implausible ?? implausibleCreates(settings.desired, observation.observed, history)),
     warnings: [
       ...observation.observed.warnings,
       ...identityWarnings(observation),

@@ -5,9 +5,8 @@ import type { Journal, ServiceReader } from '../core/ports.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { ProgressObserver } from '../core/progress.ts';
 import type { AccountSettings } from '../core/settings.ts';
-import { unlistedReferences } from '../core/list-gaps.ts';
 import { baselineOf, suspiciousList } from '../core/list-plausibility.ts';
-import { type EntryKey, keysOf } from '../core/usage.ts';
+import { type EntryKey, keysOf, unlistedEntries } from '../core/usage.ts';
 import { listsObserver, readLists, readTwiceIfNeeded } from './observe.ts';
 
 /** The store's reads that the check of an account needs. */
@@ -24,17 +23,17 @@ export interface ReadAccount {
   readonly remoteAccountId: string | null;
   /** Why the lists cannot be complete, after two readings where `wait` is given; or null. */
   readonly implausible: Warning | null;
-  /** What people refer to and no list contains. */
+  /** The entries that people refer to and no list contains, each once. */
   readonly unlisted: readonly EntryKey[];
 }
 
-export interface Reading {
+export interface ReadRequest {
   readonly reader: ServiceReader;
   readonly settings: AccountSettings;
   /** Names of all configured accounts. */
   readonly configured: ReadonlySet<string>;
   /** null without a store. */
-  readonly memory: AccountJournal | null;
+  readonly journal: AccountJournal | null;
   /** Waits for `api.recheck` before a second reading. Left out, the lists are read once and compared with nothing. */
   readonly wait?: () => Promise<void>;
   readonly progress?: ProgressObserver | undefined;
@@ -45,41 +44,41 @@ export interface Reading {
  * `configured`, and entries seen in other accounts. With `wait`, also with the comparison with the last good lists.
  * Throws ServiceError `identity`.
  */
-export async function readAccount(reading: Reading): Promise<ReadAccount> {
-  const { reader, settings, memory, wait } = reading;
-  const onRead = listsObserver(reading.progress, 'plan');
+export async function readAccount(request: ReadRequest): Promise<ReadAccount> {
+  const { reader, settings, journal, wait } = request;
+  const onRead = listsObserver(request.progress, 'plan');
   const lists = await readLists(reader, onRead);
   const listed = listedAccountId(lists);
   const { name: account, accountId: pinned } = settings;
-  const remembered = memory === null ? null : (await memory.accountState(account)).remoteAccountId;
+  const remembered = journal === null ? null : (await journal.accountState(account)).remoteAccountId;
   const remoteAccountId = checkIdentity(listed, { account, pinned, remembered });
-  await refuseOthers(reading, lists, remoteAccountId);
+  await refuseOthers(request, lists, remoteAccountId);
   let observed = lists;
   let implausible = suspiciousList(lists, KINDS, new Set());
   if (wait !== undefined) {
-    const lastGood = (await memory?.lastGood(account, remoteAccountId, lists)) ?? null;
+    const lastGood = (await journal?.lastGood(account, remoteAccountId, lists)) ?? null;
     const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
     const again = { reader, managed: KINDS, wait, onRead };
     ({ observed, implausible } = await readTwiceIfNeeded(again, lists, lastGood, baseline));
   }
   checkIdentity(listedAccountId(observed), { account, pinned, remembered });
   const warnings = [...observed.warnings, ...unconfirmed(listed, remoteAccountId)];
-  const unlisted = unlistedReferences(observed);
+  const unlisted = unlistedEntries(observed);
   return { observed: { ...observed, warnings }, remoteAccountId, implausible, unlisted };
 }
 
 /** Throws ServiceError `identity` when the lists are those of another account of the store. */
 async function refuseOthers(
-  { settings, configured, memory }: Reading,
+  { settings, configured, journal }: ReadRequest,
   observed: ObservedCatalog,
   remoteAccountId: string | null,
 ): Promise<void> {
-  if (memory === null) return;
+  if (journal === null) return;
   const { name: account, baseUrl } = settings;
-  const other = await memory.claimant({ runId: '', account, baseUrl, remoteAccountId, configured });
+  const other = await journal.claimant({ runId: '', account, baseUrl, remoteAccountId, configured });
   if (other !== null) throw copiedToken(remoteAccountId ?? '', other);
   if (listedAccountId(observed) !== null) return;
-  const foreign = await memory.foreignAccount(account, remoteAccountId, keysOf(observed));
+  const foreign = await journal.foreignAccount(account, remoteAccountId, keysOf(observed));
   if (foreign !== null) throw foreignEntries(remoteAccountId, foreign);
 }
 

@@ -1,6 +1,6 @@
 // Settles doubtful creates: a create whose answer was lost may have happened, and only a list can show it. Sends only
 // reads.
-import type { Entry, Kind } from '../core/catalog.ts';
+import type { DesiredCatalog, Entry, Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import { nameKey, nearKey } from '../core/names.ts';
 import type { Clock, ServiceReader } from '../core/ports.ts';
@@ -18,8 +18,8 @@ export interface Doubt {
 }
 
 export interface SettleOptions extends Pick<ApiSettings, 'settleMs'> {
-  /** Whether the file asks for a name, so that its entry cannot be the result of this create. */
-  readonly isDesired: (kind: Kind, name: string) => boolean;
+  /** An entry with another name that the file asks for cannot be the result of a create. */
+  readonly desired: DesiredCatalog;
   readonly clock: Clock;
   readonly stop: AbortSignal;
   /** Called before each wait for another reading. */
@@ -36,7 +36,7 @@ export type Settlement<D> =
   | { readonly doubt: D; readonly type: 'open' };
 
 const FIRST_WAIT_MS = 100;
-const LONGEST_WAIT_MS = 2000;
+const LAST_WAIT_MS = 2000;
 
 /**
  * Reads the lists until every doubt is found, or its `settle` has passed and a list read after that does not show it.
@@ -59,7 +59,7 @@ export async function settle<D extends Doubt>(
       const list = lists.get(doubt.kind);
       const due = readAtMs - doubt.sinceMs >= options.settleMs;
       const entry =
-        list === undefined ? undefined : entryOf(doubt, list, { due, taken, isDesired: options.isDesired });
+        list === undefined ? undefined : entryOf(doubt, list, { due, taken, desired: options.desired });
       if (entry !== undefined) {
         taken.add(entryKey(doubt.kind, entry.id));
         settled.push({ doubt, type: 'found', entry });
@@ -81,7 +81,7 @@ export async function settle<D extends Doubt>(
 
 /** Increasing waits between two readings, in milliseconds. */
 export function* waits(): Generator<number, void> {
-  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)) yield waitMs;
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(LAST_WAIT_MS, waitMs * 2)) yield waitMs;
 }
 
 /** The lists of the kinds in question; a kind whose list could not be read is absent. */
@@ -111,8 +111,8 @@ function entryOf(
   {
     due,
     taken,
-    isDesired,
-  }: Pick<SettleOptions, 'isDesired'> & { readonly due: boolean; readonly taken: ReadonlySet<EntryKey> },
+    desired,
+  }: Pick<SettleOptions, 'desired'> & { readonly due: boolean; readonly taken: ReadonlySet<EntryKey> },
 ): Entry | undefined {
   const fresh = list.filter((entry) => {
     const key = entryKey(doubt.kind, entry.id);
@@ -120,7 +120,7 @@ function entryOf(
   });
   const exact = fresh.find((entry) => nameKey(entry.name) === nameKey(doubt.name));
   if (exact !== undefined || !due) return exact;
-  return fresh.find(
-    (entry) => nearKey(entry.name) === nearKey(doubt.name) && !isDesired(doubt.kind, nameKey(entry.name)),
-  );
+  const isDesired = (key: string): boolean =>
+    desired[doubt.kind]?.some(({ name }) => nameKey(name) === key) === true;
+  return fresh.find(({ name }) => nearKey(name) === nearKey(doubt.name) && !isDesired(nameKey(name)));
 }

@@ -1,6 +1,5 @@
 // Before planning: finds out the outcome of operations that earlier runs left open, so that no create is sent twice.
 import { ServiceError } from '../core/errors.ts';
-import { nameKey } from '../core/names.ts';
 import { keysOf } from '../core/usage.ts';
 import type { Observation } from './observe.ts';
 import type { UnsettledCreate } from '../core/ports.ts';
@@ -72,8 +71,7 @@ async function settleCreates(
   );
   const settlements = await settle(doubts, reader, {
     settleMs: api.settleMs,
-    isDesired: (kind, name) =>
-      settings.desired[kind]?.some((entry) => nameKey(entry.name) === nameKey(name)) === true,
+    desired: settings.desired,
     clock,
     stop: signals.stop,
     onWait: (wait) => request.progress?.({ type: 'earlier', ...wait }),

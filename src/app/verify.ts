@@ -9,7 +9,7 @@ import {
 import { ServiceError } from '../core/errors.ts';
 import { missingDesiredNames } from '../core/diff.ts';
 import { nameKey } from '../core/names.ts';
-import { standingRules } from '../core/policy.ts';
+import { leaveRulesOf } from '../core/policy.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import { kindNameKey } from '../core/history.ts';
 import type { OperationResult } from '../core/ports.ts';
@@ -170,7 +170,7 @@ function appearedEntries(
   done: readonly DoneOperation[],
   observed: ObservedCatalog,
 ): Warning[] {
-  const leaves = standingRules(policy);
+  const leaves = leaveRulesOf(policy);
   const created = new Set(
     done.map(({ operation, result }) => `${operation.kind}:${result.entry?.remoteId ?? ''}`),
   );

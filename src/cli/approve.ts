@@ -25,7 +25,7 @@ async function approve(
 ): Promise<ExitStatus> {
   if (digest !== undefined && !PLAN_DIGEST.test(digest)) {
     throw new UsageError(
-      'DIGEST must be `sha256:` and at least eight hex digits, as `rolecall plan` and `rolecall show` print it',
+      'DIGEST must be the digest of the plan, or at least its first eight hex digits; `rolecall status` shows it',
     );
   }
   return await withOperatorCommands(context, account, async (operator, record) => {

@@ -3,7 +3,7 @@ import type { ConfiguredAccount } from '../core/settings.ts';
 import type { Acceptance } from '../app/request.ts';
 import { UsageError } from '../core/errors.ts';
 import type { AgreedPlan } from '../core/operator.ts';
-import type { Plan, PlanResult } from '../core/plan.ts';
+import { affectedPeople, type Plan, type PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { renderPlans } from '../report/plan-report.ts';
@@ -102,10 +102,7 @@ export function question(results: readonly PlanResult[]): string | null {
 
 /** Counts people per account, since ids of people are unique within an account only. */
 function deleteWarning(plans: readonly Plan[], deletes: number): string {
-  const affected = plans.reduce(
-    (sum, plan) => sum + new Set(plan.operations.flatMap(({ usedBy = [] }) => usedBy)).size,
-    0,
-  );
+  const affected = plans.reduce((sum, plan) => sum + affectedPeople(plan).size, 0);
   const who =
     affected === 0
       ? 'Nobody loses a skill or role.'

@@ -1,17 +1,17 @@
 // rolecall dump: prints an account file with the current skills and roles, to adopt an account or to accept drift.
 import { relative } from 'node:path';
 import { Option } from 'commander';
+import { count, firstFew } from '../core/amounts.ts';
 import { type DesiredCatalog, type Kind, KINDS, type ObservedCatalog } from '../core/catalog.ts';
 import { nameKeys } from '../core/diff.ts';
 import { formatConfigIssue, UsageError } from '../core/errors.ts';
 import { nameKey } from '../core/names.ts';
-import { count } from '../report/formatting.ts';
 import { loadAccounts, settingsOf } from './load-accounts.ts';
 import { addRetryAfterOption, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, showHint, showMessage, showWarnings } from './console.ts';
 import type { RetryAfterOptions } from './environment.ts';
 import { EXIT, type ExitStatus, failureExit } from './exit-status.ts';
-import { listDoubts, shortened, showDoubts } from './list-doubts.ts';
+import { listDoubts, showDoubts } from './list-doubts.ts';
 import { onlyAccountNamed } from './select-accounts.ts';
 
 interface DumpFlags extends RetryAfterOptions {
@@ -47,11 +47,13 @@ function unlistedNames(desired: DesiredCatalog, observed: ObservedCatalog): stri
   });
 }
 
+const MOST_NAMES = 10;
+
 /** A list may be incomplete without looking so: the reader must see what the next apply would delete then. */
 function showDropped(account: string, names: readonly string[]): void {
   if (names.length === 0) return;
   showMessage(
-    `${account}: the account does not list ${shortened(names)}, so the new file does not ask for them. Check this before you apply it: if the lists were incomplete, apply would delete them`,
+    `${account}: the account does not list ${firstFew(names, MOST_NAMES)}, so the new file does not ask for them. Check this before you apply it: if the lists were incomplete, apply would delete them`,
   );
 }
 

@@ -5,8 +5,6 @@ import type { EntryKey } from '../core/usage.ts';
 import { count } from '../report/formatting.ts';
 import { showWarnings } from './console.ts';
 
-const MAX_SHOWN = 10;
-
 /** One sentence for each reason, without a full stop; none if nothing is missing. */
 export function listDoubts({
   implausible,
@@ -39,10 +37,4 @@ export function showDoubts(account: string, doubts: readonly string[]): void {
   showWarnings(
     doubts.map((doubt) => `${account}: ${doubt}; a later apply deletes what the new file does not name`),
   );
-}
-
-/** The first texts, and how many follow. */
-export function shortened(texts: readonly string[]): string {
-  const more = texts.length > MAX_SHOWN ? ` and ${texts.length - MAX_SHOWN} more` : '';
-  return texts.slice(0, MAX_SHOWN).join(', ') + more;
 }

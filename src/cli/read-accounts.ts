@@ -1,7 +1,7 @@
 // Reads the lists of accounts for commands that journal no run: checks by the store whose lists they are, shows the
 // progress, and stops at a signal.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AccountJournal, ReadAccount, Reading } from '../app/read-account.ts';
+import type { AccountJournal, ReadAccount, ReadRequest } from '../app/read-account.ts';
 import { readAccount } from '../app/read-account.ts';
 import { describeFailure, type RunFailure } from '../app/run-result.ts';
 import { StoreError } from '../core/errors.ts';
@@ -46,18 +46,18 @@ export async function openReading(
   const { observer } = progress;
   const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
   const configured = new Set(configuration.accounts.map(({ name }) => name));
-  const history = await openHistory(environment, service);
+  const opened = await openJournal(environment, service);
   const readable = await environment.openReadable(service, { ...options, observer });
   async function readWith(
     account: ConfiguredAccount,
     observe: Observe,
-    wait?: Reading['wait'],
+    wait?: ReadRequest['wait'],
   ): Promise<ReadAccount> {
     const settings = settingsOf(account);
     // Without a pinned accountId only the store contains the expected account id.
-    if (history.failure !== null && settings.accountId === undefined) throw history.failure;
+    if (opened.failure !== null && settings.accountId === undefined) throw opened.failure;
     const reader = await readable.service.reader(settings, signals);
-    const reading = { reader, settings, configured, memory: history.memory, progress: observe };
+    const reading = { reader, settings, configured, journal: opened.journal, progress: observe };
     return await readAccount(wait === undefined ? reading : { ...reading, wait });
   }
   function showReading<T>(name: string, run: (observe: Observe) => Promise<T>): Promise<T> {
@@ -89,23 +89,23 @@ export async function openReading(
     noteFailure: (account, error) => readable.noteFailure(account, error),
     async close() {
       await readable.close();
-      await history.close();
+      await opened.close();
       signals.release();
     },
   };
 }
 
-interface AccountHistory {
-  readonly memory: AccountJournal | null;
+interface OpenedJournal {
+  readonly journal: AccountJournal | null;
   readonly failure: StoreError | null;
   close(): Promise<void>;
 }
 
-async function openHistory(environment: Environment, service: ServiceSettings): Promise<AccountHistory> {
-  const nothing = { memory: null, close: () => Promise.resolve() };
+async function openJournal(environment: Environment, service: ServiceSettings): Promise<OpenedJournal> {
+  const nothing = { journal: null, close: () => Promise.resolve() };
   try {
     const journal = await environment.openJournal(service);
-    return { memory: journal.memory, failure: null, close: () => journal.close() };
+    return { journal: journal.memory, failure: null, close: () => journal.close() };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return { ...nothing, failure: error.code === 'store_missing' ? null : error };

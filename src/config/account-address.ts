@@ -1,4 +1,5 @@
 // Finds the address that an account's token is sent to: from `region` or `baseUrl`, exactly one of them.
+import { firstFew } from '../core/amounts.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import { baseUrl } from './field-formats.ts';
@@ -79,10 +80,8 @@ function regionAddress(
 }
 
 function someOf(regions: readonly string[]): string {
-  const shown = regions.slice(0, MAX_SHOWN_REGIONS);
-  const some = shown.map((region) => (holdsToken(region) ? NOT_SHOWN : region)).join(', ');
-  const rest = regions.length - MAX_SHOWN_REGIONS;
-  return rest > 0 ? `${some} and ${rest} more` : some;
+  const shown = regions.map((region) => (holdsToken(region) ? NOT_SHOWN : region));
+  return firstFew(shown, MAX_SHOWN_REGIONS);
 }
 
 function ownAddress(written: unknown): string | undefined {

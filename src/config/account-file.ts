@@ -1,5 +1,5 @@
 // Reads one account file: its settings and its desired entries.
-import { type ApprovedDelete, type DesiredCatalog, KINDS } from '../core/catalog.ts';
+import { type ApprovedDelete, type DesiredCatalog, KINDS, LIST_KEYS } from '../core/catalog.ts';
 import path from 'node:path';
 import type { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
@@ -14,7 +14,7 @@ import type { ConfigurationFiles } from './configuration-files.ts';
 import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
 import { ACCOUNT_DEFAULTS, mergePolicies } from './inherited-settings.ts';
-import { LIST_KEYS, MAX_NAMES, type WrittenLists, readNameLists } from './name-list.ts';
+import { MAX_NAMES, type WrittenLists, readNameLists } from './name-list.ts';
 import { locate, plainRoot, spotOf } from '../yaml/node-lookup.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
 import { absoluteRef } from './secret-references.ts';

@@ -1,6 +1,7 @@
 // Reads shared catalogs (`extends`).
+import { LIST_KEYS } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
-import { LIST_KEYS, type WrittenLists, readNameLists } from './name-list.ts';
+import { type WrittenLists, readNameLists } from './name-list.ts';
 import { type YamlFile, quoted, parseYaml } from '../yaml/yaml-file.ts';
 import { catalogSchema } from './catalog-schema.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';

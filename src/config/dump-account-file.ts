@@ -2,7 +2,8 @@
 // of the file stays; parts that conflict with the new lists are removed and reported.
 import path from 'node:path';
 import { type Node, isMap, isSeq } from 'yaml';
-import { type Kind, KINDS, type Policy } from '../core/catalog.ts';
+import { type Kind, KINDS, LIST_KEYS, type Policy } from '../core/catalog.ts';
+import { approvalLine } from '../core/held-texts.ts';
 import { compareCodePoints, nameKey } from '../core/names.ts';
 import { yamlQuoted, yamlText } from '../core/yaml-text.ts';
 import { unfoldedPolicy, withProtection } from './dump-protection.ts';
@@ -18,7 +19,7 @@ import {
   textOf,
   textsAt,
 } from '../yaml/edit-yaml.ts';
-import { LIST_KEYS, type WrittenLists } from './name-list.ts';
+import type { WrittenLists } from './name-list.ts';
 import { nameProblem } from '../core/name-rules.ts';
 
 /** The contents of the account, and the settings that decide how they are written. */
@@ -192,7 +193,7 @@ function withoutApprovals(yaml: EditableYaml, { kinds, names }: Wanted, notes: s
     add: [],
     written(index) {
       const { kind = '', name = '', expires = '' } = approvals[index] ?? {};
-      return `{ kind: ${kind}, name: ${yamlText(name)}${expires === '' ? '' : `, expires: ${expires}`} }`;
+      return approvalLine(kind, name, expires === '' ? undefined : expires);
     },
   });
 }

@@ -1,7 +1,7 @@
 // Reads the lists of names of a file directly from its YAML nodes. A schema would be slow for ten thousand names, and
 // only the source text shows a name that YAML did not read as text.
 import { type Node, isMap, isScalar, isSeq } from 'yaml';
-import { type DesiredEntry, KINDS, type Kind } from '../core/catalog.ts';
+import { type DesiredEntry, KINDS, type Kind, LIST_KEYS } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { nameProblem, oddCharacters, referenceProblem } from '../core/name-rules.ts';
 import { nameKey } from '../core/names.ts';
@@ -9,9 +9,6 @@ import { nearestWord } from '../core/did-you-mean.ts';
 import { isMistyped, keyText, locate } from '../yaml/node-lookup.ts';
 import { type Spot, type YamlFile, quoted } from '../yaml/yaml-file.ts';
 import { detached } from '../yaml/source-text.ts';
-
-/** The key of the list of each kind. */
-export const LIST_KEYS = { skill: 'skills', role: 'roles' } as const satisfies Record<Kind, string>;
 
 /**
  * A name with its position. It keeps no node, since the catalogs would then keep all their nodes until they are merged.

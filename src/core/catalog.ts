@@ -4,6 +4,9 @@
 export const KINDS = ['skill', 'role'] as const;
 export type Kind = (typeof KINDS)[number];
 
+/** The key under which a file lists the entries of each kind. */
+export const LIST_KEYS = { skill: 'skills', role: 'roles' } as const satisfies Record<Kind, string>;
+
 /** What can be done to an entry, in the order in which a run does it. */
 export const ACTIONS = ['create', 'delete'] as const;
 export type Action = (typeof ACTIONS)[number];

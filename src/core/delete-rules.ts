@@ -1,5 +1,6 @@
 // The rules that hold a delete, in one table: when each one holds a planned delete, and whether it is judged again right
 // before the delete is sent. policy.ts applies the table to a plan, recheck.ts to one delete of a run.
+import { firstFew } from './amounts.ts';
 import type { ApprovedDelete, Entry, Kind, Policy } from './catalog.ts';
 import type { Extra } from './diff.ts';
 import { type History, kindNameKey } from './history.ts';
@@ -172,10 +173,7 @@ function isTooNew({ kind, extra, usedBy }: Candidate, { policy, history, nowMs }
 function recheckUse({ usedByThen, usedByNow, hasExpired }: DeleteNow): string | null {
   const planned = new Set(usedByThen);
   const added = usedByNow.filter((id) => !planned.has(id));
-  if (added.length > 0) {
-    const who = `${added.slice(0, 5).join(', ')}${added.length > 5 ? ` and ${added.length - 5} more` : ''}`;
-    return `it was assigned to ${who} during the run`;
-  }
+  if (added.length > 0) return `it was assigned to ${firstFew(added, 5)} during the run`;
   if (usedByNow.length === 0 || !hasExpired) return null;
   return 'people have it, and its approvedDeletes entry expired during the run';
 }

@@ -7,6 +7,7 @@ import {
   KINDS,
   type ObservedCatalog,
 } from './catalog.ts';
+import { groupBy } from './grouping.ts';
 import type { History } from './history.ts';
 import { compareCodePoints, nameKey, nearKey } from './names.ts';
 import { timestampSeconds } from './utc-time.ts';
@@ -64,15 +65,10 @@ export function diffKind(
   const listed = [...observed[kind]].sort((a, b) => compareCodePoints(a.id, b.id));
   const isGone = (entry: Entry): boolean => history.gone.has(entryKey(kind, entry.id));
   const present = listed.filter((entry) => !isGone(entry));
-  const byKey = new Map<string, Entry[]>();
-  const alias = new Map<string, string>();
-  for (const entry of present) {
-    for (const key of nameKeys(entry)) addTo(byKey, key, entry);
-    const requested = history.requestedNames.get(entryKey(kind, entry.id));
-    if (requested === undefined || nameKeys(entry).has(nameKey(requested))) continue;
-    addTo(byKey, nameKey(requested), entry);
-    alias.set(entry.id, nameKey(requested));
-  }
+  const byKey = groupBy(
+    present.flatMap((entry) => namesOf(kind, entry, history)),
+    ({ key }) => key,
+  );
   const awaited = new Set(
     history.awaited.filter((entry) => entry.kind === kind).map((entry) => nameKey(entry.name)),
   );
@@ -82,35 +78,17 @@ export function diffKind(
   const changedNames: { entry: Entry; requested: string }[] = [];
   const keptIds = new Set<string>();
   for (const { name } of desired) {
-    const [kept, ...others] = preferred(kind, nameKey(name), byKey.get(nameKey(name)) ?? [], usage);
+    const [kept, ...others] = preferred(kind, byKey.get(nameKey(name)) ?? [], usage);
     if (kept === undefined) {
       if (!awaited.has(nameKey(name))) missing.push(name);
       continue;
     }
-    keptIds.add(kept.id);
-    if (alias.get(kept.id) === nameKey(name)) changedNames.push({ entry: kept, requested: name });
-    if (others.length > 0) duplicates.push({ name, kept, others });
+    const { entry, isChanged } = kept;
+    keptIds.add(entry.id);
+    if (isChanged) changedNames.push({ entry, requested: name });
+    if (others.length > 0) duplicates.push({ name, kept: entry, others: others.map((other) => other.entry) });
   }
-
-  const duplicateOf = new Map(
-    duplicates.flatMap((group) => group.others.map((entry) => [entry.id, group.name])),
-  );
-  const renamedTo = new Map(
-    desired.flatMap((entry) => entry.formerly.map((old) => [nameKey(old), entry.name])),
-  );
-  const nearNames = new Map(desired.map(({ name }) => [nearKey(name), name]));
-  const extras = present
-    .filter((entry) => !keptIds.has(entry.id))
-    .map((entry): Extra => {
-      const sharedName = duplicateOf.get(entry.id);
-      if (sharedName !== undefined) return { entry, cause: 'duplicate', desiredName: sharedName };
-      const newName = [...nameKeys(entry)]
-        .map((key) => renamedTo.get(key))
-        .find((name) => name !== undefined);
-      if (newName !== undefined) return { entry, cause: 'renamed', desiredName: newName };
-      const nearName = nearNameOf(entry, nearNames);
-      return { entry, cause: 'unnamed', ...(nearName === undefined ? {} : { nearName }) };
-    });
+  const unkept = present.filter((entry) => !keptIds.has(entry.id));
   return {
     kind,
     desired,
@@ -118,10 +96,48 @@ export function diffKind(
     stillListed: listed.filter(isGone),
     missing: missing.sort(compareCodePoints),
     kept: desired.length - missing.length,
-    extras,
+    extras: extrasOf(unkept, desired, duplicates),
     duplicates,
     changedNames,
   };
+}
+
+/** A name under which an entry is found. `isChanged`: the requested one, and the service lists another name. */
+interface EntryName {
+  readonly key: string;
+  readonly entry: Entry;
+  readonly isChanged: boolean;
+}
+
+function namesOf(kind: Kind, entry: Entry, { requestedNames }: History): EntryName[] {
+  const keys = nameKeys(entry);
+  const names = [...keys].map((key) => ({ key, entry, isChanged: false }));
+  const requested = requestedNames.get(entryKey(kind, entry.id));
+  if (requested === undefined || keys.has(nameKey(requested))) return names;
+  return [...names, { key: nameKey(requested), entry, isChanged: true }];
+}
+
+/** Why the file does not ask for each of these entries. */
+function extrasOf(
+  entries: readonly Entry[],
+  desired: readonly DesiredEntry[],
+  duplicates: readonly DuplicateGroup[],
+): Extra[] {
+  const duplicateOf = new Map(
+    duplicates.flatMap((group) => group.others.map((entry) => [entry.id, group.name])),
+  );
+  const renamedTo = new Map(
+    desired.flatMap((entry) => entry.formerly.map((old) => [nameKey(old), entry.name])),
+  );
+  const nearNames = new Map(desired.map(({ name }) => [nearKey(name), name]));
+  return entries.map((entry) => {
+    const sharedName = duplicateOf.get(entry.id);
+    if (sharedName !== undefined) return { entry, cause: 'duplicate', desiredName: sharedName };
+    const newName = [...nameKeys(entry)].map((key) => renamedTo.get(key)).find((name) => name !== undefined);
+    if (newName !== undefined) return { entry, cause: 'renamed', desiredName: newName };
+    const nearName = nearNameOf(entry, nearNames);
+    return { entry, cause: 'unnamed', ...(nearName === undefined ? {} : { nearName }) };
+  });
 }
 
 /** The desired name that a name of the entry is near to. */
@@ -148,23 +164,19 @@ export function missingDesiredNames(
  * Orders entries with one name: the one that most people have first, then the oldest, then the smallest id. An entry whose
  * name the service changed comes after those that have exactly the name.
  */
-function preferred(kind: Kind, key: string, entries: readonly Entry[], usage: UsageIndex): Entry[] {
-  const people = (entry: Entry): number => usage.get(entryKey(kind, entry.id))?.length ?? 0;
-  const changed = (entry: Entry): number => (nameKeys(entry).has(key) ? 0 : 1);
-  const age = (entry: Entry): number => timestampSeconds(entry.createDate) ?? Number.MAX_SAFE_INTEGER;
-  return [...entries].sort(
+function preferred(kind: Kind, names: readonly EntryName[], usage: UsageIndex): EntryName[] {
+  const people = ({ id }: Entry): number => usage.get(entryKey(kind, id))?.length ?? 0;
+  const age = ({ createDate }: Entry): number => timestampSeconds(createDate) ?? Number.MAX_SAFE_INTEGER;
+  return [...names].sort(
     (a, b) =>
-      changed(a) - changed(b) || people(b) - people(a) || age(a) - age(b) || compareCodePoints(a.id, b.id),
+      Number(a.isChanged) - Number(b.isChanged) ||
+      people(b.entry) - people(a.entry) ||
+      age(a.entry) - age(b.entry) ||
+      compareCodePoints(a.entry.id, b.entry.id),
   );
 }
 
 /** The name keys of an entry: one, or more where the service lists its `_id` under several names. */
 export function nameKeys({ name, otherNames = [] }: Entry): ReadonlySet<string> {
   return new Set([name, ...otherNames].map(nameKey));
-}
-
-function addTo<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const values = map.get(key);
-  if (values === undefined) map.set(key, [value]);
-  else values.push(value);
 }

@@ -1,4 +1,5 @@
 // Explains why a change is held and what releases it. Text only: policy.ts decides.
+import { count, firstFew, people } from './amounts.ts';
 import type { Kind, Policy } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
 import {
@@ -11,7 +12,7 @@ import {
 import { type History, kindNameKey } from './history.ts';
 import type { DeleteCounts, JudgedEntry } from './policy.ts';
 import type { CreateRule, HoldRule, OpenFreeze } from './plan.ts';
-import { entryKey, HELD_FIELDS, people } from './usage.ts';
+import { entryKey, HELD_FIELDS } from './usage.ts';
 import { utcTime } from './utc-time.ts';
 
 interface Facts {
@@ -68,10 +69,6 @@ function join(parts: readonly Explanation[]): Explanation {
   };
 }
 
-function counted(count: number, kind: Kind): string {
-  return `${count} ${kind}${count === 1 ? '' : 's'}`;
-}
-
 /** Names the people who had the entry: missing from the list, or listed without their skills or role. */
 function missingPeople(kind: Kind, holders: readonly string[], listedPeople: ReadonlySet<string>): string {
   const absent = holders.filter((id) => !listedPeople.has(id));
@@ -79,15 +76,11 @@ function missingPeople(kind: Kind, holders: readonly string[], listedPeople: Rea
   const sentence = (ids: readonly string[], what: string): string[] =>
     ids.length === 0
       ? []
-      : [`${people(ids.length)} who had it ${ids.length === 1 ? 'is' : 'are'} ${what} (${someOf(ids)})`];
+      : [`${people(ids.length)} who had it ${ids.length === 1 ? 'is' : 'are'} ${what} (${firstFew(ids, 5)})`];
   return [
     ...sentence(absent, 'missing from the list of resources'),
     ...sentence(listed, `listed without the field ${HELD_FIELDS[kind]}`),
   ].join('; ');
-}
-
-function someOf(ids: readonly string[]): string {
-  return `${ids.slice(0, 5).join(', ')}${ids.length > 5 ? `, … and ${ids.length - 5} more` : ''}`;
 }
 
 function freeze(facts: Facts): Explanation {
@@ -127,7 +120,7 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): E
       };
     case 'empty_catalog':
       return {
-        reason: `the file asks for an empty list of ${kind}s`,
+        reason: `the file requests an empty list of ${kind}s`,
         release: 'set policy.allowEmpty: true if that is intended',
       };
     case 'stale_source':
@@ -142,12 +135,12 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): E
       };
     case 'max_deletes':
       return {
-        reason: `the plan would delete ${counts.total} ${counts.total === 1 ? 'entry' : 'entries'}, more than the ${policy.maxDeletes} that policy.maxDeletes allows`,
+        reason: `the plan would delete ${count(counts.total, 'entry', 'entries')}, more than the ${policy.maxDeletes} that policy.maxDeletes allows`,
         release: 'raise policy.maxDeletes for this change, or split the change',
       };
     case 'max_deletes_per_day':
       return {
-        reason: `the plan would delete ${counts.total} ${counts.total === 1 ? 'entry' : 'entries'} after ${history.recentDeletesMs.length} in the last 24 hours, together more than the ${policy.maxDeletesPerDay} that policy.maxDeletesPerDay allows`,
+        reason: `the plan would delete ${count(counts.total, 'entry', 'entries')} after ${history.recentDeletesMs.length} in the last 24 hours, together more than the ${policy.maxDeletesPerDay} that policy.maxDeletesPerDay allows`,
         release:
           deciding === undefined || counts.total > policy.maxDeletesPerDay
             ? 'raise policy.maxDeletesPerDay for this change, or split the change'
@@ -155,7 +148,7 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): E
       };
     case 'max_delete_percent':
       return {
-        reason: `the plan would delete ${counted(counts.perKind.get(kind) ?? 0, kind)}, more than the ${policy.maxDeletePercent} % that policy.maxDeletePercent allows`,
+        reason: `the plan would delete ${count(counts.perKind.get(kind) ?? 0, kind)}, more than the ${policy.maxDeletePercent} % that policy.maxDeletePercent allows`,
         release: 'raise policy.maxDeletePercent for this change, or split the change',
       };
     case 'failed_creates':

@@ -1,8 +1,7 @@
 // The sentences about one held delete that name it, its people or its new name, and the same sentences without those
 // names, for a group of deletes. A stored plan has the sentences only; both directions are here, so they cannot drift.
-import type { Kind } from './catalog.ts';
+import { peopleHave } from './amounts.ts';
 import type { HeldChange, Operation } from './plan.ts';
-import { people } from './usage.ts';
 import { yamlText } from './yaml-text.ts';
 
 /** Why a change is held, and what releases it. */
@@ -14,7 +13,7 @@ export interface Explanation {
 type Change = Pick<HeldChange, 'kind' | 'name' | 'usedBy'>;
 
 /** The line for `approvedDeletes` that approves the delete of an entry. */
-export function approvalLine(kind: Kind, name: string, expires?: string): string {
+export function approvalLine(kind: string, name: string, expires?: string): string {
   const lastDay = expires === undefined ? '' : `, expires: ${expires}`;
   return `{ kind: ${kind}, name: ${yamlText(name)}${lastDay} }`;
 }
@@ -30,7 +29,7 @@ export function isReleasedByApproval(change: HeldChange): boolean {
 }
 
 function have({ usedBy }: Change): string {
-  return `${people(usedBy.length)} ${usedBy.length === 1 ? 'has' : 'have'} it`;
+  return peopleHave(usedBy.length);
 }
 
 function them({ usedBy }: Change): string {

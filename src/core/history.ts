@@ -1,6 +1,7 @@
 // Turns the journal's records of an account into the facts that a plan needs and that no list shows.
 import type { Action, Kind, ObservedCatalog } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
+import { groupBy } from './grouping.ts';
 import type { OperationStatus } from './journal.ts';
 import { nameKey, nearKey } from './names.ts';
 import { type EntryKey, entryKey, type MissingHolding, namesByKey } from './usage.ts';
@@ -49,6 +50,8 @@ export interface AccountHistory {
   readonly unusedSinceMs: ReadonlyMap<EntryKey, number>;
   /** Entries that rolecall created and that no list has ever shown. */
   readonly neverListed: readonly AwaitedEntry[];
+  /** The names of every entry that rolecall has not deleted: as last listed, and as requested. */
+  readonly knownNames: ReadonlyMap<EntryKey, readonly string[]>;
 }
 
 /** A confirmed create that no list has shown yet. */
@@ -79,6 +82,8 @@ export interface History {
   readonly missingHoldings: readonly MissingHolding[];
   /** Entries that rolecall created and that no list has ever shown. */
   readonly neverListed: readonly AwaitedEntry[];
+  /** The names of every entry that rolecall has not deleted, listed now or not. */
+  readonly knownNames: ReadonlyMap<EntryKey, readonly string[]>;
 }
 
 /** The name key of a kind, for sets that span both kinds. */
@@ -100,8 +105,8 @@ export function judgeHistory(
   const listed = namesByKey(observed);
   const deletedByUs = new Set<EntryKey>();
   const gone = new Set<EntryKey>();
-  const lostCreates = new Map<string, number[]>();
-  const deletes = new Map<string, number[]>();
+  const lostCreates: RecentOperation[] = [];
+  const deletes: RecentOperation[] = [];
   const awaited: AwaitedEntry[] = [];
   const recentDeletesMs: number[] = [];
 
@@ -111,7 +116,7 @@ export function judgeHistory(
     if (operation.action !== 'delete' || operation.attempts === 0 || !mayHaveHappened(operation)) continue;
     recentDeletesMs.push(operation.finishedAtMs);
     if (operation.status !== 'done') continue;
-    addTime(deletes, operation);
+    deletes.push(operation);
     if (operation.remoteId === null) continue;
     const key = entryKey(operation.kind, operation.remoteId);
     // A service may reuse an id: for a later create, or for an entry that somebody else created under another name.
@@ -128,7 +133,7 @@ export function judgeHistory(
       awaited.push({ kind: operation.kind, remoteId: operation.remoteId, name: operation.name });
       continue;
     }
-    addTime(lostCreates, operation);
+    lostCreates.push(operation);
   }
   return {
     hasSnapshot: options.hasSnapshot,
@@ -142,6 +147,7 @@ export function judgeHistory(
     gone,
     missingHoldings: options.missingHoldings,
     neverListed: records.neverListed,
+    knownNames: records.knownNames,
   };
 }
 
@@ -172,21 +178,12 @@ function mayHaveHappened(operation: RecentOperation): boolean {
   return operation.status === 'done' || operation.status === 'unknown' || operation.status === 'sent';
 }
 
-function addTime(
-  times: Map<string, number[]>,
-  { kind, name, finishedAtMs }: Pick<RecentOperation, 'kind' | 'name' | 'finishedAtMs'>,
-): void {
-  const key = kindNameKey(kind, name);
-  const earlier = times.get(key);
-  if (earlier === undefined) times.set(key, [finishedAtMs]);
-  else earlier.push(finishedAtMs);
-}
-
-/** The names with FLAPPING_TIMES times or more, each with the time at which the third latest is a day old. */
-function flapping(times: ReadonlyMap<string, readonly number[]>): Map<string, number> {
+/** The names of FLAPPING_TIMES operations or more, each with the time at which the third latest is a day old. */
+function flapping(operations: readonly RecentOperation[]): Map<string, number> {
+  const byName = groupBy(operations, ({ kind, name }) => kindNameKey(kind, name));
   return new Map(
-    [...times].flatMap(([key, each]) => {
-      const deciding = latestFirst(each)[FLAPPING_TIMES - 1];
+    [...byName].flatMap(([key, ofName]) => {
+      const deciding = latestFirst(ofName.map(({ finishedAtMs }) => finishedAtMs))[FLAPPING_TIMES - 1];
       return deciding === undefined ? [] : [[key, deciding + DAY_MS] as const];
     }),
   );

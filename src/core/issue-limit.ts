@@ -1,5 +1,6 @@
 // Limits the issues of a file to a readable number: the first ones, and the count of the rest.
 import type { ConfigIssue } from './errors.ts';
+import { groupBy } from './grouping.ts';
 import { compareCodePoints } from './names.ts';
 
 /** At most this many errors and this many warnings of a file are shown, so that warnings never hide an error. */
@@ -36,13 +37,7 @@ export function sortedIssues(issues: readonly ConfigIssue[]): readonly ConfigIss
  */
 export function fewIssues(issues: readonly ConfigIssue[], uncounted?: Uncounted): readonly ConfigIssue[] {
   if (issues.length <= MAX_FILE_ISSUES && (uncounted?.errors ?? 0) === 0) return issues;
-  const groups = new Map<string, ConfigIssue[]>();
-  for (const issue of issues) {
-    const key = `${issue.severity} ${issue.file}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [issue]);
-    else group.push(issue);
-  }
+  const groups = groupBy(issues, ({ severity, file }) => `${severity} ${file}`);
   return [...groups].flatMap(([key, group]) =>
     shortened(group, key === `error ${uncounted?.file ?? ''}` ? (uncounted?.errors ?? 0) : 0),
   );

@@ -10,6 +10,7 @@ import {
 import { missingDesiredNames } from './diff.ts';
 import type { History } from './history.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
+import { nameKey } from './names.ts';
 import {
   type EntryKey,
   type Holding,
@@ -17,6 +18,7 @@ import {
   entryKey,
   HELD_FIELDS,
   holdingsOf,
+  unlistedHoldings,
 } from './usage.ts';
 
 /** The ids of the last good lists, without the entries that rolecall has deleted since. */
@@ -137,8 +139,12 @@ function assignments(resources: readonly Resource[], managed: readonly Kind[]): 
     resources
       .flatMap(holdingsOf)
       .filter((holding) => managed.includes(holding.kind))
-      .map((holding) => `${holding.resourceId}\n${entryKey(holding.kind, holding.remoteId)}`),
+      .map(holdingKey),
   );
+}
+
+function holdingKey({ resourceId, kind, remoteId }: Holding): string {
+  return `${resourceId}\n${entryKey(kind, remoteId)}`;
 }
 
 /**
@@ -186,28 +192,67 @@ export function missingHoldings(
     if (resource === undefined) return true;
     return resource[HELD_FIELDS[holding.kind]] === undefined;
   };
-  const key = (holding: Holding): string =>
-    `${holding.resourceId}\n${entryKey(holding.kind, holding.remoteId)}`;
   const result = new Map<string, MissingHolding>();
   for (const holding of baseline.resources.flatMap(holdingsOf)) {
-    if (stillMissing(holding)) result.set(key(holding), { ...holding, sinceMs: nowMs });
+    if (stillMissing(holding)) result.set(holdingKey(holding), { ...holding, sinceMs: nowMs });
   }
   for (const holding of remembered) {
-    if (stillMissing(holding)) result.set(key(holding), holding);
+    if (stillMissing(holding)) result.set(holdingKey(holding), holding);
   }
   return [...result.values()].filter((holding) => nowMs - holding.sinceMs < DAY_MS);
 }
 
 /**
- * Warns of a kind whose list is empty, in which names must be created, and of which no list has ever shown an entry that
- * rolecall created. Null when there is none.
+ * Warns when creating the missing names would make duplicates, because the lists that lack them are incomplete. Null when
+ * nothing proves that.
  */
-export function unshownCreates(
+export function implausibleCreates(
   desired: DesiredCatalog,
   observed: ObservedCatalog,
   history: History,
 ): Warning | null {
   const missing = missingDesiredNames(desired, observed, history);
+  if (missing.length === 0) return null;
+  return heldByPeople(missing, observed, history) ?? unshownCreate(missing, observed, history);
+}
+
+interface MissingName {
+  readonly kind: Kind;
+  /** As a name key. */
+  readonly name: string;
+}
+
+/**
+ * A missing name that the journal knows under an id that people still have. Who deletes an entry takes it off everybody, so
+ * the entry exists, and its list is incomplete.
+ */
+function heldByPeople(
+  missing: readonly MissingName[],
+  observed: ObservedCatalog,
+  { knownNames }: History,
+): Warning | null {
+  const wanted = new Set(missing.map(({ kind, name }) => `${kind}:${name}`));
+  for (const { kind, remoteId, resourceId } of unlistedHoldings(observed)) {
+    const name = knownNames
+      .get(entryKey(kind, remoteId))
+      ?.find((each) => wanted.has(`${kind}:${nameKey(each)}`));
+    if (name === undefined) continue;
+    return {
+      code: 'suspicious_list',
+      message: `the service does not list the ${kind} “${name}” (${remoteId}), although ${resourceId} still has it, so its lists are incomplete, and creating what is missing would make duplicates. Nothing is written. Check the account and plan again; if the lists are right, run \`apply --accept-shrink\``,
+      kind,
+      name,
+    };
+  }
+  return null;
+}
+
+/** A kind whose list is empty, and of which no list has ever shown an entry that rolecall created. */
+function unshownCreate(
+  missing: readonly MissingName[],
+  observed: ObservedCatalog,
+  history: History,
+): Warning | null {
   for (const kind of KINDS) {
     if (observed[kind].length > 0 || !missing.some((each) => each.kind === kind)) continue;
     const [unshown] = history.neverListed.filter((entry) => entry.kind === kind);

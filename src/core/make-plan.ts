@@ -8,7 +8,7 @@ import { type History, kindNameKey } from './history.ts';
 import { compareCodePoints, nearKey } from './names.ts';
 import type { HeldChange, LeftAlone, OpenFreeze, Operation, Plan } from './plan.ts';
 import { planDigest } from './plan-digest.ts';
-import { judge, type JudgedEntry } from './policy.ts';
+import { judge, type JudgedEntry, type Judgement } from './policy.ts';
 import {
   approvalWarnings,
   catalogWarnings,
@@ -66,54 +66,18 @@ export function makePlan(input: PlanInput): Plan {
     listsPeople: observed.resources.length > 0,
     acceptNoHistory: input.acceptNoHistory,
   });
-  const facts = {
-    policy: input.policy,
-    history,
-    counts: judgement.counts,
-    frozen: input.frozen,
-    listedPeople: new Set(observed.resources.map(({ id }) => id)),
-  };
-
   const creates = diffs.flatMap(({ kind, missing }) =>
     missing
       .filter((name) => !judgement.heldCreates.has(kindNameKey(kind, name)))
       .map((name): Operation => ({ action: 'create', kind, name })),
   );
-  const heldCreates = diffs.flatMap(({ kind, missing }) =>
-    missing.flatMap((name): HeldChange[] => {
-      const rules = judgement.heldCreates.get(kindNameKey(kind, name));
-      if (rules === undefined) return [];
-      const explanation = explainHeldCreate(kind, name, rules, facts);
-      return [{ action: 'create', kind, name, remoteId: null, usedBy: [], rules, ...explanation }];
-    }),
-  );
   const extras = sortExtras(judgement.extras);
   const deletes = extras.filter((judged) => judged.leave === null && judged.holds.length === 0);
-  const heldDeletes = extras
-    .filter((judged) => judged.holds.length > 0)
-    .map((judged): HeldChange => ({
-      action: 'delete',
-      kind: judged.kind,
-      name: judged.extra.entry.name,
-      remoteId: judged.extra.entry.id,
-      usedBy: judged.usedBy,
-      rules: judged.holds,
-      ...explainHeldDelete(judged, facts),
-    }));
   const leftAlone = extras.flatMap(({ kind, extra, leave }): LeftAlone[] =>
     leave === null ? [] : [{ kind, name: extra.entry.name, remoteId: extra.entry.id, rule: leave }],
   );
-  // Creates come before deletes, so that nobody lacks an entry in between. Only the approved delete of an unused near
-  // duplicate comes first, since a service with unique names would refuse the create otherwise.
-  const nearCreates = new Set(creates.map(({ kind, name }) => `${kind}:${nearKey(name)}`));
-  const isEarly = ({ approved, usedBy, extra, kind }: JudgedEntry): boolean =>
-    approved && usedBy.length === 0 && nearCreates.has(`${kind}:${nearKey(extra.entry.name)}`);
-  const operations = [
-    ...deletes.filter(isEarly).map(deleteOperation),
-    ...creates,
-    ...deletes.filter((judged) => !isEarly(judged)).map(deleteOperation),
-  ];
-  const held = [...heldCreates, ...heldDeletes];
+  const operations = inOrder(creates, deletes);
+  const held = heldChanges(input, diffs, { ...judgement, extras });
   const warnings = [
     ...(input.blocked === null ? [] : [input.blocked]),
     ...managesNothing(input.account, diffs),
@@ -145,6 +109,51 @@ export function makePlan(input: PlanInput): Plan {
     leftAlone,
     warnings,
   };
+}
+
+/** The held creates, then the held deletes, with their explanations. */
+function heldChanges(
+  { policy, history, frozen, observed }: PlanInput,
+  diffs: readonly KindDiff[],
+  { extras, heldCreates, counts }: Judgement,
+): HeldChange[] {
+  const listedPeople = new Set(observed.resources.map(({ id }) => id));
+  const facts = { policy, history, counts, frozen, listedPeople };
+  const creates = diffs.flatMap(({ kind, missing }) =>
+    missing.flatMap((name): HeldChange[] => {
+      const rules = heldCreates.get(kindNameKey(kind, name));
+      if (rules === undefined) return [];
+      const explanation = explainHeldCreate(kind, name, rules, facts);
+      return [{ action: 'create', kind, name, remoteId: null, usedBy: [], rules, ...explanation }];
+    }),
+  );
+  const deletes = extras
+    .filter((judged) => judged.holds.length > 0)
+    .map((judged): HeldChange => ({
+      action: 'delete',
+      kind: judged.kind,
+      name: judged.extra.entry.name,
+      remoteId: judged.extra.entry.id,
+      usedBy: judged.usedBy,
+      rules: judged.holds,
+      ...explainHeldDelete(judged, facts),
+    }));
+  return [...creates, ...deletes];
+}
+
+/**
+ * Creates come before deletes, so that nobody lacks an entry in between. Only the approved delete of an unused near
+ * duplicate comes first, since a service with unique names would refuse the create otherwise.
+ */
+function inOrder(creates: readonly Operation[], deletes: readonly JudgedEntry[]): Operation[] {
+  const nearCreates = new Set(creates.map(({ kind, name }) => `${kind}:${nearKey(name)}`));
+  const isEarly = ({ approved, usedBy, extra, kind }: JudgedEntry): boolean =>
+    approved && usedBy.length === 0 && nearCreates.has(`${kind}:${nearKey(extra.entry.name)}`);
+  return [
+    ...deletes.filter(isEarly).map(deleteOperation),
+    ...creates,
+    ...deletes.filter((judged) => !isEarly(judged)).map(deleteOperation),
+  ];
 }
 
 function sortExtras(extras: readonly JudgedEntry[]): JudgedEntry[] {

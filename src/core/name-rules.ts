@@ -1,4 +1,5 @@
 // Checks names of skills and roles in files: which are forbidden, and which contain suspicious characters.
+import { firstFew } from './amounts.ts';
 import { isLongerThan, LONGEST_NAME } from './names.ts';
 import { EMOJI_JOINT, STRAY_MARK, INVISIBLE } from './invisible-characters.ts';
 
@@ -54,9 +55,8 @@ export function oddCharacters(name: string): string | undefined {
   if (SIMPLE.test(name)) return undefined;
   const spots = [...invisibleAt(name), ...lookalikesAt(name)].sort((a, b) => a - b);
   if (spots.length === 0) return undefined;
-  const shown = spots.slice(0, MOST_SPOTS).map((at) => `${codePoint(name, at)} at ${placeOf(name, at)}`);
-  const rest = spots.length - shown.length;
-  return shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+  const shown = spots.map((at) => `${codePoint(name, at)} at ${placeOf(name, at)}`);
+  return firstFew(shown, MOST_SPOTS);
 }
 
 function invisibleAt(name: string): number[] {

@@ -1,11 +1,6 @@
 // Explains why a plan is stale: what changed in the account and in its file between a reviewed plan and the present one.
-import {
-  type Action,
-  type DesiredCatalog,
-  type Kind,
-  type ObservedCatalog,
-  type Warning,
-} from './catalog.ts';
+import { firstFew, peopleHave } from './amounts.ts';
+import { type Action, type DesiredCatalog, KINDS, type ObservedCatalog, type Warning } from './catalog.ts';
 import { kindNameKey } from './history.ts';
 import { nameKey } from './names.ts';
 import type { HeldChange, LeftAlone, Operation, Plan } from './plan.ts';
@@ -83,19 +78,16 @@ interface Facts {
 }
 
 function factsOf(reviewed: ReviewedPlan, present: Plan, { desired, observed, before }: PlanBasis): Facts {
-  const entriesBefore =
-    before === null ? [] : [...before.skill.map(of('skill')), ...before.role.map(of('role'))];
+  const idsBefore = KINDS.flatMap((kind) =>
+    (before?.[kind] ?? []).map(({ id, name }) => [kindNameKey(kind, name), id] as const),
+  );
   return {
     desired,
     hasSameConfiguration: reviewed.configDigest === present.configDigest,
     names: namesByKey(observed),
     namesBefore: before === null ? null : namesByKey(before),
-    idsBefore: new Map(entriesBefore),
+    idsBefore: new Map(idsBefore),
   };
-}
-
-function of(kind: Kind): (entry: { readonly id: string; readonly name: string }) => [string, string] {
-  return ({ id, name }) => [kindNameKey(kind, name), id];
 }
 
 /** Entries that exist are identified by their id, and the others by their name. */
@@ -165,25 +157,14 @@ function peopleChange(before: Operation, now: Operation): PlanChange[] {
 }
 
 function peopleText(amount: number, gained: readonly string[], lost: readonly string[]): string {
-  const has =
-    amount === 0
-      ? 'nobody has it now'
-      : amount === 1
-        ? '1 person has it now'
-        : `${amount} people have it now`;
   const parts = [
-    ...(gained.length === 0 ? [] : [`newly ${someOf(gained)}`]),
-    ...(lost.length === 0 ? [] : [`no longer ${someOf(lost)}`]),
+    ...(gained.length === 0 ? [] : [`newly ${firstFew(gained, MOST_PEOPLE)}`]),
+    ...(lost.length === 0 ? [] : [`no longer ${firstFew(lost, MOST_PEOPLE)}`]),
   ];
-  return `${has}: ${parts.join('; ')}`;
+  return `${peopleHave(amount)} now: ${parts.join('; ')}`;
 }
 
 const MOST_PEOPLE = 10;
-
-function someOf(ids: readonly string[]): string {
-  const rest = ids.length - MOST_PEOPLE;
-  return `${ids.slice(0, MOST_PEOPLE).join(', ')}${rest > 0 ? ` … and ${rest} more` : ''}`;
-}
 
 /** Why the present plan has an operation that the reviewed one lacks. */
 function newOperation(operation: Operation, before: PlanIndex, facts: Facts): PlanChange {
@@ -229,7 +210,8 @@ function goneOperation(operation: Operation, now: PlanIndex, facts: Facts): Plan
   const { kind, name, action } = operation;
   const held = now.held.get(keyOf(operation));
   if (held !== undefined) {
-    const people = held.usedBy.length === 0 ? '' : `; people who have it: ${someOf(held.usedBy)}`;
+    const people =
+      held.usedBy.length === 0 ? '' : `; people who have it: ${firstFew(held.usedBy, MOST_PEOPLE)}`;
     return changeOf(operation, 'held', `is held now (${held.rules.join(', ')})${people}`);
   }
   if (facts.desired[kind] === undefined) {

@@ -1,11 +1,11 @@
 // The warnings of a plan: what an operator should know that is neither a change nor a failure.
+import { count } from './amounts.ts';
 import type { ApprovedDelete, Warning } from './catalog.ts';
 import type { KindDiff } from './diff.ts';
 import type { History } from './history.ts';
 import { appearance, nameDifference } from './name-difference.ts';
 import { compareCodePoints, nameKey, nearKey } from './names.ts';
 import type { JudgedEntry } from './policy.ts';
-import { people } from './usage.ts';
 
 /** The code of a confirmed change that no list shows yet. */
 export const NOT_SHOWN_YET = 'not_shown_yet';
@@ -146,7 +146,7 @@ function nearWarnings(diff: KindDiff, extras: readonly JudgedEntry[]): Warning[]
       : [
           {
             code: 'near_name',
-            message: `the ${kind} “${entry.name}” (${people(usedBy.length)}) is nearly the desired “${nearName}”: ${nameDifference(entry.name, nearName)}; if it is a rename, declare it with \`formerly\``,
+            message: `the ${kind} “${entry.name}” (${count(usedBy.length, 'person', 'people')}) is nearly the desired “${nearName}”: ${nameDifference(entry.name, nearName)}; if it is a rename, declare it with \`formerly\``,
             kind,
             name: entry.name,
             remoteId: entry.id,
@@ -167,7 +167,7 @@ function lookAlikes({ kind, desired }: KindDiff, extras: readonly JudgedEntry[])
     return [
       {
         code: 'lookalike_name',
-        message: `the ${kind} “${entry.name}” (${people(usedBy.length)}) looks like the desired “${desiredName}” and is another name: ${nameDifference(entry.name, desiredName)}; if it is a rename, declare it with \`formerly\``,
+        message: `the ${kind} “${entry.name}” (${count(usedBy.length, 'person', 'people')}) looks like the desired “${desiredName}” and is another name: ${nameDifference(entry.name, desiredName)}; if it is a rename, declare it with \`formerly\``,
         kind,
         name: entry.name,
         remoteId: entry.id,

@@ -10,10 +10,11 @@ import {
 } from './delete-rules.ts';
 import type { Extra, KindDiff } from './diff.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
-import { type History, kindNameKey } from './history.ts';
+import { groupBy } from './grouping.ts';
+import { kindNameKey } from './history.ts';
 import { globMatcher, nameKey } from './names.ts';
 import { type CreateRule, HOLD_RULES, type HoldRule, type LeaveRule } from './plan.ts';
-import { entryKey, type MissingHolding } from './usage.ts';
+import { entryKey } from './usage.ts';
 
 /** An extra entry with the decision about it and the facts behind the decision. */
 export interface JudgedEntry extends Candidate {
@@ -72,9 +73,12 @@ function judgeKind(
   context: PolicyContext,
 ): JudgedEntry[] {
   const { kind } = diff;
-  const leaves = standingRules(context.policy);
+  const leaves = leaveRulesOf(context.policy);
   const deleteContext = { ...context, heldCreates, asksForNothing: diff.desired.length === 0 };
-  const missing = holdersByEntry(kind, context.history);
+  const missing = groupBy(
+    context.history.missingHoldings.filter((holding) => holding.kind === kind),
+    ({ remoteId }) => remoteId,
+  );
   const approvals = new Set(
     context.approvals.filter((approval) => approval.kind === kind).map((approval) => nameKey(approval.name)),
   );
@@ -118,7 +122,7 @@ type EntryFilter = (
 ) => Exclude<LeaveRule, 'duplicate'> | null;
 
 /** Returns the rule by which a policy leaves an entry alone whatever its cause; null: the entry may be deleted. */
-export function standingRules({ ownership, protect, delete: deletes }: Policy): EntryFilter {
+export function leaveRulesOf({ ownership, protect, delete: deletes }: Policy): EntryFilter {
   const matchers = protect.map(globMatcher);
   const isProtected = (name: string): boolean => matchers.some((matches) => matches(name));
   return ({ name, otherNames = [] }, isOwned) => {
@@ -143,17 +147,6 @@ function createHolds(kind: Kind, name: string, context: PolicyContext): CreateRu
   if (context.history.flappingCreates.has(kindNameKey(kind, name))) rules.push('flapping');
   if (context.frozen !== null) rules.push('freeze');
   return rules;
-}
-
-function holdersByEntry(kind: Kind, history: History): Map<string, MissingHolding[]> {
-  const people = new Map<string, MissingHolding[]>();
-  for (const holding of history.missingHoldings) {
-    if (holding.kind !== kind) continue;
-    const holdings = people.get(holding.remoteId);
-    if (holdings === undefined) people.set(holding.remoteId, [holding]);
-    else holdings.push(holding);
-  }
-  return people;
 }
 
 function ordered(rules: readonly HoldRule[]): HoldRule[] {

@@ -1,5 +1,5 @@
 // What a run deleted, who had it, and what must be considered before it is created again.
-import { type DesiredCatalog, type Entry, type Kind, KINDS, type Resource } from './catalog.ts';
+import { type DesiredCatalog, type Entry, type Kind, KINDS, LIST_KEYS, type Resource } from './catalog.ts';
 import type { RunDetail } from './journal-reader.ts';
 import type { OperationRecord } from './journal.ts';
 import { nameProblem } from './name-rules.ts';
@@ -87,9 +87,6 @@ function filePlace(kind: Kind, name: string, desired: DesiredCatalog): FilePlace
   return isApproved ? 'approved' : 'none';
 }
 
-/** The keys of an account file under which the kinds are listed. */
-const FILE_KEYS: Readonly<Record<Kind, string>> = { skill: 'skills', role: 'roles' };
-
 /**
  * The lines of an account file that ask for the entries, each name once. Left out are names that the file has already or
  * cannot contain, entries that were never deleted, and kinds that the file does not manage: with a list of these entries
@@ -101,7 +98,7 @@ export function restoringLines(entries: readonly DeletedEntry[]): string[] {
     const names = new Set(wanted.map(({ name }) => nameKey(name)));
     return names.size === 0
       ? []
-      : [`${FILE_KEYS[kind]}:`, ...[...names].map((name) => `  - ${yamlText(name)}`)];
+      : [`${LIST_KEYS[kind]}:`, ...[...names].map((name) => `  - ${yamlText(name)}`)];
   });
 }
 

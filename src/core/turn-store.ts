@@ -166,6 +166,8 @@ export interface TurnStore {
   active(): Promise<ReadonlyMap<string, 'running' | 'queued'>>;
   stored(): Promise<StoredTurns>;
   replicas(selfId: string | null): Promise<readonly ReplicaRecord[]>;
+  /** Opens another connection and writes. Throws StoreError when the database refuses that. */
+  probe(): Promise<void>;
   /** Calls the listeners as soon as something changes, as long as the database is available. Resolves with what ends it. */
   listen(listeners: TurnListeners): Promise<() => Promise<void>>;
 }

@@ -1,6 +1,8 @@
 // Turns: which account runs when, and in which process. One process keeps its turns in memory, several replicas keep
 // theirs in the store.
 import type { Trigger } from './journal.ts';
+import type { StoreError } from './errors.ts';
+import type { RunPermit } from './locks.ts';
 import type { RunSignals } from './ports.ts';
 
 export interface Schedule {
@@ -27,10 +29,19 @@ export interface Turn {
   readonly trigger: Trigger;
   /** An object of this run only. */
   readonly signals: RunSignals;
+  /** Of a run that another process may make instead; checked when it is journaled. */
+  readonly permit: RunPermit | undefined;
   /** Whether another process has made the run, or makes it now. Then this one is skipped. */
   isMade(): Promise<boolean>;
   /** Makes the run once more from the beginning, when a place of its size is free. */
   later(): void;
+  /** Makes the run once more from the beginning, soon: another process runs the account now. */
+  whenUnlocked(): void;
+  /**
+   * The store could not be used. True when the run is made once more from the beginning, perhaps by another process;
+   * otherwise the next tick tries again.
+   */
+  storeFailed(error: StoreError): boolean;
 }
 
 export interface TurnState {

@@ -1,5 +1,6 @@
 // Who has what: the people of each entry, and references to entries that no list shows.
 import { type Entry, type Kind, KINDS, type ObservedCatalog, type Resource } from './catalog.ts';
+import { groupBy } from './grouping.ts';
 import { compareCodePoints } from './names.ts';
 
 /** The key of an entry across kinds, since ids are only known to be unique within one. */
@@ -51,23 +52,30 @@ export function holdingsOf(resource: Resource): Holding[] {
   );
 }
 
+/** The assignments to entries that the lists lack: the lists may be incomplete. */
+export function unlistedHoldings(observed: ObservedCatalog): Holding[] {
+  const listed = keysOf(observed);
+  return observed.resources
+    .flatMap(holdingsOf)
+    .filter(({ kind, remoteId }) => !listed.has(entryKey(kind, remoteId)));
+}
+
+/** The entries that people refer to and that the lists lack, each once. */
+export function unlistedEntries(observed: ObservedCatalog): readonly EntryKey[] {
+  return [...new Set(unlistedHoldings(observed).map(({ kind, remoteId }) => entryKey(kind, remoteId)))];
+}
+
 /** The sorted ids of the people of each entry. Entries that nobody has are absent. */
 export type UsageIndex = ReadonlyMap<EntryKey, readonly string[]>;
 
 export function usageOf(holdings: Iterable<Holding>): UsageIndex {
-  const people = new Map<EntryKey, Set<string>>();
-  for (const holding of holdings) {
-    const key = entryKey(holding.kind, holding.remoteId);
-    const ids = people.get(key);
-    if (ids === undefined) people.set(key, new Set([holding.resourceId]));
-    else ids.add(holding.resourceId);
-  }
-  return new Map([...people].map(([key, ids]) => [key, [...ids].sort(compareCodePoints)]));
-}
-
-/** `1 person`, `3 people`. */
-export function people(count: number): string {
-  return count === 1 ? '1 person' : `${count} people`;
+  const byEntry = groupBy(holdings, ({ kind, remoteId }) => entryKey(kind, remoteId));
+  return new Map(
+    [...byEntry].map(([key, ofEntry]) => {
+      const people = new Set(ofEntry.map(({ resourceId }) => resourceId));
+      return [key, [...people].sort(compareCodePoints)];
+    }),
+  );
 }
 
 /** The usage report of an account. */
@@ -84,9 +92,7 @@ export interface AccountUsage {
 
 /** Each entry with its people, and the assignments that refer to ids that no list shows. */
 export function accountUsage(account: string, observed: ObservedCatalog): AccountUsage {
-  const holdings = observed.resources.flatMap(holdingsOf);
-  const usage = usageOf(holdings);
-  const known = keysOf(observed);
+  const usage = usageOf(observed.resources.flatMap(holdingsOf));
   return {
     account,
     entries: KINDS.flatMap((kind) =>
@@ -97,6 +103,6 @@ export function accountUsage(account: string, observed: ObservedCatalog): Accoun
         usedBy: usage.get(entryKey(kind, entry.id)) ?? [],
       })),
     ),
-    unknownReferences: holdings.filter((holding) => !known.has(entryKey(holding.kind, holding.remoteId))),
+    unknownReferences: unlistedHoldings(observed),
   };
 }

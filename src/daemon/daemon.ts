@@ -83,7 +83,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const ending = createRunEnding({ registry, turns, reader, outcomeOf, log, metrics, notifier });
   const runs = createAccountRuns({ ...options, turns, ending });
   const journalWatch = createJournalWatch({ registry, turns, reader, clock, log });
-  const api = createDaemonApi({ ...options, clock, turns, runs });
+  const api = createDaemonApi({ ...options, clock, turns, runs, onApproved: () => journalWatch.lookNow() });
   let background: Promise<void> = Promise.resolve();
   let isStarted = false;
   let stopping: Promise<unknown> | null = null;

@@ -1,9 +1,10 @@
 // The sections that reports of plans and runs share: deletes, creates, entries left alone, warnings.
+import { peopleLose } from '../core/amounts.ts';
 import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
 import { newNameOf } from '../core/held-texts.ts';
 import type { LeftAlone, Operation } from '../core/plan.ts';
 import { code, codeList, toned, type Column, type Group, type Line, type Section } from './document.ts';
-import { byKind, count, LEAVE_RULE_TEXTS, people } from './formatting.ts';
+import { byKind, count, LEAVE_RULE_TEXTS } from './formatting.ts';
 import { sortedNaturally } from './natural-order.ts';
 
 /** The first cells of every row about a change: `+ skill`, `TypeScript`. */
@@ -53,15 +54,10 @@ export function lossSection(operations: readonly Operation[], titles: OperationT
   ];
   const rows = deletes.map(({ usedBy = [], ...change }) => [
     ...deleteCells(change),
-    [toned('bad', losing(usedBy.length))],
+    [toned('bad', peopleLose(usedBy.length))],
     [codeList(usedBy)],
   ]);
   return [{ title: titles.lost, count: deletes.length, tone: 'bad', groups: [{ columns, rows }] }];
-}
-
-/** `1 person loses it`. */
-export function losing(amount: number): string {
-  return `${people(amount)} ${amount === 1 ? 'loses' : 'lose'} it`;
 }
 
 export function losesPeople({ action, usedBy = [] }: Operation): boolean {

@@ -3,15 +3,7 @@ import { KINDS, type Kind } from '../core/catalog.ts';
 import type { HoldRule, LeaveRule } from '../core/plan.ts';
 import type { Line, Part } from './document.ts';
 
-/** `1 person`, `3 people`. */
-export function count(amount: number, one: string, many = `${one}s`): string {
-  return `${amount} ${amount === 1 ? one : many}`;
-}
-
-/** `nobody`, `1 person`, `3 people`. */
-export function people(amount: number): string {
-  return amount === 0 ? 'nobody' : count(amount, 'person', 'people');
-}
+export { count, people } from '../core/amounts.ts';
 
 /** The items grouped by kind, skills first. A kind without items is left out. */
 export function byKind<T extends { readonly kind: Kind }>(items: readonly T[]): [Kind, T[]][] {

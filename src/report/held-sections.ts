@@ -1,4 +1,5 @@
 // The sections of held changes: one group for what the same rules hold for the same reason, with the approvals to paste.
+import { peopleHave } from '../core/amounts.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { KINDS } from '../core/catalog.ts';
 import {
@@ -27,7 +28,7 @@ import {
   type Paste,
   type Section,
 } from './document.ts';
-import { commas, HOLD_RULE_TEXTS, people } from './formatting.ts';
+import { commas, HOLD_RULE_TEXTS } from './formatting.ts';
 import { sortedNaturally } from './natural-order.ts';
 
 /** How many days after the plan the suggested approval of a delete expires. */
@@ -147,10 +148,6 @@ function heldRow(change: HeldChange, hasOwnName: boolean): Line[] {
     action === 'create' ? [] : [peopleHave(usedBy.length)],
     usedBy.length === 0 ? [] : [codeList(usedBy)],
   ];
-}
-
-function peopleHave(amount: number): string {
-  return `${people(amount)} ${amount > 1 ? 'have' : 'has'} it`;
 }
 
 /** The lines that approve these deletes, or null if no approval would release them. */

@@ -1,6 +1,7 @@
 // Prints a report as HTML. Invisible characters are escaped here, and everything that HTML interprets by hono.
 import type { Child } from 'hono/jsx';
 import type { Fact, Group, Line, Paste, Section } from './document.ts';
+import { firstRows } from './first-rows.ts';
 import { pastedLines } from './paste.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { instant } from './formatting.ts';
@@ -217,23 +218,6 @@ function PasteBlock({ paste, shown }: { readonly paste: Paste; readonly shown: n
       </pre>
     </>
   );
-}
-
-/** The groups with at most `most` rows together, and how many rows are left out. */
-function firstRows(
-  groups: readonly Group[],
-  most: number,
-): { readonly groups: readonly Group[]; readonly hidden: number } {
-  const kept: Group[] = [];
-  let left = most;
-  let hidden = 0;
-  for (const group of groups) {
-    const rows = group.rows.slice(0, left);
-    left -= rows.length;
-    hidden += group.rows.length - rows.length;
-    if (rows.length > 0) kept.push({ ...group, rows });
-  }
-  return { groups: kept, hidden };
 }
 
 interface GroupTableProps {

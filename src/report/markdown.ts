@@ -1,6 +1,7 @@
 // Prints a report as Markdown for a comment on a pull request. GitHub accepts 65,536 characters, GitLab more. Text from outside is
 // escaped, so that it adds no mark-up, mention, reference, link or table cell.
 import type { Fact, Group, Line, Paste, Report, ReportDocument, Section } from './document.ts';
+import { firstRows } from './first-rows.ts';
 import { pastedLines } from './paste.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { instant } from './formatting.ts';
@@ -147,19 +148,14 @@ function codeBlock(lines: readonly string[], rowLimit: number): string {
 
 function printGroups(groups: readonly Group[], rowLimit: number): string[] {
   const blocks: string[] = [];
-  let left = rowLimit;
-  let hidden = 0;
-  for (const group of groups) {
-    const rows = group.rows.slice(0, left);
-    left -= rows.length;
-    hidden += group.rows.length - rows.length;
-    if (rows.length === 0) continue;
+  const { groups: shown, hidden } = firstRows(groups, rowLimit);
+  for (const group of shown) {
     if (group.title !== undefined) blocks.push(`**${inline(group.title)}**`);
     if (group.facts !== undefined && group.facts.length > 0) {
       blocks.push(group.facts.map((fact) => `- ${escapeProse(fact.label)}: ${inline(fact.line)}`).join('\n'));
     }
-    blocks.push(printTable({ ...group, rows }));
-    if (group.paste !== undefined) blocks.push(...printPaste(group.paste, rows.length));
+    blocks.push(printTable(group));
+    if (group.paste !== undefined) blocks.push(...printPaste(group.paste, group.rows.length));
   }
   if (hidden > 0) {
     const rest = rowLimit === 0 ? `${hidden} rows` : `… and ${hidden} more`;

@@ -1,10 +1,11 @@
 // One account of a plan in a few lines: its sentence and one line for each change, the riskiest first.
+import { peopleHave, peopleLose } from '../core/amounts.ts';
 import { KINDS } from '../core/catalog.ts';
 import { newNameOf, desiredNameOf } from '../core/held-texts.ts';
 import type { HeldChange, Operation, Plan, PlanResult } from '../core/plan.ts';
-import { changeCells, CHANGE_COLUMNS, losesPeople, losing } from './change-sections.ts';
+import { changeCells, CHANGE_COLUMNS, losesPeople } from './change-sections.ts';
 import { code, codeList, toned, type Line, type ReportDocument } from './document.ts';
-import { count, people } from './formatting.ts';
+import { count } from './formatting.ts';
 import { sortedNaturally } from './natural-order.ts';
 import { summaryText } from './plan-sentence.ts';
 import { blockedLines, failedDocument, isQuiet, nextOf, planStatus } from './plan-status.ts';
@@ -72,7 +73,7 @@ function operationLine(operation: Operation): Line[] {
     ...changeCells(operation),
     newName === null ? [] : ['→ ', code(newName)],
     usedBy.length > 0
-      ? [toned('bad', losing(usedBy.length))]
+      ? [toned('bad', peopleLose(usedBy.length))]
       : action === 'delete'
         ? [toned('quiet', 'nobody has it')]
         : [],
@@ -89,7 +90,7 @@ function heldLine(change: HeldChange): Line[] {
   return [
     ...changeCells(change, false),
     desired === null ? [] : [rules.includes('rename') ? '→ ' : 'near ', code(desired)],
-    action === 'create' ? [] : [`${people(usedBy.length)} ${usedBy.length > 1 ? 'have' : 'has'} it`],
+    action === 'create' ? [] : [peopleHave(usedBy.length)],
     [toned('warn', `held: ${rules.join(', ')}`)],
     [
       toned(

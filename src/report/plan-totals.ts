@@ -1,7 +1,7 @@
 // The end of a report of several plans: the accounts without changes, counted, the warnings that accounts share, and a
 // table of the other accounts.
 import type { Warning } from '../core/catalog.ts';
-import type { Plan, PlanResult, PlanSummary } from '../core/plan.ts';
+import { affectedPeople, type Plan, type PlanResult, type PlanSummary } from '../core/plan.ts';
 import {
   code,
   codeList,
@@ -12,7 +12,7 @@ import {
   type Section,
 } from './document.ts';
 import { count } from './formatting.ts';
-import { affectedPeople, countsText, heldPeople } from './plan-sentence.ts';
+import { countsText, heldPeople } from './plan-sentence.ts';
 import { isQuiet } from './plan-status.ts';
 
 /** Several plans without the warnings that at least two of them have, and these warnings. */
@@ -139,14 +139,10 @@ function totalCounts(plans: readonly Plan[]): string {
   const holding = plans.map(heldPeople).filter((amount) => amount !== null);
   const counts = countsText(
     { create: sum('create'), delete: sum('delete'), hold: sum('hold') },
-    plans.reduce((total, plan) => total + losingPeople(plan), 0),
+    plans.reduce((total, plan) => total + affectedPeople(plan).size, 0),
     holding.length === 0 ? null : holding.reduce((total, amount) => total + amount, 0),
   );
   return `${counts}, ${sum('keep')} unchanged, ${sum('leave')} left alone`;
-}
-
-function losingPeople({ operations }: Plan): number {
-  return affectedPeople(operations.filter(({ action }) => action === 'delete'));
 }
 
 function totalRow(result: PlanResult): Line[] {
@@ -154,7 +150,7 @@ function totalRow(result: PlanResult): Line[] {
   if (result.status === 'failed')
     return [account, [], [], [], [], [], [], [toned('bad', `could not be planned (${result.error.code})`)]];
   const { create, delete: deletes, hold, keep, leave } = result.summary;
-  const amounts = [create, deletes, losingPeople(result), hold, keep, leave];
+  const amounts = [create, deletes, affectedPeople(result).size, hold, keep, leave];
   return [account, ...amounts.map((amount) => [String(amount)]), rowStatus(result)];
 }
 

@@ -1,7 +1,9 @@
 // The sections that report the result of each operation of a run.
+import { people, peopleHave } from '../core/amounts.ts';
 import { KINDS, type Warning } from '../core/catalog.ts';
 import type { OperationRecord } from '../core/journal.ts';
 import type { RunDetail } from '../core/journal-reader.ts';
+import { groupBy } from '../core/grouping.ts';
 import { CHANGED_SINCE_PLAN, type PlanChange } from '../core/plan-changes.ts';
 import type { Plan } from '../core/plan.ts';
 import { CHANGE_COLUMNS, changeCells } from './change-sections.ts';
@@ -11,7 +13,7 @@ import { sortedNaturally } from './natural-order.ts';
 import { heldDuringRun } from './run-counts.ts';
 import { peopleOf } from './run-people.ts';
 import { withStatus } from './run-status.ts';
-import { count, duration, elapsedMs, people } from './formatting.ts';
+import { count, duration, elapsedMs } from './formatting.ts';
 
 /** How many rows of each section text output shows. Creates and deletes of a large run are rarely read one by one. */
 const TEXT_ROWS = 40;
@@ -89,12 +91,7 @@ interface Rows {
 }
 
 function operationsSection({ title, rows, intro }: Rows, plan: Plan | null): Section {
-  const byReason = new Map<string | null, OperationRecord[]>();
-  for (const operation of sortedNaturally(rows, KINDS)) {
-    const group = byReason.get(operation.reason);
-    if (group === undefined) byReason.set(operation.reason, [operation]);
-    else group.push(operation);
-  }
+  const byReason = groupBy(sortedNaturally(rows, KINDS), ({ reason }) => reason);
   const isShared = (reason: string | null): boolean =>
     reason !== null && (byReason.get(reason)?.length ?? 0) > 1;
   const others = [...byReason].flatMap(([reason, group]) => (isShared(reason) ? [] : group));
@@ -151,9 +148,10 @@ function peopleCell(operation: OperationRecord, plan: Plan | null): Line {
   const ids = peopleOf(operation, plan);
   if (operation.action === 'create' || ids === null) return [];
   const isDeleted = operation.status === 'done' && operation.attempts > 0;
-  if (ids.length === 0) return [toned('quiet', isDeleted ? 'nobody had it' : 'nobody has it')];
-  const verb = isDeleted ? 'lost' : ids.length === 1 ? 'has' : 'have';
-  return [toned(isDeleted ? 'bad' : 'warn', `${people(ids.length)} ${verb} it`)];
+  if (!isDeleted) return [toned(ids.length === 0 ? 'quiet' : 'warn', peopleHave(ids.length))];
+  return ids.length === 0
+    ? [toned('quiet', 'nobody had it')]
+    : [toned('bad', `${people(ids.length)} lost it`)];
 }
 
 /** What changed in the account or in its file since the plan was made that this run refused to apply. */

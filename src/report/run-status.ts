@@ -167,7 +167,7 @@ function fixStep(
   errorCode: string | null,
   again: 'plan' | 'apply' | 'usage',
 ): Steps[number] | null {
-  switch (errorCode ?? '') {
+  switch (errorCode) {
     case 'config_invalid':
       return { command: 'rolecall validate', purpose: 'lists all problems of the configuration' };
     case 'secret_missing':

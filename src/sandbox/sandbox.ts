@@ -99,11 +99,11 @@ function checkNumbers(options: SandboxOptions): void {
 function listen(server: Server, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const reason =
+      const problem =
         cause.code === 'EADDRINUSE'
-          ? 'is in use by another process; choose another port, or 0 for any free port'
-          : cause.message;
-      reject(new SandboxError('unavailable', `port ${port}: ${reason}`, { cause }));
+          ? `port ${port} is in use by another process; choose another port, or 0 for any free port`
+          : `cannot listen on port ${port}: ${cause.message}`;
+      reject(new SandboxError('unavailable', problem, { cause }));
     });
     server.listen(port, '127.0.0.1', () => {
       const { port: actual } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo

@@ -1,4 +1,5 @@
 // Merges repeated objects of a list: several objects with one `_id` are one entry or one person.
+import { firstFew } from '../core/amounts.ts';
 import type { Entry, Resource, Warning } from '../core/catalog.ts';
 import { compareCodePoints } from '../core/names.ts';
 import type { Listing } from '../core/ports.ts';
@@ -73,11 +74,10 @@ export function mergePeople(first: Resource, others: readonly Resource[]): Resou
 
 function repetitions(what: string, ids: readonly string[]): Warning[] {
   if (ids.length === 0) return [];
-  const more = ids.length > 5 ? `, … and ${ids.length - 5} more` : '';
   return [
     {
       code: 'repeated_id',
-      message: `${what} repeats ${ids.length === 1 ? 'an _id' : `${ids.length} _ids`}: ${ids.slice(0, 5).join(', ')}${more}; each is counted once`,
+      message: `${what} repeats ${ids.length === 1 ? 'an _id' : `${ids.length} _ids`}: ${firstFew(ids, 5)}; each is counted once`,
     },
   ];
 }

@@ -78,7 +78,7 @@ export function resourceList(token: TokenGuard): ListBuilder<Resource> {
       const fields = new Set([...unknown].map((field) => token.scrub(field).slice(0, 60)));
       const warning: Warning = {
         code: 'unknown_fields',
-        message: `resources have undocumented fields, which were not kept: ${[...fields].sort().slice(0, 20).join(', ')}`,
+        message: `resources have undocumented fields or values, which were not kept: ${[...fields].sort().slice(0, 20).join(', ')}`,
       };
       return { items: listing.items, warnings: [...listing.warnings, warning] };
     },
@@ -144,9 +144,9 @@ function toResource(listed: ListedObject, unknown: Set<string>, token: TokenGuar
   for (const [field, value] of Object.entries(object)) {
     if (RESOURCE_IDS.includes(field) && (typeof value !== 'object' || field === 'skillsIds'))
       raw[field] = value;
-    else if (RESOURCE_FIELDS.includes(field)) {
+    else if (RESOURCE_FIELDS.includes(field) && isPlain(value)) {
       refuseLong(what, { [field]: value });
-      raw[field] = scrubbedValue(withoutSalaryDeep(value), (text) => token.scrub(text));
+      raw[field] = scrubbedValue(value, (text) => token.scrub(text));
     } else if (!unknown.has(field) && unknown.size < MOST_UNKNOWN_FIELDS && !isSalary(field))
       unknown.add(field);
   }
@@ -233,6 +233,11 @@ function withoutSalaryDeep(value: unknown): unknown {
 
 function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether a value is a text, a number or a list of these, as the service documents them; an object may be a salary. */
+function isPlain(value: unknown): boolean {
+  return (Array.isArray(value) ? value : [value]).every((item) => typeof item !== 'object' || item === null);
 }
 
 function isStrings(value: unknown): value is string[] {

@@ -46,6 +46,13 @@ export function accountHistoryJournal(
             (row) => row.created_by_run !== null && row.last_seen_run === null && row.deleted_by_run === null,
           )
           .map(({ kind, remote_id, name }) => ({ kind, remoteId: remote_id, name })),
+        knownNames: new Map(
+          rows.flatMap(({ kind, remote_id, name, requested_name, deleted_by_run }) =>
+            deleted_by_run === null
+              ? [[entryKey(kind, remote_id), requested_name === null ? [name] : [name, requested_name]]]
+              : [],
+          ),
+        ),
       };
     },
 

@@ -2,6 +2,7 @@
 // demand, because most files have no issue and large ones have ten thousand nodes.
 import { type Node, type Pair, type Scalar, type YAMLMap, isMap, isScalar, isSeq } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
+import { groupBy } from '../core/grouping.ts';
 import { detached } from './source-text.ts';
 import type { YamlFile } from './yaml-file.ts';
 
@@ -99,13 +100,7 @@ function pairsOf(mapping: YAMLMap, text: string): readonly Pair[] {
 function pairsByKey(mapping: YAMLMap): ReadonlyMap<string, readonly Pair[]> {
   const known = indexes.get(mapping);
   if (known !== undefined) return known;
-  const index = new Map<string, Pair[]>();
-  for (const pair of mapping.items) {
-    const key = keyText(pair.key);
-    const pairs = index.get(key);
-    if (pairs === undefined) index.set(key, [pair]);
-    else pairs.push(pair);
-  }
+  const index = groupBy(mapping.items, ({ key }) => keyText(key));
   indexes.set(mapping, index);
   return index;
 }

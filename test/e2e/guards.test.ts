@@ -154,6 +154,37 @@ test('a list that lost more than half of the people or of their assignments bloc
   );
 });
 
+test('a name that the list lacks twice while somebody still has its entry is not created again', async () => {
+  const s = await scene({
+    skills: names(6),
+    resources: [{ id: 'ann', skills: names(6) }],
+    file: `skills: [${names(6).join(', ')}]`,
+  });
+  await s.apply();
+  s.sandbox.setFaults([
+    {
+      match: { method: 'GET', path: 'skill' },
+      times: 'always',
+      do: { type: 'partial-list', fraction: 0.7 },
+    },
+  ]);
+  const { run, plan } = await s.apply();
+  expect([run.status, codes(plan), s.writes()]).toEqual(['blocked', ['suspicious_list'], []]);
+  s.sandbox.setFaults([]);
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 0 });
+});
+
+test('a name is created again when its entry was deleted by hand, which takes it off everybody', async () => {
+  const s = await scene({
+    skills: names(6),
+    resources: [{ id: 'ann', skills: names(6) }],
+    file: `skills: [${names(6).join(', ')}]`,
+  });
+  await s.apply();
+  s.sandbox.removeEntry('acme', s.idOf(names(6)[5] ?? ''));
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
+});
+
 test('a list that is empty once by mistake is read again, and nothing is created again', async () => {
   const s = await scene({ skills: names(3), file: `skills: [${names(3).join(', ')}]` });
   await s.apply();

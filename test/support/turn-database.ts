@@ -26,15 +26,17 @@ const OTHERS = `
   insert into clock values (now());
 `;
 
-export async function turnDatabase(): Promise<TurnDatabase> {
+/** `now` is the clock of the turns; by default it stands still until the test sets it. */
+export async function turnDatabase(now = sql`(select now from clock)`): Promise<TurnDatabase> {
   const { url, schema } = await freshPostgres();
   const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${schema}` });
   await pool.query(`create schema ${schema}; ${TURN_TABLES} ${TURN_CLAIMS} ${OTHERS}`);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   setEngine(db, postgresEngine({ schema, leaseMs: 60_000 }));
   onTestFinished(() => db.destroy());
+  const connections = { listen: async () => async () => undefined, probe: async () => undefined };
   return {
-    store: createTurnStore(db, async () => async () => undefined, sql`(select now from clock)`),
+    store: createTurnStore(db, connections, now),
     query: async <T>(statement: string) => (await sql.raw<T>(statement).execute(db)).rows,
     async setClock(epochMs) {
       await sql`update clock set now = to_timestamp(${epochMs}::float8 / 1000)`.execute(db);

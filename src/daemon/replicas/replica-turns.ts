@@ -1,10 +1,10 @@
 // The turns of several replicas: the schedules are in the store, and each replica claims what is due and runs it.
 import { describeFailure } from '../../app/run-result.ts';
 import type { Clock, RunSignals } from '../../core/ports.ts';
-import type { CommitRelation } from '../../core/repository.ts';
 import type { TurnStore } from '../../core/turn-store.ts';
 import type { Turn, Turns } from '../../core/turns.ts';
 import type { Log } from '../log.ts';
+import type { CompareCommits } from './config-generation.ts';
 import { createHeldTurns } from './held-turns.ts';
 import { laneRooms } from './lane-rooms.ts';
 import { nextTick } from './next-tick.ts';
@@ -26,7 +26,7 @@ export interface ReplicaTurnsOptions {
   readonly mayStart?: (account: string) => boolean;
   readonly onSkipped: (account: string) => void;
   readonly readConfiguration: () => Promise<ReplicaConfiguration>;
-  readonly compareCommits: (a: string, b: string) => Promise<CommitRelation>;
+  readonly compareCommits: CompareCommits;
   /** Called with the number of replicas, each of which may use its share of the limits. */
   readonly onReplicas: (replicas: number) => void;
 }
@@ -46,6 +46,8 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
   let problem: string | null = null;
   /** Whether turns may be held of which this process does not know: those of a claim whose answer was lost or late. */
   let mayHoldUnknown = false;
+  /** Whether the database refused a run, which needs more connections than a claim, so that nothing is claimed. */
+  let isRefused = false;
   /** Accounts whose runs must be made later, for want of memory. */
   const delayed = new Set<string>();
 
@@ -55,6 +57,10 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     random,
     isCurrent: (replica, turn) => configured.isCurrent(replica, turn),
     onSkipped: options.onSkipped,
+    onStoreFailed({ code, message }) {
+      report('run_given_back', code, message);
+      isRefused = true;
+    },
     onEnded: () => wake.abort(),
   });
   const replica = createReplica({
@@ -67,6 +73,13 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
       if (isKnown) wake.abort();
     },
   });
+
+  /** Logs the first of a series of failures. */
+  function report(event: string, code: string, message: string): void {
+    if (problem === null)
+      log.error({ event, code, error: message }, 'the database could not be used; nothing is claimed');
+    problem = message;
+  }
 
   async function startFirst(identity: Identity): Promise<void> {
     if (startsAll === true && identity.isFirst()) await store.startAll();
@@ -89,7 +102,7 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
   async function claim(identity: Identity): Promise<number> {
     for (;;) {
       const { rooms, free } = laneRooms(table.lanes(), held.loads(), options.maxRuns());
-      if (run === null || rooms.length === 0 || isStopped) return POLL_MS;
+      if (run === null || rooms.length === 0 || isStopped || isRefused) return POLL_MS;
       const except = [...delayed].filter((account) => options.mayStart?.(account) === false);
       const limits = { most: free, except };
       await releaseUnknown(identity);
@@ -127,15 +140,16 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     try {
       await configured.store(identity);
       if (startsAll === null) return POLL_MS;
+      if (isRefused) await store.probe();
+      isRefused = false;
       await startFirst(identity);
       const waitMs = await claim(identity);
-      problem = null;
+      // A run may have been refused meanwhile.
+      if (!isRefused) problem = null;
       return waitMs;
     } catch (error) {
       const { code, message } = describeFailure(error);
-      if (problem === null)
-        log.error({ event: 'claim_failed', code, error: message }, 'accounts could not be claimed');
-      problem = message;
+      report('claim_failed', code, message);
       return POLL_MS;
     }
   }

@@ -1,11 +1,9 @@
 // Keeps the stored schedules equal to the configuration of this replica, unless another replica has a newer one.
-import type { Clock } from '../../core/ports.ts';
-import type { CommitRelation } from '../../core/repository.ts';
 import type { ConfigCommit } from '../../core/settings.ts';
 import type { ClaimedTurn, ConfigSituation, TurnStore } from '../../core/turn-store.ts';
 import type { AccountSchedule } from '../../core/turns.ts';
 import type { Log } from '../log.ts';
-import { createConfigGenerations } from './config-generation.ts';
+import { type CompareCommits, rankOf } from './config-generation.ts';
 import type { Identity } from './replica.ts';
 import type { ScheduleTable } from './schedule-table.ts';
 
@@ -17,12 +15,10 @@ export interface ReplicaConfiguration {
 
 export interface StoredConfigurationOptions {
   readonly store: Pick<TurnStore, 'situation' | 'update' | 'waiting' | 'stored' | 'isCurrent'>;
-  readonly clock: Clock;
   readonly log: Log;
-  readonly leaseMs: number;
   readonly table: ScheduleTable;
   readonly readConfiguration: () => Promise<ReplicaConfiguration>;
-  readonly compareCommits: (a: string, b: string) => Promise<CommitRelation>;
+  readonly compareCommits: CompareCommits;
 }
 
 export interface StoredConfiguration {
@@ -47,7 +43,6 @@ interface Stored {
 
 export function createStoredConfiguration(options: StoredConfigurationOptions): StoredConfiguration {
   const { store, log, table } = options;
-  const generations = createConfigGenerations(options);
   /** How often the files have changed. */
   let changes = 0;
   /** null makes this replica store its configuration again. */
@@ -57,13 +52,14 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
   let unavailable: string | null = null;
 
   /** Null when the situation changed meanwhile. */
-  async function storeOnce({ id: replica, nowMs }: Identity): Promise<Stored | null> {
+  async function storeOnce(identity: Identity): Promise<Stored | null> {
+    const replica = identity.id;
     const stage = changes;
     const { schedules, commit } = await options.readConfiguration();
     const before = await store.situation(replica);
-    const rank = await generations.rank(commit, before);
+    const rank = await rankOf(commit, before, options.compareCommits);
     const own = { ...rank, commit };
-    if (!(await store.update(replica, before, own, table.due(schedules, nowMs())))) return null;
+    if (!(await store.update(replica, before, own, table.due(schedules, identity.nowMs())))) return null;
     generation = rank.generation;
     const newest = rank.isNewest && commit !== null ? rank.generation : newestOf(before);
     return { replica, changes: stage, situation: signature(before, newest), commit: commit?.sha ?? null };
@@ -80,11 +76,11 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
     if (waiting.commit !== null && waiting.commit !== unavailable)
       log.error(
         { event: 'commit_unavailable', commit: waiting.commit, accounts: waiting.unavailable },
-        'accounts do not run, because no replica has the commit that changed them; check out that commit or a later one, or make a new commit if it was withdrawn',
+        'accounts do not run, because no replica has the commit that changed them; check out that commit or a later one, or revert it with a new commit',
       );
     hasWaiting = waiting.newer > 0;
     unavailable = waiting.commit;
-    // The commit may be fetched, or all replicas may have returned to another one.
+    // The commit may be fetched now, or no replica may have its history any more.
     if (hasWaiting) stored = null;
   }
 

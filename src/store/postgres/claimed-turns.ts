@@ -28,7 +28,8 @@ export function claimedTurns({
   /** A request that comes meanwhile is joined: the run that follows serves it too. */
   async function postpone(id: string, turn: ClaimedTurn): Promise<void> {
     await sql`
-      update turns set holder = null, held_for = null, requested = coalesce(requested, held_for),
+      update turns set holder = null, held_for = null, claimed_due_at = null,
+        requested = coalesce(requested, held_for),
         due_at = case when removed = 0 then ${now} + ${LOCKED_MS}::float8 * interval '1 millisecond' end
       where ${isHeldBy(id, turn)}`.execute(db);
   }
@@ -99,7 +100,7 @@ export function claimedTurns({
 
     async end(id, turn, next) {
       const { rows } = await sql`
-        update turns set holder = null, held_for = null, tick_at = ${moment(next.tickMs)},
+        update turns set holder = null, held_for = null, claimed_due_at = null, tick_at = ${moment(next.tickMs)},
           backoff_until = ${moment(next.backoffUntilMs)},
           due_at = case when removed = 0 then coalesce(due_at, ${moment(next.dueMs)}) end
         where ${isHeldBy(id, turn)} and ${isLine(turn.line)}

@@ -10,7 +10,7 @@ import { nameOf, type PostgresLocation } from './location.ts';
 import { migrate } from './migrate.ts';
 import { createPool } from './pool.ts';
 import { postgresEngine } from './postgres-engine.ts';
-import { listen } from './listener.ts';
+import { listen, probe } from './listener.ts';
 import { toStoreError } from './postgres-errors.ts';
 import { createTurnStore } from './turn-store.ts';
 
@@ -46,7 +46,10 @@ export async function openPostgres(
     verify: () => Promise.resolve(),
     alone: (work) => alone(pool.single(), location.schema, work),
     toStoreError: (error) => toStoreError(error, location),
-    turns: createTurnStore(db, async (listeners) => listen(() => pool.single(), location.schema, listeners)),
+    turns: createTurnStore(db, {
+      listen: async (listeners) => listen(() => pool.single(), location.schema, listeners),
+      probe: () => probe(pool.single(), location),
+    }),
     close: () => db.destroy(),
   };
 }

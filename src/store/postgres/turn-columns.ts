@@ -38,7 +38,7 @@ export function ms(timestamp: RawBuilder<unknown>): RawBuilder<unknown> {
  * when it was, otherwise for the given trigger.
  */
 export function freed(now: RawBuilder<unknown>, trigger: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`holder = null, held_for = null,
+  return sql`holder = null, held_for = null, claimed_due_at = null,
     requested = coalesce(requested, case when held_for = 'manual' then held_for else ${trigger} end),
     due_at = case when removed = 0 then least(due_at, coalesce(claimed_due_at, ${now})) end`;
 }

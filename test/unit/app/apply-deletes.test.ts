@@ -264,7 +264,7 @@ describe('a list that is read before a delete', () => {
     const on = setUp({ lists: { skill: [entry('A')], resources: people }, planned: {} });
     await applyDeletes(on.context, [deleting(1, 'A', ['a'])]);
     expect([on.sent, outcomes(on, ABC.slice(0, 1))]).toEqual([[], ['A held in_use']]);
-    expect(on.context.statuses.get(1)?.reason).toContain('b, c, d, e, f and 1 more during');
+    expect(on.context.statuses.get(1)?.reason).toContain('b, c, d, e, f … and 1 more during');
   });
 
   it.each([1, 5])('names all people when they are at most five: %d', async (count) => {

@@ -195,6 +195,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
       changedNames: new Map(),
       unusedSinceMs: new Map(),
       neverListed: [],
+      knownNames: new Map(),
     }),
     knownIds: async () => new Set(before.known ?? []),
     unsettledCreates: async () => before.unsettled ?? [],

@@ -19,6 +19,7 @@ const EMPTY_HISTORY: AccountHistory = {
   changedNames: new Map(),
   unusedSinceMs: new Map(),
   neverListed: [],
+  knownNames: new Map(),
 };
 
 interface Setting {

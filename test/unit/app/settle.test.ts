@@ -38,7 +38,10 @@ describe('settling creates in doubt', () => {
     }));
     const results = await settle(complete, reader, {
       settleMs: 35_000,
-      isDesired: (_, name) => more.desired?.includes(name) === true,
+      desired: {
+        skill: (more.desired ?? []).map((name) => ({ name, formerly: [] })),
+        approvedDeletes: [],
+      },
       clock,
       stop: more.stop ?? new AbortController().signal,
     });

@@ -151,7 +151,7 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   [
     'many invisible characters',
     'skills: ["👩‍💻a\u202eb\u00adc\u3000d\u2800e\u3164f\u{e0041}"]',
-    '3:10 warning the name "👩\u200d💻a\u202eb\u00adc　d⠀eㅤf\u{e0041}" has invisible or unusual characters (U+202E at 5, U+00AD at 7, U+3000 at 9, U+2800 at 11, U+3164 at 13 and 1 more)',
+    '3:10 warning the name "👩\u200d💻a\u202eb\u00adc　d⠀eㅤf\u{e0041}" has invisible or unusual characters (U+202E at 5, U+00AD at 7, U+3000 at 9, U+2800 at 11, U+3164 at 13 … and 1 more)',
   ],
   [
     'too many marks on one character',

@@ -53,6 +53,7 @@ export const HISTORY: History = {
   gone: new Set(),
   missingHoldings: [],
   neverListed: [],
+  knownNames: new Map(),
 };
 
 export function sha256(text: string): string {

@@ -124,7 +124,7 @@ describe('the explanation of a held change names', () => {
       'five missing people and the count of the rest',
       {
         of: { skills: ['Kept'], observed: old, history: missing(7) },
-        reason: ['(m0, m1, m2, m3, m4, … and 2 more)'],
+        reason: ['(m0, m1, m2, m3, m4 … and 2 more)'],
       },
     ],
     [

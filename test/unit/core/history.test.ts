@@ -34,6 +34,7 @@ function judge(
     changedNames,
     unusedSinceMs: new Map(),
     neverListed: [],
+    knownNames: new Map(),
   };
   const options = { nowMs: NOW_MS, stalenessMs: STALENESS_MS, missingHoldings: [], hasSnapshot: true };
   return judgeHistory(memory, observed(lists), options);

@@ -4,11 +4,12 @@ import type { Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
 import {
   anythingMissing,
   baselineOf,
+  implausibleCreates,
   mergeReadings,
   missingHoldings,
   suspiciousShrink,
 } from '../../../src/core/list-plausibility.ts';
-import { entry, NOW_MS, observed, person } from './builders.ts';
+import { entry, HISTORY, NOW_MS, observed, person, wanted } from './builders.ts';
 
 const DAY_MS = 86_400_000;
 const entries = (count: number) => Array.from({ length: count }, (_, index) => entry(`e${index}`));
@@ -229,5 +230,47 @@ describe('people who are missing', () => {
   it('stop counting when they are listed again', () => {
     const remembered = [{ ...all[2], sinceMs: NOW_MS - 1000 }];
     expect(missing({ resources: [person('p', ['s'], 'r'), person('q', [])] }, remembered)).toEqual([]);
+  });
+});
+
+describe('creating a missing name', () => {
+  const desired = { skill: wanted('Go', 'Zig'), approvedDeletes: [] };
+  const ann = person('ann', ['s-go']);
+  const known = new Map([['skill:s-go', ['Go']]] as const);
+  const judge = (now: Partial<ObservedCatalog>, history: Partial<typeof HISTORY>) =>
+    implausibleCreates(desired, observed(now), { ...HISTORY, ...history });
+
+  it('is implausible while somebody has the entry of that name that rolecall has not deleted', () => {
+    const warning = judge({ resources: [ann] }, { knownNames: known });
+    expect(warning).toMatchObject({ code: 'suspicious_list', kind: 'skill', name: 'Go' });
+    expect(warning?.message).toMatch(/does not list the skill “Go” \(s-go\), although ann still has it/);
+  });
+
+  it('is implausible while somebody has an entry that was requested under that name', () => {
+    const changed = new Map([['skill:s-go', ['GO!', 'Zig']]] as const);
+    expect(judge({ skill: [entry('Go')], resources: [ann] }, { knownNames: changed })?.name).toBe('Zig');
+  });
+
+  it.each<[string, Partial<ObservedCatalog>, Partial<typeof HISTORY>]>([
+    ['nobody has the entry', { resources: [person('ann')] }, { knownNames: known }],
+    ['rolecall deleted the entry', { resources: [ann] }, {}],
+    ['a list shows the entry', { skill: [entry('Go', 's-go')], resources: [ann] }, { knownNames: known }],
+    [
+      'another entry has the name',
+      { skill: [entry('Go', 'other')], resources: [ann] },
+      { knownNames: known },
+    ],
+    [
+      'the entry has another name',
+      { resources: [ann] },
+      { knownNames: new Map([['skill:s-go', ['Perl']]] as const) },
+    ],
+    [
+      'the entry is of another kind',
+      { resources: [ann] },
+      { knownNames: new Map([['role:s-go', ['Go']]] as const) },
+    ],
+  ])('is plausible when %s', (_, now, history) => {
+    expect(judge(now, history)).toBeNull();
   });
 });

@@ -86,7 +86,14 @@ describe('the times of the history', () => {
   });
   const judge = (recent: readonly RecentOperation[]) =>
     judgeHistory(
-      { recent, owned: new Set(), changedNames: new Map(), unusedSinceMs: new Map(), neverListed: [] },
+      {
+        recent,
+        owned: new Set(),
+        changedNames: new Map(),
+        unusedSinceMs: new Map(),
+        neverListed: [],
+        knownNames: new Map(),
+      },
       observed(),
       { nowMs: NOW_MS, stalenessMs: 0, missingHoldings: [], hasSnapshot: true },
     );

@@ -1,6 +1,6 @@
 // The assignments of people, the people of entries, and unknown references.
 import { describe, expect, it } from 'vitest';
-import { accountUsage, holdingsOf, usageOf } from '../../../src/core/usage.ts';
+import { accountUsage, holdingsOf, unlistedEntries, usageOf } from '../../../src/core/usage.ts';
 import { entry, observed, person } from './builders.ts';
 
 const skill = (resourceId: string, remoteId: string) => ({ resourceId, kind: 'skill' as const, remoteId });
@@ -52,4 +52,12 @@ describe('the usage of an account', () => {
       unknownReferences: [skill('q', '9'), role('p', '2')],
     });
   });
+});
+
+it('the lists lack the entries that people refer to, each once', () => {
+  const lists = observed({
+    skill: [entry('Go', 's1')],
+    resources: [person('ann', ['s1', 's2', 's8'], 'r1'), person('bob', ['s2'])],
+  });
+  expect(unlistedEntries(lists)).toEqual(['skill:s2', 'skill:s8', 'role:r1']);
 });

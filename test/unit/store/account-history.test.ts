@@ -369,6 +369,28 @@ describe('the requested name', () => {
   });
 });
 
+describe('the known names', () => {
+  it('are those of every entry that rolecall has not deleted, listed now or not', async () => {
+    const store = await fixture();
+    const lease = await store.take(runId(1));
+    const id = await store.begin(1);
+    await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')], role: [listed('a', 'Lead')] });
+    const ofA = operation({ action: 'delete', remoteId: 'a', name: 'A' });
+    const create = operation({ name: 'Type Script' });
+    await store.journal.addOperations(id, [ofA, create]);
+    const results = [result(1), result(2, { entry: { remoteId: 'ts', name: 'type script' } })];
+    await store.journal.commitOperations(id, lease, [], results);
+    await store.end(id);
+    await store.record(await store.begin(2), {});
+    const { knownNames } = await store.journal.accountHistory('acme', '42', T0);
+    expect(Object.fromEntries(knownNames)).toEqual({
+      'skill:b': ['B'],
+      'role:a': ['Lead'],
+      'skill:ts': ['type script', 'Type Script'],
+    });
+  });
+});
+
 describe('the time since which an entry is unused', () => {
   it('starts with the first list in which nobody has it, and ends when somebody has it', async () => {
     const store = await fixture();
