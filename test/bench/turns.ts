@@ -52,12 +52,19 @@ function startReplica(url: string): Replica {
   return {
     child,
     async give(order) {
-      const answer = once(child, 'message') as Promise<[ReplicaFigures]>;
-      child.send(order);
-      const ended = once(child, 'exit').then(() => {
-        throw new Error('a replica ended');
-      });
-      return (await Promise.race([answer, ended]))[0];
+      const answered = new AbortController();
+      const { signal } = answered;
+      try {
+        const answer = once(child, 'message', { signal }) as Promise<[ReplicaFigures]>;
+        const ended = once(child, 'exit', { signal }).then(() => {
+          throw new Error('a replica ended');
+        });
+        ended.catch(() => undefined);
+        child.send(order);
+        return (await Promise.race([answer, ended]))[0];
+      } finally {
+        answered.abort();
+      }
     },
   };
 }
