@@ -1,6 +1,6 @@
 // A store with a year of history is copied from SQLite to PostgreSQL and back: the same rows, and the same answers of the
-// commands, the pages and the API. It makes 30,000 rows: 13 for
-// each of ROLECALL_YEAR_ACCOUNTS accounts and ROLECALL_YEAR_DAYS days.
+// commands, the pages and the API. It makes 30,000 rows: 13 for each of
+// ROLECALL_YEAR_ACCOUNTS accounts and ROLECALL_YEAR_DAYS days.
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { COPIED_TABLES } from '../../src/store/copy/copied-tables.ts';
