@@ -55,6 +55,8 @@ export interface TurnState {
    * account does not run. null otherwise, and where only one process runs accounts.
    */
   readonly waitsForCommit: string | null;
+  /** The process that runs the account; null while none does, and where only one process runs accounts. */
+  readonly replica: Pick<ReplicaRecord, 'id' | 'host' | 'pid'> | null;
 }
 
 /** What the journal shows of an account when the daemon starts. */

@@ -31,7 +31,13 @@ export interface DaemonApiOptions {
   readonly onApproved: () => void;
 }
 
-const IDLE: TurnState = { activity: 'idle', nextRunMs: null, backoffUntilMs: null, waitsForCommit: null };
+const IDLE: TurnState = {
+  activity: 'idle',
+  nextRunMs: null,
+  backoffUntilMs: null,
+  waitsForCommit: null,
+  replica: null,
+};
 
 export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   const { registry, turns, reader, operator, clock } = options;
@@ -43,19 +49,23 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     record: AccountRecord | undefined,
     turn: TurnState = IDLE,
   ): AccountView {
+    // An account that waits for a commit is due, but no place that becomes free starts it.
+    const { activity, nextRunMs } = turn.waitsForCommit === null ? turn : IDLE;
     const { settings, errors } = account;
     const failures = record?.state.consecutiveFailures ?? 0;
     const { pause = null } = record?.state ?? {};
     return {
-      ...facts(account, record === undefined ? undefined : { ...record.state, ...record }, turn.activity),
+      ...facts(account, record === undefined ? undefined : { ...record.state, ...record }, activity),
       issues: errors.map(formatConfigIssue),
       mode: settings?.mode ?? null,
       schedule: settings?.schedule ?? null,
       timezone: settings?.timezone ?? null,
       region: settings?.region ?? null,
       remoteAccountId: record?.state.remoteAccountId ?? settings?.accountId ?? null,
+      replica: turn.replica,
+      waitsForCommit: turn.waitsForCommit,
       // A tick of a paused account starts no run.
-      nextRunAt: pause !== null ? null : isoOrNull(turn.nextRunMs),
+      nextRunAt: pause !== null ? null : isoOrNull(nextRunMs),
       // The turns learn a moment later that a run of another process has ended the backoff.
       backoffUntil: failures === 0 ? null : isoOrNull(turn.backoffUntilMs),
       consecutiveFailures: failures,
@@ -100,6 +110,8 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
           ...registry.serviceErrors().map(formatConfigIssue),
           ...[registry.sourceProblem(), options.runs.problem()].filter((problem) => problem !== null),
         ],
+        configurationErrors: registry.serviceErrors().length,
+        hasCheckout: registry.service().source !== undefined,
         commit: await registry.commit(),
         // A store that cannot be read is among the issues.
         undelivered: await options.undelivered().catch(() => 0),

@@ -19,6 +19,7 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Notifier } from './notify/notifier.ts';
 import { createRunEnding, type ReadOutcome } from './run-ending.ts';
+import { createSharedGauges } from './shared-gauges.ts';
 import { startUp } from './start-up.ts';
 
 export interface DaemonOptions {
@@ -83,6 +84,8 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const ending = createRunEnding({ registry, turns, reader, outcomeOf, log, metrics, notifier });
   const runs = createAccountRuns({ ...options, turns, ending });
   const journalWatch = createJournalWatch({ registry, turns, reader, clock, log });
+  const gauges =
+    options.createTurns === undefined ? null : createSharedGauges({ registry, reader, metrics, clock });
   const api = createDaemonApi({ ...options, clock, turns, runs, onApproved: () => journalWatch.lookNow() });
   let background: Promise<void> = Promise.resolve();
   let isStarted = false;
@@ -127,6 +130,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       turns.start((turn) => runs.run(turn));
       ({ background } = await startUp({ registry, turns, reader, outcomeOf, log, metrics, signals }));
       journalWatch.start();
+      gauges?.start();
     },
     problems() {
       if (api.isStopping()) return ['the daemon is stopping'];
@@ -142,7 +146,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     isAlive,
     async stop() {
       registry.close();
-      await (stopping ??= Promise.all([turns.stop(), journalWatch.stop(), background]));
+      await (stopping ??= Promise.all([turns.stop(), journalWatch.stop(), gauges?.stop(), background]));
     },
   };
 }

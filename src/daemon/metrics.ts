@@ -10,6 +10,8 @@ export interface Metrics {
   found(outcome: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void;
   /** The results of a run that has ended. */
   run(outcome: RunOutcome, entryCounts: ReadonlyMap<Kind, number>, durationSeconds: number): void;
+  /** The latest run that planned, in any process: gauges with the results of another run are dropped. */
+  latest(account: string, runId: string): void;
   /** A run that could not even be journaled. */
   runFailed(account: string): void;
   request(account: string, event: { method: string; status: number | 'error'; durationMs: number }): void;
@@ -151,10 +153,11 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
   gauge('build_info', 'The version that runs.', ['version']).set({ version }, 1);
 
   function forgetGauges(account: string): void {
-    for (const forgetOne of forgets.get(account) ?? []) forgetOne();
-    forgets.delete(account);
+    for (const forgetOne of shown.get(account)?.forget ?? []) forgetOne();
+    shown.delete(account);
   }
-  const forgets = new Map<string, (() => void)[]>();
+  /** The run of each account whose results the gauges show. */
+  const shown = new Map<string, { readonly runId: string; readonly forget: readonly (() => void)[] }>();
 
   /** Otherwise the counters of a removed account would remain. */
   async function forgetCounters(account: string): Promise<void> {
@@ -167,14 +170,15 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
   }
 
   function showFound({ run, plan, isUnread }: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void {
-    const { account } = run;
+    const { account, id: runId } = run;
     if (plan === null && !isUnread) return;
     forgetGauges(account);
     // With the values of an earlier run, an alert could stay silent although the last run could not be read.
-    if (plan === null) return void forgets.set(account, []);
+    if (plan === null) return void shown.set(account, { runId, forget: [] });
     const forget: (() => void)[] = [];
     for (const kind of KINDS) {
       entries.set({ account, kind }, entryCounts.get(kind) ?? 0);
+      forget.push(() => entries.remove({ account, kind }));
       for (const action of ACTIONS) {
         const found = plan.drift.find((each) => each.kind === kind && each.action === action);
         drift.set({ account, kind, action }, found?.count ?? 0);
@@ -185,12 +189,12 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
       held.set({ account, kind, rule }, count);
       forget.push(() => held.remove({ account, kind, rule }));
     }
-    forgets.set(account, forget);
+    shown.set(account, { runId, forget });
   }
 
   return {
     found(outcome, entryCounts) {
-      if (!forgets.has(outcome.run.account)) showFound(outcome, entryCounts);
+      if (!shown.has(outcome.run.account)) showFound(outcome, entryCounts);
     },
     run(outcome, entryCounts, durationSeconds) {
       const { run } = outcome;
@@ -205,6 +209,10 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
           operations.inc({ account, kind, action, result }, count);
       }
       showFound(outcome, entryCounts);
+    },
+    latest(account, runId) {
+      const run = shown.get(account);
+      if (run !== undefined && run.runId !== runId) forgetGauges(account);
     },
     runFailed: (account) => runs.inc({ account, status: 'failed' }),
     request(account, { method, status, durationMs }) {

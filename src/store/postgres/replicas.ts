@@ -4,7 +4,7 @@ import type { Beat, TurnStore } from '../../core/turn-store.ts';
 import type { ReplicaRecord } from '../../core/turns.ts';
 import { StoreError } from '../../core/errors.ts';
 import { interruptRuns } from '../locks.ts';
-import { HOST, isDead } from '../process-identity.ts';
+import { machineOf, HOST, isDead } from '../process-identity.ts';
 import type { Database } from '../tables.ts';
 import { freed, ms, notify, type TurnContext } from './turn-columns.ts';
 
@@ -123,7 +123,7 @@ export function replicasTable({
         from replicas order by started_at, id`.execute(db);
       return rows.map((row) => ({
         ...row,
-        host: row.host.split('|')[0] ?? '',
+        host: machineOf(row.host),
         isSelf: row.id === selfId,
       }));
     },

@@ -1,6 +1,7 @@
 // What makes accounts due in PostgreSQL besides their ticks, and what the pages show of their turns.
 import { sql } from 'kysely';
 import type { TurnStore } from '../../core/turn-store.ts';
+import { machineOf } from '../process-identity.ts';
 import type { TurnState } from '../../core/turns.ts';
 import {
   isLine,
@@ -67,6 +68,13 @@ interface StateRow {
   readonly due_ms: number | null;
   readonly backoff_ms: number | null;
   readonly waits_for: string | null;
+  readonly holder: string | null;
+  readonly host: string | null;
+  readonly pid: number | null;
+}
+
+function replicaOf({ holder, host, pid }: Pick<StateRow, 'holder' | 'host' | 'pid'>): TurnState['replica'] {
+  return holder === null || host === null || pid === null ? null : { id: holder, host: machineOf(host), pid };
 }
 
 export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' | 'active' | 'stored'> {
@@ -76,8 +84,11 @@ export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' |
       const { rows } = await sql<StateRow>`
         select account, ${activity} as activity, ${ms(sql`due_at`)} as due_ms,
           case when backoff_until > ${now} then ${ms(sql`backoff_until`)} end as backoff_ms,
-          case when ${isUnavailable(now)} then (select commit from config_generations where gen = turns.config_gen) end as waits_for
-        from turns where account = any (${[...accounts]}::text[]) and removed = 0`.execute(db);
+          case when ${isUnavailable(now)} then (select commit from config_generations where gen = turns.config_gen) end as waits_for,
+          holder, replicas.host, replicas.pid
+        from turns left join replicas on replicas.id = turns.holder where account = any (${[...accounts]}::text[]) and removed = 0`.execute(
+        db,
+      );
       return new Map(
         rows.map(({ account, ...row }) => [
           account,
@@ -86,6 +97,7 @@ export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' |
             nextRunMs: row.due_ms,
             backoffUntilMs: row.backoff_ms,
             waitsForCommit: row.waits_for,
+            replica: replicaOf(row),
           },
         ]),
       );

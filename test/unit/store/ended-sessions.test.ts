@@ -19,27 +19,29 @@ it('an ended session is ended in every process that uses the store, and no other
 });
 
 it('an ended session is forgotten an hour after it would have expired', async () => {
-  const { endedSessions, settings, rows } = await fixture();
+  const store = await fixture();
+  const { endedSessions, settings } = store;
   await settings.valueOr('session_key', 'key');
   await endedSessions.end(session('one'), T0);
   await endedSessions.end(session('two', 'ops', T0 + 2 * LIFE_MS), T0 + LIFE_MS + HOUR_MS);
   expect(await endedSessions.hasEnded(session('one'))).toBe(true);
   await endedSessions.end(session('three', 'ops', T0 + 2 * LIFE_MS), T0 + LIFE_MS + HOUR_MS + 1);
-  expect(rows(KEPT)).toEqual([{ kept: 2 }]);
+  expect(store.rows(KEPT)).toEqual([{ kept: 2 }]);
   expect(await settings.valueOr('session_key', 'other')).toBe('key');
 });
 
 it('somebody who ends many sessions of one token makes the store forget none of another', async () => {
-  const { endedSessions, execute, rows } = await fixture();
+  const store = await fixture();
+  const { endedSessions } = store;
   await endedSessions.end(session('copied', 'admin', T0 + 1), T0);
   await endedSessions.end(session('first', 'ci', T0 + 1), T0);
-  execute(
+  store.execute(
     `insert into settings (name, value)
      with recursive n (i) as (select 1 union all select i + 1 from n where i < 9999)
      select 'ended_session:ci:' || i, '${new Date(T0 + LIFE_MS).toISOString()}' from n`,
   );
   await endedSessions.end(session('last', 'ci'), T0);
-  expect(rows(KEPT)).toEqual([{ kept: 10_001 }]);
+  expect(store.rows(KEPT)).toEqual([{ kept: 10_001 }]);
   expect(await endedSessions.hasEnded(session('first', 'ci'))).toBe(false);
   expect(await endedSessions.hasEnded(session('last', 'ci'))).toBe(true);
   expect(await endedSessions.hasEnded(session('copied', 'admin'))).toBe(true);

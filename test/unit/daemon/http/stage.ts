@@ -40,6 +40,8 @@ export function makeAccount(name: string, parts: Partial<AccountView> = {}): Acc
     remoteAccountId: '4815162342',
     pause: null,
     activity: 'idle',
+    replica: null,
+    waitsForCommit: null,
     nextRunAt: '2026-11-21T05:45:00.000Z',
     backoffUntil: null,
     consecutiveFailures: 0,
@@ -133,6 +135,8 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
       version: '1.2.3',
       startedAt: '2026-11-20T00:00:00.000Z',
       issues: [],
+      configurationErrors: 0,
+      hasCheckout: false,
       commit: {
         sha: '3f2a91c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6',
         dirty: false,

@@ -1,4 +1,5 @@
 // The turns of several replicas in PostgreSQL, one step at a time.
+import { hostname } from 'node:os';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ClaimedTurn, DueSchedule, TurnStore } from '../../../../src/core/turn-store.ts';
 import { hasPostgres } from '../../../support/postgres.ts';
@@ -55,6 +56,22 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     const ms = START + minutes * MINUTE;
     return { dueMs: ms, tickMs: ms, backoffUntilMs: null };
   };
+
+  it('names the replica that runs an account, until the turn has ended', async () => {
+    await store.register('one', '1', LEASE);
+    await update(1, [schedule('a'), schedule('b', { dueMs: START + 2 * MINUTE })]);
+    await database.setClock(START + MINUTE);
+    const [turn] = await claim('one');
+    const states = await store.states(['a', 'b']);
+    expect(states.get('a')).toMatchObject({
+      activity: 'running',
+      nextRunMs: null,
+      replica: { id: 'one', host: hostname(), pid: process.pid },
+    });
+    expect(states.get('b')).toMatchObject({ activity: 'idle', nextRunMs: START + 2 * MINUTE, replica: null });
+    if (turn !== undefined) await store.end('one', turn, next(2));
+    expect((await store.states(['a'])).get('a')).toMatchObject({ activity: 'idle', replica: null });
+  });
 
   it('gives each due account to one replica, the longest due first', async () => {
     await store.register('one', '1', LEASE);
