@@ -148,7 +148,6 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     operatorActions: (account, limit) => reader.operatorActions(account, limit),
     replicas: () => turns.replicas(),
     async sync(account, by) {
-      if (isStopping()) return 'stopping';
       if (registry.account(account) === undefined) return 'unknown';
       const outcome = await turns.sync(account);
       if (outcome !== 'queued') return outcome;

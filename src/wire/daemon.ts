@@ -15,7 +15,6 @@ import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
 import { LARGE_FROM } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
-import { type GitSource, NO_GIT_SOURCE, openGitSource } from '../daemon/git-source.ts';
 import { openHttp } from '../daemon/http/listen.ts';
 import { configuredSessionKey, storedSessionKey } from '../daemon/http/session-key.ts';
 import { type HttpToken, readTokens } from '../daemon/http/tokens.ts';
@@ -29,9 +28,6 @@ import { createReadiness } from '../daemon/readiness.ts';
 import { startStoreCheck } from '../daemon/store-check.ts';
 import { createStoreHealth, type StoreHealth } from '../daemon/store-health.ts';
 import { createSystemd } from '../daemon/systemd.ts';
-import { createWatch } from '../daemon/watch.ts';
-import { checkoutRoot } from '../git/checkout-folder.ts';
-import { openCheckout } from '../git/checkout.ts';
 import { createCommitReader } from '../git/commit-cache.ts';
 import { systemClock } from '../platform/clock.ts';
 import { realPathOf } from '../platform/regular-file.ts';
@@ -39,6 +35,7 @@ import type { RequestObserver } from '../core/progress.ts';
 import { createLargeRuns } from '../workers/large-runs.ts';
 import { readPostedFiles } from '../workers/posted-files.ts';
 import { createStoredRuns } from '../workers/stored-runs.ts';
+import { openSource, type Source, watchFiles } from './daemon-source.ts';
 import { replicaTurns } from './replica-turns.ts';
 import type { OpenSession } from './session.ts';
 import { openSession } from './session.ts';
@@ -177,28 +174,6 @@ async function run(own: Process): Promise<void> {
   signals.limitStop(registry.service().daemon.shutdownGraceMs, log);
 }
 
-/** Where the configuration comes from. */
-interface Source {
-  readonly configuration: ConfigurationSource;
-  /** The settings that the daemon starts with. */
-  readonly service: ServiceSettings;
-  readonly git: GitSource;
-}
-
-/** The files beside --config or, with `source.git`, the daemon's own checkout. */
-async function openSource({ configFile, service, files, log, metrics, closers }: Process): Promise<Source> {
-  const settings = service.source?.git;
-  if (settings === undefined) return { configuration: files, service, git: NO_GIT_SOURCE };
-  const { credentials, intervalMs } = settings;
-  const checkout = await openCheckout(settings, checkoutRoot(service), async () =>
-    credentials === undefined ? undefined : await resolveSecret(credentials, 'git credentials'),
-  );
-  const configuration = createConfigurationSource(configFile, createCommitReader(), { checkout });
-  const git = await openGitSource({ checkout, intervalMs, log, metrics });
-  closers.push(() => git.close());
-  return { configuration, service: (await configuration.read()).service ?? service, git };
-}
-
 async function openDaemonSession(
   { version, ignoreRetryAfter, metrics, closers }: Process,
   { configuration, service }: Source,
@@ -306,15 +281,4 @@ function openDaemon(
   });
   closers.push(() => daemon.stop());
   return { daemon, showPage: storedRuns.showPage };
-}
-
-/** Reloads the configuration when its files or its repository change. */
-function watchFiles({ configFile, log, closers }: Process, { git }: Source, registry: AccountRegistry): void {
-  const watch = createWatch(() => void registry.reload(), log);
-  const follow = (): void =>
-    watch.follow([path.resolve(configFile), ...registry.accounts().map(({ file }) => file)]);
-  follow();
-  registry.onChange(follow);
-  git.onUpdate(() => void registry.reload());
-  closers.push(() => watch.close());
 }

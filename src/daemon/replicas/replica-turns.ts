@@ -193,10 +193,8 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
       startsAll = isEach;
       wake.abort();
     },
-    async sync(account) {
-      if (isStopped) return 'stopping';
-      return (await store.sync(account)) ? 'queued' : 'unknown';
-    },
+    // Also while this replica stops: another one makes the run, or the next that starts.
+    sync: async (account) => ((await store.sync(account)) ? 'queued' : 'unknown'),
     approve: (account, givenAtMs) => store.approve(account, new Date(givenAtMs).toISOString()),
     ended: (account, failures) => held.failed(account, failures),
     async endBackoffs() {
