@@ -12,6 +12,7 @@ import {
   StoreError,
   UsageError,
 } from './core/errors.ts';
+import { keepCompiledCode } from './platform/compile-cache.ts';
 
 let outputFailed = false;
 
@@ -59,6 +60,7 @@ process.once('exit', () => {
   if (outputFailed && process.exitCode === 0) process.exitCode = 1;
 });
 
+keepCompiledCode();
 // Tests run this module several times in one process.
 resetConsole();
 try {

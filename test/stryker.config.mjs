@@ -13,7 +13,7 @@ export default {
   ignorers: ['sentences'],
   mutate: [
     'src/core/**/*.ts',
-    'src/app/{apply-context,apply-creates,apply-deletes,approval,execute-plan,freeze,run-history}.ts',
+    'src/app/{apply-context,apply-creates,apply-deletes,approval,execute-plan,freeze,probe-empty-list,run-history}.ts',
     'src/app/{recheck-deletes,lease,observe,operation-log,unsettled-operations,account-guard,plan-account,reconcile,run-result,settle,verify}.ts',
   ],
   coverageAnalysis: 'perTest',

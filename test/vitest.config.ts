@@ -10,6 +10,7 @@ const ON_BOTH_ENGINES = [
     'account-history',
     'claims',
     'compaction',
+    'ended-sessions',
     'entry-retention',
     'fence',
     'large-run',

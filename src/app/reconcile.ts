@@ -5,7 +5,7 @@ import { LargeAccount } from '../core/errors.ts';
 import type { RunMode } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Lease, SentCommit } from '../core/locks.ts';
-import type { ServiceReader, Traffic } from '../core/ports.ts';
+import type { NewRun, ServiceReader, Traffic } from '../core/ports.ts';
 import { type ApprovalVerdict, takeApproval } from './approval.ts';
 import { executePlan } from './execute-plan.ts';
 import { keepLock, takeLock } from './lease.ts';
@@ -35,7 +35,8 @@ const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
 
 /**
  * The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lock.
- * `accept` is what the apply accepts that this run is a preview of. Throws LargeAccount where the reader is limited.
+ * `accept` is what the apply accepts that this run is a preview of. Throws LargeAccount where the reader is limited, and
+ * StoreError `run_made` when another process makes the run of this permit.
  */
 export async function dryRun(
   request: AccountRequest,
@@ -69,7 +70,10 @@ export interface LockOptions {
   readonly reread?: () => Promise<AccountRequest>;
 }
 
-/** A run that applies its plan. Waits for the account's lock, and resolves with its holder when the wait fails. */
+/**
+ * A run that applies its plan. Waits for the account's lock, and resolves with its holder when the wait fails. Throws
+ * StoreError `run_made` when another process makes the run of this permit.
+ */
 export async function reconcile(
   request: AccountRequest,
   deps: ApplyDeps,
@@ -92,7 +96,7 @@ export async function reconcile(
     if ((await options.isMade?.()) === true) return { heldBy: null };
     const current = waited && options.reread !== undefined ? await options.reread() : request;
     const run: LockedRun = { runId, request: current, deps, lease };
-    await beginRun(run, options.mode);
+    await beginRun(run, options.mode, lease);
     return await runLocked(run, options);
   } finally {
     await release();
@@ -192,17 +196,24 @@ async function inheritedPause({ request, deps }: Run, { formerName }: Observatio
   return [{ code: 'paused', message }];
 }
 
-async function beginRun({ runId, request, deps }: Run<DryRunDeps>, mode: RunMode): Promise<void> {
-  const { settings, trigger, commit } = request;
-  await deps.journal.beginRun({
+async function beginRun(
+  { runId, request, deps }: Run<DryRunDeps>,
+  mode: RunMode,
+  lease?: Lease,
+): Promise<void> {
+  const { settings, trigger, commit, permit } = request;
+  const { journal, clock } = deps;
+  const run: NewRun = {
     id: runId,
     account: settings.name,
     trigger,
     mode,
-    startedAtMs: deps.clock.nowMs(),
+    startedAtMs: clock.nowMs(),
     configDigest: settings.configDigest,
     configCommit: commit,
-  });
+  };
+  if (permit === undefined) return await journal.beginRun(run);
+  await journal.beginRun(run, { permit, lease, nowMs: () => clock.nowMs() });
 }
 
 interface RecordedPlan {

@@ -1,5 +1,5 @@
 // The request of a run and its dependencies.
-import type { Locks } from '../core/locks.ts';
+import type { Locks, RunPermit } from '../core/locks.ts';
 import type {
   Clock,
   Journal,
@@ -23,6 +23,8 @@ export interface AccountRequest {
   /** Names of all configured accounts: only their claims of a remote account count. */
   readonly configured: ReadonlySet<string>;
   readonly trigger: Trigger;
+  /** Of a run of the daemon, which another process may make instead. */
+  readonly permit?: RunPermit | undefined;
   readonly signals: RunSignals;
   /** Learns what the run does, for people who wait for it. */
   readonly progress?: ProgressObserver;

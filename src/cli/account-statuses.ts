@@ -2,7 +2,7 @@
 import { approvalOf, statesOf, waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue, StoreError } from '../core/errors.ts';
 import type { AccountRecord } from '../core/journal-reader.ts';
-import type { ReplicaRecord } from '../core/turns.ts';
+import type { ReplicaRecord, TurnState } from '../core/turns.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { AccountStatus } from '../report/status-report.ts';
 import type { Environment } from './environment.ts';
@@ -38,11 +38,14 @@ export async function readStatuses(
   try {
     const records = journal === null ? [] : await journal.reader.accounts();
     const accounts = selectAccounts(known(configuration.accounts, records), names);
+    const turns =
+      (await journal?.turnStates(accounts.map(({ name }) => name))) ?? new Map<string, TurnState>();
     const statuses: AccountStatus[] = [];
     for (const account of accounts) {
+      const turn = turns.get(account.name);
       statuses.push({
-        ...statusOf(account, nowMs),
-        nextRun: await nextRunOf(environment, account, nowMs),
+        ...statusOf(account, turn, nowMs),
+        nextRun: await nextRunOf(environment, account, turn, nowMs),
       });
     }
     return { accounts: statuses, replicas: (await journal?.replicas()) ?? [] };
@@ -66,7 +69,11 @@ function known(configured: readonly ConfiguredAccount[], records: readonly Accou
   ];
 }
 
-function statusOf({ name, configured, record }: KnownAccount, nowMs: number): Omit<AccountStatus, 'nextRun'> {
+function statusOf(
+  { name, configured, record }: KnownAccount,
+  turn: TurnState | undefined,
+  nowMs: number,
+): Omit<AccountStatus, 'nextRun'> {
   const lastRun = record?.lastRun ?? null;
   const drift = record?.remaining ?? null;
   const pending = record === undefined ? null : waitingPlan({ ...record.state, lastRun });
@@ -77,7 +84,7 @@ function statusOf({ name, configured, record }: KnownAccount, nowMs: number): Om
   const [state] = statesOf({
     isConfigured,
     isValid,
-    activity: 'idle',
+    activity: turn === undefined || turn.waitsForCommit !== null ? 'idle' : turn.activity,
     isPaused: pause !== null,
     plan: pending === null ? 'none' : approval === null ? 'waiting' : 'approved',
     lastRun,
@@ -110,17 +117,26 @@ function statusOf({ name, configured, record }: KnownAccount, nowMs: number): Om
     lastRun,
     lastSuccessAt: record?.lastSuccessAt ?? null,
     consecutiveFailures: record?.state.consecutiveFailures ?? 0,
+    replica: turn?.replica ?? null,
+    waitsForCommit: turn?.waitsForCommit ?? null,
   };
 }
 
-/** None while the account is paused, its file is invalid, or it is removed. */
+/** None while the account is paused, its file is invalid, or it is removed. Replicas have stored when it is. */
 async function nextRunOf(
   environment: Environment,
   { configured, record }: KnownAccount,
+  turn: TurnState | undefined,
   nowMs: number,
 ): Promise<AccountStatus['nextRun']> {
   const settings = configured?.settings;
   if (settings === undefined || (record?.state.pause ?? null) !== null) return null;
+  if (turn !== undefined) {
+    const { nextRunMs: atMs, backoffUntilMs, waitsForCommit } = turn;
+    return atMs === null || waitsForCommit !== null
+      ? null
+      : { at: iso(atMs), jitterMs: 0, backingOff: backoffUntilMs !== null };
+  }
   const next = await environment.nextRun(
     settings,
     {

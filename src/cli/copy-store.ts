@@ -37,10 +37,10 @@ async function copyStore(
       },
     ),
   );
-  if (copied.locks > 0) {
-    const what = `${count(copied.locks, 'run')} held an account while the store was copied`;
+  if (copied.isInUse) {
+    const runs = copied.locks === 0 ? '' : ` (${count(copied.locks, 'run')} held an account)`;
     showWarnings([
-      `${what}, and what happens from now on is not in the copy; before you use it, stop every process that uses ${copied.from} and copy again to another place`,
+      `other processes may use ${copied.from}${runs}, and what they write from now on is not in the copy; before you use it, stop them and copy again to another place`,
     ]);
   }
   printLine(

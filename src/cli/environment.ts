@@ -4,7 +4,7 @@ import type { AccountRequest, ApplyDeps, DryRunDeps } from '../app/request.ts';
 import type { Kind } from '../core/catalog.ts';
 import type { ConfigIssue, SecretIssue } from '../core/errors.ts';
 import type { Operator, OperatorCommands } from '../core/operator.ts';
-import type { ReplicaRecord } from '../core/turns.ts';
+import type { ReplicaRecord, TurnState } from '../core/turns.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { ReadableService, RunSignals } from '../core/ports.ts';
@@ -123,6 +123,8 @@ export interface CopiedStore {
   readonly runs: number;
   /** How many runs were in progress. */
   readonly locks: number;
+  /** Whether other processes may have written to the source since. */
+  readonly isInUse: boolean;
 }
 
 export interface Environment {
@@ -171,6 +173,8 @@ export interface Environment {
     readonly memory: AccountJournal;
     /** Empty where the store is a file. */
     replicas(): Promise<readonly ReplicaRecord[]>;
+    /** Of the accounts whose schedules are in the store. */
+    turnStates(accounts: readonly string[]): Promise<ReadonlyMap<string, TurnState>>;
     close(): Promise<void>;
   }>;
   /** The name of the store in messages: a path, or a database and its schema. */

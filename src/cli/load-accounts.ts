@@ -16,7 +16,7 @@ export interface Loaded {
 export async function loadForStore(environment: Environment, configFile: string): Promise<Loaded> {
   const configuration = await environment.loadConfiguration(configFile);
   const { service, accounts } = configuration;
-  if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(configuration.issues));
+  if (service === undefined || accounts.length === 0) throw withoutAccounts(configuration);
   return { configuration, service, accounts };
 }
 
@@ -42,6 +42,23 @@ export function showConfigWarnings(issues: readonly ConfigIssue[]): void {
 export function errorsOf(issues: readonly ConfigIssue[]): ConfigIssue[] {
   return issues.filter((issue) => issue.severity === 'error');
 }
+
+/** Why no account is configured. With `source.git` that is no error of the files: perhaps nothing was fetched yet. */
+export function withoutAccounts(
+  { issues }: Pick<Configuration, 'issues'>,
+  message = NOTHING_FETCHED,
+): ConfigError {
+  const errors = errorsOf(issues);
+  // The only issue then is the warning that the files here contain no account.
+  return new ConfigError(
+    errors.length > 0
+      ? errors
+      : issues.slice(0, 1).map((issue) => ({ ...issue, message, severity: 'error' })),
+  );
+}
+
+const NOTHING_FETCHED =
+  'no commit of `source.git` is checked out on this machine yet, so there is no account; start the daemon here (`rolecall serve`), or look for `source_failed` in its log';
 
 /** The settings of an account. Throws ConfigError when its file is invalid. */
 export function settingsOf(account: ConfiguredAccount): NonNullable<ConfiguredAccount['settings']> {

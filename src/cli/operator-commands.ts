@@ -2,7 +2,7 @@
 import { ConfigError } from '../core/errors.ts';
 import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { OperatorCommands } from '../core/operator.ts';
-import { errorsOf } from './load-accounts.ts';
+import { errorsOf, withoutAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { accountNamed } from './select-accounts.ts';
@@ -17,12 +17,14 @@ export async function withOperatorCommands(
     reader: JournalReader,
   ) => Promise<ExitStatus>,
 ): Promise<ExitStatus> {
-  const { service, accounts, issues } = await environment.loadConfiguration(configFile);
+  const configuration = await environment.loadConfiguration(configFile);
+  const { service, accounts, issues } = configuration;
   if (service === undefined) throw new ConfigError(errorsOf(issues));
   const journal = await environment.openJournal(service, { mayBeNew: true });
   try {
     // With `source.git` the account file may exist only in the daemon's checkout. Then the store contains the account.
     const [record] = await journal.reader.accounts(account);
+    if (record === undefined && accounts.length === 0) throw withoutAccounts(configuration);
     if (record === undefined) accountNamed(accounts, account);
     return await work(journal.operator, record, journal.reader);
   } finally {

@@ -1,10 +1,10 @@
 // rolecall plan --server: sends the files of the working tree to a daemon, which plans them with its history and its
 // tokens and returns the plans.
-import { ConfigError, ServiceError, UsageError } from '../core/errors.ts';
+import { ServiceError, UsageError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
-import { errorsOf, showConfigWarnings } from './load-accounts.ts';
+import { showConfigWarnings, withoutAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
 import { showMessage } from './console.ts';
 import type { Environment } from './environment.ts';
@@ -16,6 +16,8 @@ const TIMEOUT_MS = 600_000;
 const WAITING = 'waiting for the plans of the daemon';
 /** The longest error message that is shown, since the server may not be a daemon. */
 const LONGEST_MESSAGE = 2000;
+const NO_FILES =
+  'no file matches `accounts` here; run `plan --server` in a working tree of the repository of `source.git`';
 const TOKEN_VARIABLE = 'ROLECALL_HTTP_TOKEN';
 
 /** Requests the plans from the daemon at `server`. Throws UsageError, ConfigError, or ServiceError when it returns none. */
@@ -27,7 +29,7 @@ export async function planRemotely(
   const endpoint = endpointOf(server);
   const { config, files, loaded } = await environment.collectConfiguration(configFile);
   const { service, accounts, issues } = loaded;
-  if (service === undefined || accounts.length === 0) throw new ConfigError(errorsOf(issues));
+  if (service === undefined || accounts.length === 0) throw withoutAccounts(loaded, NO_FILES);
   showConfigWarnings(issues);
   const picked = selectAccounts(accounts, names).map(({ name }) => name);
   const token = await environment.httpToken(service, TOKEN_VARIABLE);

@@ -6,6 +6,9 @@ import { remoteKind } from '../core/remote-address.ts';
 /** A parsed value, or what is wrong with its text. */
 export type Checked<T> = { readonly value: T } | { readonly problem: string };
 
+/** PostgreSQL has an index of base addresses, and an entry of an index is limited. */
+const LONGEST_ADDRESS = 2000;
+
 /** A base address without its trailing slash. Whether http is allowed is checked separately, by `isPlainHttp`. */
 export function parseBaseUrl(text: string): Checked<string> {
   if (!/^https?:\/\/[^\s\\]+$/iu.test(text))
@@ -22,7 +25,11 @@ export function parseBaseUrl(text: string): Checked<string> {
   if (path.endsWith('/api/public/v1')) {
     return { problem: 'rolecall adds /api/public/v1 to the base address; remove it here' };
   }
-  return { value: `${url.origin}${path}` };
+  const value = `${url.origin}${path}`;
+  if (value.length > LONGEST_ADDRESS) {
+    return { problem: `a base address has at most ${LONGEST_ADDRESS} characters; use a shorter one` };
+  }
+  return { value };
 }
 
 /** Whether a parsed base address would send the token unencrypted over a network. */

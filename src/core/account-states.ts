@@ -39,7 +39,7 @@ export interface StateFacts {
   readonly isConfigured: boolean;
   /** Whether its file has no errors. */
   readonly isValid: boolean;
-  /** What its daemon does with it; a command cannot see that, so that for it each account is idle. */
+  /** What its daemon does with it. A command sees that only where the turns are in the store; else each account is idle. */
   readonly activity: 'running' | 'queued' | 'idle';
   readonly isPaused: boolean;
   /** Whether a plan waits for approval, or is approved and waits for the run that applies it. */

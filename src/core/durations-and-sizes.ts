@@ -36,7 +36,7 @@ export function formatDuration(ms: number): string {
 }
 
 function scaled(match: RegExpExecArray | null, units: Readonly<Record<string, number>>): number | undefined {
-  const [, digits, unit] = match ?? [];
-  const scale = units[unit ?? ''];
-  return digits === undefined || scale === undefined ? undefined : Number(digits) * scale;
+  if (match === null) return undefined;
+  const [, digits, unit = ''] = match;
+  return Number(digits) * (units[unit] ?? 1);
 }

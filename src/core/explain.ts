@@ -126,7 +126,8 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): E
   const { policy, history, counts } = facts;
   const change = { kind, name: extra.entry.name, usedBy };
   const unusedSince = history.unusedSinceMs.get(entryKey(kind, extra.entry.id));
-  // When this delete is a day old, the later ones leave room for the deletes of the plan.
+  // When this delete is a day old, the later ones leave room for the deletes of the plan. Undefined if the plan alone has
+  // more deletes than the limit.
   const deciding = history.recentDeletesMs[policy.maxDeletesPerDay - counts.total];
   switch (rule) {
     case 'in_use':
@@ -169,7 +170,7 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): E
       return {
         reason: `the plan would delete ${count(counts.total, 'entry', 'entries')} after ${history.recentDeletesMs.length} in the last 24 hours, together more than the ${policy.maxDeletesPerDay} that policy.maxDeletesPerDay allows`,
         release:
-          deciding === undefined || counts.total > policy.maxDeletesPerDay
+          deciding === undefined
             ? 'raise policy.maxDeletesPerDay for this change, or split the change'
             : `wait until ${utcTime(deciding + DAY_MS)}, when enough earlier deletes are a day old, or raise policy.maxDeletesPerDay`,
       };

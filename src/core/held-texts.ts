@@ -82,26 +82,23 @@ interface NamedSentences extends Explanation {
   readonly desiredName: string;
 }
 
-/** The sentences of a rename, declared or suspected, found by writing them again for each name they could be about. */
+/** The sentences of a rename, declared or suspected, found by writing them again for the name that they could be about. */
 function namedSentences(change: HeldChange): NamedSentences | null {
-  const { rules, reason } = change;
-  const hasPeople = change.usedBy.length > 0;
-  const found = rules.includes('rename')
-    ? between(reason, hasPeople ? [RENAMED[0], RENAMED[1] + have(change)] : NOT_CREATED)
-    : rules.includes('suspected_rename')
-      ? between(reason, [NEAR[0], NEAR[1] + have(change)])
-      : null;
-  if (found === null) return null;
-  const explain = rules.includes('rename') ? explainRename : explainSuspectedRename;
-  const sentences = explain(change, found);
-  const isWritten = reason.includes(sentences.reason) && change.release.includes(sentences.release);
-  return isWritten ? { ...sentences, desiredName: found } : null;
+  const { rules, reason, release } = change;
+  const isRename = rules.includes('rename');
+  if (!isRename && !rules.includes('suspected_rename')) return null;
+  const explain = isRename ? explainRename : explainSuspectedRename;
+  const [before, after] = wordsAround(change, isRename);
+  // The first and the last, because the name between them may contain the same words.
+  const desiredName = reason.slice(reason.indexOf(before) + before.length, reason.lastIndexOf(after));
+  const sentences = explain(change, desiredName);
+  const isWritten = reason.includes(sentences.reason) && release.includes(sentences.release);
+  return isWritten ? { ...sentences, desiredName } : null;
 }
 
-function between(text: string, [before, after]: readonly [string, string]): string | null {
-  const start = text.indexOf(before);
-  const end = text.indexOf(after, start + before.length);
-  return start === -1 || end === -1 ? null : text.slice(start + before.length, end);
+function wordsAround(change: Change, isRename: boolean): readonly [string, string] {
+  if (!isRename) return [NEAR[0], NEAR[1] + have(change)];
+  return change.usedBy.length === 0 ? NOT_CREATED : [RENAMED[0], RENAMED[1] + have(change)];
 }
 
 /**
@@ -109,15 +106,12 @@ function between(text: string, [before, after]: readonly [string, string]): stri
  * for all changes that the same rules hold for the same reason. The reason is empty if the rules explain everything.
  */
 export function sharedExplanation(change: HeldChange): Explanation {
-  const named = namedSentences(change);
-  const inUse = named === null && change.rules.includes('in_use') ? explainInUse(change) : null;
-  const own = named ?? inUse;
-  const general = generalRelease(change);
-  const release =
-    own === null || general === null ? change.release : change.release.replace(own.release, () => general);
+  const own = namedSentences(change) ?? explainInUse(change);
   return {
-    reason: own === null ? change.reason : withoutSentence(change.reason, own.reason),
-    release: release.replace(approveText(change), () => 'approve the deletes in the account’s file'),
+    reason: withoutSentence(change.reason, own.reason),
+    release: change.release
+      .replace(own.release, () => generalRelease(change))
+      .replace(approveText(change), () => 'approve the deletes in the account’s file'),
   };
 }
 
@@ -126,16 +120,15 @@ export function ownRelease(change: HeldChange): string {
   return change.release.replace(approveText(change), () => 'approve the delete in the account’s file');
 }
 
-function generalRelease({ rules, usedBy }: HeldChange): string | null {
+/** What releases all changes that are held by `rename`, `suspected_rename` or `in_use`. */
+function generalRelease({ rules, usedBy }: HeldChange): string {
   if (rules.includes('rename'))
     return usedBy.length === 0
       ? 'release the creates of the new names first'
       : 'assign the new name to these people by hand; or approve the deletes in the account’s file';
   if (rules.includes('suspected_rename'))
     return 'if it is a rename, declare it: { name: NEW, formerly: [OLD] }; if not, approve the deletes in the account’s file';
-  return rules.includes('in_use')
-    ? 'remove them from these people; or approve the deletes in the account’s file'
-    : null;
+  return 'remove them from these people; or approve the deletes in the account’s file';
 }
 
 /** The sentences of a reason are separated by semicolons; a sentence that is not one of them stays. */

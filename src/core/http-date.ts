@@ -6,7 +6,7 @@ const TIME = '(?<hour>[01][0-9]|2[0-3]):(?<minute>[0-5][0-9]):(?<second>[0-5][0-
 
 const FORMS = [
   `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>[0-9]{2}) ${MONTH} (?<year>[0-9]{4}) ${TIME} GMT`,
-  `(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>[0-9]{2})-${MONTH}-(?<year>[0-9]{2}) ${TIME} GMT`,
+  `(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>[0-9]{2})-${MONTH}-(?<lastDigits>[0-9]{2}) ${TIME} GMT`,
   `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${MONTH} (?<day>[0-9]{2}| [0-9]) ${TIME} (?<year>[0-9]{4})`,
 ].map((form) => new RegExp(`^${form}$`));
 
@@ -22,13 +22,16 @@ export function isoOfHttpDate(text: string, nowMs: number): string | undefined {
 }
 
 function isoOf(parts: Readonly<Record<string, string>>, nowMs: number): string | undefined {
-  const { day = '', month = '', year: written = '', hour = '', minute = '', second = '' } = parts;
-  const year = written.length === 2 ? fullYear(Number(written), nowMs) : Number(written);
-  const monthNumber = MONTHS.indexOf(month) + 1;
-  if (Number(day) < 1 || Number(day) > daysIn(monthNumber, year)) return undefined;
-  const date = `${padded(year, 4)}-${padded(monthNumber, 2)}-${padded(Number(day), 2)}`;
+  const part = (name: string): number => Number(parts[name]);
+  const year = parts['lastDigits'] === undefined ? part('year') : fullYear(part('lastDigits'), nowMs);
+  const month = MONTHS.findIndex((name) => name === parts['month']) + 1;
+  const day = part('day');
+  if (day < 1 || day > daysIn(month, year)) return undefined;
   // Dates in programs cannot represent a leap second.
-  return `${date}T${hour}:${minute}:${second === '60' ? '59' : second}Z`;
+  const second = Math.min(part('second'), 59);
+  const date = [padded(year, 4), padded(month, 2), padded(day, 2)].join('-');
+  const time = [part('hour'), part('minute'), second].map((number) => padded(number, 2)).join(':');
+  return `${date}T${time}Z`;
 }
 
 /** A two-digit year that would be more than 50 years ahead is in the past (RFC 9110). */

@@ -25,7 +25,6 @@ export function comparePlaces(a: ConfigIssue, b: ConfigIssue): number {
 
 /** Sorts by position and removes repetitions: a shared catalog is read for many accounts. */
 export function sortedIssues(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
-  if (issues.length < 2) return issues;
   const objects = [...new Set(issues)];
   const unique = new Map(objects.map((issue) => [JSON.stringify(Object.values(issue)), issue]));
   return [...unique.values()].toSorted(comparePlaces);
@@ -39,7 +38,7 @@ export function fewIssues(issues: readonly ConfigIssue[], uncounted?: Uncounted)
   if (issues.length <= MAX_FILE_ISSUES && (uncounted?.errors ?? 0) === 0) return issues;
   const groups = groupBy(issues, ({ severity, file }) => `${severity} ${file}`);
   return [...groups].flatMap(([key, group]) =>
-    shortened(group, key === `error ${uncounted?.file ?? ''}` ? (uncounted?.errors ?? 0) : 0),
+    shortened(group, uncounted !== undefined && key === `error ${uncounted.file}` ? uncounted.errors : 0),
   );
 }
 

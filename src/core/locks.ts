@@ -21,3 +21,17 @@ export interface Locks {
 
 /** The result of a commit that checks the lock; `lock_lost`: another process holds it, and nothing was committed. */
 export type SentCommit = 'committed' | 'lock_lost';
+
+/** Why a run of the daemon may begin. */
+export type RunPermit =
+  /** No process has made a scheduled run of the account since this tick. */
+  | { readonly type: 'tick'; readonly tickMs: number }
+  /** The replica holds the turn of the account. */
+  | { readonly type: 'turn'; readonly replica: string; readonly epoch: string };
+
+/** What must be valid in the transaction that begins a run; a dry run has no lease. */
+export interface RunFence {
+  readonly lease: Lease | undefined;
+  readonly permit: RunPermit;
+  readonly nowMs: () => number;
+}

@@ -99,7 +99,7 @@ function isSame(
 }
 
 function described(character = ''): string {
-  if (/^[!-~]$/.test(character)) return `“${character}”`;
+  if (/[!-~]/.test(character)) return `“${character}”`;
   const point = character.codePointAt(0) ?? 0;
   const label = [`U+${point.toString(16).toUpperCase().padStart(4, '0')}`, hintOf(character, point)]
     .filter((text) => text !== '')

@@ -97,9 +97,7 @@ function keyOf({
   name,
   remoteId,
 }: Pick<HeldChange, 'action' | 'kind' | 'name'> & { readonly remoteId?: string | null }): string {
-  return action === 'create' || remoteId === undefined || remoteId === null
-    ? `create ${kindNameKey(kind, name)}`
-    : entryKey(kind, remoteId);
+  return action === 'create' ? `create ${kindNameKey(kind, name)}` : entryKey(kind, remoteId ?? '');
 }
 
 function indexOf({
@@ -179,9 +177,11 @@ function newOperation(operation: Operation, before: PlanIndex, facts: Facts): Pl
 function newCreate(operation: Operation, facts: Facts): PlanChange {
   const { kind, name } = operation;
   const id = facts.idsBefore.get(kindNameKey(kind, name));
-  const present = id === undefined ? undefined : facts.names.get(entryKey(kind, id));
-  if (present !== undefined && nameKey(present) !== nameKey(name)) {
-    return changeOf(operation, 'renamed', `the entry of this name (${id ?? ''}) is named “${present}” now`);
+  if (id !== undefined) {
+    const present = facts.names.get(entryKey(kind, id));
+    if (present !== undefined && nameKey(present) !== nameKey(name)) {
+      return changeOf(operation, 'renamed', `the entry of this name (${id}) is named “${present}” now`);
+    }
   }
   if (facts.hasSameConfiguration || id !== undefined) {
     return changeOf(operation, 'vanished', 'is no longer in the account; it would be created again');

@@ -2,7 +2,7 @@
 import type { CreateOutcome, DeleteOutcome } from './write-outcome.ts';
 import type { Action, Entry, Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
 import type { AccountHistory } from './history.ts';
-import type { Lease, SentCommit } from './locks.ts';
+import type { Lease, RunFence, SentCommit } from './locks.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from './journal.ts';
 import type { AgreedPlan, Approval, ApprovalTaking, Pause, PendingPlan } from './operator.ts';
 import type { Plan } from './plan.ts';
@@ -205,9 +205,17 @@ export interface Journal {
     by: { readonly runId: string; readonly nowMs: number; readonly openSinceMs: number },
   ): Promise<number>;
 
-  beginRun(run: NewRun): Promise<void>;
-  /** Journals a run that failed before it could begin. It needs no lock: another run of the account may hold it. */
-  recordFailedRun(run: NewRun, failure: { readonly code: string; readonly message: string }): Promise<void>;
+  /** Throws StoreError `run_made` when another process makes the run instead. */
+  beginRun(run: NewRun, fence?: RunFence): Promise<void>;
+  /**
+   * Journals a run that failed before it could begin. It needs no lock: another run of the account may hold it. Throws
+   * StoreError `run_made` when another process has journaled it.
+   */
+  recordFailedRun(
+    run: NewRun,
+    failure: { readonly code: string; readonly message: string },
+    fence?: RunFence,
+  ): Promise<void>;
   /** Removes a run that has journaled nothing, because a separate process makes it from the beginning. */
   forgetRun(runId: string): Promise<void>;
   /**

@@ -5,18 +5,21 @@ import type { Operation, Plan } from './plan.ts';
 
 /** The plan's operations that were not done; null when the run made no plan. */
 export function remainingOperations({ plan, operations }: RunDetail): readonly Operation[] | null {
-  if (plan === null) return null;
-  const done = new Set(operations.filter(({ status }) => status === 'done').map(({ seq }) => seq));
-  return plan.operations.filter((_, index) => !done.has(index + 1));
+  return plan === null ? null : notDone(plan, operations);
 }
 
 /** The plan of a run with only the operations that were not done; null when none remains and nothing is held. */
 export function remainingPlan(detail: RunDetail): Plan | null {
   const { plan } = detail;
-  const operations = remainingOperations(detail);
-  if (plan === null || operations === null) return null;
+  if (plan === null) return null;
+  const operations = notDone(plan, detail.operations);
   if (operations.length === 0 && plan.held.length === 0) return null;
   const count = (wanted: Action): number => operations.filter(({ action }) => action === wanted).length;
   const summary = { ...plan.summary, create: count('create'), delete: count('delete') };
   return { ...plan, operations, summary };
+}
+
+function notDone(plan: Plan, operations: RunDetail['operations']): Operation[] {
+  const done = new Set(operations.filter(({ status }) => status === 'done').map(({ seq }) => seq));
+  return plan.operations.filter((_, index) => !done.has(index + 1));
 }

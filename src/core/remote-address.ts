@@ -2,7 +2,7 @@
 
 /** The protocol that git uses for a repository's address. */
 export function remoteKind(url: string): 'http' | 'ssh' | 'local' | 'other' {
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//iu.exec(url)?.[1]?.toLowerCase();
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//u.exec(url.toLowerCase())?.[1];
   if (scheme === 'https' || scheme === 'http') return 'http';
   if (scheme === 'ssh') return 'ssh';
   if (scheme === 'file') return 'local';
@@ -16,7 +16,7 @@ export function shownRemote(url: string): string {
   return url
     .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/iu, '$1')
     .replace(/^[^/:@]+@(?=[^/]*:)/u, '')
-    .replace(/[?#].*$/u, '');
+    .replace(/[?#].*/su, '');
 }
 
 /**

@@ -15,9 +15,9 @@ const ID = /^(?:[0-9a-f]{24}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/iu;
 
 /** Whether a text is longer, or mixes letters and digits more, than usual names of variables and files. */
 export function looksLikeSecret(name: string): boolean {
-  const words = name.split(/[^A-Za-z0-9]+/u).filter((word) => word !== '');
+  const words = name.split(/[^A-Za-z0-9]/u).filter((word) => word !== '');
   const digits = name.replace(/[^0-9]/gu, '').length;
-  const switches = words.reduce((sum, word) => sum + (word.match(/\d+|\D+/gu)?.length ?? 1) - 1, 0);
+  const switches = words.reduce((sum, word) => sum + [...word.matchAll(/\d+|\D+/gu)].length - 1, 0);
   return (
     name.length > LONGEST_NAME ||
     digits > MOST_DIGITS ||
@@ -38,8 +38,8 @@ function isMixedCase(word: string): boolean {
  * digits count.
  */
 export function holdsToken(text: string): boolean {
-  if (text.split(/[\s"']+/u).some(isBase64Key)) return true;
-  return text.split(/[\s/\\"']+/u).some((piece) => {
+  if (text.split(/[\s"']/u).some(isBase64Key)) return true;
+  return text.split(/[\s/\\"']/u).some((piece) => {
     if (piece.length < SHORTEST_TOKEN || ID.test(piece)) return false;
     return /[0-9]/u.test(piece) && /[A-Za-z]/u.test(piece) && looksLikeSecret(piece);
   });

@@ -1,6 +1,7 @@
 // The turns of several replicas in the store: each method is one atomic step. All times are of the database's clock, as
 // epoch milliseconds. All methods may throw StoreError.
 import type { Trigger } from './journal.ts';
+import type { ConfigCommit } from './settings.ts';
 import type { AccountSchedule, ReplicaRecord, TurnState } from './turns.ts';
 
 /** A turn that a replica holds. `epoch` differs in every claim of every account. */
@@ -35,11 +36,45 @@ export interface NextTick {
 
 export type DueSchedule = AccountSchedule & NextTick;
 
-/** The commits of the configuration, newest first. */
+/** A commit of the configuration, and its place among those that were the newest. */
 export interface ConfigGeneration {
   readonly gen: number;
   readonly commit: string;
   readonly committedAt: string;
+}
+
+/** What decides whether the configuration of a replica is the newest. */
+export interface ConfigSituation {
+  /** Newest first. */
+  readonly generations: readonly ConfigGeneration[];
+  /**
+   * The other replicas that are alive, with the commits of their configurations: null before a replica has stored it, and
+   * empty when its files have no commit.
+   */
+  readonly others: readonly { readonly id: string; readonly commit: string | null }[];
+}
+
+/** The place of a configuration among those of all replicas. */
+export interface ConfigRank {
+  /** The latest generation that it contains. */
+  readonly generation: number;
+  /** Whether its schedules replace those that are stored. */
+  readonly isNewest: boolean;
+}
+
+/** How many accounts wait because of their configuration. */
+export interface WaitingAccounts {
+  /** Those that a newer commit changed than that of this replica. */
+  readonly newer: number;
+  /** Those that wait for a commit which no replica that is alive has, and the latest such commit. */
+  readonly unavailable: number;
+  readonly commit: string | null;
+}
+
+/** What is stored of all accounts. */
+export interface StoredTurns {
+  readonly nextRuns: ReadonlyMap<string, number>;
+  readonly lanes: ReadonlySet<string>;
 }
 
 export interface Beat {
@@ -65,11 +100,6 @@ export interface Claims {
   readonly nextDueMs: number | null;
 }
 
-export interface ReplicaState {
-  readonly generation: number;
-  readonly commit: string | null;
-}
-
 export interface TurnListeners {
   /** Accounts may have become due. */
   readonly onTurn: () => void;
@@ -81,23 +111,25 @@ export interface TurnStore {
   /** Adds a replica. Replicas of this machine whose process has ended are dead from now on. */
   register(id: string, version: string, leaseMs: number): Promise<Beat>;
   /** Renews the lease of a replica; null when it is dead. */
-  beat(id: string, leaseMs: number, state: ReplicaState): Promise<Beat | null>;
+  beat(id: string, leaseMs: number): Promise<Beat | null>;
   /** Declares replicas with an expired lease dead and frees their turns. Resolves with the freed accounts. */
   reap(): Promise<readonly string[]>;
   /** Frees the turns of a replica and removes it. */
   retire(id: string): Promise<void>;
-  generations(): Promise<readonly ConfigGeneration[]>;
-  /** Whether all other live replicas have this commit. */
-  isCommitOfAll(id: string, commit: string): Promise<boolean>;
-  /** Adds a generation after `after`, the newest; false when there is a newer one already. */
-  addGeneration(after: number, next: Omit<ConfigGeneration, 'gen'>): Promise<boolean>;
+  /** The situation of a replica, which decides about the rank of its configuration. */
+  situation(id: string): Promise<ConfigSituation>;
   /**
-   * Stores changed schedules, and removes other accounts, unless a newer generation changed them. What was not committed
-   * (`isDirty`) counts as changed by the next generation too, since it may contain it.
+   * Stores the configuration of a replica. The newest one stores changed schedules, and removes other accounts. What was
+   * not committed counts as changed by the next generation too, since it may contain it. An older one stores nothing, and
+   * leaves accounts that differ to replicas with the newest. False when the situation has changed, so nothing was stored.
    */
-  update(generation: number, isDirty: boolean, schedules: readonly DueSchedule[]): Promise<void>;
-  /** How many accounts wait for a replica with a newer configuration. */
-  waitingForNewer(generation: number): Promise<number>;
+  update(
+    id: string,
+    situation: ConfigSituation,
+    own: ConfigRank & { readonly commit: ConfigCommit | null },
+    schedules: readonly DueSchedule[],
+  ): Promise<boolean>;
+  waiting(generation: number): Promise<WaitingAccounts>;
   /** Makes all accounts due, as at the start of the only daemon. */
   startAll(): Promise<void>;
   /** Claims what is due at these addresses, in their order, at most `most` accounts, the longest due of each first. */
@@ -115,9 +147,12 @@ export interface TurnStore {
    * or is lost.
    */
   end(id: string, turn: ClaimedTurn, next: NextTick): Promise<CronLine | null>;
-  /** Ends a turn whose run was interrupted, or is made later: the account is due again. */
-  release(id: string, turn: ClaimedTurn, why: 'interrupted' | 'later'): Promise<void>;
-  /** Frees the turns of a replica except these: the answer to a claim was lost with its connection. */
+  /**
+   * Ends a turn whose run was interrupted, or is made later: the account is due again since it was due for this turn.
+   * `locked`: it is due again soon, because another process runs the account.
+   */
+  release(id: string, turn: ClaimedTurn, why: 'interrupted' | 'later' | 'locked'): Promise<void>;
+  /** Frees the turns of a replica except these: the answer to a claim was lost, or came too late. */
   releaseOthers(id: string, accounts: readonly string[]): Promise<void>;
   /** False when there is no such account. */
   sync(account: string): Promise<boolean>;
@@ -129,8 +164,10 @@ export interface TurnStore {
   endBackoff(account: string, line: CronLine, next: NextTick): Promise<void>;
   states(accounts: readonly string[]): Promise<ReadonlyMap<string, TurnState>>;
   active(): Promise<ReadonlyMap<string, 'running' | 'queued'>>;
-  nextRuns(): Promise<ReadonlyMap<string, number>>;
+  stored(): Promise<StoredTurns>;
   replicas(selfId: string | null): Promise<readonly ReplicaRecord[]>;
+  /** Opens another connection and writes. Throws StoreError when the database refuses that. */
+  probe(): Promise<void>;
   /** Calls the listeners as soon as something changes, as long as the database is available. Resolves with what ends it. */
   listen(listeners: TurnListeners): Promise<() => Promise<void>>;
 }

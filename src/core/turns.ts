@@ -1,6 +1,8 @@
 // Turns: which account runs when, and in which process. One process keeps its turns in memory, several replicas keep
 // theirs in the store.
 import type { Trigger } from './journal.ts';
+import type { StoreError } from './errors.ts';
+import type { RunPermit } from './locks.ts';
 import type { RunSignals } from './ports.ts';
 
 export interface Schedule {
@@ -27,10 +29,19 @@ export interface Turn {
   readonly trigger: Trigger;
   /** An object of this run only. */
   readonly signals: RunSignals;
+  /** Of a run that another process may make instead; checked when it is journaled. */
+  readonly permit: RunPermit | undefined;
   /** Whether another process has made the run, or makes it now. Then this one is skipped. */
   isMade(): Promise<boolean>;
   /** Makes the run once more from the beginning, when a place of its size is free. */
   later(): void;
+  /** Makes the run once more from the beginning, soon: another process runs the account now. */
+  whenUnlocked(): void;
+  /**
+   * The store could not be used. True when the run is made once more from the beginning, perhaps by another process;
+   * otherwise the next tick tries again.
+   */
+  storeFailed(error: StoreError): boolean;
 }
 
 export interface TurnState {
@@ -39,6 +50,13 @@ export interface TurnState {
   readonly nextRunMs: number | null;
   /** Before then no tick starts a run, because the runs of the account failed. */
   readonly backoffUntilMs: number | null;
+  /**
+   * The commit that changed the account last, when every replica that is alive has an older configuration, so that the
+   * account does not run. null otherwise, and where only one process runs accounts.
+   */
+  readonly waitsForCommit: string | null;
+  /** The process that runs the account; null while none does, and where only one process runs accounts. */
+  readonly replica: Pick<ReplicaRecord, 'id' | 'host' | 'pid'> | null;
 }
 
 /** What the journal shows of an account when the daemon starts. */

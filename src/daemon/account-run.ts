@@ -6,7 +6,7 @@ import { ACCEPT_NOTHING } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
 import { KINDS } from '../core/catalog.ts';
 import type { RunSignals } from '../core/ports.ts';
-import { ConfigError, LargeAccount, SecretError, ServiceError } from '../core/errors.ts';
+import { ConfigError, LargeAccount, SecretError, ServiceError, StoreError } from '../core/errors.ts';
 import type { Trigger } from '../core/journal.ts';
 import type { AccountSettings, ApiSettings, Configuration } from '../core/settings.ts';
 import { LARGE_FROM } from '../core/settings.ts';
@@ -59,6 +59,11 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       if (unjournaled.size === 0) problem = null;
       if (runId !== null) await options.ending.ended(name, runId, (performance.now() - startedAt) / 1000);
     } catch (error) {
+      if (error instanceof StoreError && error.code === 'run_made') {
+        log.debug({ event: 'made_elsewhere', account: name }, 'another process makes this run');
+        return;
+      }
+      if (error instanceof StoreError && turn.storeFailed(error)) return;
       // The store cannot be used, or there is a bug. The daemon logs it and continues.
       const { code, message } = describeFailure(error);
       log.error({ event: 'run_failed', account: name, trigger, code, error: message }, 'the run failed');
@@ -76,7 +81,11 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
   async function runCurrent(turn: Turn, reading: Configuration): Promise<string | null> {
     const { account: name, trigger } = turn;
     const account = registry.account(name);
-    if (account === undefined) return null;
+    if (account === undefined) {
+      // The file was removed, perhaps only in the commit of this replica.
+      await turn.isMade();
+      return null;
+    }
     const state = await deps.journal.accountState(name);
     if (state.pause !== null && trigger !== 'manual') {
       log.debug({ event: 'paused', account: name, trigger }, 'the account is paused');
@@ -89,7 +98,8 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     if (errors.length > 0 || settings === null) {
       const mode = settings?.mode ?? 'plan';
       const commit = await registry.commit(reading);
-      const broken = { account: name, issues: errors, trigger, mode, commit };
+      const broken = { account: name, issues: errors, trigger, mode, commit, permit: turn.permit };
+      if (await turn.isMade()) return null;
       return (await journalBrokenAccount(broken, deps)).runId;
     }
     return await runSettings(settings, turn, reading);
@@ -106,6 +116,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       commit: await registry.commit(reading),
       configured: registry.names(),
       trigger: turn.trigger,
+      permit: turn.permit,
       signals: turn.signals,
     };
     const result = await runInRightProcess(request, turn);
@@ -116,6 +127,14 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     }
     if ('runId' in result) return result.runId;
     if (result.heldBy === null) return null;
+    if (turn.trigger !== 'schedule' && turn.trigger !== 'catch_up') {
+      log.debug(
+        { event: 'waits_for_lock', account: settings.name, heldBy: result.heldBy },
+        'another process runs the account, so the requested run follows it',
+      );
+      turn.whenUnlocked();
+      return null;
+    }
     metrics.skippedTick(settings.name);
     log.info(
       { event: 'locked', account: settings.name, heldBy: result.heldBy },

@@ -4,7 +4,7 @@ import { waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue } from '../core/errors.ts';
 import type { AccountBrief, AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { Approval, OperatorCommands, Pause, PendingPlan } from '../core/operator.ts';
-import type { Clock } from '../core/ports.ts';
+import type { Clock, RunSignals } from '../core/ports.ts';
 import type { TurnState, Turns } from '../core/turns.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
 import type { AccountFacts } from './account-state.ts';
@@ -26,32 +26,46 @@ export interface DaemonApiOptions {
   readonly metrics: Metrics;
   readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
   readonly undelivered: () => Promise<number>;
+  readonly signals: Pick<RunSignals, 'stop'>;
+  /** A plan was approved here, so its run starts at once. */
+  readonly onApproved: () => void;
 }
 
-const IDLE: TurnState = { activity: 'idle', nextRunMs: null, backoffUntilMs: null };
+const IDLE: TurnState = {
+  activity: 'idle',
+  nextRunMs: null,
+  backoffUntilMs: null,
+  waitsForCommit: null,
+  replica: null,
+};
 
 export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   const { registry, turns, reader, operator, clock } = options;
   const startedAt = iso(clock.nowMs());
+  const isStopping = (): boolean => options.signals.stop.aborted || turns.isStopped();
 
   function view(
     account: RegisteredAccount,
     record: AccountRecord | undefined,
     turn: TurnState = IDLE,
   ): AccountView {
+    // An account that waits for a commit is due, but no place that becomes free starts it.
+    const { activity, nextRunMs } = turn.waitsForCommit === null ? turn : IDLE;
     const { settings, errors } = account;
     const failures = record?.state.consecutiveFailures ?? 0;
     const { pause = null } = record?.state ?? {};
     return {
-      ...facts(account, record === undefined ? undefined : { ...record.state, ...record }, turn.activity),
+      ...facts(account, record === undefined ? undefined : { ...record.state, ...record }, activity),
       issues: errors.map(formatConfigIssue),
       mode: settings?.mode ?? null,
       schedule: settings?.schedule ?? null,
       timezone: settings?.timezone ?? null,
       region: settings?.region ?? null,
       remoteAccountId: record?.state.remoteAccountId ?? settings?.accountId ?? null,
+      replica: turn.replica,
+      waitsForCommit: turn.waitsForCommit,
       // A tick of a paused account starts no run.
-      nextRunAt: pause !== null ? null : isoOrNull(turn.nextRunMs),
+      nextRunAt: pause !== null ? null : isoOrNull(nextRunMs),
       // The turns learn a moment later that a run of another process has ended the backoff.
       backoffUntil: failures === 0 ? null : isoOrNull(turn.backoffUntilMs),
       consecutiveFailures: failures,
@@ -87,6 +101,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   }
 
   return {
+    isStopping,
     async overview() {
       return {
         version: options.version,
@@ -95,6 +110,8 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
           ...registry.serviceErrors().map(formatConfigIssue),
           ...[registry.sourceProblem(), options.runs.problem()].filter((problem) => problem !== null),
         ],
+        configurationErrors: registry.serviceErrors().length,
+        hasCheckout: registry.service().source !== undefined,
         commit: await registry.commit(),
         // A store that cannot be read is among the issues.
         undelivered: await options.undelivered().catch(() => 0),
@@ -131,7 +148,6 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     operatorActions: (account, limit) => reader.operatorActions(account, limit),
     replicas: () => turns.replicas(),
     async sync(account, by) {
-      if (turns.isStopped()) return 'stopping';
       if (registry.account(account) === undefined) return 'unknown';
       const outcome = await turns.sync(account);
       if (outcome !== 'queued') return outcome;
@@ -144,7 +160,9 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     async approve(account, digest, by) {
       if (registry.account(account) === undefined) return { type: 'unknown' };
       const outcome = await operator.approve(account, digest, by, clock.nowMs());
-      if (outcome.type === 'approved') void showState(account);
+      if (outcome.type !== 'approved') return outcome;
+      options.onApproved();
+      void showState(account);
       return outcome;
     },
     async pause(account, reason, by) {

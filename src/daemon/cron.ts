@@ -39,6 +39,19 @@ export function nextTickMs(cron: string, timezone: string, afterMs: number): num
   return ticks.length === 0 ? null : Math.min(...ticks);
 }
 
+/** The latest tick in (afterMs, upToMs]; null when there is none. */
+export function latestTickMs(cron: string, timezone: string, afterMs: number, upToMs: number): number | null {
+  if (!cronTicked(cron, timezone, afterMs, upToMs)) return null;
+  let [low, high] = [afterMs, upToMs];
+  // Ticks are at least a second apart, so that one tick is left.
+  while (high - low >= 1000) {
+    const middle = Math.floor((low + high) / 2);
+    if (cronTicked(cron, timezone, middle, upToMs)) low = middle;
+    else high = middle;
+  }
+  return nextTickMs(cron, timezone, low);
+}
+
 /** The next ticks from a moment on. */
 export function nextTimes(cron: string, timezone: string, count: number, fromMs: number): Date[] {
   const times: Date[] = [];

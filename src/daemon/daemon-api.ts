@@ -5,7 +5,7 @@ import type { ApproveOutcome, Operator } from '../core/operator.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { JournalReader, RemainingCounts } from '../core/journal-reader.ts';
 import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
-import type { Turns } from '../core/turns.ts';
+import type { Turns, TurnState } from '../core/turns.ts';
 import type { AccountFacts } from './account-state.ts';
 
 /** One account as the daemon sees it now. Times are UTC ISO 8601. */
@@ -28,7 +28,11 @@ export interface AccountView {
   } | null;
   /** `queued`: waits for a free place. */
   readonly activity: 'running' | 'queued' | 'idle';
-  /** null while the account is paused, because no scheduled run starts then. */
+  /** The process that runs it; null while none does, and where only one process runs accounts. */
+  readonly replica: TurnState['replica'];
+  /** The commit that it needs and that no replica has, so that it does not run; null when it can run. */
+  readonly waitsForCommit: string | null;
+  /** null while the account is paused or waits for a commit, because no scheduled run starts then. */
   readonly nextRunAt: string | null;
   /** After failures: no scheduled run starts before then. */
   readonly backoffUntil: string | null;
@@ -53,12 +57,18 @@ export interface DaemonView {
   readonly startedAt: string;
   /** Errors of the service file or of the source (the last valid configuration stays in use), and of the store. */
   readonly issues: readonly string[];
+  /** How many of the issues are errors of the service file; the others are those of the source and of the store. */
+  readonly configurationErrors: number;
+  /** Whether the accounts are in the daemon's own checkout. */
+  readonly hasCheckout: boolean;
   readonly commit: ConfigCommit | null;
   /** Notifications that could not be delivered in the last 24 hours. */
   readonly undelivered: number;
 }
 
 export interface DaemonApi {
+  /** Whether the process ends: no run starts in it, and its other answers are the usual ones until its port closes. */
+  isStopping(): boolean;
   overview(): Promise<DaemonView>;
   /** The names of all configured accounts, in order. */
   accountNames(): readonly string[];

@@ -19,6 +19,7 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Notifier } from './notify/notifier.ts';
 import { createRunEnding, type ReadOutcome } from './run-ending.ts';
+import { createSharedGauges } from './shared-gauges.ts';
 import { startUp } from './start-up.ts';
 
 export interface DaemonOptions {
@@ -51,6 +52,7 @@ export interface Daemon {
   problems(): readonly string[];
   /** Whether the scheduler works. A daemon that is not alive must be restarted. */
   isAlive(): boolean;
+  /** Resolves when the runs have ended; a second call has no effect. The API answers meanwhile, and afterwards. */
   stop(): Promise<void>;
 }
 
@@ -82,9 +84,12 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const ending = createRunEnding({ registry, turns, reader, outcomeOf, log, metrics, notifier });
   const runs = createAccountRuns({ ...options, turns, ending });
   const journalWatch = createJournalWatch({ registry, turns, reader, clock, log });
-  const api = createDaemonApi({ ...options, clock, turns, runs });
+  const gauges =
+    options.createTurns === undefined ? null : createSharedGauges({ registry, reader, metrics, clock });
+  const api = createDaemonApi({ ...options, clock, turns, runs, onApproved: () => journalWatch.lookNow() });
   let background: Promise<void> = Promise.resolve();
   let isStarted = false;
+  let stopping: Promise<unknown> | null = null;
 
   function applyConfiguration(): void {
     turns.update(registry.schedules());
@@ -125,9 +130,10 @@ export function createDaemon(options: DaemonOptions): Daemon {
       turns.start((turn) => runs.run(turn));
       ({ background } = await startUp({ registry, turns, reader, outcomeOf, log, metrics, signals }));
       journalWatch.start();
+      gauges?.start();
     },
     problems() {
-      if (turns.isStopped()) return ['the daemon is stopping'];
+      if (api.isStopping()) return ['the daemon is stopping'];
       if (!isStarted) return ['the store is being checked for damage'];
       if (!isAlive()) return ['the scheduler is not running'];
       if (turns.problems().length > 0) return turns.problems();
@@ -140,7 +146,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     isAlive,
     async stop() {
       registry.close();
-      await Promise.all([turns.stop(), journalWatch.stop(), background]);
+      await (stopping ??= Promise.all([turns.stop(), journalWatch.stop(), gauges?.stop(), background]));
     },
   };
 }

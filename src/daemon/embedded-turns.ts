@@ -17,6 +17,9 @@ export interface EmbeddedTurnsOptions extends RunQueueOptions {
   readonly onSkipped: (account: string) => void;
 }
 
+/** How soon a run starts again that found its account locked. */
+const LOCKED_MS = 1000;
+
 export function createEmbeddedTurns(options: EmbeddedTurnsOptions): Turns {
   const { clock, log, signals, journal, reader, onSkipped } = options;
   const scheduler = createScheduler({ clock, random: Math.random, log });
@@ -24,18 +27,22 @@ export function createEmbeddedTurns(options: EmbeddedTurnsOptions): Turns {
   const approved = new Map<string, number>();
 
   function turnOf(account: string, trigger: Trigger): Turn {
+    const isTick = trigger === 'schedule' || trigger === 'catch_up';
+    const tickMs = isTick ? scheduler.lastTickMs(account) : null;
     return {
       account,
       trigger,
       signals: { stop: signals.stop, kill: signals.kill },
+      permit: tickMs === null ? undefined : { type: 'tick', tickMs },
       async isMade() {
-        const tickMs = scheduler.lastTickMs(account);
-        if (tickMs === null || (trigger !== 'schedule' && trigger !== 'catch_up')) return false;
+        if (tickMs === null) return false;
         const isMade = await journal.hasScheduledRun(account, tickMs, clock.nowMs());
         if (isMade) log.debug({ event: 'made_elsewhere', account }, 'another process ran it for this tick');
         return isMade;
       },
       later: () => void queue.requestOneMore(account, trigger),
+      whenUnlocked: () => queue.requestAfter(account, trigger, clock.sleep(LOCKED_MS, signals.stop)),
+      storeFailed: () => false,
     };
   }
 
@@ -50,7 +57,7 @@ export function createEmbeddedTurns(options: EmbeddedTurnsOptions): Turns {
     startFirst(earlier, isEach) {
       for (const { account, failures, startedMs } of earlier) {
         scheduler.ended(account, failures);
-        const isMissed = startedMs !== null && scheduler.missedTickSince(account, startedMs);
+        const isMissed = startedMs !== null && scheduler.takeMissedTick(account, startedMs);
         if (isEach) queue.request(account, 'start');
         else if (isMissed) queue.request(account, 'catch_up');
       }
@@ -77,6 +84,8 @@ export function createEmbeddedTurns(options: EmbeddedTurnsOptions): Turns {
             activity: queue.activity(account),
             nextRunMs: scheduler.nextRunMs(account),
             backoffUntilMs: scheduler.backoffUntilMs(account),
+            waitsForCommit: null,
+            replica: null,
           },
         ]),
       ),

@@ -17,6 +17,8 @@ export interface JournalWatchOptions {
 
 export interface JournalWatch {
   start(): void;
+  /** Looks at once: an operator has approved a plan here. */
+  lookNow(): void;
   stop(): Promise<void>;
 }
 
@@ -24,6 +26,7 @@ export interface JournalWatch {
 export function createJournalWatch(options: JournalWatchOptions): JournalWatch {
   const { registry, turns, reader, clock, log } = options;
   const stopping = new AbortController();
+  let wake = new AbortController();
   let loop: Promise<void> | null = null;
 
   /** Whether a run of the account can use an approval now. */
@@ -42,9 +45,10 @@ export function createJournalWatch(options: JournalWatchOptions): JournalWatch {
 
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
+      wake = new AbortController();
       // Readiness and every run report a store that cannot be read.
       await look().catch(() => undefined);
-      await clock.sleep(INTERVAL_MS, stopping.signal);
+      if (!stopping.signal.aborted) await clock.sleep(INTERVAL_MS, wake.signal);
     }
   }
 
@@ -52,8 +56,10 @@ export function createJournalWatch(options: JournalWatchOptions): JournalWatch {
     start() {
       loop ??= watch();
     },
+    lookNow: () => wake.abort(),
     async stop() {
       stopping.abort();
+      wake.abort();
       await loop;
     },
   };

@@ -1,4 +1,4 @@
-// Work that the daemon repeats while it runs, and the check of its store for readiness.
+// Work that the daemon repeats while it runs.
 import type { Log } from './log.ts';
 
 /**
@@ -24,12 +24,4 @@ export async function pruneStore(prune: () => Promise<void>, log: Log): Promise<
     const reason = error instanceof Error ? error.message : 'unknown';
     log.warn({ event: 'prune_failed', reason }, 'old runs could not be pruned');
   }
-}
-
-/** Why the store cannot be written; empty when it can. */
-export async function storeProblems(check: Promise<void>): Promise<string[]> {
-  return await check.then(
-    () => [],
-    (error: unknown) => [error instanceof Error ? error.message : 'the store cannot be written'],
-  );
 }

@@ -10,6 +10,8 @@ export interface Metrics {
   found(outcome: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void;
   /** The results of a run that has ended. */
   run(outcome: RunOutcome, entryCounts: ReadonlyMap<Kind, number>, durationSeconds: number): void;
+  /** The latest run that planned, in any process: gauges with the results of another run are dropped. */
+  latest(account: string, runId: string): void;
   /** A run that could not even be journaled. */
   runFailed(account: string): void;
   request(account: string, event: { method: string; status: number | 'error'; durationMs: number }): void;
@@ -19,6 +21,8 @@ export interface Metrics {
   configurationValid(valid: boolean): void;
   /** Whether the newest commit of the daemon's own checkout was refused. */
   sourceRefused(refused: boolean): void;
+  /** Whether the store can be written from this process. */
+  storeAvailable(isAvailable: boolean): void;
   /** The git source was fetched successfully just now. */
   sourceFetched(): void;
   /** Whether the account is paused, and the digest of the plan that waits for approval. */
@@ -106,6 +110,8 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
     'When the git source was last fetched successfully.',
     [],
   );
+  const storeAvailable = gauge('store_available', 'Whether the store can be written from this process.', []);
+  storeAvailable.set(1);
   const paused = gauge('paused', 'Whether scheduled runs of the account are stopped.', ['account']);
   const pending = gauge('approval_pending', 'A plan that waits for approval.', ['account', 'digest']);
   const notifications = counter('notifications_total', 'Notifications by result.', ['target', 'result']);
@@ -147,10 +153,11 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
   gauge('build_info', 'The version that runs.', ['version']).set({ version }, 1);
 
   function forgetGauges(account: string): void {
-    for (const forgetOne of forgets.get(account) ?? []) forgetOne();
-    forgets.delete(account);
+    for (const forgetOne of shown.get(account)?.forget ?? []) forgetOne();
+    shown.delete(account);
   }
-  const forgets = new Map<string, (() => void)[]>();
+  /** The run of each account whose results the gauges show. */
+  const shown = new Map<string, { readonly runId: string; readonly forget: readonly (() => void)[] }>();
 
   /** Otherwise the counters of a removed account would remain. */
   async function forgetCounters(account: string): Promise<void> {
@@ -163,14 +170,15 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
   }
 
   function showFound({ run, plan, isUnread }: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void {
-    const { account } = run;
+    const { account, id: runId } = run;
     if (plan === null && !isUnread) return;
     forgetGauges(account);
     // With the values of an earlier run, an alert could stay silent although the last run could not be read.
-    if (plan === null) return void forgets.set(account, []);
+    if (plan === null) return void shown.set(account, { runId, forget: [] });
     const forget: (() => void)[] = [];
     for (const kind of KINDS) {
       entries.set({ account, kind }, entryCounts.get(kind) ?? 0);
+      forget.push(() => entries.remove({ account, kind }));
       for (const action of ACTIONS) {
         const found = plan.drift.find((each) => each.kind === kind && each.action === action);
         drift.set({ account, kind, action }, found?.count ?? 0);
@@ -181,12 +189,12 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
       held.set({ account, kind, rule }, count);
       forget.push(() => held.remove({ account, kind, rule }));
     }
-    forgets.set(account, forget);
+    shown.set(account, { runId, forget });
   }
 
   return {
     found(outcome, entryCounts) {
-      if (!forgets.has(outcome.run.account)) showFound(outcome, entryCounts);
+      if (!shown.has(outcome.run.account)) showFound(outcome, entryCounts);
     },
     run(outcome, entryCounts, durationSeconds) {
       const { run } = outcome;
@@ -202,6 +210,10 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
       }
       showFound(outcome, entryCounts);
     },
+    latest(account, runId) {
+      const run = shown.get(account);
+      if (run !== undefined && run.runId !== runId) forgetGauges(account);
+    },
     runFailed: (account) => runs.inc({ account, status: 'failed' }),
     request(account, { method, status, durationMs }) {
       requests.inc({ account, method, status: String(status) });
@@ -210,6 +222,7 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
     retry: (account) => retries.inc({ account }),
     configValid: (account, isValid) => valid.set({ account }, isValid ? 1 : 0),
     configurationValid: (isValid) => configuration.set(isValid ? 1 : 0),
+    storeAvailable: (isAvailable) => storeAvailable.set(isAvailable ? 1 : 0),
     sourceFetched: () => fetched.setToCurrentTime(),
     sourceRefused: (isRefused) => refused.set(isRefused ? 1 : 0),
     account(account, state) {

@@ -21,6 +21,10 @@ export interface RunQueue {
    * queue is stopped.
    */
   requestOneMore(account: string, trigger: Trigger): boolean;
+  /**
+   * Lets a running account run once more after that, but not before `waited` has resolved. A request meanwhile is joined.
+   */
+  requestAfter(account: string, trigger: Trigger, waited: Promise<void>): void;
   /** Starts what can start, after the result of `mayStart` may have changed. */
   startNext(): void;
   activity(account: string): 'running' | 'queued' | 'idle';
@@ -41,6 +45,8 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
   const running = new Map<string, { readonly address: string; readonly ended: Promise<void> }>();
   /** Running accounts that run once more after that. */
   const followed = new Map<string, Trigger>();
+  /** Waiting accounts that must not start yet. */
+  const deferred = new Set<string>();
   let runAccount: ((account: string, trigger: Trigger) => Promise<void>) | null = null;
   let isStopped = false;
 
@@ -68,7 +74,7 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
     const limit = addressLimit(options.maxRuns(), options.addressCount());
     let best: { readonly item: Waiting; readonly load: number } | null = null;
     for (const item of waiting.values()) {
-      if (options.mayStart?.(item.account) === false) continue;
+      if (deferred.has(item.account) || options.mayStart?.(item.account) === false) continue;
       const itsLoad = load.get(options.addressOf(item.account)) ?? 0;
       if (itsLoad < limit && (best === null || itsLoad < best.load)) best = { item, load: itsLoad };
       if (best?.load === 0) break;
@@ -98,6 +104,16 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
         startNext();
       }
       return true;
+    },
+    requestAfter(account, trigger, waited) {
+      if (isStopped) return;
+      // A request of an operator that came during the run is served by the same run.
+      if (followed.get(account) !== 'manual') followed.set(account, trigger);
+      deferred.add(account);
+      void waited.then(() => {
+        deferred.delete(account);
+        startNext();
+      });
     },
     startNext,
     activity: (account) => (running.has(account) ? 'running' : waiting.has(account) ? 'queued' : 'idle'),

@@ -3,7 +3,7 @@
 import type { Trigger } from '../core/journal.ts';
 import type { Clock } from '../core/ports.ts';
 import type { Schedule } from '../core/turns.ts';
-import { gapsMs, nextTickMs } from './cron.ts';
+import { gapsMs, latestTickMs, nextTickMs } from './cron.ts';
 import type { Log } from './log.ts';
 import { backoffEndMs, firstTickMs, jitteredMs, triggerOf } from './next-run.ts';
 
@@ -27,8 +27,8 @@ export interface Scheduler {
   update(accounts: readonly Schedule[]): void;
   /** Reports the end of a run with the number of failures in a row, 0 after a success. After failures ticks are skipped. */
   ended(account: string, failures: number): void;
-  /** Whether a tick has passed since a moment, such as the last run before a downtime. */
-  missedTickSince(account: string, sinceMs: number): boolean;
+  /** Whether a tick has passed since a moment, such as the last run before a downtime. It counts as the latest tick then. */
+  takeMissedTick(account: string, sinceMs: number): boolean;
   /** The latest tick that the account was to run for. */
   lastTickMs(account: string): number | null;
   nextRunMs(account: string): number | null;
@@ -100,11 +100,13 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     }
     if (slot.dueMs === null || slot.dueMs > nowMs) return;
     const tickMs = slot.dueMs;
-    // Several missed ticks start only one run.
-    slot.dueMs = nextTickMs(slot.schedule.schedule, slot.schedule.timezone, nowMs);
+    const { schedule, timezone } = slot.schedule;
+    // Several missed ticks start only one run. Another process may have made the runs of the earlier ones.
+    const latestMs = latestTickMs(schedule, timezone, tickMs, nowMs) ?? tickMs;
+    slot.dueMs = nextTickMs(schedule, timezone, nowMs);
     // The tolerance keeps a daily tick on the day that has only 23 hours.
-    if (tickMs + slot.everyMs / 10 < backoffEndMs(slot)) return;
-    slot.lastTickMs = tickMs;
+    if (latestMs + slot.everyMs / 10 < backoffEndMs(slot)) return;
+    slot.lastTickMs = latestMs;
     slot.waiting = {
       startMs: jitteredMs(tickMs, slot.schedule.jitterMs, slot.everyMs, options.random()),
       trigger: triggerOf(tickMs, nowMs),
@@ -145,7 +147,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
         const fresh = add(schedule);
         slots.set(schedule.name, fresh);
         if (slot === undefined || !isSameTime(slot.schedule, schedule)) logSchedule(log, fresh);
-        else Object.assign(fresh, { dueMs: slot.dueMs, waiting: slot.waiting });
+        else {
+          const { dueMs, waiting, lastTickMs } = slot;
+          Object.assign(fresh, { dueMs, waiting, lastTickMs });
+        }
       }
       wake.abort();
     },
@@ -153,11 +158,13 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       const slot = slots.get(account);
       if (slot !== undefined) slot.failures = failures;
     },
-    missedTickSince(account, sinceMs) {
+    takeMissedTick(account, sinceMs) {
       const slot = slots.get(account);
       if (slot === undefined) return false;
-      const tick = nextTickMs(slot.schedule.schedule, slot.schedule.timezone, sinceMs);
-      return tick !== null && tick <= clock.nowMs();
+      const { schedule, timezone } = slot.schedule;
+      const tickMs = latestTickMs(schedule, timezone, sinceMs, clock.nowMs());
+      if (tickMs !== null) slot.lastTickMs = tickMs;
+      return tickMs !== null;
     },
     lastTickMs: (account) => slots.get(account)?.lastTickMs ?? null,
     nextRunMs(account) {

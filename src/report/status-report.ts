@@ -2,7 +2,7 @@
 import { ACCOUNT_STATES, type AccountStateName, FAILING_STATES } from '../core/account-states.ts';
 import type { Action } from '../core/catalog.ts';
 import type { RunMode, RunRecord } from '../core/journal.ts';
-import type { ReplicaRecord } from '../core/turns.ts';
+import type { ReplicaRecord, TurnState } from '../core/turns.ts';
 import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
 import { ACCOUNT_STATE_TEXTS } from './account-state-texts.ts';
 import { count, duration, shortCommit } from './formatting.ts';
@@ -42,6 +42,10 @@ export interface AccountStatus {
   readonly lastRun: RunRecord | null;
   readonly lastSuccessAt: string | null;
   readonly consecutiveFailures: number;
+  /** The process that runs it; null while none does, and where only one process runs accounts. */
+  readonly replica: TurnState['replica'];
+  /** The commit that it needs and that no live replica has, so that it does not run; null when it can run. */
+  readonly waitsForCommit: string | null;
   /** When a daemon starts the next run, at most `jitterMs` later; null while there is none. */
   readonly nextRun: { readonly at: string; readonly jitterMs: number; readonly backingOff: boolean } | null;
 }
@@ -84,6 +88,8 @@ function statusToJson(status: AccountStatus) {
     lastRun: lastRun === null ? null : runToJson(lastRun),
     lastSuccessAt: status.lastSuccessAt,
     consecutiveFailures: status.consecutiveFailures,
+    replica: status.replica,
+    waitsForCommit: status.waitsForCommit,
     nextRun: status.nextRun,
   } as const satisfies AccountStatus & { schemaVersion: 1 };
 }
@@ -161,6 +167,13 @@ function notesOf(status: AccountStatus, nowMs: number): Line[] {
   if (issue !== undefined) {
     notes.push([`${issue}${issues.length > 1 ? ` (and ${count(issues.length - 1, 'more issue')})` : ''}`]);
   }
+  if (status.waitsForCommit !== null)
+    notes.push([
+      'does not run: no live replica has commit ',
+      code(shortCommit(status.waitsForCommit)),
+      '; check it out on a replica, or undo it with a new commit',
+    ]);
+  if (status.replica !== null) notes.push([`runs on ${status.replica.host}, process ${status.replica.pid}`]);
   // The issues are the error of a run that failed because of them.
   const error =
     issue !== undefined && lastRun?.errorCode === 'config_invalid' ? null : (lastRun?.error ?? null);

@@ -9,6 +9,7 @@ import {
   type QueuedNotice,
 } from '../core/outbox.ts';
 import type { Database, NoticeStatesTable, NoticesTable } from './tables.ts';
+import { engineOf } from './engine.ts';
 import { jsonList } from './json-rows.ts';
 import { immediately } from './transactions.ts';
 import { toIso, toMs } from './times.ts';
@@ -29,8 +30,10 @@ export function createOutbox(db: Database): Outbox {
       });
     },
 
-    claim(target, claimant, limit, nowMs) {
+    claim(target, claimant, limit, ownMs) {
       return immediately(db, `target ${target}`, async (connection) => {
+        // By its own clock, a replica whose clock is ahead would send again what another one is sending.
+        const nowMs = await engineOf(db).clockMs(connection, ownMs);
         const heads = await openHeads(connection, target);
         const due = heads.filter((head) => dueAtMs(head) <= nowMs).slice(0, limit);
         const claimed = new Set(due.map(({ seq }) => seq));

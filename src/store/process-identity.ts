@@ -11,6 +11,11 @@ export const HOST = [
   readOr('', () => readlinkSync('/proc/self/ns/pid')),
 ].join('|');
 
+/** The name of the machine in the identity of its host. */
+export function machineOf(host: string): string {
+  return host.split('|')[0] ?? '';
+}
+
 /** Whether a process is certainly dead. For a process of another host or namespace this is unknown, so the result is false. */
 export function isDead(holder: { readonly host: string | null; readonly pid: number | null }): boolean {
   if (holder.host === null || holder.pid === null) return false;

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { IdentityClaim } from '../core/ports.ts';
 import { claimantOf } from './claims.ts';
 import type { Database } from './tables.ts';
-import { brokenRuns, interruptRuns } from './locks.ts';
+import { brokenRuns, interruptRuns, requireOwnRun } from './locks.ts';
 
 /** The columns of `accounts` that the new name takes from the former one. A pause of either stays. */
 export const MOVED_COLUMNS = [
@@ -35,6 +35,7 @@ export async function adoptRenamedAccount(
   connection: Database,
   claim: IdentityClaim,
 ): Promise<string | null> {
+  await requireOwnRun(connection, claim.runId);
   const former = await formerNameOf(connection, claim);
   if (former !== null) await moveJournal(connection, former, claim.account);
   return former;

@@ -11,6 +11,7 @@ import { durably, immediately } from './transactions.ts';
 import { HOST } from './process-identity.ts';
 import { brokenRuns, interruptRuns, isOwnRun, requireOwnRun } from './locks.ts';
 import { inRanges } from './small-transactions.ts';
+import { hasScheduledRun, requirePermit } from './run-permits.ts';
 import { recountRun, remainingColumns } from './run-totals.ts';
 import { toIso } from './times.ts';
 
@@ -27,14 +28,18 @@ export function runsJournal(
   | 'interruptBrokenRuns'
 > {
   return {
-    async beginRun(run) {
-      await endBrokenRuns(db, run);
-      await immediately(db, run.account, (connection) => insertRun(connection, run, { status: 'running' }));
-    },
-
-    async recordFailedRun(run, { code, message }) {
+    async beginRun(run, fence) {
       await endBrokenRuns(db, run);
       await immediately(db, run.account, async (connection) => {
+        if (fence !== undefined) await requirePermit(connection, run.account, fence);
+        await insertRun(connection, run, { status: 'running' });
+      });
+    },
+
+    async recordFailedRun(run, { code, message }, fence) {
+      await endBrokenRuns(db, run);
+      await immediately(db, run.account, async (connection) => {
+        if (fence !== undefined) await requirePermit(connection, run.account, fence);
         const finished_at = toIso(run.startedAtMs);
         await insertRun(connection, run, { status: 'failed', finished_at, error_code: code, error: message });
         await connection
@@ -55,19 +60,7 @@ export function runsJournal(
       });
     },
 
-    async hasScheduledRun(account, fromMs, toMs) {
-      // In the order in which the runs began, which does not change when the clock is set back.
-      const { rows } = await sql`
-        select 1 from runs as made
-        where account = ${account} and started_at >= ${toIso(fromMs)} and started_at <= ${toIso(toMs)}
-          and trigger in ('schedule', 'catch_up')
-          and not exists (
-            select 1 from runs as later
-            where later.rowid > made.rowid and later.account || '' = made.account
-              and later.trigger in ('schedule', 'catch_up'))
-        limit 1`.execute(db);
-      return rows.length > 0;
-    },
+    hasScheduledRun: (account, fromMs, toMs) => hasScheduledRun(db, account, fromMs, toMs),
 
     async interruptBrokenRuns(nowMs) {
       const running = await db

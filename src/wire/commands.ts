@@ -80,6 +80,7 @@ export function createEnvironment(version: string): Environment {
         operator: store.operator,
         memory,
         replicas: async () => (await store.turns?.replicas(null)) ?? [],
+        turnStates: async (accounts) => (await store.turns?.states(accounts)) ?? new Map(),
         close: () => store.close(),
       };
     },

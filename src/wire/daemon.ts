@@ -15,7 +15,6 @@ import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
 import { LARGE_FROM } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
-import { type GitSource, NO_GIT_SOURCE, openGitSource } from '../daemon/git-source.ts';
 import { openHttp } from '../daemon/http/listen.ts';
 import { configuredSessionKey, storedSessionKey } from '../daemon/http/session-key.ts';
 import { type HttpToken, readTokens } from '../daemon/http/tokens.ts';
@@ -24,18 +23,19 @@ import { createMetrics, type Metrics } from '../daemon/metrics.ts';
 import { createNotifier } from '../daemon/notify/notifier.ts';
 import { openLog } from '../daemon/open-log.ts';
 import { listenForSignals, type ProcessSignals } from '../daemon/process-signals.ts';
-import { pruneStore, repeat, storeProblems } from '../daemon/maintenance.ts';
+import { pruneStore, repeat } from '../daemon/maintenance.ts';
+import { createReadiness } from '../daemon/readiness.ts';
 import { startStoreCheck } from '../daemon/store-check.ts';
+import { createStoreHealth, type StoreHealth } from '../daemon/store-health.ts';
 import { createSystemd } from '../daemon/systemd.ts';
-import { createWatch } from '../daemon/watch.ts';
-import { checkoutRoot } from '../git/checkout-folder.ts';
-import { openCheckout } from '../git/checkout.ts';
 import { createCommitReader } from '../git/commit-cache.ts';
+import { systemClock } from '../platform/clock.ts';
 import { realPathOf } from '../platform/regular-file.ts';
 import type { RequestObserver } from '../core/progress.ts';
 import { createLargeRuns } from '../workers/large-runs.ts';
 import { readPostedFiles } from '../workers/posted-files.ts';
 import { createStoredRuns } from '../workers/stored-runs.ts';
+import { openSource, type Source, watchFiles } from './daemon-source.ts';
 import { replicaTurns } from './replica-turns.ts';
 import type { OpenSession } from './session.ts';
 import { openSession } from './session.ts';
@@ -47,6 +47,9 @@ const PRUNE_MS = 3_600_000;
 const QUICK_CHECK_MS = 2000;
 /** Runs start after this time although the check has not ended. */
 const MAX_CHECK_MS = 30_000;
+/** Each check of a file writes a page of it. A database is lost more often. */
+const FILE_CHECK_MS = 60_000;
+const DATABASE_CHECK_MS = 2000;
 /** How long the end waits for the reader of the log. */
 const FLUSH_MS = 2000;
 
@@ -116,16 +119,31 @@ async function run(own: Process): Promise<void> {
   const { daemon, showPage } = openDaemon(own, source, registry, session);
   const check = startStoreCheck((signal) => session.verifyStore(signal), signals.stop, log);
   const isChecked = await check.endsWithin(QUICK_CHECK_MS);
+  const health = openHealth(own, session);
+  const readiness = createReadiness({
+    problems: () => daemon.problems(),
+    store: health,
+    signals,
+    clock: systemClock,
+    shutdownGraceMs: () => registry.service().daemon.shutdownGraceMs,
+  });
   const http = await openHttp(source.service, {
     tokens,
+    endedSessions: session.endedSessions,
     sessionKey: own.sessionKey ?? (await storedSessionKey(session.settings, log)),
     daemon: daemon.api,
     showPage,
     metrics,
     log,
-    notReady: async () => [...daemon.problems(), ...(await storeProblems(session.checkStore()))],
+    notReady: () => readiness.probe(),
+    outage: () => health.outage(),
   });
-  closers.push(() => http.close());
+  // The last function is called first: the port stays open until the runs have ended and the probes have noticed.
+  closers.push(
+    () => http.close(),
+    () => readiness.drained(),
+    () => daemon.stop(),
+  );
   const writing = tokens.some(({ role }) => role === 'operate');
   log.info({ event: 'listening', url: http.url, writing }, 'rolecall listens');
 
@@ -156,28 +174,6 @@ async function run(own: Process): Promise<void> {
   signals.limitStop(registry.service().daemon.shutdownGraceMs, log);
 }
 
-/** Where the configuration comes from. */
-interface Source {
-  readonly configuration: ConfigurationSource;
-  /** The settings that the daemon starts with. */
-  readonly service: ServiceSettings;
-  readonly git: GitSource;
-}
-
-/** The files beside --config or, with `source.git`, the daemon's own checkout. */
-async function openSource({ configFile, service, files, log, metrics, closers }: Process): Promise<Source> {
-  const settings = service.source?.git;
-  if (settings === undefined) return { configuration: files, service, git: NO_GIT_SOURCE };
-  const { credentials, intervalMs } = settings;
-  const checkout = await openCheckout(settings, checkoutRoot(service), async () =>
-    credentials === undefined ? undefined : await resolveSecret(credentials, 'git credentials'),
-  );
-  const configuration = createConfigurationSource(configFile, createCommitReader(), { checkout });
-  const git = await openGitSource({ checkout, intervalMs, log, metrics });
-  closers.push(() => git.close());
-  return { configuration, service: (await configuration.read()).service ?? service, git };
-}
-
 async function openDaemonSession(
   { version, ignoreRetryAfter, metrics, closers }: Process,
   { configuration, service }: Source,
@@ -192,6 +188,19 @@ async function openDaemonSession(
   });
   closers.push(() => session.close());
   return session;
+}
+
+function openHealth({ log, metrics, closers }: Process, session: OpenSession): StoreHealth {
+  const health = createStoreHealth({
+    check: () => session.checkStore(),
+    everyMs: session.turns === null ? FILE_CHECK_MS : DATABASE_CHECK_MS,
+    clock: systemClock,
+    log,
+    onChange: (isAvailable) => metrics.storeAvailable(isAvailable),
+  });
+  health.start();
+  closers.push(() => health.stop());
+  return health;
 }
 
 function observerOf(metrics: Metrics): (account: string) => RequestObserver {
@@ -272,15 +281,4 @@ function openDaemon(
   });
   closers.push(() => daemon.stop());
   return { daemon, showPage: storedRuns.showPage };
-}
-
-/** Reloads the configuration when its files or its repository change. */
-function watchFiles({ configFile, log, closers }: Process, { git }: Source, registry: AccountRegistry): void {
-  const watch = createWatch(() => void registry.reload(), log);
-  const follow = (): void =>
-    watch.follow([path.resolve(configFile), ...registry.accounts().map(({ file }) => file)]);
-  follow();
-  registry.onChange(follow);
-  git.onUpdate(() => void registry.reload());
-  closers.push(() => watch.close());
 }

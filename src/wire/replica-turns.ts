@@ -4,7 +4,8 @@ import type { ServiceSettings } from '../core/settings.ts';
 import type { TurnStore } from '../core/turn-store.ts';
 import type { AccountRegistry } from '../daemon/account-registry.ts';
 import type { DaemonOptions } from '../daemon/daemon.ts';
-import { createReplicaTurns, type ReplicaConfiguration } from '../daemon/replicas/replica-turns.ts';
+import { createReplicaTurns } from '../daemon/replicas/replica-turns.ts';
+import type { ReplicaConfiguration } from '../daemon/replicas/stored-configuration.ts';
 import { uuidv7 } from '../platform/ids.ts';
 import type { OpenSession } from './session.ts';
 

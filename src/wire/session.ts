@@ -9,6 +9,7 @@ import type {
   Session,
 } from '../cli/environment.ts';
 import { StoreError } from '../core/errors.ts';
+import type { EndedSessions } from '../core/ended-sessions.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { AccountState } from '../core/ports.ts';
 import type { StoredSettings } from '../core/stored-settings.ts';
@@ -36,6 +37,7 @@ export interface SessionOptions extends CommandConnection {
 export interface OpenSession extends Session {
   readonly outbox: Outbox;
   readonly settings: StoredSettings;
+  readonly endedSessions: EndedSessions;
   readonly atHost: Connections['atHost'];
   readonly shareHosts: Connections['shareHosts'];
   /** null when the schedules are those of one process. */
@@ -79,6 +81,7 @@ export async function openSession(
     commit,
     outbox: store.outbox,
     settings: store.settings,
+    endedSessions: store.endedSessions,
     atHost: (baseUrl, call) => connections.atHost(baseUrl, call),
     shareHosts: (processes) => connections.shareHosts(processes),
     turns: store.turns,

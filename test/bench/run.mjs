@@ -1,64 +1,41 @@
-// The cost of rolecall: complete processes of the built program, compared with a bare undici loop with the same
-// requests. Run `npm run build` first. It measures and never fails on a number. `npm run bench -- 9` makes nine runs of
-// each.
-import { spawn } from 'node:child_process';
+// The cost of rolecall: complete processes of the built program, beside bare loops that send the same requests in the same
+// rounds. Run `npm run build` first. It measures and never fails on a number. README.md describes the options.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { BARE, inTurn, measure, PROGRAM, startSandbox, summary } from './processes.mjs';
 
-const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const PROGRAM = here('../../dist/main.js');
-const BARE = here('bare.mjs');
-const RUNS = Number(process.argv[2] ?? 5);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'string' }, only: { type: 'string' } },
+});
+const ROUNDS = Number(positionals[0] ?? 5);
 const LATENCY_MS = 20;
 const folder = mkdtempSync(join(tmpdir(), 'rolecall-bench-'));
 
-// ── processes ──────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── the jobs ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Runs node to its end, and resolves with its duration in milliseconds. */
-function time(args, env = {}) {
-  return new Promise((resolve, reject) => {
-    const startedAt = performance.now();
-    const child = spawn(process.execPath, args, {
-      env: { ...process.env, ...env },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let errors = '';
-    child.stderr.setEncoding('utf8').on('data', (text) => (errors += text));
-    child.on('error', reject);
-    child.on('close', (status) => {
-      const tookMs = performance.now() - startedAt;
-      if (status === 0) resolve(tookMs);
-      else reject(new Error(`node ${args.join(' ')} ended with ${status}: ${errors}`));
-    });
-  });
+const numbered = (what, count) => Array.from({ length: count }, (_, index) => `${what} ${index}`);
+
+/** Real names and numbered ones, `count` in total; some people have some of them. */
+function account(count) {
+  const onet = fileURLToPath(new URL('../../config/demo/onet-names.json', import.meta.url));
+  const names = JSON.parse(readFileSync(onet, 'utf8'));
+  const roles = names.roles.slice(0, count / 10);
+  const all = [...names.skills, ...numbered('Extra skill', count)].slice(0, count - roles.length);
+  const resources = Array.from({ length: count / 20 }, (_, index) => ({
+    role: roles[index % roles.length],
+    skills: all.slice(index * 10, index * 10 + 8),
+  }));
+  return { name: 'planned', token: 'token-planned', skills: all, roles, resources };
 }
-
-/** The sandbox in its own process; resolves when it listens. */
-function startSandbox(accounts, latencyMs) {
-  const seed = join(folder, 'seed.json');
-  writeFileSync(seed, JSON.stringify({ accounts, settings: { latencyMs } }));
-  const child = spawn(process.execPath, [PROGRAM, 'sandbox', '--port', '0', '--seed', seed], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  process.once('exit', () => child.kill('SIGKILL'));
-  return new Promise((resolve, reject) => {
-    let output = '';
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      output += text;
-      const url = /listens at (\S+)/.exec(output)?.[1];
-      if (url !== undefined) resolve({ url, stop: () => child.kill('SIGKILL') });
-    });
-    child.on('exit', (status) => reject(new Error(`the sandbox ended with ${status}`)));
-  });
-}
-
-// ── what is measured ───────────────────────────────────────────────────────────────────────────────────────────────
 
 /** A configuration of one account. Only concurrency limits its speed. Returns the arguments for it. */
 function configure(name, url, lists) {
   const root = join(folder, name);
+  rmSync(root, { recursive: true, force: true });
   mkdirSync(join(root, 'accounts'), { recursive: true });
   const policy =
     '{ maxDeletes: 100000, maxDeletesPerDay: 100000, maxDeletePercent: 100, allowNoPeople: true }';
@@ -74,125 +51,102 @@ function configure(name, url, lists) {
   return ['--config', join(root, 'rolecall.yaml')];
 }
 
-/**
- * Runs both in turn, so that a slow moment of the machine affects both; the first pair is a warm-up and is not counted.
- */
-async function compare(ours, bare) {
-  const pairs = [];
-  for (let run = 0; run <= RUNS; run += 1) pairs.push({ ours: await ours(run), bare: await bare(run) });
-  const counted = pairs.slice(1);
-  return {
-    ours: median(counted.map((pair) => pair.ours)),
-    bare: median(counted.map((pair) => pair.bare)),
-    ratio: median(counted.map((pair) => pair.ours / pair.bare)),
-    extra: median(counted.map((pair) => pair.ours - pair.bare)),
-    spread: counted.map((pair) => pair.bare),
-  };
-}
+const rolecall = (token, config, ...args) =>
+  measure(folder, [PROGRAM, ...config, ...args], { BENCH_TOKEN: token });
+const bareLoop = (client, url, token, ...job) => measure(folder, [BARE, client, url, token, ...job]);
 
-function median(values) {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle) - 1]) / 2;
-}
-
-const numbered = (what, count) => Array.from({ length: count }, (_, index) => `${what} ${index}`);
-const tokenOf = (account) => ({ BENCH_TOKEN: `token-${account}` });
-const rolecall = (account, config, ...args) => time([PROGRAM, ...config, ...args], tokenOf(account));
-
-/** Real names and numbered ones, ten thousand in total; some people have some of them. */
-function bigAccount() {
-  const { skills, roles } = JSON.parse(readFileSync(here('../../config/demo/onet-names.json'), 'utf8'));
-  const all = [...skills, ...numbered('Extra skill', 10_000 - skills.length - roles.length)];
-  const resources = Array.from({ length: 500 }, (_, index) => ({
-    role: roles[index],
-    skills: all.slice(index * 10, index * 10 + 8),
-  }));
-  return { name: 'big', token: 'token-big', skills: all, roles, resources };
-}
-
-async function measurePlans() {
-  const big = bigAccount();
-  const sandbox = await startSandbox([big], LATENCY_MS);
-  const lists = { skills: big.skills, roles: big.roles };
-  const bare = () => time([BARE, sandbox.url, big.token, 'plan']);
-  const config = configure('big', sandbox.url, lists);
-  const again = await compare(() => rolecall('big', config, 'plan'), bare);
-  const first = await compare((run) => {
-    const fresh = join(folder, `fresh-${run}`);
-    mkdirSync(fresh);
-    const text = readFileSync(config[1], 'utf8').replace('store: data', `store: ${fresh}`);
-    writeFileSync(join(folder, 'big/first.yaml'), text);
-    return rolecall('big', ['--config', join(folder, 'big/first.yaml')], 'plan');
-  }, bare);
-  const peakFile = join(folder, 'peak');
-  const peaks = [];
-  for (let run = 0; run < RUNS; run += 1) {
-    await time(['--import', here('peak.mjs'), PROGRAM, ...config, 'plan'], {
-      ...tokenOf('big'),
-      PEAK_FILE: peakFile,
-    });
-    peaks.push(Number(readFileSync(peakFile, 'utf8')) / 1e6);
-  }
+async function measurePlan(count) {
+  const planned = account(count);
+  const sandbox = await startSandbox(folder, [planned], LATENCY_MS);
+  const config = configure('planned', sandbox.url, { skills: planned.skills, roles: planned.roles });
+  const measures = await inTurn(ROUNDS, {
+    rolecall: () => rolecall(planned.token, config, 'plan'),
+    http: () => bareLoop('http', sandbox.url, planned.token, 'plan'),
+    undici: () => bareLoop('undici', sandbox.url, planned.token, 'plan'),
+  });
   sandbox.stop();
-  return { again, first, peak: median(peaks) };
+  return { measures };
 }
 
-/** A thousand writes; each run of each side has its own account. */
-async function measureWrites(job) {
-  const seeded = job === 'delete' ? [...numbered('Kept', 10), ...numbered('Gone', 1000)] : [];
-  const accounts = numbered('n', RUNS + 1).flatMap((_, run) =>
-    ['ours', 'bare'].map((side) => ({ name: `${side}${run}`, token: `token-${side}${run}`, skills: seeded })),
+/** Many writes; each round of each side has its own account. */
+async function measureWrites(job, count) {
+  const seeded = job === 'delete' ? [...numbered('Kept', 10), ...numbered('Gone', count)] : [];
+  const sides = ['rolecall', 'http', 'undici'];
+  const accounts = numbered('n', ROUNDS + 1).flatMap((_, round) =>
+    sides.map((side) => ({ name: `${side}${round}`, token: `token-${side}${round}`, skills: seeded })),
   );
-  const sandbox = await startSandbox(accounts, LATENCY_MS);
-  const skills = job === 'delete' ? numbered('Kept', 10) : numbered('Made', 1000);
-  const result = await compare(
-    (run) => {
-      const name = `ours${run}`;
-      rmSync(join(folder, name), { recursive: true, force: true });
-      return rolecall(
-        name,
-        configure(name, sandbox.url, { skills }),
-        'apply',
-        '--yes',
-        '--accept-no-history',
-      );
+  const sandbox = await startSandbox(folder, accounts, LATENCY_MS);
+  const skills = job === 'delete' ? numbered('Kept', 10) : numbered('Made', count);
+  const apply = ['apply', '--yes', '--accept-no-history'];
+  const measures = await inTurn(ROUNDS, {
+    rolecall: (round) => {
+      const name = `rolecall${round}`;
+      return rolecall(`token-${name}`, configure(name, sandbox.url, { skills }), ...apply);
     },
-    (run) => time([BARE, sandbox.url, `token-bare${run}`, job, '1000']),
-  );
-  result.requests = await requestsOf(sandbox, RUNS);
-  sandbox.stop();
-  return result;
-}
-
-/** How many requests each side sent in one run: the comparison is fair if the numbers are equal. */
-async function requestsOf(sandbox, run) {
+    http: (round) => bareLoop('http', sandbox.url, `token-http${round}`, job, String(count)),
+    undici: (round) => bareLoop('undici', sandbox.url, `token-undici${round}`, job, String(count)),
+  });
   const log = await (await fetch(`${sandbox.url}/_sandbox/requests`)).json();
-  return ['ours', 'bare']
-    .map((side) => log.filter(({ account }) => account === `${side}${run}`).length)
-    .join(' / ');
+  const requests = Object.fromEntries(
+    sides.map((side) => [side, log.filter((request) => request.account === `${side}${ROUNDS}`).length]),
+  );
+  sandbox.stop();
+  return { measures, requests };
 }
 
-async function measureStarts() {
+async function measureStart(args) {
   const skills = numbered('Skill', 10);
-  const sandbox = await startSandbox([{ name: 'small', token: 'token-small', skills }], 0);
-  const config = configure('small', sandbox.url, { skills });
-  const bareNode = () => time(['-e', '0']);
-  const help = await compare(() => time([PROGRAM, '--help']), bareNode);
-  const plan = await compare(() => rolecall('small', config, 'plan'), bareNode);
+  const sandbox = await startSandbox(folder, [{ name: 'small', token: 'token-small', skills }], 0);
+  const config = args.includes('--help') ? [] : configure('small', sandbox.url, { skills });
+  const measures = await inTurn(ROUNDS, {
+    rolecall: () => rolecall('token-small', config, ...args),
+    node: () => measure(folder, ['-e', '0']),
+  });
   sandbox.stop();
-  return { help, plan };
+  return { measures };
 }
+
+const JOBS = {
+  help: ['rolecall --help, beside node -e 0', () => measureStart(['--help'])],
+  'plan-10': ['plan of 10 entries, beside node -e 0', () => measureStart(['plan'])],
+  'plan-1000': ['plan of 1,000 unchanged entries', () => measurePlan(1000)],
+  'plan-10000': ['plan of 10,000 unchanged entries', () => measurePlan(10_000)],
+  'create-1000': ['1,000 creates', () => measureWrites('create', 1000)],
+  'delete-1000': ['1,000 deletes', () => measureWrites('delete', 1000)],
+  'create-10000': ['10,000 creates', () => measureWrites('create', 10_000)],
+};
 
 // ── the table ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-const ms = (value) => `${Math.round(value)} ms`;
+/** The medians and ranges of each side. Ratios are of one round each: to the loop of node:http, or to bare Node.js. */
+function summarise({ measures, requests }) {
+  const yardstick = measures.http ?? measures.node;
+  const sides = Object.entries(measures).map(([side, rounds]) => [
+    side,
+    {
+      ms: summary(rounds.map(({ ms }) => ms)),
+      cpuMs: summary(rounds.map(({ cpuMs }) => cpuMs)),
+      peakMb: summary(rounds.map(({ peakMb }) => peakMb)),
+      ratio: summary(rounds.map(({ ms }, round) => ms / yardstick[round].ms)),
+      ...(requests === undefined ? {} : { requests: requests[side] }),
+    },
+  ]);
+  return Object.fromEntries(sides);
+}
 
-/** Each row: job, rolecall, bare, the compared figure, the goal, whether it was met. */
-function row(what, { ours, bare, spread }, figure, aim, met) {
-  // A bare loop that sometimes takes longer shows a busy machine, on which no figure is reliable.
-  const range = `${Math.round(Math.min(...spread))}–${Math.round(Math.max(...spread))}`;
-  return [what, ms(ours), ms(bare), range, figure, aim, met === null ? '' : met ? 'yes' : 'NO'];
+const range = ({ median, min, max }, digits) =>
+  `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)})`;
+
+function rowsOf(title, sides) {
+  return Object.entries(sides).map(([side, { ms, ratio, cpuMs, peakMb, requests = '' }], index) => [
+    index === 0 ? title : '',
+    side,
+    range(ms, 0),
+    range(ratio, 2),
+    range(cpuMs, 0),
+    range(peakMb, 0),
+    String(requests),
+  ]);
 }
 
 function print(rows) {
@@ -207,31 +161,32 @@ function print(rows) {
 }
 
 try {
+  const only = values.only?.split(',') ?? Object.keys(JOBS);
+  const unknown = only.filter((name) => !Object.hasOwn(JOBS, name));
+  if (unknown.length > 0)
+    throw new Error(`unknown: ${unknown.join(', ')}; the jobs are ${Object.keys(JOBS).join(', ')}`);
+  const machine = {
+    node: process.version,
+    processors: cpus().length,
+    model: cpus()[0]?.model ?? 'unknown',
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+  };
   console.log(
-    `Node ${process.version}, ${cpus().length} processors, medians of ${RUNS} runs after a warm-up,`,
+    `Node.js ${machine.node}, ${machine.processors} processors (${machine.model}), ${machine.memoryGb} GB; medians (ranges) of ${ROUNDS} rounds after a warm-up; complete processes; the sandbox answers after ${LATENCY_MS} ms (0 ms beside node -e 0).\n`,
   );
-  console.log(
-    `complete processes; a sandbox in its own process that answers after ${LATENCY_MS} ms (0 ms for the starts).\n`,
-  );
-  const { help, plan } = await measureStarts();
-  const { again, first, peak } = await measurePlans();
-  const creates = await measureWrites('create');
-  const deletes = await measureWrites('delete');
-  const times = ({ ratio }) => `${ratio.toFixed(2)}x`;
-  const over = ({ extra }) => `+${ms(extra)}`;
-  print([
-    ['job', 'rolecall', 'bare', 'bare min–max', 'figure', 'aim', 'met'],
-    row('1,000 creates', creates, times(creates), '≤ 1.15x', creates.ratio <= 1.15),
-    row('1,000 deletes', deletes, times(deletes), '≤ 1.15x', deletes.ratio <= 1.15),
-    row('plan of 10,000 unchanged', again, over(again), '≤ +350 ms', again.extra <= 350),
-    row('  the same, an empty store', first, over(first), '≤ +350 ms', first.extra <= 350),
-    ['  its peak memory', '', '', '', `${peak.toFixed(0)} MB`, '< 140 MB', peak < 140 ? 'yes' : 'NO'],
-    row('--help, beside node -e 0', help, over(help), '≤ +25 ms', help.extra <= 25),
-    row('plan of 10, beside node -e 0', plan, over(plan), '', null),
-  ]);
-  console.log(
-    `\nRequests of one run, rolecall / bare: creates ${creates.requests}, deletes ${deletes.requests}.`,
-  );
+  const jobs = {};
+  const rows = [['job', 'side', 'ms', 'ratio', 'CPU ms', 'peak MB', 'requests']];
+  for (const name of only) {
+    const [title, run] = JOBS[name];
+    jobs[name] = summarise(await run());
+    rows.push(...rowsOf(title, jobs[name]));
+  }
+  print(rows);
+  if (values.json !== undefined)
+    writeFileSync(
+      values.json,
+      `${JSON.stringify({ machine, rounds: ROUNDS, latencyMs: LATENCY_MS, jobs }, null, 2)}\n`,
+    );
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

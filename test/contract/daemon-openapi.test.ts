@@ -68,9 +68,11 @@ describe('the OpenAPI document of the daemon', () => {
     const app = buildApp({
       tokens: [{ name: 'http', role: 'operate', token: new Secret('x') }],
       sessionKey: new Secret('x'),
+      endedSessions: { end: never, hasEnded: never },
       trustedProxies: [],
       // The routes are only counted; none of these functions is called.
       daemon: {
+        isStopping: () => false,
         overview: never,
         accountNames: () => [],
         accounts: never,
@@ -98,6 +100,7 @@ describe('the OpenAPI document of the daemon', () => {
         connectionDropped: () => undefined,
       },
       notReady: never,
+      outage: () => new AbortController().signal,
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
       limits: DEFAULT_LIMITS,
       nowMs: () => 0,

@@ -36,7 +36,7 @@ async function largeRun(program = PROGRAM) {
 
 const NOBODY_LEAVES = new AbortController().signal;
 const visitor = { kind: 'session', name: 'http', role: 'operate' } as const;
-const seen = { place: null, nowMs: 0, visitor };
+const seen = { place: null, nowMs: 0, visitor, isStopping: false };
 
 test('a separate process returns the same outcome of a large run as this process', async () => {
   const { id, detail, runs } = await largeRun();

@@ -45,7 +45,7 @@ describe.skipIf(!hasPostgres)('a store in PostgreSQL', () => {
     const on = await scene({ store: 'postgres', file: 'skills: [Go]' });
     const refused = cluster.url.replace('user=rolecall', 'user=reader&password=s3cr3t');
     for (const [url, why] of [
-      [refused, /cannot be written by this user; check its role and its grants/u],
+      [refused, /the user lacks a right, .*check its role and its grants/u],
       [
         refused.replace('/postgres?', '/nowhere?'),
         /nowhere, schema \S+: the database does not exist; create it/u,

@@ -2,7 +2,14 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Daemon, EVERY_SECOND, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import {
+  type Daemon,
+  EVERY_SECOND,
+  HTTP_TOKEN,
+  ONCE_A_YEAR,
+  startDaemon,
+  WITH_TOKEN,
+} from '../support/daemon.ts';
 import { commitAll, git } from '../support/git.ts';
 import { hasPostgres } from '../support/postgres.ts';
 import { scene, type Scene } from '../support/scene.ts';
@@ -16,7 +23,7 @@ interface ReplicaJson {
   readonly alive: boolean;
 }
 
-async function replicaScene(schedule: string): Promise<Scene> {
+async function replicaScene(schedule: string, daemon = ''): Promise<Scene> {
   const on = await scene({
     store: 'postgres',
     file: 'mode: apply\nskills: [Go]',
@@ -25,7 +32,7 @@ async function replicaScene(schedule: string): Promise<Scene> {
   });
   on.serve(
     {},
-    `${WITH_TOKEN}\ndaemon: { lease: ${LEASE_MS}ms, maxRuns: 4 }\ndefaults: { mode: apply, schedule: ${schedule}, jitter: 0s }`,
+    `${WITH_TOKEN}\ndaemon: { lease: ${LEASE_MS}ms, maxRuns: 4${daemon} }\ndefaults: { mode: apply, schedule: ${schedule}, jitter: 0s }`,
   );
   for (const name of ACCOUNTS) on.configure('skills: [Go]', name);
   return on;
@@ -100,7 +107,21 @@ describe.skipIf(!hasPostgres)('several replicas', () => {
     expect(changed.map((name) => behind.runsEnded(name))).toEqual(before);
     expect(newer.runsEnded('delta')).toBe(0);
     expect((await behind.api('accounts/delta/sync', {})).status).toBe(404);
-    for (const daemon of [behind, newer]) await daemon.stop();
+
+    await newer.stop();
+    const sha = git(on.folder, ['rev-parse', 'HEAD']).trim();
+    const waits = async () => (await behind.api('accounts/beta')).body['waitsForCommit'];
+    await until('the remaining one reports which commit is missing', async () => (await waits()) === sha);
+    const { stdout } = await on.run(['status', 'beta', '--format', 'json']);
+    expect(JSON.parse(stdout)).toMatchObject([{ account: 'beta', waitsForCommit: sha }]);
+    expect((await on.run(['status', 'beta'])).stdout).toContain(
+      `no live replica has commit ${sha.slice(0, 12)}`,
+    );
+    for (const path of ['/', '/accounts/beta']) {
+      const page = await fetch(behind.url + path, { headers: { authorization: `Bearer ${HTTP_TOKEN}` } });
+      expect(await page.text()).toMatch(/no (live )?replica has (the )?commit/);
+    }
+    await behind.stop();
   });
 
   test('run a synced account once, whichever of them receives the request', async () => {
@@ -121,4 +142,55 @@ describe.skipIf(!hasPostgres)('several replicas', () => {
     for (const daemon of daemons) await daemon.stop();
     expect(manual()).toBe(2);
   });
+
+  test(
+    'can be restarted one after the other without a failed request or a new sign-in',
+    { timeout: 90_000 },
+    async () => {
+      const on = await replicaScene(ONCE_A_YEAR, ', shutdownGrace: 2s');
+      const first = await startDaemon(on);
+      const { url } = first;
+      const replaced = [first, await startDaemon(on)];
+      const daemons = [...replaced];
+      const signedIn = await fetch(`${url}/sign-in`, {
+        method: 'POST',
+        headers: { origin: url },
+        body: new URLSearchParams({ token: HTTP_TOKEN, next: '/' }),
+        redirect: 'manual',
+      });
+      const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+      const statusAt = async (daemon: Daemon) =>
+        (await fetch(`${daemon.url}/api/v1/accounts`, { headers: { cookie } })).status;
+
+      const answers: unknown[] = [];
+      let isOver = false;
+      // As a load balancer: a replica is used until a probe of it fails.
+      const client = async (): Promise<void> => {
+        while (!isOver) {
+          for (const daemon of daemons)
+            if ((await daemon.get('/readyz').catch(() => null))?.status === 200)
+              answers.push(await statusAt(daemon).catch((error: unknown) => error));
+        }
+      };
+      const clients = Promise.all([client(), client()]);
+      await until('both answer', () => answers.length > 10);
+      for (const old of replaced) {
+        await old.stop();
+        daemons.splice(daemons.indexOf(old), 1);
+        const next = await startDaemon(on);
+        daemons.push(next);
+        await until('the new one is ready', async () => (await next.get('/readyz')).status === 200);
+      }
+      isOver = true;
+      await clients;
+      expect(answers.filter((answer) => answer !== 200)).toEqual([]);
+
+      const [here, there] = daemons;
+      if (here === undefined || there === undefined) throw new Error('there are two');
+      const out = { method: 'POST', headers: { cookie, origin: here.url }, redirect: 'manual' } as const;
+      expect((await fetch(`${here.url}/sign-out`, out)).status).toBe(303);
+      expect([await statusAt(here), await statusAt(there)]).toEqual([401, 401]);
+      for (const daemon of daemons) await daemon.stop();
+    },
+  );
 });

@@ -195,3 +195,26 @@ test('SIGTERM during a run ends it cleanly: requests in flight finish and the re
     await sandbox.close();
   }
 });
+
+test('a daemon that stops is not ready at once and answers until its runs have ended and probes have noticed', async () => {
+  const { sandbox, account, serve } = await setUp('daemon: { shutdownGrace: 2s }');
+  try {
+    account('beta', 'skills: [Go]');
+    const daemon = await serve();
+    await until('it is ready', async () => (await daemon.get('/readyz')).status === 200);
+    sandbox.setSettings({ latencyMs: 500 });
+    const before = daemon.runsEnded('beta');
+    await until('a run works', () => sandbox.requests().some(({ status }) => status === null));
+    daemon.process.kill('SIGTERM');
+    await until('it stops', () => daemon.events('stopping').length > 0);
+    expect(await daemon.get('/readyz')).toEqual({ status: 503, text: 'the daemon is stopping\n' });
+    const page = await fetch(`${daemon.url}/`, { headers: { accept: 'text/html' } });
+    expect([page.status, page.headers.get('connection')]).toEqual([200, 'close']);
+    expect(await page.text()).toContain('This rolecall process is stopping.');
+    await until('the run has ended', () => daemon.runsEnded('beta') > before);
+    expect((await daemon.get('/api/v1/accounts')).status).toBe(200);
+    expect((await daemon.ended).status).toBe(0);
+  } finally {
+    await sandbox.close();
+  }
+});

@@ -3,6 +3,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { type Fault, type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Daemon, EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { countBy, sumBy } from '../support/grouping.ts';
 import { NOTIFY, type Notice, type Receiver, startReceiver } from '../support/receiver.ts';
 import { pick, randomNumbers } from '../support/random.ts';
 import { makeWorkspace, type Result, until, type Workspace } from '../support/workspace.ts';
@@ -318,20 +319,6 @@ test(
 function isEffective({ effect, fault }: LoggedWrite): boolean {
   // A delayed effect comes after the log entry.
   return effect || fault === 'delay-effect';
-}
-
-function sumBy<T>(
-  items: readonly T[],
-  key: (item: T) => string,
-  value: (item: T) => number,
-): Map<string, number> {
-  const sums = new Map<string, number>();
-  for (const item of items) sums.set(key(item), (sums.get(key(item)) ?? 0) + value(item));
-  return sums;
-}
-
-function countBy<T>(items: readonly T[], key: (item: T) => string): Map<string, number> {
-  return sumBy(items, key, () => 1);
 }
 
 function expectNoDuplicates(scene: Scene): void {

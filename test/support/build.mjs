@@ -5,20 +5,8 @@ import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 import { checkDriver } from './driver.mjs';
+import { slim } from './slim-packages.mjs';
 import { packagesOf, thirdPartyNotices } from './third-party.mjs';
-
-/**
- * Leaves out the parts of undici that the program does not use: fetch, sockets, mocks and caches are most of its
- * loading.
- */
-const slimUndici = {
-  name: 'slim-undici',
-  resolveId: (source, importer) =>
-    importer?.endsWith('/undici/index.js') && /^\.\/lib\/(?:web|mock|interceptor|cache)\//.test(source)
-      ? '\0left-out'
-      : undefined,
-  load: (id) => (id === '\0left-out' ? 'module.exports = { CacheStorage: class {} };' : undefined),
-};
 
 /** Keeps the text of packages out of the source maps; their positions and names remain. */
 const ownSourcesOnly = {
@@ -55,11 +43,13 @@ const { output } = await build({
   platform: 'node',
   // The package's build for Node.js reads an environment variable at every token.
   resolve: { alias: { yaml: `${root}node_modules/yaml/browser/index.js` } },
-  plugins: [slimUndici, ownSourcesOnly],
+  plugins: [...slim(), ownSourcesOnly],
   output: {
     dir: 'dist',
     format: 'esm',
     chunkFileNames: '[name]-[hash].js',
+    // Every command loads most of core, whose many small files would be as many chunks.
+    codeSplitting: { groups: [{ name: 'core', test: /[\\/]src[\\/]core[\\/]/ }] },
     sourcemap: true,
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
   },

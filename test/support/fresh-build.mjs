@@ -9,7 +9,9 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const SOURCES = [
   'src',
   'package-lock.json',
-  ...['build.mjs', 'third-party.mjs', 'write-schemas.ts'].map((name) => `test/support/${name}`),
+  ...['build.mjs', 'slim-packages.mjs', 'third-party.mjs', 'write-schemas.ts'].map(
+    (name) => `test/support/${name}`,
+  ),
 ];
 
 function newestMs(item) {

@@ -16,6 +16,8 @@ export interface ProxiedRequest {
 export interface RecordingProxy {
   readonly env: Readonly<Record<string, string>>;
   readonly requests: readonly ProxiedRequest[];
+  /** Called with each request when it has arrived, before it is sent on. */
+  onRequest: ((arrived: ProxiedRequest) => void) | null;
 }
 
 /** `target` is the address of the service. The proxy ends with the test. */
@@ -25,7 +27,13 @@ export async function startProxy(target: string): Promise<RecordingProxy> {
 
   function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const { method = '', url = '/', headers } = incoming;
-    requests.push({ atMs: Date.now(), method, token: (headers.authorization ?? '').replace('Bearer ', '') });
+    const arrived = {
+      atMs: Date.now(),
+      method,
+      token: (headers.authorization ?? '').replace('Bearer ', ''),
+    };
+    requests.push(arrived);
+    proxy.onRequest?.(arrived);
     const path = url.replace(/^http:\/\/[^/]*/, '');
     const to = request({ hostname, port, method, path, headers, agent: false }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -49,5 +57,10 @@ export async function startProxy(target: string): Promise<RecordingProxy> {
     server.close();
   });
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { env: { HTTP_PROXY: address, http_proxy: address, NO_PROXY: '', no_proxy: '' }, requests };
+  const proxy: RecordingProxy = {
+    env: { HTTP_PROXY: address, http_proxy: address, NO_PROXY: '', no_proxy: '' },
+    requests,
+    onRequest: null,
+  };
+  return proxy;
 }

@@ -10,6 +10,7 @@ import {
   type SandboxSettings,
   startSandbox,
 } from '../../src/sandbox/sandbox.ts';
+import type { LoggedRequest } from '../../src/sandbox/request-log.ts';
 import { freshPostgres } from './postgres.ts';
 import { makeWorkspace, type Result, type RunOptions, until, type Workspace } from './workspace.ts';
 
@@ -29,6 +30,8 @@ export interface SceneOptions extends Pick<SeedAccount, 'skills' | 'roles' | 're
   readonly others?: readonly SeedAccount[];
   readonly settings?: Partial<SandboxSettings>;
   readonly faults?: readonly Fault[];
+  /** Is called for every request that the service has answered. */
+  readonly log?: (request: LoggedRequest) => void;
   readonly api?: Readonly<Record<string, string | number>>;
   /** Further lines of rolecall.yaml. */
   readonly service?: string;
@@ -87,6 +90,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     seed: { accounts: [{ name: 'acme', id: '42', token: TOKEN, skills, roles, resources }, ...others] },
     ...(options.settings === undefined ? {} : { settings: options.settings }),
     ...(options.faults === undefined ? {} : { faults: options.faults }),
+    ...(options.log === undefined ? {} : { log: options.log }),
   });
   onTestFinished(() => sandbox.close());
   const place = await storePlace(options.store ?? process.env['ROLECALL_TEST_ENGINE']);

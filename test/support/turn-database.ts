@@ -2,9 +2,12 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { onTestFinished } from 'vitest';
+import type { ConfigCommit } from '../../src/core/settings.ts';
 import type { TurnStore } from '../../src/core/turn-store.ts';
+import { setEngine } from '../../src/store/engine.ts';
+import { postgresEngine } from '../../src/store/postgres/postgres-engine.ts';
 import { createTurnStore } from '../../src/store/postgres/turn-store.ts';
-import { TURN_TABLES } from '../../src/store/postgres/turn-tables.ts';
+import { TURN_CLAIMS, TURN_TABLES } from '../../src/store/postgres/turn-tables.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { freshPostgres } from './postgres.ts';
 
@@ -23,17 +26,26 @@ const OTHERS = `
   insert into clock values (now());
 `;
 
-export async function turnDatabase(): Promise<TurnDatabase> {
+/** `now` is the clock of the turns; by default it stands still until the test sets it. */
+export async function turnDatabase(now = sql`(select now from clock)`): Promise<TurnDatabase> {
   const { url, schema } = await freshPostgres();
   const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${schema}` });
-  await pool.query(`create schema ${schema}; ${TURN_TABLES} ${OTHERS}`);
+  await pool.query(`create schema ${schema}; ${TURN_TABLES} ${TURN_CLAIMS} ${OTHERS}`);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  setEngine(db, postgresEngine({ schema, leaseMs: 60_000 }));
   onTestFinished(() => db.destroy());
+  const connections = { listen: async () => async () => undefined, probe: async () => undefined };
   return {
-    store: createTurnStore(db, async () => async () => undefined, sql`(select now from clock)`),
+    store: createTurnStore(db, connections, now),
     query: async <T>(statement: string) => (await sql.raw<T>(statement).execute(db)).rows,
     async setClock(epochMs) {
       await sql`update clock set now = to_timestamp(${epochMs}::float8 / 1000)`.execute(db);
     },
   };
+}
+
+/** A commit of the configuration; a number is its place in one line of history. */
+export function configCommit(sha: string, dirty = false): ConfigCommit {
+  const committedAt = `2026-01-${sha.padStart(2, '0')}T00:00:00Z`;
+  return { sha, committedAt, dirty, authoredAt: committedAt, subject: '' };
 }

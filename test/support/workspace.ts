@@ -68,6 +68,8 @@ export function makeWorkspace(token: string): Workspace {
   const environment = ({ env }: RunOptions): Record<string, string> => ({
     PATH: process.env['PATH'] ?? '',
     HOME: folder,
+    // A test's home contains only what the test is about.
+    NODE_DISABLE_COMPILE_CACHE: '1',
     [TOKEN_VARIABLE]: token,
     ...env,
   });

@@ -20,6 +20,8 @@ export function accountToJson(account: AccountView) {
     paused: pause !== null,
     pause: pause === null ? null : { since: pause.since, by: pause.by, reason: pause.reason },
     activity: account.activity,
+    replica: account.replica,
+    waitsForCommit: account.waitsForCommit,
     nextRunAt: account.nextRunAt,
     backoffUntil: account.backoffUntil,
     consecutiveFailures: account.consecutiveFailures,

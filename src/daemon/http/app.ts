@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import { methodNotAllowed as withAllowedMethods } from 'hono/method-not-allowed';
 import { StoreError } from '../../core/errors.ts';
+import type { EndedSessions } from '../../core/ended-sessions.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -16,6 +17,8 @@ import { compressAnswers } from './compression.ts';
 import type { HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
 import {
+  closeWhileStopping,
+  isSafe,
   refuseMalformedTargets,
   refuseOtherHosts,
   refuseOtherSites,
@@ -24,6 +27,7 @@ import {
   requireToken,
 } from './middleware.ts';
 import type { HttpLimits } from './limits.ts';
+import { refuseDuringOutage } from './outage.ts';
 import type { ShowPage } from './show-page.ts';
 import { addPageActions } from './page-actions.ts';
 import { addOverview } from './pages/overview-routes.tsx';
@@ -31,7 +35,7 @@ import { addPages } from './pages/page-routes.tsx';
 import { addSnapshotPages } from './pages/snapshot-routes.tsx';
 import { addRunEvents } from './run-events.tsx';
 import { takeTurns } from './request-turns.ts';
-import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
+import { INTERNAL, isOutage, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { withSecurityHeaders } from './security-headers.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
 import type { HttpToken } from './tokens.ts';
@@ -41,6 +45,7 @@ export interface AppOptions {
   readonly tokens: readonly HttpToken[];
   /** Signs the cookies of sessions. */
   readonly sessionKey: Secret;
+  readonly endedSessions: EndedSessions;
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly daemon: DaemonApi;
@@ -48,6 +53,8 @@ export interface AppOptions {
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'wrongToken' | 'connectionDropped'>;
   /** What is not ready, as messages; empty when everything is ready. */
   readonly notReady: () => Promise<readonly string[]>;
+  /** Aborts when the database cannot be reached, with the StoreError as its reason. */
+  readonly outage: () => AbortSignal;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly limits: HttpLimits;
   readonly nowMs: () => number;
@@ -67,13 +74,21 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   const { tokens, daemon, log, metrics, limits, nowMs, steadyMs, sessionKey } = options;
   const messages = createActionMessages(sessionKey, nowMs);
   const app = new Hono<HttpEnv>();
-  app.use(compressAnswers, withSecurityHeaders, findAddress(options.trustedProxies), refuseMalformedTargets);
+  const duringOutage = refuseDuringOutage(options.outage, new Set(WITHOUT_TOKEN));
+  app.use(
+    closeWhileStopping(() => daemon.isStopping()),
+    compressAnswers,
+    withSecurityHeaders,
+    findAddress(options.trustedProxies),
+    refuseMalformedTargets,
+  );
   if (tokens.length === 0) {
-    app.use(refuseOtherHosts, refuseOtherSites, refuseWriting);
+    app.use(refuseOtherHosts, refuseOtherSites, duringOutage, refuseWriting);
   } else {
     const access = createAccess({
       tokens,
       sessionKey,
+      endedSessions: options.endedSessions,
       nowMs,
       steadyMs,
       onWrong(address, verdict) {
@@ -84,6 +99,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
     });
     app.use(
       refuseOtherSites,
+      duringOutage,
       requireToken(access, new Set(WITHOUT_TOKEN)),
       refuseReaders(new Set([...WITHOUT_TOKEN, ...WITHOUT_ROLE])),
     );
@@ -107,10 +123,12 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   addPageActions(app, { daemon, log, limits }, messages);
   app.notFound((context) => answerFailure(context, NOT_FOUND));
   app.onError((error, context) => {
+    if (error instanceof StoreError && isOutage(error))
+      return answerFailure(context, storeFailed(error, !isSafe(context)));
     const { method, path } = context.req;
     log.error({ event: 'http_failed', method, path, error: error.message }, 'a request failed');
     // The message of a StoreError is made for operators; that of any other error appears only in the log.
-    return answerFailure(context, error instanceof StoreError ? storeFailed(error) : INTERNAL);
+    return answerFailure(context, error instanceof StoreError ? storeFailed(error, false) : INTERNAL);
   });
   return app;
 }

@@ -14,7 +14,7 @@ export interface Visitor {
 export interface HttpEnv {
   Bindings: HttpBindings;
   /** `visitor` is not set on paths that need no token, `sessionId` only in a session. */
-  Variables: { visitor?: Visitor; sessionId?: string; address: string };
+  Variables: { visitor?: Visitor; sessionId?: string; address: string; isStopping: boolean };
 }
 
 export type HttpContext = Context<HttpEnv>;

@@ -1,6 +1,8 @@
 // Answers refusals and failures: as JSON below /api, as a page in a browser, otherwise as a line of text.
 import type { HttpContext } from './context.ts';
+import { visible } from '../../report/escape-invisible.ts';
 import { Layout } from './pages/layout.tsx';
+import { RELOAD_AFTER_S } from './pages/live-progress.tsx';
 import { pageText } from './pages/page-text.ts';
 import type { Failure } from './refusals.ts';
 
@@ -13,11 +15,23 @@ export function apiFailure(context: HttpContext, failure: Failure): Response {
 /** The answer in the form that the path and the `Accept` header request. */
 export async function answerFailure(context: HttpContext, failure: Failure): Promise<Response> {
   if (isApi(context)) return apiFailure(context, failure);
-  const { status, message, headers = {} } = failure;
+  const { status, title, message, headers = {} } = failure;
+  // Loading the answer to a form again would send the form again.
+  const isLoadedAgain = failure.isTemporary === true && context.req.method === 'GET';
   if (!wantsPage(context)) return context.text(`${message}\n`, status, { ...headers });
   const page = (
-    <Layout title={`Error ${status}`} visitor={context.get('visitor')}>
-      <h1>{message}</h1>
+    <Layout
+      title={title ?? `Error ${status}`}
+      visitor={context.get('visitor')}
+      {...(isLoadedAgain ? { reloadAfterS: RELOAD_AFTER_S } : {})}
+    >
+      <h1>{title ?? message}</h1>
+      {title === undefined ? null : <p>{visible(message)}</p>}
+      {isLoadedAgain ? (
+        <p class="quiet" data-reload="">
+          This page is loaded again every few seconds.
+        </p>
+      ) : null}
       <p>
         <a href="/">All accounts</a>
       </p>

@@ -16,7 +16,7 @@ import { isValidTarget } from './request-target.ts';
 import { showSignIn } from './sign-in.tsx';
 
 /** Whether the method must not change anything. */
-function isSafe(context: HttpContext): boolean {
+export function isSafe(context: HttpContext): boolean {
   return context.req.method === 'GET' || context.req.method === 'HEAD';
 }
 
@@ -24,6 +24,15 @@ export const refuseMalformedTargets: HttpMiddleware = async (context, next) =>
   isValidTarget(context.env.incoming.url ?? '')
     ? await next()
     : await answerFailure(context, MALFORMED_TARGET);
+
+/** Keeps no connection open while the process stops: the next request of its client must reach another process. */
+export function closeWhileStopping(isStopping: () => boolean): HttpMiddleware {
+  return async (context, next) => {
+    context.set('isStopping', isStopping());
+    if (isStopping()) context.env.outgoing.shouldKeepAlive = false;
+    await next();
+  };
+}
 
 /** Without a token, a page of another site could reach this server through a host name of its own that resolves to loopback. */
 export const refuseOtherHosts: HttpMiddleware = async (context, next) =>

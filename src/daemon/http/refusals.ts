@@ -6,9 +6,13 @@ export interface Failure {
   readonly status: ContentfulStatusCode;
   /** Stable, for programs. */
   readonly code: string;
+  /** The heading of its page; by default the message. */
+  readonly title?: string;
   /** The problem and the fix. */
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whether its page is loaded again now and then. */
+  readonly isTemporary?: boolean;
   /** Further fields of the JSON. */
   readonly more?: Readonly<Record<string, string>>;
 }
@@ -111,10 +115,31 @@ export const INTERNAL: Failure = {
   message: 'The server failed; the daemon’s log contains the error (event http_failed).',
 };
 
-/** A store that cannot be read. The message of the error contains the fix. */
-export function storeFailed({ message }: StoreError): Failure {
-  return { ...INTERNAL, message };
+/** Outages that end without a change of this process. */
+const OUTAGES: ReadonlySet<string> = new Set(['store_unavailable', 'store_busy', 'store_unopenable']);
+
+/** Whether the watch of the store logs it, so that each request does not. */
+export function isOutage({ code }: StoreError): boolean {
+  return OUTAGES.has(code);
 }
+
+/** A store that cannot be used. The message of the error contains the fix. `mayHaveActed`: the request changes something. */
+export function storeFailed(error: StoreError, mayHaveActed: boolean): Failure {
+  const { message } = error;
+  if (!isOutage(error)) return { ...INTERNAL, message };
+  return {
+    status: 503,
+    code: 'store_unavailable',
+    title: 'The store is not available',
+    message: mayHaveActed ? `${message}. ${UNKNOWN_EFFECT}` : message,
+    headers: { 'retry-after': '5' },
+    isTemporary: true,
+  };
+}
+
+/** The connection may have broken after the change. */
+const UNKNOWN_EFFECT =
+  'It is not known whether the action was done: check that when the store is available again.';
 
 /** For the page of a large run that could not be rendered. */
 export function runNotShown(runId: string, reason: string): Failure {

@@ -13,6 +13,8 @@ export interface AnyView {
   readonly place: SectionPlace | null;
   readonly nowMs: number;
   readonly visitor: Visitor | undefined;
+  /** Whether the process that answers is stopping. */
+  readonly isStopping: boolean;
 }
 
 export type RunView =

@@ -1,57 +1,54 @@
-// Which generation of the configuration this replica has. A commit makes a new generation only when it follows the newest.
+// Which of the replicas has the newest configuration. A commit becomes the newest when it follows the newest one, or when it
+// replaces a history that no replica has any more.
 import type { CommitRelation } from '../../core/repository.ts';
 import type { ConfigCommit } from '../../core/settings.ts';
-import type { ConfigGeneration, TurnStore } from '../../core/turn-store.ts';
+import type { ConfigGeneration, ConfigRank, ConfigSituation } from '../../core/turn-store.ts';
 
-export interface GenerationOptions {
-  readonly store: Pick<TurnStore, 'generations' | 'addGeneration' | 'isCommitOfAll'>;
-  readonly replicaId: string;
-  /** The relation of commit `a` to commit `b`: `ancestor` means that `b` descends from `a`. */
-  readonly compareCommits: (a: string, b: string) => Promise<CommitRelation>;
-}
+/** The relation of commit `a` to commit `b`: `ancestor` means that `b` descends from `a`. */
+export type CompareCommits = (a: string, b: string) => Promise<CommitRelation>;
 
-/**
- * The generation of a commit; a new one when the commit descends from the newest. An older commit has the generation of
- * the latest that it contains. Without git, the configuration that was read last counts.
- */
-export async function findGeneration(
+/** The rank of a configuration; without a commit it is older than any, unless no replica has one. */
+export async function rankOf(
   commit: ConfigCommit | null,
-  options: GenerationOptions,
-): Promise<number> {
-  const { store } = options;
-  for (;;) {
-    const known = await store.generations();
-    const [newest] = known;
-    if (commit === null) return newest?.gen ?? 0;
-    const same = known.find((each) => each.commit === commit.sha);
-    if (same !== undefined) return same.gen;
-    if (newest === undefined || (await isNewer(commit, newest, options))) {
-      const after = newest?.gen ?? 0;
-      const next = { commit: commit.sha, committedAt: commit.committedAt };
-      if (await store.addGeneration(after, next)) return after + 1;
-      // Another replica has added one meanwhile.
-      continue;
-    }
-    for (const each of known) {
-      if (follows(await options.compareCommits(each.commit, commit.sha), commit, each)) return each.gen;
-    }
-    return 0;
+  { generations, others }: ConfigSituation,
+  compareCommits: CompareCommits,
+): Promise<ConfigRank> {
+  const [newest, ...earlier] = generations;
+  if (commit === null) {
+    const isAlone = others.every((other) => other.commit === null || other.commit === '');
+    return isAlone ? { generation: newest?.gen ?? 0, isNewest: true } : { generation: 0, isNewest: false };
   }
+  if (newest === undefined) return { generation: 1, isNewest: true };
+  if (newest.commit === commit.sha) return { generation: newest.gen, isNewest: true };
+  const relation = await compareCommits(newest.commit, commit.sha);
+  const isOfAll = others.every((other) => other.commit === commit.sha || other.commit === '');
+  if (relation === 'ancestor' || (isOfAll && isRewritten(commit, newest, relation)))
+    return { generation: newest.gen + 1, isNewest: true };
+  return { generation: await containedIn(commit, earlier, compareCommits), isNewest: false };
 }
 
-/** A rewritten history becomes the newest once all replicas have it: no later commit would follow the one it replaces. */
-async function isNewer(
+/** Whether a commit that all replicas have replaces the newest one. An older commit never does. */
+function isRewritten(commit: ConfigCommit, newest: ConfigGeneration, relation: CommitRelation): boolean {
+  // An unknown commit was removed from the history, or was not fetched yet.
+  return relation === 'diverged' || (relation === 'unknown' && isLater(commit, newest));
+}
+
+/** The latest generation, other than the newest, that a commit contains. */
+async function containedIn(
   commit: ConfigCommit,
-  newest: ConfigGeneration,
-  { store, replicaId, compareCommits }: GenerationOptions,
-): Promise<boolean> {
-  const relation = await compareCommits(newest.commit, commit.sha);
-  if (relation === 'diverged') return await store.isCommitOfAll(replicaId, commit.sha);
-  return follows(relation, commit, newest);
+  earlier: readonly ConfigGeneration[],
+  compareCommits: CompareCommits,
+): Promise<number> {
+  for (const each of earlier) {
+    if (each.commit === commit.sha) return each.gen;
+    const relation = await compareCommits(each.commit, commit.sha);
+    if (relation === 'ancestor' || relation === 'same') return each.gen;
+    if (relation === 'unknown' && isLater(commit, each)) return each.gen;
+  }
+  return 0;
 }
 
 /** In a shallow clone, and where a commit was not fetched yet, only the dates of the commits can be compared. */
-function follows(relation: CommitRelation, commit: ConfigCommit, earlier: ConfigGeneration): boolean {
-  if (relation !== 'unknown') return relation === 'ancestor' || relation === 'same';
-  return Date.parse(commit.committedAt) > Date.parse(earlier.committedAt);
+function isLater(commit: ConfigCommit, than: ConfigGeneration): boolean {
+  return Date.parse(commit.committedAt) > Date.parse(than.committedAt);
 }

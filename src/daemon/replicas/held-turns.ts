@@ -1,4 +1,5 @@
 // The turns that this replica holds: runs each, and ends it in the store, however long that takes.
+import type { StoreError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { ClaimedTurn, TurnStore } from '../../core/turn-store.ts';
 import type { Turn } from '../../core/turns.ts';
@@ -7,12 +8,14 @@ import { nextTick, ticksBetween } from './next-tick.ts';
 import type { Identity } from './replica.ts';
 
 export interface HeldTurnsOptions {
-  readonly store: Pick<TurnStore, 'isCurrent' | 'end' | 'release'>;
+  readonly store: Pick<TurnStore, 'end' | 'release'>;
   readonly clock: Clock;
   readonly random: () => number;
-  /** The generation of the configuration that this replica has. */
-  readonly generation: () => number;
+  /** Whether this replica still holds the turn, and may run the account with its configuration. */
+  readonly isCurrent: (replica: string, turn: ClaimedTurn) => Promise<boolean>;
   readonly onSkipped: (account: string) => void;
+  /** A run could not be made, because the store could not be used. */
+  readonly onStoreFailed: (error: StoreError) => void;
   /** A place is free. */
   readonly onEnded: () => void;
 }
@@ -36,6 +39,15 @@ interface Held {
 
 /** How soon to try again while the database is not available. */
 const RETRY_MS = 500;
+
+/** The database refuses this replica or is not available. Other errors are those of one account. */
+const UNUSABLE: ReadonlySet<string> = new Set([
+  'store_busy',
+  'store_full',
+  'store_readonly',
+  'store_unavailable',
+  'store_unopenable',
+]);
 
 export function createHeldTurns(options: HeldTurnsOptions): HeldTurns {
   const { store, clock, random } = options;
@@ -73,24 +85,34 @@ export function createHeldTurns(options: HeldTurnsOptions): HeldTurns {
     identity: Identity,
     run: (turn: Turn) => Promise<void>,
   ): Promise<void> {
-    let isMadeLater = false;
+    let isMadeLater: 'later' | 'locked' | 'interrupted' | null = null;
     const signals = identity.signals();
     await run({
       account: claimed.account,
       trigger: claimed.requested ?? triggerOf(claimed.tickMs ?? claimed.atMs, claimed.atMs),
       signals,
+      permit: { type: 'turn', replica: identity.id, epoch: claimed.epoch },
       async isMade() {
-        if (await store.isCurrent(identity.id, claimed, options.generation())) return false;
+        if (await options.isCurrent(identity.id, claimed)) return false;
         // A replica with a newer configuration makes it, or the new holder of the turn does.
-        isMadeLater = true;
+        isMadeLater = 'later';
         return true;
       },
       later() {
-        isMadeLater = true;
+        isMadeLater = 'later';
+      },
+      whenUnlocked() {
+        isMadeLater = 'locked';
+      },
+      storeFailed(error) {
+        if (!UNUSABLE.has(error.code)) return false;
+        isMadeLater = 'interrupted';
+        options.onStoreFailed(error);
+        return true;
       },
     });
     await persistently(identity, async () => {
-      if (isMadeLater) await store.release(identity.id, claimed, 'later');
+      if (isMadeLater !== null) await store.release(identity.id, claimed, isMadeLater);
       else if (signals.stop.aborted) await store.release(identity.id, claimed, 'interrupted');
       else await end(claimed, identity);
     });

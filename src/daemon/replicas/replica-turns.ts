@@ -1,23 +1,16 @@
 // The turns of several replicas: the schedules are in the store, and each replica claims what is due and runs it.
 import { describeFailure } from '../../app/run-result.ts';
 import type { Clock, RunSignals } from '../../core/ports.ts';
-import type { CommitRelation } from '../../core/repository.ts';
-import type { ConfigCommit } from '../../core/settings.ts';
 import type { TurnStore } from '../../core/turn-store.ts';
-import type { AccountSchedule, Turn, Turns } from '../../core/turns.ts';
+import type { Turn, Turns } from '../../core/turns.ts';
 import type { Log } from '../log.ts';
-import { findGeneration } from './config-generation.ts';
+import type { CompareCommits } from './config-generation.ts';
 import { createHeldTurns } from './held-turns.ts';
 import { laneRooms } from './lane-rooms.ts';
 import { nextTick } from './next-tick.ts';
 import { createReplica, type Identity } from './replica.ts';
 import { createScheduleTable } from './schedule-table.ts';
-
-/** What a replica reads of its files, all of the same commit. */
-export interface ReplicaConfiguration {
-  readonly schedules: readonly AccountSchedule[];
-  readonly commit: ConfigCommit | null;
-}
+import { createStoredConfiguration, type ReplicaConfiguration } from './stored-configuration.ts';
 
 export interface ReplicaTurnsOptions {
   readonly store: TurnStore;
@@ -33,7 +26,7 @@ export interface ReplicaTurnsOptions {
   readonly mayStart?: (account: string) => boolean;
   readonly onSkipped: (account: string) => void;
   readonly readConfiguration: () => Promise<ReplicaConfiguration>;
-  readonly compareCommits: (a: string, b: string) => Promise<CommitRelation>;
+  readonly compareCommits: CompareCommits;
   /** Called with the number of replicas, each of which may use its share of the limits. */
   readonly onReplicas: (replicas: number) => void;
 }
@@ -44,17 +37,17 @@ const POLL_MS = 1000;
 export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
   const { store, clock, log, random } = options;
   const table = createScheduleTable(random);
-  let configuration = { generation: 0, commit: null as string | null };
-  let isChanged = true;
+  const configured = createStoredConfiguration({ ...options, table });
   let startsAll: boolean | null = null;
   let run: ((turn: Turn) => Promise<void>) | null = null;
   let beatMs = clock.nowMs();
   let wake = new AbortController();
   let isStopped = false;
   let problem: string | null = null;
-  let waiting = 0;
-  /** Whether the answer to a claim is missing. */
-  let isClaiming = false;
+  /** Whether turns may be held of which this process does not know: those of a claim whose answer was lost or late. */
+  let mayHoldUnknown = false;
+  /** Whether the database refused a run, which needs more connections than a claim, so that nothing is claimed. */
+  let isRefused = false;
   /** Accounts whose runs must be made later, for want of memory. */
   const delayed = new Set<string>();
 
@@ -62,47 +55,30 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     store,
     clock,
     random,
-    generation: () => configuration.generation,
+    isCurrent: (replica, turn) => configured.isCurrent(replica, turn),
     onSkipped: options.onSkipped,
+    onStoreFailed({ code, message }) {
+      report('run_given_back', code, message);
+      isRefused = true;
+    },
     onEnded: () => wake.abort(),
   });
   const replica = createReplica({
     ...options,
-    state: () => configuration,
     runsEnded: () => held.allEnded(),
     async onBeat({ replicas, isKnown }) {
       options.onReplicas(replicas);
-      table.setNextRuns(await store.nextRuns());
-      await checkGeneration();
+      mayHoldUnknown = true;
+      await configured.look(replica.identity()?.id ?? null);
       if (isKnown) wake.abort();
     },
   });
 
-  /** Notices accounts that wait for a newer commit than that of this replica. */
-  async function checkGeneration(): Promise<void> {
-    const count = await store.waitingForNewer(configuration.generation);
-    if (count > 0 && waiting === 0)
-      log.warn(
-        { event: 'configuration_older', commit: configuration.commit, accounts: count },
-        'accounts that a newer commit changed wait for a replica that has it',
-      );
-    waiting = count;
-    // The commit may be fetched, or all replicas may have returned to another one.
-    if (count > 0) isChanged = true;
-  }
-
-  async function upload(identity: Identity): Promise<void> {
-    if (!isChanged) return;
-    isChanged = false;
-    try {
-      const { schedules, commit } = await options.readConfiguration();
-      const generation = await findGeneration(commit, { ...options, replicaId: identity.id });
-      await store.update(generation, commit?.dirty ?? false, table.due(schedules, identity.nowMs()));
-      configuration = { generation, commit: commit?.sha ?? null };
-    } catch (error) {
-      isChanged = true;
-      throw error;
-    }
+  /** Logs the first of a series of failures. */
+  function report(event: string, code: string, message: string): void {
+    if (problem === null)
+      log.error({ event, code, error: message }, 'the database could not be used; nothing is claimed');
+    problem = message;
   }
 
   async function startFirst(identity: Identity): Promise<void> {
@@ -110,24 +86,27 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     startsAll = false;
   }
 
-  /** A claim whose answer was lost has succeeded, perhaps; nobody would run its accounts. */
+  /** Nobody would run the accounts of a claim that succeeded although its answer never came here. */
   async function releaseUnknown(identity: Identity): Promise<void> {
-    if (!isClaiming) return;
-    await store.releaseOthers(identity.id, held.accounts());
-    isClaiming = false;
+    if (!mayHoldUnknown) return;
+    mayHoldUnknown = false;
+    try {
+      await store.releaseOthers(identity.id, held.accounts());
+    } catch (error) {
+      mayHoldUnknown = true;
+      throw error;
+    }
   }
 
   /** Claims what is due and fits, and returns the time until something else may be due. */
   async function claim(identity: Identity): Promise<number> {
     for (;;) {
       const { rooms, free } = laneRooms(table.lanes(), held.loads(), options.maxRuns());
-      if (run === null || rooms.length === 0 || isStopped) return POLL_MS;
+      if (run === null || rooms.length === 0 || isStopped || isRefused) return POLL_MS;
       const except = [...delayed].filter((account) => options.mayStart?.(account) === false);
       const limits = { most: free, except };
       await releaseUnknown(identity);
-      isClaiming = true;
-      const claims = await store.claim(identity.id, configuration.generation, rooms, limits);
-      isClaiming = false;
+      const claims = await store.claim(identity.id, configured.generation(), rooms, limits);
       for (const turn of claims.turns) begin(turn, identity, run);
       if (claims.turns.length > 0) continue;
       return claims.nextDueMs === null
@@ -159,17 +138,18 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     // A replica that others do not know of yet could exceed a limit that they share.
     if (identity === null || !identity.isValid() || !identity.isKnown()) return POLL_MS;
     try {
-      await upload(identity);
+      await configured.store(identity);
       if (startsAll === null) return POLL_MS;
+      if (isRefused) await store.probe();
+      isRefused = false;
       await startFirst(identity);
       const waitMs = await claim(identity);
-      problem = null;
+      // A run may have been refused meanwhile.
+      if (!isRefused) problem = null;
       return waitMs;
     } catch (error) {
       const { code, message } = describeFailure(error);
-      if (problem === null)
-        log.error({ event: 'claim_failed', code, error: message }, 'accounts could not be claimed');
-      problem = message;
+      report('claim_failed', code, message);
       return POLL_MS;
     }
   }
@@ -199,7 +179,7 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
   return {
     update(schedules) {
       table.set(schedules);
-      isChanged = true;
+      configured.changed();
       wake.abort();
     },
     start(runTurn) {
@@ -213,10 +193,8 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
       startsAll = isEach;
       wake.abort();
     },
-    async sync(account) {
-      if (isStopped) return 'stopping';
-      return (await store.sync(account)) ? 'queued' : 'unknown';
-    },
+    // Also while this replica stops: another one makes the run, or the next that starts.
+    sync: async (account) => ((await store.sync(account)) ? 'queued' : 'unknown'),
     approve: (account, givenAtMs) => store.approve(account, new Date(givenAtMs).toISOString()),
     ended: (account, failures) => held.failed(account, failures),
     async endBackoffs() {

@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events';
 import { describeFailure } from '../../app/run-result.ts';
 import { StoreError } from '../../core/errors.ts';
 import type { Clock, RunSignals } from '../../core/ports.ts';
-import type { Beat, ReplicaState, TurnStore } from '../../core/turn-store.ts';
+import type { Beat, TurnStore } from '../../core/turn-store.ts';
 import type { Log } from '../log.ts';
 import { createLeaseClock, type LeaseClock } from './lease-clock.ts';
 
@@ -16,7 +16,6 @@ export interface ReplicaOptions {
   readonly leaseMs: number;
   readonly signals: RunSignals;
   readonly newId: () => string;
-  readonly state: () => ReplicaState;
   /** Called after each renewal. */
   readonly onBeat: (beat: Beat) => Promise<void>;
   /** Resolves when no run of a lost identity is left. */
@@ -147,7 +146,7 @@ export function createReplica(options: ReplicaOptions): Replica {
 
   async function renew(current: Life): Promise<void> {
     const sent = current.lease.now();
-    const beat = await inTime(store.beat(current.id, leaseMs, options.state()));
+    const beat = await inTime(store.beat(current.id, leaseMs));
     if (beat === null) return lose(current, 'another replica declared it dead');
     current.lease.renewed(sent);
     // After an outage of the database, the other replicas get the time to renew their leases.

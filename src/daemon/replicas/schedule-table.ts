@@ -1,32 +1,31 @@
 // The schedules that a replica knows from its files, with the next ticks to store and to show.
-import type { CronLine, DueSchedule, NextTick } from '../../core/turn-store.ts';
+import type { CronLine, DueSchedule, NextTick, StoredTurns } from '../../core/turn-store.ts';
 import type { AccountSchedule } from '../../core/turns.ts';
 import { jitteredMs } from '../next-run.ts';
 import { firstTick } from './next-tick.ts';
 
 export interface ScheduleTable {
   set(schedules: readonly AccountSchedule[]): void;
+  /** The base addresses that are stored: the file of an account may be invalid here, or may not be read yet. */
   lanes(): ReadonlySet<string>;
   /** The schedules with their first tick after a moment. */
   due(schedules: readonly AccountSchedule[], nowMs: number): readonly DueSchedule[];
-  setNextRuns(nextRuns: ReadonlyMap<string, number>): void;
+  setStored(stored: StoredTurns): void;
   nextRunMs(account: string, nowMs: number): number | null;
   longestGapMs(account: string, nowMs: number): number | null;
 }
 
 export function createScheduleTable(random: () => number): ScheduleTable {
   let schedules: ReadonlyMap<string, AccountSchedule> = new Map();
-  let lanes: ReadonlySet<string> = new Set();
-  let nextRuns: ReadonlyMap<string, number> = new Map();
+  let stored: StoredTurns = { nextRuns: new Map(), lanes: new Set() };
   let gaps = tickReader();
 
   return {
     set(next) {
       schedules = new Map(next.map((schedule) => [schedule.name, schedule]));
-      lanes = new Set(next.map(({ lane }) => lane));
       gaps = tickReader();
     },
-    lanes: () => lanes,
+    lanes: () => stored.lanes,
     due(wanted, nowMs) {
       const read = tickReader();
       return wanted.map((schedule) => ({
@@ -34,14 +33,14 @@ export function createScheduleTable(random: () => number): ScheduleTable {
         ...startOf(schedule, read(schedule, nowMs), random()),
       }));
     },
-    setNextRuns(next) {
-      nextRuns = next;
+    setStored(next) {
+      stored = next;
     },
     nextRunMs(account, nowMs) {
-      const known = nextRuns.get(account);
+      const known = stored.nextRuns.get(account);
       const line = schedules.get(account);
       // Until the store has been read, which a first look at the schedules in the log does not wait for.
-      return known ?? (line === undefined || nextRuns.size > 0 ? null : firstTick(line, nowMs).tickMs);
+      return known ?? (line === undefined || stored.nextRuns.size > 0 ? null : firstTick(line, nowMs).tickMs);
     },
     longestGapMs(account, nowMs) {
       const line = schedules.get(account);

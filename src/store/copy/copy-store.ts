@@ -19,6 +19,8 @@ export interface CopiedStore {
   readonly runs: number;
   /** The locks in the copy: runs that were in progress. */
   readonly locks: number;
+  /** Whether other processes may have written to the source since. */
+  readonly isInUse: boolean;
 }
 
 type OnProgress = (progress: CopyProgress) => void;
@@ -41,12 +43,14 @@ export async function copyStore(
 ): Promise<CopiedStore> {
   return await readStore(from, (source) =>
     writeStore(to, async (target) => {
+      const isInUse = await source.isInUse();
       const total = await totalOf(source);
       const copied = await copyTables(source, target, { total, onProgress });
       await verify(target, copied, { total, onProgress });
       const countOf = (name: CopiedTable['name']): number =>
         copied.find(({ table }) => table.name === name)?.count ?? 0;
-      return { tables: copied.length, rows: total, runs: countOf('runs'), locks: countOf('locks') };
+      const [runs, locks] = [countOf('runs'), countOf('locks')];
+      return { tables: copied.length, rows: total, runs, locks, isInUse: isInUse || locks > 0 };
     }),
   );
 }
@@ -83,7 +87,10 @@ async function copyTables(
     const columns = await target.columns(table);
     const names = (await source.columns(table)).map(({ name }) => name);
     if (names.join() !== columns.map(({ name }) => name).join()) {
-      throw new Error(`the columns of ${table.name} differ between the two stores: ${names.join()}`);
+      throw new StoreError(
+        'copy_refused',
+        `the columns of ${table.name} differ between the two stores, so a newer rolecall has used one of them; copy with that version. Nothing was copied`,
+      );
     }
     const digest = createTableDigest();
     for await (const rows of source.rows(table, columns)) {

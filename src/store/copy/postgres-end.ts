@@ -3,17 +3,18 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import { StoreError } from '../../core/errors.ts';
 import { engineOf, setEngine } from '../engine.ts';
 import { nameOf, type PostgresLocation } from '../postgres/location.ts';
-import { bringUpToDate, migrate, MIGRATING, versionOf } from '../postgres/migrate.ts';
+import { bringUpToDate, checkServer, migrate, MIGRATING, versionOf } from '../postgres/migrate.ts';
 import { createPool } from '../postgres/pool.ts';
 import { postgresEngine } from '../postgres/postgres-engine.ts';
 import { toStoreError } from '../postgres/postgres-errors.ts';
-import { toStorable } from '../postgres/text.ts';
+import { WITHOUT_LIMITS } from '../postgres/session.ts';
 import type { Database, Tables } from '../tables.ts';
-import type { CopiedTable, Row, Value } from './copied-tables.ts';
+import { COPIED_TABLES, type CopiedTable, type Row, type Value } from './copied-tables.ts';
 import {
   byName,
   type Column,
   columnList,
+  type CopyRows,
   type CopySource,
   type CopyTarget,
   countRows,
@@ -33,31 +34,38 @@ export async function readPostgres<T>(
     await migrate(db, location, { mustExist: true });
     return await db.connection().execute(async (connection) => {
       await sql`begin isolation level repeatable read read only`.execute(connection);
-      await removeLimits(connection);
-      return await work(sourceOf(connection));
+      // One side waits for the other, and a large table takes its time.
+      await sql.raw(WITHOUT_LIMITS).execute(connection);
+      return await work({ ...sourceOf(connection), isInUse: () => hasReplicas(connection) });
     });
   });
 }
 
-/** Writes an empty schema in one transaction, which nobody sees before it has ended. Throws StoreError if it is not empty. */
+/**
+ * Writes a new schema, or one whose tables nobody has used, in one transaction, which nobody sees before it has ended.
+ * Throws StoreError if a table has rows.
+ */
 export async function writePostgres<T>(
   location: PostgresLocation,
   work: (target: CopyTarget) => Promise<T>,
 ): Promise<T> {
-  return await withDatabase(location, (db) =>
-    db.connection().execute((connection) =>
+  return await withDatabase(location, async (db) => {
+    await checkServer(db, location);
+    return await db.connection().execute((connection) =>
       engineOf(db).transact(connection, MIGRATING, async () => {
-        await removeLimits(connection);
-        if ((await versionOf(connection, location)) !== null) throw notEmpty(location);
+        // One side waits for the other, and a large table takes its time.
+        await sql.raw(WITHOUT_LIMITS).execute(connection);
+        const isNew = (await versionOf(connection, location)) === null;
         await bringUpToDate(connection, location);
+        if (!isNew) await requireUnused(connection, location);
         return await work({
           ...sourceOf(connection),
           write: (table, columns, rows) => insert(connection, table, { columns, rows }),
           endTable: (table) => continueCounter(connection, table),
         });
       }),
-    ),
-  );
+    );
+  });
 }
 
 async function withDatabase<T>(location: PostgresLocation, work: (db: Database) => Promise<T>): Promise<T> {
@@ -72,14 +80,13 @@ async function withDatabase<T>(location: PostgresLocation, work: (db: Database) 
   }
 }
 
-/** One side waits for the other, and a large table takes its time. */
-async function removeLimits(connection: Database): Promise<void> {
-  await sql`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`.execute(
-    connection,
-  );
+async function hasReplicas(connection: Database): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from replicas where is_dead = 0 and expires_at > now() limit 1`.execute(connection);
+  return rows.length > 0;
 }
 
-function sourceOf(connection: Database): CopySource {
+function sourceOf(connection: Database): CopyRows {
   return {
     async columns({ name }) {
       const { rows } = await sql<Column>`
@@ -116,16 +123,11 @@ async function insert(
   { columns, rows }: { readonly columns: readonly Column[]; readonly rows: readonly Row[] },
 ): Promise<void> {
   const arrays = columns.map(({ type }, place) => {
-    const values = rows.map((row) => storable(row[place] ?? null));
+    const values = rows.map((row) => row[place] ?? null);
     return sql`cast(${values} as ${sql.raw(type)}[])`;
   });
   await sql`insert into ${sql.table(name)} (${columnList(columns)}) overriding system value
     select * from unnest(${sql.join(arrays)})`.execute(connection);
-}
-
-/** The pool converts text, but not within arrays. */
-function storable(value: Value): Value {
-  return typeof value === 'string' ? toStorable(value) : value;
 }
 
 async function continueCounter(connection: Database, { name, numbers }: CopiedTable): Promise<void> {
@@ -134,9 +136,22 @@ async function continueCounter(connection: Database, { name, numbers }: CopiedTa
     having max(${sql.ref(numbers)}) is not null`.execute(connection);
 }
 
-function notEmpty(location: PostgresLocation): StoreError {
-  return new StoreError(
+/** The tables that are not copied, and of which a process has rows that has used the store. */
+const OWN_TABLES = ['turns', 'replicas', 'config_generations'];
+
+/** Until the copy ends, other processes wait before they write. */
+async function requireUnused(connection: Database, location: PostgresLocation): Promise<void> {
+  const names = [...COPIED_TABLES.map(({ name }) => name), ...OWN_TABLES];
+  const tables = sql.join(names.map((name) => sql.table(name)));
+  await sql`lock table ${tables} in exclusive mode`.execute(connection);
+  const used: string[] = [];
+  for (const name of names) {
+    const { rows } = await sql`select 1 from ${sql.table(name)} limit 1`.execute(connection);
+    if (rows.length > 0) used.push(name);
+  }
+  if (used.length === 0) return;
+  throw new StoreError(
     'copy_refused',
-    `${nameOf(location)} has tables already, and a copy never replaces a store; nothing was copied. Name another schema, or drop this one if nobody needs it`,
+    `${nameOf(location)} is in use (it has rows in ${used.join(', ')}), and a copy never replaces a store; nothing was copied. Name another schema, or drop this one if nobody needs it`,
   );
 }

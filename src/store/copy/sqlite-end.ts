@@ -1,22 +1,25 @@
 // A copy from or to an SQLite file.
-import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { sql } from 'kysely';
 import { errorCode } from '../../core/error-code.ts';
 import { StoreError } from '../../core/errors.ts';
 import { openDatabase, toStoreError } from '../sqlite/database.ts';
+import { HOST, isDead } from '../process-identity.ts';
 import type { Database } from '../tables.ts';
 import type { CopiedTable, Row, Value } from './copied-tables.ts';
 import {
   byName,
   type Column,
   columnList,
+  type CopyRows,
   type CopySource,
   type CopyTarget,
   countRows,
   valuesOf,
 } from './store-end.ts';
+import { decodeText } from './sqlite-text.ts';
 
 /** The most bytes and rows of one piece that is read; a single row may be larger. */
 const PIECE_BYTES = 4 * 1024 * 1024;
@@ -26,13 +29,15 @@ const MOST_PARAMETERS = 2000;
 
 /** Reads the file as it is at this moment. */
 export async function readSqlite<T>(file: string, work: (source: CopySource) => Promise<T>): Promise<T> {
+  // The last process that closes a store removes this file; one that was killed leaves it.
+  const isInUse = existsSync(`${file}-wal`);
   const db = openDatabase(file, { mustExist: true, readOnly: true });
   try {
     return await db.connection().execute(async (connection) => {
       await sql`begin`.execute(connection);
       // The snapshot starts with the first reading.
       await countRows(connection, { name: 'runs' });
-      return await work(sourceOf(connection));
+      return await work({ ...sourceOf(connection), isInUse: () => Promise.resolve(isInUse) });
     });
   } catch (error) {
     throw toStoreError(error, file);
@@ -45,7 +50,9 @@ export async function readSqlite<T>(file: string, work: (source: CopySource) => 
 export async function writeSqlite<T>(file: string, work: (target: CopyTarget) => Promise<T>): Promise<T> {
   const place = resolve(file);
   if (existsSync(place)) throw notEmpty(place);
-  const partial = join(dirname(place), `.${process.pid}-${randomUUID()}.rolecall-copy`);
+  const folder = dirname(place);
+  removeLeftovers(folder);
+  const partial = join(folder, `.${MACHINE}-${process.pid}-${randomUUID()}.rolecall-copy`);
   try {
     const result = await fill(partial, work);
     syncFile(partial);
@@ -56,6 +63,18 @@ export async function writeSqlite<T>(file: string, work: (target: CopyTarget) =>
     throw errorCode(error) === 'EEXIST' ? notEmpty(place) : toStoreError(error, place);
   } finally {
     for (const part of ['', '-wal', '-shm', '-journal']) rmSync(`${partial}${part}`, { force: true });
+  }
+}
+
+/** Part of the names of this machine's files: others may share the folder. */
+const MACHINE = createHash('sha256').update(HOST).digest('hex').slice(0, 12);
+
+/** Removes what copies have left whose process was killed on this machine. */
+function removeLeftovers(folder: string): void {
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    const [, machine, pid] = /^\.([0-9a-f]{12})-(\d+)-[0-9a-f-]{36}\.rolecall-copy(-\w+)?$/.exec(name) ?? [];
+    if (machine === MACHINE && isDead({ host: HOST, pid: Number(pid) }))
+      rmSync(join(folder, name), { force: true });
   }
 }
 
@@ -80,7 +99,7 @@ async function fill<T>(partial: string, work: (target: CopyTarget) => Promise<T>
   }
 }
 
-function sourceOf(connection: Database): CopySource {
+function sourceOf(connection: Database): CopyRows {
   return {
     async columns({ name, hasRowid = false }) {
       const { rows } = await sql<Column>`select name, type from pragma_table_info(${name})`.execute(
@@ -98,13 +117,13 @@ async function* readRows(
   { name }: CopiedTable,
   columns: readonly Column[],
 ): AsyncIterable<readonly Row[]> {
-  const query = connection
-    .selectFrom(name)
-    .select(columns.map((column) => sql<Value>`${sql.ref(column.name)}`.as(column.name)));
+  const query = connection.selectFrom(name).select(columns.map((column) => read(column).as(column.name)));
   let piece: Row[] = [];
   let bytes = 0;
   for await (const row of query.stream()) {
-    const values = valuesOf(row, columns);
+    const values = valuesOf(row, columns).map((value, place) =>
+      value instanceof Uint8Array && isText(columns[place]) ? decodeText(value) : value,
+    );
     piece.push(values);
     for (const value of values)
       bytes += typeof value === 'string' || value instanceof Uint8Array ? value.length : 8;
@@ -114,6 +133,15 @@ async function* readRows(
     bytes = 0;
   }
   if (piece.length > 0) yield piece;
+}
+
+/** Text is read as its bytes. */
+function read({ name, type }: Column) {
+  return isText({ name, type }) ? sql<Value>`cast(${sql.ref(name)} as blob)` : sql<Value>`${sql.ref(name)}`;
+}
+
+function isText(column: Column | undefined): boolean {
+  return column?.type.toLowerCase() === 'text';
 }
 
 async function insert(

@@ -8,8 +8,7 @@ export interface Column {
   readonly type: string;
 }
 
-/** A store that is read, in one snapshot: nothing that other processes write meanwhile is part of the copy. */
-export interface CopySource {
+export interface CopyRows {
   /** Sorted by name. */
   columns(table: CopiedTable): Promise<readonly Column[]>;
   count(table: CopiedTable): Promise<number>;
@@ -17,8 +16,14 @@ export interface CopySource {
   rows(table: CopiedTable, columns: readonly Column[]): AsyncIterable<readonly Row[]>;
 }
 
+/** A store that is read, in one snapshot: nothing that other processes write meanwhile is part of the copy. */
+export interface CopySource extends CopyRows {
+  /** Whether other processes may write to it now. */
+  isInUse(): Promise<boolean>;
+}
+
 /** An empty store that nobody sees before it is complete. */
-export interface CopyTarget extends CopySource {
+export interface CopyTarget extends CopyRows {
   write(table: CopiedTable, columns: readonly Column[], rows: readonly Row[]): Promise<void>;
   /** Lets the counter of the table continue after its rows. */
   endTable(table: CopiedTable): Promise<void>;

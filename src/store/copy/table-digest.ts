@@ -28,15 +28,12 @@ export function createTableDigest(): TableDigest {
   };
 }
 
-const UNPAIRED = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
-/** How SQLite returns half a surrogate pair, although it stores it. */
-const HALF_PAIR = '\uFFFD\uFFFD\uFFFD';
-
 /** Different values have different bytes: the type and the length come first. */
 function encoded(value: Value): Uint8Array {
   if (value === null) return Buffer.from('n');
   if (typeof value === 'number') return Buffer.from(`i${value};`);
-  const bytes = typeof value === 'string' ? Buffer.from(value.replaceAll(UNPAIRED, HALF_PAIR)) : value;
+  // UTF-8 has no bytes for half a surrogate pair.
+  const bytes = typeof value === 'string' ? Buffer.from(value, 'utf16le') : value;
   const head = `${typeof value === 'string' ? 't' : 'b'}${bytes.length};`;
   return Buffer.concat([Buffer.from(head), bytes]);
 }

@@ -5,6 +5,9 @@ import type { Trigger } from '../../core/journal.ts';
 import type { ClaimedTurn, TurnStore } from '../../core/turn-store.ts';
 import { freed, isLine, type LineRow, lineOf, moment, ms, type TurnContext } from './turn-columns.ts';
 
+/** How soon a run starts again that found its account locked. */
+const LOCKED_MS = 1000;
+
 interface ClaimedRow extends LineRow {
   readonly account: string | null;
   readonly lane: string;
@@ -22,6 +25,15 @@ export function claimedTurns({
   db,
   now,
 }: TurnContext): Pick<TurnStore, 'claim' | 'isCurrent' | 'end' | 'release' | 'releaseOthers'> {
+  /** A request that comes meanwhile is joined: the run that follows serves it too. */
+  async function postpone(id: string, turn: ClaimedTurn): Promise<void> {
+    await sql`
+      update turns set holder = null, held_for = null, claimed_due_at = null,
+        requested = coalesce(requested, held_for),
+        due_at = case when removed = 0 then ${now} + ${LOCKED_MS}::float8 * interval '1 millisecond' end
+      where ${isHeldBy(id, turn)}`.execute(db);
+  }
+
   return {
     async claim(id, generation, rooms, { most, except }) {
       const lanes = rooms.map(({ lane }) => lane);
@@ -30,7 +42,7 @@ export function claimedTurns({
           select * from unnest(${lanes}::text[], ${rooms.map(({ room }) => room)}::int[]) as rooms (lane, room)
         ), picked as materialized (
           select found.* from rooms cross join lateral (
-            select account, requested, tick_at from turns
+            select account, requested, tick_at, due_at from turns
             where lane = rooms.lane and holder is null and due_at <= ${now} and removed = 0
               and config_gen <= ${generation} and account <> all (${[...except]}::text[])
               and exists (select 1 from replicas where id = ${id} and is_dead = 0 and expires_at > ${now})
@@ -38,7 +50,7 @@ export function claimedTurns({
           limit ${most}
         ), claimed as (
           update turns set holder = ${id}, epoch = nextval('turn_epochs'), due_at = null, requested = null,
-            held_for = picked.requested,
+            held_for = picked.requested, claimed_due_at = picked.due_at,
             last_tick_at = case when picked.tick_at <= ${now} then picked.tick_at else last_tick_at end
           from picked where turns.account = picked.account
           returning turns.account, turns.lane, turns.epoch, picked.requested, picked.tick_at, last_tick_at, schedule, timezone,
@@ -88,7 +100,7 @@ export function claimedTurns({
 
     async end(id, turn, next) {
       const { rows } = await sql`
-        update turns set holder = null, held_for = null, tick_at = ${moment(next.tickMs)},
+        update turns set holder = null, held_for = null, claimed_due_at = null, tick_at = ${moment(next.tickMs)},
           backoff_until = ${moment(next.backoffUntilMs)},
           due_at = case when removed = 0 then coalesce(due_at, ${moment(next.dueMs)}) end
         where ${isHeldBy(id, turn)} and ${isLine(turn.line)}
@@ -101,6 +113,7 @@ export function claimedTurns({
     },
 
     async release(id, turn, why) {
+      if (why === 'locked') return await postpone(id, turn);
       const other = why === 'interrupted' ? sql`'start'` : sql`held_for`;
       await sql`update turns set ${freed(now, other)} where ${isHeldBy(id, turn)}`.execute(db);
     },

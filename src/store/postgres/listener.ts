@@ -1,10 +1,14 @@
-// Listens for changes of the turns on a connection of its own. Nothing depends on it: behind a pooler that drops
-// notifications, replicas only notice changes later.
-import type pg from 'pg';
+// Connections of a replica outside the pool. One listens for changes of the turns; nothing depends on it: behind a pooler
+// that drops notifications, replicas only notice changes later.
+import pg from 'pg';
 import { sleep } from '../../platform/clock.ts';
 import type { TurnListeners } from '../../core/turn-store.ts';
+import type { PostgresLocation } from './location.ts';
+import { toStoreError } from './postgres-errors.ts';
 
 const RECONNECT_MS = 1000;
+/** A connection to a machine that is lost does not answer its end. */
+const END_MS = 1000;
 /** The connection is opened again after so long, about 25 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -23,10 +27,10 @@ export function listen(
   async function listenOnce(): Promise<void> {
     const client = open();
     const broken = new AbortController();
-    const end = (): void => broken.abort();
-    client.on('error', end);
-    client.on('end', end);
-    ended.signal.addEventListener('abort', end, { once: true });
+    const stop = (): void => broken.abort();
+    client.on('error', stop);
+    client.on('end', stop);
+    ended.signal.addEventListener('abort', stop, { once: true });
     client.on('notification', ({ payload = '' }) => listeners.get(payload)?.());
     try {
       await client.connect();
@@ -35,8 +39,8 @@ export function listen(
       for (const notice of listeners.values()) notice();
       await sleep(LONGEST_TIMER_MS, broken.signal);
     } finally {
-      ended.signal.removeEventListener('abort', end);
-      await client.end().catch(() => undefined);
+      ended.signal.removeEventListener('abort', stop);
+      await end(client);
     }
   }
 
@@ -53,4 +57,26 @@ export function listen(
     ended.abort();
     await listening;
   };
+}
+
+/** Writes on a connection of its own, since the connections of the pool may be older than what refuses this process. */
+export async function probe(client: pg.Client, location: PostgresLocation): Promise<void> {
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query(`update ${pg.escapeIdentifier(location.schema)}.store_version set version = version`);
+  } catch (error) {
+    throw toStoreError(error, location);
+  } finally {
+    await end(client);
+  }
+}
+
+async function end(client: pg.Client): Promise<void> {
+  const ended = new AbortController();
+  const ending = client.end().then(
+    () => ended.abort(),
+    () => ended.abort(),
+  );
+  await Promise.race([ending, sleep(END_MS, ended.signal)]);
 }

@@ -1,10 +1,16 @@
 // The schema of the store in PostgreSQL as a list of steps, counted in `store_version`; a step that has shipped never
 // changes. The tables and columns are those of SQLite; a test compares them.
 
-import { TURN_TABLES } from './turn-tables.ts';
+import { TURN_CLAIMS, TURN_TABLES } from './turn-tables.ts';
 
-export const MIGRATIONS: readonly string[] = [
-  `
+/** A step of the schema. */
+export interface Migration {
+  readonly statements: string;
+  /** Whether programs of an earlier version cannot use the store after it: anything but new tables and optional columns. */
+  readonly isBreaking: boolean;
+}
+
+const FIRST_TABLES = `
   -- Reads a JSON array of arrays as rows, as SQLite does. Marks what text cannot hold and JSON escapes; text.ts has marked
   -- the rest.
   create function json_each(list text) returns table (key integer, value jsonb) language sql immutable as $$
@@ -219,6 +225,17 @@ export const MIGRATIONS: readonly string[] = [
     name text collate "C" primary key,
     value text not null
   );
-  `,
-  TURN_TABLES,
+  `;
+
+export const MIGRATIONS: readonly Migration[] = [
+  { statements: FIRST_TABLES, isBreaking: true },
+  { statements: TURN_TABLES, isBreaking: true },
+  {
+    // `usable_from`: the oldest version whose programs may use the store. Those of versions before this do not read it.
+    statements: `${TURN_CLAIMS} alter table store_version add column usable_from integer not null default 3;`,
+    isBreaking: true,
+  },
 ];
+
+/** The oldest version whose programs may use a store of this version. */
+export const USABLE_FROM = MIGRATIONS.findLastIndex(({ isBreaking }) => isBreaking) + 1;

@@ -8,9 +8,10 @@ import type { Database, Tables } from '../tables.ts';
 import { alone } from './alone.ts';
 import { nameOf, type PostgresLocation } from './location.ts';
 import { migrate } from './migrate.ts';
+import { checkRights } from './rights.ts';
 import { createPool } from './pool.ts';
 import { postgresEngine } from './postgres-engine.ts';
-import { listen } from './listener.ts';
+import { listen, probe } from './listener.ts';
 import { toStoreError } from './postgres-errors.ts';
 import { createTurnStore } from './turn-store.ts';
 
@@ -43,10 +44,13 @@ export async function openPostgres(
     assertUsable: () => undefined,
     write: () => writeNothing(db, location),
     // PostgreSQL checks what it reads.
-    verify: () => Promise.resolve(),
-    alone: (work) => alone(pool.single(), location.schema, work),
+    verify: () => checkRights(db, location),
+    alone: (work) => alone(pool.single(), location, work),
     toStoreError: (error) => toStoreError(error, location),
-    turns: createTurnStore(db, async (listeners) => listen(() => pool.single(), location.schema, listeners)),
+    turns: createTurnStore(db, {
+      listen: async (listeners) => listen(() => pool.single(), location.schema, listeners),
+      probe: () => probe(pool.single(), location),
+    }),
     close: () => db.destroy(),
   };
 }

@@ -3,12 +3,10 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import type { PostgresLocation } from './location.ts';
+import { prepareSession, STATEMENT_MS } from './session.ts';
 import { fromStorable, toStorable } from './text.ts';
 
 const CONNECT_MS = 5000;
-/** Longer than any statement of the store takes. A database that does not answer for this long is given up. */
-const STATEMENT_MS = 30_000;
-const LOCK_MS = 10_000;
 const KEEPALIVE_MS = 10_000;
 
 /** `count` and `sum` are small enough for a number. */
@@ -33,24 +31,30 @@ export function createPool(location: PostgresLocation): Pool {
         NUMBERS.has(oid) ? Number : (pg.types.getTypeParser(oid, format) as (value: string) => unknown),
     },
   };
+  /** The statements that each transaction of a client needs at its start; none without a pooler. */
+  const prefixes = new WeakMap<pg.ClientBase, string>();
   const pool = new pg.Pool({
     ...config,
+    Client: ClosingClient,
     max: location.pool,
     // pg waits for the promise, which its types leave out.
     // eslint-disable-next-line typescript/no-misused-promises
-    onConnect: (client) => prepare(client, location),
+    onConnect: async (client) => {
+      const prefix = await prepareSession(client, location);
+      if (prefix !== null) prefixes.set(client, prefix);
+    },
   });
   // Without listeners, a connection that breaks while nobody waits for it would end the process.
   pool.on('error', ignore);
   pool.on('connect', (client) => client.on('error', ignore));
   const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   return {
-    single: () => new pg.Client(config),
+    single: () => new ClosingClient(config),
     async connect() {
       const client = await pool.connect();
       const known = clients.get(client);
       if (known !== undefined) return known;
-      const converting = convert(client);
+      const converting = convert(client, prefixes.get(client));
       clients.set(client, converting);
       return converting;
     },
@@ -60,35 +64,73 @@ export function createPool(location: PostgresLocation): Pool {
 
 const ignore = (): void => undefined;
 
-/** The settings of each connection. An open transaction of a process that was stopped must not block the others. */
-async function prepare(client: pg.ClientBase, { schema, leaseMs }: PostgresLocation): Promise<void> {
-  const idleMs = Math.max(1000, Math.floor(leaseMs / 4));
-  await client.query(
-    `set search_path to ${pg.escapeIdentifier(schema)}; set timezone to 'UTC'; set client_min_messages to warning;
-     set statement_timeout to ${STATEMENT_MS}; set lock_timeout to ${LOCK_MS};
-     set idle_in_transaction_session_timeout to ${idleMs}`,
-  );
+type Connected = (error: Error | null) => void;
+
+/**
+ * Ends the connection when the sign-in fails on this side, for example without a password. pg leaves it open, and the
+ * process would wait until the server closes it after a minute.
+ */
+class ClosingClient extends pg.Client {
+  override connect(): Promise<pg.Client>;
+  override connect(done: Connected): void;
+  override connect(done?: Connected): Promise<pg.Client> | void {
+    this.on('error', ignore);
+    if (done !== undefined) {
+      super.connect((error: Error | null) => {
+        if (error !== null) void this.end().catch(ignore);
+        done(error);
+      });
+      return;
+    }
+    return super.connect().catch((error: unknown) => {
+      void this.end().catch(ignore);
+      throw error;
+    });
+  }
 }
 
-function convert(client: pg.PoolClient): PostgresPoolClient {
+/** `prefix` is for each transaction; a statement outside one gets its own. */
+function convert(client: pg.PoolClient, prefix: string | undefined): PostgresPoolClient {
   let broken: Error | undefined;
+  async function send(text: string, values: readonly unknown[] = []) {
+    if (broken !== undefined) throw broken;
+    try {
+      return await client.query<Record<string, unknown>>(text, [...values]);
+    } catch (error) {
+      // The connection still waits for the answer, so it cannot be used again.
+      if (error instanceof Error && error.message === 'Query read timeout') broken = error;
+      throw error;
+    }
+  }
+  async function sendPrefixed(text: string, values: readonly unknown[]) {
+    if (prefix === undefined || client.getTransactionStatus() !== 'I') return await send(text, values);
+    if (/^\s*begin\b/.test(text)) return await send(text.replace(/^[^;]*/, `$&; ${prefix}`));
+    await send(`begin isolation level read committed; ${prefix}`);
+    try {
+      const result = await send(text, values);
+      await send('commit');
+      return result;
+    } catch (error) {
+      await send('rollback').catch(ignore);
+      throw error;
+    }
+  }
   return {
     async query<R>(text: string, parameters: readonly unknown[]) {
-      const values = parameters.map((value) => (typeof value === 'string' ? toStorable(value) : value));
-      try {
-        const result = await client.query<Record<string, unknown>>(text, values);
-        // Several statements in one text have several results.
-        if (Array.isArray(result)) return { command: 'SELECT', rowCount: 0, rows: [] };
-        for (const row of result.rows) restore(row);
-        return { command: result.command, rowCount: result.rowCount ?? 0, rows: result.rows as R[] };
-      } catch (error) {
-        // The connection still waits for the answer, so it cannot be used again.
-        if (error instanceof Error && error.message === 'Query read timeout') broken = error;
-        throw error;
-      }
+      const result = await sendPrefixed(text, parameters.map(storable));
+      // Several statements in one text have several results.
+      if (Array.isArray(result)) return { command: 'SELECT', rowCount: 0, rows: [] };
+      for (const row of result.rows) restore(row);
+      return { command: result.command, rowCount: result.rowCount ?? 0, rows: result.rows as R[] };
     },
     release: () => client.release(broken),
   } as PostgresPoolClient;
+}
+
+/** Also the texts in an array, which is one value of a statement. */
+function storable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(storable);
+  return typeof value === 'string' ? toStorable(value) : value;
 }
 
 function restore(row: Record<string, unknown>): void {

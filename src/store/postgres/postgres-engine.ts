@@ -15,9 +15,8 @@ export function postgresEngine({ schema, leaseMs }: Pick<PostgresLocation, 'sche
     async transact(connection, { key }, work) {
       let isCommitting = false;
       try {
-        await sql`begin; select pg_advisory_xact_lock(${sql.raw(lockNumber(schema, key))})`.execute(
-          connection,
-        );
+        const lock = sql`select pg_advisory_xact_lock(${sql.raw(lockNumber(schema, key))})`;
+        await sql`begin isolation level read committed; ${lock}`.execute(connection);
         const result = await work(connection);
         isCommitting = true;
         await sql`commit`.execute(connection);

@@ -4,23 +4,32 @@ import { errorCode } from '../../core/error-code.ts';
 import { nameOf, type PostgresLocation } from './location.ts';
 
 /** The server refused the connection or is starting or stopping, so nothing was done. */
-const UNREACHABLE = /^(ECONNREFUSED|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|57P03|53300)$/;
+const REFUSED = /^(ECONNREFUSED|EAI_AGAIN|ENOTFOUND|57P03|53300)$/;
 /** Serialization failures, deadlocks, waits for locks, and rows that a pruning deleted meanwhile. */
 const CONFLICT = /^(40001|40P01|55P03|23503)$/;
-const LOST = /^(ECONNRESET|EPIPE|ETIMEDOUT|08...|57P01|57P02|25P03|25P04)$/;
-/** What pg throws without a code. */
+const LOST =
+  /^(ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08...|57P01|57P02|57P05|25P0[34])$/;
+/** What pg throws without a code: before it has a connection, and when one breaks. */
+const NOT_CONNECTED =
+  /^(Connection terminated due to connection timeout|timeout expired|timeout exceeded when trying to connect)$/;
 const LOST_TEXT =
-  /^(Connection terminated|Client has encountered a connection error|Query read timeout|timeout exceeded when trying to connect|Client was closed|The client is closed)/i;
+  /^(Connection terminated|Client has encountered a connection error|Query read timeout|Client was closed|The client is closed)/i;
 
 /** Whether the work had no effect and may succeed when it is repeated. */
 export function isRepeatable(error: unknown): boolean {
   return isUnreachable(error) || CONFLICT.test(errorCode(error));
 }
 
+/** Whether no connection was made. On an open connection, the same codes say nothing about the statement that was sent. */
 function isUnreachable(error: unknown): boolean {
-  // The socket of a server that does not run; a missing certificate has the same code.
-  const isNoSocket = error instanceof Error && 'syscall' in error && error.syscall === 'connect';
-  return UNREACHABLE.test(errorCode(error)) || (errorCode(error) === 'ENOENT' && isNoSocket);
+  if (!(error instanceof Error)) return false;
+  if (REFUSED.test(errorCode(error)) || NOT_CONNECTED.test(error.message)) return true;
+  // ENOENT is the socket of a server that does not run; a missing certificate has the same code.
+  return (
+    'syscall' in error &&
+    error.syscall === 'connect' &&
+    (LOST.test(errorCode(error)) || errorCode(error) === 'ENOENT')
+  );
 }
 
 /** Whether the connection broke: a statement that was sent may have been executed. */
@@ -37,16 +46,39 @@ export function isUnsent(error: unknown): boolean {
 const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [
   [/^53100$/, 'store_full', 'the disk of the database is full; free some space'],
   [
-    /^(25006|42501|3F000)$/,
+    /^25006$/,
     'store_readonly',
-    'the database cannot be written by this user; check its role and its grants',
+    'the database accepts no writes; name the primary instead of a standby, or reset `default_transaction_read_only`',
   ],
-  [/^28...$/, 'store_unopenable', 'the database refused the user or the password; check `store:`'],
+  [
+    /^(42501|3F000|42P01)$/,
+    'store_readonly',
+    'the user lacks a right, or the tables were removed; check its role and its grants',
+  ],
+  [
+    /^28P01$/,
+    'store_unopenable',
+    'the database refused the password; check the user and the password of `store:`',
+  ],
+  [
+    /^28...$/,
+    'store_unopenable',
+    'the database refused the connection; check the user and sslmode of `store:`, and pg_hba.conf of the server',
+  ],
   [/^3D000$/, 'store_unopenable', 'the database does not exist; create it, or check `store:`'],
-  [/^54000$/, 'store_failed', 'an id of the service is longer than an index of PostgreSQL can hold'],
+  [
+    /^54000$/,
+    'store_failed',
+    'an id of the service or an address is longer than an index of PostgreSQL can hold',
+  ],
   [/^(XX001|XX002|Z_.*)$/, 'store_corrupt', 'the database is damaged; restore a backup'],
   [
-    /^(40001|40P01|55P03|53300)$/,
+    /^53300$/,
+    'store_busy',
+    'the database has no connection left; end other programs, lower `pool` in `store:`, or raise max_connections',
+  ],
+  [
+    /^(40001|40P01|55P03|57014)$/,
     'store_busy',
     'other programs keep the database busy; try again in a moment',
   ],
@@ -71,26 +103,34 @@ function tlsProblem(error: Error): string | undefined {
 /** Converts an error of PostgreSQL to a StoreError. Returns any other error unchanged: it is a bug. */
 export function toStoreError(error: unknown, location: PostgresLocation): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;
-  const name = nameOf(location);
   const code = errorCode(error);
+  const [kind, words] = explain(error, code) ?? [];
+  if (kind === undefined || words === undefined) return error;
+  return new StoreError(kind, `${nameOf(location)}: ${words}`, { cause: error });
+}
+
+function explain(error: Error, code: string): readonly [kind: string, words: string] | undefined {
+  const isOfServer = /^[0-9A-Z]{5}$/.test(code);
   const explanation = EXPLANATIONS.find(([pattern]) => pattern.test(code));
   if (explanation !== undefined) {
     const [, kind, words] = explanation;
-    return new StoreError(kind, `${name}: ${words} (${code})`, { cause: error });
+    // The server names the table, the user or the host, but never a password.
+    return [kind, `${words} (${isOfServer ? `${error.message}, ` : ''}${code})`];
+  }
+  if (/^SASL: .*password must be/.test(error.message)) {
+    return [
+      'store_unopenable',
+      'the database requires a password, and none is given; add it to the secret address, or set PGPASSWORD',
+    ];
   }
   const problem = tlsProblem(error);
-  if (problem !== undefined) {
-    return new StoreError('store_unopenable', `${name}: ${problem}`, { cause: error });
-  }
+  if (problem !== undefined) return ['store_unopenable', problem];
   if (isUnreachable(error) || isConnectionLost(error)) {
     const reason = code === 'unknown' ? error.message : code;
-    return new StoreError(
+    return [
       'store_unavailable',
-      `${name}: the database is not available (${reason}); check that it runs and that \`store:\` is right`,
-      { cause: error },
-    );
+      `the database is not available (${reason}); check that it runs and that \`store:\` is right`,
+    ];
   }
-  return /^[0-9A-Z]{5}$/.test(code)
-    ? new StoreError('store_failed', `${name}: ${error.message} (${code})`, { cause: error })
-    : error;
+  return isOfServer ? ['store_failed', `${error.message} (${code})`] : undefined;
 }

@@ -4,7 +4,7 @@ import type { Beat, TurnStore } from '../../core/turn-store.ts';
 import type { ReplicaRecord } from '../../core/turns.ts';
 import { StoreError } from '../../core/errors.ts';
 import { interruptRuns } from '../locks.ts';
-import { HOST, isDead } from '../process-identity.ts';
+import { machineOf, HOST, isDead } from '../process-identity.ts';
 import type { Database } from '../tables.ts';
 import { freed, ms, notify, type TurnContext } from './turn-columns.ts';
 
@@ -95,10 +95,9 @@ export function replicasTable({
       return beat;
     },
 
-    async beat(id, leaseMs, { generation, commit }) {
+    async beat(id, leaseMs) {
       await sql`
-        update replicas set beat_at = ${now}, expires_at = ${inLease(leaseMs)},
-          config_gen = ${generation}, config_commit = ${commit}
+        update replicas set beat_at = ${now}, expires_at = ${inLease(leaseMs)}
         where id = ${id} and is_dead = 0`.execute(db);
       return await readBeat(id);
     },
@@ -119,12 +118,12 @@ export function replicasTable({
     async replicas(selfId) {
       const { rows } = await sql<ReplicaRow>`
         select id, host, pid, version, ${ms(sql`started_at`)} as "startedMs", ${ms(sql`beat_at`)} as "beatMs",
-          is_dead = 0 and expires_at > ${now} as "isAlive", config_commit as commit,
+          is_dead = 0 and expires_at > ${now} as "isAlive", nullif(config_commit, '') as commit,
           (select count(*)::int from turns where holder = replicas.id) as runs
         from replicas order by started_at, id`.execute(db);
       return rows.map((row) => ({
         ...row,
-        host: row.host.split('|')[0] ?? '',
+        host: machineOf(row.host),
         isSelf: row.id === selfId,
       }));
     },

@@ -33,14 +33,24 @@ export function ms(timestamp: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`round(extract(epoch from ${timestamp}) * 1000)::float8`;
 }
 
-/** The columns of a turn that ends without its run: due at once, by hand when it was, otherwise for the given trigger. */
+/**
+ * The columns of a turn that ends without its run: due since it was due for this turn, so that it keeps its place, by hand
+ * when it was, otherwise for the given trigger.
+ */
 export function freed(now: RawBuilder<unknown>, trigger: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`holder = null, held_for = null,
+  return sql`holder = null, held_for = null, claimed_due_at = null,
     requested = coalesce(requested, case when held_for = 'manual' then held_for else ${trigger} end),
-    due_at = case when removed = 0 then coalesce(due_at, ${now}) end`;
+    due_at = case when removed = 0 then least(due_at, coalesce(claimed_due_at, ${now})) end`;
 }
 
 /** Wakes all replicas: `turn`, an account may have become due; `replica`, a replica was added. */
 export function notify(what: 'turn' | 'replica'): RawBuilder<unknown> {
   return sql`pg_notify('rolecall_turns', current_schema() || ' ' || ${what}::text)`;
+}
+
+/** Whether an account waits for a configuration that no replica has; false while none has stored its own. */
+export function isUnavailable(now: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`turns.config_gen > (
+    select max(replicas.config_gen) from replicas
+    where is_dead = 0 and expires_at > ${now} and config_commit is not null)`;
 }

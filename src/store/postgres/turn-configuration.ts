@@ -1,89 +1,140 @@
 // The schedules and the commits of the configuration in PostgreSQL. Replicas may see commits at different times: an older
 // one changes no account that a newer one has changed.
 import { sql } from 'kysely';
-import type { ConfigGeneration, TurnStore } from '../../core/turn-store.ts';
-import { notify, type TurnContext } from './turn-columns.ts';
+import type {
+  ConfigGeneration,
+  ConfigSituation,
+  DueSchedule,
+  TurnStore,
+  WaitingAccounts,
+} from '../../core/turn-store.ts';
+import type { Database } from '../tables.ts';
+import { immediately } from '../transactions.ts';
+import { isUnavailable, notify, type TurnContext } from './turn-columns.ts';
 
 /** Enough to find the place of a commit that is a little older than the newest. */
 const MOST_GENERATIONS = 20;
 
-type Configuration = Pick<
-  TurnStore,
-  'generations' | 'addGeneration' | 'isCommitOfAll' | 'update' | 'waitingForNewer'
->;
+/** All replicas store their configurations one after the other. */
+const KEY = 'configuration of the replicas';
 
-export function turnConfiguration({ db, now }: TurnContext): Configuration {
-  return {
-    async generations() {
-      const { rows } = await sql<ConfigGeneration>`
-        select gen::float8 as gen, commit, committed_at as "committedAt" from config_generations
-        order by config_generations.gen desc limit ${MOST_GENERATIONS}`.execute(db);
-      return rows;
-    },
+type Own = Parameters<TurnStore['update']>[2];
 
-    async addGeneration(after, { commit, committedAt }) {
-      const { rows } = await sql`
-        insert into config_generations (gen, commit, committed_at) values (${after + 1}, ${commit}, ${committedAt})
-        on conflict (gen) do nothing returning 1`.execute(db);
-      return rows.length > 0;
-    },
+export function turnConfiguration({
+  db,
+  now,
+}: TurnContext): Pick<TurnStore, 'situation' | 'update' | 'waiting'> {
+  async function situation(connection: Database, id: string): Promise<ConfigSituation> {
+    const generations = await sql<ConfigGeneration>`
+      select gen::float8 as gen, commit, committed_at as "committedAt" from config_generations
+      order by config_generations.gen desc limit ${MOST_GENERATIONS}`.execute(connection);
+    const others = await sql<{ id: string; commit: string | null }>`
+      select id, config_commit as commit from replicas
+      where id <> ${id} and is_dead = 0 and expires_at > ${now} order by id`.execute(connection);
+    return { generations: generations.rows, others: others.rows };
+  }
 
-    async isCommitOfAll(id, commit) {
-      const { rows } = await sql`
-        select 1 from replicas where id <> ${id} and is_dead = 0 and expires_at > ${now}
-          and config_commit is distinct from ${commit} limit 1`.execute(db);
-      return rows.length === 0;
-    },
-
-    async update(generation, isDirty, schedules) {
-      const column = <T>(read: (schedule: (typeof schedules)[number]) => T): T[] => schedules.map(read);
-      // In the order of the names, so that two replicas do not wait for each other. An account with an invalid file
-      // keeps its last good schedule.
+  async function publish(connection: Database, id: string, own: Own): Promise<void> {
+    const { commit, generation, isNewest } = own;
+    if (isNewest && commit !== null)
       await sql`
-        with wanted as materialized (
-          select * from unnest(
-            ${column(({ name }) => name)}::text[], ${column(({ lane }) => lane)}::text[],
-            ${column(({ schedule }) => schedule)}::text[], ${column(({ timezone }) => timezone)}::text[],
-            ${column(({ jitterMs }) => jitterMs)}::int[], ${column(({ digest }) => digest)}::text[],
-            ${column(({ isBroken }) => Number(isBroken))}::int[], ${column(({ dueMs }) => dueMs)}::float8[],
-            ${column(({ tickMs }) => tickMs)}::float8[])
-            as wanted (account, lane, schedule, timezone, jitter_ms, config_digest, is_broken, due_ms, tick_ms)
-        ), removed as (
-          update turns set removed = 1, config_gen = ${generation}::bigint, due_at = null, tick_at = null, requested = null,
-            backoff_until = null
-          where removed = 0 and config_gen <= ${generation}
-            and not exists (select 1 from wanted where wanted.account = turns.account)
-        ), changed as (
-          insert into turns (account, lane, schedule, timezone, jitter_ms, config_digest, config_gen, is_broken, is_dirty,
-            due_at, tick_at, last_tick_at)
-          select account, lane, schedule, timezone, jitter_ms, config_digest, ${generation}::bigint, is_broken, ${Number(isDirty)}::int,
-            to_timestamp(due_ms / 1000), to_timestamp(tick_ms / 1000), ${now}
-          from wanted order by account
-          on conflict (account) do update set
-            lane = ${kept('lane')}, schedule = ${kept('schedule')}, timezone = ${kept('timezone')},
-            jitter_ms = ${kept('jitter_ms')}, config_digest = excluded.config_digest,
-            config_gen = excluded.config_gen, is_broken = excluded.is_broken, is_dirty = excluded.is_dirty, removed = 0,
-            due_at = case when ${KEEPS_DUE} then turns.due_at else excluded.due_at end,
-            tick_at = case when ${KEEPS_DUE} then turns.tick_at else excluded.tick_at end,
-            last_tick_at = case when turns.removed = 1 then ${now} else turns.last_tick_at end,
-            backoff_until = case when turns.holder is null and excluded.is_broken = 0 then null
-              else turns.backoff_until end
-          where turns.config_gen <= excluded.config_gen
-            and ((turns.config_digest, turns.lane, turns.is_broken, turns.removed)
-                is distinct from (excluded.config_digest, ${kept('lane')}, excluded.is_broken, 0)
-              or (turns.is_dirty = 1 and turns.config_gen < excluded.config_gen))
-          returning account)
-        select ${notify('turn')} from changed limit 1`.execute(db);
-    },
+        insert into config_generations (gen, commit, committed_at)
+        values (${generation}, ${commit.sha}, ${commit.committedAt})
+        on conflict (gen) do nothing`.execute(connection);
+    await sql`
+      update replicas set config_gen = ${generation}, config_commit = ${commit?.sha ?? ''}
+      where id = ${id}`.execute(connection);
+  }
 
-    async waitingForNewer(generation) {
-      const { rows } = await sql<{ count: number }>`
-        select count(*)::int as count from turns where removed = 0 and config_gen > ${generation}`.execute(
-        db,
-      );
-      return rows[0]?.count ?? 0;
+  /** In the order of the names, so that a claim and this do not wait for each other. */
+  async function storeSchedules(
+    connection: Database,
+    { generation, commit }: Own,
+    schedules: readonly DueSchedule[],
+  ): Promise<void> {
+    const isDirty = Number(commit?.dirty ?? true);
+    // An account with an invalid file keeps its last good schedule.
+    await sql`
+      with wanted as materialized (${wanted(schedules)}), removed as (
+        update turns set removed = 1, config_gen = ${generation}::bigint, due_at = null, tick_at = null, requested = null,
+          backoff_until = null
+        where removed = 0 and config_gen <= ${generation}
+          and not exists (select 1 from wanted where wanted.account = turns.account)
+      ), changed as (
+        insert into turns (account, lane, schedule, timezone, jitter_ms, config_digest, config_gen, is_broken, is_dirty,
+          due_at, tick_at, last_tick_at)
+        select account, lane, schedule, timezone, jitter_ms, config_digest, ${generation}::bigint, is_broken, ${isDirty}::int,
+          to_timestamp(due_ms / 1000), to_timestamp(tick_ms / 1000), ${now}
+        from wanted order by account
+        on conflict (account) do update set
+          lane = ${kept('lane')}, schedule = ${kept('schedule')}, timezone = ${kept('timezone')},
+          jitter_ms = ${kept('jitter_ms')}, config_digest = excluded.config_digest,
+          config_gen = excluded.config_gen, is_broken = excluded.is_broken, is_dirty = excluded.is_dirty, removed = 0,
+          due_at = case when ${KEEPS_DUE} then turns.due_at else excluded.due_at end,
+          tick_at = case when ${KEEPS_DUE} then turns.tick_at else excluded.tick_at end,
+          last_tick_at = case when turns.removed = 1 then ${now} else turns.last_tick_at end,
+          backoff_until = case when turns.holder is null and excluded.is_broken = 0 then null
+            else turns.backoff_until end
+        where turns.config_gen <= excluded.config_gen
+          and ((turns.config_digest, turns.lane, turns.is_broken, turns.removed)
+              is distinct from (excluded.config_digest, ${kept('lane')}, excluded.is_broken, 0)
+            or (turns.is_dirty = 1 and turns.config_gen < excluded.config_gen))
+        returning account)
+      select ${notify('turn')} from changed limit 1`.execute(connection);
+  }
+
+  /** What the newest configuration did not change counts as changed by it where an older one differs, as after a revert. */
+  async function leaveToNewest(
+    connection: Database,
+    generation: number,
+    schedules: readonly DueSchedule[],
+  ): Promise<void> {
+    await sql`
+      with wanted as materialized (${wanted(schedules)}), differing as materialized (
+        select account from turns
+        where removed = 0 and config_gen <= ${generation} and not exists (
+          select 1 from wanted where wanted.account = turns.account
+            and wanted.config_digest = turns.config_digest
+            and (wanted.is_broken = 1 or wanted.lane = turns.lane))
+        order by account for update)
+      update turns set config_gen = coalesce((select max(gen) from config_generations), config_gen)
+      from differing where turns.account = differing.account`.execute(connection);
+  }
+
+  return {
+    situation: (id) => situation(db, id),
+
+    update: (id, before, own, schedules) =>
+      immediately(db, KEY, async (connection) => {
+        if (JSON.stringify(await situation(connection, id)) !== JSON.stringify(before)) return false;
+        await publish(connection, id, own);
+        if (own.isNewest) await storeSchedules(connection, own, schedules);
+        else await leaveToNewest(connection, own.generation, schedules);
+        return true;
+      }),
+
+    async waiting(generation) {
+      const { rows } = await sql<WaitingAccounts>`
+        select count(*)::int as newer, count(*) filter (where ${isUnavailable(now)})::int as unavailable,
+          (select commit from config_generations
+            where gen = max(turns.config_gen) filter (where ${isUnavailable(now)})) as commit
+        from turns where removed = 0 and config_gen > ${generation}`.execute(db);
+      return rows[0] ?? { newer: 0, unavailable: 0, commit: null };
     },
   };
+}
+
+/** The schedules as rows. */
+function wanted(schedules: readonly DueSchedule[]) {
+  const column = <T>(read: (schedule: DueSchedule) => T): T[] => schedules.map(read);
+  return sql`
+    select * from unnest(
+      ${column(({ name }) => name)}::text[], ${column(({ lane }) => lane)}::text[],
+      ${column(({ schedule }) => schedule)}::text[], ${column(({ timezone }) => timezone)}::text[],
+      ${column(({ jitterMs }) => jitterMs)}::int[], ${column(({ digest }) => digest)}::text[],
+      ${column(({ isBroken }) => Number(isBroken))}::int[], ${column(({ dueMs }) => dueMs)}::float8[],
+      ${column(({ tickMs }) => tickMs)}::float8[])
+      as wanted (account, lane, schedule, timezone, jitter_ms, config_digest, is_broken, due_ms, tick_ms)`;
 }
 
 /** A column of the schedule: that of an invalid file is not the account's. */

@@ -1,8 +1,18 @@
 // What makes accounts due in PostgreSQL besides their ticks, and what the pages show of their turns.
 import { sql } from 'kysely';
 import type { TurnStore } from '../../core/turn-store.ts';
+import { machineOf } from '../process-identity.ts';
 import type { TurnState } from '../../core/turns.ts';
-import { isLine, type LineRow, lineOf, moment, ms, notify, type TurnContext } from './turn-columns.ts';
+import {
+  isLine,
+  isUnavailable,
+  type LineRow,
+  lineOf,
+  moment,
+  ms,
+  notify,
+  type TurnContext,
+} from './turn-columns.ts';
 
 export function turnRequests({
   db,
@@ -11,7 +21,7 @@ export function turnRequests({
   return {
     async startAll() {
       await sql`
-        update turns set due_at = ${now}, requested = coalesce(requested, 'start')
+        update turns set due_at = least(due_at, ${now}), requested = coalesce(requested, 'start')
         where removed = 0 and holder is null`.execute(db);
     },
 
@@ -57,20 +67,38 @@ interface StateRow {
   readonly activity: TurnState['activity'];
   readonly due_ms: number | null;
   readonly backoff_ms: number | null;
+  readonly waits_for: string | null;
+  readonly holder: string | null;
+  readonly host: string | null;
+  readonly pid: number | null;
 }
 
-export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' | 'active' | 'nextRuns'> {
+function replicaOf({ holder, host, pid }: Pick<StateRow, 'holder' | 'host' | 'pid'>): TurnState['replica'] {
+  return holder === null || host === null || pid === null ? null : { id: holder, host: machineOf(host), pid };
+}
+
+export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' | 'active' | 'stored'> {
   const activity = sql`case when holder is not null then 'running' when due_at <= ${now} then 'queued' else 'idle' end`;
   return {
     async states(accounts) {
       const { rows } = await sql<StateRow>`
         select account, ${activity} as activity, ${ms(sql`due_at`)} as due_ms,
-          case when backoff_until > ${now} then ${ms(sql`backoff_until`)} end as backoff_ms
-        from turns where account = any (${[...accounts]}::text[]) and removed = 0`.execute(db);
+          case when backoff_until > ${now} then ${ms(sql`backoff_until`)} end as backoff_ms,
+          case when ${isUnavailable(now)} then (select commit from config_generations where gen = turns.config_gen) end as waits_for,
+          holder, replicas.host, replicas.pid
+        from turns left join replicas on replicas.id = turns.holder where account = any (${[...accounts]}::text[]) and removed = 0`.execute(
+        db,
+      );
       return new Map(
         rows.map(({ account, ...row }) => [
           account,
-          { activity: row.activity, nextRunMs: row.due_ms, backoffUntilMs: row.backoff_ms },
+          {
+            activity: row.activity,
+            nextRunMs: row.due_ms,
+            backoffUntilMs: row.backoff_ms,
+            waitsForCommit: row.waits_for,
+            replica: replicaOf(row),
+          },
         ]),
       );
     },
@@ -82,11 +110,15 @@ export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' |
       return new Map(rows.map((row) => [row.account, row.activity]));
     },
 
-    async nextRuns() {
-      const { rows } = await sql<{ account: string; due_ms: number }>`
-        select account, ${ms(sql`due_at`)} as due_ms from turns
-        where removed = 0 and due_at is not null`.execute(db);
-      return new Map(rows.map((row) => [row.account, row.due_ms]));
+    async stored() {
+      const { rows } = await sql<{ account: string; lane: string; due_ms: number | null }>`
+        select account, lane, ${ms(sql`due_at`)} as due_ms from turns where removed = 0`.execute(db);
+      return {
+        nextRuns: new Map(
+          rows.flatMap(({ account, due_ms: dueMs }) => (dueMs === null ? [] : [[account, dueMs]])),
+        ),
+        lanes: new Set(rows.map(({ lane }) => lane)),
+      };
     },
   };
 }

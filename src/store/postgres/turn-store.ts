@@ -10,7 +10,7 @@ import { turnRequests, turnStates } from './turn-requests.ts';
 /** `now` is the database's clock; a test passes its own. */
 export function createTurnStore(
   db: Database,
-  listen: TurnStore['listen'],
+  connections: Pick<TurnStore, 'listen' | 'probe'>,
   now: RawBuilder<unknown> = sql`now()`,
 ): TurnStore {
   const context = { db, now };
@@ -20,6 +20,6 @@ export function createTurnStore(
     ...claimedTurns(context),
     ...turnRequests(context),
     ...turnStates(context),
-    listen,
+    ...connections,
   };
 }

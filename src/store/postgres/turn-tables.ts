@@ -54,3 +54,8 @@ export const TURN_TABLES = `
   create index turns_due on turns (lane, due_at, account) where holder is null and due_at is not null;
   create index turns_held on turns (holder) where holder is not null;
 `;
+
+/** A later step of the migrations: since when the account of a held turn was due. */
+export const TURN_CLAIMS = `
+  alter table turns add column claimed_due_at timestamptz;
+`;

@@ -100,8 +100,8 @@ export class Stage {
     const { runs } = this;
     const note = (what: string): void => this.note(what);
     const watched: Pick<Journal, 'beginRun' | 'endRun' | 'takeApproval'> = {
-      async beginRun(run) {
-        await journal.beginRun(run);
+      async beginRun(run, fence) {
+        await journal.beginRun(run, fence);
         note(`${owner}: run of ${run.account} begins (${run.trigger}, ${run.mode})`);
         runs.begins(run, owner, fileOf(run.account));
       },

@@ -21,12 +21,16 @@ export interface ModelTurn {
   approved: string | null;
   holder: string | null;
   heldFor: string | null;
+  claimedDue: number | null;
 }
 
 export interface ModelReplica {
   started: number;
   beat: number;
   isDead: boolean;
+  gen: number;
+  /** null before it has stored its configuration; empty without git. */
+  commit: string | null;
 }
 
 export interface ModelClaim {
@@ -52,7 +56,10 @@ const NEW = {
   approved: null,
   holder: null,
   heldFor: null,
+  claimedDue: null,
 };
+
+const GIVEN_BACK = { holder: null, heldFor: null, claimedDue: null };
 
 function wantedColumns({ lane, digest, dueMs, tickMs }: DueSchedule, part: AccountPart) {
   return { lane, digest, minutes: part.minutes, isBroken: part.isBroken, due: dueMs, tick: tickMs };
@@ -65,6 +72,8 @@ export class Model {
   /** The claim that each held account belongs to. */
   private readonly claims = new Map<string, number>();
   private claimCount = 0;
+  /** The commits that were the newest, in their order. */
+  private readonly generations: number[] = [];
 
   constructor(now: number) {
     this.now = now;
@@ -88,14 +97,14 @@ export class Model {
 
   private free(turn: ModelTurn, trigger: string | null): void {
     turn.requested ??= turn.heldFor === 'manual' ? 'manual' : trigger;
-    turn.due = turn.isRemoved ? null : (turn.due ?? this.now);
-    turn.holder = null;
-    turn.heldFor = null;
+    const due = turn.claimedDue ?? this.now;
+    turn.due = turn.isRemoved ? null : Math.min(turn.due ?? due, due);
+    Object.assign(turn, GIVEN_BACK);
   }
 
   register(id: string): { replicas: number; isKnown: boolean; isFirst: boolean } {
     this.bury();
-    this.replicas.set(id, { started: this.now, beat: this.now, isDead: false });
+    this.replicas.set(id, { started: this.now, beat: this.now, isDead: false, gen: 0, commit: null });
     return this.status(id);
   }
 
@@ -195,7 +204,13 @@ export class Model {
         this.claims.set(account, this.claimCount);
         const trigger = turn.requested;
         if (turn.tick !== null && turn.tick <= this.now) turn.lastTick = turn.tick;
-        Object.assign(turn, { holder: id, due: null, requested: null, heldFor: trigger });
+        Object.assign(turn, {
+          holder: id,
+          due: null,
+          requested: null,
+          heldFor: trigger,
+          claimedDue: turn.due,
+        });
         const { lastTick, minutes } = turn;
         claimed.push({ account, holder: id, trigger, lastTick, minutes, number: this.claimCount });
       }
@@ -220,13 +235,64 @@ export class Model {
     if (turn.minutes !== claim.minutes) return turn.minutes;
     const tick = tickAfter(claim.minutes, this.now);
     turn.due = turn.isRemoved ? null : (turn.due ?? tick);
-    Object.assign(turn, { holder: null, heldFor: null, tick, backoff });
+    Object.assign(turn, { ...GIVEN_BACK, tick, backoff });
     return null;
   }
 
-  release(claim: ModelClaim, why: 'interrupted' | 'later'): void {
+  release(claim: ModelClaim, why: 'interrupted' | 'later' | 'locked'): void {
     const turn = this.held(claim);
-    if (turn !== null) this.free(turn, why === 'interrupted' ? 'start' : turn.heldFor);
+    if (turn === null) return;
+    if (why !== 'locked') return this.free(turn, why === 'interrupted' ? 'start' : turn.heldFor);
+    turn.requested ??= turn.heldFor;
+    turn.due = turn.isRemoved ? null : this.now + 1000;
+    Object.assign(turn, GIVEN_BACK);
+  }
+
+  /** Frees what a replica holds without knowing it. */
+  releaseOthers(id: string, known: ReadonlySet<string>): void {
+    for (const [account, turn] of this.turns)
+      if (turn.holder === id && !known.has(account)) this.free(turn, turn.heldFor);
+  }
+
+  private othersOf(id: string): ModelReplica[] {
+    return [...this.replicas].flatMap(([other, each]) => (other !== id && this.isLive(other) ? [each] : []));
+  }
+
+  /** The newest commit that was stored; commits are numbers in one line of history. */
+  newest(): number | null {
+    return this.generations.at(-1) ?? null;
+  }
+
+  /** Whose configuration counts: a commit wins against an older one and against files without a commit. */
+  rank(id: string, commit: number | null): { gen: number; isNewest: boolean } {
+    const newest = this.newest();
+    const latest = this.generations.length;
+    if (commit === null)
+      return this.othersOf(id).some((other) => (other.commit ?? '') !== '')
+        ? { gen: 0, isNewest: false }
+        : { gen: latest, isNewest: true };
+    if (newest === commit) return { gen: latest, isNewest: true };
+    if (newest === null || commit > newest) return { gen: latest + 1, isNewest: true };
+    const contained = this.generations.slice(0, -1).findLastIndex((each) => each <= commit);
+    return { gen: contained + 1, isNewest: false };
+  }
+
+  publish(id: string, commit: number | null, { gen, isNewest }: { gen: number; isNewest: boolean }): void {
+    if (isNewest && commit !== null && gen > this.generations.length) this.generations.push(commit);
+    const replica = this.replicas.get(id);
+    if (replica !== undefined) Object.assign(replica, { gen, commit: commit === null ? '' : String(commit) });
+  }
+
+  /** Accounts that differ from an older configuration belong to the newest one. */
+  leave(gen: number, content: Commit): void {
+    for (const account of ACCOUNTS) {
+      const turn = this.turns.get(account);
+      const part = content[account];
+      if (turn === undefined || turn.isRemoved || turn.gen > gen) continue;
+      const isSame =
+        part !== undefined && digestOf(part) === turn.digest && (part.isBroken || part.lane === turn.lane);
+      if (!isSame) turn.gen = this.generations.length;
+    }
   }
 
   sync(account: string): boolean {
@@ -250,7 +316,7 @@ export class Model {
   startAll(): void {
     for (const turn of this.turns.values()) {
       if (turn.isRemoved || turn.holder !== null) continue;
-      turn.due = this.now;
+      turn.due = Math.min(turn.due ?? this.now, this.now);
       turn.requested ??= 'start';
     }
   }
@@ -266,6 +332,10 @@ export class Model {
   }
 }
 
+function digestOf({ minutes, version, isBroken }: AccountPart): string {
+  return JSON.stringify([minutes, version, isBroken]);
+}
+
 /** The schedule of an account in a commit. */
 export function scheduleOf(name: string, part: NonNullable<Commit['a']>, nowMs: number): DueSchedule {
   const tick = tickAfter(part.minutes, nowMs);
@@ -276,7 +346,7 @@ export function scheduleOf(name: string, part: NonNullable<Commit['a']>, nowMs: 
     timezone: 'Etc/UTC',
     jitterMs: 0,
     revision: '',
-    digest: JSON.stringify([part.minutes, part.version]),
+    digest: digestOf(part),
     isBroken: part.isBroken,
     dueMs: tick,
     tickMs: tick,

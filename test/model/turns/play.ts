@@ -1,12 +1,13 @@
 // Plays a story on PostgreSQL and on the model side by side. After each step both must agree on every row.
 import { expect } from 'vitest';
+import type { CommitRelation } from '../../../src/core/repository.ts';
 import type { ClaimedTurn, CronLine, NextTick } from '../../../src/core/turn-store.ts';
-import type { TurnDatabase } from '../../support/turn-database.ts';
+import { rankOf } from '../../../src/daemon/replicas/config-generation.ts';
+import { configCommit, type TurnDatabase } from '../../support/turn-database.ts';
 import { LEASE_MS, Model, type ModelClaim, scheduleOf, tickAfter } from './model.ts';
 import { ACCOUNTS, type Place, type Script, type Step } from './script.ts';
 
 const START = Date.UTC(2026, 0, 5, 10);
-const LANES = ['eu', 'us'] as const;
 
 interface Process {
   readonly id: string;
@@ -27,20 +28,22 @@ const ROWS = `
     'isBroken', is_broken = 1, 'isDirty', is_dirty = 1, 'isRemoved', removed = 1, 'due', extract(epoch from due_at) * 1000,
     'tick', extract(epoch from tick_at) * 1000, 'requested', requested,
     'lastTick', extract(epoch from last_tick_at) * 1000, 'backoff', extract(epoch from backoff_until) * 1000,
-    'approved', approved_at, 'holder', holder, 'heldFor', held_for)), '{}') as turns,
+    'approved', approved_at, 'holder', holder, 'heldFor', held_for,
+    'claimedDue', extract(epoch from claimed_due_at) * 1000)), '{}') as turns,
     (select coalesce(jsonb_object_agg(id, jsonb_build_object(
       'started', extract(epoch from started_at) * 1000, 'beat', extract(epoch from beat_at) * 1000,
-      'isDead', is_dead = 1)), '{}') from replicas) as replicas
+      'isDead', is_dead = 1, 'gen', config_gen, 'commit', config_commit)), '{}') from replicas) as replicas
   from turns`;
 
 export async function play(script: Script, database: TurnDatabase, figures: Figures = {}): Promise<void> {
   const story = new Story(script, database, figures);
-  await database.query('truncate turns, replicas');
+  await database.query('truncate turns, replicas, config_generations');
   await database.setClock(START);
   for (const step of script.steps) {
     await story.take(step);
     await story.compare(step);
   }
+  await story.end();
 }
 
 /** What one process does for itself. */
@@ -99,6 +102,7 @@ class Story {
       case 'end':
       case 'later':
       case 'interrupt':
+      case 'locked':
       case 'check':
         return await this.takeTurn(step);
       case 'register':
@@ -106,6 +110,7 @@ class Story {
       case 'die':
       case 'retire':
       case 'reload':
+      case 'releaseOthers':
       case 'claim':
         return await this.takeProcess(step);
     }
@@ -117,8 +122,7 @@ class Story {
     const process = this.processes.get(step.place);
     if (step.type === 'register') {
       if (process !== undefined) return;
-      this.count += 1;
-      const fresh: Process = { id: `replica ${this.count}`, gen: 0 };
+      const fresh = this.newProcess();
       this.processes.set(step.place, fresh);
       this.same(await store.register(fresh.id, 'test', LEASE_MS), {
         nowMs: model.now,
@@ -131,7 +135,7 @@ class Story {
     switch (step.type) {
       case 'beat': {
         const expected = model.beat(id);
-        const beat = await store.beat(id, LEASE_MS, { generation: process.gen, commit: null });
+        const beat = await store.beat(id, LEASE_MS);
         this.same(beat, expected === null ? null : { nowMs: model.now, ...expected });
         if (beat === null) this.note('declared dead');
         return;
@@ -143,32 +147,88 @@ class Story {
         this.processes.delete(step.place);
         model.retire(id);
         return await store.retire(id);
-      case 'reload': {
-        const commit = this.script.commits[step.commit] ?? {};
-        process.gen = step.commit;
-        model.reload(step.commit, step.isDirty, commit);
-        return await store.update(
-          step.commit,
-          step.isDirty,
-          ACCOUNTS.flatMap((name) => {
-            const part = commit[name];
-            return part === undefined ? [] : [scheduleOf(name, part, model.now)];
-          }),
-        );
+      case 'reload':
+        return await this.reload(process, step);
+      case 'releaseOthers': {
+        const known = this.claims.filter((claim) => claim.process === process);
+        const accounts = known.map(({ model: { account } }) => account);
+        model.releaseOthers(id, new Set(accounts));
+        return await store.releaseOthers(id, accounts);
       }
       case 'claim':
         return await this.claim(process, step);
     }
   }
 
-  private async claim(process: Process, { room, most }: Extract<Step, { type: 'claim' }>): Promise<void> {
-    const rooms = LANES.map((lane) => ({ lane, room }));
+  private newProcess(): Process {
+    this.count += 1;
+    return { id: `replica ${this.count}`, gen: 0 };
+  }
+
+  private async reload(
+    process: Process,
+    { commit, isDirty, hasGit }: Extract<Step, { type: 'reload' }>,
+  ): Promise<void> {
+    const { model } = this;
+    const { store } = this.database;
+    const content = this.script.contents[this.script.line[commit] ?? 0] ?? {};
+    const place = hasGit ? commit : null;
+    const rank = model.rank(process.id, place);
+    process.gen = rank.gen;
+    model.publish(process.id, place, rank);
+    if (rank.isNewest) model.reload(rank.gen, isDirty || !hasGit, content);
+    else model.leave(rank.gen, content);
+    this.note(rank.isNewest ? 'newest' : 'older');
+
+    const situation = await store.situation(process.id);
+    const read = hasGit ? configCommit(String(commit), isDirty) : null;
+    const found = await rankOf(read, situation, compareCommits);
+    this.same(found, { generation: rank.gen, isNewest: rank.isNewest });
+    const schedules = ACCOUNTS.flatMap((name) => {
+      const part = content[name];
+      return part === undefined ? [] : [scheduleOf(name, part, model.now)];
+    });
+    this.same(await store.update(process.id, situation, { ...found, commit: read }, schedules), true);
+  }
+
+  /** When all other replicas have died, one with the newest commit runs every account within a lease and one interval. */
+  async end(): Promise<void> {
+    const { model } = this;
+    const { store } = this.database;
+    const commit = model.newest() ?? 0;
+    model.now += LEASE_MS;
+    await this.database.setClock(model.now);
+    this.same(await sorted(store.reap()), model.reap().toSorted());
+    this.processes.clear();
+    await this.takeProcess({ type: 'register', place: 0 });
+    await this.takeProcess({ type: 'reload', place: 0, commit, isDirty: false, hasGit: true });
+    model.now += 5 * 60_000;
+    await this.database.setClock(model.now);
+    await this.takeProcess({ type: 'beat', place: 0 });
+    // Accounts that failed wait longer.
+    await this.database.query('update turns set due_at = tick_at where backoff_until is not null');
+    const { lanes } = await store.stored();
+    const rooms = [...lanes].map((lane) => ({ lane, room: 9 }));
+    const id = this.processes.get(0)?.id ?? '';
+    const { turns } = await store.claim(id, this.processes.get(0)?.gen ?? 0, rooms, { most: 9, except: [] });
+    const wanted = Object.keys(this.script.contents[this.script.line[commit] ?? 0] ?? {});
+    this.same(turns.map(({ account }) => account).toSorted(), wanted.toSorted());
+  }
+
+  private async claim(
+    process: Process,
+    { room, most, isLost }: Extract<Step, { type: 'claim' }>,
+  ): Promise<void> {
+    const { lanes: stored } = await this.database.store.stored();
+    const lanes = [...stored].toSorted();
+    const rooms = lanes.map((lane) => ({ lane, room }));
     const limits = { most, except: [] };
     const { turns } = await this.database.store.claim(process.id, process.gen, rooms, limits);
-    const expected = this.model.claim(process.id, process.gen, LANES, { room, most });
+    const expected = this.model.claim(process.id, process.gen, lanes, { room, most });
     const found = turns.map(({ account, requested, lastTickMs }) => `${account} ${requested} ${lastTickMs}`);
     const wanted = expected.map(({ account, trigger, lastTick }) => `${account} ${trigger} ${lastTick}`);
     this.same(found.toSorted(), wanted.toSorted());
+    if (isLost) return;
     for (const stored of turns) {
       const model = expected.find(({ account }) => account === stored.account);
       if (model !== undefined) this.claims.push({ stored, model, process });
@@ -188,7 +248,7 @@ class Story {
       return this.same(isCurrent, model.isCurrent(claim.model, process.gen));
     }
     if (type !== 'end') {
-      const why = type === 'later' ? 'later' : 'interrupted';
+      const why = type === 'interrupt' ? 'interrupted' : type;
       model.release(claim.model, why);
       return await store.release(process.id, stored, why);
     }
@@ -218,6 +278,11 @@ class Story {
   private same(found: unknown, expected: unknown): void {
     expect(found).toEqual(expected);
   }
+}
+
+/** Commits are places in one line of history. */
+async function compareCommits(a: string, b: string): Promise<CommitRelation> {
+  return a === b ? 'same' : Number(a) < Number(b) ? 'ancestor' : 'descendant';
 }
 
 function nextOf({ schedule }: CronLine, nowMs: number, backoffUntilMs: number | null): NextTick {

@@ -15,18 +15,33 @@ export interface AccountPart {
   readonly version: number;
 }
 
-/** The accounts of one commit. */
+/** The accounts of a configuration. */
 export type Commit = Partial<Readonly<Record<Account, AccountPart>>>;
 
 export type Step =
   | { readonly type: 'pass'; readonly ms: number }
   | { readonly type: 'register' | 'beat' | 'die' | 'retire'; readonly place: Place }
   | { readonly type: 'reap' }
-  | { readonly type: 'reload'; readonly place: Place; readonly commit: number; readonly isDirty: boolean }
-  | { readonly type: 'claim'; readonly place: Place; readonly room: number; readonly most: number }
+  /** `commit` is a place in the line of commits; without git, the same files have no commit. */
+  | {
+      readonly type: 'reload';
+      readonly place: Place;
+      readonly commit: number;
+      readonly isDirty: boolean;
+      readonly hasGit: boolean;
+    }
+  /** `isLost`: its answer never comes. */
+  | {
+      readonly type: 'claim';
+      readonly place: Place;
+      readonly room: number;
+      readonly most: number;
+      readonly isLost: boolean;
+    }
+  | { readonly type: 'releaseOthers'; readonly place: Place }
   /** Of the turns that were claimed and not given back, by any process that has not ended. */
   | {
-      readonly type: 'end' | 'later' | 'interrupt' | 'check';
+      readonly type: 'end' | 'later' | 'interrupt' | 'locked' | 'check';
       readonly turn: number;
       readonly failures: number;
     }
@@ -35,7 +50,9 @@ export type Step =
   | { readonly type: 'startAll' };
 
 export interface Script {
-  readonly commits: readonly Commit[];
+  readonly contents: readonly Commit[];
+  /** The content of each commit of one line of history; a content that returns is a revert. */
+  readonly line: readonly number[];
   readonly steps: readonly Step[];
 }
 
@@ -55,6 +72,7 @@ const commit: fc.Arbitrary<Commit> = fc.record(
 );
 
 const MINUTE = 60_000;
+const LATEST = 3;
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
@@ -77,8 +95,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant('reload' as const),
       place,
-      commit: fc.nat({ max: 2 }),
+      commit: fc.nat({ max: LATEST }),
       isDirty: fc.constantFrom(false, false, true),
+      hasGit: fc.constantFrom(true, true, true, false),
     }),
   },
   {
@@ -88,8 +107,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       place,
       room: fc.integer({ min: 1, max: 3 }),
       most: fc.integer({ min: 1, max: 4 }),
+      isLost: fc.constantFrom(false, false, false, true),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('releaseOthers' as const), place }) },
   {
     weight: 7,
     arbitrary: fc.record({
@@ -98,6 +119,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         'end' as const,
         'later' as const,
         'interrupt' as const,
+        'locked' as const,
         'check' as const,
       ),
       turn: fc.nat({ max: 3 }),
@@ -115,16 +137,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** Stories begin with two replicas that know the first commit, and with the first runs of one of them. */
 export const scripts: fc.Arbitrary<Script> = fc.record({
-  commits: fc.array(commit, { minLength: 3, maxLength: 3 }),
+  contents: fc.array(commit, { minLength: 3, maxLength: 3 }),
+  line: fc.constantFrom([0, 1, 0, 2], [0, 1, 2, 1], [0, 1, 2, 2]),
   steps: fc
     .array(step, { minLength: 8, maxLength: 30 })
     .map((steps): Step[] => [
       { type: 'register', place: 0 },
       { type: 'register', place: 1 },
-      { type: 'reload', place: 0, commit: 0, isDirty: false },
-      { type: 'reload', place: 1, commit: 0, isDirty: false },
+      { type: 'reload', place: 0, commit: 0, isDirty: false, hasGit: true },
+      { type: 'reload', place: 1, commit: 0, isDirty: false, hasGit: true },
       { type: 'pass', ms: MINUTE },
-      { type: 'claim', place: 0, room: 1, most: 4 },
+      { type: 'claim', place: 0, room: 1, most: 4, isLost: false },
       ...steps,
     ]),
 });

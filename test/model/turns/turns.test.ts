@@ -34,7 +34,15 @@ describe.runIf(hasPostgres && alone === null)('the turns of several replicas', (
         timeLimitMs: LONGEST_MS,
       });
       // Scripts in which nothing happens would prove nothing.
-      for (const what of ['claims', 'stale', 'current', 'declared dead', 'changed while it ran'])
+      for (const what of [
+        'claims',
+        'stale',
+        'current',
+        'declared dead',
+        'changed while it ran',
+        'newest',
+        'older',
+      ])
         expect(figures[what] ?? 0, what).toBeGreaterThan(0);
       if (process.env['ROLECALL_MODEL_RUNS'] !== undefined) console.log(JSON.stringify(figures, null, 1));
     },

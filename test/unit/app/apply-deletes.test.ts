@@ -473,6 +473,35 @@ describe('wrong lists before a delete', () => {
     expect(on.context.results[0]?.reason).toContain('more than half');
   });
 
+  it('prevent every delete when they lack what people have, twice', async () => {
+    const planned = {
+      skill: ['A', 'B', 'C'].map((name) => entry(name)),
+      resources: [person('p', ['B', 'C'])],
+    };
+    const on = setUp({ lists: { skill: [entry('A')], resources: planned.resources }, planned });
+    await applyDeletes(on.context, one);
+    expect([on.sent, outcomes(on, one), on.reader.readings]).toEqual([[], ['A skipped'], 2]);
+    expect(on.context.results[0]?.reason).toContain('lack entries that people have');
+  });
+
+  it('prevent no delete when they lacked what people have already when the run was planned', async () => {
+    const planned = { skill: ['A', 'B'].map((name) => entry(name)), resources: [person('p', ['X'])] };
+    const on = setUp({ lists: { skill: [entry('A')], resources: planned.resources }, planned });
+    await applyDeletes(on.context, one);
+    expect([on.sent, on.reader.readings]).toEqual([['skill A'], 2]);
+  });
+
+  it('may lack what this run deleted, to which people may still refer', async () => {
+    const [A, B] = ABC;
+    const operations = A === undefined || B === undefined ? [] : [B, A];
+    const resources = [person('p', ['B'])];
+    const planned = { skill: ['A', 'B', 'K'].map((name) => entry(name)), resources };
+    const on = setUp({ lists: { skill: [entry('A')], resources }, planned, operations });
+    conclude(on.context, 2, 'done', { attempts: 1 });
+    await applyDeletes(on.context, one);
+    expect([on.sent, on.reader.readings]).toEqual([['skill A'], 2]);
+  });
+
   it('are read again when they are empty once', async () => {
     const on = setUp({ lists: { skill: skills } });
     const complete = on.lists;

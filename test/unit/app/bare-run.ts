@@ -30,12 +30,16 @@ import { QuickClock } from './quick-clock.ts';
 /** What the journal contains before the run. */
 export interface Before {
   readonly lastGood?: LastGood;
+  /** Whether the store contains no lists of the account; otherwise `lastGood` is the present lists by default. */
+  readonly noLastGood?: true;
   readonly lastApplied?: AccountState['lastAppliedCommit'];
   readonly unsettled?: readonly UnsettledCreate[];
   readonly known?: readonly EntryKey[];
   readonly approvedPlan?: AgreedPlan;
   readonly approval?: ApprovalTaking;
   readonly claimedBy?: string;
+  /** The account that uses the same token now. */
+  readonly tokenUsedBy?: string;
   readonly formerName?: string;
   /** How many deletes of earlier runs are still in doubt by these lists. */
   readonly openDeletes?: (listed: ReadonlySet<EntryKey>, at: { readonly openSinceMs: number }) => number;
@@ -185,10 +189,10 @@ function journalOf(before: Before, recorded: Recorded): Journal {
       return former;
     },
     claimRemoteAccount: async () => before.claimedBy ?? null,
-    claimToken: async () => null,
+    claimToken: async () => before.tokenUsedBy ?? null,
     foreignAccount: async () => null,
     lastGood: async (_account, _remoteAccountId, lists) =>
-      before.lastGood === undefined ? { ...NOTHING_SINCE, observed: lists } : before.lastGood,
+      before.noLastGood === true ? null : (before.lastGood ?? { ...NOTHING_SINCE, observed: lists }),
     accountHistory: async () => ({
       recent: [],
       owned: new Set(),
@@ -206,7 +210,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
     },
     settleCreate: async (create, found) =>
       void recorded.settled.push({ create, found: found === null ? null : found.id }),
-    forgetRun: async () => undefined,
+    forgetRun: async (runId) => void recorded.log.push(`forget ${runId}`),
     beginRun: async (begun) => {
       recorded.log.push('begin');
       recorded.begun.push(begun);

@@ -1,6 +1,6 @@
 // The steps of a run around its writes: the lock, earlier operations, approvals, adoption.
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../src/core/errors.ts';
+import { LargeAccount, ServiceError } from '../../../src/core/errors.ts';
 import type { AccountRequest } from '../../../src/app/request.ts';
 import type { Trigger } from '../../../src/core/journal.ts';
 import type { Activity } from '../../../src/core/progress.ts';
@@ -284,6 +284,75 @@ describe('an agreed plan', () => {
       onPlan: ({ digest }, runId) => void shown.push(digest, runId),
     });
     expect([done, shown]).toMatchObject([{ status: 'converged' }, [plan?.digest, 'run']]);
+  });
+});
+
+describe('an agreed plan that was made before the store contained lists of the account', () => {
+  const list = { skill: skills('Kept', 'Old') };
+
+  /** The digests of the first plan of an account, whose delete of Old is held. */
+  async function firstPlan() {
+    const first = bareRun(list, { noLastGood: true });
+    const { plan } = { plan: null, ...(await first.plan(requestFor('Kept', 'New'))) };
+    return { digest: plan?.digest ?? '', firstObserved: plan?.observedDigest ?? '' };
+  }
+
+  it('is applied with its held deletes while the lists are the same', async () => {
+    const agreed = await firstPlan();
+    const run = bareRun(list);
+    expect(await run.apply(requestFor('Kept', 'New'), { agreed })).toMatchObject({ status: 'held' });
+    expect(run.sent).toEqual(['POST skill New']);
+  });
+
+  it.each([
+    ['the lists changed', { skill: skills('Kept', 'Old', 'Older') }, ['Kept', 'New']],
+    ['the file changed', list, ['Kept', 'Newer']],
+  ])('is refused when %s', async (_, lists, names) => {
+    const agreed = await firstPlan();
+    const run = bareRun(lists);
+    expect(await run.apply(requestFor(...names), { agreed })).toMatchObject({
+      status: 'failed',
+      failure: { code: 'plan_stale' },
+    });
+    expect(run.sent).toEqual([]);
+  });
+
+  it('is refused when it was made with earlier lists', async () => {
+    const { digest } = await firstPlan();
+    const run = bareRun(list);
+    const agreed = { digest, firstObserved: null };
+    expect(await run.apply(requestFor('Kept', 'New'), { agreed })).toMatchObject({ status: 'failed' });
+    expect(run.sent).toEqual([]);
+  });
+});
+
+describe('a run', () => {
+  it('fails before it reads the lists when a running account uses the same token', async () => {
+    const run = bareRun({}, { tokenUsedBy: 'other' });
+    const read: number[] = [];
+    run.onRead = (reading) => void read.push(reading);
+    const result = await run.apply(requestFor('New'));
+    expect(result).toMatchObject({ status: 'failed', failure: { code: 'identity_mismatch' } });
+    expect([run.sent, read, run.recorded.ends]).toMatchObject([[], [], [{ status: 'failed' }]]);
+  });
+
+  it('of a large account is forgotten, because a separate process makes it again', async () => {
+    for (const action of ['apply', 'plan'] as const) {
+      const run = bareRun({});
+      run.lists = new LargeAccount('more than this process reads');
+      await expect(run[action](requestFor('New'))).rejects.toThrow(LargeAccount);
+      expect([run.recorded.log.includes('forget run'), run.recorded.ends]).toEqual([true, []]);
+    }
+  });
+
+  it('reports how long it waits for the creates of an earlier run', async () => {
+    const waits: Activity[] = [];
+    const create = { runId: 'earlier', seq: 3, kind: 'skill', name: 'New', sinceMs: Date.now() } as const;
+    const run = bareRun({}, { unsettled: [create] });
+    await run.apply({ ...requestFor('New'), progress: (activity) => void waits.push(activity) });
+    const earlier = waits.filter(({ type }) => type === 'earlier');
+    expect(earlier.length).toBeGreaterThan(1);
+    expect(earlier[0]).toMatchObject({ type: 'earlier', operations: 1 });
   });
 });
 

@@ -15,6 +15,7 @@ interface Check {
   /** By name: the entry that the service returned for a create, where its id is not its name. */
   readonly answered?: Readonly<Record<string, { remoteId: string; name: string } | undefined>>;
   readonly status?: OperationResult['status'];
+  readonly attempts?: number;
   /** How long before the verification all operations ended. */
   readonly agoMs?: number;
   readonly skills?: readonly string[];
@@ -42,7 +43,7 @@ async function verified(of: Check, lists: (passedMs: number) => Partial<Observed
     context.statuses.set(seq, {
       seq,
       status: of.status ?? 'done',
-      attempts: 1,
+      attempts: of.attempts ?? 1,
       httpStatus: 200,
       reason: null,
       rule: null,
@@ -109,6 +110,16 @@ describe('a done operation', () => {
   it('is reported after one reading when settle has passed already', async () => {
     const of = { operations: [creating(1, 'New')], agoMs: 35_000 };
     expect(await verified(of, () => ({}))).toMatchObject({ reported: ['not_shown_yet New'], readings: 1 });
+  });
+
+  it('is reported as listed again when its delete was never sent', async () => {
+    const of = { operations: [deleting(1, 'Old')], planned: skills('Old'), agoMs: 35_000 };
+    const message = async (attempts: number) =>
+      (await verified({ ...of, attempts }, () => skills('Old'))).warnings[0]?.message;
+    expect(await message(0)).toContain('no delete was sent, but the list shows it again');
+    expect(await message(1)).toContain(
+      'confirmed the delete of the skill “Old”, but the list still shows it',
+    );
   });
 
   it('is verified, and a failed one is not', async () => {

@@ -63,6 +63,8 @@ it('a plan waits for approval until a run applies it', () => {
   expect(run('planned', PENDING.digest)).toBe(PENDING);
   expect(run('running', null)).toBe(PENDING);
   expect(run('running', PENDING.digest)).toBeNull();
+  const lastRun = { id: 'r', startedAt: '', held: 0, status: 'running', planDigest: null } as const;
+  expect(waitingPlan({ pending: null, lastRun })).toBeNull();
 });
 
 it('an approval holds for the pending plan only, until it expires', () => {

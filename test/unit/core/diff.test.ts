@@ -1,7 +1,7 @@
 // The comparison of desired and observed entries of one kind.
 import { describe, expect, it } from 'vitest';
 import type { DesiredEntry, Entry } from '../../../src/core/catalog.ts';
-import { diffKind } from '../../../src/core/diff.ts';
+import { diffKind, missingDesiredNames } from '../../../src/core/diff.ts';
 import type { History } from '../../../src/core/history.ts';
 import type { UsageIndex } from '../../../src/core/usage.ts';
 import { entry, HISTORY, observed, wanted } from './builders.ts';
@@ -49,6 +49,23 @@ describe('the diff of a kind', () => {
     ]);
   });
 
+  it('marks an unnamed entry that is near to a desired name by any of its names', () => {
+    const several = { ...entry('Cobol', '2'), otherNames: ['RUST', 'Ada'] };
+    const found = diff(['Go', 'Rust'], [entry('GO', '1'), several, entry('Perl', '3')]);
+    expect(found.extras).toStrictEqual([
+      { entry: entry('GO', '1'), cause: 'unnamed', nearName: 'Go' },
+      { entry: several, cause: 'unnamed', nearName: 'Rust' },
+      { entry: entry('Perl', '3'), cause: 'unnamed' },
+    ]);
+  });
+
+  it('marks an entry as renamed if any of its names is a former one', () => {
+    const several = { ...entry('Cobol', '2'), otherNames: ['K8s'] };
+    expect(diff([{ name: 'Kubernetes', formerly: ['K8s'] }], [several]).extras).toStrictEqual([
+      { entry: several, cause: 'renamed', desiredName: 'Kubernetes' },
+    ]);
+  });
+
   it('counts an awaited entry as existing', () => {
     const awaited = [{ kind: 'skill', remoteId: '1', name: 'a' }] as const;
     expect(diff(['a'], [], { history: { awaited } })).toMatchObject({ missing: [], kept: 1 });
@@ -61,6 +78,15 @@ describe('the diff of a kind', () => {
       history: { gone: new Set(['skill:1', 'skill:2'] as const) },
     });
     expect(found).toMatchObject({ missing: ['a'], extras: [], present: [] });
+  });
+
+  it('lists entries by their ids, whatever their order in the list', () => {
+    const listed = ['\u{1F600}', 'b', '\uFFFD', 'a'].map((id) => entry(`name of ${id}`, id));
+    const gone = new Set(['skill:b', 'skill:a'] as const);
+    const found = diff([], listed, { history: { gone } });
+    expect(found.present.map(({ id }) => id)).toEqual(['\uFFFD', '\u{1F600}']);
+    expect(found.stillListed.map(({ id }) => id)).toEqual(['a', 'b']);
+    expect(found.extras.map((extra) => extra.entry.id)).toEqual(['\uFFFD', '\u{1F600}']);
   });
 
   it('finds an entry by the requested name when the service changed its name', () => {
@@ -136,5 +162,18 @@ describe('of several entries with one name', () => {
     const found = diff(['a'], [entry('a'), entry('x', '1'), entry('x', '2')]);
     expect(found.extras.map(({ cause }) => cause)).toEqual(['unnamed', 'unnamed']);
     expect(found.duplicates).toEqual([]);
+  });
+});
+
+describe('the missing names of a file', () => {
+  it('are those of managed kinds that no listed or awaited entry has, as name keys', () => {
+    const desired = { skill: wanted('b', 'Cafe\u0301', 'a'), role: wanted('Dev'), approvedDeletes: [] };
+    const awaited = [{ kind: 'skill', remoteId: '1', name: 'b' }] as const;
+    const lists = observed({ skill: [entry('a')], role: [entry('a')] });
+    expect(missingDesiredNames(desired, lists, { ...HISTORY, awaited })).toEqual([
+      { kind: 'skill', name: 'Café' },
+      { kind: 'role', name: 'Dev' },
+    ]);
+    expect(missingDesiredNames({ approvedDeletes: [] }, observed(), HISTORY)).toEqual([]);
   });
 });

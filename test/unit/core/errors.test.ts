@@ -4,6 +4,8 @@ import type { ServiceErrorKind } from '../../../src/core/errors.ts';
 import {
   ConfigError,
   formatConfigIssue,
+  LargeAccount,
+  ListenError,
   SecretError,
   ServiceError,
   StoreError,
@@ -18,10 +20,15 @@ describe('the error', () => {
     ['SecretError', 'secret_missing', () => new SecretError('m')],
     ['ServiceError', 'unauthorized', () => new ServiceError('auth', 'm')],
     ['StoreError', 'store_full', () => new StoreError('store_full', 'm')],
+    ['ListenError', 'listen_failed', () => new ListenError('m')],
     ['UsageError', 'usage', () => new UsageError('m')],
   ])('%s has its name, and the code %s', (name, code, make) => {
     const error = make();
     expect([error.name, error.code]).toEqual([name, code]);
+  });
+
+  it('LargeAccount has its name', () => {
+    expect(new LargeAccount('m').name).toBe('LargeAccount');
   });
 
   it.each<[ServiceErrorKind, string]>([

@@ -234,3 +234,140 @@ describe('the explanation of a held change names', () => {
     expect(not.filter((part) => `${held.reason} ${held.release}`.includes(part))).toEqual([]);
   });
 });
+
+describe('the explanation of a held delete is exactly', () => {
+  const kept = { skills: ['Kept'], observed: old };
+  const approval = 'add { kind: skill, name: Old } to approvedDeletes';
+
+  it.each<[string, Case, { readonly reason: string; readonly release: string }]>([
+    [
+      'the missing person and until when they count',
+      {
+        ...kept,
+        history: { missingHoldings: [{ resourceId: 'm0', kind: 'skill', remoteId: 'Old', sinceMs: 0 }] },
+      },
+      {
+        reason: '1 person who had it is missing from the list of resources (m0)',
+        release: `wait until the lists show them again, or until 1970-01-02 00:00:00 UTC; or ${approval}`,
+      },
+    ],
+    [
+      'the people who are listed without the field',
+      {
+        ...kept,
+        observed: { ...old, resources: [person('m0'), person('m1')] },
+        history: missing(2),
+      },
+      {
+        reason: '2 people who had it are listed without the field skillsIds (m0, m1)',
+        release: `wait until the lists show them again, or until 1970-01-02 00:00:00 UTC; or ${approval}`,
+      },
+    ],
+    [
+      'the wait for an entry that no run has seen unused yet',
+      { ...kept, policy: { unusedForMs: 1 } },
+      {
+        reason: 'it has been unused for less time than policy.unusedFor requires',
+        release: 'wait; it is deleted when it has been unused for that long',
+      },
+    ],
+    [
+      'the limit of a plan that would delete one entry',
+      { ...kept, policy: { maxDeletes: 0 } },
+      {
+        reason: 'the plan would delete 1 entry, more than the 0 that policy.maxDeletes allows',
+        release: 'raise policy.maxDeletes for this change, or split the change',
+      },
+    ],
+    [
+      'the daily limit that two entries of the plan alone exceed',
+      {
+        ...kept,
+        observed: { skill: [entry('Kept'), entry('Old'), entry('Older')] },
+        policy: { maxDeletesPerDay: 1 },
+        history: { recentDeletesMs: deletesAgo(3) },
+      },
+      {
+        reason:
+          'the plan would delete 2 entries after 3 in the last 24 hours, together more than the 1 that policy.maxDeletesPerDay allows',
+        release: 'raise policy.maxDeletesPerDay for this change, or split the change',
+      },
+    ],
+    [
+      'the daily limit that the plan alone reaches',
+      { ...kept, policy: { maxDeletesPerDay: 1 }, history: { recentDeletesMs: deletesAgo(1) } },
+      {
+        reason:
+          'the plan would delete 1 entry after 1 in the last 24 hours, together more than the 1 that policy.maxDeletesPerDay allows',
+        release:
+          'wait until 2026-03-11 11:59:00 UTC, when enough earlier deletes are a day old, or raise policy.maxDeletesPerDay',
+      },
+    ],
+    [
+      'the percentage that one skill exceeds',
+      {
+        ...kept,
+        skills: Array.from({ length: 9 }, (_, index) => `K${index}`),
+        observed: { skill: [...Array.from({ length: 9 }, (_, index) => entry(`K${index}`)), entry('Old')] },
+        policy: { maxDeletePercent: 9 },
+      },
+      {
+        reason: 'the plan would delete 1 skill, more than the 9 % that policy.maxDeletePercent allows',
+        release: 'raise policy.maxDeletePercent for this change, or split the change',
+      },
+    ],
+    [
+      'the freeze window whose end is unknown',
+      { ...kept, input: { frozen: { window: 'nights', untilMs: null } } },
+      {
+        reason: 'a freeze window is open (nights)',
+        release: 'wait for the end of the freeze window, or change policy.freeze',
+      },
+    ],
+    [
+      'the freeze window and its end',
+      { ...kept, input: { frozen: { window: 'nights', untilMs: 0 } } },
+      {
+        reason: 'a freeze window is open (nights)',
+        release: 'wait until 1970-01-01 00:00:00 UTC, or change policy.freeze',
+      },
+    ],
+    [
+      'the configuration that is older',
+      { ...kept, input: { source: 'older' } },
+      {
+        reason: 'the configuration is older than the one last applied to this account',
+        release: 'update the checkout, or run `apply --accept-older-source`',
+      },
+    ],
+    [
+      'the missing history, if no other rule holds it',
+      { ...kept, history: { hasSnapshot: false } },
+      {
+        reason: 'the store contains no earlier lists of this account to compare with',
+        release:
+          'review this plan, then plan or apply again with the same store, or run `apply --accept-no-history`',
+      },
+    ],
+    [
+      'the other rule, if there is no history either',
+      { skills: [], observed: old, history: { hasSnapshot: false } },
+      {
+        reason: 'the file requests an empty list of skills',
+        release: 'set policy.allowEmpty: true if that is intended',
+      },
+    ],
+    [
+      'the list of people that is empty',
+      { ...kept, policy: { allowNoPeople: false } },
+      {
+        reason: 'the service lists no people, so rolecall cannot see who has it',
+        release:
+          'check that the token may read resources; if the account has no people, set policy.allowNoPeople: true',
+      },
+    ],
+  ])('%s', (_, of, { reason, release }) => {
+    const held = heldAs(plan(of), 'Old');
+    expect([held.reason, held.release]).toEqual([reason, release]);
+  });
+});

@@ -1,7 +1,13 @@
 // The check that the account behind the token is the intended one.
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';
-import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../../../src/core/identity.ts';
+import {
+  checkIdentity,
+  copiedToken,
+  foreignEntries,
+  listedAccountId,
+  sharedToken,
+} from '../../../src/core/identity.ts';
 import { entry, observed, person } from './builders.ts';
 
 const FACTS = { account: 'acme', pinned: undefined, remembered: null };
@@ -70,6 +76,12 @@ describe('the check of identity', () => {
 
   it('names the account that already uses a copied token', () => {
     const error = copiedToken('7', 'other');
+    expect(error).toMatchObject({ kind: 'identity', code: 'identity_mismatch' });
+    expect(error.message).toContain('“other”');
+  });
+
+  it('names the running account that uses the same token', () => {
+    const error = sharedToken('other');
     expect(error).toMatchObject({ kind: 'identity', code: 'identity_mismatch' });
     expect(error.message).toContain('“other”');
   });

@@ -1,12 +1,15 @@
 // Implausible lists, the merge of two readings, and people who are missing.
 import { describe, expect, it } from 'vitest';
 import type { Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
+import type { AwaitedEntry } from '../../../src/core/history.ts';
+import type { EntryKey } from '../../../src/core/usage.ts';
 import {
   anythingMissing,
   baselineOf,
   implausibleCreates,
   mergeReadings,
   missingHoldings,
+  suspiciousList,
   suspiciousShrink,
 } from '../../../src/core/list-plausibility.ts';
 import { entry, HISTORY, NOW_MS, observed, person, wanted } from './builders.ts';
@@ -230,6 +233,92 @@ describe('people who are missing', () => {
   it('stop counting when they are listed again', () => {
     const remembered = [{ ...all[2], sinceMs: NOW_MS - 1000 }];
     expect(missing({ resources: [person('p', ['s'], 'r'), person('q', [])] }, remembered)).toEqual([]);
+  });
+});
+
+describe('a list that lacks what people have', () => {
+  const lacks = (
+    lists: Partial<ObservedCatalog>,
+    managed: readonly Kind[] = ['skill', 'role'],
+    deleted: readonly EntryKey[] = [],
+  ) => suspiciousList(observed(lists), managed, new Set(deleted))?.message ?? null;
+  const ids = (count: number) => Array.from({ length: count }, (_, index) => `e${index}`);
+
+  it.each([
+    [0, 0, false],
+    [1, 0, true],
+    [1, 1, false],
+    [2, 1, false],
+    [3, 1, false],
+    [3, 0, true],
+    [4, 1, true],
+    [4, 2, false],
+    [5, 2, true],
+    [5, 3, false],
+  ])('is suspicious when people have %d entries and it shows %d of them: %s', (referred, shown, isWrong) => {
+    const resources = [person('p1', ids(referred)), person('p2', ids(referred))];
+    const message = lacks({ skill: entries(shown), resources });
+    expect(message?.includes(`lists only ${shown} of the ${referred} skills that people have`) ?? false).toBe(
+      isWrong,
+    );
+  });
+
+  it('is judged for each kind, and only for managed ones', () => {
+    const resources = [person('p1', ['s'], 'r')];
+    expect(lacks({ skill: [entry('s')], role: [entry('r')], resources })).toBeNull();
+    expect(lacks({ skill: [entry('r')], role: [entry('r')], resources })).toContain('0 of the 1 skills');
+    expect(lacks({ skill: [entry('s')], role: [entry('s')], resources })).toContain('0 of the 1 roles');
+    expect(lacks({ resources })).toContain('0 of the 1 skills that people have and 0 of the 1 roles');
+    expect(lacks({ resources }, ['role'])).toContain('lists only 0 of the 1 roles');
+    expect(lacks({ skill: [entry('s')], resources }, ['skill'])).toBeNull();
+    expect(lacks({ resources }, [])).toBeNull();
+  });
+
+  it('may lack what rolecall deleted, to which a stale list of people may still refer', () => {
+    const lists = { skill: [entry('other')], resources: [person('p1', ['s'])] };
+    expect(lacks(lists, ['skill'], ['skill:s'])).toBeNull();
+    expect(lacks(lists, ['skill'], ['role:s'])).not.toBeNull();
+  });
+
+  it('is a warning with a code', () => {
+    const warning = suspiciousList(observed({ resources: [person('p1', ['s'])] }), ['skill'], new Set());
+    expect(warning?.code).toBe('suspicious_list');
+  });
+});
+
+describe('an empty list that should show an entry that rolecall created', () => {
+  const created = { kind: 'skill', remoteId: '7', name: 'Go' } as const;
+  const blocks = (
+    lists: Partial<ObservedCatalog>,
+    { desired = ['New'], neverListed = [created] }: { desired?: string[]; neverListed?: AwaitedEntry[] } = {},
+  ) =>
+    implausibleCreates({ skill: wanted(...desired), approvedDeletes: [] }, observed(lists), {
+      ...HISTORY,
+      neverListed,
+    });
+
+  it('is a warning with the kind and the entry', () => {
+    const warning = blocks({});
+    expect(warning).toMatchObject({ code: 'suspicious_list', kind: 'skill' });
+    expect(warning?.message).toContain('the service lists no skills');
+    expect(warning?.message).toContain('the create of “Go” (7)');
+  });
+
+  it('is plausible when any entry is listed, or when nothing is to be created', () => {
+    expect(blocks({ skill: [entry('Other')] })).toBeNull();
+    expect(blocks({}, { desired: [] })).toBeNull();
+  });
+
+  it('is plausible when every created entry of the kind has been listed once', () => {
+    expect(blocks({}, { neverListed: [] })).toBeNull();
+    expect(blocks({}, { neverListed: [{ ...created, kind: 'role' }] })).toBeNull();
+  });
+
+  it('is judged for the second kind too', () => {
+    const history = { ...HISTORY, neverListed: [{ ...created, kind: 'role' as const }] };
+    const desired = { skill: wanted('New'), role: wanted('Dev'), approvedDeletes: [] };
+    expect(implausibleCreates(desired, observed(), history)).toMatchObject({ kind: 'role' });
+    expect(implausibleCreates({ ...desired, role: [] }, observed(), history)).toBeNull();
   });
 });
 

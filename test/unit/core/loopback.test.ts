@@ -14,6 +14,7 @@ describe('a host', () => {
     '',
     'example.com',
     'localhost.example.com',
+    '127.example.com',
     '127.0.0.1.example.com',
     'a127.0.0.1',
     '128.0.0.1',

@@ -12,6 +12,9 @@ describe('the difference of two names', () => {
     ['Sitelead', 'Site\u200blead', 'character 5 is missing: U+200B zero-width space'],
     ['Perl ', 'Perl', 'character 5 is extra: U+0020 space'],
     ['Perl', 'Perl\n', 'character 5 is missing: U+000A line feed'],
+    ['Perl', 'Perl 5', 'character 5 is missing: U+0020 space'],
+    ['Perl 5', 'Perl', 'character 5 is extra: U+0020 space'],
+    ['xb\u0430', 'Xba2', 'character 1 is “x”, not “X”'],
     ['Cafe', 'Café', 'character 4 is “e”, not “é” (U+00E9)'],
     ['👩x', '👩X', 'character 2 is “x”, not “X”'],
     [
@@ -36,6 +39,7 @@ describe('the difference of two names', () => {
 describe('the appearance of a name', () => {
   it('is equal for letters of other scripts that look the same, and for invisible characters', () => {
     expect(appearance('\u0420\u0430yr\u200boll  x')).toBe('Payroll x');
+    expect(appearance('\u00a0Payroll\u3000')).toBe('Payroll');
     expect(appearance('Perl')).not.toBe(appearance('perl'));
   });
 

@@ -51,6 +51,56 @@ describe('the outcome of a run', () => {
     expect(drift.total).toBe(6);
   });
 
+  it('names what requests did, what they did not do and what is held, each with the rules that hold it', () => {
+    const of = (status: RunStatus) =>
+      outcome({
+        status,
+        held: [{ name: 'Held', rules: ['in_use', 'freeze'] }],
+        operations: [
+          { name: 'Created' },
+          { name: 'Deleted', action: 'delete' },
+          { name: 'Gone already', action: 'delete', attempts: 0 },
+          { name: 'Failed', status: 'failed' },
+          { name: 'Unknown', status: 'unknown' },
+        ],
+      }).changes;
+    const { applied, failed, held, drift, recovered } = of('partial');
+    expect(applied).toStrictEqual({
+      first: [
+        { action: 'delete', kind: 'skill', name: 'Deleted' },
+        { action: 'create', kind: 'skill', name: 'Created' },
+      ],
+      total: 2,
+    });
+    expect(failed.first.map(({ name }) => name)).toEqual(['Failed', 'Unknown']);
+    expect(held.first).toStrictEqual([
+      { action: 'delete', kind: 'skill', name: 'Held', rules: ['in_use', 'freeze'] },
+    ]);
+    const nothing = { first: [], total: 0 };
+    expect([drift, recovered]).toEqual([nothing, nothing]);
+    expect(of('converged').failed).toEqual(nothing);
+  });
+
+  it('has no plan when the run made none', () => {
+    const { plan, changes, isUnread } = outcome({ status: 'failed', plan: null });
+    expect([plan, changes.drift, isUnread]).toEqual([null, { first: [], total: 0 }, false]);
+  });
+
+  it('has the approvals that lapsed, and the first warning of a guard, of the plan before the run', () => {
+    const warning = (code: string, message = '') => ({ code, message });
+    const { lapsed, guard } = outcome({
+      warnings: [warning('approval_lapsed', 'a'), warning('other'), warning('suspicious_list', 'of the run')],
+    });
+    expect(lapsed).toEqual([warning('approval_lapsed', 'a')]);
+    expect(guard).toEqual(warning('suspicious_list', 'of the run'));
+    const blocked = outcome({
+      plan: { warnings: [warning('duplicate'), warning('suspicious_shrink', 'of the plan')] },
+      warnings: [warning('suspicious_list', 'of the run')],
+    });
+    expect(blocked.guard).toEqual(warning('suspicious_shrink', 'of the plan'));
+    expect(outcome({ plan: null }).guard).toBeNull();
+  });
+
   it('has a size that does not depend on the run', () => {
     const many = (count: number): RunSketch => {
       const names = Array.from({ length: count }, (_, index) => `N${10_000 + index}`);
@@ -76,6 +126,14 @@ describe('the outcome of a run whose lists could not be read', () => {
     const outcome = unread({ status: 'held', held: ['Perl'] });
     expect(outcome).toMatchObject({ isUnread: true, plan: null, operations: [], failures: [] });
     expect(outcome.changes.held).toEqual({ first: [], total: outcome.run.held });
+  });
+
+  it('has the numbers of the record where no name is known', () => {
+    const record = { created: 2, deleted: 3, failed: 4, held: ['Perl'] };
+    const { changes, lapsed, guard } = unread({ ...record, status: 'partial' });
+    expect([changes.applied.total, changes.failed.total, changes.held.total]).toEqual([5, 4, 1]);
+    expect([changes.drift.total, changes.recovered.total, lapsed, guard]).toEqual([0, 0, [], null]);
+    expect(unread({ ...record, status: 'held' }).changes.failed.total).toBe(0);
   });
 
   it('determines the health from the status alone', () => {

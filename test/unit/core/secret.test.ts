@@ -106,6 +106,12 @@ describe('a secret in another spelling', () => {
     ['with invisible characters', Array.from(hex).join('\u200b')],
     ['percent-encoded', codes((code) => `%${code}`)],
     ['in codes of HTML', codes((code) => `&#x${code};`)],
+    ['in decimal codes of HTML', codes((code) => `&#${Number.parseInt(code, 16)};`)],
+    ['in codes of HTML without semicolons', codes((code) => `&#x${code}`).replaceAll('&', ' &')],
+    ['in decimal codes without semicolons', codes((code) => ` &#${Number.parseInt(code, 16)}`)],
+    ['with codes that only end like a letter between its own', Array.from(hex).join('&#x10061;')],
+    ['with characters beyond ASCII between its own', Array.from(hex).join('&#8203;')],
+    ['with percent-encoded bytes beyond ASCII between its own', Array.from(hex).join('%e2%80%8b')],
   ])('is removed %s', (_, written) => {
     expect(secret.scrub(`unknown key ${written} here`)).not.toContain(written.slice(0, 12));
     expect(secret.scrub(`unknown key ${written} here`)).toContain('[redacted]');
@@ -133,6 +139,11 @@ describe('a secret in another spelling', () => {
   it('and a usual spelling leave the text around them', () => {
     const text = `sent ${mixed}, not ${mixed.toUpperCase()}`;
     expect(new Secret(mixed).scrub(text)).toBe('sent [redacted], not [redacted]');
+  });
+
+  it('is removed if it has at least eight letters and digits, since a shorter one occurs by chance', () => {
+    expect(new Secret('a1b2-c3d4').scrub('a1 b2 c3 d4')).toBe('[redacted]');
+    expect(new Secret('a1b2-c3d').scrub('a1 b2 c3 d')).toBe('a1 b2 c3 d');
   });
 
   it('leaves other texts unchanged', () => {

@@ -1,8 +1,7 @@
 // The pure parts of several replicas: next ticks, rooms by base address, leases by both clocks, generations of commits.
 import { describe, expect, it } from 'vitest';
 import type { CommitRelation } from '../../../src/core/repository.ts';
-import type { ConfigGeneration } from '../../../src/core/turn-store.ts';
-import { findGeneration } from '../../../src/daemon/replicas/config-generation.ts';
+import { rankOf } from '../../../src/daemon/replicas/config-generation.ts';
 import { laneRooms } from '../../../src/daemon/replicas/lane-rooms.ts';
 import { createLeaseClock } from '../../../src/daemon/replicas/lease-clock.ts';
 import { nextTick, ticksBetween } from '../../../src/daemon/replicas/next-tick.ts';
@@ -95,8 +94,8 @@ describe('a lease', () => {
   });
 });
 
-describe('the generation of a commit', () => {
-  /** Commits by the number of their place in one line of history; `x…` are on another line. */
+describe('the rank of a configuration', () => {
+  /** Commits by the number of their place in one line of history; `x…` are on another line, and `?…` unknown here. */
   function relation(a: string, b: string): CommitRelation {
     if (a === b) return 'same';
     if (a.startsWith('?') || b.startsWith('?')) return 'unknown';
@@ -104,57 +103,67 @@ describe('the generation of a commit', () => {
     return a < b ? 'ancestor' : 'descendant';
   }
 
-  function stage(commits: readonly string[], isCommitOfAll = false) {
-    const known: ConfigGeneration[] = commits.map((commit, index) => ({
+  /** `others` are the commits of the other replicas. */
+  function stage(commits: readonly string[], others: readonly (string | null)[] = []) {
+    const generations = commits.map((commit, index) => ({
       gen: index + 1,
       commit,
       committedAt: `2026-01-0${index + 1}T00:00:00Z`,
     }));
-    const store = {
-      generations: async () => known.toReversed(),
-      async addGeneration(after: number, next: Omit<ConfigGeneration, 'gen'>) {
-        if (known.length !== after) return false;
-        known.push({ gen: after + 1, ...next });
-        return true;
-      },
-      isCommitOfAll: async () => isCommitOfAll,
-    };
-    const compareCommits = async (a: string, b: string) => relation(a, b);
-    const find = async (sha: string | null, committedAt = '2026-01-01T12:00:00Z') =>
-      await findGeneration(
-        sha === null ? null : { sha, committedAt, dirty: false, authoredAt: '', subject: '' },
+    const rank = async (sha: string | null, committedAt = '2026-01-01T12:00:00Z') => {
+      const commit = sha === null ? null : { sha, committedAt, dirty: false, authoredAt: '', subject: '' };
+      const { generation, isNewest } = await rankOf(
+        commit,
         {
-          store,
-          replicaId: 'own',
-          compareCommits,
+          generations: generations.toReversed(),
+          others: others.map((other, index) => ({ id: String(index), commit: other })),
         },
+        async (a, b) => relation(a, b),
       );
-    return { find, known };
+      return isNewest ? `newest ${generation}` : `contains ${generation}`;
+    };
+    return { rank };
   }
 
   it('grows with a commit that follows the newest', async () => {
-    const { find, known } = stage([]);
-    expect([await find('c1'), await find('c1'), await find('c2')]).toEqual([1, 1, 2]);
-    expect(known.map(({ commit }) => commit)).toEqual(['c1', 'c2']);
+    expect(await stage([]).rank('c1')).toBe('newest 1');
+    const { rank } = stage(['c1'], ['c1']);
+    expect([await rank('c1'), await rank('c2')]).toEqual(['newest 1', 'newest 2']);
   });
 
   it('of an older commit is that of the latest which it contains', async () => {
-    const { find, known } = stage(['c2', 'c4', 'c6']);
-    expect([await find('c5'), await find('c4'), await find('c3'), await find('c1')]).toEqual([2, 2, 1, 0]);
-    expect(known).toHaveLength(3);
+    const { rank } = stage(['c2', 'c4', 'c6'], ['c6']);
+    expect([await rank('c5'), await rank('c4'), await rank('c3'), await rank('c1')]).toEqual([
+      'contains 2',
+      'contains 2',
+      'contains 1',
+      'contains 0',
+    ]);
   });
 
-  it('does not grow with a rewritten history until every replica has it', async () => {
-    expect(await stage(['c1', 'c2']).find('x9')).toBe(0);
-    expect(await stage(['c1', 'c2'], true).find('x9')).toBe(3);
+  it('of an older commit is not the newest, also when every replica has returned to it', async () => {
+    expect(await stage(['c1', 'c2'], ['c1', 'c1']).rank('c1')).toBe('contains 1');
+    expect(await stage(['c1', 'c2']).rank('c1')).toBe('contains 1');
   });
 
-  it('depends on the dates where the order of commits is not known', async () => {
-    expect(await stage(['c1', 'c2']).find('?', '2026-01-03T00:00:00Z')).toBe(3);
-    expect(await stage(['c1', 'c2']).find('?', '2026-01-01T12:00:00Z')).toBe(1);
+  it('does not grow with a rewritten history until every replica with a commit has it', async () => {
+    expect(await stage(['c1', 'c2'], ['c2']).rank('x9')).toBe('contains 0');
+    expect(await stage(['c1', 'c2'], ['x9', '']).rank('x9')).toBe('newest 3');
   });
 
-  it('is the newest for a configuration without git', async () => {
-    expect([await stage(['c1', 'c2']).find(null), await stage([]).find(null)]).toEqual([2, 0]);
+  it('does not grow with a fresh clone of a rewritten history until every replica has it', async () => {
+    const late = '2026-01-03T00:00:00Z';
+    expect(await stage(['c1', 'c2'], ['c2']).rank('?', late)).toBe('contains 1');
+    expect(await stage(['c1', 'c2'], ['?']).rank('?', late)).toBe('newest 3');
+  });
+
+  it('of a replica that has not fetched the newest commit stays older, also when it is alone', async () => {
+    expect(await stage(['c1', '?']).rank('c1')).toBe('contains 1');
+  });
+
+  it('without a commit is older than any commit, unless no replica has one', async () => {
+    expect(await stage(['c1', 'c2'], ['c1', null]).rank(null)).toBe('contains 0');
+    expect(await stage(['c1', 'c2'], ['', null]).rank(null)).toBe('newest 2');
+    expect(await stage([]).rank(null)).toBe('newest 0');
   });
 });

@@ -146,4 +146,24 @@ describe('the queue of runs', () => {
     await stopping;
     expect(started).toEqual(['a1']);
   });
+
+  it('runs an account that was locked once more when the wait has ended, once for all requests', async () => {
+    const { queue, started, end } = setUp();
+    queue.requestOneMore('a1', 'manual');
+    let endWait: () => void = () => undefined;
+    queue.requestAfter('a1', 'manual', new Promise((resolve) => (endWait = resolve)));
+    await end('a1');
+    queue.request('b1', 'schedule');
+    expect([started, queue.activity('a1'), queue.request('a1', 'schedule')]).toEqual([
+      ['a1', 'b1'],
+      'queued',
+      false,
+    ]);
+    queue.requestOneMore('a1', 'manual');
+    endWait();
+    await end('b1');
+    expect(started).toEqual(['a1', 'b1', 'a1']);
+    await end('a1');
+    expect(queue.activity('a1')).toBe('idle');
+  });
 });

@@ -226,10 +226,30 @@ describe('a change of the configuration', () => {
     expect(started.map(({ at }) => at)).toEqual(['10:05:27.000']);
   });
 
+  it('of other settings than the schedule keeps the tick that the waiting run is for', async () => {
+    const { clock, scheduler } = setUp(T0, () => 0.9);
+    scheduler.update([account('acme', { jitterMs: 30_000 })]);
+    await clock.pass(5 * MINUTE + 10_000);
+    scheduler.update([account('acme', { jitterMs: 30_000, revision: 'new names' })]);
+    expect(scheduler.lastTickMs('acme')).toBe(T0 + 5 * MINUTE);
+  });
+
   it('does not hide a tick that was missed since the last run', async () => {
     const { scheduler } = setUp();
     scheduler.update([account('acme', { schedule: '0 * * * *' })]);
-    expect(scheduler.missedTickSince('acme', T0 - 30 * MINUTE)).toBe(true);
-    expect(scheduler.missedTickSince('acme', T0 + 1)).toBe(false);
+    expect(scheduler.takeMissedTick('acme', T0 - 30 * MINUTE)).toBe(true);
+    expect(scheduler.lastTickMs('acme')).toBe(T0);
+    expect(scheduler.takeMissedTick('acme', T0 + 1)).toBe(false);
+  });
+});
+
+describe('several ticks that were missed in a sleep', () => {
+  it('start one run, for the latest of them', async () => {
+    const { clock, scheduler, started } = setUp();
+    scheduler.update([account('acme')]);
+    clock.set(T0 + 17 * MINUTE);
+    await clock.pass(1000);
+    expect(started.map(({ trigger }) => trigger)).toEqual(['catch_up']);
+    expect(scheduler.lastTickMs('acme')).toBe(T0 + 15 * MINUTE);
   });
 });

@@ -1,7 +1,9 @@
 // A copy of a complete store in all four directions, with values of which each engine has its own idea.
-import { createHash } from 'node:crypto';
+import { execFile } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { OpenLocation } from '../../../src/core/settings.ts';
 import { COPIED_TABLES } from '../../../src/store/copy/copied-tables.ts';
@@ -124,6 +126,7 @@ describe('a copy of a store in a file', () => {
       rows: 100 * COPIED_TABLES.length,
       runs: 100,
       locks: 100,
+      isInUse: true,
     });
     expect([...steps]).toEqual(['copying', 'checking the copy']);
     expect(contents(target)).toEqual(contents(file));
@@ -154,6 +157,35 @@ describe('a copy of a store in a file', () => {
     });
     await expect(fails).rejects.toThrow('killed');
     expect(readdirSync(folder).toSorted()).toEqual(['late', 'other']);
+  });
+});
+
+/** A copy in a process of its own that is killed while it writes. */
+async function killedCopy(file: string, target: string): Promise<void> {
+  const program = `
+    import { copyStore } from ${JSON.stringify(join(import.meta.dirname, '../../../src/store/copy/copy-store.ts'))};
+    const [file, target] = process.argv.slice(-2);
+    await copyStore({ file }, { file: target }, () => process.kill(process.pid, 'SIGKILL'));`;
+  const runner = join(import.meta.dirname, '../../support/run-typescript.mjs');
+  const script = join(newFolder(), 'copy.ts');
+  writeFileSync(script, program);
+  await promisify(execFile)(process.execPath, [runner, script, file, target]).catch(() => undefined);
+}
+
+describe('a copy that was killed', () => {
+  it('leaves a file that the next copy to its folder removes, and no other', async () => {
+    const file = fullStore(3);
+    const folder = newFolder();
+    const of = (machine: string, pid: number): string => `.${machine}-${pid}-${randomUUID()}.rolecall-copy`;
+    await killedCopy(file, join(folder, 'copy.db'));
+    const [left = ''] = readdirSync(folder);
+    expect(left).toMatch(/\.rolecall-copy$/);
+    const machine = left.slice(1, 13);
+    // That of a process that lives, and of another machine on which the process may live.
+    const others = [of(machine, process.ppid), of('0123456789ab', 999_999_999)];
+    for (const other of others) writeFileSync(join(folder, other), '');
+    await copyStore({ file }, { file: join(folder, 'copy.db') });
+    expect(readdirSync(folder).toSorted()).toEqual([...others, 'copy.db'].toSorted());
   });
 });
 
@@ -192,11 +224,70 @@ describe.skipIf(!hasPostgres)('a copy of a store', () => {
     db.close();
   });
 
-  it('is refused by a schema with tables, and leaves no table when it fails', async () => {
+  it('keeps half surrogate pairs on the way to a database and back', async () => {
+    const { file, operator, journal } = sqliteFixture();
+    const odd = 'half\ud800 😀 \ude00nul\0 \uFFFD é';
+    await journal.rememberThrottle('acme', 5);
+    await operator.pause('acme', odd, { name: 'sam', via: 'cli' }, 0);
+    const [there, back] = [await inDatabase(), join(newFolder(), 'back.db')];
+    await copyStore({ file }, there);
+    const store = await openStore(there);
+    expect((await store.journal.accountState('acme')).pause?.reason).toBe(odd);
+    await store.close();
+    await copyStore(there, { file: back });
+    const bytes = (of: string) => {
+      const db = new SQLite(of, { readonly: true });
+      const found = db.prepare('select hex(paused_reason) from accounts').pluck().get();
+      db.close();
+      return found;
+    };
+    expect(bytes(back)).toBe(bytes(file));
+  });
+
+  it('reports that replicas use its source', async () => {
+    const from = await inDatabase();
+    const store = await openStore(from);
+    const copyTo = async () => await copyStore(from, { file: join(newFolder(), 'copy.db') });
+    expect(await copyTo()).toMatchObject({ isInUse: false });
+    await store.turns?.register('one', '1', 60_000);
+    expect(await copyTo()).toMatchObject({ isInUse: true, locks: 0 });
+    await store.turns?.retire('one');
+    expect(await copyTo()).toMatchObject({ isInUse: false });
+    await store.close();
+  });
+
+  it('is accepted by tables that nobody has used, and by no others', async () => {
     const file = fullStore(3);
-    const used = await inDatabase();
-    await (await openStore(used)).close();
-    await expect(copyStore({ file }, used)).rejects.toMatchObject({ code: 'copy_refused' });
+    const unused = await inDatabase();
+    await (await openStore(unused)).close();
+    expect(await copyStore({ file }, unused)).toMatchObject({ runs: 3 });
+    const statements = [
+      `insert into S.settings values ('a', 'b')`,
+      `insert into S.accounts (name) values ('a')`,
+      `insert into S.config_generations values (1, 'a', 'b')`,
+    ];
+    for (const statement of statements) {
+      const used = await inDatabase();
+      await (await openStore(used)).close();
+      await queryPostgres(used.url, statement.replace('S', used.schema));
+      const table = /S\.(\w+)/.exec(statement)?.[1] ?? '';
+      await expect(copyStore({ file }, used)).rejects.toMatchObject({
+        code: 'copy_refused',
+        message: expect.stringContaining(`it has rows in ${table}`) as string,
+      });
+    }
+  });
+
+  it('is refused when a newer version has used its source', async () => {
+    const from = await inDatabase();
+    await (await openStore(from)).close();
+    await queryPostgres(from.url, `alter table ${from.schema}.runs add column later text`);
+    const copy = copyStore(from, { file: join(newFolder(), 'copy.db') });
+    await expect(copy).rejects.toMatchObject({ code: 'copy_refused' });
+  });
+
+  it('leaves no table when it fails', async () => {
+    const file = fullStore(3);
     const to = await inDatabase();
     const fails = copyStore({ file }, to, ({ step }) => {
       if (step === 'checking the copy') throw new Error('killed');

@@ -47,6 +47,7 @@ async function writeAll({ store, id, lease, create }: Awaited<ReturnType<typeof 
   const claim = { runId: id, account: 'acme', baseUrl: BASE, remoteAccountId: '43', configured: new Set('') };
   const calls: Record<string, () => Promise<unknown>> = {
     claimToken: () => journal.claimToken(lease, 'digest'),
+    adoptRenamedAccount: () => journal.adoptRenamedAccount(claim),
     claimRemoteAccount: () => journal.claimRemoteAccount(claim),
     recordObservation: () => store.record(id, { skill: [listed('a', 'A')] }),
     settleCreate: () => journal.settleCreate(create, listed('s1', 'New'), id, T0),
@@ -67,6 +68,7 @@ async function writeAll({ store, id, lease, create }: Awaited<ReturnType<typeof 
 const REFUSED = {
   // It writes to the lock of its own run, which no longer exists.
   claimToken: null,
+  adoptRenamedAccount: 'lock_lost',
   claimRemoteAccount: 'lock_lost',
   recordObservation: 'lock_lost',
   settleCreate: 'lock_lost',

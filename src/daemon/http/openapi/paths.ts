@@ -17,7 +17,7 @@ function answer(description: string, name: ComponentName) {
 /** A refusal with the time after which the client may try again. */
 function busy(why: string) {
   const headers = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
-  return { ...error(`\`busy\`: ${why}`), headers };
+  return { ...error(`\`busy\`: ${why}; or \`store_unavailable\``), headers };
 }
 
 function error(description: string) {
@@ -33,6 +33,7 @@ const ALWAYS: Answers = {
   '421': shared('WrongHost'),
   '429': shared('TooManyAttempts'),
   '500': shared('Internal'),
+  '503': shared('StoreUnavailable'),
 };
 
 const WRITING: Answers = { ...ALWAYS, '403': shared('Refused'), '413': shared('TooLarge') };
@@ -102,7 +103,7 @@ interface ReadOperation {
 }
 
 function read({ operationId, tag, summary, parameters = [] }: ReadOperation, answers: Answers) {
-  return { get: { operationId, tags: [tag], summary, parameters, responses: { ...answers, ...ALWAYS } } };
+  return { get: { operationId, tags: [tag], summary, parameters, responses: { ...ALWAYS, ...answers } } };
 }
 
 function act(operationId: string, summary: string, answers: Answers, body: object = {}) {
@@ -113,7 +114,7 @@ function act(operationId: string, summary: string, answers: Answers, body: objec
       summary,
       parameters: [ACCOUNT_NAME],
       ...body,
-      responses: { ...answers, ...WRITING, '404': shared('NoAccount') },
+      responses: { ...WRITING, '404': shared('NoAccount'), ...answers },
     },
   };
 }
@@ -193,7 +194,7 @@ export const PATHS = {
     'Run an account as soon as possible; during a run, exactly one more run follows',
     {
       '202': answer('A run is queued.', 'Queued'),
-      '503': error('`stopping`: the daemon is shutting down and starts no new run.'),
+      '503': error('`stopping`: this daemon is shutting down and starts no new run; or `store_unavailable`.'),
     },
   ),
   '/api/v1/accounts/{name}/approve': act(
@@ -228,7 +229,7 @@ export const PATHS = {
     {
       '200': answer('The run.', 'Run'),
       '404': error('`not_found`: there is no such run.'),
-      '503': busy('too many large runs are being sent.'),
+      '503': busy('too many large runs are being sent'),
     },
   ),
   '/api/v1/plan': {
@@ -250,7 +251,7 @@ export const PATHS = {
         '400': error(
           '`bad_request`; or `config_invalid` or `usage`, when the posted files are invalid or too large to read.',
         ),
-        '503': busy('too many posted configurations are waiting.'),
+        '503': busy('too many posted configurations are waiting'),
       },
     },
   },
@@ -271,6 +272,10 @@ export const RESPONSES = {
   WrongHost: error('`wrong_host`: no token is configured, and the Host header is not a loopback address.'),
   TooManyAttempts: {
     ...error('`too_many_attempts`: this address sent too many wrong tokens.'),
+    headers: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } },
+  },
+  StoreUnavailable: {
+    ...error('`store_unavailable`: the store cannot be used now; send the request again later.'),
     headers: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } },
   },
   Internal: error('`internal`: the server failed; its log has the details.'),

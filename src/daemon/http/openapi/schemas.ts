@@ -50,7 +50,20 @@ const accountSchema = z
     activity: z
       .enum(['running', 'queued', 'idle'])
       .describe('queued: a run starts as soon as the limit of parallel runs allows it.'),
-    nextRunAt: timeOrNull('When the next scheduled run starts; null while the account is paused.'),
+    replica: z
+      .strictObject({
+        id: text('As in the list of replicas.'),
+        host: text('Name of its machine.'),
+        pid: z.int().describe('Number of its process.'),
+      })
+      .nullable()
+      .describe('The replica that runs the account now; null while none does, or without replicas.'),
+    waitsForCommit: textOrNull(
+      'The commit that changed the account and that no live replica has, so that the account does not run; null otherwise.',
+    ),
+    nextRunAt: timeOrNull(
+      'When the next scheduled run starts; null while the account is paused, runs or waits for a commit.',
+    ),
     backoffUntil: timeOrNull('After failures, no scheduled run starts before this time.'),
     consecutiveFailures: amount('Runs that failed in a row.'),
     drift: z

@@ -2,6 +2,7 @@
 import type { Fact } from '../../../report/document.ts';
 import { code } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
+import { shortCommit } from '../../../report/formatting.ts';
 import { Facts, Instant } from '../../../report/html.tsx';
 import type { AccountView } from '../../daemon-api.ts';
 
@@ -34,6 +35,22 @@ export function PauseNotice({ pause }: Pick<AccountView, 'pause'>) {
   );
 }
 
+/** Nothing for an account that a replica can run. */
+export function CommitNotice({ commit }: { readonly commit: string | null }) {
+  if (commit === null) return null;
+  return (
+    <div class="notice bad">
+      <p>
+        <strong>The account does not run, because no live replica has the commit that it needs.</strong>
+      </p>
+      <p>
+        Commit <code>{visible(shortCommit(commit))}</code> changed the account last. Check out that commit, or
+        a later one, on a replica; or undo it with a new commit (<code>git revert</code>).
+      </p>
+    </div>
+  );
+}
+
 function Times({ account }: { readonly account: AccountView }) {
   const { approved, pause } = account;
   const times: readonly (readonly [string, string | null])[] = [
@@ -59,8 +76,10 @@ function Times({ account }: { readonly account: AccountView }) {
 }
 
 function settingsOf(account: AccountView): Fact[] {
-  const { mode, schedule, timezone, region, remoteAccountId, consecutiveFailures, approved } = account;
+  const { mode, schedule, timezone, region, remoteAccountId, consecutiveFailures, approved, replica } =
+    account;
   const facts: (Fact | false)[] = [
+    replica !== null && { label: 'Runs on', line: [`${replica.host}, process ${replica.pid}`] },
     mode !== null && { label: 'Mode', line: [mode] },
     schedule !== null && {
       label: 'Schedule',

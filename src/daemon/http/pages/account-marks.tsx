@@ -16,6 +16,12 @@ export function AccountStates({ account }: { readonly account: AccountView }) {
           </>
         );
       })}
+      {account.waitsForCommit === null ? null : (
+        <>
+          {' '}
+          <span class="badge bad">does not run</span>
+        </>
+      )}
       {account.backoffUntil === null ? null : (
         <>
           {' '}

@@ -10,7 +10,7 @@ import { accountPath } from '../account-path.ts';
 import { ACTION_MESSAGES, type ActionMessage } from '../action-message.ts';
 import type { Visitor } from '../context.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
-import { AccountFacts, PauseNotice } from './account-facts.tsx';
+import { AccountFacts, CommitNotice, PauseNotice } from './account-facts.tsx';
 import { AccountStates } from './account-marks.tsx';
 import { AccountTrend } from './account-trend.tsx';
 import { ActionButton } from './action-button.tsx';
@@ -46,6 +46,7 @@ interface AccountPageProps {
   readonly message: ActionMessage | null;
   readonly nowMs: number;
   readonly visitor: Visitor | undefined;
+  readonly isStopping: boolean;
 }
 
 export interface Changes {
@@ -59,7 +60,7 @@ export interface Changes {
 const SUCCESSES: readonly ActionMessage[] = ['queued', 'approved', 'paused', 'resumed'];
 
 export function AccountPage(props: AccountPageProps) {
-  const { account, runs, trend, actions, hasLists, progress, message, nowMs, visitor } = props;
+  const { account, runs, trend, actions, hasLists, progress, message, nowMs, visitor, isStopping } = props;
   const { name, lastRun } = account;
   const path = accountPath(name);
   // A page with fields is not loaded again by itself, since what somebody types would be lost.
@@ -68,6 +69,7 @@ export function AccountPage(props: AccountPageProps) {
     <Layout
       title={name}
       visitor={visitor}
+      isStopping={isStopping}
       {...(isChanging(account) && !canWrite ? { reloadAfterS: RELOAD_AFTER_S } : {})}
     >
       <h1>{visible(name)}</h1>
@@ -81,6 +83,7 @@ export function AccountPage(props: AccountPageProps) {
       )}
       <Notice tone="bad" title="The configuration of this account is invalid." lines={account.issues} />
       <Notice tone="bad" title={failureTitle(lastRun)} lines={failureLines(account)} />
+      <CommitNotice commit={account.waitsForCommit} />
       <PauseNotice pause={account.pause} />
       {lastRun?.status !== 'running' && isChanging(account) ? <QueuedRun /> : null}
       {progress === null || lastRun === null ? null : (

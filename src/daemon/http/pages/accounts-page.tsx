@@ -27,12 +27,14 @@ interface AccountsPageProps {
   readonly runs: ReadonlyMap<string, readonly RunMark[]>;
   readonly nowMs: number;
   readonly visitor: Visitor | undefined;
+  readonly isStopping: boolean;
 }
 
-export function AccountsPage({ daemon, replicas, list, views, runs, nowMs, visitor }: AccountsPageProps) {
+export function AccountsPage(props: AccountsPageProps) {
+  const { daemon, replicas, list, views, runs, nowMs, visitor, isStopping } = props;
   const { filter, shown } = list;
   return (
-    <Layout title="Accounts" visitor={visitor} current="accounts">
+    <Layout title="Accounts" visitor={visitor} isStopping={isStopping} current="accounts">
       <h1>Accounts</h1>
       {list.total === 0 ? null : (
         <FilterForm
@@ -51,7 +53,7 @@ export function AccountsPage({ daemon, replicas, list, views, runs, nowMs, visit
         )}
         <Counts list={list} />
         {shown.length === 0 ? (
-          <Nothing list={list} />
+          <Nothing list={list} hasCheckout={daemon.hasCheckout} />
         ) : (
           <AccountTable shared={daemon.issues} accounts={shown} views={views} runs={runs} nowMs={nowMs} />
         )}
@@ -71,9 +73,11 @@ function Problems({ daemon, hasAccounts }: { readonly daemon: DaemonView; readon
       <Notice
         tone="bad"
         title={
-          hasAccounts
-            ? 'The configuration has errors. The last valid configuration is used until they are fixed.'
-            : 'The configuration has errors. No account runs until they are fixed.'
+          daemon.configurationErrors === 0
+            ? 'The daemon reports a problem.'
+            : hasAccounts
+              ? 'The configuration has errors. The last valid configuration is used until they are fixed.'
+              : 'The configuration has errors. No account runs until they are fixed.'
         }
         lines={daemon.issues}
       />
@@ -127,11 +131,24 @@ function StateCount({ state, amount, filter }: StateCountProps) {
   );
 }
 
-function Nothing({ list: { total } }: { readonly list: AccountList }) {
+interface NothingProps {
+  readonly list: AccountList;
+  readonly hasCheckout: boolean;
+}
+
+function Nothing({ list: { total }, hasCheckout }: NothingProps) {
   if (total > 0) {
     return (
       <p>
         No account matches the filter. <a href="/">Show all accounts</a>
+      </p>
+    );
+  }
+  if (hasCheckout) {
+    return (
+      <p>
+        No account is known yet. Accounts appear as soon as a commit of <code>source.git</code> is checked
+        out; the log has the event <code>source_failed</code> when that fails.
       </p>
     );
   }

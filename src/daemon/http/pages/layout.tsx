@@ -13,6 +13,8 @@ interface LayoutProps {
   readonly again?: boolean;
   /** After how many seconds a browser without scripts requests the page again. */
   readonly reloadAfterS?: number;
+  /** Whether the process that answers is stopping. */
+  readonly isStopping?: boolean;
   readonly children: Child;
 }
 
@@ -21,7 +23,8 @@ const NAVIGATION = {
   runs: { href: '/runs', text: 'Runs' },
 } as const;
 
-export function Layout({ title, visitor, current, again = false, reloadAfterS, children }: LayoutProps) {
+export function Layout(props: LayoutProps) {
+  const { title, visitor, current, again = false, reloadAfterS, isStopping = false, children } = props;
   return (
     <html lang="en">
       <head>
@@ -58,10 +61,20 @@ export function Layout({ title, visitor, current, again = false, reloadAfterS, c
           ) : null}
         </header>
         <main id="main" tabindex={-1}>
+          {isStopping ? <StoppingNotice /> : null}
           {children}
         </main>
       </body>
     </html>
+  );
+}
+
+function StoppingNotice() {
+  return (
+    <p class="notice warn" role="status">
+      This rolecall process is stopping. It starts no run and will soon not answer; load the page again in a
+      moment.
+    </p>
   );
 }
 

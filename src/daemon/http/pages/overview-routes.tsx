@@ -35,6 +35,7 @@ export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => 
         runs={byAccount(runs)}
         nowMs={nowMs()}
         visitor={context.get('visitor')}
+        isStopping={context.get('isStopping')}
       />
     );
     return context.html(await pageText(page));

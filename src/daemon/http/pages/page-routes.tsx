@@ -85,7 +85,7 @@ export function addPages(
 /** What a page that is rendered from the store needs of its request. */
 export function viewOf(context: HttpContext, nowMs: number): AnyView {
   const place = placeIn(context.req.query('group'), context.req.query('page'));
-  return { place, nowMs, visitor: context.get('visitor') };
+  return { place, nowMs, visitor: context.get('visitor'), isStopping: context.get('isStopping') };
 }
 
 /** The account can be viewed, paused and run although the changes of its last run cannot be shown. */

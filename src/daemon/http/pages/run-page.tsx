@@ -16,15 +16,17 @@ interface RunPageProps {
   readonly place: SectionPlace | null;
   readonly nowMs: number;
   readonly visitor: Visitor | undefined;
+  readonly isStopping: boolean;
 }
 
-export function RunPage({ report, progress, place, nowMs, visitor }: RunPageProps) {
+export function RunPage({ report, progress, place, nowMs, visitor, isStopping }: RunPageProps) {
   const { id, account, status, errorCode } = report.run;
   const { headline, lines = [], summary, facts, sections } = runDocument(report);
   return (
     <Layout
       title={`Run of ${account}`}
       visitor={visitor}
+      isStopping={isStopping}
       {...(progress === null ? {} : { reloadAfterS: RELOAD_AFTER_S })}
     >
       <h1>

@@ -37,16 +37,14 @@ export async function renderRunView(view: RunView, reader: RunViewReader): Promi
 }
 
 async function runPage(
-  { place, nowMs, visitor }: Extract<RunView, { type: 'run' }>,
+  { type: _type, id: _id, ...view }: Extract<RunView, { type: 'run' }>,
   detail: RunDetail | null,
   reader: RunViewReader,
 ): Promise<string | null> {
   if (detail === null) return null;
   const { id, status } = detail.run;
   const progress = status === 'running' ? await reader.runProgress(id) : null;
-  return await pageText(
-    <RunPage report={detail} progress={progress} place={place} nowMs={nowMs} visitor={visitor} />,
-  );
+  return await pageText(<RunPage report={detail} progress={progress} {...view} />);
 }
 
 async function accountPage(

@@ -141,7 +141,7 @@ describe('the page of all accounts', () => {
 
   it('shows the errors of the daemon itself, and that there is no account', async () => {
     const issues = [`rolecall.yaml:1:1: ${HOSTILE}`, ...Array.from({ length: 30 }, (_, index) => `${index}`)];
-    const overview = { ...makeStage().overview, issues, undelivered: 2 };
+    const overview = { ...makeStage().overview, issues, configurationErrors: issues.length, undelivered: 2 };
     const accounts = [makeAccount('healthy', { valid: false, issues })];
     const { get, running } = await browse({ overview, accounts });
     const text = await get('/');
@@ -153,6 +153,9 @@ describe('the page of all accounts', () => {
     expect(text).toContain('2 notifications could not be delivered');
     expect(text).toContain('Name the skills of the data team');
     expect(text).toContain('<code>3f2a91c0d1e2</code>');
+    running.stage.overview = { ...overview, configurationErrors: 0 };
+    expect(await get('/')).toContain('The daemon reports a problem.');
+    running.stage.overview = overview;
     running.stage.accounts = [];
     expect(await get('/')).toMatch(/No account runs until they are fixed.*No account is configured/);
   });

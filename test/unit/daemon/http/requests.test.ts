@@ -1,5 +1,6 @@
 // Malformed and unusual requests: paths, encodings and methods that are not allowed, and failures.
 import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
 import { StoreError } from '../../../../src/core/errors.ts';
 import { BEARER, FORM, HTML, JSON_BODY, start, TOKEN } from './stage.ts';
 
@@ -153,6 +154,50 @@ describe('a failure of the server', () => {
     const api = await get('/api/v1/accounts', BEARER);
     const error = { code: 'internal', message: broken.message };
     expect([api.status, api.json()]).toEqual([500, { error }]);
+  });
+
+  it('of the connection to the store is a 503 with a page that loads itself again, and is not logged for each request', async () => {
+    const broken = new StoreError('store_unavailable', 'the database is not available (ECONNREFUSED)');
+    const { get, post, logged } = await start({}, { broken });
+    const api = await get('/api/v1/accounts', BEARER);
+    expect([api.status, api.json()]).toEqual([
+      503,
+      { error: { code: 'store_unavailable', message: broken.message } },
+    ]);
+    const page = await get('/', { ...BEARER, ...HTML });
+    expect(page.status).toBe(503);
+    expect(page.text).toContain('<h1>The store is not available</h1>');
+    expect(page.text).toContain('data-reload');
+    const action = await post('/accounts/acme-eu/pause', { ...BEARER, ...HTML, ...FORM });
+    expect(action.status).toBe(503);
+    expect(action.text).toContain('It is not known whether the action was done');
+    expect(action.text).not.toContain('data-reload');
+    expect(logged).toEqual([]);
+  });
+
+  it('of the connection to the store refuses everything that needs the store while it lasts', async () => {
+    const outage = new AbortController();
+    const held = new AbortController();
+    const error = new StoreError('store_unavailable', 'the database has not answered');
+    const running = await start({ outage: () => outage.signal });
+    running.stage.view = async () => {
+      await once(held.signal, 'abort');
+      return { type: 'unknown' };
+    };
+    const waiting = running.get('/runs/0193a5c2', { ...BEARER, ...HTML });
+    await running.get('/api/v1/accounts', BEARER);
+    outage.abort(error);
+    expect((await waiting).status).toBe(503);
+    held.abort();
+    const before = running.recorded.calls;
+    for (const headers of [BEARER, { cookie: 'rolecall_session=whatever' }, {}])
+      expect((await running.get('/api/v1/accounts', headers)).json()).toMatchObject({
+        error: { code: 'store_unavailable' },
+      });
+    expect((await running.post('/api/v1/accounts/acme-eu/sync', BEARER)).status).toBe(503);
+    expect(running.recorded.calls).toBe(before);
+    for (const path of ['/healthz', '/readyz', '/metrics', '/sign-in'])
+      expect((await running.get(path)).status).toBe(200);
   });
 
   it('of a readiness check is answered as not ready', async () => {

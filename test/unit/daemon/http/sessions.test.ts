@@ -2,13 +2,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished, describe, expect, it } from 'vitest';
-import { SecretError } from '../../../../src/core/errors.ts';
+import { SecretError, StoreError } from '../../../../src/core/errors.ts';
 import { Secret } from '../../../../src/core/secret.ts';
 import { configuredSessionKey, storedSessionKey } from '../../../../src/daemon/http/session-key.ts';
 import type { HttpOptions } from '../../../../src/daemon/http/server.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts';
 import { newFolder } from '../../store/fixture.ts';
-import { HTML, READ_TOKEN, SESSION_KEY, signIn, start, TOKEN } from './stage.ts';
+import { HTML, memorySessions, READ_TOKEN, SESSION_KEY, signIn, start, TOKEN } from './stage.ts';
 
 const SYNC = '/api/v1/accounts/acme-eu/sync';
 
@@ -68,6 +68,26 @@ describe('a session', () => {
     const { cookie } = await signIn(await start({ nowMs: () => at }));
     expect(await statusAt({ nowMs: () => at + 43_199_999 }, cookie)).toBe(200);
     expect(await statusAt({ nowMs: () => at + 43_200_000 }, cookie)).toBe(401);
+  });
+
+  it('that was ended in one process is refused by every other, also after a restart', async () => {
+    const endedSessions = memorySessions();
+    const running = await start({ endedSessions });
+    const [{ cookie }, other] = [await signIn(running), await signIn(running)];
+    expect(await statusAt({ endedSessions }, cookie)).toBe(200);
+    expect((await running.post('/sign-out', { cookie, origin: running.url })).status).toBe(303);
+    expect(await statusAt({ endedSessions }, cookie)).toBe(401);
+    expect(await statusAt({ endedSessions }, other.cookie)).toBe(200);
+  });
+
+  it('is refused while nobody can tell whether it was ended, and removed from the browser although its end is not stored', async () => {
+    const failing = async () => Promise.reject(new StoreError('store_unavailable', 'not available'));
+    const { cookie } = await signIn(await start());
+    expect(await statusAt({ endedSessions: { end: failing, hasEnded: failing } }, cookie)).toBe(503);
+    const running = await start({ endedSessions: { end: failing, hasEnded: async () => false } });
+    const answer = await running.post('/sign-out', { cookie, origin: running.url });
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('set-cookie')).toMatch(/^rolecall_session=; Max-Age=0/);
   });
 
   it('of another process may post only from a page of this server', async () => {

@@ -40,6 +40,8 @@ export function makeAccount(name: string, parts: Partial<AccountView> = {}): Acc
     remoteAccountId: '4815162342',
     pause: null,
     activity: 'idle',
+    replica: null,
+    waitsForCommit: null,
     nextRunAt: '2026-11-21T05:45:00.000Z',
     backoffUntil: null,
     consecutiveFailures: 0,
@@ -100,6 +102,7 @@ export interface Stage {
   sync: Awaited<ReturnType<DaemonApi['sync']>>;
   plans: readonly PlanResult[] | Error;
   broken: Error | null;
+  isStopping: boolean;
 }
 
 export const REPLICA: ReplicaRecord = {
@@ -132,6 +135,8 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
       version: '1.2.3',
       startedAt: '2026-11-20T00:00:00.000Z',
       issues: [],
+      configurationErrors: 0,
+      hasCheckout: false,
       commit: {
         sha: '3f2a91c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6',
         dirty: false,
@@ -145,6 +150,7 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
     sync: 'queued',
     plans: [MIXED],
     broken: null,
+    isStopping: false,
     ...parts,
   };
 }
@@ -189,6 +195,7 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
     stage.accounts = stage.accounts.map((each) => (each.name === name ? { ...each, ...parts } : each));
   };
   return {
+    isStopping: () => stage.isStopping,
     overview: async () => send(stage.overview),
     accountNames: () => stage.accounts.map(({ name }) => name),
     accounts: async (names) => send(stage.accounts.filter(({ name }) => names.includes(name))),
@@ -286,6 +293,15 @@ export interface Running {
   readonly close: () => Promise<void>;
 }
 
+/** Ended sessions in memory; servers that share it are as replicas of one store. */
+export function memorySessions(): HttpOptions['endedSessions'] {
+  const ended = new Set<string>();
+  return {
+    end: async ({ holder, id }) => void ended.add(`${holder} ${id}`),
+    hasEnded: async ({ holder, id }) => ended.has(`${holder} ${id}`),
+  };
+}
+
 /** The server with the settings of a real start, except for `options`. It is closed at the end of the test. */
 export async function start(...given: Parameters<typeof open>): Promise<Running> {
   const running = await open(...given);
@@ -315,6 +331,7 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
       { name: 'ci', role: 'read', token: new Secret(READ_TOKEN) },
     ],
     sessionKey: new Secret(SESSION_KEY),
+    endedSessions: memorySessions(),
     trustedProxies: [],
     daemon: memoryDaemon(stage, recorded),
     async showPage(view, signal) {
@@ -335,6 +352,7 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
       connectionDropped: () => void (recorded.dropped += 1),
     },
     notReady: async () => [],
+    outage: () => new AbortController().signal,
     log: {
       info: (data) => void noted.push(data),
       warn: (data) => void noted.push(data),

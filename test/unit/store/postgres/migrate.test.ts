@@ -4,7 +4,7 @@ import type { OpenOptions } from '../../../../src/store/open-options.ts';
 import type { PostgresLocation } from '../../../../src/store/postgres/location.ts';
 import { openPostgresStore } from '../../../../src/store/postgres/open-postgres-store.ts';
 import { hasPostgres, queryPostgres } from '../../../support/postgres.ts';
-import { freshLocation, sqliteFixture } from '../fixture.ts';
+import { freshLocation, listed, postgresFixture, runId, sqliteFixture } from '../fixture.ts';
 
 async function open(location: PostgresLocation, options: OpenOptions = {}) {
   const store = await openPostgresStore(location, options);
@@ -17,6 +17,9 @@ const OWN_TABLES = ['store_version', 'config_generations', 'replicas', 'turns'];
 
 const query = ({ url, schema }: PostgresLocation, statement: string) =>
   queryPostgres(url, `set search_path to ${schema}; ${statement}`);
+
+const versionOf = ({ url, schema }: PostgresLocation) =>
+  queryPostgres(url, `select * from ${schema}.store_version`);
 
 const failure = (work: Promise<unknown>) =>
   work.then(
@@ -43,10 +46,54 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
   it('of a newer version is refused and stays unchanged', async () => {
     const location = await freshLocation();
     await (await open(location)).close();
-    await query(location, 'update store_version set version = 999');
+    await query(location, 'update store_version set version = 999, usable_from = 999');
     const before = await tablesOf(location);
     expect(await failure(open(location))).toMatchObject({ code: 'store_newer' });
     expect(await tablesOf(location)).toEqual(before);
+  });
+
+  it('of a newer version that this one may use is used, and stays as it is', async () => {
+    const location = await freshLocation();
+    const running = await postgresFixture(location);
+    await query(
+      location,
+      `update store_version set version = 999; alter table runs add column later text;
+       alter table accounts add column later integer not null default 7; create table more (id integer)`,
+    );
+    // The second opening is that of the process for a large account, or of a command.
+    for (const [n, store] of [running, await postgresFixture(location)].entries()) {
+      await store.take(runId(n + 1));
+      const id = await store.begin(n + 1);
+      await store.record(id, { skill: [listed('a', 'A')] });
+      await store.end(id);
+    }
+    expect(await running.reader.runs({ limit: 9 })).toHaveLength(2);
+    expect(await versionOf(location)).toEqual([{ version: 999, usable_from: 3 }]);
+  });
+
+  it('that programs of an earlier version use is not migrated until they have ended', async () => {
+    const location = await freshLocation();
+    await (await open(location)).close();
+    await query(
+      location,
+      `alter table store_version drop column usable_from; alter table turns drop column claimed_due_at; update store_version set version = 2;
+       insert into replicas (id, host, pid, version, started_at, beat_at, expires_at)
+         values ('one', 'machine|boot|4', 77, '1', now(), now(), now() + interval '1 hour')`,
+    );
+    expect(await failure(open(location))).toMatchObject({
+      code: 'store_in_use',
+      message: expect.stringContaining('(process 77 on machine); stop every older process'),
+    });
+    expect(await versionOf(location)).toEqual([{ version: 2 }]);
+    await query(
+      location,
+      `update replicas set is_dead = 1; insert into locks (account, token, run_id, host, pid, taken_at, expires_at)
+         values ('acme', 't', 'r', 'laptop|b|4', 78, '2026-01-01T00:00:00.000Z', '9999-01-01T00:00:00.000Z')`,
+    );
+    expect(await failure(open(location))).toMatchObject({ message: expect.stringContaining('78 on laptop') });
+    await query(location, "update locks set expires_at = '2026-01-01T00:00:01.000Z'");
+    await open(location);
+    expect(await versionOf(location)).toEqual([{ version: 3, usable_from: 3 }]);
   });
 
   it('with tables of another program is refused and stays unchanged', async () => {
@@ -105,6 +152,26 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
       code: 'store_readonly',
     });
     await store.close();
+  });
+
+  it('is verified with the rights of the user on each table and sequence', async () => {
+    const location = await freshLocation();
+    const { url, schema } = location;
+    await (await open(location)).verify();
+    const user = `daemon_${process.pid}_${Date.now()}`;
+    await queryPostgres(url, `create role ${user} login; grant usage on schema ${schema} to ${user}`);
+    onTestFinished(() => dropUser(url, user));
+    await queryPostgres(url, `grant select on all tables in schema ${schema} to ${user}`);
+    const store = await open({ ...location, url: url.replace('user=rolecall', `user=${user}`) });
+    const problem = async (): Promise<string> => ((await failure(store.verify())) as Error).message;
+    expect(await problem()).toContain(
+      `the user ${user} lacks the right to insert, update, delete on accounts (and 17 more); as the owner run \`grant insert`,
+    );
+    await queryPostgres(url, `grant insert, update, delete on all tables in schema ${schema} to ${user}`);
+    const grant = /`(grant .*)`$/.exec(await problem())?.[1] ?? '';
+    expect(grant).toBe(`grant usage on sequence ${schema}.turn_epochs to ${user}`);
+    await queryPostgres(url, grant);
+    expect(await failure(store.verify())).toBe(null);
   });
 
   it('has the tables and columns of SQLite, with types that hold the same values', async () => {

@@ -1,8 +1,9 @@
 // The turns of several replicas in PostgreSQL, one step at a time.
+import { hostname } from 'node:os';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ClaimedTurn, DueSchedule, TurnStore } from '../../../../src/core/turn-store.ts';
 import { hasPostgres } from '../../../support/postgres.ts';
-import { type TurnDatabase, turnDatabase } from '../../../support/turn-database.ts';
+import { configCommit, type TurnDatabase, turnDatabase } from '../../../support/turn-database.ts';
 
 const START = Date.UTC(2026, 0, 5, 10);
 const MINUTE = 60_000;
@@ -40,16 +41,42 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     return (await store.claim(id, generation, [{ lane: 'https://eu', room }], ALL)).turns;
   }
 
+  /** Stores the configuration of a replica. */
+  async function update(
+    generation: number,
+    schedules: readonly DueSchedule[],
+    { id = 'one', isNewest = true, isDirty = false } = {},
+  ): Promise<boolean> {
+    const commit = configCommit(String(generation), isDirty);
+    return await store.update(id, await store.situation(id), { generation, isNewest, commit }, schedules);
+  }
+
   const names = (turns: readonly ClaimedTurn[]): string[] => turns.map(({ account }) => account);
   const next = (minutes: number) => {
     const ms = START + minutes * MINUTE;
     return { dueMs: ms, tickMs: ms, backoffUntilMs: null };
   };
 
+  it('names the replica that runs an account, until the turn has ended', async () => {
+    await store.register('one', '1', LEASE);
+    await update(1, [schedule('a'), schedule('b', { dueMs: START + 2 * MINUTE })]);
+    await database.setClock(START + MINUTE);
+    const [turn] = await claim('one');
+    const states = await store.states(['a', 'b']);
+    expect(states.get('a')).toMatchObject({
+      activity: 'running',
+      nextRunMs: null,
+      replica: { id: 'one', host: hostname(), pid: process.pid },
+    });
+    expect(states.get('b')).toMatchObject({ activity: 'idle', nextRunMs: START + 2 * MINUTE, replica: null });
+    if (turn !== undefined) await store.end('one', turn, next(2));
+    expect((await store.states(['a'])).get('a')).toMatchObject({ activity: 'idle', replica: null });
+  });
+
   it('gives each due account to one replica, the longest due first', async () => {
     await store.register('one', '1', LEASE);
     await store.register('two', '1', LEASE);
-    await store.update(1, false, [
+    await update(1, [
       schedule('a', { dueMs: START + 3000 }),
       schedule('b', { dueMs: START + 1000 }),
       schedule('c', { dueMs: START + 2000 }),
@@ -67,7 +94,7 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
 
   it('runs a synced account exactly once more after its run', async () => {
     await store.register('one', '1', LEASE);
-    await store.update(1, false, [schedule('a')]);
+    await update(1, [schedule('a')]);
     await database.setClock(START + MINUTE);
     const [first] = await claim('one');
     if (first === undefined) throw new Error('nothing was claimed');
@@ -89,7 +116,7 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
 
   it('frees the accounts of a claim whose answer was lost', async () => {
     await store.register('one', '1', LEASE);
-    await store.update(1, false, [schedule('a'), schedule('b')]);
+    await update(1, [schedule('a'), schedule('b')]);
     await database.setClock(START + MINUTE);
     await claim('one');
     await store.releaseOthers('one', ['b']);
@@ -100,11 +127,11 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
 
   it('returns the new schedule when it changed during the run', async () => {
     await store.register('one', '1', LEASE);
-    await store.update(1, false, [schedule('a')]);
+    await update(1, [schedule('a')]);
     await database.setClock(START + MINUTE);
     const [turn] = await claim('one');
     if (turn === undefined) throw new Error('nothing was claimed');
-    await store.update(1, false, [schedule('a', { schedule: '*/5 * * * *', digest: 'changed' })]);
+    await update(1, [schedule('a', { schedule: '*/5 * * * *', digest: 'changed' })]);
     const line = await store.end('one', turn, next(2));
     expect(line?.schedule).toBe('*/5 * * * *');
     if (line === null) return;
@@ -115,19 +142,19 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
   it('accepts nothing from a replica that was declared dead', async () => {
     await store.register('one', '1', LEASE);
     await store.register('two', '1', LEASE);
-    await store.update(1, false, [schedule('a')]);
+    await update(1, [schedule('a')]);
     await database.setClock(START + MINUTE);
     const [turn] = await claim('one');
     if (turn === undefined) throw new Error('nothing was claimed');
-    await store.beat('two', LEASE, { generation: 1, commit: null });
+    await store.beat('two', LEASE);
     expect(await store.reap()).toEqual([]);
     expect(await store.isCurrent('one', turn, 1)).toBe(true);
     expect(await store.isCurrent('one', turn, 0)).toBe(false);
     await database.setClock(START + LEASE);
     expect(await store.isCurrent('one', turn, 1)).toBe(false);
-    await store.beat('two', LEASE, { generation: 1, commit: null });
+    await store.beat('two', LEASE);
     expect(await store.reap()).toEqual(['a']);
-    expect(await store.beat('one', LEASE, { generation: 1, commit: null })).toBeNull();
+    expect(await store.beat('one', LEASE)).toBeNull();
     expect(await claim('one')).toEqual([]);
     const [again] = await claim('two');
     expect(again).toMatchObject({ account: 'a', requested: 'start' });
@@ -141,40 +168,38 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
   it('keeps what a newer commit changed from an older replica', async () => {
     await store.register('old', '1', LEASE);
     await store.register('new', '1', LEASE);
-    await store.update(1, false, [schedule('a'), schedule('b'), schedule('c')]);
-    await store.update(2, false, [
+    await update(1, [schedule('a'), schedule('b'), schedule('c')]);
+    await update(2, [
       schedule('a', { schedule: '0 * * * *', digest: 'newer' }),
       schedule('b'),
       schedule('d'),
     ]);
-    await store.update(1, false, [schedule('a'), schedule('b'), schedule('c')]);
+    await update(1, [schedule('a'), schedule('b'), schedule('c')]);
     expect(await database.query('select account, schedule, removed from turns order by account')).toEqual([
       { account: 'a', schedule: '0 * * * *', removed: 0 },
       { account: 'b', schedule: '* * * * *', removed: 0 },
       { account: 'c', schedule: '* * * * *', removed: 1 },
       { account: 'd', schedule: '* * * * *', removed: 0 },
     ]);
-    expect(await store.waitingForNewer(1)).toBe(2);
+    expect(await store.waiting(1)).toMatchObject({ newer: 2 });
     await database.setClock(START + MINUTE);
     expect(names(await claim('old', 1))).toEqual(['b']);
     expect(names(await claim('new', 2)).toSorted()).toEqual(['a', 'd']);
   });
 
   it('keeps settings that were read before they were committed from an older replica', async () => {
-    await store.update(1, false, [schedule('a')]);
-    await store.update(1, true, [schedule('a', { digest: 'changed' })]);
-    await store.update(2, false, [schedule('a', { digest: 'changed' })]);
-    await store.update(1, false, [schedule('a')]);
+    await update(1, [schedule('a')]);
+    await update(1, [schedule('a', { digest: 'changed' })], { isDirty: true });
+    await update(2, [schedule('a', { digest: 'changed' })]);
+    await update(1, [schedule('a')]);
     expect(await database.query('select config_digest, config_gen::int as gen from turns')).toEqual([
       { config_digest: 'changed', gen: 2 },
     ]);
   });
 
   it('keeps the last good schedule of an account whose file is invalid', async () => {
-    await store.update(1, false, [schedule('a')]);
-    await store.update(2, false, [
-      schedule('a', { isBroken: true, schedule: '*/15 * * * *', digest: 'x', lane: '' }),
-    ]);
+    await update(1, [schedule('a')]);
+    await update(2, [schedule('a', { isBroken: true, schedule: '*/15 * * * *', digest: 'x', lane: '' })]);
     expect(await database.query('select lane, schedule, config_gen::int as gen from turns')).toEqual([
       { lane: 'https://eu', schedule: '* * * * *', gen: 2 },
     ]);
@@ -184,19 +209,15 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     expect(await store.register('one', '1', LEASE)).toMatchObject({ replicas: 1, isKnown: true });
     await database.setClock(START + 1);
     expect(await store.register('two', '1', LEASE)).toMatchObject({ replicas: 2, isKnown: false });
-    await store.beat('one', LEASE, { generation: 1, commit: 'c' });
-    expect(await store.beat('two', LEASE, { generation: 1, commit: 'd' })).toMatchObject({ isKnown: true });
-    expect([await store.isCommitOfAll('two', 'c'), await store.isCommitOfAll('two', 'd')]).toEqual([
-      true,
-      false,
-    ]);
+    await store.beat('one', LEASE);
+    expect(await store.beat('two', LEASE)).toMatchObject({ isKnown: true });
     await store.retire('one');
-    expect(await store.beat('two', LEASE, { generation: 1, commit: 'd' })).toMatchObject({ replicas: 1 });
+    expect(await store.beat('two', LEASE)).toMatchObject({ replicas: 1 });
   });
 
   it('starts one run for each approval', async () => {
     await store.register('one', '1', LEASE);
-    await store.update(1, false, [schedule('a')]);
+    await update(1, [schedule('a')]);
     expect(await store.approve('a', 'now')).toBe(true);
     expect(await store.approve('a', 'now')).toBe(false);
     const [turn] = await claim('one');
@@ -207,13 +228,64 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     expect(await store.approve('a', 'later')).toBe(true);
   });
 
-  it('adds a generation of the configuration only after the newest', async () => {
-    expect(await store.addGeneration(0, { commit: 'a', committedAt: 'x' })).toBe(true);
-    expect(await store.addGeneration(0, { commit: 'b', committedAt: 'x' })).toBe(false);
-    expect(await store.addGeneration(1, { commit: 'b', committedAt: 'y' })).toBe(true);
-    expect((await store.generations()).map(({ gen, commit }) => [gen, commit])).toEqual([
-      [2, 'b'],
-      [1, 'a'],
+  it('stores a configuration only in the situation that it was compared in', async () => {
+    const situation = await store.situation('one');
+    const own = { generation: 1, isNewest: true, commit: configCommit('1') };
+    await store.register('two', '1', LEASE);
+    expect(await store.update('one', situation, own, [schedule('a')])).toBe(false);
+    expect(await update(1, [schedule('a')])).toBe(true);
+    expect(await store.update('two', await store.situation('two'), own, [schedule('a')])).toBe(true);
+    const after = await store.situation('one');
+    expect(after.generations.map(({ gen, commit }) => [gen, commit])).toEqual([[1, '1']]);
+    expect(after.others).toEqual([{ id: 'two', commit: '1' }]);
+  });
+
+  it('leaves an account that a quick revert did not change to replicas with the newest commit', async () => {
+    await store.register('middle', '1', LEASE);
+    await store.register('new', '1', LEASE);
+    await update(1, [schedule('a'), schedule('b')]);
+    // The revert has the content of the first commit; the replica in the middle has the commit that was reverted.
+    await update(2, [schedule('a'), schedule('b')], { id: 'new' });
+    await update(1, [schedule('a', { digest: 'reverted', schedule: '0 * * * *' }), schedule('b')], {
+      id: 'middle',
+      isNewest: false,
+    });
+    expect(await database.query('select account, schedule from turns order by account')).toEqual([
+      { account: 'a', schedule: '* * * * *' },
+      { account: 'b', schedule: '* * * * *' },
     ]);
+    await database.setClock(START + MINUTE);
+    expect(names(await claim('middle', 1))).toEqual(['b']);
+    expect((await store.states(['a'])).get('a')).toMatchObject({ waitsForCommit: null });
+    await store.retire('new');
+    expect((await store.states(['a'])).get('a')).toMatchObject({ waitsForCommit: '2' });
+    expect(await store.waiting(1)).toEqual({ newer: 1, unavailable: 1, commit: '2' });
+  });
+
+  it('keeps the place of an account whose replica died in the queue', async () => {
+    await store.register('one', '1', LEASE);
+    await update(1, [schedule('a', { dueMs: START }), schedule('b', { dueMs: START + MINUTE })]);
+    await claim('one');
+    await store.retire('one');
+    await database.setClock(START + 2 * MINUTE);
+    await store.register('two', '1', LEASE);
+    expect(names(await claim('two', 1, 1))).toEqual(['a']);
+  });
+
+  it('starts a run again soon that found its account locked, once for all requests', async () => {
+    await store.register('one', '1', LEASE);
+    await update(1, [schedule('a')]);
+    await store.sync('a');
+    const [turn] = await claim('one');
+    if (turn === undefined) throw new Error('nothing was claimed');
+    await store.sync('a');
+    await store.release('one', turn, 'locked');
+    expect(await claim('one')).toEqual([]);
+    await database.setClock(START + 1000);
+    const [again] = await claim('one');
+    expect(again).toMatchObject({ account: 'a', requested: 'manual' });
+    if (again === undefined) throw new Error('nothing was claimed');
+    await store.end('one', again, next(2));
+    expect(await claim('one')).toEqual([]);
   });
 });

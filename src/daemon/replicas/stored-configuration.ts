@@ -1,0 +1,119 @@
+// Keeps the stored schedules equal to the configuration of this replica, unless another replica has a newer one.
+import type { ConfigCommit } from '../../core/settings.ts';
+import type { ClaimedTurn, ConfigSituation, TurnStore } from '../../core/turn-store.ts';
+import type { AccountSchedule } from '../../core/turns.ts';
+import type { Log } from '../log.ts';
+import { type CompareCommits, rankOf } from './config-generation.ts';
+import type { Identity } from './replica.ts';
+import type { ScheduleTable } from './schedule-table.ts';
+
+/** What a replica reads of its files, all of the same commit. */
+export interface ReplicaConfiguration {
+  readonly schedules: readonly AccountSchedule[];
+  readonly commit: ConfigCommit | null;
+}
+
+export interface StoredConfigurationOptions {
+  readonly store: Pick<TurnStore, 'situation' | 'update' | 'waiting' | 'stored' | 'isCurrent'>;
+  readonly log: Log;
+  readonly table: ScheduleTable;
+  readonly readConfiguration: () => Promise<ReplicaConfiguration>;
+  readonly compareCommits: CompareCommits;
+}
+
+export interface StoredConfiguration {
+  /** The files have changed. */
+  changed(): void;
+  /** Reads what other replicas have stored; called after each beat. */
+  look(replica: string | null): Promise<void>;
+  /** Stores the configuration if it, or the place that it has among those of the replicas, may have changed. */
+  store(identity: Identity): Promise<void>;
+  /** The generation of the stored configuration. */
+  generation(): number;
+  isCurrent(replica: string, turn: ClaimedTurn): Promise<boolean>;
+}
+
+/** What this replica stored last. */
+interface Stored {
+  readonly replica: string;
+  readonly changes: number;
+  readonly situation: string;
+  readonly commit: string | null;
+}
+
+export function createStoredConfiguration(options: StoredConfigurationOptions): StoredConfiguration {
+  const { store, log, table } = options;
+  /** How often the files have changed. */
+  let changes = 0;
+  /** null makes this replica store its configuration again. */
+  let stored: Stored | null = null;
+  let generation = 0;
+  let hasWaiting = false;
+  let unavailable: string | null = null;
+
+  /** Null when the situation changed meanwhile. */
+  async function storeOnce(identity: Identity): Promise<Stored | null> {
+    const replica = identity.id;
+    const stage = changes;
+    const { schedules, commit } = await options.readConfiguration();
+    const before = await store.situation(replica);
+    const rank = await rankOf(commit, before, options.compareCommits);
+    const own = { ...rank, commit };
+    if (!(await store.update(replica, before, own, table.due(schedules, identity.nowMs())))) return null;
+    generation = rank.generation;
+    const newest = rank.isNewest && commit !== null ? rank.generation : newestOf(before);
+    return { replica, changes: stage, situation: signature(before, newest), commit: commit?.sha ?? null };
+  }
+
+  /** Notices accounts that wait for a newer commit than that of this replica. */
+  async function noticeWaiting(commit: string | null): Promise<void> {
+    const waiting = await store.waiting(generation);
+    if (waiting.newer > 0 && !hasWaiting)
+      log.warn(
+        { event: 'configuration_older', commit, accounts: waiting.newer },
+        'accounts that a newer commit changed wait for a replica that has it',
+      );
+    if (waiting.commit !== null && waiting.commit !== unavailable)
+      log.error(
+        { event: 'commit_unavailable', commit: waiting.commit, accounts: waiting.unavailable },
+        'accounts do not run, because no replica has the commit that changed them; check out that commit or a later one, or revert it with a new commit',
+      );
+    hasWaiting = waiting.newer > 0;
+    unavailable = waiting.commit;
+    // The commit may be fetched now, or no replica may have its history any more.
+    if (hasWaiting) stored = null;
+  }
+
+  return {
+    changed() {
+      changes += 1;
+    },
+    async look(replica) {
+      table.setStored(await store.stored());
+      const last = stored;
+      if (replica === null || last === null) return;
+      const situation = await store.situation(replica);
+      // Another replica has come or gone, or has another commit.
+      if (last.situation !== signature(situation, newestOf(situation))) stored = null;
+      else await noticeWaiting(last.commit);
+    },
+    async store(identity) {
+      while (stored?.replica !== identity.id || stored.changes !== changes) {
+        stored = await storeOnce(identity);
+        if (stored !== null) table.setStored(await store.stored());
+      }
+    },
+    generation: () => generation,
+    // A changed configuration is stored first, since its files may be older now.
+    isCurrent: async (replica, turn) =>
+      stored?.changes === changes && (await store.isCurrent(replica, turn, generation)),
+  };
+}
+
+function newestOf({ generations }: ConfigSituation): number {
+  return generations[0]?.gen ?? 0;
+}
+
+function signature({ others }: ConfigSituation, newest: number): string {
+  return JSON.stringify([newest, others]);
+}

@@ -1,0 +1,57 @@
+// Keeps the gauges of accounts that other replicas run too: without it a replica would export the state of an account as
+// it was when it ran it last, for ever.
+import type { JournalReader } from '../core/journal-reader.ts';
+import type { Clock } from '../core/ports.ts';
+import type { AccountRegistry } from './account-registry.ts';
+import type { Metrics } from './metrics.ts';
+
+export interface SharedGaugesOptions {
+  readonly registry: Pick<AccountRegistry, 'names'>;
+  readonly reader: Pick<JournalReader, 'accountBriefs'>;
+  readonly metrics: Pick<Metrics, 'account' | 'latest' | 'restore'>;
+  readonly clock: Pick<Clock, 'sleep'>;
+}
+
+export interface SharedGauges {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Prometheus reads the metrics about as often. */
+const EVERY_MS = 15_000;
+
+/** Pauses, pending plans and successes are those of the store; the results of a run are shown by the replica that made it. */
+export function createSharedGauges({ registry, reader, metrics, clock }: SharedGaugesOptions): SharedGauges {
+  const stopping = new AbortController();
+  let loop: Promise<void> | null = null;
+
+  async function refresh(): Promise<void> {
+    const briefs = await reader.accountBriefs();
+    for (const { name, pause, pending, lastRun, lastSuccessAt } of briefs) {
+      if (!registry.names().has(name)) continue;
+      metrics.account(name, { isPaused: pause !== null, pending: pending?.digest ?? null });
+      metrics.restore(name, { lastSuccessAt });
+      // A run in progress has no results yet, and one that did not plan changes none.
+      if (lastRun !== null && lastRun.status !== 'running' && lastRun.planDigest !== null)
+        metrics.latest(name, lastRun.id);
+    }
+  }
+
+  async function watch(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(EVERY_MS, stopping.signal);
+      // Readiness and a metric report a store that cannot be read.
+      if (!stopping.signal.aborted) await refresh().catch(() => undefined);
+    }
+  }
+
+  return {
+    start() {
+      loop ??= watch();
+    },
+    async stop() {
+      stopping.abort();
+      await loop;
+    },
+  };
+}

@@ -1,0 +1,112 @@
+// Watches whether the store can be written, for readiness, the metrics and the log. An outage is logged once, when it begins
+// and when it ends.
+import { setMaxListeners } from 'node:events';
+import { describeFailure } from '../app/run-result.ts';
+import { StoreError } from '../core/errors.ts';
+import type { Clock } from '../core/ports.ts';
+import type { Log } from './log.ts';
+
+export interface StoreHealthOptions {
+  /** Writes to the store without a change. */
+  readonly check: () => Promise<void>;
+  /** The time between two checks while the store works. */
+  readonly everyMs: number;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'info' | 'error'>;
+  readonly onChange: (isAvailable: boolean) => void;
+}
+
+export interface StoreHealth {
+  start(): void;
+  /** Why the store cannot be written now; null when it can. Resolves within half a second. */
+  problem(): Promise<string | null>;
+  /** Aborts when the database cannot be reached, with the StoreError as its reason. */
+  outage(): AbortSignal;
+  stop(): Promise<void>;
+}
+
+/** How long a probe waits for a check. */
+const ANSWER_MS = 400;
+/** The time between two checks while the store cannot be written. */
+const RETRY_MS = 1000;
+/** Longer than a check waits for a lock: after this time the database is not available. */
+const SILENT_MS = 4000;
+
+export function createStoreHealth(options: StoreHealthOptions): StoreHealth {
+  const { clock, log, onChange } = options;
+  const stopping = new AbortController();
+  let outage = oneOutage();
+  let problem: string | null = null;
+  let checking: Promise<string | null> | null = null;
+  let loop: Promise<void> | null = null;
+
+  function set(error: unknown): void {
+    const { code, message } = error === null ? { code: '', message: null } : describeFailure(error);
+    if (problem === null && message !== null)
+      log.error({ event: 'store_unavailable', code, error: message }, 'the store cannot be written');
+    if (problem !== null && message === null)
+      log.info({ event: 'store_available' }, 'the store can be written again');
+    if ((problem === null) !== (message === null)) onChange(message === null);
+    problem = message;
+    const isOutage = error instanceof StoreError && error.code === 'store_unavailable';
+    if (isOutage) outage.abort(error);
+    else if (outage.signal.aborted) outage = oneOutage();
+  }
+
+  /** Calls that come during a check share its result. */
+  function check(): Promise<string | null> {
+    checking ??= checkNow().finally(() => (checking = null));
+    return checking;
+  }
+
+  async function checkNow(): Promise<string | null> {
+    const answered = new AbortController();
+    void clock.sleep(SILENT_MS, answered.signal).then(() => {
+      if (!answered.signal.aborted) set(new StoreError('store_unavailable', SILENT));
+    });
+    try {
+      await options.check();
+      set(null);
+    } catch (error) {
+      set(error);
+    } finally {
+      answered.abort();
+    }
+    return problem;
+  }
+
+  async function watch(): Promise<void> {
+    const stopped = new Promise((resolve) => stopping.signal.addEventListener('abort', resolve));
+    while (!stopping.signal.aborted) {
+      // A check of a database that does not answer may last longer than the stop.
+      await Promise.race([check(), stopped]);
+      await clock.sleep(problem === null ? options.everyMs : RETRY_MS, stopping.signal);
+    }
+  }
+
+  return {
+    start() {
+      loop ??= watch();
+    },
+    async problem() {
+      const answered = new AbortController();
+      const late = clock.sleep(ANSWER_MS, answered.signal).then(() => problem ?? NOT_YET);
+      return await Promise.race([check(), late]).finally(() => answered.abort());
+    },
+    outage: () => outage.signal,
+    async stop() {
+      stopping.abort();
+      await loop;
+    },
+  };
+}
+
+function oneOutage(): AbortController {
+  const outage = new AbortController();
+  // Each request that reads has a listener, and removes it when it ends.
+  setMaxListeners(0, outage.signal);
+  return outage;
+}
+
+const NOT_YET = `the store has not answered within ${ANSWER_MS} ms: another program keeps it locked, or the database is not available`;
+const SILENT = 'the database has not answered for several seconds; check that it runs and can be reached';

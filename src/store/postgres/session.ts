@@ -1,0 +1,63 @@
+// What rolecall depends on in a session of PostgreSQL, whatever the defaults of its role and of its database are.
+import pg from 'pg';
+import type { PostgresLocation } from './location.ts';
+
+/** Longer than any statement of the store takes. A database that does not answer for this long is given up. */
+export const STATEMENT_MS = 30_000;
+const LOCK_MS = 10_000;
+/** Within so many seconds the server notices that the machine of a connection is lost, and releases its locks. */
+const LOST_S = 30;
+
+const FIXED: Readonly<Record<string, string | number>> = {
+  timezone: 'UTC',
+  datestyle: 'ISO, YMD',
+  client_min_messages: 'warning',
+  standard_conforming_strings: 'on',
+  transform_null_equals: 'off',
+  array_nulls: 'on',
+  extra_float_digits: 1,
+  default_transaction_isolation: "'read committed'",
+  statement_timeout: STATEMENT_MS,
+  lock_timeout: LOCK_MS,
+  tcp_keepalives_idle: LOST_S / 3,
+  tcp_keepalives_interval: LOST_S / 6,
+  tcp_keepalives_count: 4,
+  tcp_user_timeout: LOST_S * 1000,
+};
+
+/** Statements for a session, or for the present transaction. `default_transaction_read_only` stays as it is. */
+function settings({ schema, leaseMs }: PostgresLocation, scope: 'session' | 'local'): string {
+  const all = {
+    ...FIXED,
+    search_path: pg.escapeIdentifier(schema),
+    // An open transaction of a process that was stopped must not block the others.
+    idle_in_transaction_session_timeout: Math.max(1000, Math.floor(leaseMs / 4)),
+  };
+  const isLocal = scope === 'local';
+  // A stronger guarantee is kept.
+  return `${Object.entries(all)
+    .map(([name, value]) => `set ${scope} ${name} to ${value}`)
+    .join('; ')};
+    select set_config('synchronous_commit', 'on', ${isLocal})
+    where current_setting('synchronous_commit') not in ('on', 'remote_apply')`;
+}
+
+/**
+ * Prepares a new connection. Behind a pooler, the next transaction may use another connection to the server, and other
+ * programs use this one: then it resolves with the statements that each transaction needs at its start.
+ */
+export async function prepareSession(
+  client: pg.ClientBase & { readonly processID?: number | null },
+  location: PostgresLocation,
+): Promise<string | null> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  // A pooler invents the number of the process.
+  if (rows[0]?.pid !== client.processID) return settings(location, 'local');
+  await client.query(settings(location, 'session'));
+  return null;
+}
+
+/** The limits that would end work that takes long, in the present transaction. `transaction_timeout` is of version 17. */
+export const WITHOUT_LIMITS = `
+  select set_config(name, '0', true) from pg_settings
+  where name in ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`;

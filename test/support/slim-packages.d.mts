@@ -1,0 +1,1 @@
+export function withLazyEmoji(text: string): string;

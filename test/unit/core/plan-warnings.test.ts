@@ -1,0 +1,158 @@
+// The warnings of a plan.
+import { describe, expect, it } from 'vitest';
+import type { Warning } from '../../../src/core/catalog.ts';
+import { historyWarnings, type SourceAge } from '../../../src/core/plan-warnings.ts';
+import { type Case, codes, entry, HISTORY, person, plan } from './builders.ts';
+
+/** The codes of the warnings about the journal and the commit. */
+function historyCodes(
+  source: SourceAge,
+  parts: { acceptOlderSource?: boolean; acceptNoHistory?: boolean; hasSnapshot?: boolean } = {},
+): string[] {
+  const { acceptOlderSource = false, acceptNoHistory = false, hasSnapshot = true } = parts;
+  const history = { ...HISTORY, hasSnapshot };
+  return historyWarnings({ history, source, acceptOlderSource, acceptNoHistory }).map(({ code }) => code);
+}
+
+function onlyWarning(of: Case): Warning {
+  const { warnings } = plan(of);
+  expect(warnings.map(({ code }) => code)).toHaveLength(1);
+  return warnings[0] ?? { code: '', message: '' };
+}
+
+describe('a warning about the history of an account', () => {
+  it('names an older configuration only when it was accepted, since otherwise deletes are held', () => {
+    expect(historyCodes('older', { acceptOlderSource: true })).toEqual(['older_source']);
+    expect(historyCodes('older')).toEqual([]);
+    expect(historyCodes('current', { acceptOlderSource: true })).toEqual([]);
+  });
+
+  it('names a commit that is unknown or on another branch, also when older ones are accepted', () => {
+    for (const acceptOlderSource of [false, true]) {
+      expect(historyCodes('unknown', { acceptOlderSource })).toEqual(['unknown_source']);
+      expect(historyCodes('diverged', { acceptOlderSource })).toEqual(['diverged_source']);
+    }
+    expect(historyCodes('current')).toEqual([]);
+  });
+
+  it('names missing history, and whether deletes are allowed without it', () => {
+    expect(historyCodes('unknown', { hasSnapshot: false })).toEqual(['no_history', 'unknown_source']);
+    const messages = [true, false].map(
+      (acceptNoHistory) =>
+        plan({ skills: [], history: { hasSnapshot: false }, input: { acceptNoHistory } }).warnings[0]
+          ?.message,
+    );
+    expect(messages[0]).toContain('deletes are allowed by --accept-no-history');
+    expect(messages[1]).toContain('deletes are held until the next plan or run');
+  });
+});
+
+describe('a warning about the file', () => {
+  it('names the command that fills in a file with neither skills nor roles', () => {
+    const warning = onlyWarning({});
+    expect(warning.code).toBe('nothing_managed');
+    expect(warning.message).toContain('rolecall dump acme --write');
+    expect(codes(plan({ roles: [] }))).toEqual([]);
+    expect(codes(plan({ skills: [] }))).toEqual([]);
+  });
+
+  it('names two desired names that a reader may confuse, and where they differ', () => {
+    const warning = onlyWarning({ skills: ['Design', 'Kept', 'design', 'Kepler'] });
+    expect(warning).toMatchObject({ code: 'near_name', kind: 'skill', name: 'design' });
+    expect(warning.message).toContain('“Design” and “design”');
+    expect(warning.message).toContain('character 1 is “d”, not “D”');
+  });
+
+  it('names each further desired name that is near to an earlier one', () => {
+    const { warnings } = plan({ skills: ['a', 'A', 'á', 'b'], roles: ['a'] });
+    expect(warnings.map(({ name }) => name)).toEqual(['A', 'á']);
+  });
+});
+
+describe('a warning about the lists', () => {
+  it('names a deleted entry that the list still shows', () => {
+    const warning = onlyWarning({
+      skills: ['Kept'],
+      observed: { skill: [entry('Kept'), entry('Old', '7')] },
+      history: { gone: new Set(['skill:7'] as const) },
+    });
+    expect(warning).toMatchObject({ code: 'not_shown_yet', kind: 'skill', name: 'Old', remoteId: '7' });
+    expect(warning.message).toContain('was deleted recently and the list still shows it');
+  });
+
+  it('names a created entry that no list shows yet, in the order of code points', () => {
+    const awaited = ['b', 'é', 'a'].map((name) => ({ kind: 'skill', remoteId: `id-${name}`, name }) as const);
+    const { warnings } = plan({ skills: ['a', 'b', 'é'], history: { awaited } });
+    expect(warnings).toMatchObject([
+      { code: 'not_shown_yet', kind: 'skill', name: 'a', remoteId: 'id-a' },
+      { code: 'not_shown_yet', kind: 'skill', name: 'b', remoteId: 'id-b' },
+      { code: 'not_shown_yet', kind: 'skill', name: 'é', remoteId: 'id-é' },
+    ]);
+  });
+
+  it('names all names of an entry that is listed under several', () => {
+    const listed = { ...entry('Design', '7'), otherNames: ['UI design', 'UX'] };
+    const warning = onlyWarning({
+      roles: ['Design'],
+      observed: { role: [listed, entry('Kept')] },
+      policy: { protect: ['*'] },
+    });
+    expect(warning).toMatchObject({ code: 'several_names', kind: 'role', name: 'Design', remoteId: '7' });
+    expect(warning.message).toContain('the role 7 under 3 names, “Design” and “UI design” and “UX”');
+  });
+
+  it('names one duplicate in the singular and several in the plural', () => {
+    const duplicates = (ids: readonly string[]) =>
+      onlyWarning({ skills: ['Go'], observed: { skill: ids.map((id) => entry('Go', id)) } }).message;
+    expect(duplicates(['1', '2'])).toContain('exists 2 times; 1 is kept, its duplicate is 2');
+    expect(duplicates(['1', '2', '3'])).toContain('exists 3 times; 1 is kept, its duplicates are 2, 3');
+  });
+
+  it('names an existing name that is near to a desired one, and where they differ', () => {
+    const warning = onlyWarning({
+      skills: ['Site lead'],
+      observed: {
+        skill: [entry('Site\u00a0lead', '7')],
+        resources: [person('p1', ['7']), person('p2', ['7'])],
+      },
+    });
+    expect(warning).toMatchObject({
+      code: 'near_name',
+      kind: 'skill',
+      name: 'Site\u00a0lead',
+      remoteId: '7',
+    });
+    expect(warning.message).toContain('(2 people)');
+    expect(warning.message).toContain('character 5 is U+00A0 no-break space, not U+0020 space');
+  });
+
+  it('names an existing name that looks like a desired one and is not near to it', () => {
+    const warning = onlyWarning({
+      skills: ['Kept', 'Payroll'],
+      observed: { skill: [entry('Kept'), entry('P\u0430yroll', '7')], resources: [person('p1', ['7'])] },
+    });
+    expect(warning).toMatchObject({
+      code: 'lookalike_name',
+      kind: 'skill',
+      name: 'P\u0430yroll',
+      remoteId: '7',
+    });
+    expect(warning.message).toContain('(1 person) looks like the desired “Payroll”');
+    expect(warning.message).toContain('Cyrillic letter');
+  });
+
+  it('names no look-alike of the other kind, and none of an entry that the file names', () => {
+    const role = [entry('P\u0430yroll')];
+    expect(codes(plan({ skills: ['Payroll'], roles: ['Kept'], observed: { role } }))).toEqual([]);
+    const renamed = [{ name: 'Payroll', formerly: ['P\u0430yroll'] }];
+    expect(codes(plan({ roles: renamed, observed: { role } }))).toEqual([]);
+    expect(codes(plan({ roles: ['Go'], observed: { role: [entry('Go', '1'), entry('Go', '2')] } }))).toEqual([
+      'duplicate',
+    ]);
+  });
+
+  it('names a near name once, although it also looks the same', () => {
+    const near = entry('Pay\u00adroll', '7');
+    expect(codes(plan({ skills: ['Payroll'], observed: { skill: [near] } }))).toEqual(['near_name']);
+  });
+});

@@ -1,0 +1,145 @@
+// The turns of replicas in one process, on a real database: what each of them runs and stores.
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { StoreError } from '../../../src/core/errors.ts';
+import type { ConfigCommit } from '../../../src/core/settings.ts';
+import type { AccountSchedule, Turn, Turns } from '../../../src/core/turns.ts';
+import { createReplicaTurns } from '../../../src/daemon/replicas/replica-turns.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { hasPostgres } from '../../support/postgres.ts';
+import { configCommit, type TurnDatabase, turnDatabase } from '../../support/turn-database.ts';
+import { until } from '../../support/workspace.ts';
+import { testLog } from './notify/stage.ts';
+
+const ONCE_A_YEAR = '0 0 1 1 *';
+
+function schedule(name: string, parts: Partial<AccountSchedule> = {}): AccountSchedule {
+  const line = { schedule: ONCE_A_YEAR, timezone: 'Etc/UTC', jitterMs: 0 };
+  return { name, ...line, revision: '', lane: 'https://eu', digest: name, isBroken: false, ...parts };
+}
+
+interface Configured {
+  readonly schedules: readonly AccountSchedule[];
+  readonly commit?: ConfigCommit;
+  readonly run?: (turn: Turn) => void;
+}
+
+describe.skipIf(!hasPostgres)('the turns of a replica', () => {
+  let database: TurnDatabase;
+
+  beforeEach(async () => {
+    database = await turnDatabase(sql`now()`);
+  });
+
+  /** A replica that runs accounts; `probe` is what a new connection does. */
+  function start(
+    { schedules, commit, run = () => undefined }: Configured,
+    probe: () => Promise<void> = async () => undefined,
+  ) {
+    const ran: string[] = [];
+    const log = testLog();
+    const turns: Turns = createReplicaTurns({
+      store: { ...database.store, probe },
+      clock: systemClock,
+      random: () => 0,
+      newId: randomUUID,
+      log,
+      version: 'test',
+      leaseMs: 2000,
+      signals: { stop: new AbortController().signal, kill: new AbortController().signal },
+      maxRuns: () => 8,
+      onSkipped: () => undefined,
+      readConfiguration: async () => ({ schedules, commit: commit ?? null }),
+      compareCommits: async (a, b) => (a === b ? 'same' : a < b ? 'ancestor' : 'descendant'),
+      onReplicas: () => undefined,
+    });
+    turns.update(schedules);
+    turns.start(async (turn) => {
+      ran.push(turn.account);
+      run(turn);
+    });
+    turns.startFirst([], false);
+    onTestFinished(() => turns.stop());
+    return { turns, ran, log };
+  }
+
+  const rows = () =>
+    database.query<{ account: string; lane: string; digest: string; holder: string | null }>(
+      'select account, lane, config_digest as digest, holder from turns order by account',
+    );
+  const isStored = async (digest: string) => (await rows())[0]?.digest === digest;
+
+  it('include an account whose file is invalid since before every replica started', async () => {
+    const before = start({ schedules: [schedule('a')], commit: configCommit('1') });
+    await until('it is stored', () => isStored('a'));
+    await before.turns.stop();
+    await database.query("update turns set due_at = now() - interval '1 minute'");
+    const broken = schedule('a', { lane: '', digest: 'invalid: name', isBroken: true });
+    const { ran } = start({ schedules: [broken], commit: configCommit('2') });
+    await until('its failed run is made', () => ran.includes('a'));
+    expect((await rows())[0]).toMatchObject({ lane: 'https://eu' });
+  });
+
+  it('include the accounts of a claim whose answer came too late', async () => {
+    const { turns, ran } = start({ schedules: [schedule('a')] });
+    await until('it is stored', () => isStored('a'));
+    await database.query('update turns set holder = (select id from replicas), due_at = null');
+    await until('it runs', () => ran.includes('a'));
+    await turns.stop();
+    expect((await rows())[0]?.holder).toBeNull();
+  });
+
+  it('are given back, and claimed only when the database accepts new connections again', async () => {
+    let isRefused = true;
+    const refusal = new StoreError('store_unopenable', 'the password is wrong');
+    const probes: string[] = [];
+    const { turns, ran } = start(
+      {
+        schedules: [schedule('a')],
+        run(turn) {
+          if (isRefused) expect(turn.storeFailed(refusal)).toBe(true);
+        },
+      },
+      async () => {
+        probes.push('probe');
+        if (isRefused) throw refusal;
+      },
+    );
+    await until('it is stored', () => isStored('a'));
+    await turns.sync('a');
+    await until('it was refused and tried again', () => probes.length > 1);
+    expect([ran, turns.problems()]).toEqual([['a'], ['the password is wrong']]);
+    expect((await turns.states(['a'])).get('a')?.activity).toBe('queued');
+    isRefused = false;
+    await until('it runs', () => ran.length === 2);
+    await until('nothing is reported', () => turns.problems().length === 0);
+  });
+
+  it('follow files without a commit only while no other replica has a commit', async () => {
+    const files = start({ schedules: [schedule('a', { digest: 'files' })] });
+    await until('its files count', () => isStored('files'));
+    const committed = { schedules: [schedule('a', { digest: 'commit' })], commit: configCommit('1') };
+    const other = start(committed);
+    await until('the commit counts', () => isStored('commit'));
+    expect(await files.turns.sync('a')).toBe('queued');
+    await until('the replica with the commit runs it', () => other.ran.length === 1);
+    await other.turns.stop();
+    await until('the files count again', () => isStored('files'));
+    start(committed);
+    await until('the commit counts again', () => isStored('commit'));
+    expect(files.ran).toEqual([]);
+  });
+
+  it('report once that an account waits for a commit that no replica has', async () => {
+    const newer = start({ schedules: [schedule('a', { digest: 'new' })], commit: configCommit('2') });
+    await until('it is stored', () => isStored('new'));
+    await newer.turns.stop();
+    const { turns, ran, log } = start({ schedules: [schedule('a')], commit: configCommit('1') }, undefined);
+    const events = () => log.lines.filter(({ event }) => event === 'commit_unavailable');
+    await until('it is reported', () => events().length > 0);
+    expect(events()).toMatchObject([{ level: 'error', commit: '2', accounts: 1 }]);
+    expect((await turns.states(['a'])).get('a')?.waitsForCommit).toBe('2');
+    expect(ran).toEqual([]);
+  });
+});
