@@ -218,6 +218,8 @@ async function measure(): Promise<void> {
     const url = urlOf(cluster, 'postgres');
     await (await openPostgresStore(locationOf(url))).close();
     const db = new pg.Client({ connectionString: url });
+    // The end of the cluster after a failure must not hide that failure.
+    db.on('error', () => undefined);
     await db.connect();
     await db.query(`set search_path to ${SCHEMA}`);
     const replicas = Array.from({ length: Number(values.replicas) }, () => startReplica(url));
