@@ -4,7 +4,7 @@ import { nameKey } from '../core/names.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import { makePlan } from '../core/make-plan.ts';
 import { type History, judgeHistory } from '../core/history.ts';
-import type { SourceAge } from '../core/plan-warnings.ts';
+import { isStaleSource, type SourceAge } from '../core/plan-warnings.ts';
 import type { Plan } from '../core/plan.ts';
 import { nameKeys } from '../core/diff.ts';
 import { implausibleCreates } from '../core/list-plausibility.ts';
@@ -16,7 +16,7 @@ export interface Planned {
   readonly plan: Plan;
   readonly history: History;
   readonly frozen: FreezeWatch;
-  /** Whether the configuration is at least as new as the last applied one, or an operator accepted its age. */
+  /** Whether the configuration is not older than the last applied one as far as git knows, or an operator accepted it. */
   readonly sourceAccepted: boolean;
   /** The entries that the file names, by desired or former names; an applied run adopts them. */
   readonly named: (observed: ObservedCatalog) => EntryKey[];
@@ -69,7 +69,7 @@ export async function planAccount(
     plan,
     history,
     frozen,
-    sourceAccepted: source !== 'older' || accept.olderSource,
+    sourceAccepted: !isStaleSource(source) || accept.olderSource,
     named: (observed) => namedEntries(settings.desired, observed, history),
   };
 }

@@ -247,11 +247,12 @@ async function recordApplied(
   { observed, remoteAccountId }: Observation,
   { sourceAccepted, named }: Planned,
 ): Promise<SentCommit> {
-  const accepted = commit !== null && sourceAccepted;
+  // Without a commit, an accepted run clears the recorded one: the next runs must not be held for ever.
+  const applied = commit === null ? null : { sha: commit.sha, committedAt: commit.committedAt };
   return await deps.journal.rememberApplied(lease, {
     runId,
     remoteAccountId,
     named: named(observed),
-    commit: accepted ? { sha: commit.sha, committedAt: commit.committedAt } : null,
+    commit: sourceAccepted ? applied : 'unchanged',
   });
 }

@@ -36,7 +36,7 @@ export function addApply({ program, report }: CommandLine): void {
     )
     .option(
       '--accept-older-source',
-      'accept a configuration that is older than the one last applied (stale_source)',
+      'accept a configuration that is older than the one last applied, or whose commit is unknown (stale_source)',
     )
     .addOption(
       new Option(

@@ -1,10 +1,17 @@
 // rolecall approve: allows the daemon to apply the pending plan of an account. Passed through the store that both share.
+import { count, peopleLose } from '../core/amounts.ts';
 import { UsageError } from '../core/errors.ts';
+import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
+import type { Plan } from '../core/plan.ts';
 import { PLAN_DIGEST } from '../core/operator.ts';
+import { changeCounts } from '../report/plan-sentence.ts';
 import { ACCOUNT_HELP, type CommandContext, type CommandLine } from './command-line.ts';
 import { printLine, showMessage } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { withOperatorCommands } from './operator-commands.ts';
+
+/** More are in the report of the run. */
+const MOST_DELETES = 20;
 
 export function addApprove({ program, run }: CommandLine): void {
   program
@@ -28,7 +35,7 @@ async function approve(
       'DIGEST must be the digest of the plan, or at least its first eight hex digits; `rolecall status` shows it',
     );
   }
-  return await withOperatorCommands(context, account, async (operator, record) => {
+  return await withOperatorCommands(context, account, async (operator, record, reader) => {
     const outcome = await operator.approve(account, digest ?? null, context.environment.user(), Date.now());
     switch (outcome.type) {
       case 'approved': {
@@ -38,6 +45,9 @@ async function approve(
             ? `; ${account} is paused: run \`rolecall resume ${account}\` to continue`
             : '';
         printLine(`approved ${outcome.digest} of ${account}, once, until ${until}${wait}`);
+        if (digest === undefined) {
+          for (const line of await approvedLines(reader, account, outcome.digest, record)) printLine(line);
+        }
         return EXIT.done;
       }
       case 'nothing_pending': {
@@ -59,4 +69,43 @@ async function approve(
         return outcome satisfies never;
     }
   });
+}
+
+/**
+ * What was approved without a digest: the plan may have changed since the operator reviewed it, even while the command
+ * started.
+ */
+export async function approvedLines(
+  reader: Pick<JournalReader, 'accounts' | 'run'>,
+  account: string,
+  digest: string,
+  before: AccountRecord | undefined,
+): Promise<string[]> {
+  const isSame = before?.state.pending?.digest === digest;
+  const [now] = isSame ? [before] : await reader.accounts(account);
+  const pending = now?.state.pending ?? null;
+  const run = pending?.digest === digest ? await reader.run(pending.runId) : null;
+  const lines = planLines(run?.plan ?? null, pending?.runId ?? 'last');
+  if (isSame) return lines;
+  const replaced = `this is not the plan that was pending when the command started; review it, and run \`rolecall pause ${account}\` to keep it from being applied`;
+  return [...lines, replaced];
+}
+
+/** The first line of an approved plan, and each delete with the number of people who lose the entry. */
+function planLines(plan: Plan | null, runId: string): string[] {
+  const all = `\`rolecall show ${runId}\` shows the plan`;
+  if (plan === null) return [all];
+  const deletes = plan.operations.filter(({ action }) => action === 'delete');
+  const shown = deletes
+    .slice(0, MOST_DELETES)
+    .map(
+      ({ kind, name, usedBy = [] }) =>
+        `  delete ${kind} ${JSON.stringify(name)}: ${peopleLose(usedBy.length)}`,
+    );
+  const rest = deletes.length - shown.length;
+  return [
+    changeCounts(plan),
+    ...shown,
+    ...(rest > 0 ? [`  … and ${count(rest, 'more delete')}; ${all}`] : []),
+  ];
 }

@@ -1,6 +1,6 @@
 // Opens the journal for the commands to the daemon (approve, pause, resume), which reach it through the store.
 import { ConfigError } from '../core/errors.ts';
-import type { AccountRecord } from '../core/journal-reader.ts';
+import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { OperatorCommands } from '../core/operator.ts';
 import { errorsOf, withoutAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
@@ -11,7 +11,11 @@ import { accountNamed } from './select-accounts.ts';
 export async function withOperatorCommands(
   { environment, configFile }: CommandContext,
   account: string,
-  work: (operator: OperatorCommands, record: AccountRecord | undefined) => Promise<ExitStatus>,
+  work: (
+    operator: OperatorCommands,
+    record: AccountRecord | undefined,
+    reader: JournalReader,
+  ) => Promise<ExitStatus>,
 ): Promise<ExitStatus> {
   const configuration = await environment.loadConfiguration(configFile);
   const { service, accounts, issues } = configuration;
@@ -22,7 +26,7 @@ export async function withOperatorCommands(
     const [record] = await journal.reader.accounts(account);
     if (record === undefined && accounts.length === 0) throw withoutAccounts(configuration);
     if (record === undefined) accountNamed(accounts, account);
-    return await work(journal.operator, record);
+    return await work(journal.operator, record, journal.reader);
   } finally {
     await journal.close();
   }

@@ -6,7 +6,7 @@ import { dryRun } from '../app/reconcile.ts';
 import type { Acceptance } from '../app/request.ts';
 import { ACCEPT_NOTHING } from '../app/request.ts';
 import { journalBrokenAccount } from '../app/broken-account.ts';
-import { UsageError } from '../core/errors.ts';
+import { StoreError, UsageError } from '../core/errors.ts';
 import type { FailedPlan, PlanResult } from '../core/plan.ts';
 import { UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
@@ -154,7 +154,9 @@ async function save(file: string, plans: readonly PlanResult[]): Promise<void> {
   try {
     await writeFile(file, `${visibleJson(plans, 2)}\n`, { mode: PRIVATE });
   } catch (error) {
-    const reason = errorCode(error);
-    throw new UsageError(`cannot write ${file} (${reason}); check the path of --save`);
+    throw new StoreError(
+      'output_failed',
+      `cannot write ${file} (${errorCode(error)}); the plan was not saved`,
+    );
   }
 }

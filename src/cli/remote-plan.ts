@@ -34,7 +34,9 @@ export async function planRemotely(
   const picked = selectAccounts(accounts, names).map(({ name }) => name);
   const token = await environment.httpToken(service, TOKEN_VARIABLE);
   if (token === null) {
-    throw new UsageError(`plan --server needs the token of the daemon; set ${TOKEN_VARIABLE}`);
+    throw new UsageError(
+      `plan --server needs a token of the daemon; set ${TOKEN_VARIABLE}. A daemon without tokens refuses to plan posted files, on loopback too: set http.token there and restart it, or plan here without --server`,
+    );
   }
   const commit = await environment.commitOf(loaded, service);
   const body = {

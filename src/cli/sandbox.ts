@@ -55,6 +55,7 @@ async function sandbox({ environment }: CommandContext, flags: SandboxFlags): Pr
   const stopped = new Promise<void>((resolve) => {
     process.once('SIGINT', () => resolve());
     process.once('SIGTERM', () => resolve());
+    process.once('SIGHUP', () => resolve());
   });
   const running = await environment.startSandbox({
     port: flags.port,

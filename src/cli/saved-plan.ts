@@ -23,6 +23,7 @@ export async function readSavedPlan(
   { sha256, checkPlans }: Pick<Environment, 'sha256' | 'checkPlans'>,
 ): Promise<ReadonlyMap<string, AgreedPlan | null>> {
   const rows = parse(file, await read(file));
+  if (rows.length === 0) throw notAPlan(file, 'it contains no plan');
   const plans = new Map<string, AgreedPlan | null>();
   for (const row of rows) {
     if (typeof row !== 'object' || row === null || !('account' in row) || typeof row.account !== 'string') {

@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM while a command runs: the first stops new operations, the second aborts requests in flight.
+// SIGINT, SIGTERM and SIGHUP while a command runs: the first stops new operations, the second aborts requests in flight.
 import { setMaxListeners } from 'node:events';
 import type { RunSignals } from '../core/ports.ts';
 import { showMessage } from './console.ts';
@@ -24,8 +24,13 @@ export function listenForSignals(
     showMessage(`Stopping: ${inFlightText(inFlight)}, no new one starts.${next}`);
     timer = setTimeout(() => kill.abort(), graceMs);
   }
+  // A closed terminal sends SIGHUP, sometimes more than once; only a person or a service manager aborts requests.
+  function onHangUp(): void {
+    if (!stop.signal.aborted) onSignal();
+  }
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
+  process.on('SIGHUP', onHangUp);
   return {
     stop: stop.signal,
     kill: kill.signal,
@@ -33,6 +38,7 @@ export function listenForSignals(
       clearTimeout(timer);
       process.off('SIGINT', onSignal);
       process.off('SIGTERM', onSignal);
+      process.off('SIGHUP', onHangUp);
     },
   };
 }

@@ -17,7 +17,7 @@ const NO_WRAP = '\u001B[?7l';
 const WRAP = '\u001B[?7h';
 
 /**
- * Watches until SIGINT or SIGTERM, or until a change cannot be printed because the reader of a pipe has ended. Throws what
+ * Watches until SIGINT, SIGTERM or SIGHUP, or until a change cannot be printed because the reader of a pipe has ended. Throws what
  * the reading throws: a watch must not show an old state as the present.
  */
 export async function watchStatuses(
@@ -29,6 +29,7 @@ export async function watchStatuses(
   const onSignal = (): void => stop.abort();
   process.once('SIGINT', onSignal);
   process.once('SIGTERM', onSignal);
+  process.once('SIGHUP', onSignal);
   let isPipeClosed = false;
   const onOutputError = (): void => {
     isPipeClosed = true;
@@ -67,6 +68,7 @@ export async function watchStatuses(
     if (output.isTerminal) await output.write(WRAP);
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
+    process.off('SIGHUP', onSignal);
     process.stdout.off('error', onOutputError);
   }
   return isPipeClosed ? EXIT.done : EXIT.interrupted;

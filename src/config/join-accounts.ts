@@ -1,7 +1,8 @@
 // Joins the accounts of a configuration, and finds the problems between them: two with the same name, or two with the
-// same address and token.
+// same address and token. An invalid file does not make a valid one invalid by that.
 import { compareCodePoints } from '../core/names.ts';
 import type { AccountRead } from './account-file.ts';
+import type { ConfigIssue } from '../core/errors.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
 import { refKey } from './secret-references.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
@@ -13,7 +14,13 @@ export function joinAccounts(
   shown: (file: string) => string,
 ): readonly ConfiguredAccount[] {
   const sameNames = duplicates(reads, ({ name }) => name);
-  const sameIdentities = duplicates(reads, identityKey);
+  // An invalid file, such as an unfinished copy, never runs: it must not stop the account that it resembles.
+  const isValid = (read: AccountRead): boolean => !hasError(read.issues) && !sameNames.has(read);
+  const valid = reads.filter(isValid);
+  const sameIdentities = new Map([
+    ...duplicates([...valid, ...reads.filter((read) => !isValid(read))], identityKey),
+    ...duplicates(valid, identityKey),
+  ]);
   return reads
     .map((read): ConfiguredAccount => {
       const { name, file, identity, settings } = read;
@@ -24,11 +31,12 @@ export function joinAccounts(
         issues.push({ file: shown(file), line: 1, column: 1, message, severity: 'error' });
       }
       const sameIdentity = sameIdentities.get(read);
-      if (sameIdentity !== undefined && identity !== undefined) {
+      const isStopped = sameIdentity !== undefined && (isValid(sameIdentity) || !isValid(read));
+      if (isStopped && identity !== undefined) {
         const message = `${shown(sameIdentity.file)} has the same base address and token; use a different token for each account`;
         issues.push({ ...identity.place, message });
       }
-      const isSound = serviceIsSound && issues.every(({ severity }) => severity !== 'error');
+      const isSound = serviceIsSound && !hasError(issues);
       return {
         name,
         file,
@@ -37,6 +45,10 @@ export function joinAccounts(
       };
     })
     .toSorted((a, b) => compareCodePoints(a.name, b.name) || compareCodePoints(a.file, b.file));
+}
+
+function hasError(issues: readonly ConfigIssue[]): boolean {
+  return issues.some(({ severity }) => severity === 'error');
 }
 
 /** The first other account with the same key, for each account that has one. */

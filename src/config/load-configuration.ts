@@ -30,7 +30,7 @@ export interface CollectedConfiguration {
 
 /**
  * Reads the service file (relative to the working directory, or absolute) and all account files of its glob. Uses
- * neither the network nor secrets. Never throws because of the content of a file: problems are issues, and an invalid
+ * not the network, and reads a token only to remove it from messages about its account's file. Never throws because of the content of a file: problems are issues, and an invalid
  * account does not affect the others.
  */
 export async function loadConfiguration(file: string, options: LoadOptions = {}): Promise<Configuration> {

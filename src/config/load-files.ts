@@ -1,6 +1,6 @@
 // Loads a configuration and keeps the result, so that the next load parses only the files that changed. A daemon loads
 // the configuration again for each run, and parsing a thousand files takes seconds.
-import type { Configuration, SecretUse } from '../core/settings.ts';
+import type { Configuration, ConfiguredAccount, SecretUse } from '../core/settings.ts';
 import path from 'node:path';
 import { type ConfigIssue, UsageError } from '../core/errors.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
@@ -13,6 +13,8 @@ import { type AccountContext, type AccountRead, readAccount } from './account-fi
 import { type Catalogs, openCatalogs } from './catalog-file.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
 import { joinAccounts } from './join-accounts.ts';
+import { withoutToken } from './copied-token.ts';
+import { secretValue } from './secrets.ts';
 import { openListMerger } from './merge-lists.ts';
 import { checkTrust, trustOf } from './trust.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
@@ -103,7 +105,8 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const reads: AccountRead[] = [];
   for (const { read: account } of accounts.values()) reads.push(await checkTrust(account, trust, files));
   const shown = (file: string): string => files.shown(file) ?? folder;
-  const joined = joinAccounts(reads, read.settings !== undefined, shown);
+  const tokens = reads.flatMap(tokenUse);
+  const joined = await withoutTokens(joinAccounts(reads, read.settings !== undefined, shown), tokens);
   const issues = [
     ...read.issues,
     ...globIssues,
@@ -114,7 +117,7 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
     ...(read.settings === undefined ? {} : { service: read.settings }),
     accounts: joined,
     issues: sortedIssues(issues),
-    secrets: [...read.secrets, ...reads.flatMap(tokenUse)],
+    secrets: [...read.secrets, ...tokens],
     trust,
   };
   return { loaded, service, inherited, checkout, accounts, unused };
@@ -250,6 +253,20 @@ function tokenUse({ name, identity, issues }: AccountRead): SecretUse[] {
   if (issues.some((issue) => issue.file === file && issue.line === line && issue.column === column))
     return [];
   return [{ ref: identity.token, what: `token of ${name}`, account: name, file, line, column }];
+}
+
+/** Removes the token of each account from the messages about its file. Reads no token of an account without messages. */
+async function withoutTokens(
+  accounts: readonly ConfiguredAccount[],
+  tokens: readonly SecretUse[],
+): Promise<readonly ConfiguredAccount[]> {
+  const refs = new Map(tokens.map(({ account, ref }) => [account, ref]));
+  const masked = accounts.map(async (account) => {
+    const ref = refs.get(account.name);
+    const token = account.issues.length === 0 || ref === undefined ? undefined : await secretValue(ref);
+    return token === undefined ? account : withoutToken(account, token);
+  });
+  return await Promise.all(masked);
 }
 
 /** The folders of the accounts; without accounts, the folder that the glob names before its first `*` or `?`. */

@@ -79,8 +79,7 @@ function toIssues(file: YamlFile, schema: z.ZodType, issue: ZodIssue, above: Nod
   const secretAt = schemas.findIndex((step) => step.some((option) => neverShown.get(option) !== undefined));
   if (secretAt !== -1) return [secretIssue(file, schemas[secretAt] ?? [], path.slice(0, secretAt))];
   if (issue.code === 'unrecognized_keys') {
-    const known = knownKeys(schemas.at(-1) ?? []);
-    return issue.keys.map((key) => unknownKey(file, [...path, key], known));
+    return issue.keys.map((key) => unknownKey(file, [...path, key], schemas.at(-1) ?? []));
   }
   if (issue.code === 'invalid_union') {
     const best = closestOption(issue.errors);
@@ -99,8 +98,17 @@ function secretIssue(file: YamlFile, schemas: readonly z.ZodType[], path: NodePa
   return file.issue(spotOf(located), missing ? `${String(path.at(-1))} is missing; ${message}` : message);
 }
 
-function unknownKey(file: YamlFile, path: NodePath, known: readonly string[]): ConfigIssue {
+function unknownKey(file: YamlFile, path: NodePath, schemas: readonly z.ZodType[]): ConfigIssue {
+  const known = knownKeys(schemas);
   const key = String(path.at(-1));
+  const forms = schemas
+    .map((schema) => expectations.get(schema)?.expected)
+    .find((text) => text !== undefined);
+  if (known.includes(key) && forms !== undefined) {
+    const message = `${dotted(path.slice(0, -1))}${quoted(key)} does not go with the other keys here; write ${forms}`;
+    const { key: node, parent } = locate(file, path);
+    return file.issue(node ?? parent, message);
+  }
   const near = nearestWord(key, known);
   const fix = near === undefined ? `the keys here are ${known.join(', ')}` : `did you mean ${quoted(near)}?`;
   const { key: node, parent } = locate(file, path);

@@ -5,6 +5,7 @@ import { shownPath } from '../yaml/source-text.ts';
 import { Secret } from '../core/secret.ts';
 import type { AccountSettings, Configuration, SecretRef, SecretUse } from '../core/settings.ts';
 import { passwordOf, shownRef } from './secret-references.ts';
+import { copiedToken } from './copied-token.ts';
 import { OWN_SECRET, untrustedFile } from './trust.ts';
 
 /** Longer than any token or key. */
@@ -33,10 +34,10 @@ type Found = { readonly isFound: boolean } & (
 /**
  * A warning for each secret that is missing, cannot be sent, or is open to other users of this machine, at the position
  * of the reference; `validate --require-secrets` makes them errors. An error if the token of an account is one of the
- * daemon's own secrets. Nothing is sent anywhere.
+ * daemon's own secrets, or is written in the account's file. Nothing is sent anywhere.
  */
 export async function checkSecrets(
-  { secrets }: Pick<Configuration, 'secrets'>,
+  { secrets, accounts }: Pick<Configuration, 'secrets' | 'accounts'>,
   env: Environment,
 ): Promise<SecretIssue[]> {
   const found = await Promise.all(secrets.map(async (use) => ({ use, found: await find(use.ref, env) })));
@@ -45,7 +46,7 @@ export async function checkSecrets(
       use.account === undefined && 'value' in one ? [one.value, passwordOf(one.value)] : [],
     ),
   );
-  return found.flatMap(({ use, found: one }): SecretIssue[] => {
+  const problems = found.flatMap(({ use, found: one }): SecretIssue[] => {
     const { what, account, file, line, column } = use;
     const place = { file, line, column, ...(account === undefined ? {} : { account }) };
     if (account !== undefined && 'value' in one && one.value !== '' && own.has(one.value)) {
@@ -57,6 +58,17 @@ export async function checkSecrets(
     const message = `${what}: ${shownRef(use.ref, one.isFound)} ${problem}`;
     return [{ ...place, message, severity: 'warning', ...(unusable === undefined ? { isOpen: true } : {}) }];
   });
+  const tokens = new Map(
+    found.flatMap(({ use: { account }, found: one }) =>
+      account !== undefined && 'value' in one ? [[account, one.value] as const] : [],
+    ),
+  );
+  const copied = accounts.map(async (account): Promise<SecretIssue[]> => {
+    const token = tokens.get(account.name);
+    const issue = token === undefined ? undefined : await copiedToken(account, token);
+    return issue === undefined ? [] : [{ ...issue, account: account.name }];
+  });
+  return [...problems, ...(await Promise.all(copied)).flat()];
 }
 
 /**
@@ -68,13 +80,16 @@ export async function resolveSecret(ref: SecretRef, what: string): Promise<Secre
 }
 
 /**
- * The token of an account, if the service file of this machine allows it. This is checked again with the real path and
+ * The token of an account, if the service file of this machine allows it and the account's file does not contain it. This is checked again with the real path and
  * the value, since links and contents may change after the load. Throws SecretError, or ConfigError if the token is not
  * allowed.
  */
-export async function resolveToken({ name, token, tokenRules }: AccountSettings): Promise<Secret> {
+export async function resolveToken(settings: AccountSettings): Promise<Secret> {
+  const { name, file, token, tokenRules } = settings;
   const what = `the token of account ${name}`;
   const { value, realPath } = await findUsable(token, what);
+  const copied = await copiedToken({ file, settings }, value);
+  if (copied !== undefined) throw new ConfigError([copied]);
   if (tokenRules === undefined) return new Secret(value);
   const problem = realPath === undefined ? undefined : untrustedFile(realPath, tokenRules);
   const own = await Promise.all(tokenRules.own.map(async (ref) => find(ref, process.env)));
@@ -82,6 +97,12 @@ export async function resolveToken({ name, token, tokenRules }: AccountSettings)
   const refusal = isOwn ? OWN_SECRET : problem;
   if (refusal !== undefined) throw new ConfigError([{ ...tokenRules.place, message: refusal }]);
   return new Secret(value);
+}
+
+/** The value of a reference for `withoutToken`, or undefined if there is none. */
+export async function secretValue(ref: SecretRef): Promise<string | undefined> {
+  const found = await find(ref, process.env);
+  return 'value' in found ? found.value : undefined;
 }
 
 /** A secret without the byte order mark and the line ends that editors add. */

@@ -16,7 +16,10 @@ export interface Candidate {
   readonly missingHolders: readonly string[];
   /** Until when they count, in epoch milliseconds; null when they are missing for the first time. */
   readonly missingUntilMs: number | null;
+  /** Whether an approval names this entry and no other extra one. */
   readonly approved: boolean;
+  /** The extra entries that an approval of this name names; an approval releases one entry, so two release none. */
+  readonly approvedAlike: number;
 }
 
 /** What the rules depend on besides the entry itself. */
@@ -27,7 +30,7 @@ export interface PolicyContext {
   readonly nowMs: number;
   /** The `freeze` window that is open now, or null. */
   readonly frozen: OpenFreeze | null;
-  /** Whether the configuration is older than the one last applied to this account. */
+  /** Whether the configuration is older than the one last applied to this account, or may be. */
   readonly staleSource: boolean;
   readonly approvals: readonly ApprovedDelete[];
   /** Whether the service lists any person; without people it is unknown which entries are in use. */

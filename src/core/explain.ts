@@ -12,6 +12,7 @@ import {
 import { type History, kindNameKey } from './history.ts';
 import type { DeleteCounts, JudgedEntry } from './policy.ts';
 import type { CreateRule, HoldRule, OpenFreeze } from './plan.ts';
+import type { SourceAge } from './plan-warnings.ts';
 import { entryKey, HELD_FIELDS } from './usage.ts';
 import { utcTime } from './utc-time.ts';
 
@@ -20,6 +21,7 @@ interface Facts {
   readonly history: History;
   readonly counts: DeleteCounts;
   readonly frozen: OpenFreeze | null;
+  readonly source: SourceAge;
   /** Ids of the people in the current list of resources. */
   readonly listedPeople: ReadonlySet<string>;
 }
@@ -33,7 +35,21 @@ export function explainHeldDelete(judged: JudgedEntry, facts: Facts): Explanatio
   const rules = judged.holds.filter(
     (rule) => !(isRename && rule === 'in_use') && !(isHeldAnyway && rule === 'no_history'),
   );
-  return join(rules.map((rule) => explainDeleteRule(rule, judged, facts)));
+  const explanation = join(rules.map((rule) => explainDeleteRule(rule, judged, facts)));
+  return judged.approvedAlike > 1 ? explainSharedApproval(explanation, judged) : explanation;
+}
+
+/** The advice to approve the delete is useless where an approval names several entries. */
+function explainSharedApproval(explanation: Explanation, judged: JudgedEntry): Explanation {
+  const { kind, extra, approvedAlike } = judged;
+  const { name } = extra.entry;
+  const advice = approveText({ kind, name });
+  if (!explanation.release.includes(advice)) return explanation;
+  const byHand = `delete by hand all but one of the ${count(approvedAlike, kind)} “${name}” in the service; the approval then releases the remaining one`;
+  return {
+    reason: `${explanation.reason}; the approval names ${count(approvedAlike, 'entry', 'entries')} and may release only one`,
+    release: explanation.release.replace(advice, () => byHand),
+  };
 }
 
 export function explainHeldCreate(
@@ -91,6 +107,20 @@ function freeze(facts: Facts): Explanation {
   };
 }
 
+function staleSource({ source }: Facts): Explanation {
+  if (source === 'unknown')
+    return {
+      reason:
+        'the commit of the configuration is unknown, so rolecall cannot check that this is not an older checkout than the one last applied to this account',
+      release:
+        'make git work for this checkout; or, if this configuration is the intended one, run `apply --accept-older-source`',
+    };
+  return {
+    reason: 'the configuration is older than the one last applied to this account',
+    release: 'update the checkout, or run `apply --accept-older-source`',
+  };
+}
+
 function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): Explanation {
   const { kind, extra, usedBy, missingHolders } = judged;
   const { policy, history, counts } = facts;
@@ -125,10 +155,7 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): E
         release: 'set policy.allowEmpty: true if that is intended',
       };
     case 'stale_source':
-      return {
-        reason: 'the configuration is older than the one last applied to this account',
-        release: 'update the checkout, or run `apply --accept-older-source`',
-      };
+      return staleSource(facts);
     case 'flapping':
       return {
         reason: 'rolecall deleted this name three times within 24 hours, and each time it was created again',

@@ -14,6 +14,7 @@ import {
   catalogWarnings,
   historyWarnings,
   managesNothing,
+  isStaleSource,
   type SourceAge,
   staleListWarnings,
 } from './plan-warnings.ts';
@@ -30,7 +31,6 @@ export interface PlanInput {
   readonly observed: ObservedCatalog;
   readonly history: History;
   readonly frozen: OpenFreeze | null;
-  /** The relation of the configuration's commit to the last applied one; `unknown`: the present commit is unknown. */
   readonly source: SourceAge;
   readonly acceptOlderSource: boolean;
   /** Whether deletes are allowed although the store contains no earlier lists of this account. */
@@ -61,7 +61,7 @@ export function makePlan(input: PlanInput): Plan {
     history,
     nowMs: input.nowMs,
     frozen: input.frozen,
-    staleSource: input.source === 'older' && !input.acceptOlderSource,
+    staleSource: isStaleSource(input.source) && !input.acceptOlderSource,
     approvals,
     listsPeople: observed.resources.length > 0,
     acceptNoHistory: input.acceptNoHistory,
@@ -113,12 +113,12 @@ export function makePlan(input: PlanInput): Plan {
 
 /** The held creates, then the held deletes, with their explanations. */
 function heldChanges(
-  { policy, history, frozen, observed }: PlanInput,
+  { policy, history, frozen, observed, source }: PlanInput,
   diffs: readonly KindDiff[],
   { extras, heldCreates, counts }: Judgement,
 ): HeldChange[] {
   const listedPeople = new Set(observed.resources.map(({ id }) => id));
-  const facts = { policy, history, counts, frozen, listedPeople };
+  const facts = { policy, history, counts, frozen, listedPeople, source };
   const creates = diffs.flatMap(({ kind, missing }) =>
     missing.flatMap((name): HeldChange[] => {
       const rules = heldCreates.get(kindNameKey(kind, name));

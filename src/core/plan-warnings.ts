@@ -10,8 +10,16 @@ import type { JudgedEntry } from './policy.ts';
 /** The code of a confirmed change that no list shows yet. */
 export const NOT_SHOWN_YET = 'not_shown_yet';
 
-/** The relation of the configuration's commit to the one that was last applied to the account. */
+/**
+ * The relation of the configuration's commit to the one that was last applied to the account. `unknown`: the last one had
+ * a commit, and the present one has none, or git does not report it.
+ */
 export type SourceAge = 'current' | 'older' | 'diverged' | 'unknown';
+
+/** Whether deletes are held: the configuration is older than the last applied one, or nobody can tell. */
+export function isStaleSource(source: SourceAge): boolean {
+  return source === 'older' || source === 'unknown';
+}
 
 /** Marks a plan that was made without earlier lists of its account. */
 export const NO_HISTORY = 'no_history';
@@ -55,10 +63,12 @@ export function historyWarnings({
     });
   }
   if (source === 'unknown') {
+    const deletes = acceptOlderSource
+      ? 'deletes are allowed by --accept-older-source'
+      : 'deletes are held (stale_source)';
     warnings.push({
       code: 'unknown_source',
-      message:
-        'the commit of this configuration is unknown, so rolecall cannot check whether it is older than the commit last applied to this account. Check that git is installed, accepts the repository and tracks the file',
+      message: `the commit of this configuration is unknown, so rolecall cannot check whether it is older than the commit last applied to this account; ${deletes}. Check that git is installed, accepts the repository and tracks the file`,
     });
   }
   if (source === 'diverged') {
@@ -195,7 +205,7 @@ function nearDesired({ kind, desired }: KindDiff): Warning[] {
   });
 }
 
-/** Warns of approvals that have expired and of approvals that name no existing entry. */
+/** Warns of approvals that have expired, that name no existing entry, and that name several extra ones. */
 export function approvalWarnings(
   approvals: readonly ApprovedDelete[],
   diffs: readonly KindDiff[],
@@ -213,6 +223,12 @@ export function approvalWarnings(
       ];
     }
     const diff = diffs.find((candidate) => candidate.kind === kind);
+    const extras = diff?.extras.filter(({ entry }) => nameKey(entry.name) === nameKey(name)) ?? [];
+    if (extras.length > 1) {
+      const ids = extras.map(({ entry }) => entry.id).join(', ');
+      const message = `approvedDeletes: the approval of the ${kind} “${name}” names ${extras.length} entries (${ids}), so it releases none that people have; delete by hand all but one of them in the service`;
+      return [{ code: 'approval_ambiguous', message, kind, name }];
+    }
     if (diff?.present.some((entry) => nameKey(entry.name) === nameKey(name)) === true) return [];
     return [
       {

@@ -82,7 +82,10 @@ function judgeKind(
   const approvals = new Set(
     context.approvals.filter((approval) => approval.kind === kind).map((approval) => nameKey(approval.name)),
   );
+  const namedAlike = groupBy(diff.extras, ({ entry }) => nameKey(entry.name));
   return diff.extras.map((extra) => {
+    const name = nameKey(extra.entry.name);
+    const approvedAlike = approvals.has(name) ? (namedAlike.get(name)?.length ?? 0) : 0;
     const usedBy = context.usage.get(entryKey(kind, extra.entry.id)) ?? [];
     const missingHoldings = (missing.get(extra.entry.id) ?? []).filter(
       ({ resourceId }) => !usedBy.includes(resourceId),
@@ -95,7 +98,8 @@ function judgeKind(
       missingHolders: missingHoldings.map(({ resourceId }) => resourceId),
       // People who are missing for the first time are not in the journal yet.
       missingUntilMs: lastMissingMs < context.nowMs ? lastMissingMs + DAY_MS : null,
-      approved: approvals.has(nameKey(extra.entry.name)),
+      approved: approvedAlike === 1,
+      approvedAlike,
     };
     const leave = leaveRule(base, leaves, context);
     return { ...base, leave, holds: leave === null ? deleteHolds(base, deleteContext) : [] };

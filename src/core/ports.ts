@@ -277,8 +277,8 @@ export interface AppliedRun {
   readonly remoteAccountId: string | null;
   /** Entries that the file names; the run adopts them. */
   readonly named: readonly EntryKey[];
-  /** The commit that was applied; null leaves the recorded one unchanged. */
-  readonly commit: { readonly sha: string; readonly committedAt: string } | null;
+  /** The commit that was applied, or null if the configuration has none: the recorded one is cleared. */
+  readonly commit: { readonly sha: string; readonly committedAt: string } | null | 'unchanged';
 }
 
 export interface RecordedObservation {

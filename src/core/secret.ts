@@ -14,15 +14,27 @@ function asciiLower(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** Only the letters and digits of a text, in lower case, with percent codes and HTML character codes decoded. */
+const CODES =
+  /%([0-9a-f]{2})|\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\u\{([0-9a-f]{1,6})\}|&#x([0-9a-f]{1,6});?|&#([0-9]{1,7});?|&[a-z]{2,8};/gi;
+
+/**
+ * Only the letters and digits of a text, in lower case, with compatibility forms, percent codes, backslash escapes and HTML
+ * character codes decoded, also where they are encoded several times.
+ */
 function squeezed(text: string): string {
-  const plain = text.replace(
-    /%([0-9a-f]{2})|&#x([0-9a-f]{1,6});?|&#([0-9]{1,7});?/gi,
-    (_, percent?: string, hex?: string, decimal?: string) => {
-      const code = Number.parseInt(percent ?? hex ?? decimal ?? '', decimal === undefined ? 16 : 10);
-      return code <= 0x7f ? String.fromCharCode(code) : ' ';
-    },
-  );
+  const once = text
+    // Each character alone: long sequences of combining characters take quadratic time.
+    .replace(/[^\0-\x7f]/gu, (character) => character.normalize('NFKC'))
+    .replace(/\\+/g, '\\')
+    .replace(/%(?:25)+(?=[0-9a-f]{2})/gi, '%');
+  const plain = once.replace(CODES, (_, ...codes: (string | undefined)[]) => {
+    const decimal = codes[5];
+    const written = decimal ?? codes.slice(0, 5).find((code) => code !== undefined);
+    // A named entity is a character that is neither a letter nor a digit.
+    if (written === undefined) return ' ';
+    const code = Number.parseInt(written, decimal === undefined ? 16 : 10);
+    return code <= 0x7f ? String.fromCharCode(code) : ' ';
+  });
   return asciiLower(plain).replace(/[^a-z0-9]+/g, '');
 }
 
@@ -32,6 +44,8 @@ export class Secret {
   /** Every run of REVEALING characters of every encoding; computed on first use. */
   #runs: ReadonlySet<string> | undefined;
   #squeezed: string | undefined;
+  /** Every encoding, in lower case. */
+  #copies: readonly string[] | undefined;
 
   constructor(value: string) {
     this.#value = value;
@@ -53,8 +67,9 @@ export class Secret {
    */
   scrub(text: string): string {
     if (this.#value === '') return text;
-    const clean = this.#withoutRuns(text.replaceAll(this.#value, REDACTED));
-    return this.#isSpreadIn(clean) ? REDACTED : clean;
+    // Checked before parts are redacted, since the other parts would remain.
+    if (this.#isSpreadIn(this.#withoutCopies(text))) return REDACTED;
+    return this.#withoutRuns(text.replaceAll(this.#value, REDACTED));
   }
 
   toString(): string {
@@ -69,10 +84,18 @@ export class Secret {
     return REDACTED;
   }
 
-  /** Whether the text contains the secret after separators are removed and character codes are decoded. */
+  /** Whether the text contains the secret in an encoding that `spellings` does not list, or with separators. */
   #isSpreadIn(text: string): boolean {
     this.#squeezed ??= squeezed(this.#value);
     return this.#squeezed.length >= SHORTEST_SQUEEZED && squeezed(text).includes(this.#squeezed);
+  }
+
+  /** The text without complete copies of the secret in its usual encodings. */
+  #withoutCopies(text: string): string {
+    this.#copies ??= [...new Set(spellings(this.#value).map(asciiLower))].filter(
+      ({ length }) => length >= SHORTEST_SQUEEZED,
+    );
+    return this.#copies.reduce((rest, copy) => rest.replaceAll(copy, REDACTED), asciiLower(text));
   }
 
   #withoutRuns(text: string): string {

@@ -7,7 +7,21 @@ export function partialReason(status: number, headers: Headers): string | null {
   if (status === 206) return 'status 206';
   if (headers['content-range'] !== undefined) return 'a Content-Range header';
   if (valuesOf(headers['link']).some(hasNext)) return 'a Link header with rel="next"';
+  if (valuesOf(headers['x-next-page']).some(isPage)) return 'an X-Next-Page header';
   return null;
+}
+
+/** Why a list of so many objects is only a part of the complete one, or null. */
+export function totalReason(headers: Headers, objects: number): string | null {
+  const totals = valuesOf(headers['x-total-count']).filter((value) => /^\d+$/.test(value.trim()));
+  return totals.some((total) => Number(total) > objects)
+    ? 'the X-Total-Count header reports more objects'
+    : null;
+}
+
+/** A page number or an address. The last page has an empty value, and other values have no common meaning. */
+function isPage(value: string): boolean {
+  return /^(?:0*[1-9]\d*|https?:\/\/\S+)$/i.test(value.trim());
 }
 
 function valuesOf(header: string | string[] | undefined): readonly string[] {

@@ -4,7 +4,7 @@ import { LargeAccount, ServiceError } from '../core/errors.ts';
 import type { Listing, ServiceReader } from '../core/ports.ts';
 import type { ApiSettings } from '../core/settings.ts';
 import { type ListBuilder, type ListLimits, readList } from './list.ts';
-import { partialReason } from './partial-list.ts';
+import { partialReason, totalReason } from './partial-list.ts';
 import { PATHS } from './paths.ts';
 import { type Requests, serviceErrorOf } from './requests.ts';
 import { entryList, resourceList, type TokenGuard } from './responses.ts';
@@ -36,8 +36,14 @@ export function createReader(requests: Requests, token: TokenGuard, limits: Read
   async function list<T>(path: string, build: () => ListBuilder<T>): Promise<Listing<T>> {
     const read = async (head: ResponseHead, body: AsyncIterable<Uint8Array>): Promise<Listing<T>> => {
       const builder = build();
-      refusePartialList(builder.what, head);
-      const listing = await readList(body, builder, limitsOf(path));
+      refusePart(builder.what, partialReason(head.status, head.headers));
+      let objects = 0;
+      const add = (object: unknown, text: string): void => {
+        objects += 1;
+        builder.add(object, text);
+      };
+      const listing = await readList(body, { ...builder, add }, limitsOf(path));
+      refusePart(builder.what, totalReason(head.headers, objects));
       readBefore.add(path);
       return listing;
     };
@@ -54,8 +60,7 @@ export function createReader(requests: Requests, token: TokenGuard, limits: Read
   };
 }
 
-function refusePartialList(what: string, { status, headers }: ResponseHead): void {
-  const part = partialReason(status, headers);
+function refusePart(what: string, part: string | null): void {
   if (part === null) return;
   throw new ServiceError(
     'malformed',

@@ -42,8 +42,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
     },
 
     async delete(kind: Kind, remoteId: string, isFresh: () => boolean): Promise<DeleteOutcome> {
-      // In a URL these ids would lead to another path.
-      if (remoteId === '.' || remoteId === '..') {
+      if (leadsElsewhere(remoteId)) {
         const message = `an entry with the _id ${JSON.stringify(remoteId)} cannot be part of a URL; delete it in the service`;
         const error = new ServiceError('malformed', message);
         return { type: 'failed', error, attempts: 0, maybeDone: false };
@@ -70,6 +69,20 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
       }
     },
   };
+}
+
+/**
+ * Whether an id has a path segment `.` or `..`, even after decoding: a proxy that decodes the URL would send the delete to
+ * another path, such as that of a role.
+ */
+function leadsElsewhere(remoteId: string): boolean {
+  let [decoded, before] = [remoteId, ''];
+  while (decoded !== before) {
+    before = decoded;
+    decoded = decoded.replace(/%(?:25|2e|2f|5c|3b)/giu, (code) => decodeURIComponent(code));
+  }
+  // Some servers cut a segment at its semicolon.
+  return decoded.split(/[/\\]/u).some((segment) => /^\.{1,2}(?:;|$)/u.test(segment));
 }
 
 function doubtful({ error, attempts }: FailedAttempt): Extract<CreateOutcome, { type: 'doubtful' }> {

@@ -90,10 +90,13 @@ export function accountHistoryJournal(
         // A process that was paused must not overwrite what another process has applied meanwhile.
         if (!(await holds(connection, lease))) return 'lock_lost';
         await adopt(connection, lease.account, { runId, remoteAccountId, named });
-        if (commit === null) return 'committed';
+        if (commit === 'unchanged') return 'committed';
         await connection
           .updateTable('accounts')
-          .set({ last_applied_commit: commit.sha, last_applied_committed_at: commit.committedAt })
+          .set({
+            last_applied_commit: commit?.sha ?? null,
+            last_applied_committed_at: commit?.committedAt ?? null,
+          })
           .where('name', '=', lease.account)
           .execute();
         return 'committed';

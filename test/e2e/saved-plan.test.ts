@@ -295,3 +295,14 @@ test('plan refuses to save a plan into the file of its report', async () => {
   expect([status, stderr]).toEqual([64, expect.stringContaining('use two files')]);
   expect(s.sandbox.requests()).toEqual([]);
 });
+
+test('a plan that cannot be saved is a failure, and a file without a plan is wrong usage', async () => {
+  const s = await scene({ file: 'skills: [Go]' });
+  const unsaved = await s.run(['plan', '--save', '/dev/full']);
+  expect([unsaved.status, unsaved.stdout]).toEqual([1, expect.stringContaining('1 to create')]);
+  expect(unsaved.stderr).toContain('cannot write /dev/full (ENOSPC); the plan was not saved');
+  s.write('empty.json', '[]');
+  const empty = await s.run(['apply', '--plan', 'empty.json']);
+  expect([empty.status, empty.stdout]).toEqual([64, '']);
+  expect(empty.stderr).toContain('it contains no plan');
+});

@@ -75,7 +75,7 @@ test('an account whose lists cannot be read fails in the plan, the run and the s
   expect(statusesOf(s)).toEqual(['failed', 'failed']);
 });
 
-test.each(someOf(['SIGTERM', 'SIGINT'] as const, 1))(
+test.each(someOf(['SIGTERM', 'SIGINT', 'SIGHUP'] as const, 1))(
   '%s during an apply lets requests in flight finish, skips the rest and exits 130',
   async (signal) => {
     const s = await scene({

@@ -16,7 +16,9 @@ test('an approval of a paused account is used when the account is resumed', asyn
   const daemon = await startDaemon(s);
   await s.until('a plan waits', () => daemon.runsEnded('acme', 'planned') > 0);
   expect((await s.run(['pause', 'acme'])).status).toBe(0);
-  expect((await s.run(['approve', 'acme'])).stdout).toContain('acme is paused: run `');
+  const approved = await s.run(['approve', 'acme']);
+  expect(approved.stdout).toContain('acme is paused: run `');
+  expect(approved.stdout).toContain('\n1 to create, 0 to delete, 0 held\n');
   expect((await s.run(['resume', 'acme'])).status).toBe(0);
   await s.until('the plan is executed', () => daemon.runsEnded('acme', 'converged') > 0);
   expect(s.writes()).toEqual(['POST Zig']);

@@ -1,13 +1,19 @@
 // Text from outside is read in time that grows no faster than its length; test/long/ does it with more functions and shapes.
 import { expect, it } from 'vitest';
 import { withoutUsers } from '../../src/core/remote-address.ts';
+import { Secret } from '../../src/core/secret.ts';
 import { stripped } from '../../src/config/secrets.ts';
 import { visible } from '../../src/report/escape-invisible.ts';
+
+const scrub = (text: string): string => new Secret('tok_SECRETsecret+/=77aaBBcc').scrub(text);
 
 it.each([
   ['user names are removed from addresses', withoutUsers, 'a'],
   ['line ends are removed from a secret', stripped, '\n'],
   ['invisible characters are escaped', visible, '\\'],
+  ['a secret is searched among backslashes', scrub, '\\'],
+  ['a secret is searched among combining characters', scrub, '\u0300\u0316'],
+  ['a secret is searched among percent codes', scrub, '25%25'],
 ])('a megabyte is processed in linear time when %s', (_, read, unit) => {
   const before = process.cpuUsage();
   read(`x${unit.repeat(1_000_000)}x`);

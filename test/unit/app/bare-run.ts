@@ -234,7 +234,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
     rememberApplied: async (_, { named, commit }) => {
       recorded.log.push('remember');
       recorded.adopted.push(...named);
-      if (commit !== null) recorded.applied.push(commit);
+      if (commit !== 'unchanged') recorded.applied.push(commit);
       return before.lostLock === true ? 'lock_lost' : 'committed';
     },
     rememberThrottle: async (account, untilMs) => void recorded.throttled.push([account, untilMs]),

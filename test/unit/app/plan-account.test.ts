@@ -121,11 +121,12 @@ describe('the source', () => {
     ],
   ])('is judged by its commit: %s', async (_, of, source, comparisons) => {
     const made = await planned(of);
-    expect(rules(made)).toEqual(source === 'older' ? [['stale_source']] : []);
+    const isHeld = source === 'older' || source === 'unknown';
+    expect(rules(made)).toEqual(isHeld ? [['stale_source']] : []);
     expect(codes(made)).toEqual(source === 'diverged' || source === 'unknown' ? [`${source}_source`] : []);
     expect([made.compared, made.sourceAccepted]).toEqual([
       Array.from({ length: comparisons }, () => 'a to b'),
-      source !== 'older',
+      !isHeld,
     ]);
     expect(made.plan.configCommit).toBe(of.commit ?? null);
   });
@@ -138,6 +139,11 @@ describe('the source', () => {
       accept: { olderSource: true },
     });
     expect([rules(made), codes(made), made.sourceAccepted]).toEqual([[], ['older_source'], true]);
+  });
+
+  it('that is unknown now and was known is accepted on request', async () => {
+    const made = await planned({ lastApplied: last, accept: { olderSource: true } });
+    expect([rules(made), codes(made), made.sourceAccepted]).toEqual([[], ['unknown_source'], true]);
   });
 });
 

@@ -473,7 +473,7 @@ describe('an applied run', () => {
       return null;
     };
     await run.apply(request());
-    expect([run.sent, run.recorded.applied]).toEqual([['POST skill New'], []]);
+    expect([run.sent, run.recorded.applied]).toEqual([['POST skill New'], [null]]);
   });
 
   it('remembers its commit', async () => {
@@ -492,6 +492,21 @@ describe('an applied run', () => {
       accept: { shrink: false, olderSource, noHistory: false },
     });
     expect(run.recorded.applied).toHaveLength(count);
+  });
+
+  it.each([
+    ['keeps the remembered commit and the entry', false, [], []],
+    [
+      'clears the remembered commit and deletes the entry, if that was accepted,',
+      true,
+      [null],
+      ['DELETE skill Old'],
+    ],
+  ])('%s when its own commit is unknown', async (_, olderSource, remembered, sent) => {
+    const lastApplied = { sha: 'b', committedAt: '2026-03-11T12:00:00Z' };
+    const run = bareRun({ skill: skills('Old') }, { lastApplied });
+    await run.apply(requestFor(), { accept: { shrink: false, olderSource, noHistory: true } });
+    expect([run.recorded.applied, run.sent]).toEqual([remembered, sent]);
   });
 });
 

@@ -101,3 +101,15 @@ describe('plan --server', () => {
     },
   );
 });
+
+test('plan --server without a token says what the daemon needs, and sends nothing', async () => {
+  delete process.env['ROLECALL_HTTP_TOKEN'];
+  const server = await startRecorder(200, '[]');
+  await expect(planFrom(server.url)).rejects.toMatchObject({
+    name: 'UsageError',
+    message: expect.stringMatching(
+      /set ROLECALL_HTTP_TOKEN.*A daemon without tokens refuses.*http\.token.*without --server/u,
+    ),
+  });
+  expect(server.requests).toEqual([]);
+});

@@ -229,6 +229,12 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
     '3:28 error policy.freeze[1].cron: a schedule has five fields',
   ],
   [
+    'a window with keys of both forms',
+    'policy: { freeze: [{ from: 2026-12-01, to: 2026-12-31, cron: "0 18 * * FRI", for: 60h }] }',
+    '3:56 error policy.freeze[1]: "cron" does not go with the other keys here; write { from: DATE, to: DATE } or { cron: "LINE", for: DURATION }',
+    '3:78 error policy.freeze[1]: "for" does not go with the other keys here',
+  ],
+  [
     'a window that is text',
     'policy: { freeze: [friday] }',
     '3:20 error policy.freeze[1]: must be { from: DATE, to: DATE } or { cron',

@@ -59,6 +59,33 @@ describe('several accounts', () => {
     expect(accounts.map(({ settings }) => settings?.name)).toEqual([undefined, undefined, 'c']);
   });
 
+  test('keep an account although an invalid file, a copy of it, has its address and token', async () => {
+    const { lines, accounts } = await load({
+      'accounts/a.yaml': ACCOUNT,
+      'accounts/b.yaml': `${ACCOUNT}nosuch: 1\n`,
+      'accounts/c.yaml': `${ACCOUNT}nosuch: 1\n`,
+    });
+    expect(accounts.map(({ settings }) => settings?.name)).toEqual(['a', undefined, undefined]);
+    expect(lines.filter((line) => line.includes('has the same base address'))).toEqual([
+      expect.stringMatching(/^accounts\/b\.yaml:2:8 error accounts\/a\.yaml has the same/u),
+      expect.stringMatching(/^accounts\/c\.yaml:2:8 error accounts\/a\.yaml has the same/u),
+    ]);
+  });
+
+  test('fail together when two valid files share an address and a token with an invalid one', async () => {
+    const { accounts, lines } = await load({
+      'accounts/a.yaml': `${ACCOUNT}nosuch: 1\n`,
+      'accounts/b.yaml': ACCOUNT,
+      'accounts/c.yaml': ACCOUNT,
+    });
+    expect(accounts.map(({ settings }) => settings)).toEqual([undefined, undefined, undefined]);
+    expect(lines.filter((line) => line.includes('has the same base address'))).toEqual([
+      expect.stringMatching(/^accounts\/a\.yaml:2:8 error accounts\/b\.yaml/u),
+      expect.stringMatching(/^accounts\/b\.yaml:2:8 error accounts\/c\.yaml/u),
+      expect.stringMatching(/^accounts\/c\.yaml:2:8 error accounts\/b\.yaml/u),
+    ]);
+  });
+
   test('cannot share a token file, however its path is written', async () => {
     const { lines } = await load({
       'accounts/a.yaml': 'region: eu\ntoken: { file: ../secret }\n',

@@ -189,6 +189,23 @@ describe('the explanation of a held change names', () => {
       },
     ],
     [
+      'an older configuration',
+      {
+        of: { skills: ['Kept'], observed: old, input: { source: 'older' } },
+        reason: ['is older than the one last applied'],
+        release: ['update the checkout, or run `apply --accept-older-source`'],
+      },
+    ],
+    [
+      'a configuration whose commit is unknown',
+      {
+        of: { skills: ['Kept'], observed: old, input: { source: 'unknown' } },
+        reason: ['rolecall cannot check that this is not an older checkout'],
+        release: ['make git work', 'run `apply --accept-older-source`'],
+        not: ['is older than', 'update the checkout'],
+      },
+    ],
+    [
       'the freeze window that holds a create',
       {
         of: { skills: ['New'], input: { frozen: { window: 'cron 0 18 * * 5', untilMs: null } } },

@@ -598,6 +598,48 @@ describe('an entry that is left alone', () => {
   );
 });
 
+describe('an approval of a name that several entries have', () => {
+  const twice = { skill: [entry('Kept'), entry('Old', '1'), entry('Old', '2')] };
+  const approvedDeletes = [{ kind: 'skill', name: 'Old' }] as const;
+
+  it.each(['unused', 'always'] as const)('releases none that people have, with delete: %s', (mode) => {
+    const resources = [person('p', ['1', '2'])];
+    const skills = mode === 'always' ? [{ name: 'Kept', formerly: ['Old'] }] : ['Kept'];
+    const made = plan({
+      skills,
+      approvedDeletes,
+      policy: { delete: mode },
+      observed: { ...twice, resources },
+    });
+    expect([steps(made), made.held.map(({ remoteId }) => remoteId)]).toEqual([[], ['1', '2']]);
+    for (const { reason, release } of made.held) {
+      expect(reason).toContain('the approval names 2 entries');
+      expect(release).toContain('delete by hand all but one of the 2 skills “Old”');
+      expect(release).not.toContain('approvedDeletes');
+    }
+    expect(made.warnings).toMatchObject([{ code: 'approval_ambiguous', kind: 'skill', name: 'Old' }]);
+    expect(made.warnings[0]?.message).toContain('names 2 entries (1, 2)');
+  });
+
+  it('holds the one that people have, and the unused one needs no approval', () => {
+    const made = plan({
+      skills: ['Kept'],
+      approvedDeletes,
+      observed: { ...twice, resources: [person('p', ['1'])] },
+    });
+    expect(made.operations).toMatchObject([{ action: 'delete', remoteId: '2' }]);
+    expect(made.held).toMatchObject([{ remoteId: '1', rules: ['in_use'] }]);
+  });
+
+  it('counts the entries of its kind only', () => {
+    const resources = [person('p', ['1'], 'Old')];
+    const one = { skill: [entry('Kept'), entry('Old', '1')], role: [entry('Old')], resources };
+    const made = plan({ skills: ['Kept'], roles: ['R'], approvedDeletes, observed: one });
+    expect(steps(made)).toContain('delete skill Old');
+    expect(codes(made)).not.toContain('approval_ambiguous');
+  });
+});
+
 describe('the other guards:', () => {
   it('a stale source holds deletes and allows creates', () => {
     const made = plan(old({ skills: ['Kept', 'New'], input: { source: 'older' } }));
@@ -607,6 +649,18 @@ describe('the other guards:', () => {
   it('a stale source that is accepted holds nothing and causes a warning', () => {
     const made = plan(old({ input: { source: 'older', acceptOlderSource: true } }));
     expect([steps(made), codes(made)]).toEqual([['delete skill Old'], ['older_source']]);
+  });
+
+  it('an unknown source holds deletes until it is accepted, and always causes a warning', () => {
+    const held = plan(old({ input: { source: 'unknown' } }));
+    expect([steps(held), rulesFor(held, 'Old'), codes(held)]).toEqual([
+      [],
+      ['stale_source'],
+      ['unknown_source'],
+    ]);
+    const accepted = plan(old({ input: { source: 'unknown', acceptOlderSource: true } }));
+    expect([steps(accepted), codes(accepted)]).toEqual([['delete skill Old'], ['unknown_source']]);
+    expect(accepted.warnings[0]?.message).toContain('allowed by --accept-older-source');
   });
 
   it('a source that is not stale causes no warning, accepted or not', () => {

@@ -117,6 +117,30 @@ describe('a secret in another spelling', () => {
     expect(secret.scrub(`unknown key ${written} here`)).toContain('[redacted]');
   });
 
+  const mixed = 'tok_SECRETsecret+/=77aaBBcc';
+  const each = (form: (character: string) => string): string => Array.from(mixed, form).join('');
+  const hexCode = (character: string): string => character.charCodeAt(0).toString(16).padStart(2, '0');
+
+  it.each([
+    ['with escaped slashes', mixed.replace('/', '\\/')],
+    ['with slashes that are escaped twice', mixed.replace('/', '\\\\\\/')],
+    ['percent-encoded twice', encodeURIComponent(encodeURIComponent(mixed))],
+    ['percent-encoded three times', encodeURIComponent(encodeURIComponent(encodeURIComponent(mixed)))],
+    ['with one entity of HTML', mixed.replace('+', '&#43;')],
+    ['with named entities of HTML', mixed.replace('+', '&plus;').replace('/', '&sol;')],
+    ['in escapes of two digits', each((character) => `\\x${hexCode(character)}`)],
+    ['in escapes of four digits', each((character) => `\\\\u00${hexCode(character)}`)],
+    ['in escapes with braces', each((character) => `\\u{${hexCode(character)}}`)],
+    ['in full width', each((character) => String.fromCharCode(character.charCodeAt(0) + 0xfee0))],
+  ])('leaves no part %s', (_, written) => {
+    expect(new Secret(mixed).scrub(`${mixed} and ${written} here`)).toBe('[redacted]');
+  });
+
+  it('and a usual spelling leave the text around them', () => {
+    const text = `sent ${mixed}, not ${mixed.toUpperCase()}`;
+    expect(new Secret(mixed).scrub(text)).toBe('sent [redacted], not [redacted]');
+  });
+
   it('is removed if it has at least eight letters and digits, since a shorter one occurs by chance', () => {
     expect(new Secret('a1b2-c3d4').scrub('a1 b2 c3 d4')).toBe('[redacted]');
     expect(new Secret('a1b2-c3d').scrub('a1 b2 c3 d')).toBe('a1 b2 c3 d');

@@ -1,6 +1,6 @@
 // The refusal of a response that declares itself partial.
 import { describe, expect, it } from 'vitest';
-import { partialReason } from '../../../src/service/partial-list.ts';
+import { partialReason, totalReason } from '../../../src/service/partial-list.ts';
 import { client, json, serve } from './loopback.ts';
 
 describe('a Link header', () => {
@@ -49,12 +49,35 @@ describe('a Link header', () => {
   });
 });
 
+describe('a header of pages', () => {
+  it.each(['2', ' 17 ', 'https://host/skill?page=2'])('leads to a next page: %j', (value) => {
+    expect(partialReason(200, { 'x-next-page': value })).toBe('an X-Next-Page header');
+  });
+
+  it.each(['', ' ', '0', '-1', 'null', 'false'])('leads to no next page: %j', (value) => {
+    expect(partialReason(200, { 'x-next-page': value })).toBeNull();
+  });
+
+  it.each(['3', ' 03', '99'])('reports more objects than two: %j', (value) => {
+    expect(totalReason({ 'x-total-count': value }, 2)).toBe('the X-Total-Count header reports more objects');
+  });
+
+  it.each([undefined, '', '2', '1', '-3', '2.5', '3 of 4', '0x10', 'many'])(
+    'reports no more objects than two: %j',
+    (value) => {
+      expect(totalReason({ 'x-total-count': value }, 2)).toBeNull();
+    },
+  );
+});
+
 describe('a list', () => {
   const part = [{ _id: '1', name: 'Go' }];
 
   it.each([
     ['status 206', 206, {}],
     ['a Content-Range header', 200, { 'content-range': 'items 0-99/300' }],
+    ['an X-Next-Page header', 200, { 'x-next-page': '2' }],
+    ['the X-Total-Count header reports more objects', 200, { 'x-total-count': '2' }],
     ['a Link header with rel="next"', 200, { link: ['<a>; rel=first', '<b>; rel="next last"'] }],
   ])(
     'that declares itself partial by %s is refused, and not requested again',
@@ -76,6 +99,18 @@ describe('a list', () => {
 
   it('with links to other pages than a next one is accepted', async () => {
     const server = await serve((response) => json(response, part, 200, { link: '<a>; rel="self"' }));
+    const { reader } = await client(server.url);
+    expect((await reader.listEntries('skill')).items).toHaveLength(1);
+  });
+});
+
+describe('a count of all objects', () => {
+  it('includes an object that is listed twice', async () => {
+    const twice = [
+      { _id: '1', name: 'Go' },
+      { _id: '1', name: 'Go' },
+    ];
+    const server = await serve((response) => json(response, twice, 200, { 'x-total-count': '2' }));
     const { reader } = await client(server.url);
     expect((await reader.listEntries('skill')).items).toHaveLength(1);
   });

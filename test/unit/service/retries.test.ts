@@ -383,13 +383,23 @@ describe('a delete', () => {
     expect([server.arrived[0]?.method, server.arrived[0]?.body]).toEqual(['DELETE', '']);
   });
 
-  it.each(['.', '..'])('with the id %j never requests another path', async (id) => {
+  it.each([
+    '.',
+    '..',
+    '../role/x',
+    'x/..',
+    'a\\..\\b',
+    '%2e%2E',
+    '%252e%252e/role/x',
+    '..%2Frole%2fx',
+    '..%5crole',
+    '..;a/role/x',
+    './x',
+  ])('with the id %j never requests another path', async (id) => {
     const server = await serve((response) => json(response, 'x'));
     const { writer } = await client(server.url);
-    await writer.delete('skill', id, ALWAYS);
-    expect(
-      server.arrived.map(({ url }) => url).filter((url) => !/^\/api\/public\/v1\/skill\/[^/]+$/.test(url)),
-    ).toEqual([]);
+    expect(await writer.delete('skill', id, ALWAYS)).toMatchObject({ type: 'failed', attempts: 0 });
+    expect(server.arrived).toEqual([]);
   });
 
   it.each([

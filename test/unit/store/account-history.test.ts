@@ -2,6 +2,7 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../../../src/core/catalog.ts';
+import type { AppliedRun } from '../../../src/core/ports.ts';
 import { entryKey } from '../../../src/core/usage.ts';
 import { observed, person } from '../core/builders.ts';
 import { BASE, DAY_MS, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
@@ -547,6 +548,22 @@ describe('the journal', () => {
     expect(store.rows('select status, remote_id from operations order by seq')).toEqual(
       ['done', 'done'].map((status) => ({ status, remote_id: 's1' })),
     );
+  });
+
+  it('keeps, replaces or clears the commit that was last applied', async () => {
+    const store = await fixture();
+    const lease = await store.take(runId(1));
+    const run = await store.begin(1);
+    const known = { sha: 'abc', committedAt: '2026-01-01' };
+    const after = async (commit: AppliedRun['commit']): Promise<string | undefined> => {
+      await store.journal.rememberApplied(lease, { runId: run, remoteAccountId: '42', named: [], commit });
+      return (await store.journal.accountState('acme')).lastAppliedCommit?.sha;
+    };
+    expect([await after(known), await after('unchanged'), await after(null)]).toEqual([
+      'abc',
+      'abc',
+      undefined,
+    ]);
   });
 
   it('neither adopts entries nor stores a commit for a run that has lost its lock', async () => {
