@@ -84,7 +84,7 @@ function statusOf(
   const [state] = statesOf({
     isConfigured,
     isValid,
-    activity: turn === undefined || turn.waitsForCommit !== null ? 'idle' : turn.activity,
+    activity: turn?.activity ?? 'idle',
     isPaused: pause !== null,
     plan: pending === null ? 'none' : approval === null ? 'waiting' : 'approved',
     lastRun,
@@ -132,10 +132,8 @@ async function nextRunOf(
   const settings = configured?.settings;
   if (settings === undefined || (record?.state.pause ?? null) !== null) return null;
   if (turn !== undefined) {
-    const { nextRunMs: atMs, backoffUntilMs, waitsForCommit } = turn;
-    return atMs === null || waitsForCommit !== null
-      ? null
-      : { at: iso(atMs), jitterMs: 0, backingOff: backoffUntilMs !== null };
+    const { nextRunMs: atMs, backoffUntilMs } = turn;
+    return atMs === null ? null : { at: iso(atMs), jitterMs: 0, backingOff: backoffUntilMs !== null };
   }
   const next = await environment.nextRun(
     settings,

@@ -45,8 +45,9 @@ export interface Turn {
 }
 
 export interface TurnState {
-  /** `queued`: waits for a free place. */
+  /** `queued`: waits for a free place. An account that waits for a commit is `idle`. */
   readonly activity: 'running' | 'queued' | 'idle';
+  /** null while it runs and nothing follows, and while it waits for a commit. */
   readonly nextRunMs: number | null;
   /** Before then no tick starts a run, because the runs of the account failed. */
   readonly backoffUntilMs: number | null;

@@ -49,13 +49,11 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     record: AccountRecord | undefined,
     turn: TurnState = IDLE,
   ): AccountView {
-    // An account that waits for a commit is due, but no place that becomes free starts it.
-    const { activity, nextRunMs } = turn.waitsForCommit === null ? turn : IDLE;
     const { settings, errors } = account;
     const failures = record?.state.consecutiveFailures ?? 0;
     const { pause = null } = record?.state ?? {};
     return {
-      ...facts(account, record === undefined ? undefined : { ...record.state, ...record }, activity),
+      ...facts(account, record === undefined ? undefined : { ...record.state, ...record }, turn.activity),
       issues: errors.map(formatConfigIssue),
       mode: settings?.mode ?? null,
       schedule: settings?.schedule ?? null,
@@ -65,7 +63,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       replica: turn.replica,
       waitsForCommit: turn.waitsForCommit,
       // A tick of a paused account starts no run.
-      nextRunAt: pause !== null ? null : isoOrNull(nextRunMs),
+      nextRunAt: pause !== null ? null : isoOrNull(turn.nextRunMs),
       // The turns learn a moment later that a run of another process has ended the backoff.
       backoffUntil: failures === 0 ? null : isoOrNull(turn.backoffUntilMs),
       consecutiveFailures: failures,

@@ -22,16 +22,27 @@ export function cacheFolder(env: NodeJS.ProcessEnv): string | undefined {
   const user = process.getuid?.();
   if (root === undefined || user === undefined) return undefined;
   const folder = path.join(root, 'rolecall');
-  return [root, folder].every((item) => isPrivate(item, user)) ? folder : undefined;
+  try {
+    if (!isKept(path.dirname(root), user)) return undefined;
+    return [root, folder].every((item) => isPrivate(item, user)) ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether only the user and root can replace what is in a folder. Otherwise a command of root with the HOME of another user
+ * would create folders of root there, which their owner could exchange for others.
+ */
+function isKept(folder: string, user: number): boolean {
+  const { uid, mode } = statSync(folder);
+  const isSticky = (mode & 0o1000) !== 0;
+  return [user, 0].includes(uid) && (isSticky || (mode & 0o022) === 0);
 }
 
 /** Creates the folder if needed; its parent must exist. */
 function isPrivate(folder: string, user: number): boolean {
-  try {
-    if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
-    const { uid, mode } = statSync(folder);
-    return uid === user && (mode & 0o022) === 0;
-  } catch {
-    return false;
-  }
+  if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
+  const { uid, mode } = statSync(folder);
+  return uid === user && (mode & 0o022) === 0;
 }

@@ -4,7 +4,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Lease, LockAttempt, Locks } from '../core/locks.ts';
 import { StoreError } from '../core/errors.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
-import { HOST } from './process-identity.ts';
+import { HOST, machineOf } from './process-identity.ts';
 import { engineOf } from './engine.ts';
 import { inRanges } from './small-transactions.ts';
 import { recountRun, rememberRemaining } from './run-totals.ts';
@@ -43,8 +43,8 @@ export function createLocks(db: Database): Locks {
           .where('account', '=', account)
           .executeTakeFirst();
         if (row !== undefined && !abandoned.has(row.token) && isHeld(connection, row, atMs)) {
-          const host = row.host.split('|')[0] ?? '';
-          return { heldBy: `process ${row.pid} on ${host} (run ${row.run_id}, since ${row.taken_at})` };
+          const holder = `process ${row.pid} on ${machineOf(row.host)}`;
+          return { heldBy: `${holder} (run ${row.run_id}, since ${row.taken_at})` };
         }
         const lease: Lease = { account, token: randomUUID() };
         const values = {

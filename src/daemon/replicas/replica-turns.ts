@@ -61,7 +61,10 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
       report('run_given_back', code, message);
       isRefused = true;
     },
-    onEnded: () => wake.abort(),
+    onEnded() {
+      // A run that the database refuses would otherwise start again at once, and again, as long as the probe succeeds.
+      if (!isRefused) wake.abort();
+    },
   });
   const replica = createReplica({
     ...options,

@@ -1,5 +1,6 @@
 // Work that one process at a time does for all replicas, such as pruning.
 import type pg from 'pg';
+import { endConnection } from './end-connection.ts';
 import type { PostgresLocation } from './location.ts';
 import { prepareSession, WITHOUT_LIMITS } from './session.ts';
 
@@ -23,6 +24,6 @@ export async function alone<T>(
     );
     return rows[0]?.taken === true ? await work() : null;
   } finally {
-    await client.end().catch(() => undefined);
+    await endConnection(client);
   }
 }

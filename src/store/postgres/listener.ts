@@ -3,12 +3,11 @@
 import pg from 'pg';
 import { sleep } from '../../platform/clock.ts';
 import type { TurnListeners } from '../../core/turn-store.ts';
+import { endConnection } from './end-connection.ts';
 import type { PostgresLocation } from './location.ts';
 import { toStoreError } from './postgres-errors.ts';
 
 const RECONNECT_MS = 1000;
-/** A connection to a machine that is lost does not answer its end. */
-const END_MS = 1000;
 /** The connection is opened again after so long, about 25 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -40,7 +39,7 @@ export function listen(
       await sleep(LONGEST_TIMER_MS, broken.signal);
     } finally {
       ended.signal.removeEventListener('abort', stop);
-      await end(client);
+      await endConnection(client);
     }
   }
 
@@ -68,15 +67,6 @@ export async function probe(client: pg.Client, location: PostgresLocation): Prom
   } catch (error) {
     throw toStoreError(error, location);
   } finally {
-    await end(client);
+    await endConnection(client);
   }
-}
-
-async function end(client: pg.Client): Promise<void> {
-  const ended = new AbortController();
-  const ending = client.end().then(
-    () => ended.abort(),
-    () => ended.abort(),
-  );
-  await Promise.race([ending, sleep(END_MS, ended.signal)]);
 }

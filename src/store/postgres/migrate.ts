@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { StoreError } from '../../core/errors.ts';
 import { engineOf } from '../engine.ts';
 import type { OpenOptions } from '../open-options.ts';
+import { machineOf } from '../process-identity.ts';
 import type { Database } from '../tables.ts';
 import { nameOf, type PostgresLocation } from './location.ts';
 import { MIGRATIONS, USABLE_FROM } from './migrations.ts';
@@ -102,7 +103,7 @@ async function requireNoUsers(connection: Database, location: PostgresLocation):
     ${(await hasReplicas(connection)) ? sql`union select host, pid from replicas where is_dead = 0 and expires_at > now()` : sql``}
     order by host, pid`.execute(connection);
   if (rows.length === 0) return;
-  const processes = rows.map(({ host, pid }) => `process ${pid} on ${host.split('|')[0] ?? ''}`).join(', ');
+  const processes = rows.map(({ host, pid }) => `process ${pid} on ${machineOf(host)}`).join(', ');
   throw new StoreError(
     'store_in_use',
     `${nameOf(location)} must be migrated, and an older rolecall that uses it cannot work with the result (${processes}); stop every older process, then start this version again. Nothing was changed`,

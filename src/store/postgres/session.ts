@@ -2,7 +2,7 @@
 import pg from 'pg';
 import type { PostgresLocation } from './location.ts';
 
-/** Longer than any statement of the store takes. A database that does not answer for this long is given up. */
+/** Longer than any statement of the store takes. A connection that does not answer for this long is closed. */
 export const STATEMENT_MS = 30_000;
 const LOCK_MS = 10_000;
 /** Within so many seconds the server notices that the machine of a connection is lost, and releases its locks. */

@@ -78,13 +78,16 @@ function replicaOf({ holder, host, pid }: Pick<StateRow, 'holder' | 'host' | 'pi
 }
 
 export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' | 'active' | 'stored'> {
-  const activity = sql`case when holder is not null then 'running' when due_at <= ${now} then 'queued' else 'idle' end`;
+  const isWaiting = sql`coalesce(${isUnavailable(now)}, false)`;
+  // What waits for a commit is due, but no place that becomes free starts it.
+  const isQueued = sql`holder is null and due_at <= ${now} and not ${isWaiting}`;
+  const activity = sql`case when holder is not null then 'running' when ${isQueued} then 'queued' else 'idle' end`;
   return {
     async states(accounts) {
       const { rows } = await sql<StateRow>`
-        select account, ${activity} as activity, ${ms(sql`due_at`)} as due_ms,
+        select account, ${activity} as activity, case when not ${isWaiting} then ${ms(sql`due_at`)} end as due_ms,
           case when backoff_until > ${now} then ${ms(sql`backoff_until`)} end as backoff_ms,
-          case when ${isUnavailable(now)} then (select commit from config_generations where gen = turns.config_gen) end as waits_for,
+          case when ${isWaiting} then (select commit from config_generations where gen = turns.config_gen) end as waits_for,
           holder, replicas.host, replicas.pid
         from turns left join replicas on replicas.id = turns.holder where account = any (${[...accounts]}::text[]) and removed = 0`.execute(
         db,
@@ -106,7 +109,7 @@ export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' |
     async active() {
       const { rows } = await sql<{ account: string; activity: 'running' | 'queued' }>`
         select account, ${activity} as activity from turns
-        where removed = 0 and (holder is not null or due_at <= ${now})`.execute(db);
+        where removed = 0 and (holder is not null or ${isQueued})`.execute(db);
       return new Map(rows.map((row) => [row.account, row.activity]));
     },
 

@@ -116,6 +116,32 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
     await until('nothing is reported', () => turns.problems().length === 0);
   });
 
+  it('are not started again at once when the store fails in each run although it accepts new connections', async () => {
+    const failure = new StoreError('store_full', 'the disk of the database is full');
+    let beats = 0;
+    const { store } = database;
+    database = {
+      ...database,
+      store: {
+        ...store,
+        beat(...which) {
+          beats += 1;
+          return store.beat(...which);
+        },
+      },
+    };
+    const { turns, ran } = start({
+      schedules: [schedule('a')],
+      run: (turn) => void turn.storeFailed(failure),
+    });
+    await until('it is stored', () => isStored('a'));
+    await turns.sync('a');
+    await until('it runs again', () => ran.length > 1);
+    const before = { beats, runs: ran.length };
+    await until('the lease was renewed three times', () => beats >= before.beats + 3);
+    expect(ran.length - before.runs).toBeLessThan(10);
+  });
+
   it('follow files without a commit only while no other replica has a commit', async () => {
     const files = start({ schedules: [schedule('a', { digest: 'files' })] });
     await until('its files count', () => isStored('files'));

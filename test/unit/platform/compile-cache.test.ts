@@ -15,12 +15,15 @@ test('compiled code is kept in a folder below the cache of the user that only th
   expect(cacheFolder({ HOME: '/nowhere', XDG_CACHE_HOME: home })).toBe(path.join(home, 'rolecall'));
 });
 
-test.each([{}, { HOME: '' }, { HOME: 'relative' }, { HOME: '/proc/nowhere' }])(
-  'compiled code is not kept without a usable home: %j',
-  (env) => {
-    expect(cacheFolder(env)).toBeUndefined();
-  },
-);
+test.each([
+  {},
+  { HOME: '' },
+  { HOME: 'relative' },
+  { HOME: '/proc/nowhere' },
+  { HOME: '/etc/passwd/nobody' },
+])('compiled code is not kept without a usable home: %j', (env) => {
+  expect(cacheFolder(env)).toBeUndefined();
+});
 
 test('compiled code is not kept when the cache of the user is a file', () => {
   const home = makeFolder();
@@ -48,4 +51,22 @@ test.skipIf(!isRoot)('compiled code is not kept in a folder of another user', ()
   mkdirSync(path.join(home, '.cache/rolecall'), { recursive: true });
   chownSync(path.join(home, '.cache/rolecall'), 65534, 65534);
   expect(cacheFolder({ HOME: home })).toBeUndefined();
+});
+
+test.skipIf(!isRoot)(
+  'root keeps no compiled code in the home of another user, and creates nothing there',
+  () => {
+    const home = makeFolder();
+    chownSync(home, 65534, 65534);
+    expect(cacheFolder({ HOME: home })).toBeUndefined();
+    expect(existsSync(path.join(home, '.cache'))).toBe(false);
+  },
+);
+
+test('compiled code is kept in a home that others can write to only if they cannot rename what is in it', () => {
+  const home = makeFolder();
+  chmodSync(home, 0o777);
+  expect(cacheFolder({ HOME: home })).toBeUndefined();
+  chmodSync(home, 0o1777);
+  expect(cacheFolder({ HOME: home })).toBe(path.join(home, '.cache/rolecall'));
 });

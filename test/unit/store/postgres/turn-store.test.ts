@@ -256,9 +256,12 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     ]);
     await database.setClock(START + MINUTE);
     expect(names(await claim('middle', 1))).toEqual(['b']);
-    expect((await store.states(['a'])).get('a')).toMatchObject({ waitsForCommit: null });
+    const state = async () => (await store.states(['a'])).get('a');
+    expect(await state()).toMatchObject({ waitsForCommit: null, activity: 'queued' });
+    expect((await store.active()).get('a')).toBe('queued');
     await store.retire('new');
-    expect((await store.states(['a'])).get('a')).toMatchObject({ waitsForCommit: '2' });
+    expect(await state()).toMatchObject({ waitsForCommit: '2', activity: 'idle', nextRunMs: null });
+    expect((await store.active()).get('a')).toBeUndefined();
     expect(await store.waiting(1)).toEqual({ newer: 1, unavailable: 1, commit: '2' });
   });
 
