@@ -127,8 +127,8 @@ export interface UnsettledCreate {
   readonly seq: number;
   readonly kind: Kind;
   readonly name: string;
-  /** When the answer arrived or timed out. */
-  readonly sinceMs: number;
+  /** When the answer arrived or timed out; null if the clock of another machine measured it. */
+  readonly sinceMs: number | null;
 }
 
 /** What the store contains of an account before a run. */

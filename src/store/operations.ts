@@ -9,6 +9,7 @@ import type { Database } from './tables.ts';
 import { durably, immediately } from './transactions.ts';
 import { holds, requireOwnRun } from './locks.ts';
 import { jsonRows } from './json-rows.ts';
+import { isOfThisMachine } from './process-identity.ts';
 import { recountRun } from './run-totals.ts';
 import { PAUSE_MS, ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
@@ -64,7 +65,7 @@ export function operationsJournal(
         seq: row.seq,
         kind: row.kind,
         name: row.name,
-        sinceMs: sentAtMs(row),
+        sinceMs: isOfThisMachine(row.holder_host) ? sentAtMs(row) : null,
       }));
     },
 
@@ -145,6 +146,7 @@ async function doubtfulOperations(
     .selectFrom('operations')
     .innerJoin('runs', 'runs.id', 'operations.run_id')
     .selectAll('operations')
+    .select('runs.holder_host')
     .where('operations.action', '=', action)
     .where('operations.status', 'in', ['sent', 'unknown'])
     .where('operations.settled_by', 'is', null)

@@ -170,6 +170,19 @@ describe('creates that earlier runs left open', () => {
     expect([run.sent, run.recorded.settled]).toMatchObject([['POST skill New'], [{ found: null }]]);
   });
 
+  it('wait for `settle` from the first reading when another machine measured their time', async () => {
+    const ofAnother = { ...create, sinceMs: null };
+    const run = bareRun({}, { unsettled: [ofAnother] });
+    const own = bareRun({}, { unsettled: [create] });
+    const waitedMs = async ({ apply, clock }: typeof run): Promise<number> => {
+      const startedMs = clock.steadyMs();
+      await apply(requestFor('New'));
+      return clock.steadyMs() - startedMs;
+    };
+    expect(await waitedMs(own)).toBeLessThan(requestFor('New').api.settleMs);
+    expect(await waitedMs(run)).toBeGreaterThanOrEqual(requestFor('New').api.settleMs);
+  });
+
   it.each<[string, readonly string[], string | null]>([
     ['matched to an entry with a near name that is not desired', ['New'], '7'],
     ['not matched to an entry with a near name that is desired', ['New', 'new'], null],

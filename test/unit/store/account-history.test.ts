@@ -480,6 +480,12 @@ describe('creates with an unknown outcome', () => {
     expect(await store.journal.unsettledCreates('other', '42')).toEqual([]);
   });
 
+  it('have no time when another machine measured it, since its clock may be ahead', async () => {
+    const { store, id } = await unknownCreate();
+    store.execute("update runs set holder_host = 'other|boot|4' where id = ?", id);
+    expect(await store.journal.unsettledCreates('acme', '42')).toMatchObject([{ seq: 1, sinceMs: null }]);
+  });
+
   it('are done, owned and counted when a list shows the entry', async () => {
     const { store, id, create } = await unknownCreate();
     await store.journal.settleCreate(create, listed('s1', 'new'), await store.begin(2), T0 + 9);
