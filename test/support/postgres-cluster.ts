@@ -145,6 +145,7 @@ async function ended(keeper: Keeper): Promise<void> {
   if (keeper.exitCode !== null || keeper.signalCode !== null) return;
   await new Promise<void>((resolve) => {
     keeper.once('exit', () => resolve());
+    keeper.ref();
     keeper.stdin.end();
   });
 }
