@@ -34,6 +34,7 @@ export async function copiedToken(
 
 /** The same account with its token removed from the messages about its files. */
 export function withoutToken(account: ConfiguredAccount, token: string): ConfiguredAccount {
+  if (token.length < SHORTEST) return account;
   const secret = new Secret(token);
   const issues = account.issues.map((issue) => ({ ...issue, message: secret.scrub(issue.message) }));
   return { ...account, issues };

@@ -111,6 +111,8 @@ export function createConnections(options: ConnectionOptions): Connections {
       dispatchers = undefined;
       throw error;
     }));
+    // Awaited below. If the token is not readable either, nobody awaits it, and its failure would end the process.
+    opening.catch(() => undefined);
     const token = await options.token(account);
     claimToken(account, token);
     const transport = createTransport({
