@@ -174,10 +174,10 @@ describe('creates that earlier runs left open', () => {
     const ofAnother = { ...create, sinceMs: null };
     const run = bareRun({}, { unsettled: [ofAnother] });
     const own = bareRun({}, { unsettled: [create] });
-    const waitedMs = async ({ apply, clock }: typeof run): Promise<number> => {
-      const startedMs = clock.steadyMs();
-      await apply(requestFor('New'));
-      return clock.steadyMs() - startedMs;
+    const waitedMs = async (each: typeof run): Promise<number> => {
+      const startedMs = each.clock.steadyMs();
+      await each.apply(requestFor('New'));
+      return each.clock.steadyMs() - startedMs;
     };
     expect(await waitedMs(own)).toBeLessThan(requestFor('New').api.settleMs);
     expect(await waitedMs(run)).toBeGreaterThanOrEqual(requestFor('New').api.settleMs);
