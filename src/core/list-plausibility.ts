@@ -10,7 +10,6 @@ import {
 import { missingDesiredNames } from './diff.ts';
 import type { History } from './history.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
-import { nameKey } from './names.ts';
 import {
   type EntryKey,
   type Holding,
@@ -223,20 +222,18 @@ interface MissingName {
 }
 
 /**
- * A missing name that the journal knows under an id that people still have. Who deletes an entry takes it off everybody, so
- * the entry exists, and its list is incomplete.
+ * An entry that the journal knows, that people still have, and that a list with missing names does not show. Who deletes an
+ * entry takes it off everybody, so the entry exists, and its list is incomplete: it may lack the missing names too.
  */
 function heldByPeople(
   missing: readonly MissingName[],
   observed: ObservedCatalog,
   { knownNames }: History,
 ): Warning | null {
-  const wanted = new Set(missing.map(({ kind, name }) => `${kind}:${name}`));
+  const kinds = new Set(missing.map(({ kind }) => kind));
   for (const { kind, remoteId, resourceId } of unlistedHoldings(observed)) {
-    const name = knownNames
-      .get(entryKey(kind, remoteId))
-      ?.find((each) => wanted.has(`${kind}:${nameKey(each)}`));
-    if (name === undefined) continue;
+    const [name] = knownNames.get(entryKey(kind, remoteId)) ?? [];
+    if (name === undefined || !kinds.has(kind)) continue;
     return {
       code: 'suspicious_list',
       message: `the service does not list the ${kind} “${name}” (${remoteId}), although ${resourceId} still has it, so its lists are incomplete, and creating what is missing would make duplicates. Nothing is written. Check the account and plan again; if the lists are right, run \`apply --accept-shrink\``,

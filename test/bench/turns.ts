@@ -155,7 +155,7 @@ async function startRunning(bench: Bench, accounts: number): Promise<void> {
     const { rows } = await bench.db.query('select count(*)::int as replicas from replicas where is_dead = 0');
     isReady = rows[0]?.replicas === bench.replicas.length;
   }
-  // The replicas have told each other, and nothing of the start is in the figures.
+  // The replicas know of each other, and nothing of the start is in the figures.
   await pause(5000);
   await bench.db.query(`update turns set due_at = null, tick_at = null where holder is null`);
 }

@@ -174,6 +174,20 @@ test('a name that the list lacks twice while somebody still has its entry is not
   expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 0 });
 });
 
+test('names that nobody has are not created again while the list lacks another entry that somebody has', async () => {
+  const s = await scene({
+    skills: [...names(6), 'Old'],
+    resources: [{ id: 'bob', skills: ['Old', ...names(2)] }],
+    file: `skills: [${names(6).join(', ')}]`,
+  });
+  await s.apply();
+  s.sandbox.setFaults([
+    { match: { method: 'GET', path: 'skill' }, times: 'always', do: { type: 'partial-list', fraction: 0.5 } },
+  ]);
+  const { run, plan } = await s.apply();
+  expect([run.status, codes(plan), s.writes()]).toEqual(['blocked', ['suspicious_list'], []]);
+});
+
 test('a name is created again when its entry was deleted by hand, which takes it off everybody', async () => {
   const s = await scene({
     skills: names(6),

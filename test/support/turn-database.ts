@@ -26,7 +26,7 @@ const OTHERS = `
   insert into clock values (now());
 `;
 
-/** `now` is the clock of the turns; by default it stands still until the test sets it. */
+/** `now` is the clock of the turns; by default it changes only when the test sets it. */
 export async function turnDatabase(now = sql`(select now from clock)`): Promise<TurnDatabase> {
   const { url, schema } = await freshPostgres();
   const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${schema}` });
