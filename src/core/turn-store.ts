@@ -36,22 +36,35 @@ export interface NextTick {
 
 export type DueSchedule = AccountSchedule & NextTick;
 
-/** A commit of the configuration, and its place among those that were the newest. */
-export interface ConfigGeneration {
-  readonly gen: number;
+/** The files of a configuration as the store knows them. */
+export interface StoredFiles {
+  /** Empty when they have no commit. */
   readonly commit: string;
+  /** Of the settings of all accounts; null when a program of an earlier version has stored them. */
+  readonly digest: string | null;
+}
+
+/** Files that were the newest, and their place among all of them. */
+export interface ConfigGeneration extends StoredFiles {
+  readonly gen: number;
+  /** Whether they differed from their commit, or had none. */
+  readonly isDirty: boolean;
+  /** Empty without a commit. */
   readonly committedAt: string;
+}
+
+/** The files of this replica. */
+export interface ConfigFiles {
+  readonly commit: ConfigCommit | null;
+  readonly digest: string;
 }
 
 /** What decides whether the configuration of a replica is the newest. */
 export interface ConfigSituation {
   /** Newest first. */
   readonly generations: readonly ConfigGeneration[];
-  /**
-   * The other replicas that are alive, with the commits of their configurations: null before a replica has stored it, and
-   * empty when its files have no commit.
-   */
-  readonly others: readonly { readonly id: string; readonly commit: string | null }[];
+  /** The other replicas that are alive; their files are null before they have stored them. */
+  readonly others: readonly { readonly id: string; readonly files: StoredFiles | null }[];
 }
 
 /** The place of a configuration among those of all replicas. */
@@ -119,14 +132,14 @@ export interface TurnStore {
   /** The situation of a replica, which decides about the rank of its configuration. */
   situation(id: string): Promise<ConfigSituation>;
   /**
-   * Stores the configuration of a replica. The newest one stores changed schedules, and removes other accounts. What was
-   * not committed counts as changed by the next generation too, since it may contain it. An older one stores nothing, and
-   * leaves accounts that differ to replicas with the newest. False when the situation has changed, so nothing was stored.
+   * Stores the configuration of a replica. The newest one stores changed schedules, and removes other accounts. Any other
+   * stores nothing, and leaves accounts that differ to replicas with the newest, so that no account has two different files
+   * that may run. False when the situation has changed, so nothing was stored.
    */
   update(
     id: string,
     situation: ConfigSituation,
-    own: ConfigRank & { readonly commit: ConfigCommit | null },
+    own: ConfigRank & ConfigFiles,
     schedules: readonly DueSchedule[],
   ): Promise<boolean>;
   waiting(generation: number): Promise<WaitingAccounts>;

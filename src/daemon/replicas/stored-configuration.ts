@@ -2,6 +2,7 @@
 import type { ConfigCommit } from '../../core/settings.ts';
 import type { ClaimedTurn, ConfigSituation, TurnStore } from '../../core/turn-store.ts';
 import type { AccountSchedule } from '../../core/turns.ts';
+import { sha256 } from '../../platform/digest.ts';
 import type { Log } from '../log.ts';
 import { type CompareCommits, rankOf } from './config-generation.ts';
 import type { Identity } from './replica.ts';
@@ -28,7 +29,7 @@ export interface StoredConfiguration {
   look(replica: string | null): Promise<void>;
   /** Stores the configuration if it, or the place that it has among those of the replicas, may have changed. */
   store(identity: Identity): Promise<void>;
-  /** The generation of the stored configuration. */
+  /** The rank of the stored configuration. */
   generation(): number;
   isCurrent(replica: string, turn: ClaimedTurn): Promise<boolean>;
 }
@@ -39,6 +40,8 @@ interface Stored {
   readonly changes: number;
   readonly situation: string;
   readonly commit: string | null;
+  /** Whether replicas with the newest configuration have the same commit, or none either, and yet other files. */
+  readonly differs: boolean;
 }
 
 export function createStoredConfiguration(options: StoredConfigurationOptions): StoredConfiguration {
@@ -48,7 +51,8 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
   /** null makes this replica store its configuration again. */
   let stored: Stored | null = null;
   let generation = 0;
-  let hasWaiting = false;
+  /** The last message about accounts that wait. */
+  let told: string | null = null;
   let unavailable: string | null = null;
 
   /** Null when the situation changed meanwhile. */
@@ -57,31 +61,37 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
     const stage = changes;
     const { schedules, commit } = await options.readConfiguration();
     const before = await store.situation(replica);
-    const rank = await rankOf(commit, before, options.compareCommits);
-    const own = { ...rank, commit };
+    const files = { commit, digest: digestOf(schedules) };
+    const rank = await rankOf(files, before, options.compareCommits);
+    const own = { ...rank, ...files };
     if (!(await store.update(replica, before, own, table.due(schedules, identity.nowMs())))) return null;
     generation = rank.generation;
-    const newest = rank.isNewest && commit !== null ? rank.generation : newestOf(before);
-    return { replica, changes: stage, situation: signature(before, newest), commit: commit?.sha ?? null };
+    const newest = rank.isNewest ? rank.generation : newestOf(before);
+    return {
+      replica,
+      changes: stage,
+      situation: signature(before, newest),
+      commit: commit?.sha ?? null,
+      differs: !rank.isNewest && before.generations[0]?.commit === (commit?.sha ?? ''),
+    };
   }
 
-  /** Notices accounts that wait for a newer commit than that of this replica. */
-  async function noticeWaiting(commit: string | null): Promise<void> {
+  /** Notices accounts that only replicas with the newest configuration run. */
+  async function noticeWaiting({ commit, differs }: Stored): Promise<void> {
     const waiting = await store.waiting(generation);
-    if (waiting.newer > 0 && !hasWaiting)
-      log.warn(
-        { event: 'configuration_older', commit, accounts: waiting.newer },
-        'accounts that a newer commit changed wait for a replica that has it',
-      );
+    const event = differs ? 'configuration_differs' : 'configuration_older';
+    const isLeft = differs || waiting.newer > 0;
+    if (isLeft && told !== event)
+      log.warn({ event, commit, accounts: waiting.newer }, differs ? DIFFERS : OLDER);
     if (waiting.commit !== null && waiting.commit !== unavailable)
       log.error(
         { event: 'commit_unavailable', commit: waiting.commit, accounts: waiting.unavailable },
         'accounts do not run, because no replica has the commit that changed them; check out that commit or a later one, or revert it with a new commit',
       );
-    hasWaiting = waiting.newer > 0;
+    told = isLeft ? event : null;
     unavailable = waiting.commit;
     // The commit may be fetched now, or no replica may have its history any more.
-    if (hasWaiting) stored = null;
+    if (told !== null) stored = null;
   }
 
   return {
@@ -95,7 +105,7 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
       const situation = await store.situation(replica);
       // Another replica has come or gone, or has another commit.
       if (last.situation !== signature(situation, newestOf(situation))) stored = null;
-      else await noticeWaiting(last.commit);
+      else await noticeWaiting(last);
     },
     async store(identity) {
       while (stored?.replica !== identity.id || stored.changes !== changes) {
@@ -108,6 +118,18 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
     isCurrent: async (replica, turn) =>
       stored?.changes === changes && (await store.isCurrent(replica, turn, generation)),
   };
+}
+
+const OLDER = 'accounts that a newer commit changed wait for a replica that has it';
+const DIFFERS =
+  'other replicas have other files of the same commit, or none of them has a commit; the accounts that differ run there, until no replica has those files';
+
+/** What decides how accounts run. An invalid file has no settings, and its errors may name a path of this machine. */
+function digestOf(schedules: readonly AccountSchedule[]): string {
+  const parts = schedules.map(({ name, lane, digest, isBroken }) =>
+    JSON.stringify(isBroken ? [name] : [name, lane, digest]),
+  );
+  return sha256(parts.toSorted().join('\n'));
 }
 
 function newestOf({ generations }: ConfigSituation): number {

@@ -1,7 +1,7 @@
 // The schema of the store in PostgreSQL as a list of steps, counted in `store_version`; a step that has shipped never
 // changes. The tables and columns are those of SQLite; a test compares them.
 
-import { TURN_CLAIMS, TURN_TABLES } from './turn-tables.ts';
+import { CONFIG_FILES, TURN_CLAIMS, TURN_TABLES } from './turn-tables.ts';
 
 /** A step of the schema. */
 export interface Migration {
@@ -235,6 +235,7 @@ export const MIGRATIONS: readonly Migration[] = [
     statements: `${TURN_CLAIMS} alter table store_version add column usable_from integer not null default 3;`,
     isBreaking: true,
   },
+  { statements: CONFIG_FILES, isBreaking: false },
 ];
 
 /** The oldest version whose programs may use a store of this version. */

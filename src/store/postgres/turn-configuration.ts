@@ -26,33 +26,38 @@ export function turnConfiguration({
 }: TurnContext): Pick<TurnStore, 'situation' | 'update' | 'waiting'> {
   async function situation(connection: Database, id: string): Promise<ConfigSituation> {
     const generations = await sql<ConfigGeneration>`
-      select gen::float8 as gen, commit, committed_at as "committedAt" from config_generations
-      order by config_generations.gen desc limit ${MOST_GENERATIONS}`.execute(connection);
-    const others = await sql<{ id: string; commit: string | null }>`
-      select id, config_commit as commit from replicas
-      where id <> ${id} and is_dead = 0 and expires_at > ${now} order by id`.execute(connection);
+      select gen::float8 as gen, commit, digest, is_dirty = 1 as "isDirty", committed_at as "committedAt"
+      from config_generations order by config_generations.gen desc limit ${MOST_GENERATIONS}`.execute(
+      connection,
+    );
+    const others = await sql<ConfigSituation['others'][number]>`
+      select id, case when config_commit is not null
+          then jsonb_build_object('commit', config_commit, 'digest', config_digest) end as files
+      from replicas where id <> ${id} and is_dead = 0 and expires_at > ${now} order by id`.execute(
+      connection,
+    );
     return { generations: generations.rows, others: others.rows };
   }
 
   async function publish(connection: Database, id: string, own: Own): Promise<void> {
-    const { commit, generation, isNewest } = own;
-    if (isNewest && commit !== null)
+    const { commit, digest, generation, isNewest } = own;
+    const sha = commit?.sha ?? '';
+    if (isNewest)
       await sql`
-        insert into config_generations (gen, commit, committed_at)
-        values (${generation}, ${commit.sha}, ${commit.committedAt})
+        insert into config_generations (gen, commit, committed_at, digest, is_dirty)
+        values (${generation}, ${sha}, ${commit?.committedAt ?? ''}, ${digest}, ${Number(commit?.dirty ?? true)})
         on conflict (gen) do nothing`.execute(connection);
     await sql`
-      update replicas set config_gen = ${generation}, config_commit = ${commit?.sha ?? ''}
+      update replicas set config_gen = ${generation}, config_commit = ${sha}, config_digest = ${digest}
       where id = ${id}`.execute(connection);
   }
 
   /** In the order of the names, so that a claim and this do not wait for each other. */
   async function storeSchedules(
     connection: Database,
-    { generation, commit }: Own,
+    { generation }: Own,
     schedules: readonly DueSchedule[],
   ): Promise<void> {
-    const isDirty = Number(commit?.dirty ?? true);
     // An account with an invalid file keeps its last good schedule.
     await sql`
       with wanted as materialized (${wanted(schedules)}), removed as (
@@ -61,24 +66,22 @@ export function turnConfiguration({
         where removed = 0 and config_gen <= ${generation}
           and not exists (select 1 from wanted where wanted.account = turns.account)
       ), changed as (
-        insert into turns (account, lane, schedule, timezone, jitter_ms, config_digest, config_gen, is_broken, is_dirty,
-          due_at, tick_at, last_tick_at)
-        select account, lane, schedule, timezone, jitter_ms, config_digest, ${generation}::bigint, is_broken, ${isDirty}::int,
+        insert into turns (account, lane, schedule, timezone, jitter_ms, config_digest, config_gen, is_broken, due_at, tick_at, last_tick_at)
+        select account, lane, schedule, timezone, jitter_ms, config_digest, ${generation}::bigint, is_broken,
           to_timestamp(due_ms / 1000), to_timestamp(tick_ms / 1000), ${now}
         from wanted order by account
         on conflict (account) do update set
           lane = ${kept('lane')}, schedule = ${kept('schedule')}, timezone = ${kept('timezone')},
           jitter_ms = ${kept('jitter_ms')}, config_digest = excluded.config_digest,
-          config_gen = excluded.config_gen, is_broken = excluded.is_broken, is_dirty = excluded.is_dirty, removed = 0,
+          config_gen = excluded.config_gen, is_broken = excluded.is_broken, removed = 0,
           due_at = case when ${KEEPS_DUE} then turns.due_at else excluded.due_at end,
           tick_at = case when ${KEEPS_DUE} then turns.tick_at else excluded.tick_at end,
           last_tick_at = case when turns.removed = 1 then ${now} else turns.last_tick_at end,
           backoff_until = case when turns.holder is null and excluded.is_broken = 0 then null
             else turns.backoff_until end
         where turns.config_gen <= excluded.config_gen
-          and ((turns.config_digest, turns.lane, turns.is_broken, turns.removed)
-              is distinct from (excluded.config_digest, ${kept('lane')}, excluded.is_broken, 0)
-            or (turns.is_dirty = 1 and turns.config_gen < excluded.config_gen))
+          and (turns.config_digest, turns.lane, turns.is_broken, turns.removed)
+            is distinct from (excluded.config_digest, ${kept('lane')}, excluded.is_broken, 0)
         returning account)
       select ${notify('turn')} from changed limit 1`.execute(connection);
   }

@@ -35,7 +35,7 @@ export const TURN_TABLES = `
     config_digest text collate "C" not null,
     config_gen bigint not null,
     is_broken integer not null default 0,
-    -- Whether the settings differed from their commit: the next commit may contain them.
+    -- Of an earlier version.
     is_dirty integer not null default 0,
     removed integer not null default 0,
     -- When the next run starts: the tick and its jitter, or at once. null while the account runs and nothing follows.
@@ -58,4 +58,11 @@ export const TURN_TABLES = `
 /** A later step of the migrations: since when the account of a held turn was due. */
 export const TURN_CLAIMS = `
   alter table turns add column claimed_due_at timestamptz;
+`;
+
+/** A later step of the migrations: which files the replicas have, besides their commits. */
+export const CONFIG_FILES = `
+  alter table replicas add column config_digest text collate "C";
+  alter table config_generations add column digest text collate "C";
+  alter table config_generations add column is_dirty integer not null default 0;
 `;

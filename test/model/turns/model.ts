@@ -11,7 +11,6 @@ export interface ModelTurn {
   digest: string;
   gen: number;
   isBroken: boolean;
-  isDirty: boolean;
   isRemoved: boolean;
   due: number | null;
   tick: number | null;
@@ -29,8 +28,24 @@ export interface ModelReplica {
   beat: number;
   isDead: boolean;
   gen: number;
-  /** null before it has stored its configuration; empty without git. */
-  commit: string | null;
+  /** null before it has stored its configuration. */
+  files: ModelFiles | null;
+}
+
+/** The files of a replica. Commits are places in one line of history. */
+export interface ModelFiles {
+  /** null without git. */
+  readonly commit: number | null;
+  readonly content: Commit;
+  readonly isEdited: boolean;
+}
+
+function areSame(one: ModelFiles | null, two: ModelFiles): boolean {
+  return one?.commit === two.commit && filesDigest(one.content) === filesDigest(two.content);
+}
+
+export function filesDigest(content: Commit): string {
+  return JSON.stringify(ACCOUNTS.map((account) => content[account] ?? null));
 }
 
 export interface ModelClaim {
@@ -72,8 +87,8 @@ export class Model {
   /** The claim that each held account belongs to. */
   private readonly claims = new Map<string, number>();
   private claimCount = 0;
-  /** The commits that were the newest, in their order. */
-  private readonly generations: number[] = [];
+  /** The files that were the newest, in their order. */
+  private readonly generations: ModelFiles[] = [];
 
   constructor(now: number) {
     this.now = now;
@@ -104,7 +119,7 @@ export class Model {
 
   register(id: string): { replicas: number; isKnown: boolean; isFirst: boolean } {
     this.bury();
-    this.replicas.set(id, { started: this.now, beat: this.now, isDead: false, gen: 0, commit: null });
+    this.replicas.set(id, { started: this.now, beat: this.now, isDead: false, gen: 0, files: null });
     return this.status(id);
   }
 
@@ -141,7 +156,7 @@ export class Model {
     this.bury();
   }
 
-  reload(gen: number, isDirty: boolean, commit: Commit): void {
+  reload(gen: number, commit: Commit): void {
     for (const account of ACCOUNTS) {
       const part = commit[account];
       const turn = this.turns.get(account);
@@ -152,7 +167,7 @@ export class Model {
       }
       const wanted = scheduleOf(account, part, this.now);
       if (turn === undefined) {
-        this.turns.set(account, { ...NEW, ...wantedColumns(wanted, part), gen, isDirty, lastTick: this.now });
+        this.turns.set(account, { ...NEW, ...wantedColumns(wanted, part), gen, lastTick: this.now });
         continue;
       }
       if (turn.gen > gen) continue;
@@ -162,9 +177,7 @@ export class Model {
         turn.isBroken === part.isBroken &&
         !turn.isRemoved &&
         turn.lane === lane;
-      if (isSame && !(turn.isDirty && turn.gen < gen)) continue;
-      turn.isDirty = isDirty;
-      this.change(turn, part, { gen, wanted, lane });
+      if (!isSame) this.change(turn, part, { gen, wanted, lane });
     }
   }
 
@@ -258,29 +271,47 @@ export class Model {
     return [...this.replicas].flatMap(([other, each]) => (other !== id && this.isLive(other) ? [each] : []));
   }
 
-  /** The newest commit that was stored; commits are numbers in one line of history. */
-  newest(): number | null {
+  newest(): ModelFiles | null {
     return this.generations.at(-1) ?? null;
   }
 
-  /** Whose configuration counts: a commit wins against an older one and against files without a commit. */
-  rank(id: string, commit: number | null): { gen: number; isNewest: boolean } {
+  /** The files that count are those of the latest commit; among equals, those that a live replica has had first. */
+  rank(id: string, own: ModelFiles): { gen: number; isNewest: boolean } {
     const newest = this.newest();
     const latest = this.generations.length;
-    if (commit === null)
-      return this.othersOf(id).some((other) => (other.commit ?? '') !== '')
-        ? { gen: 0, isNewest: false }
-        : { gen: latest, isNewest: true };
-    if (newest === commit) return { gen: latest, isNewest: true };
-    if (newest === null || commit > newest) return { gen: latest + 1, isNewest: true };
-    const contained = this.generations.slice(0, -1).findLastIndex((each) => each <= commit);
+    if (newest === null) return { gen: 1, isNewest: true };
+    if (areSame(newest, own)) return { gen: latest, isNewest: true };
+    const others = this.othersOf(id).flatMap(({ files }) => files ?? []);
+    const isFree = !others.some((other) => areSame(other, newest));
+    const next = { gen: latest + 1, isNewest: true };
+    const { commit } = own;
+    if (commit === null) {
+      if (isFree && others.every((other) => other.commit === null)) return next;
+      return { gen: newest.commit === null ? latest - 1 : 0, isNewest: false };
+    }
+    if (newest.commit === null || commit > newest.commit) return next;
+    if (commit === newest.commit && (isFree || (newest.isEdited && !own.isEdited))) return next;
+    const contained = this.generations
+      .slice(0, -1)
+      .findLastIndex((each) => each.commit !== null && each.commit <= commit);
     return { gen: contained + 1, isNewest: false };
   }
 
-  publish(id: string, commit: number | null, { gen, isNewest }: { gen: number; isNewest: boolean }): void {
-    if (isNewest && commit !== null && gen > this.generations.length) this.generations.push(commit);
+  publish(id: string, files: ModelFiles, { gen, isNewest }: { gen: number; isNewest: boolean }): void {
+    if (isNewest && gen > this.generations.length) this.generations.push(files);
     const replica = this.replicas.get(id);
-    if (replica !== undefined) Object.assign(replica, { gen, commit: commit === null ? '' : String(commit) });
+    if (replica !== undefined) Object.assign(replica, { gen, files });
+  }
+
+  /** Accounts that a replica could run although its files differ from those that are stored. */
+  conflicts(id: string): string[] {
+    const { gen, files } = this.replicas.get(id) ?? { gen: 0, files: null };
+    return [...this.turns].flatMap(([account, turn]) => {
+      const part = files?.content[account as (typeof ACCOUNTS)[number]];
+      if (turn.isRemoved || turn.gen > gen || (part !== undefined && digestOf(part) === turn.digest))
+        return [];
+      return [account];
+    });
   }
 
   /** Accounts that differ from an older configuration belong to the newest one. */

@@ -4,7 +4,15 @@ import type { CommitRelation } from '../../../src/core/repository.ts';
 import type { ClaimedTurn, CronLine, NextTick } from '../../../src/core/turn-store.ts';
 import { rankOf } from '../../../src/daemon/replicas/config-generation.ts';
 import { configCommit, type TurnDatabase } from '../../support/turn-database.ts';
-import { LEASE_MS, Model, type ModelClaim, scheduleOf, tickAfter } from './model.ts';
+import {
+  filesDigest,
+  LEASE_MS,
+  Model,
+  type ModelClaim,
+  type ModelReplica,
+  scheduleOf,
+  tickAfter,
+} from './model.ts';
 import { ACCOUNTS, type Place, type Script, type Step } from './script.ts';
 
 const START = Date.UTC(2026, 0, 5, 10);
@@ -12,6 +20,8 @@ const START = Date.UTC(2026, 0, 5, 10);
 interface Process {
   readonly id: string;
   gen: number;
+  /** What it read last. */
+  reload: Extract<Step, { type: 'reload' }> | null;
 }
 
 interface Claim {
@@ -25,14 +35,14 @@ export type Figures = Record<string, number>;
 const ROWS = `
   select coalesce(jsonb_object_agg(account, jsonb_build_object(
     'lane', lane, 'minutes', schedule::int, 'digest', config_digest, 'gen', config_gen,
-    'isBroken', is_broken = 1, 'isDirty', is_dirty = 1, 'isRemoved', removed = 1, 'due', extract(epoch from due_at) * 1000,
+    'isBroken', is_broken = 1, 'isRemoved', removed = 1, 'due', extract(epoch from due_at) * 1000,
     'tick', extract(epoch from tick_at) * 1000, 'requested', requested,
     'lastTick', extract(epoch from last_tick_at) * 1000, 'backoff', extract(epoch from backoff_until) * 1000,
     'approved', approved_at, 'holder', holder, 'heldFor', held_for,
     'claimedDue', extract(epoch from claimed_due_at) * 1000)), '{}') as turns,
     (select coalesce(jsonb_object_agg(id, jsonb_build_object(
       'started', extract(epoch from started_at) * 1000, 'beat', extract(epoch from beat_at) * 1000,
-      'isDead', is_dead = 1, 'gen', config_gen, 'commit', config_commit)), '{}') from replicas) as replicas
+      'isDead', is_dead = 1, 'gen', config_gen, 'commit', config_commit, 'digest', config_digest)), '{}') from replicas) as replicas
   from turns`;
 
 export async function play(script: Script, database: TurnDatabase, figures: Figures = {}): Promise<void> {
@@ -43,6 +53,7 @@ export async function play(script: Script, database: TurnDatabase, figures: Figu
     await story.take(step);
     await story.compare(step);
   }
+  await story.settle();
   await story.end();
 }
 
@@ -69,8 +80,9 @@ class Story {
     const { turns, replicas } = this.model;
     expect(row, `after ${JSON.stringify(step)}`).toEqual({
       turns: Object.fromEntries(turns),
-      replicas: Object.fromEntries(replicas),
+      replicas: Object.fromEntries([...replicas].map(([id, replica]) => [id, replicaRow(replica)])),
     });
+    for (const id of replicas.keys()) expect(this.model.conflicts(id), `${id} has other files`).toEqual([]);
     const held = [...turns.values()].flatMap(({ holder }) => (holder === null ? [] : [holder]));
     this.figures['held'] = (this.figures['held'] ?? 0) + held.length;
   }
@@ -162,46 +174,60 @@ class Story {
 
   private newProcess(): Process {
     this.count += 1;
-    return { id: `replica ${this.count}`, gen: 0 };
+    return { id: `replica ${this.count}`, gen: 0, reload: null };
   }
 
-  private async reload(
-    process: Process,
-    { commit, isDirty, hasGit }: Extract<Step, { type: 'reload' }>,
-  ): Promise<void> {
+  private async reload(process: Process, step: Extract<Step, { type: 'reload' }>): Promise<void> {
+    const { commit, edit, hasGit } = step;
+    process.reload = step;
     const { model } = this;
     const { store } = this.database;
-    const content = this.script.contents[this.script.line[commit] ?? 0] ?? {};
-    const place = hasGit ? commit : null;
-    const rank = model.rank(process.id, place);
+    const content = this.script.contents[edit ?? this.script.line[commit] ?? 0] ?? {};
+    const files = { commit: hasGit ? commit : null, content, isEdited: edit !== null };
+    const newest = model.newest();
+    const rank = model.rank(process.id, files);
     process.gen = rank.gen;
-    model.publish(process.id, place, rank);
-    if (rank.isNewest) model.reload(rank.gen, isDirty || !hasGit, content);
+    model.publish(process.id, files, rank);
+    if (rank.isNewest) model.reload(rank.gen, content);
     else model.leave(rank.gen, content);
-    this.note(rank.isNewest ? 'newest' : 'older');
+    this.note(rank.isNewest ? 'newest' : files.commit === newest?.commit ? 'other files' : 'older');
 
     const situation = await store.situation(process.id);
-    const read = hasGit ? configCommit(String(commit), isDirty) : null;
+    const read = {
+      commit: hasGit ? configCommit(String(commit), files.isEdited) : null,
+      digest: filesDigest(content),
+    };
     const found = await rankOf(read, situation, compareCommits);
     this.same(found, { generation: rank.gen, isNewest: rank.isNewest });
     const schedules = ACCOUNTS.flatMap((name) => {
       const part = content[name];
       return part === undefined ? [] : [scheduleOf(name, part, model.now)];
     });
-    this.same(await store.update(process.id, situation, { ...found, commit: read }, schedules), true);
+    this.same(await store.update(process.id, situation, { ...found, ...read }, schedules), true);
+  }
+
+  /** Replicas whose files differ do not replace each other's for ever. */
+  async settle(): Promise<void> {
+    for (const place of this.processes.keys()) await this.takeProcess({ type: 'beat', place });
+    const live = [...this.processes.values()].filter(({ id }) => this.model.replicas.has(id));
+    for (const isSettled of [false, true]) {
+      const before = this.model.newest();
+      for (const process of live) if (process.reload !== null) await this.reload(process, process.reload);
+      if (isSettled) expect(this.model.newest()).toBe(before);
+    }
   }
 
   /** When all other replicas have died, one with the newest commit runs every account within a lease and one interval. */
   async end(): Promise<void> {
     const { model } = this;
     const { store } = this.database;
-    const commit = model.newest() ?? 0;
+    const commit = model.newest()?.commit ?? 0;
     model.now += LEASE_MS;
     await this.database.setClock(model.now);
     this.same(await sorted(store.reap()), model.reap().toSorted());
     this.processes.clear();
     await this.takeProcess({ type: 'register', place: 0 });
-    await this.takeProcess({ type: 'reload', place: 0, commit, isDirty: false, hasGit: true });
+    await this.takeProcess({ type: 'reload', place: 0, commit, edit: null, hasGit: true });
     model.now += 5 * 60_000;
     await this.database.setClock(model.now);
     await this.takeProcess({ type: 'beat', place: 0 });
@@ -280,8 +306,14 @@ class Story {
   }
 }
 
+function replicaRow({ files, ...columns }: ModelReplica) {
+  const commit = files === null ? null : String(files.commit ?? '');
+  return { ...columns, commit, digest: files === null ? null : filesDigest(files.content) };
+}
+
 /** Commits are places in one line of history. */
 async function compareCommits(a: string, b: string): Promise<CommitRelation> {
+  if (a === '') return 'unknown';
   return a === b ? 'same' : Number(a) < Number(b) ? 'ancestor' : 'descendant';
 }
 

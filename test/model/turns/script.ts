@@ -22,12 +22,12 @@ export type Step =
   | { readonly type: 'pass'; readonly ms: number }
   | { readonly type: 'register' | 'beat' | 'die' | 'retire'; readonly place: Place }
   | { readonly type: 'reap' }
-  /** `commit` is a place in the line of commits; without git, the same files have no commit. */
+  /** `commit` is a place in the line of commits; `edit` is what its files were replaced by; without git they have no commit. */
   | {
       readonly type: 'reload';
       readonly place: Place;
       readonly commit: number;
-      readonly isDirty: boolean;
+      readonly edit: number | null;
       readonly hasGit: boolean;
     }
   /** `isLost`: its answer never comes. */
@@ -96,7 +96,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       type: fc.constant('reload' as const),
       place,
       commit: fc.nat({ max: LATEST }),
-      isDirty: fc.constantFrom(false, false, true),
+      edit: fc.constantFrom(null, null, null, 0, 1, 2),
       hasGit: fc.constantFrom(true, true, true, false),
     }),
   },
@@ -144,8 +144,8 @@ export const scripts: fc.Arbitrary<Script> = fc.record({
     .map((steps): Step[] => [
       { type: 'register', place: 0 },
       { type: 'register', place: 1 },
-      { type: 'reload', place: 0, commit: 0, isDirty: false, hasGit: true },
-      { type: 'reload', place: 1, commit: 0, isDirty: false, hasGit: true },
+      { type: 'reload', place: 0, commit: 0, edit: null, hasGit: true },
+      { type: 'reload', place: 1, commit: 0, edit: null, hasGit: true },
       { type: 'pass', ms: MINUTE },
       { type: 'claim', place: 0, room: 1, most: 4, isLost: false },
       ...steps,

@@ -42,6 +42,7 @@ describe.runIf(hasPostgres && alone === null)('the turns of several replicas', (
         'changed while it ran',
         'newest',
         'older',
+        'other files',
       ])
         expect(figures[what] ?? 0, what).toBeGreaterThan(0);
       if (process.env['ROLECALL_MODEL_RUNS'] !== undefined) console.log(JSON.stringify(figures, null, 1));

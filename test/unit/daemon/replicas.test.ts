@@ -103,20 +103,30 @@ describe('the rank of a configuration', () => {
     return a < b ? 'ancestor' : 'descendant';
   }
 
-  /** `others` are the commits of the other replicas. */
-  function stage(commits: readonly string[], others: readonly (string | null)[] = []) {
-    const generations = commits.map((commit, index) => ({
+  /** `c1+a`: edits of a commit; `+a`: files without one. */
+  function filesOf(name: string) {
+    const [commit = ''] = name.split('+');
+    return { commit, digest: name, isDirty: name.includes('+') };
+  }
+
+  /** The files that were the newest, and those of the other replicas. */
+  function stage(newest: readonly string[], others: readonly (string | null)[] = []) {
+    const generations = newest.map((name, index) => ({
+      ...filesOf(name),
       gen: index + 1,
-      commit,
       committedAt: `2026-01-0${index + 1}T00:00:00Z`,
     }));
-    const rank = async (sha: string | null, committedAt = '2026-01-01T12:00:00Z') => {
-      const commit = sha === null ? null : { sha, committedAt, dirty: false, authoredAt: '', subject: '' };
+    const rank = async (name: string, committedAt = '2026-01-01T12:00:00Z') => {
+      const { commit: sha, digest, isDirty: dirty } = filesOf(name);
+      const commit = sha === '' ? null : { sha, committedAt, dirty, authoredAt: '', subject: '' };
       const { generation, isNewest } = await rankOf(
-        commit,
+        { commit, digest },
         {
           generations: generations.toReversed(),
-          others: others.map((other, index) => ({ id: String(index), commit: other })),
+          others: others.map((other, index) => ({
+            id: String(index),
+            files: other === null ? null : filesOf(other),
+          })),
         },
         async (a, b) => relation(a, b),
       );
@@ -148,7 +158,7 @@ describe('the rank of a configuration', () => {
 
   it('does not grow with a rewritten history until every replica with a commit has it', async () => {
     expect(await stage(['c1', 'c2'], ['c2']).rank('x9')).toBe('contains 0');
-    expect(await stage(['c1', 'c2'], ['x9', '']).rank('x9')).toBe('newest 3');
+    expect(await stage(['c1', 'c2'], ['x9', '+a']).rank('x9')).toBe('newest 3');
   });
 
   it('does not grow with a fresh clone of a rewritten history until every replica has it', async () => {
@@ -162,8 +172,36 @@ describe('the rank of a configuration', () => {
   });
 
   it('without a commit is older than any commit, unless no replica has one', async () => {
-    expect(await stage(['c1', 'c2'], ['c1', null]).rank(null)).toBe('contains 0');
-    expect(await stage(['c1', 'c2'], ['', null]).rank(null)).toBe('newest 2');
-    expect(await stage([]).rank(null)).toBe('newest 0');
+    expect(await stage(['c1', 'c2'], ['c1', null]).rank('+a')).toBe('contains 0');
+    expect(await stage(['c1', 'c2'], ['+b', null]).rank('+a')).toBe('newest 3');
+    expect(await stage(['+a'], ['+a']).rank('c1')).toBe('newest 2');
+    expect(await stage([]).rank('+a')).toBe('newest 1');
+  });
+
+  it.each([
+    ['files without a commit', '+a', '+b'],
+    ['edits of a commit', 'c1+a', 'c1+b'],
+    ['edits of a committed file', 'c1', 'c1+b'],
+  ])(
+    'of other %s is lower, as long as another replica has those that were first',
+    async (_what, first, own) => {
+      const generations = ['c0', first];
+      const { rank } = stage(generations, [first, null]);
+      expect([await rank(first), await rank(own)]).toEqual(['newest 2', 'contains 1']);
+      expect(await stage(generations, [own, null]).rank(own)).toBe('newest 3');
+      const isCommit = !first.includes('+');
+      expect(await stage([...generations, own], [own]).rank(first)).toBe(
+        isCommit ? 'newest 4' : 'contains 2',
+      );
+    },
+  );
+
+  it('grows when edits are committed, with the commit that they belong to or a later one', async () => {
+    const { rank } = stage(['c1', 'c2+a'], ['c2+a']);
+    expect([await rank('c2'), await rank('c3'), await rank('c1')]).toEqual([
+      'newest 3',
+      'newest 3',
+      'contains 1',
+    ]);
   });
 });

@@ -76,7 +76,10 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
     await (await open(location)).close();
     await query(
       location,
-      `alter table store_version drop column usable_from; alter table turns drop column claimed_due_at; update store_version set version = 2;
+      `alter table store_version drop column usable_from; alter table turns drop column claimed_due_at;
+       alter table replicas drop column config_digest;
+       alter table config_generations drop column digest, drop column is_dirty;
+       update store_version set version = 2;
        insert into replicas (id, host, pid, version, started_at, beat_at, expires_at)
          values ('one', 'machine|boot|4', 77, '1', now(), now(), now() + interval '1 hour')`,
     );
@@ -93,7 +96,7 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
     expect(await failure(open(location))).toMatchObject({ message: expect.stringContaining('78 on laptop') });
     await query(location, "update locks set expires_at = '2026-01-01T00:00:01.000Z'");
     await open(location);
-    expect(await versionOf(location)).toEqual([{ version: 3, usable_from: 3 }]);
+    expect(await versionOf(location)).toEqual([{ version: 4, usable_from: 3 }]);
   });
 
   it('with tables of another program is refused and stays unchanged', async () => {
