@@ -119,6 +119,7 @@ function statusOf(
     consecutiveFailures: record?.state.consecutiveFailures ?? 0,
     replica: turn?.replica ?? null,
     waitsForCommit: turn?.waitsForCommit ?? null,
+    leftOut: isConfigured && turn?.isLeftOut === true,
   };
 }
 

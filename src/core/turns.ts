@@ -56,6 +56,8 @@ export interface TurnState {
    * account does not run. null otherwise, and where only one process runs accounts.
    */
   readonly waitsForCommit: string | null;
+  /** Whether the newest configuration of the replicas has no such account, so that it does not run. */
+  readonly isLeftOut: boolean;
   /** The process that runs the account; null while none does, and where only one process runs accounts. */
   readonly replica: Pick<ReplicaRecord, 'id' | 'host' | 'pid'> | null;
 }
@@ -80,6 +82,8 @@ export interface ReplicaRecord {
   readonly isAlive: boolean;
   readonly runs: number;
   readonly commit: string | null;
+  /** Whether its configuration is the newest, or not known yet. Another one runs only accounts that are equal in both. */
+  readonly hasNewest: boolean;
   /** Whether it is the replica that answers. */
   readonly isSelf: boolean;
 }

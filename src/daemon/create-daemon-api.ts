@@ -36,6 +36,7 @@ const IDLE: TurnState = {
   nextRunMs: null,
   backoffUntilMs: null,
   waitsForCommit: null,
+  isLeftOut: false,
   replica: null,
 };
 
@@ -62,6 +63,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       remoteAccountId: record?.state.remoteAccountId ?? settings?.accountId ?? null,
       replica: turn.replica,
       waitsForCommit: turn.waitsForCommit,
+      isLeftOut: turn.isLeftOut,
       // A tick of a paused account starts no run.
       nextRunAt: pause !== null ? null : isoOrNull(turn.nextRunMs),
       // The turns learn a moment later that a run of another process has ended the backoff.

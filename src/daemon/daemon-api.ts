@@ -32,6 +32,8 @@ export interface AccountView {
   readonly replica: TurnState['replica'];
   /** The commit that it needs and that no replica has, so that it does not run; null when it can run. */
   readonly waitsForCommit: string | null;
+  /** Whether the newest configuration of the replicas has no such account, so that it does not run. */
+  readonly isLeftOut: boolean;
   /** null while the account is paused or waits for a commit, because no scheduled run starts then. */
   readonly nextRunAt: string | null;
   /** After failures: no scheduled run starts before then. */

@@ -85,6 +85,7 @@ export function createEmbeddedTurns(options: EmbeddedTurnsOptions): Turns {
             nextRunMs: scheduler.nextRunMs(account),
             backoffUntilMs: scheduler.backoffUntilMs(account),
             waitsForCommit: null,
+            isLeftOut: false,
             replica: null,
           },
         ]),

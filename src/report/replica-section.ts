@@ -16,12 +16,12 @@ export function replicaSections(replicas: readonly ReplicaRecord[], nowMs: numbe
     { head: 'Commit' },
     { head: 'Runs', align: 'right' as const },
   ];
-  const rows = replicas.map(({ host, pid, isAlive, startedMs, beatMs, commit, runs }) => [
+  const rows = replicas.map(({ host, pid, isAlive, startedMs, beatMs, commit, hasNewest, runs }) => [
     [code(`${host}, process ${pid}`)],
     [isAlive ? 'alive' : toned('bad', 'lost')],
     [since(startedMs)],
     [since(beatMs)],
-    commit === null ? [] : [code(shortCommit(commit))],
+    [...(commit === null ? [] : [code(shortCommit(commit))]), isAlive && !hasNewest ? ' not the newest' : ''],
     [String(runs)],
   ]);
   return [{ title: 'Replicas', groups: [{ columns, rows, heads: true }] }];

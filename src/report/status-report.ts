@@ -46,6 +46,8 @@ export interface AccountStatus {
   readonly replica: TurnState['replica'];
   /** The commit that it needs and that no live replica has, so that it does not run; null when it can run. */
   readonly waitsForCommit: string | null;
+  /** Whether the newest configuration of the replicas has no such account, so that it does not run. */
+  readonly leftOut: boolean;
   /** When a daemon starts the next run, at most `jitterMs` later; null while there is none. */
   readonly nextRun: { readonly at: string; readonly jitterMs: number; readonly backingOff: boolean } | null;
 }
@@ -90,6 +92,7 @@ function statusToJson(status: AccountStatus) {
     consecutiveFailures: status.consecutiveFailures,
     replica: status.replica,
     waitsForCommit: status.waitsForCommit,
+    leftOut: status.leftOut,
     nextRun: status.nextRun,
   } as const satisfies AccountStatus & { schemaVersion: 1 };
 }
@@ -167,7 +170,9 @@ function notesOf(status: AccountStatus, nowMs: number): Line[] {
   if (issue !== undefined) {
     notes.push([`${issue}${issues.length > 1 ? ` (and ${count(issues.length - 1, 'more issue')})` : ''}`]);
   }
-  if (status.waitsForCommit !== null)
+  if (status.leftOut)
+    notes.push(['does not run: the newest configuration of the replicas has no such account']);
+  else if (status.waitsForCommit !== null)
     notes.push([
       'does not run: no live replica has commit ',
       code(shortCommit(status.waitsForCommit)),

@@ -73,6 +73,11 @@ const accountStatusSchema = z.strictObject({
     .describe(
       'The commit that changed the account and that no live replica has, so that it does not run; null otherwise.',
     ),
+  leftOut: z
+    .boolean()
+    .describe(
+      'Whether the newest configuration of the replicas has no such account, so that it does not run.',
+    ),
   nextRun: z
     .strictObject({
       at: time('When its schedule next starts a run.'),

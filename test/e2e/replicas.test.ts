@@ -1,5 +1,5 @@
 // Several daemons on one PostgreSQL store: which of them runs an account, and what happens when one of them is lost.
-import { rmSync } from 'node:fs';
+import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -20,7 +20,9 @@ const ACCOUNTS = ['beta', 'gamma', 'delta'] as const;
 
 interface ReplicaJson {
   readonly id: string;
+  readonly pid: number;
   readonly alive: boolean;
+  readonly newest: boolean;
 }
 
 async function replicaScene(schedule: string, daemon = ''): Promise<Scene> {
@@ -123,6 +125,72 @@ describe.skipIf(!hasPostgres)('several replicas', () => {
     }
     await behind.stop();
   });
+
+  test.each(['a folder without git', 'a checkout of the same commit'])(
+    'do not undo what one of them applied from other files in %s',
+    { timeout: 90_000 },
+    async (place) => {
+      const on = await replicaScene(EVERY_SECOND);
+      const other = join(on.folder, 'other');
+      if (place === 'a folder without git')
+        cpSync(join(on.folder, 'config'), join(other, 'config'), { recursive: true });
+      else {
+        git(on.folder, ['init', '--quiet']);
+        commitAll(on.folder, 'First');
+        git(on.folder, ['clone', '--quiet', '.', other]);
+      }
+      const startOther = async () =>
+        await startDaemon({
+          start: (args, given) =>
+            on.start(['--config', join(other, 'config/rolecall.yaml'), ...args], {
+              ...given,
+              withoutConfig: true,
+            }),
+        });
+      const changed = ['beta', 'delta'] as const;
+      const runsOfChanged = (daemon: Daemon) => changed.map((name) => daemon.runsEnded(name));
+      const newestPids = async (daemon: Daemon) =>
+        (await replicasOf(daemon)).filter(({ alive, newest }) => alive && newest).map(({ pid }) => pid);
+      const rust = () => on.writes().filter((write) => write.includes('Rust'));
+
+      const first = await startDaemon(on);
+      await until('it runs every account', () => ACCOUNTS.every((name) => first.runsEnded(name) > 0));
+      const file = (name: string): string => join(other, `config/accounts/${name}.yaml`);
+      writeFileSync(file('beta'), readFileSync(file('beta'), 'utf8').replace('[Go]', '[Go, Rust]'));
+      renameSync(file('delta'), file('epsilon'));
+      const second = await startOther();
+      await until('it reports its files', () => second.events('configuration_differs').length > 0);
+      const before = runsOfChanged(first);
+      await until('what differs runs with the files that were first', () =>
+        runsOfChanged(first).every((runs, index) => runs > (before[index] ?? 0) + 2),
+      );
+      expect([runsOfChanged(second), second.runsEnded('epsilon')]).toEqual([[0, 0], 0]);
+      expect(rust()).toEqual([]);
+      expect(await newestPids(second)).toEqual([first.process.pid]);
+      const { body } = await second.api('accounts/epsilon');
+      expect(body).toMatchObject({ leftOut: true, activity: 'idle', nextRunAt: null });
+
+      // Now no other replica has the files that were first.
+      await first.stop();
+      await until('its files count', () => rust().length > 0);
+      const again = await startDaemon(on);
+      if (place === 'a folder without git') {
+        await until('it reports its files', () => again.events('configuration_differs').length > 0);
+        const since = second.runsEnded('beta');
+        await until('the files of the other one count', () => second.runsEnded('beta') > since + 2);
+        expect(await newestPids(second)).toEqual([second.process.pid]);
+        expect(rust()).toEqual(['POST Rust']);
+      } else {
+        // A commit counts more than edits of it.
+        await until(
+          'the edits do not count any more',
+          () => second.events('configuration_differs').length > 1,
+        );
+        expect(await newestPids(second)).toEqual([again.process.pid]);
+      }
+      for (const daemon of [second, again]) await daemon.stop();
+    },
+  );
 
   test('run a synced account once, whichever of them receives the request', async () => {
     const on = await replicaScene(ONCE_A_YEAR);

@@ -22,6 +22,7 @@ export function accountToJson(account: AccountView) {
     activity: account.activity,
     replica: account.replica,
     waitsForCommit: account.waitsForCommit,
+    leftOut: account.isLeftOut,
     nextRunAt: account.nextRunAt,
     backoffUntil: account.backoffUntil,
     consecutiveFailures: account.consecutiveFailures,
@@ -38,7 +39,7 @@ export function operatorActionToJson({ at, action, by, via, detail }: OperatorAc
   return { at, action, by, via, detail };
 }
 
-export function replicaToJson({ startedMs, beatMs, isAlive, isSelf, ...replica }: ReplicaRecord) {
+export function replicaToJson({ startedMs, beatMs, isAlive, isSelf, hasNewest, ...replica }: ReplicaRecord) {
   const { id, host, pid, version, runs, commit } = replica;
   return {
     id,
@@ -51,6 +52,7 @@ export function replicaToJson({ startedMs, beatMs, isAlive, isSelf, ...replica }
     self: isSelf,
     runs,
     commit,
+    newest: hasNewest,
   };
 }
 

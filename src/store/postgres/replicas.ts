@@ -119,6 +119,7 @@ export function replicasTable({
       const { rows } = await sql<ReplicaRow>`
         select id, host, pid, version, ${ms(sql`started_at`)} as "startedMs", ${ms(sql`beat_at`)} as "beatMs",
           is_dead = 0 and expires_at > ${now} as "isAlive", nullif(config_commit, '') as commit,
+          config_commit is null or config_gen = (select max(gen) from config_generations) as "hasNewest",
           (select count(*)::int from turns where holder = replicas.id) as runs
         from replicas order by started_at, id`.execute(db);
       return rows.map((row) => ({

@@ -48,6 +48,12 @@ export function notify(what: 'turn' | 'replica'): RawBuilder<unknown> {
   return sql`pg_notify('rolecall_turns', current_schema() || ' ' || ${what}::text)`;
 }
 
+/** Whether a live replica has stored its configuration. */
+export function hasConfiguration(now: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`exists (
+    select 1 from replicas where is_dead = 0 and expires_at > ${now} and config_commit is not null)`;
+}
+
 /** Whether an account waits for a configuration that no replica has; false while none has stored its own. */
 export function isUnavailable(now: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`turns.config_gen > (

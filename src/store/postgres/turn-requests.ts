@@ -4,6 +4,7 @@ import type { TurnStore } from '../../core/turn-store.ts';
 import { machineOf } from '../process-identity.ts';
 import type { TurnState } from '../../core/turns.ts';
 import {
+  hasConfiguration,
   isLine,
   isUnavailable,
   type LineRow,
@@ -68,6 +69,7 @@ interface StateRow {
   readonly due_ms: number | null;
   readonly backoff_ms: number | null;
   readonly waits_for: string | null;
+  readonly is_left_out: boolean;
   readonly holder: string | null;
   readonly host: string | null;
   readonly pid: number | null;
@@ -85,13 +87,14 @@ export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' |
   return {
     async states(accounts) {
       const { rows } = await sql<StateRow>`
-        select account, ${activity} as activity, case when not ${isWaiting} then ${ms(sql`due_at`)} end as due_ms,
+        select wanted.account, ${activity} as activity, case when not ${isWaiting} then ${ms(sql`due_at`)} end as due_ms,
           case when backoff_until > ${now} then ${ms(sql`backoff_until`)} end as backoff_ms,
-          case when ${isWaiting} then (select commit from config_generations where gen = turns.config_gen) end as waits_for,
-          holder, replicas.host, replicas.pid
-        from turns left join replicas on replicas.id = turns.holder where account = any (${[...accounts]}::text[]) and removed = 0`.execute(
-        db,
-      );
+          case when ${isWaiting} then (select nullif(commit, '') from config_generations where gen = turns.config_gen)
+            end as waits_for,
+          turns.account is null or removed = 1 as is_left_out, holder, replicas.host, replicas.pid
+        from unnest(${[...accounts]}::text[]) as wanted (account)
+          left join turns on turns.account = wanted.account left join replicas on replicas.id = turns.holder
+        where removed = 0 or ${hasConfiguration(now)}`.execute(db);
       return new Map(
         rows.map(({ account, ...row }) => [
           account,
@@ -100,6 +103,7 @@ export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' |
             nextRunMs: row.due_ms,
             backoffUntilMs: row.backoff_ms,
             waitsForCommit: row.waits_for,
+            isLeftOut: row.is_left_out,
             replica: replicaOf(row),
           },
         ]),

@@ -61,6 +61,11 @@ const accountSchema = z
     waitsForCommit: textOrNull(
       'The commit that changed the account and that no live replica has, so that the account does not run; null otherwise.',
     ),
+    leftOut: z
+      .boolean()
+      .describe(
+        'Whether the newest configuration of the replicas has no such account, so that it does not run.',
+      ),
     nextRunAt: timeOrNull(
       'When the next scheduled run starts; null while the account is paused, runs or waits for a commit.',
     ),
@@ -136,6 +141,11 @@ const replicaSchema = z
     self: z.boolean().describe('Whether it is the replica that answers.'),
     runs: amount('Accounts that it runs now.'),
     commit: textOrNull('The commit of its configuration; null when it is not in git or not known yet.'),
+    newest: z
+      .boolean()
+      .describe(
+        'Whether its configuration is the newest, or not known yet. Another one runs only accounts that are equal in both.',
+      ),
   })
   .describe('One of the processes that share the accounts.');
 

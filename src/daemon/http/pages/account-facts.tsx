@@ -36,7 +36,19 @@ export function PauseNotice({ pause }: Pick<AccountView, 'pause'>) {
 }
 
 /** Nothing for an account that a replica can run. */
-export function CommitNotice({ commit }: { readonly commit: string | null }) {
+export function ConfigurationNotice({ account }: { readonly account: AccountView }) {
+  const { isLeftOut, waitsForCommit: commit } = account;
+  if (isLeftOut)
+    return (
+      <div class="notice bad">
+        <p>
+          <strong>
+            The account does not run, because the newest configuration of the replicas has no such account.
+          </strong>
+        </p>
+        <p>A newer commit removed it, or not all replicas have its file yet.</p>
+      </div>
+    );
   if (commit === null) return null;
   return (
     <div class="notice bad">

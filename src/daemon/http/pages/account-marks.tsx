@@ -16,7 +16,7 @@ export function AccountStates({ account }: { readonly account: AccountView }) {
           </>
         );
       })}
-      {account.waitsForCommit === null ? null : (
+      {account.waitsForCommit === null && !account.isLeftOut ? null : (
         <>
           {' '}
           <span class="badge bad">does not run</span>

@@ -10,7 +10,7 @@ import { accountPath } from '../account-path.ts';
 import { ACTION_MESSAGES, type ActionMessage } from '../action-message.ts';
 import type { Visitor } from '../context.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
-import { AccountFacts, CommitNotice, PauseNotice } from './account-facts.tsx';
+import { AccountFacts, ConfigurationNotice, PauseNotice } from './account-facts.tsx';
 import { AccountStates } from './account-marks.tsx';
 import { AccountTrend } from './account-trend.tsx';
 import { ActionButton } from './action-button.tsx';
@@ -83,7 +83,7 @@ export function AccountPage(props: AccountPageProps) {
       )}
       <Notice tone="bad" title="The configuration of this account is invalid." lines={account.issues} />
       <Notice tone="bad" title={failureTitle(lastRun)} lines={failureLines(account)} />
-      <CommitNotice commit={account.waitsForCommit} />
+      <ConfigurationNotice account={account} />
       <PauseNotice pause={account.pause} />
       {lastRun?.status !== 'running' && isChanging(account) ? <QueuedRun /> : null}
       {progress === null || lastRun === null ? null : (

@@ -115,7 +115,7 @@ type NotesProps = Pick<AccountRowProps, 'shared' | 'account' | 'nowMs'>;
 
 /** Why the account is in its states. */
 function Notes({ shared, account, nowMs }: NotesProps) {
-  const { pause, pending, lastRun, consecutiveFailures, replica, waitsForCommit } = account;
+  const { pause, pending, lastRun, consecutiveFailures, replica, waitsForCommit, isLeftOut } = account;
   const issues = account.issues.filter((each) => !shared.includes(each));
   const [issue] = issues;
   return (
@@ -129,7 +129,8 @@ function Notes({ shared, account, nowMs }: NotesProps) {
       {account.valid && lastRun?.errorCode ? (
         <Note>{failure(lastRun.errorCode, consecutiveFailures)}</Note>
       ) : null}
-      {waitsForCommit === null ? null : (
+      {isLeftOut ? <Note>not in the newest configuration of the replicas</Note> : null}
+      {waitsForCommit === null || isLeftOut ? null : (
         <Note>no replica has commit {visible(shortCommit(waitsForCommit))}</Note>
       )}
       {replica === null ? null : (

@@ -39,7 +39,7 @@ export function ReplicaTable({ replicas, nowMs }: ReplicaTableProps) {
 }
 
 function ReplicaRow({ replica, nowMs }: { readonly replica: ReplicaRecord; readonly nowMs: number }) {
-  const { host, pid, isAlive, isSelf, startedMs, beatMs, commit, runs } = replica;
+  const { host, pid, isAlive, isSelf, startedMs, beatMs, commit, hasNewest, runs } = replica;
   const at = (ms: number): string => new Date(ms).toISOString();
   return (
     <tr>
@@ -56,7 +56,10 @@ function ReplicaRow({ replica, nowMs }: { readonly replica: ReplicaRecord; reado
       <td data-head="Last beat">
         <RelativeInstant at={at(beatMs)} nowMs={nowMs} />
       </td>
-      <td data-head="Commit">{commit === null ? '–' : <code>{visible(shortCommit(commit))}</code>}</td>
+      <td data-head="Commit">
+        {commit === null ? '–' : <code>{visible(shortCommit(commit))}</code>}
+        {isAlive && !hasNewest ? <span class="quiet"> (not the newest)</span> : null}
+      </td>
       <td data-head="Runs now" class="number">
         {runs}
       </td>

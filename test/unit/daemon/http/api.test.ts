@@ -83,6 +83,7 @@ describe('the reading API', () => {
       activity: 'idle',
       replica: null,
       waitsForCommit: null,
+      leftOut: false,
       nextRunAt: '2026-11-21T05:45:00.000Z',
       backoffUntil: null,
       consecutiveFailures: 0,
@@ -167,10 +168,10 @@ describe('the reading API', () => {
     const { get, stage } = await start();
     expect((await get('/api/v1/replicas', BEARER)).json()).toEqual({ replicas: [] });
     stage.replicas = [REPLICA];
-    const { startedMs: _started, beatMs: _beat, isAlive, isSelf, ...same } = REPLICA;
+    const { startedMs: _started, beatMs: _beat, isAlive, isSelf, hasNewest, ...same } = REPLICA;
     const times = { startedAt: '2026-11-20T00:00:00.000Z', beatAt: '2026-11-21T00:00:00.000Z' };
     expect((await get('/api/v1/replicas', BEARER)).json()).toEqual({
-      replicas: [{ ...same, ...times, alive: isAlive, self: isSelf }],
+      replicas: [{ ...same, ...times, alive: isAlive, self: isSelf, newest: hasNewest }],
     });
   });
 

@@ -350,6 +350,7 @@ describe('an account of several replicas', () => {
     const accounts = [
       makeAccount('here', { activity: 'running', replica }),
       makeAccount('stranded', { waitsForCommit: sha, nextRunAt: null }),
+      makeAccount('removed', { isLeftOut: true, waitsForCommit: sha, nextRunAt: null }),
     ];
     const { get } = await start({}, { accounts });
     const page = async (path: string) => (await get(path, { ...BEARER, ...HTML })).text;
@@ -360,5 +361,7 @@ describe('an account of several replicas', () => {
     const overview = await page('/');
     expect(overview).toContain('runs on &lt;b&gt;host&lt;/b&gt;, process 7');
     expect(overview).toContain('no replica has commit 9c1d77aa01e2');
+    expect(overview).toContain('not in the newest configuration of the replicas');
+    expect(await page('/accounts/removed')).toMatch(/does not run, because the newest configuration/);
   });
 });

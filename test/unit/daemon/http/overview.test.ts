@@ -232,11 +232,14 @@ describe('the replicas on the overview', () => {
 
   it('are shown with their state, their beat and their runs, the names of hosts escaped', async () => {
     const lost = { ...REPLICA, host: HOSTILE, isAlive: false, isSelf: false, runs: 0, commit: null };
-    const text = section(await (await browse({ replicas: [REPLICA, lost] })).get('/'));
-    const [first = '', second = ''] = text.split('</tr>').slice(1);
+    const differing = { ...REPLICA, hasNewest: false };
+    const text = section(await (await browse({ replicas: [REPLICA, lost, differing] })).get('/'));
+    const [first = '', second = '', third = ''] = text.split('</tr>').slice(1);
     for (const part of ['host-1, process 4711', '(this one)', '>alive<', '3f2a91c0d1e2'])
       expect(first).toContain(part);
     expect(second).toContain('>lost<');
+    expect(third).toContain('(not the newest)');
+    expect(first).not.toContain('(not the newest)');
     expect(text).not.toContain('<script>alert');
   });
 });
