@@ -122,7 +122,7 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
 
 const OLDER = 'accounts that a newer commit changed wait for a replica that has it';
 const DIFFERS =
-  'other replicas have other files of the same commit, or none of them has a commit; the accounts that differ run there, until no replica has those files';
+  'other replicas have other files of the same commit, or also without one; as long as one has them, what differs or changed last runs only there';
 
 /** What decides how accounts run. An invalid file has no settings, and its errors may name a path of this machine. */
 function digestOf(schedules: readonly AccountSchedule[]): string {
