@@ -81,7 +81,7 @@ export function makePlan(input: PlanInput): Plan {
   const warnings = [
     ...(input.blocked === null ? [] : [input.blocked]),
     ...managesNothing(input.account, diffs),
-    ...historyWarnings(input),
+    ...historyWarnings(input, creates.length > 0),
     ...input.warnings,
     ...staleListWarnings(history, diffs),
     ...catalogWarnings(diffs, extras),

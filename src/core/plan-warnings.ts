@@ -21,6 +21,9 @@ export function isStaleSource(source: SourceAge): boolean {
   return source === 'older' || source === 'unknown';
 }
 
+/** The code of a plan of an older commit that creates entries, or that the operator accepted. */
+export const OLDER_SOURCE = 'older_source';
+
 /** Marks a plan that was made without earlier lists of its account. */
 export const NO_HISTORY = 'no_history';
 
@@ -34,18 +37,24 @@ export function managesNothing(account: string, diffs: readonly KindDiff[]): War
   return [{ code: NOTHING_MANAGED, message }];
 }
 
-/** Warns of missing history and of an older or unrelated commit, including what the operator accepted. */
-export function historyWarnings({
-  history,
-  source,
-  acceptOlderSource,
-  acceptNoHistory,
-}: {
-  readonly history: History;
-  readonly source: SourceAge;
-  readonly acceptOlderSource: boolean;
-  readonly acceptNoHistory: boolean;
-}): Warning[] {
+/**
+ * Warns of missing history and of an older or unrelated commit, including what the operator accepted. An older commit
+ * holds deletes, and creates run.
+ */
+export function historyWarnings(
+  {
+    history,
+    source,
+    acceptOlderSource,
+    acceptNoHistory,
+  }: {
+    readonly history: History;
+    readonly source: SourceAge;
+    readonly acceptOlderSource: boolean;
+    readonly acceptNoHistory: boolean;
+  },
+  hasCreates: boolean,
+): Warning[] {
   const warnings: Warning[] = [];
   if (!history.hasSnapshot) {
     const deletes = acceptNoHistory
@@ -56,10 +65,10 @@ export function historyWarnings({
       message: `the store contains no earlier lists of this account, so ownership, stale source, flapping, the daily limit and lists that shrank cannot be checked; ${deletes}`,
     });
   }
-  if (source === 'older' && acceptOlderSource) {
+  if (source === 'older' && (acceptOlderSource || hasCreates)) {
     warnings.push({
-      code: 'older_source',
-      message: 'the configuration is older than the one last applied; accepted by --accept-older-source',
+      code: OLDER_SOURCE,
+      message: `the configuration is older than the one last applied${acceptOlderSource ? '; accepted by --accept-older-source' : `, which may have removed on purpose what this plan creates; update the checkout and plan again, unless these creates are intended`}`,
     });
   }
   if (source === 'unknown') {

@@ -12,6 +12,7 @@ import {
   waitingChanges,
 } from './notice.ts';
 import type { PlanSummary } from './plan.ts';
+import { OLDER_SOURCE } from './plan-warnings.ts';
 import { remainingOperations } from './remaining-operations.ts';
 import { LIST_GUARDS } from './list-plausibility.ts';
 
@@ -48,8 +49,8 @@ export interface RunOutcome {
   })[];
   /** The first operations that failed, or whose outcome is unknown. */
   readonly failures: readonly OperationRecord[];
-  /** Why approvals lapsed. */
-  readonly lapsed: readonly Warning[];
+  /** The warnings that the daemon logs. */
+  readonly logged: readonly Warning[];
   /** The first warning of a guard that found the lists implausible. */
   readonly guard: Warning | null;
   readonly news: RunNews;
@@ -88,7 +89,7 @@ export function outcomeOf(
     failures: operations
       .filter(({ status }) => status === 'failed' || status === 'unknown')
       .slice(0, MOST_NAMED),
-    lapsed: warnings.filter(({ code }) => code === 'approval_lapsed'),
+    logged: warnings.filter(({ code }) => code === 'approval_lapsed' || code === OLDER_SOURCE),
     guard: [...(plan?.warnings ?? []), ...warnings].find(({ code }) => LIST_GUARDS.has(code)) ?? null,
     news: newsOf(detail, pendingDigest, sha256),
     awaited: awaitedDigest(detail, pendingDigest),
@@ -115,7 +116,7 @@ export function unreadOutcome(
     plan: null,
     operations: [],
     failures: [],
-    lapsed: [],
+    logged: [],
     guard: null,
     news: unreadNewsOf(run, pendingDigest, sha256),
     awaited: awaitedDigest({ run }, pendingDigest),

@@ -51,15 +51,15 @@ export function createRunEnding(options: RunEndingOptions): RunEnding {
   };
 }
 
-function logEnd(log: Log, { run, failures, lapsed }: RunOutcome, seconds: number): void {
+function logEnd(log: Log, { run, failures, logged }: RunOutcome, seconds: number): void {
   const { id, account, trigger, mode, status } = run;
   for (const operation of failures) {
     const { kind, action, name, httpStatus, reason } = operation;
     const data = { account, runId: id, kind, action, name, status: operation.status, httpStatus, reason };
     log.warn({ event: 'operation_failed', ...data }, 'an operation failed');
   }
-  for (const { code, message } of lapsed) {
-    log.warn({ event: code, account, runId: id, detail: message }, 'the approval has lapsed');
+  for (const { code, message } of logged) {
+    log.warn({ event: code, account, runId: id, detail: message }, 'the run has a warning');
   }
   const { created, deleted, held, kept, failed, requests, configCommit } = run;
   const data = {

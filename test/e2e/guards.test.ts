@@ -41,6 +41,24 @@ test('deletes from a checkout older than the last applied one are held until --a
   expect(s.names().skills).toEqual(['Dropped', 'Kept']);
 });
 
+test('entries that an older checkout creates again cause a warning in the plan, in the output of apply and in the run', async () => {
+  const { s, folder, first } = await inGit('skills: [Kept, Dropped]', ['Kept', 'Dropped']);
+  await s.apply();
+  s.configure('skills: [Kept]');
+  commitAll(folder, 'second');
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
+
+  git(folder, ['checkout', '-q', first]);
+  const { plan } = await s.plan();
+  expect([changesOf(plan), plan.held]).toEqual([['create Dropped'], []]);
+  expect(plan.warnings).toMatchObject([
+    { code: 'older_source', message: expect.stringContaining('update the checkout') },
+  ]);
+  for (const args of [['plan'], ['apply', '--yes'], ['show', 'last']])
+    expect((await s.run(args)).stdout).toMatch(/older_source\s+the configuration is older/);
+  expect(codes((await s.plan()).plan)).toEqual([]);
+});
+
 test('the commit of a run from an older checkout is not the one that later runs are compared with', async () => {
   const { s, folder, first } = await inGit('skills: [Kept]', ['Kept']);
   s.configure('skills: [Kept, Newer]');

@@ -281,6 +281,10 @@ test('a forced push is refused and logged, the last commit stays in use, and the
   expect(on.skills()).toEqual(['Go', 'Nim']);
   expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
 
+  // Only deletes are held: what is created from the older commit is in the log.
+  for (const { id, name } of sandbox.state('acme').skills) if (name === 'Go') sandbox.removeEntry('acme', id);
+  await until('the creates of the older commit are logged', () => daemon.events('older_source').length > 0);
+
   // A commit after that one is not an old source.
   on.inClone('reset', '-q', '--hard', first);
   const third = on.push('Third', account('acme', 'skills: [Rust]'), '2026-03-03T00:00:00Z');

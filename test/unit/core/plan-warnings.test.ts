@@ -7,11 +7,23 @@ import { type Case, codes, entry, HISTORY, person, plan } from './builders.ts';
 /** The codes of the warnings about the journal and the commit. */
 function historyCodes(
   source: SourceAge,
-  parts: { acceptOlderSource?: boolean; acceptNoHistory?: boolean; hasSnapshot?: boolean } = {},
+  parts: {
+    acceptOlderSource?: boolean;
+    acceptNoHistory?: boolean;
+    hasSnapshot?: boolean;
+    hasCreates?: boolean;
+  } = {},
 ): string[] {
-  const { acceptOlderSource = false, acceptNoHistory = false, hasSnapshot = true } = parts;
+  const {
+    acceptOlderSource = false,
+    acceptNoHistory = false,
+    hasSnapshot = true,
+    hasCreates = false,
+  } = parts;
   const history = { ...HISTORY, hasSnapshot };
-  return historyWarnings({ history, source, acceptOlderSource, acceptNoHistory }).map(({ code }) => code);
+  return historyWarnings({ history, source, acceptOlderSource, acceptNoHistory }, hasCreates).map(
+    ({ code }) => code,
+  );
 }
 
 function onlyWarning(of: Case): Warning {
@@ -21,8 +33,10 @@ function onlyWarning(of: Case): Warning {
 }
 
 describe('a warning about the history of an account', () => {
-  it('names an older configuration only when it was accepted, since otherwise deletes are held', () => {
+  it('names an older configuration when it was accepted or creates entries, since only deletes are held', () => {
     expect(historyCodes('older', { acceptOlderSource: true })).toEqual(['older_source']);
+    expect(historyCodes('older', { hasCreates: true })).toEqual(['older_source']);
+    expect(historyCodes('current', { hasCreates: true })).toEqual([]);
     expect(historyCodes('older')).toEqual([]);
     expect(historyCodes('current', { acceptOlderSource: true })).toEqual([]);
   });

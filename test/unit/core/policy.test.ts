@@ -641,9 +641,13 @@ describe('an approval of a name that several entries have', () => {
 });
 
 describe('the other guards:', () => {
-  it('a stale source holds deletes and allows creates', () => {
+  it('a stale source holds deletes, and allows creates with a warning', () => {
     const made = plan(old({ skills: ['Kept', 'New'], input: { source: 'older' } }));
-    expect([steps(made), rulesFor(made, 'Old')]).toEqual([['create skill New'], ['stale_source']]);
+    expect([steps(made), rulesFor(made, 'Old'), codes(made)]).toEqual([
+      ['create skill New'],
+      ['stale_source'],
+      ['older_source'],
+    ]);
   });
 
   it('a stale source that is accepted holds nothing and causes a warning', () => {

@@ -86,12 +86,17 @@ describe('the outcome of a run', () => {
     expect([plan, changes.drift, isUnread]).toEqual([null, { first: [], total: 0 }, false]);
   });
 
-  it('has the approvals that lapsed, and the first warning of a guard, of the plan before the run', () => {
+  it('has the warnings that the daemon logs, and the first warning of a guard, of the plan before the run', () => {
     const warning = (code: string, message = '') => ({ code, message });
-    const { lapsed, guard } = outcome({
-      warnings: [warning('approval_lapsed', 'a'), warning('other'), warning('suspicious_list', 'of the run')],
+    const { logged, guard } = outcome({
+      warnings: [
+        warning('approval_lapsed', 'a'),
+        warning('other'),
+        warning('older_source'),
+        warning('suspicious_list', 'of the run'),
+      ],
     });
-    expect(lapsed).toEqual([warning('approval_lapsed', 'a')]);
+    expect(logged).toEqual([warning('approval_lapsed', 'a'), warning('older_source')]);
     expect(guard).toEqual(warning('suspicious_list', 'of the run'));
     const blocked = outcome({
       plan: { warnings: [warning('duplicate'), warning('suspicious_shrink', 'of the plan')] },
@@ -130,9 +135,9 @@ describe('the outcome of a run whose lists could not be read', () => {
 
   it('has the numbers of the record where no name is known', () => {
     const record = { created: 2, deleted: 3, failed: 4, held: ['Perl'] };
-    const { changes, lapsed, guard } = unread({ ...record, status: 'partial' });
+    const { changes, logged, guard } = unread({ ...record, status: 'partial' });
     expect([changes.applied.total, changes.failed.total, changes.held.total]).toEqual([5, 4, 1]);
-    expect([changes.drift.total, changes.recovered.total, lapsed, guard]).toEqual([0, 0, [], null]);
+    expect([changes.drift.total, changes.recovered.total, logged, guard]).toEqual([0, 0, [], null]);
     expect(unread({ ...record, status: 'held' }).changes.failed.total).toBe(0);
   });
 
