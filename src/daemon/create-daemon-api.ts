@@ -150,6 +150,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     async sync(account, by) {
       if (registry.account(account) === undefined) return 'unknown';
       const outcome = await turns.sync(account);
+      if (outcome === 'unknown') return 'left_out';
       if (outcome !== 'queued') return outcome;
       // The run does not wait for this record: it starts also while another program keeps the store locked.
       void operator.recordSync(account, by, clock.nowMs()).catch((error: unknown) => {

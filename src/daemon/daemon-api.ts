@@ -90,8 +90,11 @@ export interface DaemonApi {
   readonly operatorActions: JournalReader['operatorActions'];
   /** The processes that share the accounts, oldest first; empty when this is the only one. */
   readonly replicas: Turns['replicas'];
-  /** Runs the account as soon as a place is free; during a run of the account, exactly one more run follows. */
-  sync(account: string, by: Operator): Promise<'queued' | 'unknown' | 'stopping'>;
+  /**
+   * Runs the account as soon as a place is free; during a run of the account, exactly one more run follows.
+   * `left_out`: the newest configuration of the replicas has no such account.
+   */
+  sync(account: string, by: Operator): Promise<'queued' | 'unknown' | 'left_out' | 'stopping'>;
   approve(
     account: string,
     digest: string | null,

@@ -108,7 +108,10 @@ describe.skipIf(!hasPostgres)('several replicas', () => {
     );
     expect(changed.map((name) => behind.runsEnded(name))).toEqual(before);
     expect(newer.runsEnded('delta')).toBe(0);
-    expect((await behind.api('accounts/delta/sync', {})).status).toBe(404);
+    expect(await behind.api('accounts/delta/sync', {})).toMatchObject({
+      status: 409,
+      body: { error: { code: 'left_out', message: expect.stringContaining('newest configuration') } },
+    });
 
     await newer.stop();
     const sha = git(on.folder, ['rev-parse', 'HEAD']).trim();

@@ -7,7 +7,10 @@ import type { HttpLimits } from './limits.ts';
 
 /** `unknown`: there is no such account. */
 export type ActionOutcome =
-  | { readonly type: 'queued' | 'stopping' | 'unknown' | 'paused' | 'resumed' | 'nothing_pending' }
+  | {
+      readonly type:
+        'queued' | 'stopping' | 'unknown' | 'left_out' | 'paused' | 'resumed' | 'nothing_pending';
+    }
   | { readonly type: 'approved'; readonly digest: string; readonly expiresAtMs: number }
   | { readonly type: 'other_plan'; readonly pending: string };
 
@@ -16,6 +19,8 @@ export const OUTCOME_MESSAGES: Readonly<Record<ActionOutcome['type'], string>> =
   queued: 'A run is queued. It starts when a place is free, and after a run that is in progress.',
   stopping: 'The daemon is stopping, so no new run starts.',
   unknown: 'There is no such account.',
+  left_out:
+    'The newest configuration of the replicas has no such account, so no run is queued. A newer commit removed it, or not all replicas have its file yet.',
   approved: 'The plan is approved: the next run applies it, unless the account or its file changes before.',
   nothing_pending: 'No plan waits for approval.',
   other_plan: 'Another plan waits now, so nothing was approved. Review the new plan, then approve it.',

@@ -152,6 +152,7 @@ function answerOutcome(context: HttpContext, outcome: ActionOutcome): Response {
       return apiFailure(context, NO_ACCOUNT);
     case 'stopping':
       return apiFailure(context, { status: 503, ...failed });
+    case 'left_out':
     case 'nothing_pending':
       return apiFailure(context, { status: 409, ...failed });
     case 'other_plan':

@@ -194,6 +194,9 @@ export const PATHS = {
     'Run an account as soon as possible; during a run, exactly one more run follows',
     {
       '202': answer('A run is queued.', 'Queued'),
+      '409': error(
+        '`left_out`: the newest configuration of the replicas has no such account, so no run is queued.',
+      ),
       '503': error('`stopping`: this daemon is shutting down and starts no new run; or `store_unavailable`.'),
     },
   ),

@@ -231,13 +231,24 @@ describe('the list of runs', () => {
 describe('the commands of an operator', () => {
   const path = (command: string, name = 'acme-eu') => `/api/v1/accounts/${name}/${command}`;
 
-  it('run an account, unless the daemon is stopping', async () => {
+  it('run an account, unless the daemon is stopping or the newest configuration leaves it out', async () => {
     const { post, stage } = await start();
     const queued = await post(path('sync'), BEARER);
     expect([queued.status, queued.json()]).toEqual([202, { status: 'queued' }]);
     stage.sync = 'stopping';
     const stopping = await post(path('sync'), BEARER);
     expect([stopping.status, stopping.json()]).toMatchObject([503, { error: { code: 'stopping' } }]);
+    stage.sync = 'left_out';
+    const removed = await post(path('sync'), BEARER);
+    expect([removed.status, removed.json()]).toMatchObject([
+      409,
+      {
+        error: {
+          code: 'left_out',
+          message: expect.stringContaining('The newest configuration of the replicas has no such account'),
+        },
+      },
+    ]);
   });
 
   it('pause and resume an account', async () => {

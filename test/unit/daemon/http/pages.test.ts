@@ -184,6 +184,16 @@ describe('the page of an account', () => {
     expect(running.recorded.commands).toEqual(['sync acme-us', 'pause acme-us', 'resume acme-us']);
   });
 
+  it('reports that the newest configuration leaves it out when its button to run is pressed', async () => {
+    const running = await start();
+    const { get, press } = await browse(running);
+    running.stage.sync = 'left_out';
+    await press('/accounts/acme-us/sync');
+    expect(await get('/accounts/acme-us')).toMatch(
+      /class="notice warn" role="status">The newest configuration of the replicas has no such account/,
+    );
+  });
+
   it('shows the result of a button once, in that session, on the page of that account, within a minute', async () => {
     let nowMs = 0;
     const running = await start({ nowMs: () => nowMs });
