@@ -36,7 +36,7 @@ export interface ChangedName {
  * it for the first time; any other name means that somebody renamed the entry.
  */
 export function isStillRequested({ requested, name, listed }: ChangedName, now: string): boolean {
-  return now === name || (!listed && nearKey(now) === nearKey(requested));
+  return nameKey(now) === nameKey(name) || (!listed && nearKey(now) === nearKey(requested));
 }
 
 /** The journal's records of an account, as read from the store. */

@@ -7,7 +7,8 @@ import { EMOJI_JOINT, STRAY_MARK, INVISIBLE } from './invisible-characters.ts';
 const SIMPLE = /^[!-~](?:[ -~]*[!-~])?$/u;
 const EDGE_SPACE = /^[\s\p{White_Space}\uFEFF]|[\s\p{White_Space}\uFEFF]$/u;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
-const LONE_SURROGATE = /\p{Cs}/u;
+/** As written, or as `wellFormed` writes it. */
+const LONE_SURROGATE = /\p{Cs}|\ufffdd[89a-f][0-9a-f]{2}/u;
 // Unicode limits a text that is normalised in pieces to 30 (UAX #15); with very many in a row, normalisation takes
 // minutes.
 const MARK_RUN = /\p{M}{31}/u;

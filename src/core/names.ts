@@ -11,9 +11,20 @@ export function isLongerThan(text: string, characters: number): boolean {
 /** Normalisation does not change such a text, and is slow for the many names of a large configuration. */
 const PRINTABLE_ASCII = /^[ -~]*$/u;
 
-/** Two names are the same if their keys are equal: Unicode NFC. */
+/** Half of a surrogate pair: an escape of JSON or YAML can write it, and UTF-8 cannot. */
+const LONE_SURROGATE = /\p{Surrogate}/gu;
+
+/**
+ * The text with each lone surrogate as U+FFFD and its code, as in `\ufffdd800`. Every store, file and parser keeps such a
+ * text. Different texts remain different, unless one contains such a code already, which a desired name must not.
+ */
+export function wellFormed(text: string): string {
+  return text.replace(LONE_SURROGATE, (half) => `\ufffd${half.charCodeAt(0).toString(16)}`);
+}
+
+/** Two names are the same if their keys are equal: well-formed, in Unicode NFC. */
 export function nameKey(name: string): string {
-  return PRINTABLE_ASCII.test(name) ? name : name.normalize('NFC');
+  return PRINTABLE_ASCII.test(name) ? name : wellFormed(name).normalize('NFC');
 }
 
 /**

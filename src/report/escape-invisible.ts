@@ -29,9 +29,12 @@ export function visibleLines(text: string): string {
 
 const INVISIBLE_IN_JSON = new RegExp(String.raw`(?!\n)(?:${INVISIBLE})|#(?=#)`, 'gu');
 
+/** An escape in JSON; the group is a lone surrogate. */
+const JSON_ESCAPE = /\\(?:ud[89ab]..\\ud[c-f]..|u(d[89a-f]..)|.)/gi;
+
 /**
  * The value as JSON that is safe to show: invisible characters and commands to a terminal or a CI runner are written
- * as JSON escapes. A parser returns the exact value.
+ * as JSON escapes. A parser returns the exact value, except that texts are `wellFormed`, as strict parsers require.
  */
 export function visibleJson(value: unknown, indent?: number): string {
   return inVisibleJson(JSON.stringify(value, null, indent));
@@ -39,7 +42,10 @@ export function visibleJson(value: unknown, indent?: number): string {
 
 /** Like `visibleJson`, for text that is JSON already, also of several lines. */
 export function inVisibleJson(json: string): string {
-  return json.replace(INVISIBLE_IN_JSON, (character) =>
+  const complete = json.includes('\\ud')
+    ? json.replace(JSON_ESCAPE, (escape, lone?: string) => (lone === undefined ? escape : `\ufffd${lone}`))
+    : json;
+  return complete.replace(INVISIBLE_IN_JSON, (character) =>
     Array.from({ length: character.length }, (_, at) => escapeUnit(character.charCodeAt(at))).join(''),
   );
 }

@@ -3,7 +3,7 @@
 import type { Entry, Kind, Resource, Warning } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
-import { isLongerThan, LONGEST_NAME } from '../core/names.ts';
+import { isLongerThan, LONGEST_NAME, wellFormed } from '../core/names.ts';
 import { createDistinct, mergeEntries, mergePeople } from './distinct.ts';
 import { spelledNumber } from './exact-number.ts';
 import { type ListBuilder, malformed } from './list.ts';
@@ -36,8 +36,8 @@ const MOST_SKILLS = 10_000;
 /** Limit for the names of unknown fields that are collected. */
 const MOST_UNKNOWN_FIELDS = 1000;
 
-/** Neither a path nor the store can contain one. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
+/** The JSON of an object that may contain a lone surrogate, which only an escape can write. */
+const SURROGATE_ESCAPE = /\\ud[89a-f]/i;
 
 /** The documented fields of a skill or role. */
 const ENTRY_FIELDS = ['_id', 'accountId', 'name', 'createDate'];
@@ -108,7 +108,7 @@ interface ListedObject {
 
 function toEntry(listed: ListedObject, token: TokenGuard): Entry {
   const { what } = listed;
-  const object = withExactId(listed);
+  const object = readable(listed);
   const id = idOf(what, object);
   const { name, accountId, createDate } = object;
   refuseToken(what, [id, name, accountId, createDate], token);
@@ -125,7 +125,7 @@ function toEntry(listed: ListedObject, token: TokenGuard): Entry {
 
 function toResource(listed: ListedObject, unknown: Set<string>, token: TokenGuard): Resource {
   const { what } = listed;
-  const object = withExactId(listed);
+  const object = readable(listed);
   const id = idOf(what, object);
   const { accountId, skillsIds, roleId } = object;
   if (skillsIds !== undefined && skillsIds !== null && !isStrings(skillsIds)) {
@@ -159,6 +159,16 @@ function toResource(listed: ListedObject, unknown: Set<string>, token: TokenGuar
   };
 }
 
+/** The object with an exact account id and well-formed texts; an `_id` must be well-formed, because it is sent back. */
+function readable(listed: ListedObject): Json {
+  const object = withExactId(listed);
+  if (!SURROGATE_ESCAPE.test(listed.text)) return object;
+  const id = object['_id'];
+  if (typeof id === 'string' && wellFormed(id) !== id)
+    throw malformed(`${listed.what} has an _id that is not valid Unicode`);
+  return scrubbed(object, wellFormed);
+}
+
 /**
  * Checks that the object has no repeated field. Converts a numeric account id that JavaScript would round to its text,
  * because the rounded number may be the id of another account.
@@ -183,8 +193,6 @@ function refuseLong(what: string, fields: Json): void {
 
 function idOf(what: string, object: Json): string {
   const id = object['_id'];
-  if (typeof id === 'string' && LONE_SURROGATE.test(id))
-    throw malformed(`${what} has an _id that is not valid Unicode`);
   if (typeof id !== 'string' || id === '') throw malformed(`${what} has no _id, or one that is not a text`);
   return id;
 }

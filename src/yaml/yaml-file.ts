@@ -11,6 +11,7 @@ import {
   parseDocument,
 } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
+import { wellFormed } from '../core/names.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import { inspectNodes } from './alias-limits.ts';
 import { parseSimpleYaml } from './simple-yaml.ts';
@@ -123,9 +124,9 @@ export function quoted(text: string): string {
 
 /** The same for a text that is not a token. */
 export function inQuotes(text: string): string {
-  const short = text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  const short = text.length > 80 ? `${text.slice(0, 80).replace(/\p{Surrogate}$/u, '')}…` : text;
   const inLine = short.replace(/[\n\r\t"]/gu, (character) => ESCAPES[character] ?? character);
-  return `"${inLine}"`;
+  return `"${wellFormed(inLine)}"`;
 }
 
 /** A separate function, so that its closure, which is kept, does not keep the nodes or the text of the file. */

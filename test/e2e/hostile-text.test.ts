@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Plan } from '../../src/core/plan.ts';
+import type { Fault } from '../../src/sandbox/sandbox.ts';
 import { EVERY_SECOND, HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import {
   commandsIn,
@@ -11,6 +12,7 @@ import {
   ODD_NAMES,
   invisibleIn,
 } from '../support/hostile-names.ts';
+import { hasPostgres } from '../support/postgres.ts';
 import { type Scene, scene } from '../support/scene.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
 
@@ -188,7 +190,7 @@ test('dump protects an observed name with half a surrogate pair, and no plan con
   await s.run(['plan']);
   const planned = JSON.parse(await runHarmlessly(s, ['plan', '--format', 'json'], [0])) as Plan[];
   const names = planned[0]?.operations.map(({ name }) => name) ?? [];
-  expect(names.toSorted()).toEqual(['Go', 'half\ud800', 'half\ufffd', '\udc00half'].toSorted());
+  expect(names.toSorted()).toEqual(['Go', 'half\ufffdd800', 'half\ufffd', '\ufffddc00half'].toSorted());
   s.write('config/accounts/acme.yaml', await runHarmlessly(s, ['dump', 'acme'], [0]));
   for (let round = 0; round < 2; round += 1) {
     const { plan } = await s.plan();
@@ -196,6 +198,37 @@ test('dump protects an observed name with half a surrogate pair, and no plan con
     await runHarmlessly(s, ['apply', '--yes'], [0]);
   }
 });
+
+test.each(['sqlite', 'postgres'] as const)(
+  'a name that the service cuts in the middle of a character is created once, and reported as well-formed JSON, with %s',
+  async (store) => {
+    if (store === 'postgres' && !hasPostgres) return;
+    const cut = { _id: 's1', accountId: '42', name: 'Smile \ud83d' };
+    const answers = (list: readonly object[]): Fault[] => [
+      {
+        match: { method: 'GET', path: 'skill' },
+        times: 'always',
+        do: { type: 'status', status: 200, body: list },
+      },
+      { match: { method: 'POST' }, times: 'always', do: { type: 'status', status: 201, body: cut } },
+    ];
+    const s = await scene({
+      store,
+      file: 'skills: ["Smile 😀"]',
+      log({ method }) {
+        if (method === 'POST') s.sandbox.setFaults(answers([cut]));
+      },
+    });
+    s.sandbox.setFaults(answers([]));
+    for (let round = 0; round < 3; round += 1) await s.apply();
+    expect(s.sandbox.requests().filter(({ method }) => method === 'POST')).toHaveLength(1);
+    for (const args of [['plan'], ['show', 'last'], ['usage']]) {
+      const json = await runHarmlessly(s, [...args, '--format', 'json'], [0]);
+      expect(json).toContain('Smile \ufffdd83d');
+      expect(json).not.toMatch(/\\ud[89a-f]/);
+    }
+  },
+);
 
 test('hostile texts of a service in errors and account ids are harmless', { timeout: 90_000 }, async () => {
   const text = 'a\u001b[2J\u009b2J\u202eb\n::error::forged\n##[error]forged\r\u2028\u200b<b>|`';

@@ -2,6 +2,7 @@
 import type { Hono } from 'hono';
 import PQueue from 'p-queue';
 import { ConfigError, UsageError } from '../../core/errors.ts';
+import { wellFormed } from '../../core/names.ts';
 import {
   isPauseReason,
   type OperatorAction,
@@ -131,7 +132,7 @@ function parseFields(
     return { failure: badRequest('`reason` must be a text') };
   }
   if (!isPauseReason(reason)) return { failure: badRequest(REASON_TOO_LONG) };
-  return { digest, reason };
+  return { digest, reason: reason === null ? null : wellFormed(reason) };
 }
 
 function answerOutcome(context: HttpContext, outcome: ActionOutcome): Response {

@@ -1,4 +1,5 @@
-// Reads text of SQLite as it is stored. Its driver replaces the halves of surrogate pairs, which names may contain.
+// Reads text of SQLite as it is stored. Its driver replaces the halves of surrogate pairs, which stores of earlier
+// versions contain.
 
 /** The three bytes of half a surrogate pair, each as one character; UTF-8 has no other text with these bytes. */
 const HALF = /\u00ed[\u00a0-\u00bf][\u0080-\u00bf]/;

@@ -174,12 +174,18 @@ describe('a name that refers to an existing entry', () => {
     expect(settings?.policy.protect).toEqual(normal);
   });
 
+  test('is quoted in problems, as an unknown key is, without half of a character', async () => {
+    const long = `${'x'.repeat(79)}😀`;
+    const { lines } = await loadAccount(`skills: [A]\n"half\\ud800": 1\n${long}: 1`);
+    expect(lines.join('\n')).toMatch(/"half\ufffdd800".*"x{79}…"/s);
+  });
+
   test('can have an unpaired surrogate, which YAML escapes', async () => {
     const { lines, accounts } = await loadAccount(
       'skills: [{ name: A, formerly: ["0123456789abc\\ud800"] }]',
     );
     expect(lines).toEqual([]);
-    expect(accounts[0]?.settings?.desired.skill?.[0]?.formerly).toEqual(['0123456789abc\ud800']);
+    expect(accounts[0]?.settings?.desired.skill?.[0]?.formerly).toEqual(['0123456789abc\ufffdd800']);
   });
 
   test('must be text of at most 1,000 characters, and must not be desired', async () => {

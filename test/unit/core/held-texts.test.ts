@@ -13,6 +13,7 @@ import {
   renamedText,
   sharedExplanation,
 } from '../../../src/core/held-texts.ts';
+import { kindNameKey } from '../../../src/core/history.ts';
 import type { HeldChange, HoldRule } from '../../../src/core/plan.ts';
 import { FORBIDDEN_NAMES, LOUD_NAMES, ODD_NAMES } from '../../support/hostile-names.ts';
 import { type Case, entry, heldAs, person, plan } from './builders.ts';
@@ -67,9 +68,7 @@ function renamed(old: string, newName: string, usedBy: number, of: Partial<Case>
   const made = plan({
     skills: [{ name: newName, formerly: [old] }],
     observed: { skill: [entry(old, '7')], resources },
-    ...(usedBy === 0
-      ? { history: { flappingCreates: new Map([[`skill:${newName.normalize('NFC')}`, 0]]) } }
-      : {}),
+    ...(usedBy === 0 ? { history: { flappingCreates: new Map([[kindNameKey('skill', newName), 0]]) } } : {}),
     ...of,
   });
   return heldAs(made, old);

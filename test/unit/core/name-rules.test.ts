@@ -40,6 +40,8 @@ describe('a name of an account file', () => {
     ['line break', 'a\u2029'],
     ['half of a character', 'a\ud800b'],
     ['half of a character', '\udc00'],
+    ['half of a character', 'a\ufffdd800b'],
+    ['half of a character', '\ufffddfff'],
     ['more than 30 combining marks', `a${MARK.repeat(31)}`],
     ['white space', ' a'],
     ['white space', 'a '],

@@ -1,6 +1,6 @@
 // Equal names, near names, their order, and globs.
 import { describe, expect, it } from 'vitest';
-import { compareCodePoints, globMatcher, nameKey, nearKey } from '../../../src/core/names.ts';
+import { compareCodePoints, globMatcher, nameKey, nearKey, wellFormed } from '../../../src/core/names.ts';
 
 describe('the key of a name', () => {
   it('is the same for composed and decomposed forms', () => {
@@ -89,6 +89,28 @@ describe('the order of names', () => {
   it('compares two characters above the basic plane by their number', () => {
     expect(compareCodePoints('\u{1f600}', '\u{1f601}')).toBeLessThan(0);
     expect(compareCodePoints('\u{20000}', '\u{1f601}')).toBeGreaterThan(0);
+  });
+});
+
+describe('a text with half a surrogate pair', () => {
+  it('becomes well-formed, and different texts remain different', () => {
+    const texts = ['a\ud800', 'a\udbff', 'a\udc00', '\ude00\ud83d', '\ufffd', 'a\ufffd', '😀', ''];
+    expect(texts.map(wellFormed)).toEqual([
+      'a\ufffdd800',
+      'a\ufffddbff',
+      'a\ufffddc00',
+      '\ufffdde00\ufffdd83d',
+      '\ufffd',
+      'a\ufffd',
+      '😀',
+      '',
+    ]);
+  });
+
+  it('is the same name before and after', () => {
+    expect(nameKey('é\ud800')).toBe(nameKey(wellFormed('e\u0301\ud800')));
+    expect(globMatcher('*\ud800')(wellFormed('half\ud800'))).toBe(true);
+    expect(globMatcher('*\ud800')('half\ufffd')).toBe(false);
   });
 });
 

@@ -103,7 +103,7 @@ describe('a text that is shown', () => {
 
 describe('JSON that is shown', () => {
   const value = {
-    'a\u202e': ['\u009b2J', 'x\u{e0041}\u200b', '##[error]', '\ud800', '日本語 👨‍👩‍👧', '\u2028\u00a0'],
+    'a\u202e': ['\u009b2J', 'x\u{e0041}\u200b', '##[error]', '\\ud800', '日本語 👨‍👩‍👧', '\u2028\u00a0'],
   };
 
   it('returns the exact value when it is parsed', () => {
@@ -111,9 +111,15 @@ describe('JSON that is shown', () => {
     expect(JSON.parse(inVisibleJson(JSON.stringify(value)))).toEqual(value);
   });
 
+  it('has no half of a surrogate pair, which strict parsers refuse, also after it was JSON already', () => {
+    const json = visibleJson(['\ud800\u{e0041}\\ud800', '\udc00\ud83d\ude00\ud83d']);
+    expect(json).toBe('["\ufffdd800\\udb40\\udc41\\\\ud800","\ufffddc00😀\ufffdd83d"]');
+    expect(inVisibleJson(json)).toBe(json);
+  });
+
   it('contains no invisible character and no command', () => {
     expect(visibleJson(value)).toBe(
-      String.raw`{"a\u202e":["\u009b2J","x\udb40\udc41\u200b","\u0023#[error]","\ud800","日本語 👨\u200d👩\u200d👧","\u2028\u00a0"]}`,
+      String.raw`{"a\u202e":["\u009b2J","x\udb40\udc41\u200b","\u0023#[error]","\\ud800","日本語 👨\u200d👩\u200d👧","\u2028\u00a0"]}`,
     );
   });
 });

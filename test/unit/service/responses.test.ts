@@ -114,6 +114,17 @@ describe('a list of skills or roles', async () => {
     expect((await entriesOf('skill', text)).items.map(({ name }) => name)).toEqual(names);
   });
 
+  it('is well-formed, so that every store and parser keeps its texts', async () => {
+    const text = String.raw`[{"_id":"1","name":"a\ud83d","\ude00":["\udbff\udbff"]},{"_id":"2","name":"a😀\ud83d\ude00\\ud83d"}]`;
+    const [half, complete] = (await entriesOf('skill', text)).items;
+    expect(half).toEqual({
+      id: '1',
+      name: 'a\ufffdd83d',
+      raw: { _id: '1', name: 'a\ufffdd83d', '\ufffdde00': ['\ufffddbff\ufffddbff'] },
+    });
+    expect(complete?.name).toBe('a😀😀\\ud83d');
+  });
+
   it('counts an _id that is listed twice once, with a warning', async () => {
     const { items, warnings } = await entriesOf('skill', '[{"_id":"1","name":"a"},{"_id":"1","name":"a"}]');
     expect(items).toHaveLength(1);

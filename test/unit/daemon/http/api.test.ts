@@ -259,6 +259,14 @@ describe('the commands of an operator', () => {
     expect(recorded.commands).toEqual(['pause acme-eu', 'resume acme-eu']);
   });
 
+  it('pause an account with a reason that is well-formed afterwards', async () => {
+    const { post, get } = await start();
+    await post(path('pause'), { ...BEARER, ...JSON_BODY }, String.raw`{"reason":"half \ud800"}`);
+    expect((await get('/api/v1/accounts/acme-eu', BEARER)).json()).toMatchObject({
+      pause: { reason: 'half \ufffdd800' },
+    });
+  });
+
   it('approve the intended plan, and no other', async () => {
     const { post, recorded } = await start();
     const approve = (body?: string, name?: string) =>
