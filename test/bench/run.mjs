@@ -2,15 +2,20 @@
 // rounds. Run `npm run build` first. It measures and never fails on a number. README.md describes the options.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { BARE, inTurn, measure, PROGRAM, startSandbox, summary } from './processes.mjs';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'string' }, only: { type: 'string' } },
+  options: { json: { type: 'string' }, only: { type: 'string' }, against: { type: 'string' } },
 });
+/** The built programs that are measured. */
+const PROGRAMS = {
+  rolecall: PROGRAM,
+  ...(values.against === undefined ? {} : { against: resolve(values.against) }),
+};
 const ROUNDS = Number(positionals[0] ?? 5);
 const LATENCY_MS = 20;
 const folder = mkdtempSync(join(tmpdir(), 'rolecall-bench-'));
@@ -32,9 +37,9 @@ function account(count) {
   return { name: 'planned', token: 'token-planned', skills: all, roles, resources };
 }
 
-/** A configuration of one account. Only concurrency limits its speed. Returns the arguments for it. */
-function configure(name, url, lists) {
-  const root = join(folder, name);
+/** A configuration of one account, with a store for each side. Only concurrency limits its speed. Returns the arguments. */
+function configure(side, name, url, lists) {
+  const root = join(folder, side, name);
   rmSync(root, { recursive: true, force: true });
   mkdirSync(join(root, 'accounts'), { recursive: true });
   const policy =
@@ -51,16 +56,21 @@ function configure(name, url, lists) {
   return ['--config', join(root, 'rolecall.yaml')];
 }
 
-const rolecall = (token, config, ...args) =>
-  measure(folder, [PROGRAM, ...config, ...args], { BENCH_TOKEN: token });
+const rolecall = (side, token, config, ...args) =>
+  measure(folder, [PROGRAMS[side], ...config, ...args], { BENCH_TOKEN: token });
+/** A side for each program. */
+const programs = (run) => Object.fromEntries(Object.keys(PROGRAMS).map((side) => [side, run(side)]));
 const bareLoop = (client, url, token, ...job) => measure(folder, [BARE, client, url, token, ...job]);
 
 async function measurePlan(count) {
   const planned = account(count);
   const sandbox = await startSandbox(folder, [planned], LATENCY_MS);
-  const config = configure('planned', sandbox.url, { skills: planned.skills, roles: planned.roles });
+  const lists = { skills: planned.skills, roles: planned.roles };
   const measures = await inTurn(ROUNDS, {
-    rolecall: () => rolecall(planned.token, config, 'plan'),
+    ...programs((side) => {
+      const config = configure(side, 'planned', sandbox.url, lists);
+      return () => rolecall(side, planned.token, config, 'plan');
+    }),
     http: () => bareLoop('http', sandbox.url, planned.token, 'plan'),
     undici: () => bareLoop('undici', sandbox.url, planned.token, 'plan'),
   });
@@ -71,7 +81,7 @@ async function measurePlan(count) {
 /** Many writes; each round of each side has its own account. */
 async function measureWrites(job, count) {
   const seeded = job === 'delete' ? [...numbered('Kept', 10), ...numbered('Gone', count)] : [];
-  const sides = ['rolecall', 'http', 'undici'];
+  const sides = [...Object.keys(PROGRAMS), 'http', 'undici'];
   const accounts = numbered('n', ROUNDS + 1).flatMap((_, round) =>
     sides.map((side) => ({ name: `${side}${round}`, token: `token-${side}${round}`, skills: seeded })),
   );
@@ -79,10 +89,10 @@ async function measureWrites(job, count) {
   const skills = job === 'delete' ? numbered('Kept', 10) : numbered('Made', count);
   const apply = ['apply', '--yes', '--accept-no-history'];
   const measures = await inTurn(ROUNDS, {
-    rolecall: (round) => {
-      const name = `rolecall${round}`;
-      return rolecall(`token-${name}`, configure(name, sandbox.url, { skills }), ...apply);
-    },
+    ...programs((side) => (round) => {
+      const name = `${side}${round}`;
+      return rolecall(side, `token-${name}`, configure(side, name, sandbox.url, { skills }), ...apply);
+    }),
     http: (round) => bareLoop('http', sandbox.url, `token-http${round}`, job, String(count)),
     undici: (round) => bareLoop('undici', sandbox.url, `token-undici${round}`, job, String(count)),
   });
@@ -97,9 +107,11 @@ async function measureWrites(job, count) {
 async function measureStart(args) {
   const skills = numbered('Skill', 10);
   const sandbox = await startSandbox(folder, [{ name: 'small', token: 'token-small', skills }], 0);
-  const config = args.includes('--help') ? [] : configure('small', sandbox.url, { skills });
   const measures = await inTurn(ROUNDS, {
-    rolecall: () => rolecall('token-small', config, ...args),
+    ...programs((side) => {
+      const config = args.includes('--help') ? [] : configure(side, 'small', sandbox.url, { skills });
+      return () => rolecall(side, 'token-small', config, ...args);
+    }),
     node: () => measure(folder, ['-e', '0']),
   });
   sandbox.stop();
