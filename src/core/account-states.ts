@@ -105,7 +105,10 @@ function isTrue(state: AccountStateName, facts: StateFacts): boolean {
 export function waitingPlan({
   pending,
   lastRun,
-}: Pick<AccountBrief, 'pending' | 'lastRun'>): PendingPlan | null {
+}: {
+  readonly pending: PendingPlan | null;
+  readonly lastRun: Pick<RunRecord, 'status' | 'planDigest'> | null;
+}): PendingPlan | null {
   const isApplied = lastRun?.status === 'running' && lastRun.planDigest === pending?.digest;
   return isApplied ? null : pending;
 }

@@ -33,7 +33,10 @@ export interface AccountBrief {
   readonly pause: Pause | null;
   readonly pending: PendingPlan | null;
   readonly approval: Approval | null;
-  readonly lastRun: Pick<RunRecord, 'id' | 'status' | 'startedAt' | 'planDigest' | 'held'> | null;
+  readonly lastRun: Pick<
+    RunRecord,
+    'id' | 'trigger' | 'mode' | 'status' | 'startedAt' | 'planDigest' | 'held'
+  > | null;
   readonly lastSuccessAt: string | null;
   readonly remaining: RemainingCounts | null;
 }

@@ -1,6 +1,6 @@
 // Keeps the gauges of accounts that other replicas run too: without it a replica would export the state of an account as
 // it was when it ran it last, for ever.
-import type { JournalReader } from '../core/journal-reader.ts';
+import type { AccountBrief, JournalReader } from '../core/journal-reader.ts';
 import type { Clock } from '../core/ports.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import type { Metrics } from './metrics.ts';
@@ -31,9 +31,7 @@ export function createSharedGauges({ registry, reader, metrics, clock }: SharedG
       if (!registry.names().has(name)) continue;
       metrics.account(name, { isPaused: pause !== null, pending: pending?.digest ?? null });
       metrics.restore(name, { lastSuccessAt });
-      // A run in progress has no results yet, and one that did not plan changes none.
-      if (lastRun !== null && lastRun.status !== 'running' && lastRun.planDigest !== null)
-        metrics.latest(name, lastRun.id);
+      if (lastRun !== null && hasResults(lastRun)) metrics.latest(name, lastRun.id);
     }
   }
 
@@ -54,4 +52,10 @@ export function createSharedGauges({ registry, reader, metrics, clock }: SharedG
       await loop;
     },
   };
+}
+
+/** Whether no older results count any more. A command that only plans, perhaps other files, exports nothing. */
+function hasResults(run: NonNullable<AccountBrief['lastRun']>): boolean {
+  const isOfCommand = run.trigger === 'cli' && run.mode === 'plan';
+  return !isOfCommand && run.status !== 'running' && run.planDigest !== null;
 }

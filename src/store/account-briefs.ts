@@ -41,6 +41,8 @@ async function briefsAfter(db: Database, name: string | null): Promise<AccountBr
       'accounts.remaining_creates',
       'accounts.remaining_deletes',
       'runs.id',
+      'runs.trigger',
+      'runs.mode',
       'runs.status',
       'runs.started_at',
       'runs.plan_digest',
@@ -53,10 +55,16 @@ async function briefsAfter(db: Database, name: string | null): Promise<AccountBr
     pending: toPending(row),
     approval: toApproval(row),
     lastRun:
-      row.id === null || row.status === null || row.started_at === null
+      row.id === null ||
+      row.trigger === null ||
+      row.mode === null ||
+      row.status === null ||
+      row.started_at === null
         ? null
         : {
             id: row.id,
+            trigger: row.trigger,
+            mode: row.mode,
             status: row.status,
             startedAt: row.started_at,
             planDigest: row.plan_digest,

@@ -55,16 +55,12 @@ const APPROVAL = { digest: 'sha256:p', by: 'sam', givenAtMs: T0, expiresAtMs: T0
 
 it('a plan waits for approval until a run applies it', () => {
   const run = (status: RunStatus, planDigest: string | null) =>
-    waitingPlan({
-      pending: PENDING,
-      lastRun: { id: 'r', startedAt: '2026-11-21T05:00:00.000Z', held: 0, status, planDigest },
-    });
+    waitingPlan({ pending: PENDING, lastRun: { status, planDigest } });
   expect(waitingPlan({ pending: PENDING, lastRun: null })).toBe(PENDING);
   expect(run('planned', PENDING.digest)).toBe(PENDING);
   expect(run('running', null)).toBe(PENDING);
   expect(run('running', PENDING.digest)).toBeNull();
-  const lastRun = { id: 'r', startedAt: '', held: 0, status: 'running', planDigest: null } as const;
-  expect(waitingPlan({ pending: null, lastRun })).toBeNull();
+  expect(waitingPlan({ pending: null, lastRun: { status: 'running', planDigest: null } })).toBeNull();
 });
 
 it('an approval holds for the pending plan only, until it expires', () => {

@@ -17,6 +17,8 @@ function setUp() {
   metrics.run(outcome, new Map(), 1);
   const own: LastRun = {
     id: outcome.run.id,
+    trigger: 'schedule',
+    mode: 'apply',
     status: 'held',
     startedAt: outcome.run.startedAt,
     planDigest: 'sha256:1',
@@ -53,18 +55,20 @@ function setUp() {
   return { store, own };
 }
 
-it('the results of a run are dropped when another replica has made a newer plan, and not before', async () => {
+it('the results of a run are dropped when another run of a daemon or an apply has planned later, and not before', async () => {
   const { store, own } = setUp();
   const kept = [
     await store({}),
     await store({ lastRun: { ...own, id: 'other', status: 'running', planDigest: null } }),
     await store({ lastRun: { ...own, id: 'other', status: 'failed', planDigest: null } }),
+    await store({ lastRun: { ...own, id: 'other', status: 'planned', trigger: 'cli', mode: 'plan' } }),
   ];
   for (const text of kept) {
     expect(text).toMatch(/rolecall_drift\{account="a",kind="skill",action="create"\} 1/);
     expect(text).toMatch(/rolecall_held\{account="a"/);
   }
-  expect(await store({ lastRun: { ...own, id: 'other' } })).not.toMatch(/rolecall_(drift|held|entries)/);
+  const applied: LastRun = { ...own, id: 'other', trigger: 'cli' };
+  expect(await store({ lastRun: applied })).not.toMatch(/rolecall_(drift|held|entries)/);
 });
 
 it('pauses, pending plans and successes are those of the store, whichever replica wrote them', async () => {

@@ -64,6 +64,8 @@ describe('the briefs of all accounts', () => {
     const [, record] = await store.reader.accounts();
     expect(ran?.lastRun).toEqual({
       id: runId(1),
+      trigger: record?.lastRun?.trigger,
+      mode: record?.lastRun?.mode,
       status: 'held',
       startedAt: record?.lastRun?.startedAt,
       planDigest: record?.lastRun?.planDigest,
