@@ -130,7 +130,7 @@ async function run(own: Process): Promise<void> {
   const http = await openHttp(source.service, {
     tokens,
     endedSessions: session.endedSessions,
-    sessionKey: own.sessionKey ?? (await storedSessionKey(session.settings, log)),
+    sessionKey: own.sessionKey ?? (await storedSessionKey(session.settings, session.turns !== null, log)),
     daemon: daemon.api,
     showPage,
     metrics,

@@ -110,11 +110,11 @@ describe('the key of sessions', () => {
 
   it('is made once for each store, also by processes that start at the same time', async () => {
     const file = join(newFolder(), 'x.db');
-    const keys = await Promise.all([1, 2, 3].map(() => storedSessionKey(open(file).settings, log)));
-    const again = await storedSessionKey(open(file).settings, log);
+    const keys = await Promise.all([1, 2, 3].map(() => storedSessionKey(open(file).settings, false, log)));
+    const again = await storedSessionKey(open(file).settings, false, log);
     expect(new Set([...keys, again].map((key) => key.reveal())).size).toBe(1);
     expect(again.reveal()).toMatch(/^[\w-]{43}$/);
-    const other = await storedSessionKey(open(join(newFolder(), 'y.db')).settings, log);
+    const other = await storedSessionKey(open(join(newFolder(), 'y.db')).settings, false, log);
     expect(other.reveal()).not.toBe(again.reveal());
     expect(warnings).toEqual([]);
   });
@@ -123,12 +123,22 @@ describe('the key of sessions', () => {
     const file = join(newFolder(), 'x.db');
     const store = open(file);
     rmSync(file);
-    const keys = [await storedSessionKey(store.settings, log), await storedSessionKey(store.settings, log)];
+    const keys = [
+      await storedSessionKey(store.settings, false, log),
+      await storedSessionKey(store.settings, false, log),
+    ];
     expect(new Set(keys.map((key) => key.reveal())).size).toBe(2);
     expect(warnings).toMatchObject([
       { event: 'session_key_not_stored' },
       { event: 'session_key_not_stored' },
     ]);
+  });
+
+  it('is never one of this process where several share the store', async () => {
+    const file = join(newFolder(), 'x.db');
+    const store = open(file);
+    rmSync(file);
+    await expect(storedSessionKey(store.settings, true, log)).rejects.toThrow(StoreError);
   });
 
   it('is that of the configuration, with at least 32 characters', async () => {
