@@ -35,7 +35,7 @@ import { addPages } from './pages/page-routes.tsx';
 import { addSnapshotPages } from './pages/snapshot-routes.tsx';
 import { addRunEvents } from './run-events.tsx';
 import { takeTurns } from './request-turns.ts';
-import { INTERNAL, isOutage, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
+import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { withSecurityHeaders } from './security-headers.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
 import type { HttpToken } from './tokens.ts';
@@ -123,12 +123,15 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   addPageActions(app, { daemon, log, limits }, messages);
   app.notFound((context) => answerFailure(context, NOT_FOUND));
   app.onError((error, context) => {
-    if (error instanceof StoreError && isOutage(error))
-      return answerFailure(context, storeFailed(error, !isSafe(context)));
     const { method, path } = context.req;
-    log.error({ event: 'http_failed', method, path, error: error.message }, 'a request failed');
+    // The watch of the store logs an outage once. It need not notice anything else that fails here.
+    if (!(error instanceof StoreError && error.code === 'store_unavailable'))
+      log.error({ event: 'http_failed', method, path, error: error.message }, 'a request failed');
     // The message of a StoreError is made for operators; that of any other error appears only in the log.
-    return answerFailure(context, error instanceof StoreError ? storeFailed(error, false) : INTERNAL);
+    return answerFailure(
+      context,
+      error instanceof StoreError ? storeFailed(error, !isSafe(context)) : INTERNAL,
+    );
   });
   return app;
 }

@@ -118,15 +118,10 @@ export const INTERNAL: Failure = {
 /** Outages that end without a change of this process. */
 const OUTAGES: ReadonlySet<string> = new Set(['store_unavailable', 'store_busy', 'store_unopenable']);
 
-/** Whether the watch of the store logs it, so that each request does not. */
-export function isOutage({ code }: StoreError): boolean {
-  return OUTAGES.has(code);
-}
-
 /** A store that cannot be used. The message of the error contains the fix. `mayHaveActed`: the request changes something. */
 export function storeFailed(error: StoreError, mayHaveActed: boolean): Failure {
   const { message } = error;
-  if (!isOutage(error)) return { ...INTERNAL, message };
+  if (!OUTAGES.has(error.code)) return { ...INTERNAL, message };
   return {
     status: 503,
     code: 'store_unavailable',

@@ -175,6 +175,13 @@ describe('a failure of the server', () => {
     expect(logged).toEqual([]);
   });
 
+  it('of a store that another program keeps locked is a 503, and logged, since the watch of the store may miss it', async () => {
+    const broken = new StoreError('store_busy', 'another program keeps the store locked');
+    const { get, logged } = await start({}, { broken });
+    expect((await get('/api/v1/accounts', BEARER)).status).toBe(503);
+    expect(logged).toMatchObject([{ event: 'http_failed', path: '/api/v1/accounts', error: broken.message }]);
+  });
+
   it('of the connection to the store refuses everything that needs the store while it lasts', async () => {
     const outage = new AbortController();
     const held = new AbortController();
