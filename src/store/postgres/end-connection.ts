@@ -1,16 +1,22 @@
-// Ends a connection to PostgreSQL that is not one of the pool.
-import type pg from 'pg';
+// Ends a connection to PostgreSQL.
 import { sleep } from '../../platform/clock.ts';
 
 /** A connection to a machine that is lost does not answer its end. */
 const END_MS = 1000;
 
-/** Never rejects, and resolves after a second although the server has not answered. */
-export async function endConnection(client: Pick<pg.Client, 'end'>): Promise<void> {
+interface Connection {
+  end(): Promise<void>;
+  readonly connection: { readonly stream: { destroy(): unknown } };
+}
+
+/** Never rejects. Closes a connection whose end the server has not answered within a second: it keeps the process alive. */
+export async function endConnection(
+  client: Connection,
+  ending: Promise<unknown> = client.end(),
+): Promise<void> {
   const ended = new AbortController();
-  const ending = client.end().then(
-    () => ended.abort(),
-    () => ended.abort(),
-  );
-  await Promise.race([ending, sleep(END_MS, ended.signal)]);
+  const end = (): void => ended.abort();
+  ending.then(end, end);
+  await sleep(END_MS, ended.signal);
+  client.connection.stream.destroy();
 }

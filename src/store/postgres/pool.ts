@@ -1,7 +1,9 @@
 // Connections to PostgreSQL: a pool whose clients convert text that PostgreSQL cannot store, and that are closed when they
 // no longer answer.
+import { once } from 'node:events';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
+import { endConnection } from './end-connection.ts';
 import type { PostgresLocation } from './location.ts';
 import { prepareSession, STATEMENT_MS } from './session.ts';
 import { fromStorable, toStorable } from './text.ts';
@@ -46,7 +48,12 @@ export function createPool(location: PostgresLocation): Pool {
   });
   // Without listeners, a connection that breaks while nobody waits for it would end the process.
   pool.on('error', ignore);
-  pool.on('connect', (client) => client.on('error', ignore));
+  const open = new Set<pg.PoolClient>();
+  pool.on('connect', (client) => {
+    client.on('error', ignore);
+    open.add(client);
+    client.on('end', () => void open.delete(client));
+  });
   const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   return {
     single: () => new ClosingClient(config),
@@ -58,7 +65,11 @@ export function createPool(location: PostgresLocation): Pool {
       clients.set(client, converting);
       return converting;
     },
-    end: () => pool.end(),
+    async end() {
+      // It ends idle connections, and does not wait for the server.
+      pool.end().catch(ignore);
+      await Promise.all([...open].map((client) => endConnection(client, once(client, 'end'))));
+    },
   };
 }
 

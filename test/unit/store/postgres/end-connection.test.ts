@@ -5,16 +5,23 @@ import { endConnection } from '../../../../src/store/postgres/end-connection.ts'
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('the end of a connection is not waited for longer than a second', async () => {
-  let hasEnded = false;
-  const ended = endConnection({ end: () => new Promise(() => undefined) }).then(() => (hasEnded = true));
+function stage(end: () => Promise<void>) {
+  const did: string[] = [];
+  const client = { end, connection: { stream: { destroy: () => did.push('closed') } } };
+  const ended = endConnection(client).then(() => did.push('ended'));
+  return { did, ended };
+}
+
+it('a connection whose end is not answered is closed after a second', async () => {
+  const { did, ended } = stage(() => new Promise(() => undefined));
   await vi.advanceTimersByTimeAsync(999);
-  expect(hasEnded).toBe(false);
+  expect(did).toEqual([]);
   await vi.advanceTimersByTimeAsync(1);
   await ended;
+  expect(did).toEqual(['closed', 'ended']);
 });
 
 it('a connection that cannot be ended is no failure, and leaves no timer', async () => {
-  await endConnection({ end: () => Promise.reject(new Error('Connection terminated')) });
+  await stage(() => Promise.reject(new Error('Connection terminated'))).ended;
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -1,0 +1,24 @@
+// The end of the connections to a database that does not answer any more.
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openPostgres } from '../../../../src/store/postgres/open-postgres-store.ts';
+import { hasPostgres } from '../../../support/postgres.ts';
+import { until } from '../../../support/workspace.ts';
+import { freshLocation } from '../fixture.ts';
+
+const sockets = (): number => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length;
+
+describe.skipIf(!hasPostgres)('a store in PostgreSQL', () => {
+  it('that does not answer when it is closed leaves no connection, which would keep the process alive', async () => {
+    const location = await freshLocation();
+    const before = sockets();
+    const { db, close } = await openPostgres(location, {});
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+    const pid = rows[0]?.pid ?? 0;
+    process.kill(pid, 'SIGSTOP');
+    onTestFinished(() => void process.kill(pid, 'SIGCONT'));
+    expect(sockets()).toBeGreaterThan(before);
+    await close();
+    await until('no connection is open', () => sockets() <= before);
+  });
+});
