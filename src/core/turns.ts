@@ -103,7 +103,10 @@ export interface Turns {
   sync(account: string): Promise<'queued' | 'stopping' | 'unknown'>;
   /** Runs the account because of the approval of this time, once for each approval. False when it cannot run yet. */
   approve(account: string, givenAtMs: number): Promise<boolean>;
-  /** Reports the end of a run with the number of failures in a row, 0 after a success. After failures ticks are skipped. */
+  /**
+   * Reports the end of a run that was not interrupted, with the number of failures in a row, 0 after a success. After
+   * failures ticks are skipped.
+   */
   ended(account: string, failures: number): void;
   /** Ends the backoff of accounts that another process has run successfully. */
   endBackoffs(): Promise<void>;

@@ -70,6 +70,8 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       metrics.runFailed(name);
       // An account that was removed meanwhile is not run again, so it could never report that the problem has gone.
       if (registry.account(name) === undefined) return;
+      // The stop may be the reason.
+      if (turn.signals.stop.aborted) return;
       const failures = (unjournaled.get(name) ?? 0) + 1;
       unjournaled.set(name, failures);
       options.turns.ended(name, failures);

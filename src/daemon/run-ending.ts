@@ -44,7 +44,7 @@ export function createRunEnding(options: RunEndingOptions): RunEnding {
       metrics.account(account, { isPaused: (state?.pause ?? null) !== null, pending: pendingDigest });
       // Its file may have been removed while it ran.
       if (registry.account(account) === undefined) metrics.forget(account);
-      turns.ended(account, state?.consecutiveFailures ?? 0);
+      if (outcome.run.status !== 'interrupted') turns.ended(account, state?.consecutiveFailures ?? 0);
       logEnd(log, outcome, seconds);
       await notifier.runEnded(outcome, registry.account(account)?.settings?.mode ?? outcome.run.mode);
     },

@@ -23,8 +23,8 @@ export interface HeldTurnsOptions {
 export interface HeldTurns {
   /** Runs the account of the turn. `run` never rejects. */
   begin(turn: ClaimedTurn, identity: Identity, run: (turn: Turn) => Promise<void>): void;
-  /** The number of failures in a row of the run that is in progress. */
-  failed(account: string, failures: number): void;
+  /** The run that is in progress has ended and was not interrupted, with its number of failures in a row. */
+  completed(account: string, failures: number): void;
   accounts(): readonly string[];
   /** The number of runs of each base address. */
   loads(): ReadonlyMap<string, number>;
@@ -52,7 +52,8 @@ const UNUSABLE: ReadonlySet<string> = new Set([
 export function createHeldTurns(options: HeldTurnsOptions): HeldTurns {
   const { store, clock, random } = options;
   const held = new Map<string, Held>();
-  const failures = new Map<string, number>();
+  /** The failures in a row of the runs that have ended and whose turns have not. */
+  const completed = new Map<string, number>();
 
   /** Repeats the work until it succeeds or others may have taken over the turn. */
   async function persistently(identity: Identity, work: () => Promise<void>): Promise<void> {
@@ -71,7 +72,7 @@ export function createHeldTurns(options: HeldTurnsOptions): HeldTurns {
     let turn = claimed;
     for (;;) {
       const nowMs = identity.nowMs();
-      const past = { failures: failures.get(account) ?? claimed.failures, lastTickMs };
+      const past = { failures: completed.get(account) ?? claimed.failures, lastTickMs };
       const line = await store.end(identity.id, turn, nextTick(turn.line, past, nowMs, random()));
       if (line === null) break;
       turn = { ...turn, line };
@@ -113,7 +114,8 @@ export function createHeldTurns(options: HeldTurnsOptions): HeldTurns {
     });
     await persistently(identity, async () => {
       if (isMadeLater !== null) await store.release(identity.id, claimed, isMadeLater);
-      else if (signals.stop.aborted) await store.release(identity.id, claimed, 'interrupted');
+      else if (signals.stop.aborted && !completed.has(claimed.account))
+        await store.release(identity.id, claimed, 'interrupted');
       else await end(claimed, identity);
     });
   }
@@ -121,15 +123,15 @@ export function createHeldTurns(options: HeldTurnsOptions): HeldTurns {
   return {
     begin(claimed, identity, run) {
       const { account, lane } = claimed;
-      failures.delete(account);
+      completed.delete(account);
       const ended = runAndEnd(claimed, identity, run).finally(() => {
         held.delete(account);
         options.onEnded();
       });
       held.set(account, { lane, ended });
     },
-    failed(account, count) {
-      if (held.has(account)) failures.set(account, count);
+    completed(account, failures) {
+      if (held.has(account)) completed.set(account, failures);
     },
     accounts: () => [...held.keys()],
     loads() {

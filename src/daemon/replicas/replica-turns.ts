@@ -199,7 +199,7 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     // Also while this replica stops: another one makes the run, or the next that starts.
     sync: async (account) => ((await store.sync(account)) ? 'queued' : 'unknown'),
     approve: (account, givenAtMs) => store.approve(account, new Date(givenAtMs).toISOString()),
-    ended: (account, failures) => held.failed(account, failures),
+    ended: (account, failures) => held.completed(account, failures),
     async endBackoffs() {
       const nowMs = replica.identity()?.nowMs();
       if (nowMs === undefined) return;

@@ -12,6 +12,7 @@ interface Scene {
   readonly isInvalid?: boolean;
   readonly isMade?: boolean;
   readonly isGivenBack?: boolean;
+  readonly isStopping?: boolean;
 }
 
 /** Runs one account, and resolves with what its run did. */
@@ -48,7 +49,10 @@ async function runWith(trigger: Trigger, scene: Scene): Promise<readonly string[
     account: 'acme',
     trigger,
     permit: undefined,
-    signals: { stop: new AbortController().signal, kill: new AbortController().signal },
+    signals: {
+      stop: scene.isStopping === true ? AbortSignal.abort() : new AbortController().signal,
+      kill: new AbortController().signal,
+    },
     isMade: async () => scene.isMade === true,
     later: note('later'),
     whenUnlocked: note('when unlocked'),
@@ -83,4 +87,9 @@ it('a run that another process has made meanwhile is no failure', async () => {
 it('a run without a store is a failure, unless it is given back', async () => {
   expect(await runWith('schedule', { acquire: fails('store_unopenable') })).toEqual(['failed']);
   expect(await runWith('schedule', { acquire: fails('store_unopenable'), isGivenBack: true })).toEqual([]);
+});
+
+it('a run that cannot be journaled while the daemon stops is not counted, so that another replica makes it at once', async () => {
+  expect(await runWith('schedule', { acquire: fails('store_failed') })).toEqual(['failed']);
+  expect(await runWith('schedule', { acquire: fails('store_failed'), isStopping: true })).toEqual([]);
 });

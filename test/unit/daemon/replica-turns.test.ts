@@ -1,5 +1,6 @@
 // The turns of replicas in one process, on a real database: what each of them runs and stores.
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
@@ -22,7 +23,8 @@ function schedule(name: string, parts: Partial<AccountSchedule> = {}): AccountSc
 interface Configured {
   readonly schedules: readonly AccountSchedule[];
   readonly commit?: ConfigCommit;
-  readonly run?: (turn: Turn) => void;
+  readonly run?: (turn: Turn) => void | Promise<void>;
+  readonly stop?: AbortSignal;
 }
 
 describe.skipIf(!hasPostgres)('the turns of a replica', () => {
@@ -34,7 +36,7 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
 
   /** A replica that runs accounts; `probe` is what a new connection does. */
   function start(
-    { schedules, commit, run = () => undefined }: Configured,
+    { schedules, commit, run = () => undefined, stop = new AbortController().signal }: Configured,
     probe: () => Promise<void> = async () => undefined,
   ) {
     const ran: string[] = [];
@@ -47,7 +49,7 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
       log,
       version: 'test',
       leaseMs: 2000,
-      signals: { stop: new AbortController().signal, kill: new AbortController().signal },
+      signals: { stop, kill: new AbortController().signal },
       maxRuns: () => 8,
       onSkipped: () => undefined,
       readConfiguration: async () => ({ schedules, commit: commit ?? null }),
@@ -57,7 +59,7 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
     turns.update(schedules);
     turns.start(async (turn) => {
       ran.push(turn.account);
-      run(turn);
+      await run(turn);
     });
     turns.startFirst([], false);
     onTestFinished(() => turns.stop());
@@ -88,6 +90,30 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
     await until('it runs', () => ran.includes('a'));
     await turns.stop();
     expect((await rows())[0]?.holder).toBeNull();
+  });
+
+  it('end when their run has completed, and are given back when it was interrupted, while the replica stops', async () => {
+    const stop = new AbortController();
+    const schedules = [schedule('completed'), schedule('interrupted')];
+    const { turns, ran } = start({
+      schedules,
+      stop: stop.signal,
+      async run({ account }) {
+        await once(stop.signal, 'abort');
+        if (account === 'completed') turns.ended(account, 0);
+      },
+    });
+    await until('they are stored', async () => (await rows()).length === 2);
+    await Promise.all(schedules.map(({ name }) => turns.sync(name)));
+    await until('they run', () => ran.length === 2);
+    const stopped = turns.stop();
+    stop.abort();
+    await stopped;
+    const states = await turns.states(['completed', 'interrupted']);
+    expect([...states].map(([name, { activity }]) => `${name} ${activity}`).toSorted()).toEqual([
+      'completed idle',
+      'interrupted queued',
+    ]);
   });
 
   it('are given back, and claimed only when the database accepts new connections again', async () => {
