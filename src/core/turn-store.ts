@@ -171,7 +171,7 @@ export interface TurnStore {
   sync(account: string): Promise<boolean>;
   /** Requests a run for an approval, once; false while the account runs, and afterwards. */
   approve(account: string, givenAt: string): Promise<boolean>;
-  /** The accounts whose ticks are skipped although their last run succeeded. */
+  /** The accounts whose ticks are skipped although a run since the last tick succeeded. */
   recovered(): Promise<readonly { readonly account: string; readonly line: CronLine }[]>;
   /** Ends the backoff of an account. */
   endBackoff(account: string, line: CronLine, next: NextTick): Promise<void>;

@@ -72,7 +72,10 @@ export function createEmbeddedTurns(options: EmbeddedTurnsOptions): Turns {
     async endBackoffs() {
       for (const name of scheduler.backingOff()) {
         const [record] = await reader.accounts(name);
-        if (record?.state.consecutiveFailures === 0) scheduler.ended(name, 0);
+        // Runs that could not be journaled are not among its failures.
+        const startedMs = Date.parse(record?.lastRun?.startedAt ?? '');
+        const isSince = startedMs > (scheduler.lastTickMs(name) ?? startedMs);
+        if (isSince && record?.state.consecutiveFailures === 0) scheduler.ended(name, 0);
       }
     },
     startNext: () => queue.startNext(),

@@ -20,8 +20,8 @@ export interface TurnDatabase {
 
 /** The columns of the other tables that the turns read. */
 const OTHERS = `
-  create table accounts (name text primary key, consecutive_failures integer not null default 0);
-  create table runs (id text, account text, status text, mode text, trigger text);
+  create table accounts (name text primary key, consecutive_failures integer not null default 0, last_run_id text);
+  create table runs (id text, account text, status text, mode text, trigger text, started_at text);
   create table clock (now timestamptz not null);
   insert into clock values (now());
 `;

@@ -33,7 +33,7 @@ export interface HeldTurns {
 }
 
 interface Held {
-  readonly lane: string;
+  readonly claimed: ClaimedTurn;
   readonly ended: Promise<void>;
 }
 
@@ -122,21 +122,27 @@ export function createHeldTurns(options: HeldTurnsOptions): HeldTurns {
 
   return {
     begin(claimed, identity, run) {
-      const { account, lane } = claimed;
+      const { account } = claimed;
       completed.delete(account);
       const ended = runAndEnd(claimed, identity, run).finally(() => {
         held.delete(account);
         options.onEnded();
       });
-      held.set(account, { lane, ended });
+      held.set(account, { claimed, ended });
     },
     completed(account, failures) {
-      if (held.has(account)) completed.set(account, failures);
+      const turn = held.get(account)?.claimed;
+      if (turn === undefined) return;
+      // Runs of other replicas have failed too.
+      completed.set(account, failures === 0 ? 0 : Math.max(failures, turn.failures + 1));
     },
     accounts: () => [...held.keys()],
     loads() {
       const loads = new Map<string, number>();
-      for (const { lane } of held.values()) loads.set(lane, (loads.get(lane) ?? 0) + 1);
+      for (const {
+        claimed: { lane },
+      } of held.values())
+        loads.set(lane, (loads.get(lane) ?? 0) + 1);
       return loads;
     },
     async allEnded() {

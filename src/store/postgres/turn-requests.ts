@@ -48,8 +48,10 @@ export function turnRequests({
 
     async recovered() {
       const { rows } = await sql<LineRow & { account: string }>`
-        select account, schedule, timezone, jitter_ms from turns join accounts on accounts.name = turns.account
-        where backoff_until > ${now} and holder is null and consecutive_failures = 0`.execute(db);
+        select turns.account, schedule, timezone, jitter_ms
+        from turns join accounts on accounts.name = turns.account join runs on runs.id = accounts.last_run_id
+        where backoff_until > ${now} and holder is null and consecutive_failures = 0
+          and runs.started_at::timestamptz > last_tick_at`.execute(db);
       return rows.map(({ account, ...line }) => ({ account, line: lineOf(line) }));
     },
 

@@ -40,3 +40,30 @@ it('the first runs are those of all accounts, or of those that missed a tick', a
   expect(await startWith(true)).toEqual(['missed start', 'in-time start', 'new start']);
   expect(await startWith(false)).toEqual(['missed catch_up']);
 });
+
+it('ticks are skipped after failures that were not journaled, until a run of the account succeeds', async () => {
+  const clock = virtualClock(START);
+  let startedAt = new Date(START - MINUTE).toISOString();
+  const signals = { stop: new AbortController().signal, kill: new AbortController().signal };
+  const turns = createEmbeddedTurns({
+    clock,
+    log: testLog(),
+    signals,
+    reader: { accounts: async () => [{ state: { consecutiveFailures: 0 }, lastRun: { startedAt } }] },
+    addressOf: () => '',
+    addressCount: () => 1,
+    maxRuns: () => 8,
+    onSkipped: () => undefined,
+  } as unknown as EmbeddedTurnsOptions); // only what a tick uses
+  const line = { schedule: '*/15 * * * *', timezone: 'Etc/UTC', jitterMs: 0, revision: '' };
+  turns.update([{ ...line, name: 'acme', lane: '', digest: '', isBroken: false }]);
+  turns.start(async () => turns.ended('acme', 2));
+  await clock.pass(10 * MINUTE);
+  const backoffMs = async () => (await turns.states(['acme'])).get('acme')?.backoffUntilMs;
+  await turns.endBackoffs();
+  expect(await backoffMs()).not.toBeNull();
+  startedAt = new Date(clock.nowMs()).toISOString();
+  await turns.endBackoffs();
+  expect(await backoffMs()).toBeNull();
+  await turns.stop();
+});

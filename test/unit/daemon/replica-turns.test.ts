@@ -116,6 +116,29 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
     ]);
   });
 
+  it('are skipped after failures that were not journaled, until a run of the account succeeds', async () => {
+    const { turns, ran } = start({
+      schedules: [schedule('a', { schedule: '*/15 * * * *' })],
+      async run() {
+        await systemClock.sleep(1);
+        turns.ended('a', 1);
+      },
+    });
+    const backoffMs = async () => (await turns.states(['a'])).get('a')?.backoffUntilMs;
+    await until('it is stored', () => isStored('a'));
+    await database.query(`
+      insert into accounts values ('a', 1, 'before');
+      insert into runs (id, started_at) values ('before', '2026-01-01T00:00:00Z'), ('after', '2999-01-01T00:00:00Z')`);
+    await turns.sync('a');
+    await until('it has failed twice', async () => ran.length === 1 && (await backoffMs()) !== null);
+    await database.query("update accounts set consecutive_failures = 0 where name = 'a'");
+    await turns.endBackoffs();
+    expect(await backoffMs()).not.toBeNull();
+    await database.query("update accounts set last_run_id = 'after' where name = 'a'");
+    await turns.endBackoffs();
+    expect(await backoffMs()).toBeNull();
+  });
+
   it('are given back, and claimed only when the database accepts new connections again', async () => {
     let isRefused = true;
     const refusal = new StoreError('store_unopenable', 'the password is wrong');
