@@ -88,6 +88,9 @@ export interface ReplicaRecord {
   readonly isSelf: boolean;
 }
 
+/** How soon a run starts again that found its account locked. */
+export const LOCKED_MS = 1000;
+
 /** The turns of all accounts. Methods that return a promise may throw StoreError. */
 export interface Turns {
   /** Replaces the schedules by these. Unchanged ones keep their next tick. */

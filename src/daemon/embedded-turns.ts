@@ -2,7 +2,7 @@
 import type { Trigger } from '../core/journal.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { Clock, Journal, RunSignals } from '../core/ports.ts';
-import type { Turn, Turns } from '../core/turns.ts';
+import { LOCKED_MS, type Turn, type Turns } from '../core/turns.ts';
 import type { Log } from './log.ts';
 import { createRunQueue, type RunQueueOptions } from './run-queue.ts';
 import { createScheduler } from './scheduler.ts';
@@ -16,9 +16,6 @@ export interface EmbeddedTurnsOptions extends RunQueueOptions {
   /** A tick found the account still running. */
   readonly onSkipped: (account: string) => void;
 }
-
-/** How soon a run starts again that found its account locked. */
-const LOCKED_MS = 1000;
 
 export function createEmbeddedTurns(options: EmbeddedTurnsOptions): Turns {
   const { clock, log, signals, journal, reader, onSkipped } = options;

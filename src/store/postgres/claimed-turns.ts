@@ -3,10 +3,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Trigger } from '../../core/journal.ts';
 import type { ClaimedTurn, TurnStore } from '../../core/turn-store.ts';
+import { LOCKED_MS } from '../../core/turns.ts';
 import { freed, isLine, type LineRow, lineOf, moment, ms, type TurnContext } from './turn-columns.ts';
-
-/** How soon a run starts again that found its account locked. */
-const LOCKED_MS = 1000;
 
 interface ClaimedRow extends LineRow {
   readonly account: string | null;
