@@ -89,7 +89,8 @@ export function createReplica(options: ReplicaOptions): Replica {
     setMaxListeners(0, stop.signal, kill.signal);
     const follow = (signal: AbortSignal, controller: AbortController): void => {
       if (signal.aborted) controller.abort();
-      signal.addEventListener('abort', () => controller.abort(), { once: true });
+      // The listener is removed when the lease is lost.
+      signal.addEventListener('abort', () => controller.abort(), { signal: controller.signal });
     };
     follow(signals.stop, stop);
     follow(signals.kill, kill);
