@@ -21,7 +21,7 @@ export interface Metrics {
   configurationValid(valid: boolean): void;
   /** Whether the newest commit of the daemon's own checkout was refused. */
   sourceRefused(refused: boolean): void;
-  /** Whether the store can be written from this process. */
+  /** Whether this process can use the store. */
   storeAvailable(isAvailable: boolean): void;
   /** The git source was fetched successfully just now. */
   sourceFetched(): void;
@@ -110,7 +110,7 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
     'When the git source was last fetched successfully.',
     [],
   );
-  const storeAvailable = gauge('store_available', 'Whether the store can be written from this process.', []);
+  const storeAvailable = gauge('store_available', 'Whether this process can use the store.', []);
   storeAvailable.set(1);
   const paused = gauge('paused', 'Whether scheduled runs of the account are stopped.', ['account']);
   const pending = gauge('approval_pending', 'A plan that waits for approval.', ['account', 'digest']);

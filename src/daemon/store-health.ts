@@ -1,5 +1,5 @@
-// Watches whether the store can be written, for readiness, the metrics and the log. An outage is logged once, when it begins
-// and when it ends.
+// Whether the store can be used, for readiness, the metrics and the log: by its own checks, and by the reports of others. An
+// outage is logged once, when it begins and when it ends, however many notice it.
 import { setMaxListeners } from 'node:events';
 import { describeFailure } from '../app/run-result.ts';
 import { StoreError } from '../core/errors.ts';
@@ -18,7 +18,9 @@ export interface StoreHealthOptions {
 
 export interface StoreHealth {
   start(): void;
-  /** Why the store cannot be written now; null when it can. Resolves within half a second. */
+  /** What cannot use the store, with its error; null when it can use it again. */
+  report(part: string, error: unknown): void;
+  /** Why the store cannot be used now; null when it can. Resolves within half a second. */
   problem(): Promise<string | null>;
   /** Aborts when the database cannot be reached, with the StoreError as its reason. */
   outage(): AbortSignal;
@@ -27,7 +29,7 @@ export interface StoreHealth {
 
 /** How long a probe waits for a check. */
 const ANSWER_MS = 400;
-/** The time between two checks while the store cannot be written. */
+/** The time between two checks while the store cannot be used. */
 const RETRY_MS = 1000;
 /** Longer than a check waits for a lock: after this time the database is not available. */
 const SILENT_MS = 4000;
@@ -36,18 +38,28 @@ export function createStoreHealth(options: StoreHealthOptions): StoreHealth {
   const { clock, log, onChange } = options;
   const stopping = new AbortController();
   let outage = oneOutage();
-  let problem: string | null = null;
+  const problems = new Map<string, string>();
+  const problem = (): string | null => [...problems.values()][0] ?? null;
   let checking: Promise<string | null> | null = null;
   let loop: Promise<void> | null = null;
 
-  function set(error: unknown): void {
-    const { code, message } = error === null ? { code: '', message: null } : describeFailure(error);
-    if (problem === null && message !== null)
-      log.error({ event: 'store_unavailable', code, error: message }, 'the store cannot be written');
-    if (problem !== null && message === null)
-      log.info({ event: 'store_available' }, 'the store can be written again');
-    if ((problem === null) !== (message === null)) onChange(message === null);
-    problem = message;
+  function report(part: string, error: unknown): void {
+    if (stopping.signal.aborted) return;
+    const before = problem();
+    if (error === null) problems.delete(part);
+    else problems.set(part, describeFailure(error).message);
+    const message = problem();
+    if ((message === null) === (before === null)) return;
+    if (message === null) log.info({ event: 'store_available' }, 'the store can be used again');
+    else {
+      const { code } = describeFailure(error);
+      log.error({ event: 'store_unavailable', code, error: message }, 'the store cannot be used');
+    }
+    onChange(message === null);
+  }
+
+  function checked(error: unknown): void {
+    report('check', error);
     const isOutage = error instanceof StoreError && error.code === 'store_unavailable';
     if (isOutage) outage.abort(error);
     else if (outage.signal.aborted) outage = oneOutage();
@@ -62,17 +74,17 @@ export function createStoreHealth(options: StoreHealthOptions): StoreHealth {
   async function checkNow(): Promise<string | null> {
     const answered = new AbortController();
     void clock.sleep(SILENT_MS, answered.signal).then(() => {
-      if (!answered.signal.aborted) set(new StoreError('store_unavailable', SILENT));
+      if (!answered.signal.aborted) checked(new StoreError('store_unavailable', SILENT));
     });
     try {
       await options.check();
-      set(null);
+      checked(null);
     } catch (error) {
-      set(error);
+      checked(error);
     } finally {
       answered.abort();
     }
-    return problem;
+    return problem();
   }
 
   async function watch(): Promise<void> {
@@ -80,7 +92,7 @@ export function createStoreHealth(options: StoreHealthOptions): StoreHealth {
     while (!stopping.signal.aborted) {
       // A check of a database that does not answer may last longer than the stop.
       await Promise.race([check(), stopped]);
-      await clock.sleep(problem === null ? options.everyMs : RETRY_MS, stopping.signal);
+      await clock.sleep(problem() === null ? options.everyMs : RETRY_MS, stopping.signal);
     }
   }
 
@@ -88,9 +100,10 @@ export function createStoreHealth(options: StoreHealthOptions): StoreHealth {
     start() {
       loop ??= watch();
     },
+    report,
     async problem() {
       const answered = new AbortController();
-      const late = clock.sleep(ANSWER_MS, answered.signal).then(() => problem ?? NOT_YET);
+      const late = clock.sleep(ANSWER_MS, answered.signal).then(() => problem() ?? NOT_YET);
       return await Promise.race([check(), late]).finally(() => answered.abort());
     },
     outage: () => outage.signal,

@@ -116,10 +116,11 @@ async function run(own: Process): Promise<void> {
   });
   await registry.reload();
   const session = await openDaemonSession(own, source, registry);
-  const { daemon, showPage } = openDaemon(own, source, registry, session);
+  const health = openHealth(own, session);
+  const { daemon, showPage } = openDaemon(own, source, registry, { session, health });
   const check = startStoreCheck((signal) => session.verifyStore(signal), signals.stop, log);
   const isChecked = await check.endsWithin(QUICK_CHECK_MS);
-  const health = openHealth(own, session);
+  health.start();
   const readiness = createReadiness({
     problems: () => daemon.problems(),
     store: health,
@@ -198,7 +199,6 @@ function openHealth({ log, metrics, closers }: Process, session: OpenSession): S
     log,
     onChange: (isAvailable) => metrics.storeAvailable(isAvailable),
   });
-  health.start();
   closers.push(() => health.stop());
   return health;
 }
@@ -214,7 +214,7 @@ function openDaemon(
   { version, location, ignoreRetryAfter, signals, log, metrics, closers }: Process,
   { configuration, service }: Source,
   registry: AccountRegistry,
-  session: OpenSession,
+  { session, health }: { readonly session: OpenSession; readonly health: StoreHealth },
 ) {
   const { applying, reader, operator, outbox } = session;
   const { clock, journal } = applying;
@@ -276,9 +276,17 @@ function openDaemon(
       }),
     ...(session.turns === null
       ? {}
-      : { createTurns: replicaTurns(session.turns, { version, service, configuration, registry, session }) }),
+      : {
+          createTurns: replicaTurns(session.turns, {
+            version,
+            service,
+            configuration,
+            registry,
+            session,
+            health,
+          }),
+        }),
     undelivered: () => outbox.undeliveredCount(clock.nowMs() - DAY_MS),
   });
-  closers.push(() => daemon.stop());
   return { daemon, showPage: storedRuns.showPage };
 }

@@ -5,6 +5,7 @@ import type { TurnStore } from '../core/turn-store.ts';
 import type { AccountRegistry } from '../daemon/account-registry.ts';
 import type { DaemonOptions } from '../daemon/daemon.ts';
 import { createReplicaTurns } from '../daemon/replicas/replica-turns.ts';
+import type { StoreHealth } from '../daemon/store-health.ts';
 import type { ReplicaConfiguration } from '../daemon/replicas/stored-configuration.ts';
 import { uuidv7 } from '../platform/ids.ts';
 import type { OpenSession } from './session.ts';
@@ -16,15 +17,17 @@ interface Parts {
   readonly configuration: ConfigurationSource;
   readonly registry: AccountRegistry;
   readonly session: OpenSession;
+  readonly health: StoreHealth;
 }
 
 export function replicaTurns(store: TurnStore, parts: Parts): NonNullable<DaemonOptions['createTurns']> {
-  const { version, service, configuration, registry, session } = parts;
+  const { version, service, configuration, registry, session, health } = parts;
   return (shared) =>
     createReplicaTurns({
       ...shared,
       store,
       version,
+      report: (part, error) => health.report(part, error),
       random: Math.random,
       newId: () => uuidv7(Date.now()),
       leaseMs: Math.floor(service.daemon.leaseMs * BEFORE_TAKEOVER),

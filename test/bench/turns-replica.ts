@@ -83,6 +83,7 @@ export async function obey(location: PostgresLocation): Promise<void> {
       random: Math.random,
       newId: randomUUID,
       log: { debug: () => undefined, info: () => undefined, warn: complain, error: complain },
+      report: (part, error) => error === null || complain({ error }, part),
       version: 'bench',
       leaseMs: LEASE_MS,
       signals: { stop: stop.signal, kill: stop.signal },

@@ -1,17 +1,18 @@
 // Keeps this process registered as a replica: renews its lease, and begins again under another id when that was not
 // possible in time, because then others run its accounts.
 import { setMaxListeners } from 'node:events';
-import { describeFailure } from '../../app/run-result.ts';
 import { StoreError } from '../../core/errors.ts';
 import type { Clock, RunSignals } from '../../core/ports.ts';
 import type { Beat, TurnStore } from '../../core/turn-store.ts';
 import type { Log } from '../log.ts';
+import type { StoreHealth } from '../store-health.ts';
 import { createLeaseClock, type LeaseClock } from './lease-clock.ts';
 
 export interface ReplicaOptions {
   readonly store: Pick<TurnStore, 'register' | 'beat' | 'reap' | 'retire'>;
   readonly clock: Clock;
   readonly log: Log;
+  readonly report: StoreHealth['report'];
   readonly version: string;
   readonly leaseMs: number;
   readonly signals: RunSignals;
@@ -43,8 +44,9 @@ export interface Replica {
   identity(): Identity | null;
   /** Renews the lease now: a new replica waits for it. */
   beatNow(): void;
-  /** Checks the lease; called by a timer, since nothing else notices that a request to the database hangs. */
-  check(): void;
+  /** When the lease was last checked, for the watchdog. */
+  checkedMs(): number;
+  /** Why the process has no lease any more; null when it has one, or has not registered yet. */
   problem(): string | null;
   /** Removes the replica. No run may be left. */
   stop(): Promise<void>;
@@ -63,14 +65,19 @@ interface Life extends Identity {
 /** How soon to try again while the database is not available. */
 const RETRY_MS = 500;
 const STOP_MS = 2000;
+/** The longest time between two checks of the lease. */
+const CHECK_MS = 1000;
+
+const LOST =
+  'the lease of this replica has ended; it registers again when its runs have ended and the database is available';
 
 export function createReplica(options: ReplicaOptions): Replica {
-  const { store, clock, log, leaseMs, signals } = options;
+  const { store, clock, log, report, leaseMs, signals } = options;
   const stopped = new AbortController();
   let wake = new AbortController();
   let life: Life | null = null;
-  let problem: string | null = null;
-  let loop: Promise<void> | null = null;
+  let checkedMs = clock.nowMs();
+  let loop: Promise<unknown> | null = null;
 
   function lose(lost: Life, reason: string): void {
     if (lost.isLost) return;
@@ -176,18 +183,11 @@ export function createReplica(options: ReplicaOptions): Replica {
         life = null;
         return 0;
       }
-      if (problem !== null) log.info({ event: 'database_available' }, 'the database is available again');
-      problem = null;
+      report('lease', null);
       const everyMs = life?.beat.isKnown === true ? leaseMs / 4 : Math.min(RETRY_MS, leaseMs / 4);
       return Math.max(0, everyMs - (clock.steadyMs() - beganMs));
     } catch (error) {
-      const { code, message } = describeFailure(error);
-      if (problem === null)
-        log.error(
-          { event: 'database_unavailable', code, error: message },
-          'the lease of this replica could not be renewed',
-        );
-      problem = message;
+      report('lease', error);
       return Math.min(RETRY_MS, leaseMs / 8);
     }
   }
@@ -200,12 +200,21 @@ export function createReplica(options: ReplicaOptions): Replica {
     }
   }
 
+  /** Ends the runs of a lost lease in time, also while a request to the database hangs. */
+  async function watch(): Promise<void> {
+    while (!stopped.signal.aborted) {
+      checkedMs = clock.nowMs();
+      life?.isValid();
+      await clock.sleep(Math.min(CHECK_MS, leaseMs / 8), stopped.signal);
+    }
+  }
+
   return {
-    start: () => void (loop ??= keepAlive()),
+    start: () => void (loop ??= Promise.all([keepAlive(), watch()])),
     identity: () => life,
     beatNow: () => wake.abort(),
-    check: () => void life?.isValid(),
-    problem: () => problem,
+    checkedMs: () => checkedMs,
+    problem: () => (life?.isLost === true ? LOST : null),
     async stop() {
       stopped.abort();
       wake.abort();

@@ -7,6 +7,7 @@ import { StoreError } from '../../../src/core/errors.ts';
 import type { ConfigCommit } from '../../../src/core/settings.ts';
 import type { AccountSchedule, Turn, Turns } from '../../../src/core/turns.ts';
 import { createReplicaTurns } from '../../../src/daemon/replicas/replica-turns.ts';
+import { createStoreHealth } from '../../../src/daemon/store-health.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { hasPostgres } from '../../support/postgres.ts';
 import { configCommit, type TurnDatabase, turnDatabase } from '../../support/turn-database.ts';
@@ -34,19 +35,29 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
     database = await turnDatabase(sql`now()`);
   });
 
-  /** A replica that runs accounts; `probe` is what a new connection does. */
+  /** A replica that runs accounts; `probe` is what a new connection does, and `check` what the watch of the store does. */
   function start(
     { schedules, commit, run = () => undefined, stop = new AbortController().signal }: Configured,
     probe: () => Promise<void> = async () => undefined,
+    check = async () => undefined,
   ) {
     const ran: string[] = [];
     const log = testLog();
+    const health = createStoreHealth({
+      check,
+      everyMs: 100,
+      clock: systemClock,
+      log,
+      onChange: () => undefined,
+    });
+    health.start();
     const turns: Turns = createReplicaTurns({
       store: { ...database.store, probe },
       clock: systemClock,
       random: () => 0,
       newId: randomUUID,
       log,
+      report: (part, error) => health.report(part, error),
       version: 'test',
       leaseMs: 2000,
       signals: { stop, kill: new AbortController().signal },
@@ -62,8 +73,13 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
       await run(turn);
     });
     turns.startFirst([], false);
-    onTestFinished(() => turns.stop());
-    return { turns, ran, log };
+    onTestFinished(async () => {
+      await turns.stop();
+      await health.stop();
+    });
+    const outages = () =>
+      log.lines.flatMap(({ event }) => (/^(store|database)_/.test(String(event)) ? [event] : []));
+    return { turns, ran, log, health, outages };
   }
 
   const rows = () =>
@@ -143,7 +159,7 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
     let isRefused = true;
     const refusal = new StoreError('store_unopenable', 'the password is wrong');
     const probes: string[] = [];
-    const { turns, ran } = start(
+    const { turns, ran, health, outages } = start(
       {
         schedules: [schedule('a')],
         run(turn) {
@@ -158,11 +174,37 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
     await until('it is stored', () => isStored('a'));
     await turns.sync('a');
     await until('it was refused and tried again', () => probes.length > 1);
-    expect([ran, turns.problems()]).toEqual([['a'], ['the password is wrong']]);
+    expect([ran, await health.problem()]).toEqual([['a'], 'the password is wrong']);
     expect((await turns.states(['a'])).get('a')?.activity).toBe('queued');
     isRefused = false;
     await until('it runs', () => ran.length === 2);
-    await until('nothing is reported', () => turns.problems().length === 0);
+    await until('nothing is reported', async () => (await health.problem()) === null);
+    expect(outages()).toEqual(['store_unavailable', 'store_available']);
+  });
+
+  it('have one line in the log when an outage of the database begins, and one when it ends', async () => {
+    let isDown = false;
+    const failing =
+      <T extends unknown[], R>(work: (...args: T) => Promise<R>) =>
+      async (...args: T): Promise<R> => {
+        if (isDown) throw new StoreError('store_unavailable', 'the database is not available');
+        return await work(...args);
+      };
+    const { store } = database;
+    const [beat, claim, retire] = [failing(store.beat), failing(store.claim), failing(store.retire)];
+    database = { ...database, store: { ...store, beat, claim, retire } };
+    const works = failing(async () => undefined);
+    const { turns, ran, outages } = start({ schedules: [schedule('a')] }, works, works);
+    await until('it is stored', () => isStored('a'));
+    await turns.sync('a');
+    await until('it runs', () => ran.length === 1);
+    isDown = true;
+    await until('its lease has ended', () => turns.problems().length > 0);
+    isDown = false;
+    await until('the outage has ended', () => outages().length > 1);
+    await turns.sync('a');
+    await until('it runs again', () => ran.length === 2);
+    expect(outages()).toEqual(['store_unavailable', 'store_available']);
   });
 
   it('are not started again at once when the store fails in each run although it accepts new connections', async () => {
@@ -179,7 +221,7 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
         },
       },
     };
-    const { turns, ran } = start({
+    const { turns, ran, outages } = start({
       schedules: [schedule('a')],
       run: (turn) => void turn.storeFailed(failure),
     });
@@ -189,6 +231,7 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
     const before = { beats, runs: ran.length };
     await until('the lease was renewed three times', () => beats >= before.beats + 3);
     expect(ran.length - before.runs).toBeLessThan(10);
+    expect(outages()).toEqual(['store_unavailable']);
   });
 
   it('follow files without a commit only while no other replica has a commit', async () => {

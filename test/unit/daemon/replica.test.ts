@@ -13,6 +13,7 @@ function setUp() {
   const stop = new AbortController();
   const kill = new AbortController();
   const log = testLog();
+  const runs = { ended: Promise.resolve() };
   const replica = createReplica({
     store: {
       register: async () => BEAT,
@@ -22,12 +23,13 @@ function setUp() {
     },
     clock,
     log,
+    report: () => undefined,
     version: 'test',
     leaseMs: 2000,
     signals: { stop: stop.signal, kill: kill.signal },
     newId: () => 'id',
     onBeat: async () => undefined,
-    runsEnded: async () => undefined,
+    runsEnded: () => runs.ended,
   });
   replica.start();
   onTestFinished(async () => {
@@ -36,7 +38,7 @@ function setUp() {
     await stopped;
   });
   const lives = () => log.lines.filter(({ event }) => event === 'replica_registered').length;
-  return { clock, lives, signals: [stop.signal, kill.signal] };
+  return { clock, runs, replica, lives, signals: [stop.signal, kill.signal] };
 }
 
 it('a replica that begins again leaves no listener at the signals of the process', async () => {
@@ -44,4 +46,15 @@ it('a replica that begins again leaves no listener at the signals of the process
   await clock.pass(20_000);
   expect(lives()).toBeGreaterThan(5);
   for (const signal of signals) expect(getEventListeners(signal, 'abort').length).toBeLessThan(2);
+});
+
+it('a replica whose lease was lost reports that it waits for its runs to end', async () => {
+  const { clock, runs, replica, lives } = setUp();
+  let end: () => void = () => undefined;
+  runs.ended = new Promise((resolve) => (end = resolve));
+  await clock.pass(10_000);
+  expect([replica.problem(), lives()]).toEqual([expect.stringContaining('lease'), 1]);
+  end();
+  await clock.pass(0);
+  expect([replica.problem(), lives()]).toEqual([null, 2]);
 });
