@@ -32,6 +32,10 @@ export async function openPostgres(
 ): Promise<OpenDatabase> {
   const pool = createPool(location);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  // A check that waited for a busy pool would report that the database is not available.
+  const checked = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: createPool({ ...location, pool: 1 }) }),
+  });
   setEngine(db, engine);
   try {
     await migrate(db, location, options);
@@ -42,7 +46,7 @@ export async function openPostgres(
   return {
     db,
     assertUsable: () => undefined,
-    write: () => writeNothing(db, location),
+    write: () => writeNothing(checked, location),
     // PostgreSQL checks what it reads.
     verify: () => checkRights(db, location),
     alone: (work) => alone(pool.single(), location, work),
@@ -51,7 +55,9 @@ export async function openPostgres(
       listen: async (listeners) => listen(() => pool.single(), location.schema, listeners),
       probe: () => probe(pool.single(), location),
     }),
-    close: () => db.destroy(),
+    async close() {
+      await Promise.all([db.destroy(), checked.destroy()]);
+    },
   };
 }
 
