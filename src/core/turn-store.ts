@@ -143,6 +143,8 @@ export interface TurnStore {
     schedules: readonly DueSchedule[],
   ): Promise<boolean>;
   waiting(generation: number): Promise<WaitingAccounts>;
+  /** Whether a replica that is alive, and registered before this one, has stored its configuration. */
+  hasPredecessor(id: string): Promise<boolean>;
   /** Makes all accounts due, as at the start of the only daemon. */
   startAll(): Promise<void>;
   /** Claims what is due at these addresses, in their order, at most `most` accounts, the longest due of each first. */

@@ -10,7 +10,7 @@ import type { ScheduleTable } from './schedule-table.ts';
 import type { StoredConfiguration } from './stored-configuration.ts';
 
 export interface ClaimLoopOptions {
-  readonly store: Pick<TurnStore, 'probe' | 'startAll' | 'claim' | 'releaseOthers'>;
+  readonly store: Pick<TurnStore, 'probe' | 'hasPredecessor' | 'startAll' | 'claim' | 'releaseOthers'>;
   readonly clock: Clock;
   readonly report: StoreHealth['report'];
   readonly maxRuns: () => number;
@@ -56,7 +56,10 @@ export function createClaimLoop(options: ClaimLoopOptions): ClaimLoop {
   let working: Promise<void> | null = null;
 
   async function startFirst(identity: Identity): Promise<void> {
-    if (startsAll === true && identity.isFirst()) await store.startAll();
+    if (startsAll !== true) return;
+    if (identity.isFirst()) await store.startAll();
+    // The first one may end before it has made all accounts due; then this replica does it.
+    else if (!(await store.hasPredecessor(identity.id))) return;
     startsAll = false;
   }
 
@@ -108,8 +111,9 @@ export function createClaimLoop(options: ClaimLoopOptions): ClaimLoop {
     // A replica that others do not know of yet could exceed a limit that they share.
     if (identity === null || !identity.isValid() || !identity.isKnown()) return POLL_MS;
     try {
-      await configured.store(identity);
+      // One that has stored its configuration makes all accounts due at once.
       if (startsAll === null) return POLL_MS;
+      await configured.store(identity);
       if (isRefused) await store.probe();
       isRefused = false;
       await startFirst(identity);

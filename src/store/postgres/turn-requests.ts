@@ -18,8 +18,20 @@ import {
 export function turnRequests({
   db,
   now,
-}: TurnContext): Pick<TurnStore, 'startAll' | 'sync' | 'approve' | 'recovered' | 'endBackoff'> {
+}: TurnContext): Pick<
+  TurnStore,
+  'hasPredecessor' | 'startAll' | 'sync' | 'approve' | 'recovered' | 'endBackoff'
+> {
   return {
+    async hasPredecessor(id) {
+      const { rows } = await sql`
+        select 1 from replicas as own join replicas as other
+          on (other.started_at, other.id) < (own.started_at, own.id)
+        where own.id = ${id} and other.is_dead = 0 and other.expires_at > ${now}
+          and other.config_commit is not null limit 1`.execute(db);
+      return rows.length > 0;
+    },
+
     async startAll() {
       await sql`
         update turns set due_at = least(due_at, ${now}), requested = coalesce(requested, 'start')

@@ -26,6 +26,8 @@ interface Configured {
   readonly commit?: ConfigCommit;
   readonly run?: (turn: Turn) => void | Promise<void>;
   readonly stop?: AbortSignal;
+  /** Whether the first replica makes all accounts due. */
+  readonly isEach?: boolean;
 }
 
 describe.skipIf(!hasPostgres)('the turns of a replica', () => {
@@ -37,9 +39,15 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
 
   /** A replica that runs accounts; `probe` is what a new connection does, and `check` what the watch of the store does. */
   function start(
-    { schedules, commit, run = () => undefined, stop = new AbortController().signal }: Configured,
+    {
+      schedules,
+      commit,
+      run = () => undefined,
+      stop = new AbortController().signal,
+      isEach = false,
+    }: Configured,
     probe: () => Promise<void> = async () => undefined,
-    check = async () => undefined,
+    check: () => Promise<void> = async () => undefined,
   ) {
     const ran: string[] = [];
     const log = testLog();
@@ -72,7 +80,7 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
       ran.push(turn.account);
       await run(turn);
     });
-    turns.startFirst([], false);
+    turns.startFirst([], isEach);
     onTestFinished(async () => {
       await turns.stop();
       await health.stop();
@@ -182,18 +190,55 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
     expect(outages()).toEqual(['store_unavailable', 'store_available']);
   });
 
+  it.each([
+    ['start all accounts when the first of two replicas ends before it has stored its configuration', false],
+    ['do not start again when the first of two replicas ends after it has stored its configuration', true],
+  ])('%s', async (_title, hasStored) => {
+    const { store } = database;
+    const did: string[] = [];
+    const note = (name: string): void => void did.push(name);
+    database = {
+      ...database,
+      store: {
+        ...store,
+        beat: (...of) => store.beat(...of).finally(() => note('beat')),
+        claim: (...of) => store.claim(...of).finally(() => note('claim')),
+        startAll: () => store.startAll().finally(() => note('start')),
+      },
+    };
+    await store.register('first', '1', 60_000);
+    start({ schedules: [schedule('a')], isEach: true });
+    await until('it is registered', async () => (await store.replicas(null)).length === 2);
+    if (hasStored) {
+      const own = { generation: 0, isNewest: true, commit: null, digest: '' };
+      const due = { tickMs: null, dueMs: null, backoffUntilMs: null };
+      await store.update('first', await store.situation('first'), own, [{ ...schedule('a'), ...due }]);
+    }
+    await store.beat('first', 60_000);
+    await until('it claims', () => did.includes('claim'));
+    expect(did).not.toContain('start');
+    await store.retire('first');
+    const beats = did.length;
+    await until('it has noticed that', () => did.slice(beats).filter((what) => what === 'beat').length > 1);
+    await until('it claims again', () => did.at(-1) === 'claim');
+    expect(did.filter((what) => what === 'start')).toHaveLength(hasStored ? 0 : 1);
+  });
+
   it('have one line in the log when an outage of the database begins, and one when it ends', async () => {
     let isDown = false;
-    const failing =
-      <T extends unknown[], R>(work: (...args: T) => Promise<R>) =>
-      async (...args: T): Promise<R> => {
-        if (isDown) throw new StoreError('store_unavailable', 'the database is not available');
-        return await work(...args);
-      };
+    const works = async (): Promise<void> => {
+      if (isDown) throw new StoreError('store_unavailable', 'the database is not available');
+    };
     const { store } = database;
-    const [beat, claim, retire] = [failing(store.beat), failing(store.claim), failing(store.retire)];
-    database = { ...database, store: { ...store, beat, claim, retire } };
-    const works = failing(async () => undefined);
+    database = {
+      ...database,
+      store: {
+        ...store,
+        beat: (...of) => works().then(() => store.beat(...of)),
+        claim: (...of) => works().then(() => store.claim(...of)),
+        retire: (id) => works().then(() => store.retire(id)),
+      },
+    };
     const { turns, ran, outages } = start({ schedules: [schedule('a')] }, works, works);
     await until('it is stored', () => isStored('a'));
     await turns.sync('a');
