@@ -79,8 +79,10 @@ function statusOf(
   const pending = record === undefined ? null : waitingPlan({ ...record.state, lastRun });
   const approval = record === undefined || pending === null ? null : approvalOf(record.state, nowMs);
   const pause = record?.state.pause ?? null;
-  const isConfigured = configured !== undefined;
-  const isValid = configured?.settings !== undefined;
+  // Its file may only be where the replicas are that run it.
+  const isElsewhere = configured === undefined && turn?.isLeftOut === false;
+  const isConfigured = configured !== undefined || isElsewhere;
+  const isValid = configured?.settings !== undefined || isElsewhere;
   const [state] = statesOf({
     isConfigured,
     isValid,
@@ -131,11 +133,13 @@ async function nextRunOf(
   nowMs: number,
 ): Promise<AccountStatus['nextRun']> {
   const settings = configured?.settings;
-  if (settings === undefined || (record?.state.pause ?? null) !== null) return null;
+  const isInvalid = configured !== undefined && settings === undefined;
+  if (isInvalid || (record?.state.pause ?? null) !== null) return null;
   if (turn !== undefined) {
     const { nextRunMs: atMs, backoffUntilMs } = turn;
     return atMs === null ? null : { at: iso(atMs), jitterMs: 0, backingOff: backoffUntilMs !== null };
   }
+  if (settings === undefined) return null;
   const next = await environment.nextRun(
     settings,
     {

@@ -47,8 +47,7 @@ export interface StoredFiles {
 /** Files that were the newest, and their place among all of them. */
 export interface ConfigGeneration extends StoredFiles {
   readonly gen: number;
-  /** Whether they differed from their commit, or had none. */
-  readonly isDirty: boolean;
+  readonly flaws: number;
   /** Empty without a commit. */
   readonly committedAt: string;
 }
@@ -57,7 +56,15 @@ export interface ConfigGeneration extends StoredFiles {
 export interface ConfigFiles {
   readonly commit: ConfigCommit | null;
   readonly digest: string;
+  /** 1: some are invalid. 2: they differ from their commit, or have none. 3: both. */
+  readonly flaws: number;
 }
+
+/**
+ * The distance of two generations. What the newest configuration changes belongs to the number before its own, and what
+ * other files of the same commit differ in to its own, so that the rest runs with either of them.
+ */
+export const GENERATION = 2;
 
 /** What decides whether the configuration of a replica is the newest. */
 export interface ConfigSituation {
@@ -75,11 +82,13 @@ export interface ConfigRank {
   readonly isNewest: boolean;
 }
 
-/** How many accounts wait because of their configuration. */
+/** The accounts that wait because of their configuration, also those that were removed. */
 export interface WaitingAccounts {
-  /** Those that a newer commit changed than that of this replica. */
+  /** The number of those that newer files changed than those of this replica. */
   readonly newer: number;
-  /** Those that wait for a commit which no replica that is alive has, and the latest such commit. */
+  /** The first of their names. */
+  readonly names: readonly string[];
+  /** The number of those that wait for a commit which no replica that is alive has, and the latest such commit. */
   readonly unavailable: number;
   readonly commit: string | null;
 }

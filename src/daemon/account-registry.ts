@@ -158,7 +158,8 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
     names: () => names,
     service: () => service,
     serviceErrors: () => serviceErrors,
-    schedules: () => [...accounts.values()].map(toSchedule),
+    // With an invalid service file, the runs of every account fail.
+    schedules: () => [...accounts.values()].map((account) => toSchedule(withServiceErrors(account))),
     addressOf: (account) => accounts.get(account)?.settings?.baseUrl ?? '',
     addressCount: () => addressCount,
     close() {

@@ -21,7 +21,7 @@ const accountStatusSchema = z.strictObject({
     .describe(
       'The most urgent of its states. waiting: a plan needs approval. drift: the latest plan has operations. queued: it waits for a free place of a daemon, which is known only where several replicas share the accounts. new: it never ran. removed: it is stored and no longer configured.',
     ),
-  configured: z.boolean().describe('Whether its file exists.'),
+  configured: z.boolean().describe('Whether its file exists, here or where replicas run it.'),
   issues: z.array(z.string()).describe('The errors of its file. The wording may change.'),
   mode: z
     .enum(['plan', 'approve', 'apply'])

@@ -1,49 +1,68 @@
 // Which of the replicas has the newest configuration. Its files replace those that were the newest: with a commit that
-// follows theirs, or once no other replica has them any more.
+// follows theirs, with fewer flaws, or once no other replica has them any more.
 import type { CommitRelation } from '../../core/repository.ts';
 import type { ConfigCommit } from '../../core/settings.ts';
-import type {
-  ConfigFiles,
-  ConfigGeneration,
-  ConfigRank,
-  ConfigSituation,
-  StoredFiles,
+import {
+  type ConfigFiles,
+  type ConfigGeneration,
+  type ConfigRank,
+  type ConfigSituation,
+  GENERATION,
+  type StoredFiles,
 } from '../../core/turn-store.ts';
 
 /** The relation of commit `a` to commit `b`: `ancestor` means that `b` descends from `a`. */
 export type CompareCommits = (a: string, b: string) => Promise<CommitRelation>;
 
+/** Files, and whether git had a commit for earlier ones of this process: then those without one may be older than any. */
+export type OwnFiles = ConfigFiles & { readonly hadCommit: boolean };
+
 /** The rank of a configuration. Equal files have the same rank, and different ones never do. */
 export async function rankOf(
-  own: ConfigFiles,
+  own: OwnFiles,
   { generations, others }: ConfigSituation,
   compareCommits: CompareCommits,
 ): Promise<ConfigRank> {
   const [newest, ...earlier] = generations;
-  if (newest === undefined) return { generation: 1, isNewest: true };
-  if (own.digest === newest.digest && (own.commit?.sha ?? '') === newest.commit)
-    return { generation: newest.gen, isNewest: true };
+  if (newest === undefined) return { generation: GENERATION, isNewest: true };
+  const isSame = own.commit === null || own.commit.sha === newest.commit;
+  if (isSame && own.digest === newest.digest) return { generation: newest.gen, isNewest: true };
   const files = others.flatMap((other) => other.files ?? []);
-  if (await replaces(own, newest, files, compareCommits))
-    return { generation: newest.gen + 1, isNewest: true };
+  const replaces =
+    own.commit === null
+      ? !own.hadCommit && filesReplace(own, newest, files)
+      : await commitReplaces({ ...own, commit: own.commit }, generations, files, compareCommits);
+  if (replaces) return { generation: newest.gen + GENERATION, isNewest: true };
   return { generation: await containedIn(own.commit, newest, earlier, compareCommits), isNewest: false };
 }
 
-async function replaces(
-  { commit }: ConfigFiles,
-  newest: ConfigGeneration,
+/** Files without a commit follow a commit that no other replica has, because a team may stop using git. */
+function filesReplace(own: ConfigFiles, newest: ConfigGeneration, others: readonly StoredFiles[]): boolean {
+  return others.every((other) => other.commit === '') && countsMore(own, newest, others);
+}
+
+/** Whether files of the same commit, or also without one, count more: with fewer flaws, or once nobody has the others. */
+function countsMore(own: ConfigFiles, newest: ConfigGeneration, others: readonly StoredFiles[]): boolean {
+  const isInUse = others.some((other) => other.commit === newest.commit && other.digest === newest.digest);
+  return !isInUse || own.flaws < newest.flaws;
+}
+
+async function commitReplaces(
+  own: ConfigFiles & { readonly commit: ConfigCommit },
+  generations: readonly ConfigGeneration[],
   others: readonly StoredFiles[],
   compareCommits: CompareCommits,
 ): Promise<boolean> {
-  const isInUse = others.some((other) => other.commit === newest.commit && other.digest === newest.digest);
-  if (commit === null) return !isInUse && others.every((other) => other.commit === '');
-  if (newest.commit === '') return true;
-  // A commit counts more than edits of it, which otherwise stay in use as long as a replica has them.
-  if (newest.commit === commit.sha) return !isInUse || (newest.isDirty && !commit.dirty);
-  const relation = await compareCommits(newest.commit, commit.sha);
+  const { commit } = own;
+  const [newest] = generations;
+  // Files without a commit do not make an older commit newer.
+  const latest = generations.find((each) => each.commit !== '');
+  if (newest === undefined || latest === undefined) return true;
+  if (latest.commit === commit.sha) return newest.commit === '' || countsMore(own, newest, others);
+  const relation = await compareCommits(latest.commit, commit.sha);
   if (relation === 'ancestor') return true;
   const isOfAll = others.every((other) => other.commit === commit.sha || other.commit === '');
-  return isOfAll && isRewritten(commit, newest, relation);
+  return isOfAll && isRewritten(commit, latest, relation);
 }
 
 /** Whether a commit that all replicas have replaces the newest one. An older commit never does. */
@@ -52,14 +71,18 @@ function isRewritten(commit: ConfigCommit, newest: ConfigGeneration, relation: C
   return relation === 'diverged' || (relation === 'unknown' && isLater(commit, newest));
 }
 
-/** The latest generation, other than the newest, that a commit contains. Without a commit, the files follow others. */
+/**
+ * The latest generation, other than the newest, that a commit contains. Files without a commit contain none with one. Other
+ * files of the commit of the newest contain it but for what differs.
+ */
 async function containedIn(
   commit: ConfigCommit | null,
   newest: ConfigGeneration,
   earlier: readonly ConfigGeneration[],
   compareCommits: CompareCommits,
 ): Promise<number> {
-  if (commit === null) return newest.commit === '' ? newest.gen - 1 : 0;
+  if ((commit?.sha ?? '') === newest.commit) return newest.gen - 1;
+  if (commit === null) return 0;
   for (const each of earlier) {
     if (each.commit === commit.sha) return each.gen;
     const relation = await compareCommits(each.commit, commit.sha);

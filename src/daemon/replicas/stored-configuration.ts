@@ -1,10 +1,10 @@
 // Keeps the stored schedules equal to the configuration of this replica, unless another replica has a newer one.
 import type { ConfigCommit } from '../../core/settings.ts';
-import type { ClaimedTurn, ConfigSituation, TurnStore } from '../../core/turn-store.ts';
+import type { ClaimedTurn, ConfigFiles, ConfigSituation, TurnStore } from '../../core/turn-store.ts';
 import type { AccountSchedule } from '../../core/turns.ts';
 import { sha256 } from '../../platform/digest.ts';
 import type { Log } from '../log.ts';
-import { type CompareCommits, rankOf } from './config-generation.ts';
+import { type CompareCommits, type OwnFiles, rankOf } from './config-generation.ts';
 import type { Identity } from './replica.ts';
 import type { ScheduleTable } from './schedule-table.ts';
 
@@ -54,14 +54,26 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
   /** The last message about accounts that wait. */
   let told: string | null = null;
   let unavailable: string | null = null;
+  /** The latest files of this process with a commit. */
+  let committed: (ConfigFiles & { commit: ConfigCommit }) | null = null;
+
+  async function readFiles(): Promise<OwnFiles & ReplicaConfiguration> {
+    const { schedules, commit } = await options.readConfiguration();
+    const flaws = Number(schedules.some(({ isBroken }) => isBroken)) + 2 * Number(commit?.dirty ?? true);
+    const files = { commit, digest: digestOf(schedules), flaws };
+    if (commit !== null) committed = { ...files, commit };
+    // git fails now; the files are those of their commit.
+    const known = commit === null && committed?.digest === files.digest ? committed : files;
+    return { ...known, schedules, hadCommit: committed !== null };
+  }
 
   /** Null when the situation changed meanwhile. */
   async function storeOnce(identity: Identity): Promise<Stored | null> {
     const replica = identity.id;
     const stage = changes;
-    const { schedules, commit } = await options.readConfiguration();
+    const files = await readFiles();
+    const { schedules, commit } = files;
     const before = await store.situation(replica);
-    const files = { commit, digest: digestOf(schedules) };
     const rank = await rankOf(files, before, options.compareCommits);
     const own = { ...rank, ...files };
     if (!(await store.update(replica, before, own, table.due(schedules, identity.nowMs())))) return null;
@@ -80,15 +92,16 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
   async function noticeWaiting({ commit, differs }: Stored): Promise<void> {
     const waiting = await store.waiting(generation);
     const event = differs ? 'configuration_differs' : 'configuration_older';
-    const isLeft = differs || waiting.newer > 0;
-    if (isLeft && told !== event)
-      log.warn({ event, commit, accounts: waiting.newer }, differs ? DIFFERS : OLDER);
+    const { newer: accounts, names } = waiting;
+    const news = differs || accounts > 0 ? JSON.stringify([event, accounts]) : null;
+    if (news !== null && told !== news)
+      log.warn({ event, commit, accounts, names }, differs ? DIFFERS : OLDER);
     if (waiting.commit !== null && waiting.commit !== unavailable)
       log.error(
         { event: 'commit_unavailable', commit: waiting.commit, accounts: waiting.unavailable },
         'accounts do not run, because no replica has the commit that changed them; check out that commit or a later one, or revert it with a new commit',
       );
-    told = isLeft ? event : null;
+    told = news;
     unavailable = waiting.commit;
     // The commit may be fetched now, or no replica may have its history any more.
     if (told !== null) stored = null;
@@ -122,7 +135,7 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
 
 const OLDER = 'accounts that a newer commit changed wait for a replica that has it';
 const DIFFERS =
-  'other replicas have other files of the same commit, or also without one; as long as one has them, what differs or changed last runs only there';
+  'other replicas have other files of the same commit, or also without one; as long as one has them, what differs runs only there';
 
 /** What decides how accounts run. An invalid file has no settings, and its errors may name a path of this machine. */
 function digestOf(schedules: readonly AccountSchedule[]): string {

@@ -1,6 +1,6 @@
 // The parts of statements that several files of the turns use.
 import { type RawBuilder, sql } from 'kysely';
-import type { CronLine } from '../../core/turn-store.ts';
+import { type CronLine, GENERATION } from '../../core/turn-store.ts';
 import type { Database } from '../tables.ts';
 
 export interface TurnContext {
@@ -53,6 +53,11 @@ export function hasConfiguration(now: RawBuilder<unknown>): RawBuilder<unknown> 
   return sql`exists (
     select 1 from replicas where is_dead = 0 and expires_at > ${now} and config_commit is not null)`;
 }
+
+/** The commit that an account needs. Files without a commit are only known to follow the latest one. */
+export const COMMIT = sql`(
+  select commit from config_generations where gen <= turns.config_gen + ${sql.lit(GENERATION / 2)} and commit <> ''
+  order by gen desc limit 1)`;
 
 /** Whether an account waits for a configuration that no replica has; false while none has stored its own. */
 export function isUnavailable(now: RawBuilder<unknown>): RawBuilder<unknown> {

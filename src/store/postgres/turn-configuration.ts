@@ -1,19 +1,22 @@
 // The schedules and the commits of the configuration in PostgreSQL. Replicas may see commits at different times: an older
 // one changes no account that a newer one has changed.
 import { sql } from 'kysely';
-import type {
-  ConfigGeneration,
-  ConfigSituation,
-  DueSchedule,
-  TurnStore,
-  WaitingAccounts,
+import {
+  type ConfigGeneration,
+  type ConfigSituation,
+  type DueSchedule,
+  GENERATION,
+  type TurnStore,
+  type WaitingAccounts,
 } from '../../core/turn-store.ts';
 import type { Database } from '../tables.ts';
 import { immediately } from '../transactions.ts';
-import { isUnavailable, notify, type TurnContext } from './turn-columns.ts';
+import { COMMIT, isUnavailable, notify, type TurnContext } from './turn-columns.ts';
 
 /** Enough to find the place of a commit that is a little older than the newest. */
 const MOST_GENERATIONS = 20;
+
+const MOST_NAMED = 20;
 
 /** All replicas store their configurations one after the other. */
 const KEY = 'configuration of the replicas';
@@ -26,7 +29,7 @@ export function turnConfiguration({
 }: TurnContext): Pick<TurnStore, 'situation' | 'update' | 'waiting'> {
   async function situation(connection: Database, id: string): Promise<ConfigSituation> {
     const generations = await sql<ConfigGeneration>`
-      select gen::float8 as gen, commit, digest, is_dirty = 1 as "isDirty", committed_at as "committedAt"
+      select gen::float8 as gen, commit, digest, flaws, committed_at as "committedAt"
       from config_generations order by config_generations.gen desc limit ${MOST_GENERATIONS}`.execute(
       connection,
     );
@@ -40,12 +43,12 @@ export function turnConfiguration({
   }
 
   async function publish(connection: Database, id: string, own: Own): Promise<void> {
-    const { commit, digest, generation, isNewest } = own;
+    const { commit, digest, flaws, generation, isNewest } = own;
     const sha = commit?.sha ?? '';
     if (isNewest)
       await sql`
-        insert into config_generations (gen, commit, committed_at, digest, is_dirty)
-        values (${generation}, ${sha}, ${commit?.committedAt ?? ''}, ${digest}, ${Number(commit?.dirty ?? true)})
+        insert into config_generations (gen, commit, committed_at, digest, flaws)
+        values (${generation}, ${sha}, ${commit?.committedAt ?? ''}, ${digest}, ${flaws})
         on conflict (gen) do nothing`.execute(connection);
     await sql`
       update replicas set config_gen = ${generation}, config_commit = ${sha}, config_digest = ${digest}
@@ -55,9 +58,10 @@ export function turnConfiguration({
   /** In the order of the names, so that a claim and this do not wait for each other. */
   async function storeSchedules(
     connection: Database,
-    { generation }: Own,
+    own: Own,
     schedules: readonly DueSchedule[],
   ): Promise<void> {
+    const generation = own.generation - GENERATION / 2;
     // An account with an invalid file keeps its last good schedule.
     await sql`
       with wanted as materialized (${wanted(schedules)}), removed as (
@@ -118,11 +122,12 @@ export function turnConfiguration({
 
     async waiting(generation) {
       const { rows } = await sql<WaitingAccounts>`
-        select count(*)::int as newer, count(*) filter (where ${isUnavailable(now)})::int as unavailable,
-          (select commit from config_generations
-            where gen = max(turns.config_gen) filter (where ${isUnavailable(now)})) as commit
-        from turns where removed = 0 and config_gen > ${generation}`.execute(db);
-      return rows[0] ?? { newer: 0, unavailable: 0, commit: null };
+        select count(*)::int as newer, coalesce((array_agg(account order by account))[1:${MOST_NAMED}], '{}') as names,
+          count(*) filter (where is_unavailable)::int as unavailable,
+          (array_agg(${COMMIT} order by config_gen desc) filter (where is_unavailable))[1] as commit
+        from (select account, config_gen, coalesce(${isUnavailable(now)}, false) as is_unavailable from turns) as turns
+        where config_gen > ${generation}`.execute(db);
+      return rows[0] ?? { newer: 0, names: [], unavailable: 0, commit: null };
     },
   };
 }

@@ -4,6 +4,7 @@ import type { TurnStore } from '../../core/turn-store.ts';
 import { machineOf } from '../process-identity.ts';
 import type { TurnState } from '../../core/turns.ts';
 import {
+  COMMIT,
   hasConfiguration,
   isLine,
   isUnavailable,
@@ -103,8 +104,7 @@ export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' |
       const { rows } = await sql<StateRow>`
         select wanted.account, ${activity} as activity, case when not ${isWaiting} then ${ms(sql`due_at`)} end as due_ms,
           case when backoff_until > ${now} then ${ms(sql`backoff_until`)} end as backoff_ms,
-          case when ${isWaiting} then (select nullif(commit, '') from config_generations where gen = turns.config_gen)
-            end as waits_for,
+          case when ${isWaiting} then ${COMMIT} end as waits_for,
           turns.account is null or removed = 1 as is_left_out, holder, replicas.host, replicas.pid
         from unnest(${[...accounts]}::text[]) as wanted (account)
           left join turns on turns.account = wanted.account left join replicas on replicas.id = turns.holder

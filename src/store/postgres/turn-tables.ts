@@ -64,5 +64,5 @@ export const TURN_CLAIMS = `
 export const CONFIG_FILES = `
   alter table replicas add column config_digest text collate "C";
   alter table config_generations add column digest text collate "C";
-  alter table config_generations add column is_dirty integer not null default 0;
+  alter table config_generations add column flaws integer not null default 0;
 `;

@@ -40,6 +40,12 @@ export interface ModelFiles {
   readonly isEdited: boolean;
 }
 
+/** Of other files of the same commit, those with the smaller number count. */
+export function flawsOf({ commit, content, isEdited }: ModelFiles): number {
+  const isInvalid = Object.values(content).some(({ isBroken }) => isBroken);
+  return Number(isInvalid) + (isEdited || commit === null ? 2 : 0);
+}
+
 function areSame(one: ModelFiles | null, two: ModelFiles): boolean {
   return one?.commit === two.commit && filesDigest(one.content) === filesDigest(two.content);
 }
@@ -156,7 +162,9 @@ export class Model {
     this.bury();
   }
 
-  reload(gen: number, commit: Commit): void {
+  /** What the newest files change, by the lower number of their generation. */
+  reload(rank: number, commit: Commit): void {
+    const gen = rank - 1;
     for (const account of ACCOUNTS) {
       const part = commit[account];
       const turn = this.turns.get(account);
@@ -275,30 +283,36 @@ export class Model {
     return this.generations.at(-1) ?? null;
   }
 
-  /** The files that count are those of the latest commit; among equals, those that a live replica has had first. */
-  rank(id: string, own: ModelFiles): { gen: number; isNewest: boolean } {
+  /**
+   * The files that count are those of the latest commit; among equals, those with fewer flaws, and then those that a live
+   * replica has had first. Each generation has two numbers: the lower one for what it changed, the higher one for itself.
+   */
+  rank(id: string, own: ModelFiles, hadCommit: boolean): { gen: number; isNewest: boolean } {
     const newest = this.newest();
-    const latest = this.generations.length;
-    if (newest === null) return { gen: 1, isNewest: true };
-    if (areSame(newest, own)) return { gen: latest, isNewest: true };
+    const latest = 2 * this.generations.length;
+    const next = { gen: latest + 2, isNewest: true };
+    if (newest === null) return next;
+    const { commit } = own;
+    if (areSame(newest, commit === null ? { ...own, commit: newest.commit } : own))
+      return { gen: latest, isNewest: true };
     const others = this.othersOf(id).flatMap(({ files }) => files ?? []);
     const isFree = !others.some((other) => areSame(other, newest));
-    const next = { gen: latest + 1, isNewest: true };
-    const { commit } = own;
+    const counts = isFree || flawsOf(own) < flawsOf(newest);
     if (commit === null) {
-      if (isFree && others.every((other) => other.commit === null)) return next;
+      if (!hadCommit && counts && others.every((other) => other.commit === null)) return next;
       return { gen: newest.commit === null ? latest - 1 : 0, isNewest: false };
     }
-    if (newest.commit === null || commit > newest.commit) return next;
-    if (commit === newest.commit && (isFree || (newest.isEdited && !own.isEdited))) return next;
+    const known = Math.max(-1, ...this.generations.map((each) => each.commit ?? -1));
+    if (commit > known || (commit === known && (newest.commit === null || counts))) return next;
+    if (commit === newest.commit) return { gen: latest - 1, isNewest: false };
     const contained = this.generations
       .slice(0, -1)
       .findLastIndex((each) => each.commit !== null && each.commit <= commit);
-    return { gen: contained + 1, isNewest: false };
+    return { gen: 2 * (contained + 1), isNewest: false };
   }
 
   publish(id: string, files: ModelFiles, { gen, isNewest }: { gen: number; isNewest: boolean }): void {
-    if (isNewest && gen > this.generations.length) this.generations.push(files);
+    if (isNewest && gen > 2 * this.generations.length) this.generations.push(files);
     const replica = this.replicas.get(id);
     if (replica !== undefined) Object.assign(replica, { gen, files });
   }
@@ -322,7 +336,7 @@ export class Model {
       if (turn === undefined || turn.isRemoved || turn.gen > gen) continue;
       const isSame =
         part !== undefined && digestOf(part) === turn.digest && (part.isBroken || part.lane === turn.lane);
-      if (!isSame) turn.gen = this.generations.length;
+      if (!isSame) turn.gen = 2 * this.generations.length;
     }
   }
 

@@ -6,9 +6,11 @@ import { rankOf } from '../../../src/daemon/replicas/config-generation.ts';
 import { configCommit, type TurnDatabase } from '../../support/turn-database.ts';
 import {
   filesDigest,
+  flawsOf,
   LEASE_MS,
   Model,
   type ModelClaim,
+  type ModelFiles,
   type ModelReplica,
   scheduleOf,
   tickAfter,
@@ -20,6 +22,8 @@ const START = Date.UTC(2026, 0, 5, 10);
 interface Process {
   readonly id: string;
   gen: number;
+  /** The latest files that it had a commit of. */
+  committed: ModelFiles | null;
   /** What it read last. */
   reload: Extract<Step, { type: 'reload' }> | null;
 }
@@ -174,7 +178,7 @@ class Story {
 
   private newProcess(): Process {
     this.count += 1;
-    return { id: `replica ${this.count}`, gen: 0, reload: null };
+    return { id: `replica ${this.count}`, gen: 0, committed: null, reload: null };
   }
 
   private async reload(process: Process, step: Extract<Step, { type: 'reload' }>): Promise<void> {
@@ -183,9 +187,14 @@ class Story {
     const { model } = this;
     const { store } = this.database;
     const content = this.script.contents[edit ?? this.script.line[commit] ?? 0] ?? {};
-    const files = { commit: hasGit ? commit : null, content, isEdited: edit !== null };
+    let files: ModelFiles = { commit: hasGit ? commit : null, content, isEdited: edit !== null };
+    if (hasGit) process.committed = files;
+    // The files of a commit remain its files while git fails.
+    else if (process.committed !== null && filesDigest(process.committed.content) === filesDigest(content))
+      files = process.committed;
+    const hadCommit = process.committed !== null;
     const newest = model.newest();
-    const rank = model.rank(process.id, files);
+    const rank = model.rank(process.id, files, hadCommit);
     process.gen = rank.gen;
     model.publish(process.id, files, rank);
     if (rank.isNewest) model.reload(rank.gen, content);
@@ -194,8 +203,10 @@ class Story {
 
     const situation = await store.situation(process.id);
     const read = {
-      commit: hasGit ? configCommit(String(commit), files.isEdited) : null,
+      commit: files.commit === null ? null : configCommit(String(files.commit), files.isEdited),
       digest: filesDigest(content),
+      flaws: flawsOf(files),
+      hadCommit,
     };
     const found = await rankOf(read, situation, compareCommits);
     this.same(found, { generation: rank.gen, isNewest: rank.isNewest });

@@ -210,7 +210,7 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
     start({ schedules: [schedule('a')], isEach: true });
     await until('it is registered', async () => (await store.replicas(null)).length === 2);
     if (hasStored) {
-      const own = { generation: 0, isNewest: true, commit: null, digest: '' };
+      const own = { generation: 0, isNewest: true, commit: null, digest: '', flaws: 0 };
       const due = { tickMs: null, dueMs: null, backoffUntilMs: null };
       await store.update('first', await store.situation('first'), own, [{ ...schedule('a'), ...due }]);
     }

@@ -103,24 +103,27 @@ describe('the rank of a configuration', () => {
     return a < b ? 'ancestor' : 'descendant';
   }
 
-  /** `c1+a`: edits of a commit; `+a`: files without one. */
+  /** `c1+a`: edits of a commit; `+a`: files without one; `…!`: with an invalid one. */
   function filesOf(name: string) {
-    const [commit = ''] = name.split('+');
-    return { commit, digest: name, isDirty: name.includes('+') };
+    const [commit = ''] = name.split(/[!+]/u);
+    return { commit, digest: name, flaws: 2 * Number(name.includes('+')) + Number(name.includes('!')) };
   }
 
   /** The files that were the newest, and those of the other replicas. */
   function stage(newest: readonly string[], others: readonly (string | null)[] = []) {
     const generations = newest.map((name, index) => ({
       ...filesOf(name),
-      gen: index + 1,
+      gen: 2 * (index + 1),
       committedAt: `2026-01-0${index + 1}T00:00:00Z`,
     }));
-    const rank = async (name: string, committedAt = '2026-01-01T12:00:00Z') => {
-      const { commit: sha, digest, isDirty: dirty } = filesOf(name);
-      const commit = sha === '' ? null : { sha, committedAt, dirty, authoredAt: '', subject: '' };
+    const rank = async (
+      name: string,
+      { committedAt = '2026-01-01T12:00:00Z', hadCommit = false, digest = name } = {},
+    ) => {
+      const { commit: sha, flaws } = filesOf(name);
+      const commit = sha === '' ? null : { sha, committedAt, dirty: flaws > 1, authoredAt: '', subject: '' };
       const { generation, isNewest } = await rankOf(
-        { commit, digest },
+        { commit, digest, flaws, hadCommit },
         {
           generations: generations.toReversed(),
           others: others.map((other, index) => ({
@@ -130,7 +133,7 @@ describe('the rank of a configuration', () => {
         },
         async (a, b) => relation(a, b),
       );
-      return isNewest ? `newest ${generation}` : `contains ${generation}`;
+      return isNewest ? `newest ${generation / 2}` : `contains ${generation / 2}`;
     };
     return { rank };
   }
@@ -163,8 +166,8 @@ describe('the rank of a configuration', () => {
 
   it('does not grow with a fresh clone of a rewritten history until every replica has it', async () => {
     const late = '2026-01-03T00:00:00Z';
-    expect(await stage(['c1', 'c2'], ['c2']).rank('?', late)).toBe('contains 1');
-    expect(await stage(['c1', 'c2'], ['?']).rank('?', late)).toBe('newest 3');
+    expect(await stage(['c1', 'c2'], ['c2']).rank('?', { committedAt: late })).toBe('contains 1');
+    expect(await stage(['c1', 'c2'], ['?']).rank('?', { committedAt: late })).toBe('newest 3');
   });
 
   it('of a replica that has not fetched the newest commit stays older, also when it is alone', async () => {
@@ -178,6 +181,32 @@ describe('the rank of a configuration', () => {
     expect(await stage([]).rank('+a')).toBe('newest 1');
   });
 
+  it('without a commit is that of equal files, and never new in a process that had a commit', async () => {
+    const { rank } = stage(['c1', 'c2'], [null]);
+    expect(await rank('+a', { digest: 'c2' })).toBe('newest 2');
+    expect(await rank('+a')).toBe('newest 3');
+    expect(await rank('+a', { hadCommit: true })).toBe('contains 0');
+  });
+
+  it('of an older commit is not the newest after files without a commit were', async () => {
+    const { rank } = stage(['c1', 'c2', '+a']);
+    expect([await rank('c1'), await rank('c2'), await rank('c3')]).toEqual([
+      'contains 1',
+      'newest 4',
+      'newest 4',
+    ]);
+  });
+
+  it.each([
+    ['+a!', '+b'],
+    ['c1!', 'c1'],
+    ['c1+a!', 'c1+b'],
+    ['c1+a', 'c1!'],
+  ])('grows when the files of %s are replaced by %s, which have fewer flaws', async (worse, better) => {
+    expect(await stage([worse], [worse]).rank(better)).toBe('newest 2');
+    expect(await stage([better], [better]).rank(worse)).toBe('contains 0.5');
+  });
+
   it.each([
     ['files without a commit', '+a', '+b'],
     ['edits of a commit', 'c1+a', 'c1+b'],
@@ -187,11 +216,11 @@ describe('the rank of a configuration', () => {
     async (_what, first, own) => {
       const generations = ['c0', first];
       const { rank } = stage(generations, [first, null]);
-      expect([await rank(first), await rank(own)]).toEqual(['newest 2', 'contains 1']);
+      expect([await rank(first), await rank(own)]).toEqual(['newest 2', 'contains 1.5']);
       expect(await stage(generations, [own, null]).rank(own)).toBe('newest 3');
       const isCommit = !first.includes('+');
       expect(await stage([...generations, own], [own]).rank(first)).toBe(
-        isCommit ? 'newest 4' : 'contains 2',
+        isCommit ? 'newest 4' : 'contains 2.5',
       );
     },
   );

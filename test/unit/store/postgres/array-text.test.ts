@@ -24,7 +24,7 @@ describe.skipIf(!hasPostgres)('a text that PostgreSQL cannot store', () => {
     const times = { dueMs: 0, tickMs: 0, backoffUntilMs: null };
     const names = ['fine', `odd ${text}`];
     await turns.register('one', '1', 60_000);
-    const own = { generation: 1, isNewest: true, commit: null, digest: '' };
+    const own = { generation: 1, isNewest: true, commit: null, digest: '', flaws: 0 };
     const schedules = names.map((name) => ({ name, lane: text, digest: text, ...other, ...times }));
     expect(await turns.update('one', await turns.situation('one'), own, schedules)).toBe(true);
     const rooms = [{ lane: text, room: 9 }];

@@ -78,7 +78,7 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
       location,
       `alter table store_version drop column usable_from; alter table turns drop column claimed_due_at;
        alter table replicas drop column config_digest;
-       alter table config_generations drop column digest, drop column is_dirty;
+       alter table config_generations drop column digest, drop column flaws;
        update store_version set version = 2;
        insert into replicas (id, host, pid, version, started_at, beat_at, expires_at)
          values ('one', 'machine|boot|4', 77, '1', now(), now(), now() + interval '1 hour')`,

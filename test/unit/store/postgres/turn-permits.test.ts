@@ -18,7 +18,7 @@ async function claimed(turns: TurnStore, id: string): Promise<ClaimedTurn> {
   const line = { schedule: '* * * * *', timezone: 'Etc/UTC', jitterMs: 0 };
   const account = { ...line, name: 'acme', lane: '', revision: '', digest: '', isBroken: false };
   const due = { ...account, dueMs: T0, tickMs: T0, backoffUntilMs: null };
-  const own = { generation: 0, isNewest: true, commit: null, digest: '' };
+  const own = { generation: 0, isNewest: true, commit: null, digest: '', flaws: 0 };
   await turns.register(id, 'test', LEASE_MS);
   await turns.update(id, await turns.situation(id), own, [due]);
   const rooms = [{ lane: '', room: 1 }];

@@ -1,7 +1,12 @@
 // The turns of several replicas in PostgreSQL, one step at a time.
 import { hostname } from 'node:os';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ClaimedTurn, DueSchedule, TurnStore } from '../../../../src/core/turn-store.ts';
+import {
+  type ClaimedTurn,
+  type DueSchedule,
+  GENERATION,
+  type TurnStore,
+} from '../../../../src/core/turn-store.ts';
 import { hasPostgres } from '../../../support/postgres.ts';
 import { configCommit, type TurnDatabase, turnDatabase } from '../../../support/turn-database.ts';
 
@@ -38,7 +43,7 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
   });
 
   async function claim(id: string, generation = 1, room = 9): Promise<readonly ClaimedTurn[]> {
-    return (await store.claim(id, generation, [{ lane: 'https://eu', room }], ALL)).turns;
+    return (await store.claim(id, GENERATION * generation, [{ lane: 'https://eu', room }], ALL)).turns;
   }
 
   /** Stores the configuration of a replica. */
@@ -47,7 +52,13 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     schedules: readonly DueSchedule[],
     { id = 'one', isNewest = true } = {},
   ): Promise<boolean> {
-    const own = { generation, isNewest, commit: configCommit(String(generation)), digest: '' };
+    const own = {
+      generation: GENERATION * generation,
+      isNewest,
+      commit: configCommit(String(generation)),
+      digest: '',
+      flaws: 0,
+    };
     return await store.update(id, await store.situation(id), own, schedules);
   }
 
@@ -148,10 +159,10 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     if (turn === undefined) throw new Error('nothing was claimed');
     await store.beat('two', LEASE);
     expect(await store.reap()).toEqual([]);
-    expect(await store.isCurrent('one', turn, 1)).toBe(true);
-    expect(await store.isCurrent('one', turn, 0)).toBe(false);
+    expect(await store.isCurrent('one', turn, 1 * GENERATION)).toBe(true);
+    expect(await store.isCurrent('one', turn, 0 * GENERATION)).toBe(false);
     await database.setClock(START + LEASE);
-    expect(await store.isCurrent('one', turn, 1)).toBe(false);
+    expect(await store.isCurrent('one', turn, 1 * GENERATION)).toBe(false);
     await store.beat('two', LEASE);
     expect(await store.reap()).toEqual(['a']);
     expect(await store.beat('one', LEASE)).toBeNull();
@@ -181,7 +192,7 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
       { account: 'c', schedule: '* * * * *', removed: 1 },
       { account: 'd', schedule: '* * * * *', removed: 0 },
     ]);
-    expect(await store.waiting(1)).toMatchObject({ newer: 2 });
+    expect(await store.waiting(1 * GENERATION)).toMatchObject({ newer: 3, names: ['a', 'c', 'd'] });
     await database.setClock(START + MINUTE);
     expect(names(await claim('old', 1))).toEqual(['b']);
     expect(names(await claim('new', 2)).toSorted()).toEqual(['a', 'd']);
@@ -193,7 +204,7 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     await update(3, [schedule('a', { digest: 'changed' })]);
     await update(2, [schedule('a')], { isNewest: false });
     expect(await database.query('select config_digest, config_gen::int as gen from turns')).toEqual([
-      { config_digest: 'changed', gen: 3 },
+      { config_digest: 'changed', gen: 6 },
     ]);
   });
 
@@ -201,7 +212,7 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     await update(1, [schedule('a')]);
     await update(2, [schedule('a', { isBroken: true, schedule: '*/15 * * * *', digest: 'x', lane: '' })]);
     expect(await database.query('select lane, schedule, config_gen::int as gen from turns')).toEqual([
-      { lane: 'https://eu', schedule: '* * * * *', gen: 2 },
+      { lane: 'https://eu', schedule: '* * * * *', gen: 3 },
     ]);
   });
 
@@ -230,13 +241,13 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
 
   it('stores a configuration only in the situation that it was compared in', async () => {
     const situation = await store.situation('one');
-    const own = { generation: 1, isNewest: true, commit: configCommit('1'), digest: 'd' };
+    const own = { generation: GENERATION, isNewest: true, commit: configCommit('1'), digest: 'd', flaws: 0 };
     await store.register('two', '1', LEASE);
     expect(await store.update('one', situation, own, [schedule('a')])).toBe(false);
     expect(await update(1, [schedule('a')])).toBe(true);
     expect(await store.update('two', await store.situation('two'), own, [schedule('a')])).toBe(true);
     const after = await store.situation('one');
-    expect(after.generations.map(({ gen, commit }) => [gen, commit])).toEqual([[1, '1']]);
+    expect(after.generations.map(({ gen, commit }) => [gen, commit])).toEqual([[GENERATION, '1']]);
     expect(after.others).toEqual([{ id: 'two', files: { commit: '1', digest: 'd' } }]);
   });
 
@@ -262,7 +273,12 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     await store.retire('new');
     expect(await state()).toMatchObject({ waitsForCommit: '2', activity: 'idle', nextRunMs: null });
     expect((await store.active()).get('a')).toBeUndefined();
-    expect(await store.waiting(1)).toEqual({ newer: 1, unavailable: 1, commit: '2' });
+    expect(await store.waiting(1 * GENERATION)).toEqual({
+      newer: 1,
+      names: ['a'],
+      unavailable: 1,
+      commit: '2',
+    });
   });
 
   it('keeps the place of an account whose replica died in the queue', async () => {
