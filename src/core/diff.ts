@@ -123,6 +123,8 @@ function extrasOf(
   desired: readonly DesiredEntry[],
   duplicates: readonly DuplicateGroup[],
 ): Extra[] {
+  // Most accounts have none, and the names of thousands of desired entries would be folded for nothing.
+  if (entries.length === 0) return [];
   const duplicateOf = new Map(
     duplicates.flatMap((group) => group.others.map((entry) => [entry.id, group.name])),
   );
@@ -164,7 +166,8 @@ export function missingDesiredNames(
  * Orders entries with one name: the one that most people have first, then the oldest, then the smallest id. An entry whose
  * name the service changed comes after those that have exactly the name.
  */
-function preferred(kind: Kind, names: readonly EntryName[], usage: UsageIndex): EntryName[] {
+function preferred(kind: Kind, names: readonly EntryName[], usage: UsageIndex): readonly EntryName[] {
+  if (names.length < 2) return names;
   const people = ({ id }: Entry): number => usage.get(entryKey(kind, id))?.length ?? 0;
   const age = ({ createDate }: Entry): number => timestampSeconds(createDate) ?? Number.MAX_SAFE_INTEGER;
   return [...names].sort(

@@ -198,9 +198,10 @@ function lookAlikes({ kind, desired }: KindDiff, extras: readonly JudgedEntry[])
 function nearDesired({ kind, desired }: KindDiff): Warning[] {
   const seen = new Map<string, string>();
   return desired.flatMap(({ name }): Warning[] => {
-    const other = seen.get(nearKey(name));
+    const key = nearKey(name);
+    const other = seen.get(key);
     if (other === undefined) {
-      seen.set(nearKey(name), name);
+      seen.set(key, name);
       return [];
     }
     return [
