@@ -1,5 +1,5 @@
-// Group commit for the write-ahead journal: all rows of one turn of the event loop are one transaction, and no request
-// is sent before the transaction that marks it as sent is on disk.
+// Group commit for the write-ahead journal: all rows that are queued when a commit begins are one transaction, and no
+// request is sent before the transaction that marks it as sent is on disk.
 import type { Lease, SentCommit } from '../core/locks.ts';
 import type { Journal, OperationResult } from '../core/ports.ts';
 
@@ -13,40 +13,43 @@ export interface OperationLog {
 }
 
 export function createOperationLog(journal: Journal, runId: string, lease: Lease): OperationLog {
-  let sent: { seq: number; atMs: number; resolve: (commit: Promise<SentCommit>) => void }[] = [];
-  let results: OperationResult[] = [];
-  let chain: Promise<unknown> = Promise.resolve();
-  let scheduled = false;
+  let sent: { seq: number; atMs: number }[] = [];
+  /** The last result of each operation: one statement writes all of them in no particular order. */
+  let results = new Map<number, OperationResult>();
+  let last: Promise<unknown> = Promise.resolve();
+  /** The commit of the queued rows; null when nothing is queued. */
+  let next: Promise<SentCommit> | null = null;
 
-  function schedule(): void {
-    if (scheduled) return;
-    scheduled = true;
-    setImmediate(() => {
-      scheduled = false;
-      const batch = { sent, results };
-      sent = [];
-      results = [];
-      const commit = chain.then(() => journal.commitOperations(runId, lease, batch.sent, batch.results));
-      chain = commit;
-      // A failure reaches every waiter and flush(); without waiters it must not crash the process.
-      commit.catch(() => undefined);
-      for (const { resolve } of batch.sent) resolve(commit);
-    });
+  function schedule(): Promise<SentCommit> {
+    if (next !== null) return next;
+    next = last.then(commit);
+    last = next;
+    // A failure reaches every waiter and flush(); without waiters it must not crash the process.
+    next.catch(() => undefined);
+    return next;
+  }
+
+  async function commit(): Promise<SentCommit> {
+    // Rows of this turn of the event loop join the commit.
+    await new Promise((resolve) => setImmediate(resolve));
+    const batch = { sent, results: [...results.values()] };
+    sent = [];
+    results = new Map();
+    next = null;
+    return await journal.commitOperations(runId, lease, batch.sent, batch.results);
   }
 
   return {
-    sent: (seq, atMs) =>
-      new Promise((resolve) => {
-        sent.push({ seq, atMs, resolve });
-        schedule();
-      }),
+    sent(seq, atMs) {
+      sent.push({ seq, atMs });
+      return schedule();
+    },
     result(result) {
-      results.push(result);
-      schedule();
+      results.set(result.seq, result);
+      void schedule();
     },
     async flush() {
-      while (scheduled) await new Promise((resolve) => setImmediate(resolve));
-      await chain;
+      await last;
     },
   };
 }

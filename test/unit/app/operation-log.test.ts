@@ -1,4 +1,4 @@
-// The write-ahead journal of a run: a row is on disk before its request, and one turn is one commit.
+// The write-ahead journal of a run: a row is on disk before its request, and rows that are queued together are one commit.
 import { describe, expect, it } from 'vitest';
 import { createOperationLog } from '../../../src/app/operation-log.ts';
 import { StoreError } from '../../../src/core/errors.ts';
@@ -12,7 +12,7 @@ function result(seq: number): OperationResult {
 
 /** A log over a slow journal whose n-th commit ends as given; `commits` are those that began. */
 function logOver(ends: readonly (SentCommit | Error)[] = []) {
-  const commits: { sent: number[]; results: number[]; ended: boolean }[] = [];
+  const commits: { sent: number[]; results: number[]; statuses: string[]; ended: boolean }[] = [];
   const journal: Journal = {
     ...unused<Journal>('journal'),
     commitOperations: async (runId, lease, sent, results) => {
@@ -21,6 +21,7 @@ function logOver(ends: readonly (SentCommit | Error)[] = []) {
       const commit = {
         sent: sent.map(({ seq }) => seq),
         results: results.map(({ seq }) => seq),
+        statuses: results.map(({ status }) => status),
         ended: false,
       };
       commits.push(commit);
@@ -40,7 +41,7 @@ describe('an operation to send', () => {
   it('is sent only after its commit', async () => {
     const { log, commits } = logOver();
     expect(await log.sent(1, 0)).toBe('committed');
-    expect(commits).toEqual([{ sent: [1], results: [], ended: true }]);
+    expect(commits).toMatchObject([{ sent: [1], results: [], ended: true }]);
   });
 
   it('is committed together with others of one turn and with known results', async () => {
@@ -50,16 +51,17 @@ describe('an operation to send', () => {
     expect(commits).toMatchObject([{ sent: [1, 2], results: [9] }]);
   });
 
-  it('of a later turn is committed after the earlier ones', async () => {
+  it('is committed after the commit that runs, together with others that are queued meanwhile', async () => {
     const { log, commits } = logOver();
     const first = log.sent(1, 0);
-    await new Promise((resolve) => setImmediate(resolve));
-    log.result(result(1));
+    while (commits.length === 0) await new Promise((resolve) => setImmediate(resolve));
     const second = log.sent(2, 0);
-    await Promise.all([first, second]);
-    expect(commits).toEqual([
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(commits).toMatchObject([{ sent: [1] }]);
+    await Promise.all([first, second, log.sent(3, 0)]);
+    expect(commits).toMatchObject([
       { sent: [1], results: [], ended: true },
-      { sent: [2], results: [1], ended: true },
+      { sent: [2, 3], results: [], ended: true },
     ]);
   });
 
@@ -77,12 +79,21 @@ describe('an operation to send', () => {
   });
 });
 
+it('the last of several results of an operation is committed', async () => {
+  const { log, commits } = logOver();
+  log.result({ ...result(1), status: 'unknown' });
+  log.result(result(2));
+  log.result(result(1));
+  await log.flush();
+  expect(commits).toMatchObject([{ results: [1, 2], statuses: ['done', 'done'] }]);
+});
+
 describe('flush', () => {
   it('resolves when everything queued is on disk', async () => {
     const { log, commits } = logOver();
     log.result(result(1));
     await log.flush();
-    expect(commits).toEqual([{ sent: [], results: [1], ended: true }]);
+    expect(commits).toMatchObject([{ sent: [], results: [1], ended: true }]);
   });
 
   it('commits nothing when nothing is queued', async () => {
