@@ -95,6 +95,8 @@ export interface WaitingAccounts {
 
 /** What is stored of all accounts. */
 export interface StoredTurns {
+  /** In the order of their names. */
+  readonly accounts: readonly string[];
   readonly nextRuns: ReadonlyMap<string, number>;
   readonly lanes: ReadonlySet<string>;
 }

@@ -118,6 +118,11 @@ export interface Turns {
   states(accounts: readonly string[]): Promise<ReadonlyMap<string, TurnState>>;
   /** The accounts that are not idle. */
   active(): Promise<ReadonlyMap<string, 'running' | 'queued'>>;
+  /**
+   * The accounts that replicas run, in the order of their names, as far as this process knows; empty where only one process
+   * runs accounts.
+   */
+  accounts(): readonly string[];
   /** As far as this process knows. */
   nextRunMs(account: string): number | null;
   /** The longest time between two of the next ticks, which for a line of working days includes the weekend. */

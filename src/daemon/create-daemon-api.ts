@@ -45,6 +45,17 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   const startedAt = iso(clock.nowMs());
   const isStopping = (): boolean => options.signals.stop.aborted || turns.isStopped();
 
+  function account(name: string): RegisteredAccount | undefined {
+    return registry.account(name) ?? (turns.accounts().includes(name) ? elsewhere(name) : undefined);
+  }
+
+  function allAccounts(): readonly RegisteredAccount[] {
+    const own = registry.accounts();
+    const others = turns.accounts().filter((name) => !registry.names().has(name));
+    if (others.length === 0) return own;
+    return [...own, ...others.map(elsewhere)].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
   function view(
     account: RegisteredAccount,
     record: AccountRecord | undefined,
@@ -94,6 +105,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
 
   /** Sets the gauges after a command of an operator, not only at the next run. */
   async function showState(account: string): Promise<void> {
+    if (registry.account(account) === undefined) return;
     const [record] = await reader.accounts(account).catch(() => []);
     if (record === undefined) return;
     const { pause, pending } = record.state;
@@ -117,27 +129,25 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
         undelivered: await options.undelivered().catch(() => 0),
       };
     },
-    accountNames: () => registry.accounts().map(({ name }) => name),
+    accountNames: () => allAccounts().map(({ name }) => name),
     async accounts(names) {
       const records = new Map((await reader.accounts(names)).map((record) => [record.name, record]));
       const states = await turns.states(names);
       return names.flatMap((name) => {
-        const account = registry.account(name);
-        return account === undefined ? [] : [view(account, records.get(name), states.get(name))];
+        const found = account(name);
+        return found === undefined ? [] : [view(found, records.get(name), states.get(name))];
       });
     },
     async accountFacts() {
       const briefs = new Map((await reader.accountBriefs()).map((brief) => [brief.name, brief]));
       const active = await turns.active();
-      return registry
-        .accounts()
-        .map((account) => facts(account, briefs.get(account.name), active.get(account.name) ?? 'idle'));
+      return allAccounts().map((each) => facts(each, briefs.get(each.name), active.get(each.name) ?? 'idle'));
     },
     async account(name) {
-      const account = registry.account(name);
-      if (account === undefined) return null;
+      const found = account(name);
+      if (found === undefined) return null;
       const [record] = await reader.accounts(name);
-      return view(account, record, (await turns.states([name])).get(name));
+      return view(found, record, (await turns.states([name])).get(name));
     },
     runs: (filter) => reader.runs(filter),
     latestRuns: (accounts, limit) => reader.latestRuns(accounts, limit),
@@ -147,39 +157,47 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     trend: (account, limit) => reader.trend(account, limit),
     operatorActions: (account, limit) => reader.operatorActions(account, limit),
     replicas: () => turns.replicas(),
-    async sync(account, by) {
-      if (registry.account(account) === undefined) return 'unknown';
-      const outcome = await turns.sync(account);
+    async sync(name, by) {
+      if (account(name) === undefined) return 'unknown';
+      const outcome = await turns.sync(name);
       if (outcome === 'unknown') return 'left_out';
       if (outcome !== 'queued') return outcome;
       // The run does not wait for this record: it starts also while another program keeps the store locked.
-      void operator.recordSync(account, by, clock.nowMs()).catch((error: unknown) => {
-        options.log.warn({ event: 'operator_action', account, error }, 'the sync could not be recorded');
+      void operator.recordSync(name, by, clock.nowMs()).catch((error: unknown) => {
+        options.log.warn(
+          { event: 'operator_action', account: name, error },
+          'the sync could not be recorded',
+        );
       });
       return 'queued';
     },
-    async approve(account, digest, by) {
-      if (registry.account(account) === undefined) return { type: 'unknown' };
-      const outcome = await operator.approve(account, digest, by, clock.nowMs());
+    async approve(name, digest, by) {
+      if (account(name) === undefined) return { type: 'unknown' };
+      const outcome = await operator.approve(name, digest, by, clock.nowMs());
       if (outcome.type !== 'approved') return outcome;
       options.onApproved();
-      void showState(account);
+      void showState(name);
       return outcome;
     },
-    async pause(account, reason, by) {
-      if (registry.account(account) === undefined) return false;
-      await operator.pause(account, reason, by, clock.nowMs());
-      void showState(account);
+    async pause(name, reason, by) {
+      if (account(name) === undefined) return false;
+      await operator.pause(name, reason, by, clock.nowMs());
+      void showState(name);
       return true;
     },
-    async resume(account, by) {
-      if (registry.account(account) === undefined) return false;
-      await operator.resume(account, by, clock.nowMs());
-      void showState(account);
+    async resume(name, by) {
+      if (account(name) === undefined) return false;
+      await operator.resume(name, by, clock.nowMs());
+      void showState(name);
       return true;
     },
     plan: (body) => options.planPosted(body),
   };
+}
+
+/** An account whose file only other replicas have. */
+function elsewhere(name: string): RegisteredAccount {
+  return { name, file: '', errors: [], settings: null };
 }
 
 function pauseView(pause: Pause | null): AccountView['pause'] {

@@ -92,6 +92,7 @@ export function createEmbeddedTurns(options: EmbeddedTurnsOptions): Turns {
       ),
     active: async () => queue.active(),
     nextRunMs: (account) => scheduler.nextRunMs(account),
+    accounts: () => [],
     longestGapMs: (account) => scheduler.longestGapMs(account),
     replicas: async () => [],
     problems: () => [],

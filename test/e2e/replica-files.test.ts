@@ -52,6 +52,14 @@ describe.skipIf(!hasPostgres)('replicas with different files', () => {
       body: { error: { code: 'left_out', message: expect.stringContaining('newest configuration') } },
     });
 
+    // Its file is only where the newer commit is.
+    expect(behind.runsEnded('epsilon')).toBe(0);
+    expect((await behind.api('accounts/epsilon')).body).toMatchObject({
+      valid: true,
+      mode: null,
+      leftOut: false,
+    });
+    expect((await behind.api('accounts/epsilon/sync', {})).status).toBe(202);
     await newer.stop();
     const sha = git(on.folder, ['rev-parse', 'HEAD']).trim();
     const waits = async () => (await behind.api('accounts/beta')).body['waitsForCommit'];
@@ -61,7 +69,8 @@ describe.skipIf(!hasPostgres)('replicas with different files', () => {
     expect((await on.run(['status', 'beta'])).stdout).toContain(
       `no live replica has commit ${sha.slice(0, 12)}`,
     );
-    for (const path of ['/', '/accounts/beta']) {
+    expect((await behind.api('accounts/epsilon')).body).toMatchObject({ waitsForCommit: sha });
+    for (const path of ['/', '/accounts/beta', '/accounts/epsilon']) {
       const page = await fetch(behind.url + path, { headers: { authorization: `Bearer ${HTTP_TOKEN}` } });
       expect(await page.text()).toMatch(/no (live )?replica has (the )?commit/);
     }

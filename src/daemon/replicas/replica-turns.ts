@@ -85,6 +85,7 @@ export function createReplicaTurns(options: ReplicaTurnsOptions): Turns {
     startNext: () => claims.wake(),
     states: (accounts) => store.states(accounts),
     active: () => store.active(),
+    accounts: () => table.accounts(),
     nextRunMs: (account) => table.nextRunMs(account, clock.nowMs()),
     longestGapMs: (account) => table.longestGapMs(account, clock.nowMs()),
     replicas: () => store.replicas(replica.identity()?.id ?? null),

@@ -6,6 +6,8 @@ import { firstTick } from './next-tick.ts';
 
 export interface ScheduleTable {
   set(schedules: readonly AccountSchedule[]): void;
+  /** The accounts that are stored, in the order of their names. */
+  accounts(): readonly string[];
   /** The base addresses that are stored: the file of an account may be invalid here, or may not be read yet. */
   lanes(): ReadonlySet<string>;
   /** The schedules with their first tick after a moment. */
@@ -17,7 +19,7 @@ export interface ScheduleTable {
 
 export function createScheduleTable(random: () => number): ScheduleTable {
   let schedules: ReadonlyMap<string, AccountSchedule> = new Map();
-  let stored: StoredTurns = { nextRuns: new Map(), lanes: new Set() };
+  let stored: StoredTurns = { accounts: [], nextRuns: new Map(), lanes: new Set() };
   let gaps = tickReader();
 
   return {
@@ -25,6 +27,7 @@ export function createScheduleTable(random: () => number): ScheduleTable {
       schedules = new Map(next.map((schedule) => [schedule.name, schedule]));
       gaps = tickReader();
     },
+    accounts: () => stored.accounts,
     lanes: () => stored.lanes,
     due(wanted, nowMs) {
       const read = tickReader();

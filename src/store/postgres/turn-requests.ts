@@ -133,8 +133,11 @@ export function turnStates({ db, now }: TurnContext): Pick<TurnStore, 'states' |
 
     async stored() {
       const { rows } = await sql<{ account: string; lane: string; due_ms: number | null }>`
-        select account, lane, ${ms(sql`due_at`)} as due_ms from turns where removed = 0`.execute(db);
+        select account, lane, ${ms(sql`due_at`)} as due_ms from turns where removed = 0 order by account`.execute(
+        db,
+      );
       return {
+        accounts: rows.map(({ account }) => account),
         nextRuns: new Map(
           rows.flatMap(({ account, due_ms: dueMs }) => (dueMs === null ? [] : [[account, dueMs]])),
         ),
