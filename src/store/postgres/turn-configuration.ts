@@ -81,6 +81,7 @@ export function turnConfiguration({
           due_at = case when ${KEEPS_DUE} then turns.due_at else excluded.due_at end,
           tick_at = case when ${KEEPS_DUE} then turns.tick_at else excluded.tick_at end,
           last_tick_at = case when turns.removed = 1 then ${now} else turns.last_tick_at end,
+          requested = case when turns.removed = 0 then turns.requested end,
           backoff_until = case when turns.holder is null and excluded.is_broken = 0 then null
             else turns.backoff_until end
         where turns.config_gen <= excluded.config_gen

@@ -199,7 +199,7 @@ export class Model {
     const isSameTime = turn.minutes === part.minutes && turn.backoff === null;
     const keeps = !turn.isRemoved && (turn.requested !== null || isLate || part.isBroken || isSameTime);
     if (isIdle && !keeps) Object.assign(turn, { due: wanted.dueMs, tick: wanted.tickMs });
-    if (turn.isRemoved) turn.lastTick = this.now;
+    if (turn.isRemoved) Object.assign(turn, { lastTick: this.now, requested: null });
     if (isIdle && !part.isBroken) turn.backoff = null;
     if (!part.isBroken) turn.minutes = part.minutes;
     Object.assign(turn, { lane, gen, digest: wanted.digest, isBroken: part.isBroken, isRemoved: false });

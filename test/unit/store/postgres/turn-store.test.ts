@@ -281,6 +281,19 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     });
   });
 
+  it('forgets what was requested of an account that was removed, so that a pause binds its next run', async () => {
+    await store.register('one', '1', LEASE);
+    await update(1, [schedule('a')]);
+    await store.sync('a');
+    const [turn] = await claim('one');
+    if (turn === undefined) throw new Error('nothing was claimed');
+    await update(2, []);
+    await store.release('one', turn, 'later');
+    await update(3, [schedule('a')]);
+    await database.setClock(START + MINUTE);
+    expect(await claim('one', 3)).toMatchObject([{ account: 'a', requested: null }]);
+  });
+
   it('keeps the place of an account whose replica died in the queue', async () => {
     await store.register('one', '1', LEASE);
     await update(1, [schedule('a', { dueMs: START }), schedule('b', { dueMs: START + MINUTE })]);
