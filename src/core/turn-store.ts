@@ -165,7 +165,10 @@ export interface TurnStore {
     rooms: readonly LaneRoom[],
     limits: { readonly most: number; readonly except: readonly string[] },
   ): Promise<Claims>;
-  /** Whether the replica still holds the turn, is alive, and has the configuration that the account needs. */
+  /**
+   * Whether the replica still holds the turn, is alive, and has the configuration that the account needs. False for an
+   * account that was removed.
+   */
   isCurrent(id: string, turn: ClaimedTurn, generation: number): Promise<boolean>;
   /**
    * Ends a turn: the next run is at `next`, a tick of the turn's line, or at once when it was requested meanwhile. Resolves

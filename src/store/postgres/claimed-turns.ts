@@ -91,7 +91,7 @@ export function claimedTurns({
     async isCurrent(id, turn, generation) {
       const { rows } = await sql`
         select 1 from turns join replicas on replicas.id = turns.holder
-        where ${isHeldBy(id, turn)} and turns.config_gen <= ${generation}
+        where ${isHeldBy(id, turn)} and removed = 0 and turns.config_gen <= ${generation}
           and is_dead = 0 and expires_at > ${now}`.execute(db);
       return rows.length > 0;
     },

@@ -246,7 +246,7 @@ export class Model {
 
   isCurrent(claim: ModelClaim, gen: number): boolean {
     const turn = this.held(claim);
-    return turn !== null && turn.gen <= gen && this.isLive(claim.holder);
+    return turn !== null && !turn.isRemoved && turn.gen <= gen && this.isLive(claim.holder);
   }
 
   /** The minutes of the changed line, or null when the turn has ended or is lost. */

@@ -281,6 +281,18 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     });
   });
 
+  it('does not start a run of an account that the newest of two files of one commit removed', async () => {
+    await store.register('one', '1', LEASE);
+    await store.register('two', '1', LEASE);
+    await update(1, [schedule('a')]);
+    await store.sync('a');
+    const [turn] = await claim('one');
+    if (turn === undefined) throw new Error('nothing was claimed');
+    await update(2, [], { id: 'two' });
+    await update(1.5, [schedule('a')], { isNewest: false });
+    expect(await store.isCurrent('one', turn, 1.5 * GENERATION)).toBe(false);
+  });
+
   it('forgets what was requested of an account that was removed, so that a pause binds its next run', async () => {
     await store.register('one', '1', LEASE);
     await update(1, [schedule('a')]);
