@@ -61,8 +61,8 @@ export interface ConfigFiles {
 }
 
 /**
- * The distance of two generations. What the newest configuration changes belongs to the number before its own, and what
- * other files of the same commit differ in to its own, so that the rest runs with either of them.
+ * The distance between two generations. An account that one of them changes gets the number before it, and so do other files of
+ * the same commit, which may therefore run that account too. An account in which they differ gets the generation itself.
  */
 export const GENERATION = 2;
 
@@ -84,11 +84,11 @@ export interface ConfigRank {
 
 /** The accounts that wait because of their configuration, also those that were removed. */
 export interface WaitingAccounts {
-  /** The number of those that newer files changed than those of this replica. */
+  /** How many accounts were changed by files that are newer than those of this replica. */
   readonly newer: number;
   /** The first of their names. */
   readonly names: readonly string[];
-  /** The number of those that wait for a commit which no replica that is alive has, and the latest such commit. */
+  /** How many accounts wait for a commit that no live replica has, and the latest such commit. */
   readonly unavailable: number;
   readonly commit: string | null;
 }

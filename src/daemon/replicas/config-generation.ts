@@ -17,7 +17,7 @@ export type CompareCommits = (a: string, b: string) => Promise<CommitRelation>;
 /** Files, and whether git had a commit for earlier ones of this process: then those without one may be older than any. */
 export type OwnFiles = ConfigFiles & { readonly hadCommit: boolean };
 
-/** The rank of a configuration. Equal files have the same rank, and different ones never do. */
+/** The rank of a configuration. Of different files, only one is the newest. */
 export async function rankOf(
   own: OwnFiles,
   { generations, others }: ConfigSituation,
@@ -41,7 +41,7 @@ function filesReplace(own: ConfigFiles, newest: ConfigGeneration, others: readon
   return others.every((other) => other.commit === '') && countsMore(own, newest, others);
 }
 
-/** Whether files of the same commit, or also without one, count more: with fewer flaws, or once nobody has the others. */
+/** Whether files count more than the newest, whose commit is the same or also missing. */
 function countsMore(own: ConfigFiles, newest: ConfigGeneration, others: readonly StoredFiles[]): boolean {
   const isInUse = others.some((other) => other.commit === newest.commit && other.digest === newest.digest);
   return !isInUse || own.flaws < newest.flaws;
@@ -65,15 +65,15 @@ async function commitReplaces(
   return isOfAll && isRewritten(commit, latest, relation);
 }
 
-/** Whether a commit that all replicas have replaces the newest one. An older commit never does. */
-function isRewritten(commit: ConfigCommit, newest: ConfigGeneration, relation: CommitRelation): boolean {
+/** Whether a commit that all replicas have replaces the latest one. An older commit never does. */
+function isRewritten(commit: ConfigCommit, latest: ConfigGeneration, relation: CommitRelation): boolean {
   // An unknown commit was removed from the history, or was not fetched yet.
-  return relation === 'diverged' || (relation === 'unknown' && isLater(commit, newest));
+  return relation === 'diverged' || (relation === 'unknown' && isLater(commit, latest));
 }
 
 /**
- * The latest generation, other than the newest, that a commit contains. Files without a commit contain none with one. Other
- * files of the commit of the newest contain it but for what differs.
+ * The latest generation, other than the newest, that a commit contains. Other files of the newest commit have the number
+ * before its generation: they run what does not differ. Files without a commit contain no generation with one.
  */
 async function containedIn(
   commit: ConfigCommit | null,

@@ -1,6 +1,6 @@
 // The parts of statements that several files of the turns use.
 import { type RawBuilder, sql } from 'kysely';
-import { type CronLine, GENERATION } from '../../core/turn-store.ts';
+import type { CronLine } from '../../core/turn-store.ts';
 import type { Database } from '../tables.ts';
 
 export interface TurnContext {
@@ -56,7 +56,7 @@ export function hasConfiguration(now: RawBuilder<unknown>): RawBuilder<unknown> 
 
 /** The commit that an account needs. Files without a commit are only known to follow the latest one. */
 export const COMMIT = sql`(
-  select commit from config_generations where gen <= turns.config_gen + ${sql.lit(GENERATION / 2)} and commit <> ''
+  select commit from config_generations where gen <= turns.config_gen + 1 and commit <> ''
   order by gen desc limit 1)`;
 
 /** Whether an account waits for a configuration that no replica has; false while none has stored its own. */

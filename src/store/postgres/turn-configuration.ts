@@ -5,7 +5,6 @@ import {
   type ConfigGeneration,
   type ConfigSituation,
   type DueSchedule,
-  GENERATION,
   type TurnStore,
   type WaitingAccounts,
 } from '../../core/turn-store.ts';
@@ -61,7 +60,7 @@ export function turnConfiguration({
     own: Own,
     schedules: readonly DueSchedule[],
   ): Promise<void> {
-    const generation = own.generation - GENERATION / 2;
+    const generation = own.generation - 1;
     // An account with an invalid file keeps its last good schedule.
     await sql`
       with wanted as materialized (${wanted(schedules)}), removed as (
