@@ -84,6 +84,7 @@ async function containedIn(
   if ((commit?.sha ?? '') === newest.commit) return newest.gen - 1;
   if (commit === null) return 0;
   for (const each of earlier) {
+    if (each.commit === '') continue;
     if (each.commit === commit.sha) return each.gen;
     const relation = await compareCommits(each.commit, commit.sha);
     if (relation === 'ancestor' || relation === 'same') return each.gen;

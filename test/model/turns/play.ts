@@ -324,7 +324,6 @@ function replicaRow({ files, ...columns }: ModelReplica) {
 
 /** Commits are places in one line of history. */
 async function compareCommits(a: string, b: string): Promise<CommitRelation> {
-  if (a === '') return 'unknown';
   return a === b ? 'same' : Number(a) < Number(b) ? 'ancestor' : 'descendant';
 }
 
