@@ -111,7 +111,7 @@ export function createClaimLoop(options: ClaimLoopOptions): ClaimLoop {
     // A replica that others do not know of yet could exceed a limit that they share.
     if (identity === null || !identity.isValid() || !identity.isKnown()) return POLL_MS;
     try {
-      // One that has stored its configuration makes all accounts due at once.
+      // Once this replica has stored its configuration, others leave it to this one to make all accounts due.
       if (startsAll === null) return POLL_MS;
       await configured.store(identity);
       if (isRefused) await store.probe();

@@ -86,7 +86,8 @@ export function createHeldTurns(options: HeldTurnsOptions): HeldTurns {
     identity: Identity,
     run: (turn: Turn) => Promise<void>,
   ): Promise<void> {
-    let isMadeLater: 'later' | 'locked' | 'interrupted' | null = null;
+    /** How the turn is given back; null ends it. */
+    let release: Parameters<TurnStore['release']>[2] | null = null;
     const signals = identity.signals();
     await run({
       account: claimed.account,
@@ -96,24 +97,24 @@ export function createHeldTurns(options: HeldTurnsOptions): HeldTurns {
       async isMade() {
         if (await options.isCurrent(identity.id, claimed)) return false;
         // A replica with a newer configuration makes it, or the new holder of the turn does.
-        isMadeLater = 'later';
+        release = 'later';
         return true;
       },
       later() {
-        isMadeLater = 'later';
+        release = 'later';
       },
       whenUnlocked() {
-        isMadeLater = 'locked';
+        release = 'locked';
       },
       storeFailed(error) {
         if (!UNUSABLE.has(error.code)) return false;
-        isMadeLater = 'interrupted';
+        release = 'interrupted';
         options.onStoreFailed(error);
         return true;
       },
     });
     await persistently(identity, async () => {
-      if (isMadeLater !== null) await store.release(identity.id, claimed, isMadeLater);
+      if (release !== null) await store.release(identity.id, claimed, release);
       else if (signals.stop.aborted && !completed.has(claimed.account))
         await store.release(identity.id, claimed, 'interrupted');
       else await end(claimed, identity);
@@ -133,16 +134,13 @@ export function createHeldTurns(options: HeldTurnsOptions): HeldTurns {
     completed(account, failures) {
       const turn = held.get(account)?.claimed;
       if (turn === undefined) return;
-      // Runs of other replicas have failed too.
+      // Failures that were not journaled are those of this process; runs of other replicas may have failed before.
       completed.set(account, failures === 0 ? 0 : Math.max(failures, turn.failures + 1));
     },
     accounts: () => [...held.keys()],
     loads() {
       const loads = new Map<string, number>();
-      for (const {
-        claimed: { lane },
-      } of held.values())
-        loads.set(lane, (loads.get(lane) ?? 0) + 1);
+      for (const { claimed } of held.values()) loads.set(claimed.lane, (loads.get(claimed.lane) ?? 0) + 1);
       return loads;
     },
     async allEnded() {

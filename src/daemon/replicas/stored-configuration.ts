@@ -40,7 +40,7 @@ interface Stored {
   readonly changes: number;
   readonly situation: string;
   readonly commit: string | null;
-  /** Whether replicas with the newest configuration have the same commit, or none either, and yet other files. */
+  /** Whether the newest configuration has other files of the same commit, or without one. */
   readonly differs: boolean;
 }
 
@@ -51,8 +51,9 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
   /** null makes this replica store its configuration again. */
   let stored: Stored | null = null;
   let generation = 0;
-  /** The last message about accounts that wait. */
-  let told: string | null = null;
+  /** The last event about accounts that run elsewhere, and their number; null when there are none. */
+  let reported: string | null = null;
+  /** The last commit that was reported as unavailable. */
   let unavailable: string | null = null;
   /** The latest files of this process with a commit. */
   let committed: (ConfigFiles & { commit: ConfigCommit }) | null = null;
@@ -70,7 +71,7 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
   /** Null when the situation changed meanwhile. */
   async function storeOnce(identity: Identity): Promise<Stored | null> {
     const replica = identity.id;
-    const stage = changes;
+    const changesBefore = changes;
     const files = await readFiles();
     const { schedules, commit } = files;
     const before = await store.situation(replica);
@@ -81,30 +82,30 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
     const newest = rank.isNewest ? rank.generation : newestOf(before);
     return {
       replica,
-      changes: stage,
+      changes: changesBefore,
       situation: signature(before, newest),
       commit: commit?.sha ?? null,
       differs: !rank.isNewest && before.generations[0]?.commit === (commit?.sha ?? ''),
     };
   }
 
-  /** Notices accounts that only replicas with the newest configuration run. */
-  async function noticeWaiting({ commit, differs }: Stored): Promise<void> {
+  /** Logs which accounts only replicas with the newest configuration run, whenever that changes. */
+  async function reportWaiting({ commit, differs }: Stored): Promise<void> {
     const waiting = await store.waiting(generation);
     const event = differs ? 'configuration_differs' : 'configuration_older';
     const { newer: accounts, names } = waiting;
-    const news = differs || accounts > 0 ? JSON.stringify([event, accounts]) : null;
-    if (news !== null && told !== news)
+    const report = differs || accounts > 0 ? `${event} ${accounts}` : null;
+    if (report !== null && report !== reported)
       log.warn({ event, commit, accounts, names }, differs ? DIFFERS : OLDER);
     if (waiting.commit !== null && waiting.commit !== unavailable)
       log.error(
         { event: 'commit_unavailable', commit: waiting.commit, accounts: waiting.unavailable },
         'accounts do not run, because no replica has the commit that changed them; check out that commit or a later one, or revert it with a new commit',
       );
-    told = news;
+    reported = report;
     unavailable = waiting.commit;
     // The commit may be fetched now, or no replica may have its history any more.
-    if (told !== null) stored = null;
+    if (reported !== null) stored = null;
   }
 
   return {
@@ -118,7 +119,7 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
       const situation = await store.situation(replica);
       // Another replica has come or gone, or has another commit.
       if (last.situation !== signature(situation, newestOf(situation))) stored = null;
-      else await noticeWaiting(last);
+      else await reportWaiting(last);
     },
     async store(identity) {
       while (stored?.replica !== identity.id || stored.changes !== changes) {
@@ -135,7 +136,7 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
 
 const OLDER = 'accounts that a newer commit changed wait for a replica that has it';
 const DIFFERS =
-  'other replicas have other files of the same commit, or also without one; as long as one has them, what differs runs only there';
+  'other replicas have different files of the same commit, or without one; while one of them has these files, accounts that differ run only there';
 
 /** What decides how accounts run. An invalid file has no settings, and its errors may name a path of this machine. */
 function digestOf(schedules: readonly AccountSchedule[]): string {
