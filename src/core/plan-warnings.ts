@@ -21,7 +21,7 @@ export function isStaleSource(source: SourceAge): boolean {
   return source === 'older' || source === 'unknown';
 }
 
-/** The code of a plan of an older commit that creates entries, or that the operator accepted. */
+/** Marks a plan of an older commit that creates entries, or that the operator accepted. */
 export const OLDER_SOURCE = 'older_source';
 
 /** Marks a plan that was made without earlier lists of its account. */
@@ -66,9 +66,12 @@ export function historyWarnings(
     });
   }
   if (source === 'older' && (acceptOlderSource || hasCreates)) {
+    const consequence = acceptOlderSource
+      ? '; accepted by --accept-older-source'
+      : ', which may have removed on purpose what this plan creates; update the checkout and plan again, unless these creates are intended';
     warnings.push({
       code: OLDER_SOURCE,
-      message: `the configuration is older than the one last applied${acceptOlderSource ? '; accepted by --accept-older-source' : `, which may have removed on purpose what this plan creates; update the checkout and plan again, unless these creates are intended`}`,
+      message: `the configuration is older than the one last applied${consequence}`,
     });
   }
   if (source === 'unknown') {

@@ -54,7 +54,7 @@ export function createSharedGauges({ registry, reader, metrics, clock }: SharedG
   };
 }
 
-/** Whether no older results count any more. A command that only plans, perhaps other files, exports nothing. */
+/** Whether the run replaces the results of earlier ones. A command that only plans exports none, and may have other files. */
 function hasResults(run: NonNullable<AccountBrief['lastRun']>): boolean {
   const isOfCommand = run.trigger === 'cli' && run.mode === 'plan';
   return !isOfCommand && run.status !== 'running' && run.planDigest !== null;

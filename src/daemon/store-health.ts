@@ -18,7 +18,7 @@ export interface StoreHealthOptions {
 
 export interface StoreHealth {
   start(): void;
-  /** What cannot use the store, with its error; null when it can use it again. */
+  /** Reports that a part of the program cannot use the store because of the error, or, with null, that it can again. */
   report(part: string, error: unknown): void;
   /** Why the store cannot be used now; null when it can. Resolves within half a second. */
   problem(): Promise<string | null>;

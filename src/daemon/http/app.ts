@@ -124,7 +124,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   app.notFound((context) => answerFailure(context, NOT_FOUND));
   app.onError((error, context) => {
     const { method, path } = context.req;
-    // The watch of the store logs an outage once. It need not notice anything else that fails here.
+    // The watch of the store logs an outage once. It may not notice any other failure.
     if (!(error instanceof StoreError && error.code === 'store_unavailable'))
       log.error({ event: 'http_failed', method, path, error: error.message }, 'a request failed');
     // The message of a StoreError is made for operators; that of any other error appears only in the log.

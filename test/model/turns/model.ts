@@ -191,7 +191,7 @@ export class Model {
 
   private change(
     turn: ModelTurn,
-    part: { readonly minutes: number; readonly isBroken: boolean },
+    part: AccountPart,
     { gen, wanted, lane }: { readonly gen: number; readonly wanted: DueSchedule; readonly lane: string },
   ): void {
     const isIdle = turn.holder === null;
@@ -382,7 +382,7 @@ function digestOf({ minutes, version, isBroken }: AccountPart): string {
 }
 
 /** The schedule of an account in a commit. */
-export function scheduleOf(name: string, part: NonNullable<Commit['a']>, nowMs: number): DueSchedule {
+export function scheduleOf(name: string, part: AccountPart, nowMs: number): DueSchedule {
   const tick = tickAfter(part.minutes, nowMs);
   return {
     name,
