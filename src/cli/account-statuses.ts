@@ -40,15 +40,18 @@ export async function readStatuses(
     const accounts = selectAccounts(known(configuration.accounts, records), names);
     const turns =
       (await journal?.turnStates(accounts.map(({ name }) => name))) ?? new Map<string, TurnState>();
+    const replicas = (await journal?.replicas()) ?? [];
+    const isAnyAlive = replicas.some(({ isAlive }) => isAlive);
     const statuses: AccountStatus[] = [];
     for (const account of accounts) {
-      const turn = turns.get(account.name);
+      // What stopped replicas have stored does not configure an account.
+      const turn = account.configured === undefined && !isAnyAlive ? undefined : turns.get(account.name);
       statuses.push({
         ...statusOf(account, turn, nowMs),
         nextRun: await nextRunOf(environment, account, turn, nowMs),
       });
     }
-    return { accounts: statuses, replicas: (await journal?.replicas()) ?? [] };
+    return { accounts: statuses, replicas };
   } finally {
     await journal?.close();
   }

@@ -41,7 +41,8 @@ describe.skipIf(!hasPostgres)('replicas with different files', () => {
     expect(changed.map((name) => behind.runsEnded(name))).toEqual(before);
     expect(newer.runsEnded('delta')).toBe(0);
     const inOlder = ['--config', join(older, 'config/rolecall.yaml'), 'status', '--format', 'json'];
-    expect(JSON.parse((await on.run(inOlder, { withoutConfig: true })).stdout)).toEqual(
+    const statuses = async () => JSON.parse((await on.run(inOlder, { withoutConfig: true })).stdout);
+    expect(await statuses()).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ account: 'delta', leftOut: true }),
         expect.objectContaining({ account: 'epsilon', state: 'converged', configured: true }),
@@ -75,6 +76,8 @@ describe.skipIf(!hasPostgres)('replicas with different files', () => {
       expect(await page.text()).toMatch(/no (live )?replica has (the )?commit/);
     }
     await behind.stop();
+    const removed = { account: 'epsilon', state: 'removed', configured: false, nextRun: null };
+    expect(await statuses()).toContainEqual(expect.objectContaining(removed));
   });
 
   test.each(['a folder without git', 'a checkout of the same commit'])(
