@@ -159,10 +159,10 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     if (turn === undefined) throw new Error('nothing was claimed');
     await store.beat('two', LEASE);
     expect(await store.reap()).toEqual([]);
-    expect(await store.isCurrent('one', turn, 1 * GENERATION)).toBe(true);
-    expect(await store.isCurrent('one', turn, 0 * GENERATION)).toBe(false);
+    expect(await store.isCurrent('one', turn, GENERATION)).toBe(true);
+    expect(await store.isCurrent('one', turn, 0)).toBe(false);
     await database.setClock(START + LEASE);
-    expect(await store.isCurrent('one', turn, 1 * GENERATION)).toBe(false);
+    expect(await store.isCurrent('one', turn, GENERATION)).toBe(false);
     await store.beat('two', LEASE);
     expect(await store.reap()).toEqual(['a']);
     expect(await store.beat('one', LEASE)).toBeNull();
@@ -192,7 +192,7 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
       { account: 'c', schedule: '* * * * *', removed: 1 },
       { account: 'd', schedule: '* * * * *', removed: 0 },
     ]);
-    expect(await store.waiting(1 * GENERATION)).toMatchObject({ newer: 3, names: ['a', 'c', 'd'] });
+    expect(await store.waiting(GENERATION)).toMatchObject({ newer: 3, names: ['a', 'c', 'd'] });
     await database.setClock(START + MINUTE);
     expect(names(await claim('old', 1))).toEqual(['b']);
     expect(names(await claim('new', 2)).toSorted()).toEqual(['a', 'd']);
@@ -273,7 +273,7 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     await store.retire('new');
     expect(await state()).toMatchObject({ waitsForCommit: '2', activity: 'idle', nextRunMs: null });
     expect((await store.active()).get('a')).toBeUndefined();
-    expect(await store.waiting(1 * GENERATION)).toEqual({
+    expect(await store.waiting(GENERATION)).toEqual({
       newer: 1,
       names: ['a'],
       unavailable: 1,
