@@ -56,7 +56,7 @@ export interface ConfigGeneration extends StoredFiles {
 export interface ConfigFiles {
   readonly commit: ConfigCommit | null;
   readonly digest: string;
-  /** 1: some are invalid. 2: they differ from their commit, or have none. 3: both. */
+  /** 1: all are invalid. 2: they differ from their commit, or have none. 3: both. */
   readonly flaws: number;
 }
 
@@ -153,7 +153,8 @@ export interface TurnStore {
     own: ConfigRank & ConfigFiles,
     schedules: readonly DueSchedule[],
   ): Promise<boolean>;
-  waiting(generation: number): Promise<WaitingAccounts>;
+  /** `accounts`: those of this replica's files, so that no other removed ones count. */
+  waiting(generation: number, accounts: readonly string[]): Promise<WaitingAccounts>;
   /** Whether a replica that is alive, and registered before this one, has stored its configuration. */
   hasPredecessor(id: string): Promise<boolean>;
   /** Makes all accounts due, as at the start of the only daemon. */

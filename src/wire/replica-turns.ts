@@ -33,6 +33,7 @@ export function replicaTurns(store: TurnStore, parts: Parts): NonNullable<Daemon
       leaseMs: Math.floor(service.daemon.leaseMs * BEFORE_TAKEOVER),
       compareCommits: (a, b) => configuration.compareCommits(a, b),
       readConfiguration: () => readConfiguration(registry),
+      readCommit: () => registry.commit(),
       onReplicas: (replicas) => session.shareHosts(replicas),
     });
 }

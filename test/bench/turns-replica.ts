@@ -90,6 +90,7 @@ export async function obey(location: PostgresLocation): Promise<void> {
       maxRuns: () => 32,
       onSkipped: () => undefined,
       readConfiguration: async () => ({ schedules, commit: null }),
+      readCommit: async () => null,
       compareCommits: async () => 'same',
       onReplicas: () => undefined,
     });

@@ -200,6 +200,20 @@ describe.skipIf(!hasPostgres)('replicas with different files', () => {
       expect(runsOf()).toEqual(before);
       expect(behind.events('commit_unavailable')).not.toEqual([]);
       await behind.stop();
+
+      // A process that never had a commit runs its files, until there is a commit that is older.
+      renameSync(join(older, '.git'), join(older, 'gone'));
+      const without = await startDaemon({ start: startIn(on, older) });
+      await until('its files count', () => without.runsEnded('delta') > 0);
+      expect(without.events('configuration_without_commit')).toHaveLength(1);
+      renameSync(join(older, 'gone'), join(older, '.git'));
+      await until('the newer commit counts again', () => without.events('commit_unavailable').length > 0);
+      const last = without.runsEnded('delta');
+      const unchanged = without.runsEnded('acme');
+      await until('it runs what did not change', () => without.runsEnded('acme') > unchanged + 3);
+      expect(without.runsEnded('delta')).toBe(last);
+      expect(on.writes().filter((write) => write.startsWith('DELETE'))).toEqual([]);
+      await without.stop();
     },
   );
 });

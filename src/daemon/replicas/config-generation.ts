@@ -43,7 +43,9 @@ function filesReplace(own: ConfigFiles, newest: ConfigGeneration, others: readon
 
 /** Whether files count more than the newest, whose commit is the same or also missing. */
 function countsMore(own: ConfigFiles, newest: ConfigGeneration, others: readonly StoredFiles[]): boolean {
-  const isInUse = others.some((other) => other.commit === newest.commit && other.digest === newest.digest);
+  const isInUse = others.some(
+    ({ commit, digest }) => digest === newest.digest && (commit === newest.commit || commit === ''),
+  );
   return !isInUse || own.flaws < newest.flaws;
 }
 
@@ -73,7 +75,8 @@ function isRewritten(commit: ConfigCommit, latest: ConfigGeneration, relation: C
 
 /**
  * The latest generation, other than the newest, that a commit contains. Other files of the newest commit have the number
- * before its generation: they run what does not differ. Files without a commit contain no generation with one.
+ * before its generation: they run what does not differ. So do files that contain none, as far as the oldest did not change
+ * it.
  */
 async function containedIn(
   commit: ConfigCommit | null,
@@ -82,7 +85,8 @@ async function containedIn(
   compareCommits: CompareCommits,
 ): Promise<number> {
   if ((commit?.sha ?? '') === newest.commit) return newest.gen - 1;
-  if (commit === null) return 0;
+  const beforeAll = (earlier.at(-1) ?? newest).gen - 1;
+  if (commit === null) return beforeAll;
   for (const each of earlier) {
     if (each.commit === '') continue;
     if (each.commit === commit.sha) return each.gen;
@@ -90,7 +94,7 @@ async function containedIn(
     if (relation === 'ancestor' || relation === 'same') return each.gen;
     if (relation === 'unknown' && isLater(commit, each)) return each.gen;
   }
-  return 0;
+  return beforeAll;
 }
 
 /** In a shallow clone, and where a commit was not fetched yet, only the dates of the commits can be compared. */

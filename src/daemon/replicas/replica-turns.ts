@@ -10,7 +10,11 @@ import { createHeldTurns } from './held-turns.ts';
 import { nextTick } from './next-tick.ts';
 import { createReplica } from './replica.ts';
 import { createScheduleTable } from './schedule-table.ts';
-import { createStoredConfiguration, type ReplicaConfiguration } from './stored-configuration.ts';
+import {
+  createStoredConfiguration,
+  type ReplicaConfiguration,
+  type StoredConfigurationOptions,
+} from './stored-configuration.ts';
 
 export interface ReplicaTurnsOptions {
   readonly store: TurnStore;
@@ -28,6 +32,7 @@ export interface ReplicaTurnsOptions {
   readonly mayStart?: (account: string) => boolean;
   readonly onSkipped: (account: string) => void;
   readonly readConfiguration: () => Promise<ReplicaConfiguration>;
+  readonly readCommit: StoredConfigurationOptions['readCommit'];
   readonly compareCommits: CompareCommits;
   /** Called with the number of replicas, each of which may use its share of the limits. */
   readonly onReplicas: (replicas: number) => void;

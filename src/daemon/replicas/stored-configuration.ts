@@ -19,6 +19,8 @@ export interface StoredConfigurationOptions {
   readonly log: Log;
   readonly table: ScheduleTable;
   readonly readConfiguration: () => Promise<ReplicaConfiguration>;
+  /** The commit that is checked out now. */
+  readonly readCommit: () => Promise<ConfigCommit | null>;
   readonly compareCommits: CompareCommits;
 }
 
@@ -40,6 +42,7 @@ interface Stored {
   readonly changes: number;
   readonly situation: string;
   readonly commit: string | null;
+  readonly accounts: readonly string[];
   /** Whether the newest configuration has other files of the same commit, or without one. */
   readonly differs: boolean;
 }
@@ -60,7 +63,8 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
 
   async function readFiles(): Promise<OwnFiles & ReplicaConfiguration> {
     const { schedules, commit } = await options.readConfiguration();
-    const flaws = Number(schedules.some(({ isBroken }) => isBroken)) + 2 * Number(commit?.dirty ?? true);
+    // An invalid file of one account is no reason to take the others from the replica that runs them.
+    const flaws = Number(schedules.every(({ isBroken }) => isBroken)) + 2 * Number(commit?.dirty ?? true);
     const files = { commit, digest: digestOf(schedules), flaws };
     if (commit !== null) committed = { ...files, commit };
     // git fails now; the files are those of their commit.
@@ -79,19 +83,23 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
     const own = { ...rank, ...files };
     if (!(await store.update(replica, before, own, table.due(schedules, identity.nowMs())))) return null;
     generation = rank.generation;
+    const earlier = before.generations.find((each) => each.commit !== '')?.commit;
+    if (commit === null && earlier !== undefined && generation > newestOf(before))
+      log.warn({ event: 'configuration_without_commit', commit: earlier }, WITHOUT_COMMIT);
     const newest = rank.isNewest ? rank.generation : newestOf(before);
     return {
       replica,
       changes: changesBefore,
       situation: signature(before, newest),
       commit: commit?.sha ?? null,
+      accounts: schedules.map(({ name }) => name),
       differs: !rank.isNewest && before.generations[0]?.commit === (commit?.sha ?? ''),
     };
   }
 
   /** Logs which accounts only replicas with the newest configuration run, whenever that changes. */
-  async function reportWaiting({ commit, differs }: Stored): Promise<void> {
-    const waiting = await store.waiting(generation);
+  async function reportWaiting({ commit, accounts: own, differs }: Stored): Promise<void> {
+    const waiting = await store.waiting(generation, own);
     const event = differs ? 'configuration_differs' : 'configuration_older';
     const { newer: accounts, names } = waiting;
     const report = differs || accounts > 0 ? `${event} ${accounts}` : null;
@@ -108,6 +116,12 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
     if (reported !== null) stored = null;
   }
 
+  /** Only the commit has changed, or git works again. */
+  async function hasOtherCommit({ commit }: Stored): Promise<boolean> {
+    const now = await options.readCommit();
+    return now !== null && now.sha !== commit;
+  }
+
   return {
     changed() {
       changes += 1;
@@ -118,7 +132,8 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
       if (replica === null || last === null) return;
       const situation = await store.situation(replica);
       // Another replica has come or gone, or has another commit.
-      if (last.situation !== signature(situation, newestOf(situation))) stored = null;
+      if (last.situation !== signature(situation, newestOf(situation)) || (await hasOtherCommit(last)))
+        stored = null;
       else await reportWaiting(last);
     },
     async store(identity) {
@@ -129,12 +144,19 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
     },
     generation: () => generation,
     // A changed configuration is stored first, since its files may be older now.
-    isCurrent: async (replica, turn) =>
-      stored?.changes === changes && (await store.isCurrent(replica, turn, generation)),
+    async isCurrent(replica, turn) {
+      const last = stored;
+      if (last === null || last.changes !== changes) return false;
+      if (!(await hasOtherCommit(last))) return await store.isCurrent(replica, turn, generation);
+      changes += 1;
+      return false;
+    },
   };
 }
 
-const OLDER = 'accounts that a newer commit changed wait for a replica that has it';
+const OLDER = 'accounts that the newest configuration changed wait for a replica that has it';
+const WITHOUT_COMMIT =
+  'the files of this replica count from now on although they have no commit, because no live replica has one; `commit` was the latest';
 const DIFFERS =
   'other replicas have different files of the same commit, or without one; while one of them has these files, accounts that differ run only there';
 

@@ -120,12 +120,13 @@ export function turnConfiguration({
         return true;
       }),
 
-    async waiting(generation) {
+    async waiting(generation, accounts) {
       const { rows } = await sql<WaitingAccounts>`
         select count(*)::int as newer, coalesce((array_agg(account order by account))[1:${MOST_NAMED}], '{}') as names,
           count(*) filter (where is_unavailable)::int as unavailable,
           (array_agg(${COMMIT} order by config_gen desc) filter (where is_unavailable))[1] as commit
-        from (select account, config_gen, coalesce(${isUnavailable(now)}, false) as is_unavailable from turns) as turns
+        from (select account, config_gen, coalesce(${isUnavailable(now)}, false) as is_unavailable
+          from turns where removed = 0 or account = any (${[...accounts]}::text[])) as turns
         where config_gen > ${generation}`.execute(db);
       return rows[0] ?? { newer: 0, names: [], unavailable: 0, commit: null };
     },

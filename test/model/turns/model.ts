@@ -42,7 +42,7 @@ export interface ModelFiles {
 
 /** Of other files of the same commit, those with the smaller number count. */
 export function flawsOf({ commit, content, isEdited }: ModelFiles): number {
-  const isInvalid = Object.values(content).some(({ isBroken }) => isBroken);
+  const isInvalid = Object.values(content).every(({ isBroken }) => isBroken);
   return Number(isInvalid) + (isEdited || commit === null ? 2 : 0);
 }
 
@@ -296,11 +296,15 @@ export class Model {
     if (areSame(newest, commit === null ? { ...own, commit: newest.commit } : own))
       return { gen: latest, isNewest: true };
     const others = this.othersOf(id).flatMap(({ files }) => files ?? []);
-    const isFree = !others.some((other) => areSame(other, newest));
+    // Files that are equal to those of a commit count like them, also without git.
+    const isFree = !others.some(
+      (other) =>
+        areSame(other, newest) || areSame({ ...other, commit: other.commit ?? newest.commit }, newest),
+    );
     const counts = isFree || flawsOf(own) < flawsOf(newest);
     if (commit === null) {
       if (!hadCommit && counts && others.every((other) => other.commit === null)) return next;
-      return { gen: newest.commit === null ? latest - 1 : 0, isNewest: false };
+      return { gen: newest.commit === null ? latest - 1 : 1, isNewest: false };
     }
     const known = Math.max(-1, ...this.generations.map((each) => each.commit ?? -1));
     if (commit > known || (commit === known && (newest.commit === null || counts))) return next;
@@ -308,7 +312,7 @@ export class Model {
     const contained = this.generations
       .slice(0, -1)
       .findLastIndex((each) => each.commit !== null && each.commit <= commit);
-    return { gen: 2 * (contained + 1), isNewest: false };
+    return { gen: Math.max(1, 2 * (contained + 1)), isNewest: false };
   }
 
   publish(id: string, files: ModelFiles, { gen, isNewest }: { gen: number; isNewest: boolean }): void {

@@ -72,6 +72,7 @@ describe.skipIf(!hasPostgres)('the turns of a replica', () => {
       maxRuns: () => 8,
       onSkipped: () => undefined,
       readConfiguration: async () => ({ schedules, commit: commit ?? null }),
+      readCommit: async () => commit ?? null,
       compareCommits: async (a, b) => (a === b ? 'same' : a < b ? 'ancestor' : 'descendant'),
       onReplicas: () => undefined,
     });

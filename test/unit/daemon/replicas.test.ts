@@ -1,6 +1,7 @@
 // The pure parts of several replicas: next ticks, rooms by base address, leases by both clocks, generations of commits.
 import { describe, expect, it } from 'vitest';
 import type { CommitRelation } from '../../../src/core/repository.ts';
+import type { StoredFiles } from '../../../src/core/turn-store.ts';
 import { rankOf } from '../../../src/daemon/replicas/config-generation.ts';
 import { laneRooms } from '../../../src/daemon/replicas/lane-rooms.ts';
 import { createLeaseClock } from '../../../src/daemon/replicas/lease-clock.ts';
@@ -110,7 +111,7 @@ describe('the rank of a configuration', () => {
   }
 
   /** The files that were the newest, and those of the other replicas. */
-  function stage(newest: readonly string[], others: readonly (string | null)[] = []) {
+  function stage(newest: readonly string[], others: readonly (string | StoredFiles | null)[] = []) {
     const generations = newest.map((name, index) => ({
       ...filesOf(name),
       gen: 2 * (index + 1),
@@ -128,7 +129,7 @@ describe('the rank of a configuration', () => {
           generations: generations.toReversed(),
           others: others.map((other, index) => ({
             id: String(index),
-            files: other === null ? null : filesOf(other),
+            files: typeof other === 'string' ? filesOf(other) : other,
           })),
         },
         async (a, b) => relation(a, b),
@@ -150,7 +151,7 @@ describe('the rank of a configuration', () => {
       'contains 2',
       'contains 2',
       'contains 1',
-      'contains 0',
+      'contains 0.5',
     ]);
   });
 
@@ -160,7 +161,7 @@ describe('the rank of a configuration', () => {
   });
 
   it('does not grow with a rewritten history until every replica with a commit has it', async () => {
-    expect(await stage(['c1', 'c2'], ['c2']).rank('x9')).toBe('contains 0');
+    expect(await stage(['c1', 'c2'], ['c2']).rank('x9')).toBe('contains 0.5');
     expect(await stage(['c1', 'c2'], ['x9', '+a']).rank('x9')).toBe('newest 3');
   });
 
@@ -175,7 +176,7 @@ describe('the rank of a configuration', () => {
   });
 
   it('without a commit is older than any commit, unless no replica has one', async () => {
-    expect(await stage(['c1', 'c2'], ['c1', null]).rank('+a')).toBe('contains 0');
+    expect(await stage(['c1', 'c2'], ['c1', null]).rank('+a')).toBe('contains 0.5');
     expect(await stage(['c1', 'c2'], ['+b', null]).rank('+a')).toBe('newest 3');
     expect(await stage(['+a'], ['+a']).rank('c1')).toBe('newest 2');
     expect(await stage([]).rank('+a')).toBe('newest 1');
@@ -185,7 +186,9 @@ describe('the rank of a configuration', () => {
     const { rank } = stage(['c1', 'c2'], [null]);
     expect(await rank('+a', { digest: 'c2' })).toBe('newest 2');
     expect(await rank('+a')).toBe('newest 3');
-    expect(await rank('+a', { hadCommit: true })).toBe('contains 0');
+    expect(await rank('+a', { hadCommit: true })).toBe('contains 0.5');
+    const inUse = { commit: '', digest: 'c2' };
+    expect(await stage(['c1', 'c2'], [inUse]).rank('+a')).toBe('contains 0.5');
   });
 
   it('of an older commit is not the newest after files without a commit were', async () => {
