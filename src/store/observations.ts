@@ -4,7 +4,6 @@ import type { Kind, ObservedCatalog } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { Journal, LastGood, RecordedObservation } from '../core/ports.ts';
 import { type EntryKey, entryKey, type MissingHolding } from '../core/usage.ts';
-import { sleep } from '../platform/clock.ts';
 import {
   compressJson,
   type DigestedLists,
@@ -18,7 +17,7 @@ import { entryRows, writeEntries } from './observed-entries.ts';
 import type { Database } from './tables.ts';
 import { requireOwnRun } from './locks.ts';
 import { immediately } from './transactions.ts';
-import { PAUSE_MS, ROWS_AT_A_TIME } from './small-transactions.ts';
+import { afterRows, ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
 
 export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'recordObservation'> {
@@ -71,7 +70,7 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
           await requireOwnRun(connection, observation.runId);
           await writeEntries(connection, observation, piece);
         });
-        await sleep(PAUSE_MS);
+        await afterRows(at + ROWS_AT_A_TIME);
       }
       const written = Math.floor(Math.max(0, rows.length - 1) / ROWS_AT_A_TIME) * ROWS_AT_A_TIME;
       await immediately(db, observation.account, async (connection) => {

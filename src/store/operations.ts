@@ -3,7 +3,6 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Action, Entry } from '../core/catalog.ts';
 import type { SentCommit } from '../core/locks.ts';
 import type { Journal, NewOperation, OperationResult, UnsettledCreate } from '../core/ports.ts';
-import { sleep } from '../platform/clock.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Database } from './tables.ts';
 import { durably, immediately } from './transactions.ts';
@@ -11,7 +10,7 @@ import { holds, requireOwnRun } from './locks.ts';
 import { jsonRows } from './json-rows.ts';
 import { isOfThisMachine } from './process-identity.ts';
 import { recountRun } from './run-totals.ts';
-import { PAUSE_MS, ROWS_AT_A_TIME } from './small-transactions.ts';
+import { afterRows, ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
 
 export function operationsJournal(
@@ -24,7 +23,7 @@ export function operationsJournal(
     async addOperations(runId: string, operations: readonly NewOperation[]) {
       for (let at = 0; at < operations.length; at += ROWS_AT_A_TIME) {
         // Other processes write in between. Nothing is sent before the last part is written.
-        if (at > 0) await sleep(PAUSE_MS);
+        if (at > 0) await afterRows(at);
         const rows = operations
           .slice(at, at + ROWS_AT_A_TIME)
           .map((o) => [o.kind, o.action, o.name, o.remoteId, o.status, o.rule, o.reason]);

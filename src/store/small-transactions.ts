@@ -1,6 +1,7 @@
 // Splits long work on the store into small transactions and queries, so that other work and other writers wait only a few
 // milliseconds.
 import { type RawBuilder, sql } from 'kysely';
+import { sleep } from '../platform/clock.ts';
 import { turn } from '../platform/turns.ts';
 import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
@@ -10,8 +11,15 @@ export const ROWS_AT_A_TIME = 2000;
 /** Changing or deleting this many rows takes about 50 ms; counting them takes less. */
 const RANGE = 5000;
 
+/** Other writers wait for the transactions of at most this many rows: about 0.1 s. */
+const ROWS_IN_A_ROW = 5 * ROWS_AT_A_TIME;
 /** Long enough for another process or thread to take the write lock. */
-export const PAUSE_MS = 25;
+const PAUSE_MS = 25;
+
+/** Lets other work run after a transaction, and in time another writer. `written`: the rows until now. */
+export async function afterRows(written: number): Promise<void> {
+  await (written % ROWS_IN_A_ROW === 0 ? sleep(PAUSE_MS) : turn());
+}
 
 /**
  * Deletes the operations of the large runs among these. Otherwise the delete of a run would delete all of them in one
