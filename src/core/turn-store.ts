@@ -68,7 +68,7 @@ export const GENERATION = 2;
 
 /** What decides whether the configuration of a replica is the newest. */
 export interface ConfigSituation {
-  /** Newest first. */
+  /** The latest, and the latest with a commit; newest first. */
   readonly generations: readonly ConfigGeneration[];
   /** The other replicas that are alive; their files are null before they have stored them. */
   readonly others: readonly { readonly id: string; readonly files: StoredFiles | null }[];

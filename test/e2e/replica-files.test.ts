@@ -205,6 +205,11 @@ describe.skipIf(!hasPostgres)('replicas with different files', () => {
       renameSync(join(older, '.git'), join(older, 'gone'));
       const without = await startDaemon({ start: startIn(on, older) });
       await until('its files count', () => without.runsEnded('delta') > 0);
+      appendFileSync(join(older, 'config/accounts/gamma.yaml'), 'schedule: "*/2 * * * * *"\n');
+      const stored = async () => (await without.api('accounts/gamma')).body['schedule'];
+      await until('an edit of them counts', async () => (await stored()) === '*/2 * * * * *');
+      const edited = without.runsEnded('gamma');
+      await until('it runs', () => without.runsEnded('gamma') > edited);
       expect(without.events('configuration_without_commit')).toHaveLength(1);
       renameSync(join(older, 'gone'), join(older, '.git'));
       await until('the newer commit counts again', () => without.events('commit_unavailable').length > 0);

@@ -83,9 +83,9 @@ export function createStoredConfiguration(options: StoredConfigurationOptions): 
     const own = { ...rank, ...files };
     if (!(await store.update(replica, before, own, table.due(schedules, identity.nowMs())))) return null;
     generation = rank.generation;
-    const earlier = before.generations.find((each) => each.commit !== '')?.commit;
-    if (commit === null && earlier !== undefined && generation > newestOf(before))
-      log.warn({ event: 'configuration_without_commit', commit: earlier }, WITHOUT_COMMIT);
+    const [latest] = before.generations;
+    if (commit === null && latest !== undefined && latest.commit !== '' && generation > latest.gen)
+      log.warn({ event: 'configuration_without_commit', commit: latest.commit }, WITHOUT_COMMIT);
     const newest = rank.isNewest ? rank.generation : newestOf(before);
     return {
       replica,

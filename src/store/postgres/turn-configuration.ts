@@ -1,12 +1,12 @@
 // The schedules and the commits of the configuration in PostgreSQL. Replicas may see commits at different times: an older
 // one changes no account that a newer one has changed.
 import { sql } from 'kysely';
-import {
-  type ConfigGeneration,
-  type ConfigSituation,
-  type DueSchedule,
-  type TurnStore,
-  type WaitingAccounts,
+import type {
+  ConfigGeneration,
+  ConfigSituation,
+  DueSchedule,
+  TurnStore,
+  WaitingAccounts,
 } from '../../core/turn-store.ts';
 import type { Database } from '../tables.ts';
 import { immediately } from '../transactions.ts';
@@ -29,9 +29,11 @@ export function turnConfiguration({
   async function situation(connection: Database, id: string): Promise<ConfigSituation> {
     const generations = await sql<ConfigGeneration>`
       select gen::float8 as gen, commit, digest, flaws, committed_at as "committedAt"
-      from config_generations order by config_generations.gen desc limit ${MOST_GENERATIONS}`.execute(
-      connection,
-    );
+      from config_generations
+      where config_generations.gen in (
+          select gen from config_generations order by gen desc limit ${MOST_GENERATIONS})
+        or config_generations.gen = (select max(gen) from config_generations where commit <> '')
+      order by config_generations.gen desc`.execute(connection);
     const others = await sql<ConfigSituation['others'][number]>`
       select id, case when config_commit is not null
           then jsonb_build_object('commit', config_commit, 'digest', config_digest) end as files

@@ -252,6 +252,20 @@ describe.skipIf(!hasPostgres)('turns on PostgreSQL', () => {
     expect(after.others).toEqual([{ id: 'two', files: { commit: '1', digest: 'd' } }]);
   });
 
+  it('remembers the latest commit however often files without a commit have changed', async () => {
+    await store.register('one', '1', LEASE);
+    await update(1, [schedule('a')]);
+    await database.query(
+      "insert into config_generations (gen, commit, committed_at) select n, '', '' from generate_series(3, 99) as n",
+    );
+    const { generations } = await store.situation('one');
+    expect(generations).toHaveLength(21);
+    expect([generations[0], generations.at(-1)]).toMatchObject([
+      { gen: 99 },
+      { gen: GENERATION, commit: '1' },
+    ]);
+  });
+
   it('leaves an account that a quick revert did not change to replicas with the newest commit', async () => {
     await store.register('middle', '1', LEASE);
     await store.register('new', '1', LEASE);
