@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type SandboxSeed, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { freePort } from '../support/loopback.ts';
 import { hasTerminal, typedOnTerminal } from '../support/terminal.ts';
 import { makeWorkspace, type RunOptions, until, type Workspace } from '../support/workspace.ts';
 
@@ -196,12 +197,6 @@ test('init --sandbox prints three commands, which lead to an empty plan of the s
   expect([planned.status, planned.stdout]).toEqual([0, expect.stringContaining('nothing to do')]);
   running.process.kill('SIGTERM');
 });
-
-async function freePort(): Promise<number> {
-  const sandbox = await startSandbox();
-  await sandbox.close();
-  return Number(new URL(sandbox.url).port);
-}
 
 test.runIf(hasTerminal)('init asks on a terminal, and corrects a wrong answer', async () => {
   const s = await stage();

@@ -18,11 +18,20 @@ export function portOf(server: HttpServer | Server): number {
   return (server.address() as AddressInfo).port; // a TCP server that listens has an AddressInfo
 }
 
-/** A port that was free a moment ago, for programs that cannot choose one. */
+/**
+ * A port that was free a moment ago, for programs that cannot choose one. It is below the range from which the system
+ * assigns ports, so that no server that listens on port 0 gets it. Two calls rarely return the same port.
+ */
 export async function freePort(): Promise<number> {
+  const port = 20_000 + Math.floor(Math.random() * 12_000);
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const port = portOf(server);
+  const isFree = await new Promise<boolean>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(false) : reject(error),
+    );
+    server.listen(port, '127.0.0.1', () => resolve(true));
+  });
+  if (!isFree) return freePort();
   await new Promise((resolve) => server.close(resolve));
   return port;
 }

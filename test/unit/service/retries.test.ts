@@ -2,6 +2,7 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';
+import { freePort } from '../../support/loopback.ts';
 import { accountAt } from './account-at.ts';
 import { ALWAYS, client, connect, json, newSignals, serve } from './loopback.ts';
 
@@ -15,16 +16,6 @@ async function failure(promise: Promise<unknown>): Promise<ServiceError> {
 }
 
 const SKILL = { _id: 's1', name: 'New', accountId: '42' };
-
-/** A port of loopback that no server listens on. */
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
 
 describe('a list', () => {
   it.each([408, 425, 429, 500, 502, 503, 504])('is requested again after %d', async (status) => {
@@ -74,7 +65,7 @@ describe('a list', () => {
   });
 
   it('is requested again when the service does not listen yet', async () => {
-    const { reader } = await client(`http://127.0.0.1:${String(await closedPort())}`, { retries: 1 });
+    const { reader } = await client(`http://127.0.0.1:${String(await freePort())}`, { retries: 1 });
     const error = await failure(reader.listEntries('skill'));
     expect(error).toMatchObject({ kind: 'unavailable' });
     expect(error.message).toContain('ECONNREFUSED');
@@ -216,7 +207,7 @@ describe('a create', () => {
   });
 
   it('is sent again when no connection was made', async () => {
-    const { writer } = await client(`http://127.0.0.1:${String(await closedPort())}`);
+    const { writer } = await client(`http://127.0.0.1:${String(await freePort())}`);
     expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({ type: 'failed', attempts: 3 });
   });
 
