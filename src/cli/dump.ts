@@ -41,7 +41,7 @@ function writtenKinds(desired: DesiredCatalog): readonly Kind[] {
 /** The desired names that the lists do not show, so that the new file does not ask for them. */
 function unlistedNames(desired: DesiredCatalog, observed: ObservedCatalog): string[] {
   return KINDS.flatMap((kind) => {
-    const listed = new Set(observed[kind].flatMap((entry) => [...nameKeys(entry)]));
+    const listed = new Set(observed[kind].flatMap(nameKeys));
     const unlisted = (desired[kind] ?? []).filter((entry) => !listed.has(nameKey(entry.name)));
     return unlisted.map((entry) => `${kind} “${entry.name}”`);
   });

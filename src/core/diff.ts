@@ -63,15 +63,12 @@ export function diffKind(
   { observed, usage, history }: DiffFacts,
 ): KindDiff {
   const listed = [...observed[kind]].sort((a, b) => compareCodePoints(a.id, b.id));
-  const isGone = (entry: Entry): boolean => history.gone.has(entryKey(kind, entry.id));
-  const present = listed.filter((entry) => !isGone(entry));
+  const present = listed.filter((entry) => !isGone(kind, entry, history));
   const byKey = groupBy(
     present.flatMap((entry) => namesOf(kind, entry, history)),
     ({ key }) => key,
   );
-  const awaited = new Set(
-    history.awaited.filter((entry) => entry.kind === kind).map((entry) => nameKey(entry.name)),
-  );
+  const awaited = awaitedKeys(kind, history);
 
   const missing: string[] = [];
   const duplicates: DuplicateGroup[] = [];
@@ -93,13 +90,23 @@ export function diffKind(
     kind,
     desired,
     present,
-    stillListed: listed.filter(isGone),
+    stillListed: listed.filter((entry) => isGone(kind, entry, history)),
     missing: missing.sort(compareCodePoints),
     kept: desired.length - missing.length,
     extras: extrasOf(unkept, desired, duplicates),
     duplicates,
     changedNames,
   };
+}
+
+/** Whether the delete of the entry was confirmed recently, so that only a stale list shows it. */
+function isGone(kind: Kind, { id }: Entry, { gone }: History): boolean {
+  return gone.has(entryKey(kind, id));
+}
+
+/** The name keys of the entries that count as existing before a list shows them. */
+function awaitedKeys(kind: Kind, { awaited }: History): Set<string> {
+  return new Set(awaited.filter((entry) => entry.kind === kind).map(({ name }) => nameKey(name)));
 }
 
 /** A name under which an entry is found. `isChanged`: the requested one, and the service lists another name. */
@@ -111,9 +118,9 @@ interface EntryName {
 
 function namesOf(kind: Kind, entry: Entry, { requestedNames }: History): EntryName[] {
   const keys = nameKeys(entry);
-  const names = [...keys].map((key) => ({ key, entry, isChanged: false }));
+  const names = keys.map((key) => ({ key, entry, isChanged: false }));
   const requested = requestedNames.get(entryKey(kind, entry.id));
-  if (requested === undefined || keys.has(nameKey(requested))) return names;
+  if (requested === undefined || keys.includes(nameKey(requested))) return names;
   return [...names, { key: nameKey(requested), entry, isChanged: true }];
 }
 
@@ -135,7 +142,9 @@ function extrasOf(
   return entries.map((entry) => {
     const sharedName = duplicateOf.get(entry.id);
     if (sharedName !== undefined) return { entry, cause: 'duplicate', desiredName: sharedName };
-    const newName = [...nameKeys(entry)].map((key) => renamedTo.get(key)).find((name) => name !== undefined);
+    const newName = nameKeys(entry)
+      .map((key) => renamedTo.get(key))
+      .find((name) => name !== undefined);
     if (newName !== undefined) return { entry, cause: 'renamed', desiredName: newName };
     const nearName = nearNameOf(entry, nearNames);
     return { entry, cause: 'unnamed', ...(nearName === undefined ? {} : { nearName }) };
@@ -150,15 +159,25 @@ function nearNameOf(
   return [name, ...otherNames].map((each) => nearNames.get(nearKey(each))).find((near) => near !== undefined);
 }
 
-/** The desired names that no observed or awaited entry has, as name keys. */
+/**
+ * The desired names that no observed or awaited entry has, as name keys, by kind and then by code points. Equal to `missing`
+ * of `diffKind`, and faster, since it neither sorts nor groups the entries.
+ */
 export function missingDesiredNames(
   desired: DesiredCatalog,
   observed: ObservedCatalog,
   history: History,
 ): { kind: Kind; name: string }[] {
   return KINDS.flatMap((kind) => {
-    const { missing } = diffKind(kind, desired[kind] ?? [], { observed, usage: new Map(), history });
-    return missing.map((name) => ({ kind, name: nameKey(name) }));
+    const existing = awaitedKeys(kind, history);
+    for (const entry of observed[kind]) {
+      if (isGone(kind, entry, history)) continue;
+      for (const { key } of namesOf(kind, entry, history)) existing.add(key);
+    }
+    const missing = (desired[kind] ?? []).filter(({ name }) => !existing.has(nameKey(name)));
+    return missing
+      .map(({ name }) => ({ kind, name: nameKey(name) }))
+      .sort((a, b) => compareCodePoints(a.name, b.name));
   });
 }
 
@@ -180,6 +199,6 @@ function preferred(kind: Kind, names: readonly EntryName[], usage: UsageIndex): 
 }
 
 /** The name keys of an entry: one, or more where the service lists its `_id` under several names. */
-export function nameKeys({ name, otherNames = [] }: Entry): ReadonlySet<string> {
-  return new Set([name, ...otherNames].map(nameKey));
+export function nameKeys({ name, otherNames }: Entry): readonly string[] {
+  return otherNames === undefined ? [nameKey(name)] : [...new Set([name, ...otherNames].map(nameKey))];
 }

@@ -48,7 +48,7 @@ export function recheckDelete(operation: Operation, findings: Findings, run: Run
   }
   const entry = findings.entries.get(key);
   if (entry === undefined) return { status: 'done', rule: null, reason: 'it no longer existed' };
-  if (!nameKeys(entry).has(nameKey(name))) {
+  if (!nameKeys(entry).includes(nameKey(name))) {
     return held('rename', `it was renamed to “${entry.name}” during the run`);
   }
   const now: DeleteNow = {

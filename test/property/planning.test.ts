@@ -12,9 +12,12 @@ import type {
   Policy,
 } from '../../src/core/catalog.ts';
 import { KINDS } from '../../src/core/catalog.ts';
+import { diffKind, missingDesiredNames } from '../../src/core/diff.ts';
+import type { History } from '../../src/core/history.ts';
 import { makePlan } from '../../src/core/make-plan.ts';
 import { globMatcher, nameKey, nearKey } from '../../src/core/names.ts';
 import type { Operation, Plan } from '../../src/core/plan.ts';
+import type { EntryKey } from '../../src/core/usage.ts';
 import type { Case } from '../unit/core/builders.ts';
 import {
   entry,
@@ -394,6 +397,39 @@ describe('every plan', () => {
           expect(approved).toBe(true);
         }
       }),
+    );
+  });
+});
+
+describe('the missing names', () => {
+  it('are those of the complete comparison, in its order', () => {
+    const someIds = fc.subarray(['skill:id0', 'skill:id1', 'role:id0', 'role:id2'] as EntryKey[]);
+    const awaited = fc.array(fc.record({ kind, name, remoteId: fc.constant('new') }), { maxLength: 3 });
+    fc.assert(
+      fc.property(
+        desiredCatalog,
+        observedCatalog,
+        fc.record({ gone: someIds, awaited, renamed: someIds, requested: name }),
+        fc.array(fc.array(name, { maxLength: 2 }), { maxLength: 14 }),
+        (desired, listed, facts, others) => {
+          const named = (each: Entry, index: number): Entry => ({ ...each, otherNames: others[index] ?? [] });
+          const lists = { ...listed, skill: listed.skill.map(named) };
+          const known: History = {
+            ...HISTORY,
+            gone: new Set(facts.gone),
+            awaited: facts.awaited,
+            requestedNames: new Map(facts.renamed.map((key) => [key, facts.requested])),
+          };
+          const complete = KINDS.flatMap((each) =>
+            diffKind(each, desired[each] ?? [], {
+              observed: lists,
+              usage: new Map(),
+              history: known,
+            }).missing.map((missing) => ({ kind: each, name: missing })),
+          );
+          expect(missingDesiredNames(desired, lists, known)).toEqual(complete);
+        },
+      ),
     );
   });
 });
