@@ -33,6 +33,11 @@ export type WrittenLists = { readonly [K in Kind]?: readonly WrittenEntry[] };
 
 /** Shared by all entries without former names, to save memory. */
 const NO_NAMES: readonly string[] = [];
+
+/** Entries without former names, by name, since many accounts have the same names. Emptied when it is full. */
+const sharedEntries = new Map<string, DesiredEntry>();
+const MAX_SHARED_ENTRIES = 100_000;
+
 /** Limit for one file, and for one account with all its catalogs. */
 export const MAX_NAMES = 100_000;
 
@@ -111,8 +116,11 @@ class NameListReader {
   }
 
   #entry({ name, at }: WrittenName, formerly: readonly WrittenName[]): WrittenEntry {
-    const desired = { name, formerly: formerly.length === 0 ? NO_NAMES : formerly.map((old) => old.name) };
-    return { name, at, formerly, desired, issue: this.#file.issue };
+    const desired =
+      formerly.length === 0
+        ? sharedEntry(name)
+        : { name: detached(name), formerly: formerly.map((old) => old.name) };
+    return { name: desired.name, at, formerly, desired, issue: this.#file.issue };
   }
 
   #readFormerly(written: Node, name: WrittenName | undefined): WrittenName[] {
@@ -135,7 +143,7 @@ class NameListReader {
           former.at,
           `duplicate name ${quoted(former.name)} in \`formerly\`; remove one of the two`,
         );
-      } else names.set(former.name, former);
+      } else names.set(former.name, { ...former, name: detached(former.name) });
     }
     return [...names.values()];
   }
@@ -163,7 +171,7 @@ class NameListReader {
       const message = `the name ${quoted(node.value)} has invisible or unusual characters (${odd}); remove them unless they are intended`;
       this.#report(spot, message, 'warning');
     }
-    return { name: detached(nameKey(node.value)), at: spot.range?.[0] ?? 0 };
+    return { name: nameKey(node.value), at: spot.range?.[0] ?? 0 };
   }
 
   #duplicateMessage(kind: Kind, name: string, earlier: number): string {
@@ -174,6 +182,16 @@ class NameListReader {
   #report(spot: Spot, message: string, severity: ConfigIssue['severity'] = 'error'): void {
     this.issues.push(this.#file.issue(spot, message, severity));
   }
+}
+
+/** One object for all accounts that have this name without former names, to save memory. */
+function sharedEntry(name: string): DesiredEntry {
+  const known = sharedEntries.get(name);
+  if (known !== undefined) return known;
+  if (sharedEntries.size === MAX_SHARED_ENTRIES) sharedEntries.clear();
+  const entry = { name: detached(name), formerly: NO_NAMES };
+  sharedEntries.set(entry.name, entry);
+  return entry;
 }
 
 function wrongType(node: Node | undefined, what: string): string {

@@ -42,6 +42,23 @@ describe('several accounts', () => {
     ]);
   });
 
+  test('share one object for a name, unless it has former names', async () => {
+    const other = ACCOUNT.replace('A_TOKEN', 'B');
+    const { accounts } = await load({
+      'accounts/a.yaml': `${ACCOUNT}skills: [Kubernetes and Helm, Perl]\n`,
+      'accounts/b.yaml': `${other}skills:\n  - Kubernetes and Helm\n  - { name: Perl, formerly: [Perl 5] }\n`,
+    });
+    const [[shared, plain] = [], [again, renamed] = []] = accounts.map(
+      ({ settings }) => settings?.desired.skill ?? [],
+    );
+    expect(again).toBe(shared);
+    expect([shared, plain, renamed]).toEqual([
+      { name: 'Kubernetes and Helm', formerly: [] },
+      { name: 'Perl', formerly: [] },
+      { name: 'Perl', formerly: ['Perl 5'] },
+    ]);
+  });
+
   test('cannot share an address and a token', async () => {
     const { lines, accounts } = await load({
       'accounts/a.yaml': ACCOUNT,
