@@ -16,8 +16,8 @@ import { sendPieces } from './send-pieces.ts';
 /** Large runs that are sent at the same time. Each needs as much memory as its compressed plan. */
 const MAX_SENDING = 4;
 
-/** Reading so many accounts and their last runs takes about 20 ms. */
-const ACCOUNTS_AT_A_TIME = 500;
+/** Reading so many accounts and their last runs takes a few milliseconds, also while runs work. */
+const ACCOUNTS_AT_A_TIME = 100;
 
 export function addApiReads(
   app: Hono<HttpEnv>,
