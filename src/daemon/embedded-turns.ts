@@ -44,7 +44,10 @@ export function createEmbeddedTurns(options: EmbeddedTurnsOptions): Turns {
   }
 
   return {
-    update: (schedules) => scheduler.update(schedules),
+    update(schedules) {
+      scheduler.update(schedules);
+      queue.updateAddresses();
+    },
     start(run) {
       queue.start((account, trigger) => run(turnOf(account, trigger)));
       scheduler.start((account, trigger) => {

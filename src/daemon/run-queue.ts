@@ -27,6 +27,8 @@ export interface RunQueue {
   requestAfter(account: string, trigger: Trigger, waited: Promise<void>): void;
   /** Starts what can start, after the result of `mayStart` may have changed. */
   startNext(): void;
+  /** Reads the addresses of the waiting accounts again, after a change of the configuration. */
+  updateAddresses(): void;
   activity(account: string): 'running' | 'queued' | 'idle';
   /** The accounts that are not idle. */
   active(): ReadonlyMap<string, 'running' | 'queued'>;
@@ -38,10 +40,17 @@ export interface RunQueue {
 interface Waiting {
   readonly account: string;
   readonly trigger: Trigger;
+  /** Read when it begins to wait and after each change of the configuration. */
+  readonly address: string;
+  /** Grows with each account that begins to wait. */
+  readonly position: number;
 }
 
 export function createRunQueue(options: RunQueueOptions): RunQueue {
   const waiting = new Map<string, Waiting>();
+  /** The waiting accounts of each address by position. To scan ten thousand accounts for each start takes seconds. */
+  const waitingByAddress = new Map<string, Map<string, Waiting>>();
+  let lastPosition = 0;
   const running = new Map<string, { readonly address: string; readonly ended: Promise<void> }>();
   /** Running accounts that run once more after that. */
   const followed = new Map<string, Trigger>();
@@ -50,20 +59,41 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
   let runAccount: ((account: string, trigger: Trigger) => Promise<void>) | null = null;
   let isStopped = false;
 
+  /** An account that waits already keeps its position, and its trigger is replaced. */
+  function enqueue(account: string, trigger: Trigger): void {
+    const queued = waiting.get(account);
+    if (queued === undefined)
+      put({ account, trigger, address: options.addressOf(account), position: (lastPosition += 1) });
+    else put({ ...queued, trigger });
+  }
+
+  function put(item: Waiting): void {
+    waiting.set(item.account, item);
+    const accounts = waitingByAddress.get(item.address) ?? new Map<string, Waiting>();
+    waitingByAddress.set(item.address, accounts.set(item.account, item));
+  }
+
+  function dequeue({ account, address }: Waiting): void {
+    waiting.delete(account);
+    const accounts = waitingByAddress.get(address);
+    accounts?.delete(account);
+    if (accounts?.size === 0) waitingByAddress.delete(address);
+  }
+
   function startNext(): void {
     while (runAccount !== null && !isStopped && running.size < options.maxRuns()) {
       const next = pickNext();
       if (next === null) return;
-      waiting.delete(next.account);
-      const { account, trigger } = next;
+      dequeue(next);
+      const { account, trigger, address } = next;
       const ended = runAccount(account, trigger).finally(() => {
         running.delete(account);
         const following = followed.get(account);
         followed.delete(account);
-        if (following !== undefined && !isStopped) waiting.set(account, { account, trigger: following });
+        if (following !== undefined && !isStopped) enqueue(account, following);
         startNext();
       });
-      running.set(account, { address: options.addressOf(account), ended });
+      running.set(account, { address, ended });
     }
   }
 
@@ -73,13 +103,22 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
     for (const { address } of running.values()) load.set(address, (load.get(address) ?? 0) + 1);
     const limit = addressLimit(options.maxRuns(), options.addressCount());
     let best: { readonly item: Waiting; readonly load: number } | null = null;
-    for (const item of waiting.values()) {
-      if (deferred.has(item.account) || options.mayStart?.(item.account) === false) continue;
-      const itsLoad = load.get(options.addressOf(item.account)) ?? 0;
-      if (itsLoad < limit && (best === null || itsLoad < best.load)) best = { item, load: itsLoad };
-      if (best?.load === 0) break;
+    for (const [address, accounts] of waitingByAddress) {
+      const itsLoad = load.get(address) ?? 0;
+      if (itsLoad >= limit || (best !== null && itsLoad > best.load)) continue;
+      const item = firstStartable(accounts);
+      if (item === null) continue;
+      if (best === null || itsLoad < best.load || item.position < best.item.position)
+        best = { item, load: itsLoad };
     }
     return best?.item ?? null;
+  }
+
+  function firstStartable(accounts: ReadonlyMap<string, Waiting>): Waiting | null {
+    for (const item of accounts.values()) {
+      if (!deferred.has(item.account) && options.mayStart?.(item.account) !== false) return item;
+    }
+    return null;
   }
 
   return {
@@ -89,7 +128,7 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
     },
     request(account, trigger) {
       if (isStopped || waiting.has(account) || running.has(account)) return false;
-      waiting.set(account, { account, trigger });
+      enqueue(account, trigger);
       startNext();
       return true;
     },
@@ -100,7 +139,7 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
       if (running.has(account)) followed.set(account, trigger);
       // The waiting run serves this request too, with the rights of this trigger.
       else {
-        waiting.set(account, { account, trigger });
+        enqueue(account, trigger);
         startNext();
       }
       return true;
@@ -116,6 +155,11 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
       });
     },
     startNext,
+    updateAddresses() {
+      waitingByAddress.clear();
+      for (const item of waiting.values()) put({ ...item, address: options.addressOf(item.account) });
+      startNext();
+    },
     activity: (account) => (running.has(account) ? 'running' : waiting.has(account) ? 'queued' : 'idle'),
     active: () =>
       new Map([
@@ -126,6 +170,7 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
     async stop() {
       isStopped = true;
       waiting.clear();
+      waitingByAddress.clear();
       await Promise.all([...running.values()].map(({ ended }) => ended));
     },
   };
