@@ -1,6 +1,6 @@
 // The cost of a daemon with many accounts: `rolecall serve` as a process, against a sandbox in another one, with 20 ms
 // of latency. Run `npm run build` first. `npm run bench:daemon -- --accounts 1000 --minutes 5 --windows 2`. `--json
-// FILE` writes the figures that test/long/node-versions.mjs compares.
+// FILE` writes the figures that test/long/node-versions.mjs compares; `--heap MB` limits the heap of the daemon.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '5' },
     windows: { type: 'string', default: '2' },
     json: { type: 'string' },
+    heap: { type: 'string' },
   },
 });
 const [ACCOUNTS, ENTRIES, MINUTES, WINDOWS] = [
@@ -35,7 +36,9 @@ const skills = names('Skill', Math.round(ENTRIES * 0.8));
 const roles = names('Role', ENTRIES - skills.length);
 
 function start(args, env, ready) {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+  const limit =
+    values.heap === undefined || args[0] === 'sandbox' ? [] : [`--max-old-space-size=${values.heap}`];
+  const child = spawn(process.execPath, [...limit, PROGRAM, ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -105,18 +108,31 @@ function quantile(sorted, part) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))];
 }
 
-/** Requests the status endpoints in turn until `until`, ten times a second; resolves with the time of each request. */
+/** The paths that clients request, with the seconds between two requests: probes, an open page, Prometheus, a script. */
+const REQUESTS = {
+  '/healthz': 0.4,
+  '/readyz': 0.4,
+  '/api/v1/accounts/account-0': 0.4,
+  '/api/v1/accounts?limit=100': 0.4,
+  '/metrics': 15,
+  '/api/v1/accounts': 60,
+};
+
+/** Requests each path until `until`; resolves with the times of the responses, by path. */
 async function requestStatus(url, until) {
-  const took = { '/healthz': [], '/readyz': [], '/api/v1/accounts/account-0': [], '/api/v1/accounts': [] };
-  const paths = Object.keys(took);
-  for (let turn = 0; Date.now() < until; turn += 1) {
-    const path = paths[turn % paths.length];
-    const startedAt = performance.now();
-    const answer = await fetch(url + path);
-    await answer.arrayBuffer();
-    took[path].push(performance.now() - startedAt);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  const took = Object.fromEntries(Object.keys(REQUESTS).map((path) => [path, []]));
+  const requestRepeatedly = async ([path, seconds]) => {
+    while (Date.now() < until) {
+      const startedAt = performance.now();
+      const response = await fetch(url + path, { headers: { 'accept-encoding': 'gzip' } });
+      await response.arrayBuffer();
+      took[path].push(performance.now() - startedAt);
+      await new Promise((resolve) =>
+        setTimeout(resolve, Math.max(0, Math.min(seconds * 1000, until - Date.now()))),
+      );
+    }
+  };
+  await Promise.all(Object.entries(REQUESTS).map(requestRepeatedly));
   return took;
 }
 
