@@ -122,26 +122,77 @@ export async function forEachOperation(
   operations: readonly NumberedOperation[],
   work: (operation: NumberedOperation) => Promise<void>,
 ): Promise<void> {
-  const queue = operations[Symbol.iterator]();
+  const queue = createOperationQueue(context, work);
+  queue.add(operations);
+  await queue.idle();
+}
+
+/** Operations that are being worked on, and may be added meanwhile. */
+export interface OperationQueue {
+  add(operations: readonly NumberedOperation[]): void;
+  /** Runs a task at the same time as the operations. */
+  run(task: () => Promise<void>): void;
+  /** Whether an operation has not been started yet. */
+  hasWaiting(): boolean;
+  /** Resolves when a halt has ended the work on operations. */
+  readonly halted: Promise<void>;
+  /** Resolves when all operations and tasks are done or the run is halted. Rejects with their first error. */
+  idle(): Promise<void>;
+}
+
+/** Runs `work` for each added operation in their order, at most `concurrency` at once, until the run is halted. */
+export function createOperationQueue(
+  context: ApplyContext,
+  work: (operation: NumberedOperation) => Promise<void>,
+): OperationQueue {
+  const waiting: NumberedOperation[] = [];
+  const running = new Set<Promise<void>>();
+  let taken = 0;
+  let workers = 0;
   let failure: { readonly error: unknown } | null = null;
-  async function worker(): Promise<void> {
-    for (const operation of queue) {
-      if (halted(context)) return;
-      try {
-        await work(operation);
-      } catch (error) {
+  let reportHalt = (): void => undefined;
+  const halt = new Promise<void>((resolve) => (reportHalt = resolve));
+
+  function run(task: () => Promise<void>): void {
+    const ended = task()
+      .catch((error: unknown) => {
         // The journal cannot be written: nothing more may be sent, but requests in flight are awaited.
         failure ??= { error };
         context.halt ??= { code: 'store_failed', message: 'the journal could not be written' };
-        return;
+      })
+      .finally(() => running.delete(ended));
+    running.add(ended);
+  }
+
+  async function worker(): Promise<void> {
+    try {
+      while (!halted(context)) {
+        const operation = waiting[taken];
+        if (operation === undefined) return;
+        taken += 1;
+        await work(operation);
       }
+    } finally {
+      workers -= 1;
+      if (halted(context)) reportHalt();
     }
   }
-  const workers = Math.min(context.request.api.concurrency, operations.length);
-  await Promise.all(Array.from({ length: workers }, worker));
-  rethrow(failure);
-}
 
-function rethrow(failure: { readonly error: unknown } | null): void {
-  if (failure !== null) throw failure.error;
+  return {
+    add(operations) {
+      for (const operation of operations) waiting.push(operation);
+      const free = Math.min(context.request.api.concurrency - workers, waiting.length - taken);
+      for (let started = 0; started < free; started += 1) {
+        workers += 1;
+        run(worker);
+      }
+    },
+    run,
+    hasWaiting: () => taken < waiting.length,
+    halted: halt,
+    async idle() {
+      while (running.size > 0) await Promise.all(running);
+      if (failure !== null) throw failure.error;
+    },
+  };
 }

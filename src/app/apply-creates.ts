@@ -7,17 +7,18 @@ import { type EntryKey, entryKey } from '../core/usage.ts';
 import {
   type ApplyContext,
   conclude,
-  forEachOperation,
+  createOperationQueue,
   halted,
   holdFrozen,
   noteFailure,
   type NumberedOperation,
   skip,
-  UNIDENTIFIED,
 } from './apply-context.ts';
+import { isComplete } from './complete-list.ts';
+import { confirmAccount } from './confirm-account.ts';
 import { probeEmptyList } from './probe-empty-list.ts';
 import { LOCK_LOST } from './run-result.ts';
-import { type Doubt, settle, type Settlement } from './settle.ts';
+import { type Doubt, settle, type SettleOptions } from './settle.ts';
 
 interface DoubtfulCreate extends Doubt {
   readonly operation: NumberedOperation;
@@ -33,8 +34,12 @@ interface Sending {
   readonly context: ApplyContext;
   /** Ids that no doubtful create can have made: listed before, known to the journal, or confirmed in this run. */
   readonly seen: Set<EntryKey>;
-  /** How often each create was sent, by `seq`. */
+  /** The attempts of each create, by `seq`. */
   readonly attempts: Map<number, number>;
+  /** How often each doubtful create was sent again, by `seq`. */
+  readonly resent: Map<number, number>;
+  /** The creates that are being sent. */
+  readonly inFlight: Set<Promise<unknown>>;
   readonly nearDuplicate: DuplicateHint;
   /** Whether the service answered any create with an entry. */
   isAnswered: boolean;
@@ -48,57 +53,62 @@ export async function applyCreates(
 ): Promise<void> {
   if (creates.length === 0) return;
   const seen = await knownEntries(context);
-  const sending: Sending = { context, seen, attempts: new Map(), nearDuplicate, isAnswered: false };
-  let pending = context.identified ? creates : await createFirstAlone(sending, creates);
+  const sending: Sending = {
+    context,
+    seen,
+    attempts: new Map(),
+    resent: new Map(),
+    inFlight: new Set(),
+    nearDuplicate,
+    isAnswered: false,
+  };
   const alone = (operation: NumberedOperation): Promise<void> => sendAll(sending, [operation]);
+  let pending = await confirmAccount(context, creates, alone, () => sending.isAnswered);
   for (const kind of KINDS) pending = await probeEmptyList(context, kind, pending, alone);
   await sendAll(sending, pending);
   skip(context, creates, context.halt?.message ?? 'it was not tried');
 }
 
 /**
- * No listed object carries an account id, so creates are sent one by one until an answer contains an entry. A create
- * whose answer was lost stops the rest, since its account is unknown. Returns the remaining creates.
+ * Sends creates until their outcomes are known. The lists settle the doubtful ones while others proceed, and those that
+ * certainly did not happen are sent again.
  */
-async function createFirstAlone(
-  sending: Sending,
-  creates: readonly NumberedOperation[],
-): Promise<readonly NumberedOperation[]> {
-  const { context } = sending;
-  for (const [index, operation] of creates.entries()) {
-    await sendAll(sending, [operation]);
-    const left = creates.slice(index + 1);
-    if (sending.isAnswered || context.identified) return left;
-    const status = context.statuses.get(operation.seq)?.status;
-    // A create that was refused, or held before it was sent, reveals no account id: try the next one.
-    if (status !== 'failed' && status !== 'held') {
-      skip(context, left, context.halt?.message ?? UNIDENTIFIED);
-      return [];
-    }
-  }
-  return [];
-}
-
-/** Sends creates, again if needed, until their outcomes are known. */
 async function sendAll(sending: Sending, creates: readonly NumberedOperation[]): Promise<void> {
-  let pending = creates;
-  for (let round = 0; pending.length > 0 && !halted(sending.context); round += 1) {
-    pending = await sendRound(sending, pending, round);
+  const { context } = sending;
+  const doubts = new Set<DoubtfulCreate>();
+  let isSettling = false;
+  /** Reports the wait when nothing else is left to do. */
+  function reportWait(): void {
+    if (doubts.size === 0 || sending.inFlight.size > 0 || queue.hasWaiting()) return;
+    const { api, progress } = context.request;
+    // The one that was added last is due last.
+    const sinceMs = [...doubts].at(-1)?.sinceMs ?? 0;
+    const forMs = Math.max(0, sinceMs + api.settleMs - context.deps.clock.steadyMs());
+    progress?.({ type: 'settle', action: 'create', operations: doubts.size, forMs });
   }
-}
-
-/** Sends each create once and settles the doubtful ones. Returns those that certainly did not happen. */
-async function sendRound(
-  sending: Sending,
-  creates: readonly NumberedOperation[],
-  round: number,
-): Promise<readonly NumberedOperation[]> {
-  const doubts: DoubtfulCreate[] = [];
-  await forEachOperation(sending.context, creates, async (operation) => {
-    const doubt = await createOne(sending, operation);
-    if (doubt !== null) doubts.push(doubt);
+  async function settleAll(): Promise<void> {
+    isSettling = true;
+    while (doubts.size > 0 && !halted(context)) {
+      const again = (create: NumberedOperation): void => queue.add([create]);
+      await settleDoubts(sending, doubts, { again, onWait: reportWait, halted: queue.halted });
+    }
+    isSettling = false;
+  }
+  const queue = createOperationQueue(context, async (operation) => {
+    const sent = createOne(sending, operation);
+    sending.inFlight.add(sent);
+    const doubt = await sent.finally(() => sending.inFlight.delete(sent));
+    if (doubt !== null) {
+      const { attempts, httpStatus, reason } = doubt;
+      // The journal shows `unknown` until the outcome is known, so that it is correct after a crash or a halt.
+      conclude(context, operation.seq, 'unknown', { attempts, httpStatus, reason });
+      doubts.add(doubt);
+      if (!isSettling) queue.run(settleAll);
+    }
+    reportWait();
   });
-  return await settleDoubts(sending, doubts, round);
+  queue.add(creates);
+  await queue.idle();
 }
 
 /** Sends one create. Returns a doubt when it is unknown whether the create happened. */
@@ -118,7 +128,7 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
   }
   // While the row was committed, another answer may have shown that this is the wrong account.
   const mayStart = (): boolean => !halted(context) && context.frozen() === null;
-  const outcome = await context.writer.create(kind, name, mayStart);
+  const outcome = await context.writer.create(kind, name, mayStart, earlier > 0);
   const attempts = earlier + outcome.attempts;
   sending.attempts.set(seq, attempts);
   switch (outcome.type) {
@@ -178,51 +188,46 @@ function doubtOf(
   };
 }
 
-/** Reads the lists for the doubtful creates; returns those that certainly did not happen and may be sent again. */
+/**
+ * Reads the lists until the doubtful creates are settled. Those that certainly did not happen are sent again, at most
+ * `retries` times. Halts the run when a list belongs to another account.
+ */
 async function settleDoubts(
   sending: Sending,
-  doubts: readonly DoubtfulCreate[],
-  round: number,
-): Promise<NumberedOperation[]> {
+  doubts: Set<DoubtfulCreate>,
+  by: Required<Pick<SettleOptions, 'halted' | 'onWait'>> & { again: (create: NumberedOperation) => void },
+): Promise<void> {
   const { context } = sending;
-  // The journal shows `unknown` until the outcome is known, so that it is correct after a crash or a halt.
-  for (const { operation, attempts, httpStatus, reason } of doubts) {
-    conclude(context, operation.seq, 'unknown', { attempts, httpStatus, reason });
-  }
-  if (halted(context)) return [];
-  const settlements = await settleByLists(context, doubts);
-  const again: NumberedOperation[] = [];
-  for (const settlement of settlements) {
-    const { operation, attempts, httpStatus } = settlement.doubt;
-    if (settlement.type === 'found') {
-      const reason = 'the answer was lost, but the list shows the entry';
-      await confirm(sending, operation, settlement.entry, { attempts, httpStatus, reason });
-    } else if (settlement.type === 'absent' && round < context.request.api.retries && !halted(context)) {
-      // An older entry of that name was missing from the lists of the plan: the next run decides.
-      if (settlement.existing === undefined) again.push(operation);
-    }
-  }
-  return again;
-}
-
-/** Settles the doubts by the lists. Returns nothing and halts the run when a list belongs to another account. */
-async function settleByLists(
-  context: ApplyContext,
-  doubts: readonly DoubtfulCreate[],
-): Promise<Settlement<DoubtfulCreate>[]> {
-  const { request, deps } = context;
+  const { api, settings, signals } = context.request;
+  const settlements = settle(doubts, context.reader, {
+    settleMs: api.settleMs,
+    recheckMs: api.recheckMs,
+    desired: settings.desired,
+    clock: context.deps.clock,
+    stop: signals.stop,
+    isStopped: () => halted(context),
+    answered: () => Promise.allSettled(sending.inFlight),
+    isComplete: (kind, list) => isComplete(context, kind, list),
+    onWait: by.onWait,
+    halted: by.halted,
+  });
   try {
-    return await settle(doubts, context.reader, {
-      settleMs: request.api.settleMs,
-      desired: request.settings.desired,
-      clock: deps.clock,
-      stop: request.signals.stop,
-      onWait: (wait) => request.progress?.({ type: 'settle', action: 'create', ...wait }),
-    });
+    for await (const settlement of settlements) {
+      const { operation, attempts, httpStatus } = settlement.doubt;
+      if (settlement.type === 'found') {
+        const reason = 'the answer was lost, but the list shows the entry';
+        await confirm(sending, operation, settlement.entry, { attempts, httpStatus, reason });
+        continue;
+      }
+      const resent = sending.resent.get(operation.seq) ?? 0;
+      // An older entry of that name was missing from the lists of the plan: the next run decides.
+      if (settlement.existing !== undefined || resent >= api.retries) continue;
+      sending.resent.set(operation.seq, resent + 1);
+      by.again(operation);
+    }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     noteFailure(context, error);
-    return [];
   }
 }
 

@@ -1,5 +1,6 @@
 // Settles doubtful creates: a create whose answer was lost may have happened, and only a list can show it. Sends only
 // reads.
+import { groupBy } from '../core/grouping.ts';
 import type { DesiredCatalog, Entry, Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import { nameKey, nearKey } from '../core/names.ts';
@@ -17,66 +18,96 @@ export interface Doubt {
   readonly isKnown: (key: EntryKey) => boolean;
 }
 
-export interface SettleOptions extends Pick<ApiSettings, 'settleMs'> {
+export interface SettleOptions extends Pick<ApiSettings, 'settleMs' | 'recheckMs'> {
   /** An entry with another name that the file asks for cannot be the result of a create. */
   readonly desired: DesiredCatalog;
   readonly clock: Clock;
   readonly stop: AbortSignal;
+  /** Whether nothing more is read or settled. */
+  readonly isStopped: () => boolean;
+  /** Ends a reading and a wait; `isStopped` then. */
+  readonly halted?: Promise<void>;
+  /** Whether a list shows everything that it should. What another list lacks may exist nevertheless. */
+  readonly isComplete?: (kind: Kind, list: readonly Entry[]) => boolean;
+  /** Waits for the answers to the creates that are in flight: an entry in the list may be theirs. */
+  readonly answered?: () => Promise<unknown>;
   /** Called before each wait for another reading. */
   readonly onWait?: ((wait: { readonly operations: number; readonly forMs: number }) => void) | undefined;
 }
 
 /**
  * `found`: the entry that the create made. `absent`: it made none; `existing` is an older entry of exactly that name, and
- * without one the create may be sent again. `open`: the outcome is still unknown.
+ * without one the create may be sent again.
  */
 export type Settlement<D> =
   | { readonly doubt: D; readonly type: 'found'; readonly entry: Entry }
-  | { readonly doubt: D; readonly type: 'absent'; readonly existing: Entry | undefined }
-  | { readonly doubt: D; readonly type: 'open' };
+  | { readonly doubt: D; readonly type: 'absent'; readonly existing: Entry | undefined };
 
 const FIRST_WAIT_MS = 100;
 const LAST_WAIT_MS = 2000;
 
 /**
- * Reads the lists until every doubt is found, or its `settle` has passed and a list read after that does not show it.
- * Rejects (ServiceError `identity`) when a list belongs to another account.
+ * Reads the lists until each doubt is found, or its `settle` has passed and a list read after that does not show it. If
+ * that list is not complete, another one after `recheck` decides. Removes each settled doubt from `doubts`, to which others
+ * may be added meanwhile. If no list could be read in time, the doubt is removed without a settlement. When `isStopped`, the
+ * open ones remain. Throws a ServiceError (`identity`) when a list belongs to another account.
  */
-export async function settle<D extends Doubt>(
-  doubts: readonly D[],
+export async function* settle<D extends Doubt>(
+  doubts: Set<D>,
   reader: ServiceReader,
   options: SettleOptions,
-): Promise<Settlement<D>[]> {
-  const { clock, stop } = options;
-  const settled: Settlement<D>[] = [];
+): AsyncGenerator<Settlement<D>, void> {
+  const { clock, desired, settleMs } = options;
   const taken = new Set<EntryKey>();
-  let open = [...doubts];
+  /** The doubts that an incomplete list lacked, with the time from which another list decides. */
+  const recheckedAtMs = new Map<D, number>();
+  const dueAtMs = (doubt: D): number => recheckedAtMs.get(doubt) ?? doubt.sinceMs + settleMs;
+  const unlessHalted = (work: Promise<unknown>): Promise<unknown> =>
+    Promise.race([work, ...(options.halted === undefined ? [] : [options.halted])]);
   for (const waitMs of waits()) {
     const readAtMs = clock.steadyMs();
-    const lists = await readKinds(reader, open);
-    const remaining: D[] = [];
+    const open = [...doubts];
+    const lists = new Map<Kind, NamedList>();
+    await unlessHalted(readKinds(lists, reader, open, options));
+    await options.answered?.();
+    if (options.isStopped()) return;
+    const absent: Settlement<D>[] = [];
     for (const doubt of open) {
       const list = lists.get(doubt.kind);
-      const due = readAtMs - doubt.sinceMs >= options.settleMs;
-      const entry =
-        list === undefined ? undefined : entryOf(doubt, list, { due, taken, desired: options.desired });
+      const isDue = readAtMs >= dueAtMs(doubt);
+      const entry = list && entryOf(doubt, list, { isDue, taken, desired });
+      if (entry === undefined && !isDue) continue;
+      if (entry === undefined && list?.isComplete === false && !recheckedAtMs.has(doubt)) {
+        recheckedAtMs.set(doubt, clock.steadyMs() + options.recheckMs);
+        continue;
+      }
+      doubts.delete(doubt);
       if (entry !== undefined) {
         taken.add(entryKey(doubt.kind, entry.id));
-        settled.push({ doubt, type: 'found', entry });
-      } else if (!due) remaining.push(doubt);
-      else if (list === undefined) settled.push({ doubt, type: 'open' });
-      else {
-        const existing = list.find(({ name }) => nameKey(name) === nameKey(doubt.name));
-        settled.push({ doubt, type: 'absent', existing });
+        yield { doubt, type: 'found', entry };
+      } else if (list !== undefined) {
+        absent.push({ doubt, type: 'absent', existing: list.named(doubt.name)[0] });
       }
     }
-    open = remaining;
-    if (open.length === 0 || stop.aborted) break;
-    const dueInMs = open.map((doubt) => doubt.sinceMs + options.settleMs - clock.steadyMs());
-    options.onWait?.({ operations: open.length, forMs: Math.max(0, ...dueInMs) });
-    await clock.sleep(Math.max(1, Math.min(waitMs, ...dueInMs)), stop);
+    // Last, since a found entry may show that nothing more may be sent.
+    yield* absent;
+    if (doubts.size === 0) return;
+    const dueInMs = [...doubts].map((doubt) => dueAtMs(doubt) - clock.steadyMs());
+    options.onWait?.({ operations: doubts.size, forMs: largest(dueInMs) });
+    // One reading serves all that are due within this wait.
+    const soonMs = dueInMs.filter((ms) => ms <= waitMs);
+    await unlessHalted(
+      clock.sleep(soonMs.length === 0 ? waitMs : Math.max(1, largest(soonMs)), options.stop),
+    );
+    if (options.isStopped()) return;
   }
-  return [...settled, ...open.map((doubt) => ({ doubt, type: 'open' as const }))];
+}
+
+/** Zero without a positive number. There may be more numbers than a call can have arguments. */
+function largest(numbers: readonly number[]): number {
+  let most = 0;
+  for (const number of numbers) most = Math.max(most, number);
+  return most;
 }
 
 /** Increasing waits between two readings, in milliseconds. */
@@ -84,21 +115,46 @@ export function* waits(): Generator<number, void> {
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(LAST_WAIT_MS, waitMs * 2)) yield waitMs;
 }
 
-/** The lists of the kinds in question; a kind whose list could not be read is absent. */
+/** A list by names, since there may be thousands of doubts. */
+interface NamedList {
+  readonly isComplete: boolean;
+  /** The entries of exactly this name. */
+  named(name: string): readonly Entry[];
+  /** The entries of a near name: a service may change the names that it gets. */
+  near(name: string): readonly Entry[];
+}
+
+/** Adds the lists of the kinds in question to `lists`, except for those that could not be read. */
 async function readKinds(
+  lists: Map<Kind, NamedList>,
   reader: ServiceReader,
   doubts: readonly Doubt[],
-): Promise<Map<Kind, readonly Entry[]>> {
-  const lists = new Map<Kind, readonly Entry[]>();
+  { isStopped, isComplete = () => true }: SettleOptions,
+): Promise<void> {
   for (const kind of new Set(doubts.map((doubt) => doubt.kind))) {
     try {
-      lists.set(kind, (await reader.listEntries(kind)).items);
+      const { items } = await reader.listEntries(kind, () => !isStopped());
+      lists.set(kind, {
+        named: lookup(items, nameKey),
+        near: lookup(items, nearKey),
+        isComplete: isComplete(kind, items),
+      });
     } catch (error) {
       if (!(error instanceof ServiceError) || error.kind === 'identity') throw error;
       // A failed reading settles nothing: a later reading may succeed, otherwise the doubt stays open.
     }
   }
-  return lists;
+}
+
+function lookup(
+  entries: readonly Entry[],
+  keyOf: (name: string) => string,
+): (name: string) => readonly Entry[] {
+  let byKey: ReadonlyMap<string, readonly Entry[]> | null = null;
+  return (name) => {
+    byKey ??= groupBy(entries, (entry) => keyOf(entry.name));
+    return byKey.get(keyOf(name)) ?? [];
+  };
 }
 
 /**
@@ -106,21 +162,15 @@ async function readKinds(
  * near name that the file does not ask for, since a service may change names.
  */
 function entryOf(
-  doubt: Doubt,
-  list: readonly Entry[],
-  {
-    due,
-    taken,
-    desired,
-  }: Pick<SettleOptions, 'desired'> & { readonly due: boolean; readonly taken: ReadonlySet<EntryKey> },
+  { kind, name, isKnown }: Doubt,
+  list: NamedList,
+  of: { readonly isDue: boolean; readonly taken: ReadonlySet<EntryKey>; readonly desired: DesiredCatalog },
 ): Entry | undefined {
-  const fresh = list.filter((entry) => {
-    const key = entryKey(doubt.kind, entry.id);
-    return !taken.has(key) && !doubt.isKnown(key);
-  });
-  const exact = fresh.find((entry) => nameKey(entry.name) === nameKey(doubt.name));
-  if (exact !== undefined || !due) return exact;
+  const isFresh = ({ id }: Entry): boolean =>
+    !of.taken.has(entryKey(kind, id)) && !isKnown(entryKey(kind, id));
+  const exact = list.named(name).find(isFresh);
+  if (exact !== undefined || !of.isDue) return exact;
   const isDesired = (key: string): boolean =>
-    desired[doubt.kind]?.some(({ name }) => nameKey(name) === key) === true;
-  return fresh.find(({ name }) => nearKey(name) === nearKey(doubt.name) && !isDesired(nameKey(name)));
+    of.desired[kind]?.some((each) => nameKey(each.name) === key) === true;
+  return list.near(name).find((entry) => isFresh(entry) && !isDesired(nameKey(entry.name)));
 }

@@ -71,17 +71,18 @@ async function settleCreates(
       return { ...create, sinceMs, create, isKnown: (key) => known.has(key) };
     }),
   );
-  const settlements = await settle(doubts, reader, {
+  const settlements = settle(new Set(doubts), reader, {
     settleMs: api.settleMs,
+    recheckMs: api.recheckMs,
     desired: settings.desired,
     clock,
     stop: signals.stop,
+    isStopped: () => signals.stop.aborted,
     onWait: (wait) => request.progress?.({ type: 'earlier', ...wait }),
   });
-  for (const { doubt, ...settlement } of settlements) {
-    if (settlement.type === 'open') continue;
+  for await (const settlement of settlements) {
     const entry = settlement.type === 'found' ? settlement.entry : null;
-    await journal.settleCreate(doubt.create, entry, runId, clock.nowMs());
+    await journal.settleCreate(settlement.doubt.create, entry, runId, clock.nowMs());
   }
   return true;
 }

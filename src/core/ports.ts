@@ -45,15 +45,16 @@ export interface Listing<T> {
 
 /** Reads the lists of one account, and cannot write. The methods retry, and throw ServiceError after the last attempt. */
 export interface ServiceReader {
-  listEntries(kind: Kind): Promise<Listing<Entry>>;
+  /** `mayStart` is called before each attempt; false prevents it, and the method throws. */
+  listEntries(kind: Kind, mayStart?: () => boolean): Promise<Listing<Entry>>;
   listResources(): Promise<Listing<Resource>>;
   traffic(): Traffic;
 }
 
 /** Creates and deletes entries of one account. Only the apply steps of app/ receive one. Never rejects. */
 export interface ServiceWriter {
-  /** `mayStart` is called before each attempt; false prevents it. */
-  create(kind: Kind, name: string, mayStart: () => boolean): Promise<CreateOutcome>;
+  /** `mayStart` is called before each attempt; false prevents it. `isAgain`: the run has sent the same create before. */
+  create(kind: Kind, name: string, mayStart: () => boolean, isAgain?: boolean): Promise<CreateOutcome>;
   /** `isFresh` is called before each attempt: whether the lists behind the delete are still recent enough. */
   delete(kind: Kind, remoteId: string, isFresh: () => boolean): Promise<DeleteOutcome>;
 }

@@ -1,5 +1,4 @@
 // Reads the lists of one account. Sends only GET requests.
-import type { Kind } from '../core/catalog.ts';
 import { LargeAccount, ServiceError } from '../core/errors.ts';
 import type { Listing, ServiceReader } from '../core/ports.ts';
 import type { ApiSettings } from '../core/settings.ts';
@@ -33,7 +32,11 @@ export function createReader(requests: Requests, token: TokenGuard, limits: Read
     return { maxEntries: most, tooMany };
   }
 
-  async function list<T>(path: string, build: () => ListBuilder<T>): Promise<Listing<T>> {
+  async function list<T>(
+    path: string,
+    build: () => ListBuilder<T>,
+    mayStart?: () => boolean,
+  ): Promise<Listing<T>> {
     const read = async (head: ResponseHead, body: AsyncIterable<Uint8Array>): Promise<Listing<T>> => {
       const builder = build();
       refusePart(builder.what, partialReason(head.status, head.headers));
@@ -48,13 +51,13 @@ export function createReader(requests: Requests, token: TokenGuard, limits: Read
       return listing;
     };
     try {
-      return (await requests.send({ method: 'GET', path, read }, () => true)).content;
+      return (await requests.send({ method: 'GET', path, read }, () => true, mayStart)).content;
     } catch (error) {
       throw serviceErrorOf(error);
     }
   }
   return {
-    listEntries: (kind: Kind) => list(PATHS[kind], () => entryList(kind, token)),
+    listEntries: (kind, mayStart) => list(PATHS[kind], () => entryList(kind, token), mayStart),
     listResources: () => list(PATHS.resource, () => resourceList(token)),
     traffic: () => requests.traffic(),
   };

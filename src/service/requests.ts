@@ -126,7 +126,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
       const onSend = (): void => {
         if (!mayStart()) throw notSent(new ServiceError('unavailable', OUTDATED), true);
         attempts += 1;
-        if (attempts === 1) return;
+        if (attempts === 1 && call.isAgain !== true) return;
         retries += 1;
         options.observer.retry();
       };

@@ -20,7 +20,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
   }
 
   return {
-    async create(kind: Kind, name: string, mayStart: () => boolean): Promise<CreateOutcome> {
+    async create(kind: Kind, name: string, mayStart: () => boolean, isAgain = false): Promise<CreateOutcome> {
       let last: ServiceError | null = null;
       // A create is repeated only if it certainly did not happen: throttled, or not connected.
       const repeats = (failure: FailedAttempt): boolean => {
@@ -28,7 +28,13 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
         return !failure.reached;
       };
       try {
-        const call = { method: 'POST' as const, path: PATHS[kind], body: { name }, read: readCreated };
+        const call = {
+          method: 'POST' as const,
+          path: PATHS[kind],
+          body: { name },
+          read: readCreated,
+          isAgain,
+        };
         const { content: entry, status, attempts } = await requests.send(call, repeats, mayStart);
         if (entry !== undefined) return { type: 'created', entry, httpStatus: status, attempts };
         const reason = `the response to the create (status ${status}) has no valid entry`;

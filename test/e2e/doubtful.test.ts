@@ -95,7 +95,7 @@ test('a retried create that is rejected because the name exists counts as create
   });
   const { run } = await s.apply();
   expect(posts(s)).toBe(2);
-  expect(run).toMatchObject({ status: 'converged', created: 1 });
+  expect(run).toMatchObject({ status: 'converged', created: 1, retries: 1 });
   expect(s.names().skills).toEqual(['Kept', 'New']);
 });
 

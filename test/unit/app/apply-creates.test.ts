@@ -1,6 +1,7 @@
 // The creates of a plan: answers, repeated requests, and the account id.
 import { describe, expect, it } from 'vitest';
 import type { NumberedOperation } from '../../../src/app/apply-context.ts';
+import type { AccountRequest } from '../../../src/app/request.ts';
 import type { DuplicateHint } from '../../../src/app/apply-creates.ts';
 import { applyCreates } from '../../../src/app/apply-creates.ts';
 import type { Entry, Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
@@ -352,6 +353,94 @@ describe('a create whose answer was lost', () => {
     expect(on.context.statuses.get(1)).toMatchObject({ attempts: 2, httpStatus: 422 });
   });
 
+  it('is settled and sent again while the other creates proceed, each after its own `settle`', async () => {
+    const on = setUp({ api: { concurrency: 2 } });
+    const names = Array.from({ length: 20 }, (_, index) => `S${String(index)}`);
+    const startMs = on.clock.steadyMs();
+    const sentAt: Record<string, number[]> = {};
+    on.answer = (name, times) => {
+      on.clock.pass(5000);
+      (sentAt[name] ??= []).push(on.clock.steadyMs() - startMs);
+      return times === 1 && (name === 'S0' || name === 'S6') ? LOST : null;
+    };
+    expect(await on.apply(...names)).toEqual(names.map((name) => `${name} done`));
+    const [s0 = [], s6 = [], last = []] = [sentAt['S0'], sentAt['S6'], sentAt['S19']];
+    expect([s0.length, s6.length]).toEqual([2, 2]);
+    expect((s0[1] ?? 0) - (s0[0] ?? 0)).toBeGreaterThanOrEqual(35_000);
+    expect((s6[1] ?? 0) - (s6[0] ?? 0)).toBeGreaterThanOrEqual(35_000);
+    // In rounds, both would wait for the last create and then for `settle`.
+    expect(Math.max(s0[1] ?? 0, s6[1] ?? 0)).toBeLessThan((last[0] ?? 0) + 35_000);
+  });
+
+  it('is not matched to the entry of a create in flight, whose name the service changes', async () => {
+    const on = setUp({ api: { concurrency: 2, retries: 0 }, desired: ['JavaScript', 'JS'] });
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    const { writer } = on.context;
+    const context = {
+      ...on.context,
+      writer: {
+        ...writer,
+        create: async (...args: Parameters<ServiceWriter['create']>) => {
+          if (args[1] === 'JavaScript') return await writer.create(...args);
+          await answered;
+          return created('JavaScript', '7');
+        },
+      },
+    };
+    on.answer = () => LOST;
+    on.lists = () => {
+      setImmediate(answer);
+      return { skill: [entry('JavaScript', '7')] };
+    };
+    await applyCreates(context, [creating(1, 'JavaScript'), creating(2, 'JS')], () => null);
+    expect([context.statuses.get(1)?.status, context.statuses.get(2)]).toMatchObject([
+      'unknown',
+      { status: 'done', entry: { remoteId: '7', existed: false } },
+    ]);
+  });
+
+  it('is reported as waited for when nothing else is left to do, and not while others are sent', async () => {
+    const on = setUp({ api: { retries: 1 } });
+    const waits: [left: number, operations: number, forMs: number][] = [];
+    let left = 3;
+    const request: AccountRequest = {
+      ...on.request,
+      progress: (activity) => {
+        if (activity.type === 'settle') waits.push([left, activity.operations, activity.forMs]);
+      },
+    };
+    on.answer = (name, times) => {
+      if (times === 1) left -= 1;
+      on.clock.pass(10);
+      return name === 'C' ? null : LOST;
+    };
+    const creates = ['A', 'B', 'C'].map((name, index) => creating(index + 1, name));
+    await applyCreates({ ...on.context, request }, creates, () => null);
+    expect(waits.every(([unsent]) => unsent === 0)).toBe(true);
+    expect(waits[0]?.slice(0, 2)).toEqual([0, 2]);
+    // Again after both were sent a second time, within the wait.
+    expect(
+      waits.filter(([, operations, forMs]) => operations === 2 && forMs > 34_900).length,
+    ).toBeGreaterThan(1);
+  });
+
+  it('is sent again only when two lists lack it if the first lacks what the run created too', async () => {
+    const on = setUp();
+    Object.assign(on.context, { operations: [creating(1, 'A'), creating(2, 'B')] });
+    const startMs = on.clock.steadyMs();
+    on.answer = (name) => (name === 'A' ? LOST : created('B', '8'));
+    on.lists = () => {
+      const passedMs = on.clock.steadyMs() - startMs;
+      const others = [entry('Present'), entry('B', '8')];
+      if (passedMs < 35_000) return { skill: others };
+      // Wrong for a moment, while the create takes effect.
+      return { skill: passedMs < 36_000 ? others.slice(0, 1) : [...others, entry('A', '7')] };
+    };
+    expect(await on.apply('A', 'B')).toEqual(['A done', 'B done']);
+    expect(on.sent).toEqual(['A', 'B']);
+  });
+
   it('does not delay the other creates', async () => {
     const on = setUp();
     on.answer = (name, times) => (name === 'A' && times === 1 ? LOST : null);
@@ -492,8 +581,8 @@ describe('the account id', () => {
       on.clock.pass(10_000);
       return LOST;
     };
-    // The first counts as absent after settle; only then the list shows the second, in another account.
-    on.lists = () => (on.clock.nowMs() - startMs < 47_000 ? {} : { skill: [answered('B', '7', '43')] });
+    // The list that shows that the first is absent also shows the second, in another account.
+    on.lists = () => (on.clock.nowMs() - startMs < 45_000 ? {} : { skill: [answered('B', '7', '43')] });
     expect(await on.apply('A', 'B')).toEqual(['A unknown', 'B done']);
     expect([on.sent, on.context.halt?.code]).toEqual([['A', 'B'], 'identity_mismatch']);
     expect(on.context.statuses.get(1)).toMatchObject({ attempts: 1 });
