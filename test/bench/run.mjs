@@ -1,7 +1,7 @@
 // The cost of rolecall: complete processes of the built program, beside bare loops that send the same requests in the same
 // rounds. Run `npm run build` first. It measures and never fails on a number. README.md describes the options.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir, totalmem } from 'node:os';
+import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -175,16 +175,19 @@ function print(rows) {
 try {
   const only = values.only?.split(',') ?? Object.keys(JOBS);
   const unknown = only.filter((name) => !Object.hasOwn(JOBS, name));
-  if (unknown.length > 0)
-    throw new Error(`unknown: ${unknown.join(', ')}; the jobs are ${Object.keys(JOBS).join(', ')}`);
+  if (unknown.length > 0) {
+    console.error(`--only has no job ${unknown.join(', ')}; the jobs are ${Object.keys(JOBS).join(', ')}`);
+    process.exit(64);
+  }
   const machine = {
     node: process.version,
     processors: cpus().length,
     model: cpus()[0]?.model ?? 'unknown',
     memoryGb: Math.round(totalmem() / 2 ** 30),
+    load: Number(loadavg()[0].toFixed(1)),
   };
   console.log(
-    `Node.js ${machine.node}, ${machine.processors} processors (${machine.model}), ${machine.memoryGb} GB; medians (ranges) of ${ROUNDS} rounds after a warm-up; complete processes; the sandbox answers after ${LATENCY_MS} ms (0 ms beside node -e 0).\n`,
+    `Node.js ${machine.node}, ${machine.processors} processors (${machine.model}), ${machine.memoryGb} GB, load ${machine.load}; medians (ranges) of ${ROUNDS} rounds after a warm-up; complete processes; the sandbox answers after ${LATENCY_MS} ms (0 ms beside node -e 0).\n`,
   );
   const jobs = {};
   const rows = [['job', 'side', 'ms', 'ratio', 'CPU ms', 'peak MB', 'requests']];
