@@ -1,44 +1,44 @@
-// Writes all metrics for a scrape. Ten thousand accounts have a quarter of a million lines, so other work runs between
-// pieces of them. Only reading the values of one metric cannot be divided.
+// Writes all metrics for a scrape, in pieces. Ten thousand accounts have a quarter of a million lines, so other work runs
+// between the pieces, and a piece is written when the client has read those before.
 import { Gauge, type Metric, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
-import { startTurns, type Turns } from '../platform/turns.ts';
+import { startTurns } from '../platform/turns.ts';
 
 /** Writing so many lines takes a few milliseconds. */
 const LINES_AT_A_TIME = 2000;
 
 type Values = MetricObjectWithValues<MetricValue<string>>;
 
-/** Returns the reader of the text. Scrapes at the same time share one text. */
-export function createMetricsText(registry: Registry): () => Promise<string> {
-  let writing: Promise<string> | null = null;
-  return () => (writing ??= write(registry).finally(() => (writing = null)));
-}
-
-async function write(registry: Registry): Promise<string> {
-  const texts: string[] = [];
+/** Each of `metrics` may have several parts with the same name. The text is that of `Registry.metrics`. */
+export async function* metricsText(metrics: Iterable<readonly Metric[]>): AsyncGenerator<string, void> {
   const turns = startTurns();
-  for (const { name } of registry.getMetricsAsArray()) {
-    const metric = registry.getSingleMetric(name);
-    if (metric !== undefined) texts.push(await textOf(metric, turns));
+  let between = '';
+  for (const parts of metrics) {
+    let hasHead = false;
+    for (const part of parts) {
+      if (turns.isOver()) await turns.next();
+      const complete = await valuesOf(part);
+      for (let at = 0; at < complete.values.length || !hasHead; at += LINES_AT_A_TIME) {
+        if (turns.isOver()) await turns.next();
+        const text = await textOf({ ...complete, values: complete.values.slice(at, at + LINES_AT_A_TIME) });
+        yield hasHead ? `\n${withoutHead(text)}` : `${between}${text}`;
+        hasHead = true;
+      }
+    }
+    between = '\n\n';
   }
-  return `${texts.join('\n\n')}\n`;
+  yield '\n';
 }
 
-async function textOf(metric: Metric, turns: Turns): Promise<string> {
-  if (turns.isOver()) await turns.next();
+async function valuesOf(metric: Metric): Promise<Values> {
   // The types lack the method of histograms, which is twice as fast as `get`.
   const source: Metric & { readonly getForPromString?: () => Promise<Values> } = metric;
-  const complete = await (source.getForPromString?.() ?? source.get());
-  const { name, values } = complete;
-  const pieces: string[] = [];
-  for (let at = 0; at === 0 || at < values.length; at += LINES_AT_A_TIME) {
-    if (turns.isOver()) await turns.next();
-    const registry = new Registry();
-    registry.registerMetric(new Piece({ ...complete, values: values.slice(at, at + LINES_AT_A_TIME) }));
-    const text = await registry.getSingleMetricAsString(name);
-    pieces.push(at === 0 ? text : withoutHead(text));
-  }
-  return pieces.join('\n');
+  return await (source.getForPromString?.() ?? source.get());
+}
+
+async function textOf(values: Values): Promise<string> {
+  const registry = new Registry();
+  registry.registerMetric(new Piece(values));
+  return await registry.getSingleMetricAsString(values.name);
 }
 
 /** Some values of a metric as one of its own, because the library writes only complete metrics. */

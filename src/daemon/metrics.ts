@@ -1,9 +1,10 @@
 // The Prometheus metrics of the daemon. No label contains the name of an entry.
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 import type { Kind } from '../core/catalog.ts';
 import { ACTIONS, KINDS } from '../core/catalog.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
-import { createMetricsText } from './metrics-text.ts';
+import { metricsText } from './metrics-text.ts';
+import { createRunDurations } from './run-durations.ts';
 
 export interface Metrics {
   /** The results of a run of an earlier process: sets the gauges, unless a run of this process has set or removed them. */
@@ -40,7 +41,8 @@ export interface Metrics {
   /** Drops the metrics of an account that was removed from the configuration. */
   forget(account: string): void;
   contentType: string;
-  text(): Promise<string>;
+  /** The text of a scrape, in pieces. */
+  text(): AsyncIterable<string>;
 }
 
 /** An account's schedule, for the gauges. Times are epoch milliseconds. */
@@ -55,12 +57,6 @@ export interface CountedElsewhere {
   readonly droppedLogLines: () => number;
 }
 
-/**
- * Upper bounds for the duration of runs, in seconds. The library keeps an object with the bounds as keys for each account.
- * V8 stores it as an array up to the largest bound (12 KB), unless a gap between two bounds is above 1,024. So keep 3600.
- */
-const RUN_BUCKETS = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3600];
-
 const NOTHING: CountedElsewhere = { droppedLogLines: () => 0 };
 
 export function createMetrics(version: string, counted: CountedElsewhere = NOTHING): Metrics {
@@ -73,13 +69,7 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
     new Gauge({ name: `rolecall_${name}`, help, labelNames, registers });
 
   const runs = counter('runs_total', 'Runs by status.', ['account', 'status']);
-  const duration = new Histogram({
-    name: 'rolecall_run_duration_seconds',
-    help: 'Duration of runs.',
-    labelNames: ['account'],
-    buckets: RUN_BUCKETS,
-    registers,
-  });
+  const durations = createRunDurations();
   const success = gauge(
     'last_success_timestamp_seconds',
     'When a run last ended converged, held or, in a mode that does not write, planned.',
@@ -172,7 +162,7 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
         if (labels.account === account) metric.remove({ ...labels });
       }
     }
-    duration.remove({ account });
+    durations.forget(account);
   }
 
   function showFound({ run, plan, isUnread }: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void {
@@ -206,7 +196,7 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
       const { run } = outcome;
       const { account, status } = run;
       runs.inc({ account, status });
-      duration.observe({ account }, durationSeconds);
+      durations.observe(account, durationSeconds);
       if (status === 'converged' || status === 'held' || status === 'planned') {
         success.set({ account }, Date.parse(run.finishedAt ?? run.startedAt) / 1000);
       }
@@ -268,6 +258,13 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
       void forgetCounters(account);
     },
     contentType: registry.contentType,
-    text: createMetricsText(registry),
+    text: () => metricsText([...metricsOf(registry), durations.parts]),
   };
+}
+
+function metricsOf(registry: Registry): Metric[][] {
+  return registry.getMetricsAsArray().map(({ name }) => {
+    const metric = registry.getSingleMetric(name);
+    return metric === undefined ? [] : [metric];
+  });
 }

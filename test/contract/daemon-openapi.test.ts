@@ -2,6 +2,7 @@
 // plans and runs, and every response matches it. Redocly and prism check the same in test/long/.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/core/secret.ts';
 import { buildApp } from '../../src/daemon/http/app.ts';
@@ -95,7 +96,7 @@ describe('the OpenAPI document of the daemon', () => {
       showPage: never,
       metrics: {
         contentType: '',
-        text: never,
+        text: () => Readable.from([]),
         wrongToken: () => undefined,
         connectionDropped: () => undefined,
       },

@@ -37,6 +37,7 @@ import { addRunEvents } from './run-events.tsx';
 import { takeTurns } from './request-turns.ts';
 import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { withSecurityHeaders } from './security-headers.ts';
+import { sendPieces } from './send-pieces.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
 import type { HttpToken } from './tokens.ts';
 
@@ -142,7 +143,7 @@ function addAsset(app: Hono<HttpEnv>, { path, type, text }: Asset): void {
   );
 }
 
-function addProbes(app: Hono<HttpEnv>, { metrics, notReady }: AppOptions): void {
+function addProbes(app: Hono<HttpEnv>, { metrics, notReady, log, limits }: AppOptions): void {
   app.get('/healthz', (context) => context.text('ok\n'));
   app.get('/readyz', async (context) => {
     const reasons = await notReady();
@@ -150,7 +151,17 @@ function addProbes(app: Hono<HttpEnv>, { metrics, notReady }: AppOptions): void 
       ? context.text('ok\n')
       : context.text(reasons.map((reason) => `${reason}\n`).join(''), 503);
   });
-  app.get('/metrics', async (context) =>
-    context.body(await metrics.text(), 200, { 'content-type': metrics.contentType }),
-  );
+  const scraping: string[] = [];
+  app.get('/metrics', async (context) => {
+    const address = context.get('address');
+    const ofClient = scraping.filter((each) => each === address).length;
+    if (scraping.length >= limits.scrapes || ofClient >= limits.scrapesPerClient)
+      return context.text('too many scrapes at the same time\n', 503, { 'retry-after': '10' });
+    scraping.push(address);
+    const headers = { 'content-type': metrics.contentType };
+    const signal = AbortSignal.timeout(limits.scrapeMs);
+    return await sendPieces(context, { pieces: metrics.text(), headers, log, signal }).finally(() =>
+      scraping.splice(scraping.indexOf(address), 1),
+    );
+  });
 }

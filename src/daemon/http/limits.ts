@@ -15,6 +15,10 @@ export interface HttpLimits {
   readonly planIdleMs: number;
   /** Pages that follow a run at the same time. */
   readonly streams: number;
+  /** Scrapes at the same time, in all and of each address, and how long one may take. Each needs some megabytes. */
+  readonly scrapes: number;
+  readonly scrapesPerClient: number;
+  readonly scrapeMs: number;
   readonly connections: number;
   /** For each address; for IPv6, for each /64 network. */
   readonly connectionsPerClient: number;
@@ -29,6 +33,9 @@ export const DEFAULT_LIMITS: HttpLimits = {
   idleMs: 30_000,
   planIdleMs: 1_800_000,
   streams: 100,
+  scrapes: 20,
+  scrapesPerClient: 5,
+  scrapeMs: 60_000,
   connections: 1000,
   connectionsPerClient: 600,
 };

@@ -12,21 +12,26 @@ export interface AnswerInPieces {
   readonly pieces: AsyncIterable<string | Uint8Array>;
   readonly headers: Readonly<Record<string, string>> & { readonly 'content-type': string };
   readonly log: Pick<Log, 'error'>;
+  /** Closes the connection of a client that reads too slowly. */
+  readonly signal?: AbortSignal;
 }
 
 /** Sends the pieces. If one fails, the connection is closed, because a part of the answer has already been sent. */
 export async function sendPieces(
   context: HttpContext,
-  { pieces, headers, log }: AnswerInPieces,
+  { pieces, headers, log, signal }: AnswerInPieces,
 ): Promise<Response> {
   const { outgoing } = context.env;
   // Written directly, because the adapter of hono writes to stdout when a client leaves.
-  const compressed = COMPRESSED.has(headers['content-type']) ? compressedPieces(context) : PLAIN;
+  // Event streams must arrive event by event.
+  const mayCompress = !headers['content-type'].startsWith('text/event-stream');
+  const compressed = mayCompress ? compressedPieces(context) : PLAIN;
   outgoing.writeHead(200, { ...headersOf(context), ...headers, ...compressed.headers });
   try {
     const source = Readable.from(pieces, { objectMode: true, highWaterMark: 1 });
     const { stream } = compressed;
-    await (stream === null ? pipeline(source, outgoing) : pipeline(source, stream, outgoing));
+    const parts = stream === null ? [source, outgoing] : [source, stream, outgoing];
+    await pipeline(parts, { signal });
   } catch (error) {
     if (!isAbandoned(error)) {
       const { method, path } = context.req;
@@ -37,14 +42,12 @@ export async function sendPieces(
   return context.body(null, 200, ALREADY_SENT);
 }
 
-/** Event streams must arrive event by event. */
-const COMPRESSED: ReadonlySet<string> = new Set(['application/json']);
 const PLAIN = { headers: {}, stream: null } as const;
 
 /** Makes the adapter of hono send nothing more. */
 const ALREADY_SENT = { 'x-hono-already-sent': 'true' };
 
-/** The client has left. */
+/** The client has left, or was too slow. */
 function isAbandoned(error: unknown): boolean {
-  return errorCode(error) === 'ERR_STREAM_PREMATURE_CLOSE';
+  return ['ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR'].includes(errorCode(error) ?? '');
 }

@@ -11,6 +11,7 @@ import { createDaemon } from '../../../src/daemon/daemon.ts';
 import type { Log } from '../../../src/daemon/log.ts';
 import type { Metrics } from '../../../src/daemon/metrics.ts';
 import { createMetrics } from '../../../src/daemon/metrics.ts';
+import { joined } from '../../support/pieces.ts';
 import type { Courier } from '../../../src/daemon/notify/courier.ts';
 import { startCourier } from '../../../src/daemon/notify/courier.ts';
 import { createDelivery } from '../../../src/daemon/notify/delivery.ts';
@@ -120,7 +121,7 @@ export class DaemonHost {
 
   /** Compares the gauges of accounts that do not run with the journal and the files. */
   async judgeGauges(): Promise<void> {
-    const text = await this.metrics.text();
+    const text = await joined(this.metrics.text());
     for (const [name, file] of this.seen) {
       if (this.ledger.isBusy(name) || this.stage.runs.isOpen(name, this.owner)) continue;
       const valid = !file.broken && !this.seenService.broken;

@@ -7,6 +7,7 @@ import { createSharedGauges } from '../../../src/daemon/shared-gauges.ts';
 import { sha256 } from '../core/builders.ts';
 import { runDetail } from '../core/run-details.ts';
 import { virtualClock } from './virtual-clock.ts';
+import { joined } from '../../support/pieces.ts';
 
 type LastRun = NonNullable<AccountBrief['lastRun']>;
 
@@ -43,7 +44,7 @@ function setUp() {
   gauges.start();
   onTestFinished(() => gauges.stop());
   const lines = async (): Promise<string> =>
-    (await metrics.text())
+    (await joined(metrics.text()))
       .split('\n')
       .filter((line) => /^rolecall_(drift|held|entries|paused|approval_pending|last_success)\w*{/.test(line))
       .join('\n');

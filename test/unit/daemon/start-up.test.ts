@@ -8,6 +8,7 @@ import { startUp, type StartUpOptions } from '../../../src/daemon/start-up.ts';
 import { sha256 } from '../core/builders.ts';
 import { runDetail, type RunSketch } from '../core/run-details.ts';
 import { testLog } from './notify/stage.ts';
+import { joined } from '../../support/pieces.ts';
 
 const found = (account: string, sketch: RunSketch): RunOutcome =>
   outcomeOf(runDetail(1, { account, ...sketch }), null, sha256);
@@ -56,7 +57,7 @@ function stage(names: readonly string[], outcomes: (account: string) => Promise<
     signals: { stop: stop.signal },
   } as unknown as StartUpOptions; // only what a start uses
   const gauges = async (name: string): Promise<string[]> =>
-    (await metrics.text()).split('\n').filter((line) => line.startsWith(`rolecall_${name}{`));
+    (await joined(metrics.text())).split('\n').filter((line) => line.startsWith(`rolecall_${name}{`));
   return { options, metrics, log, stop, requested, read, gauges };
 }
 

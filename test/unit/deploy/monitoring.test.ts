@@ -6,6 +6,7 @@ import { RUN_STATUSES } from '../../../src/core/journal.ts';
 import { LISTED_STATES } from '../../../src/daemon/account-state.ts';
 import { createMetrics } from '../../../src/daemon/metrics.ts';
 import { jsonOf, textOf, yamlOf } from './operational-file.ts';
+import { joined } from '../../support/pieces.ts';
 
 /** Holds that end by themselves; nobody needs a notification about them. */
 const RELEASED_BY_TIME = ['too_new', 'holders_missing', 'freeze', 'no_history'];
@@ -22,7 +23,7 @@ const panels = dashboard.at('panels').items();
 
 /** The series that the daemon exports, those of histograms included. */
 async function exportedSeries(): Promise<Set<string>> {
-  const text = await createMetrics('0.0.0').text();
+  const text = await joined(createMetrics('0.0.0').text());
   const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
   return new Set(
     types.flatMap(([, name = '', type]) =>

@@ -146,6 +146,7 @@ export const PATHS = {
   }),
   '/metrics': probe('getMetrics', 'Metrics for Prometheus', {
     '200': text('Text in the exposition format of Prometheus.'),
+    '503': text('Too many scrapes at the same time.'),
   }),
   '/api/v1/openapi.json': read(
     { operationId: 'getDescription', tag: 'Daemon', summary: 'This description' },

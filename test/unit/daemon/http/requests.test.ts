@@ -1,10 +1,15 @@
 // Malformed and unusual requests: paths, encodings and methods that are not allowed, and failures.
 import { describe, expect, it } from 'vitest';
 import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { StoreError } from '../../../../src/core/errors.ts';
+import type { HttpOptions } from '../../../../src/daemon/http/server.ts';
+import { DEFAULT_LIMITS } from '../../../../src/daemon/http/limits.ts';
 import { BEARER, FORM, HTML, JSON_BODY, start, TOKEN } from './stage.ts';
 
 const AUTHORIZED = `Host: x\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`;
+
+const NOTHING = (): void => undefined;
 
 describe('the path of a request', () => {
   const odd = [
@@ -279,4 +284,63 @@ it('a probe does not wait for all pages that were requested before it', async ()
   expect(shown).toBeLessThan(15);
   await Promise.all(pages);
   expect(shown).toBe(30);
+});
+
+describe('a scrape', () => {
+  function withMetrics(text: () => AsyncIterable<string>): Partial<HttpOptions> {
+    return {
+      metrics: {
+        contentType: 'text/plain; version=0.0.4',
+        text,
+        wrongToken: NOTHING,
+        connectionDropped: NOTHING,
+      },
+    };
+  }
+
+  it('arrives in pieces, compressed for clients that accept it', async () => {
+    const pieces = ['rolecall_a 1', '\nrolecall_b 2', '\n'];
+    const { url } = await start(withMetrics(() => Readable.from(pieces)));
+    for (const encoding of ['gzip', 'identity']) {
+      const response = await fetch(`${url}/metrics`, { headers: { 'accept-encoding': encoding } });
+      expect(await response.text()).toBe('rolecall_a 1\nrolecall_b 2\n');
+      expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4');
+      expect(response.headers.get('content-encoding')).toBe(encoding === 'gzip' ? 'gzip' : null);
+    }
+  });
+
+  it.each([
+    ['five', { scrapesPerClient: 5, scrapes: 20 }],
+    ['too many', { scrapesPerClient: 20, scrapes: 5 }],
+  ])('is refused while %s others are written, and possible again after they end', async (_, most) => {
+    let end = NOTHING;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    let begun = 0;
+    async function* endless(): AsyncGenerator<string> {
+      begun += 1;
+      yield 'a 1\n';
+      await ended;
+    }
+    const { get } = await start({ ...withMetrics(endless), limits: { ...DEFAULT_LIMITS, ...most } });
+    const scrapes = Array.from({ length: 5 }, async () => (await get('/metrics')).status);
+    await expect.poll(() => begun).toBe(5);
+    expect(await get('/metrics')).toMatchObject({ status: 503, text: expect.stringContaining('too many') });
+    end();
+    expect(new Set(await Promise.all(scrapes))).toEqual(new Set([200]));
+    expect((await get('/metrics')).status).toBe(200);
+  });
+
+  it('ends when it takes too long, so that clients that do not read exclude no other', async () => {
+    let begun = 0;
+    async function* slow(): AsyncGenerator<string> {
+      begun += 1;
+      yield 'a 1\n';
+      if (begun === 1) await new Promise(NOTHING);
+    }
+    const limits = { ...DEFAULT_LIMITS, scrapes: 1, scrapeMs: 100 };
+    const { get, logged } = await start({ ...withMetrics(slow), limits });
+    await expect(get('/metrics')).rejects.toThrow();
+    expect(await get('/metrics')).toMatchObject({ status: 200, text: 'a 1\n' });
+    expect(logged).toEqual([]);
+  });
 });

@@ -1,6 +1,7 @@
 // A daemon in memory and the real server in front of it, on loopback.
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { Secret } from '../../../../src/core/secret.ts';
 import type { ReplicaRecord } from '../../../../src/core/turns.ts';
@@ -349,7 +350,7 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
     },
     metrics: {
       contentType: 'text/plain; version=0.0.4',
-      text: async () => 'rolecall_build_info 1\n',
+      text: () => Readable.from(['rolecall_build_info', ' 1\n']),
       wrongToken: () => void (recorded.wrongTokens += 1),
       connectionDropped: () => void (recorded.dropped += 1),
     },
