@@ -30,6 +30,7 @@ import { createStoreHealth, type StoreHealth } from '../daemon/store-health.ts';
 import { createSystemd } from '../daemon/systemd.ts';
 import { createCommitReader } from '../git/commit-cache.ts';
 import { systemClock } from '../platform/clock.ts';
+import { keepHeapSmall } from '../platform/heap.ts';
 import { realPathOf } from '../platform/regular-file.ts';
 import type { RequestObserver } from '../core/progress.ts';
 import { createLargeRuns } from '../workers/large-runs.ts';
@@ -115,6 +116,8 @@ async function run(own: Process): Promise<void> {
     metrics,
   });
   await registry.reload();
+  // Not earlier, because reading many accounts would take longer.
+  keepHeapSmall();
   const session = await openDaemonSession(own, source, registry);
   const health = openHealth(own, session);
   const { daemon, showPage } = openDaemon(own, source, registry, { session, health });
