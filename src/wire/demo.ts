@@ -64,6 +64,7 @@ function nextCommands({ file }: DemoConfiguration, commands: readonly string[]):
         ? `  ${executable()} ${command}`
         : `  ${executable()} --config ${file} ${command}`,
     ),
+    'The sandbox has ended with this demo, so `plan` and `apply` cannot reach it.',
     'The names are from the O*NET database (USDOL/ETA, CC BY 4.0); the people are made up.',
   ];
 }
