@@ -16,7 +16,7 @@ export const NOT_SHOWN_YET = 'not_shown_yet';
  */
 export type SourceAge = 'current' | 'older' | 'diverged' | 'unknown';
 
-/** Whether deletes are held: the configuration is older than the last applied one, or nobody can tell. */
+/** Whether deletes are held: the configuration is older than the last applied one, or that is unknown. */
 export function isStaleSource(source: SourceAge): boolean {
   return source === 'older' || source === 'unknown';
 }

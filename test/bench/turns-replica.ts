@@ -65,7 +65,7 @@ function complain(data: object, message: string): void {
   console.error(`replica ${process.pid}: ${message} ${JSON.stringify(data)}`);
 }
 
-/** Obeys the orders of the parent until it says stop. */
+/** Obeys the orders of the parent until it receives `stop`. */
 export async function obey(location: PostgresLocation): Promise<void> {
   const store = await openPostgresStore(location);
   const { turns } = store;
