@@ -4,6 +4,7 @@ import type { ObservedCatalog } from '../core/catalog.ts';
 import type { History } from '../core/history.ts';
 import type { OperationStatus } from '../core/journal.ts';
 import type { Operation } from '../core/plan.ts';
+import { type EntryKey, entryKey } from '../core/usage.ts';
 import type { OperationResult, ServiceReader, ServiceWriter } from '../core/ports.ts';
 import type { ServiceError } from '../core/errors.ts';
 import type { OperationLog } from './operation-log.ts';
@@ -76,6 +77,18 @@ export function conclude(
   context.statuses.set(seq, result);
   context.log.result(result);
   context.onResult(result);
+}
+
+/** The entries whose delete has one of these statuses in this run. Creates are left out, since they have no id yet. */
+export function deletedWithStatus(
+  { operations, statuses }: ApplyContext,
+  wanted: readonly OperationStatus[],
+): Set<EntryKey> {
+  return new Set(
+    operations
+      .filter(({ seq }) => wanted.includes(statuses.get(seq)?.status ?? 'pending'))
+      .flatMap(({ kind, remoteId }) => (remoteId === undefined ? [] : [entryKey(kind, remoteId)])),
+  );
 }
 
 /** Marks operations that have no result as planned and not tried, with the reason. */

@@ -1,8 +1,7 @@
 // Applies the deletes of a plan. Right before the first delete, and every 60 seconds while deleting, it reads the lists
 // again: an entry that is gone counts as deleted, one that was renamed or assigned meanwhile is held.
 import { KINDS, type ObservedCatalog } from '../core/catalog.ts';
-import type { OperationStatus } from '../core/journal.ts';
-import { type EntryKey, entryKey } from '../core/usage.ts';
+import { entryKey } from '../core/usage.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Clock } from '../core/ports.ts';
 import type { DeleteOutcome } from '../core/write-outcome.ts';
@@ -16,6 +15,7 @@ import {
 import {
   type ApplyContext,
   conclude,
+  deletedWithStatus,
   forEachOperation,
   halted,
   holdFrozen,
@@ -116,7 +116,7 @@ async function read(context: ApplyContext, onProblem: (why: string) => void): Pr
     const observed = await readForDeletes(context);
     if (observed !== null) return { ...findingsNow(context, observed), isOld };
     onProblem(
-      'two readings in a row lost more than half of the entries since the run started, or lack entries that people have; nothing is deleted. Run `rolecall plan` and check the lists',
+      'two readings in a row lost more than a quarter of the entries since the run started, or lack entries that people have; nothing is deleted. Run `rolecall plan` and check the lists',
     );
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
@@ -145,18 +145,6 @@ async function readForDeletes(context: ApplyContext): Promise<ObservedCatalog | 
   const wasSuspicious = suspiciousList(planned, managed, new Set()) !== null;
   const gone = deletedWithStatus(context, ['done', 'unknown']);
   return wasSuspicious || suspiciousList(observed, managed, gone) === null ? observed : null;
-}
-
-/** The entries whose delete has one of these statuses in this run. Creates are left out, since they have no id yet. */
-export function deletedWithStatus(
-  { operations, statuses }: ApplyContext,
-  wanted: readonly OperationStatus[],
-): Set<EntryKey> {
-  return new Set(
-    operations
-      .filter(({ seq }) => wanted.includes(statuses.get(seq)?.status ?? 'pending'))
-      .flatMap(({ kind, remoteId }) => (remoteId === undefined ? [] : [entryKey(kind, remoteId)])),
-  );
 }
 
 /** Deletes one entry. Reads the lists and checks the delete again whenever the lists are too old. */

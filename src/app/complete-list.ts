@@ -1,8 +1,7 @@
 // Whether a list that is read during a run can be relied on for what it does not show.
 import type { Entry, Kind } from '../core/catalog.ts';
 import { entryKey } from '../core/usage.ts';
-import type { ApplyContext } from './apply-context.ts';
-import { deletedWithStatus } from './apply-deletes.ts';
+import { type ApplyContext, deletedWithStatus } from './apply-context.ts';
 
 /** Whether a list shows what the lists of the plan showed and what this run created, except for what it deleted. */
 export function isComplete(context: ApplyContext, kind: Kind, list: readonly Entry[]): boolean {

@@ -11,8 +11,14 @@ import { entryKey } from '../core/usage.ts';
 import type { NewOperation } from '../core/ports.ts';
 import type { ProgressObserver } from '../core/progress.ts';
 import { applyCreates } from './apply-creates.ts';
-import { applyDeletes, deletedWithStatus } from './apply-deletes.ts';
-import { type ApplyContext, conclude, type NumberedOperation, skip } from './apply-context.ts';
+import { applyDeletes } from './apply-deletes.ts';
+import {
+  type ApplyContext,
+  conclude,
+  deletedWithStatus,
+  type NumberedOperation,
+  skip,
+} from './apply-context.ts';
 import type { Observation } from './observe.ts';
 import { createOperationLog } from './operation-log.ts';
 import { guardAccount } from './account-guard.ts';
@@ -88,7 +94,7 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
       takenAtMs: deps.clock.nowMs(),
       observed,
       // Later lists are compared with the last good ones, so these are good only if they show every change.
-      good: warnings.length === 0,
+      good: warnings.length === 0 && planned.areListsGood,
       missing: observation.missing,
     });
   }

@@ -1,6 +1,8 @@
 // The first steps of a run: read the lists, check their account id, read them again where something is missing.
-import { type Kind, KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
+import { type DesiredEntry, type Kind, KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
+import { nameKeys } from '../core/diff.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
+import { nameKey } from '../core/names.ts';
 import type { LastGood, ServiceReader } from '../core/ports.ts';
 import type { ProgressObserver } from '../core/progress.ts';
 import {
@@ -12,6 +14,7 @@ import {
   suspiciousList,
   suspiciousShrink,
 } from '../core/list-plausibility.ts';
+import { lostAssignments, type UnknownHolders, unknownHolders } from '../core/unknown-holders.ts';
 import { type EntryKey, keysOf, type MissingHolding, unlistedHoldings } from '../core/usage.ts';
 import type { AccountRequest, PlanningDeps, ReadingRun } from './request.ts';
 
@@ -26,6 +29,10 @@ export interface Observation {
   readonly missing: readonly MissingHolding[];
   /** Why the lists are implausible after two readings, or null. Nothing is written until an operator accepts them. */
   readonly implausible: Warning | null;
+  /** The kinds of which nobody can tell who has what. */
+  readonly unknownHolders: ReadonlyMap<Kind, UnknownHolders>;
+  /** Whether these lists may become the last good ones; not when all assignments of a kind vanished. */
+  readonly isGood: boolean;
   /** Whether the store contains earlier good lists of this account. */
   readonly hasSnapshot: boolean;
   readonly takenAtMs: number;
@@ -65,8 +72,14 @@ export function listsObserver(
   return (read) => progress?.({ type: 'lists', before, read });
 }
 
-/** Reads and checks the lists. Throws ServiceError when a list does not parse or belongs to another account. */
-export async function observe(run: ReadingRun<PlanningDeps>): Promise<Observation> {
+/**
+ * Reads and checks the lists. Without good lists, a run that `writes` reads them twice before it creates anything. Throws ServiceError
+ * when a list does not parse or belongs to another account.
+ */
+export async function observe(
+  run: ReadingRun<PlanningDeps>,
+  { writes }: { readonly writes: boolean },
+): Promise<Observation> {
   const { reader, runId, request, deps } = run;
   const { settings } = request;
   const checkAccountId = await accountIdCheck(request, deps);
@@ -93,6 +106,7 @@ export async function observe(run: ReadingRun<PlanningDeps>): Promise<Observatio
   const again = {
     reader,
     managed: KINDS.filter((kind) => settings.desired[kind] !== undefined),
+    desired: writes ? settings.desired : {},
     onRead,
     wait() {
       request.progress?.({ type: 'recheck', forMs: request.api.recheckMs });
@@ -109,6 +123,9 @@ export async function observe(run: ReadingRun<PlanningDeps>): Promise<Observatio
     identified: listedAccountId(observed) !== null,
     missing: baseline === null ? [] : missingHoldings(baseline, observed, lastGood?.missing ?? [], takenAtMs),
     implausible,
+    unknownHolders: unknownHolders(observed.resources, baseline?.resources),
+    isGood:
+      implausible === null && !lostAssignments(observed.resources, baseline?.resources ?? [], again.managed),
     hasSnapshot: lastGood !== null,
     takenAtMs,
   };
@@ -129,6 +146,8 @@ export interface SecondReading {
   readonly reader: ServiceReader;
   /** The kinds whose lists must be plausible. */
   readonly managed: readonly Kind[];
+  /** Without good lists, a list that lacks one of these names is read twice: one list is no evidence. */
+  readonly desired: Partial<Record<Kind, readonly DesiredEntry[]>>;
   /** Waits for `api.recheck`. */
   readonly wait: () => Promise<void>;
   readonly onRead?: ((read: number) => void) | undefined;
@@ -136,10 +155,10 @@ export interface SecondReading {
 
 /**
  * Reads the lists again after `api.recheck` when the first reading lacks entries of the last good lists. Without good
- * lists, it reads again when the lists lack entries that people have.
+ * lists, it reads again when the lists lack entries that people have or that are `desired`.
  */
 export async function readTwiceIfNeeded(
-  { reader, managed, wait, onRead }: SecondReading,
+  { reader, managed, desired, wait, onRead }: SecondReading,
   first: ObservedCatalog,
   lastGood: LastGood | null,
   baseline: Baseline | null,
@@ -148,7 +167,7 @@ export async function readTwiceIfNeeded(
     suspiciousList(observed, managed, lastGood?.deletedSince ?? new Set());
   if (baseline === null || lastGood === null) {
     const lacksHeld = unlistedHoldings(first).some(({ kind }) => managed.includes(kind));
-    if (!lacksHeld) return { observed: first, implausible: null };
+    if (!lacksHeld && !lacksDesired(first, desired)) return { observed: first, implausible: null };
     await wait();
     const observed = mergeReadings(first, await readLists(reader, onRead));
     return { observed, implausible: listWarning(observed) };
@@ -170,6 +189,13 @@ export async function readTwiceIfNeeded(
   const observed = mergeReadings(first, second);
   const shrink = suspicion === null ? null : suspiciousShrink(baseline, second, managed);
   return { observed, implausible: shrink ?? listWarning(observed) };
+}
+
+function lacksDesired(observed: ObservedCatalog, desired: SecondReading['desired']): boolean {
+  return KINDS.some((kind) => {
+    const listed = new Set(observed[kind].flatMap(nameKeys));
+    return desired[kind]?.some(({ name }) => !listed.has(nameKey(name))) === true;
+  });
 }
 
 function lacksAny(observed: ObservedCatalog, keys: ReadonlySet<EntryKey>): boolean {

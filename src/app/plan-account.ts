@@ -16,6 +16,8 @@ export interface Planned {
   readonly plan: Plan;
   readonly history: History;
   readonly frozen: FreezeWatch;
+  /** Whether the lists become the last good ones: they are plausible, or an operator accepted them. */
+  readonly areListsGood: boolean;
   /** Whether the configuration is not older than the last applied one as far as git knows, or an operator accepted it. */
   readonly sourceAccepted: boolean;
   /** The entries that the file names, by desired or former names; an applied run adopts them. */
@@ -53,6 +55,7 @@ export async function planAccount(
     source,
     acceptOlderSource: accept.olderSource,
     acceptNoHistory: accept.noHistory,
+    unknownHolders: accept.shrink ? missingPeople(observation) : observation.unknownHolders,
     blocked: accept.shrink
       ? null
       : (observation.implausible ?? implausibleCreates(settings.desired, observation.observed, history)),
@@ -69,9 +72,15 @@ export async function planAccount(
     plan,
     history,
     frozen,
+    areListsGood: plan.status !== 'blocked' && (observation.isGood || accept.shrink),
     sourceAccepted: !isStaleSource(source) || accept.olderSource,
     named: (observed) => namedEntries(settings.desired, observed, history),
   };
+}
+
+/** With accepted lists, what people have is known; a service that lists no people still shows nothing. */
+function missingPeople({ unknownHolders }: Observation): Observation['unknownHolders'] {
+  return new Map([...unknownHolders].filter(([, why]) => why === 'no_people'));
 }
 
 /** Warns that no list confirms the pinned or remembered account id, so that it is known when the plan is reviewed. */

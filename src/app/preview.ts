@@ -29,7 +29,7 @@ export async function preview(request: AccountRequest, deps: PreviewDeps): Promi
   try {
     const reader = await deps.service.reader(request.settings, request.signals);
     const run = { runId: '', request, deps: readOnly, reader };
-    return (await planAccount(run, await observe(run), ACCEPT_NOTHING)).plan;
+    return (await planAccount(run, await observe(run, { writes: false }), ACCEPT_NOTHING)).plan;
   } catch (error) {
     if (error instanceof LargeAccount) throw error;
     const { name: account } = request.settings;

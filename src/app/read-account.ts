@@ -58,7 +58,7 @@ export async function readAccount(request: ReadRequest): Promise<ReadAccount> {
   if (wait !== undefined) {
     const lastGood = (await journal?.lastGood(account, remoteAccountId, lists)) ?? null;
     const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
-    const again = { reader, managed: KINDS, wait, onRead };
+    const again = { reader, managed: KINDS, desired: {}, wait, onRead };
     ({ observed, implausible } = await readTwiceIfNeeded(again, lists, lastGood, baseline));
   }
   checkIdentity(listedAccountId(observed), { account, pinned, remembered });

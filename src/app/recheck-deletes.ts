@@ -2,10 +2,11 @@
 import type { ObservedCatalog } from '../core/catalog.ts';
 import { type Findings, isOpenApproval } from '../core/delete-rules.ts';
 import { kindNameKey } from '../core/history.ts';
+import { baselineOf } from '../core/list-plausibility.ts';
 import { nameKey } from '../core/names.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import { findingsOf, recheckDelete, type RecheckResult } from '../core/recheck.ts';
-import type { ApplyContext, NumberedOperation } from './apply-context.ts';
+import { type ApplyContext, deletedWithStatus, type NumberedOperation } from './apply-context.ts';
 import { runHistory } from './run-history.ts';
 
 /** What the lists show now, with what the run has done so far. No create is sent while deletes are. */
@@ -24,7 +25,10 @@ export function findingsNow(context: ApplyContext, observed: ObservedCatalog): F
   });
   const pending = operations.filter(({ action, seq }) => action === 'create' && !statuses.has(seq));
   return {
-    ...findingsOf(request.settings.desired, observed, runHistory(context, observed)),
+    ...findingsOf(request.settings.desired, observed, {
+      history: runHistory(context, observed),
+      planned: baselineOf(context.planned, deletedWithStatus(context, ['done', 'unknown'])),
+    }),
     answeredFor: new Map(answered),
     pendingCreates: new Set(pending.map(({ kind, name }) => kindNameKey(kind, name))),
   };

@@ -48,10 +48,10 @@ export async function dryRun(
   let reader: ServiceReader | null = null;
   try {
     reader = await deps.service.reader(request.settings, request.signals);
-    const observation = await observe({ ...run, reader });
+    const observation = await observe({ ...run, reader }, { writes: false });
     const { plan } = await planAccount(run, observation, accept);
     // Lists that shrank become the good ones only in a run that writes: the operator may still reject this preview.
-    const good = observation.implausible === null && plan.status !== 'blocked';
+    const good = observation.isGood && plan.status !== 'blocked';
     await recordPlan(run, { observation, plan, good });
     // Only the daemon's own dry run ends a pending approval; a dry run of a command leaves it unchanged.
     const pending = request.trigger === 'cli' ? {} : { pending: null };
@@ -128,7 +128,7 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     const { agreed } = options;
     const stale = agreed === undefined || agreed.digest === plan.digest ? undefined : agreed;
     const changes = stale === undefined ? [] : await changesSinceAgreed(run, observation, plan, stale);
-    await recordPlan(run, { observation, plan, good: plan.status !== 'blocked' });
+    await recordPlan(run, { observation, plan, good: planned.areListsGood });
     await options.onPlan?.(plan, run.runId);
 
     const pause = await inheritedPause(run, observation);
@@ -152,10 +152,10 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
 
 /** Observes the account. Observes it again when operations of earlier runs had to be settled first. */
 async function observeSettled(run: ReadingRun): Promise<Observation> {
-  const observation = await observe(run);
+  const observation = await observe(run, { writes: true });
   if (!(await settleEarlierOperations(run, observation))) return observation;
   // Only the observation that adopted the renamed account reports its former name.
-  return { ...(await observe(run)), formerName: observation.formerName };
+  return { ...(await observe(run, { writes: true })), formerName: observation.formerName };
 }
 
 /** Plans the account. Returns the agreed plan where it was the account's first plan and the lists have not changed. */

@@ -14,7 +14,7 @@ export function listDoubts({
   const shrunk =
     implausible?.code === 'suspicious_shrink'
       ? [
-          'the lists lack more than half of what the last good run saw, in two readings. If they are right, run `rolecall apply --accept-shrink` first',
+          'the lists lack more than a quarter of what the last good run saw, in two readings. If they are right, run `rolecall apply --accept-shrink` first',
         ]
       : [];
   const referred =

@@ -25,7 +25,7 @@ const POLICY_DEFAULTS: Policy = {
   allowNoPeople: false,
   protect: [],
   duplicates: 'report',
-  unusedForMs: 0,
+  unusedForMs: 86_400_000,
   freeze: [],
 };
 
@@ -152,9 +152,9 @@ const policySchema = z
       .optional()
       .meta({
         description:
-          'How long an entry must be unused, by the journal, before it is deleted. `24h` guards against deleting a skill between its creation in the service and its first use.',
-        default: '0s',
-        examples: ['24h'],
+          'How long ago the journal must have last seen somebody with an entry that is deleted. An entry that it never saw in use is not held. Guards against lists that show people without what they have.',
+        default: '24h',
+        examples: ['7d'],
       }),
     freeze: z
       .array(freezeWindow)

@@ -5,6 +5,7 @@ import type { ApprovedDelete, Entry, Kind, Policy } from './catalog.ts';
 import type { Extra } from './diff.ts';
 import { type History, kindNameKey } from './history.ts';
 import type { HoldRule, OpenFreeze } from './plan.ts';
+import type { UnknownHolders } from './unknown-holders.ts';
 import { type EntryKey, entryKey, type UsageIndex } from './usage.ts';
 
 /** An extra entry that may be deleted, with the facts that the rules judge. */
@@ -33,8 +34,8 @@ export interface PolicyContext {
   /** Whether the configuration is older than the one last applied to this account, or may be. */
   readonly staleSource: boolean;
   readonly approvals: readonly ApprovedDelete[];
-  /** Whether the service lists any person; without people it is unknown which entries are in use. */
-  readonly listsPeople: boolean;
+  /** The kinds of which it is unknown which entries are in use. */
+  readonly unknownHolders: ReadonlyMap<Kind, UnknownHolders>;
   readonly acceptNoHistory: boolean;
 }
 
@@ -64,7 +65,8 @@ export interface Findings {
   readonly extras: ReadonlyMap<EntryKey, Extra>;
   /** `kind:name key` of desired names that no entry has. */
   readonly missing: ReadonlySet<string>;
-  readonly listsPeople: boolean;
+  /** The kinds of which these lists, unlike those of the plan, do not show who has what. */
+  readonly unknownHolders: ReadonlyMap<Kind, UnknownHolders>;
 }
 
 /** A planned delete with the present facts. */
@@ -109,8 +111,8 @@ export const DELETE_RULES: Readonly<Record<HoldRule, DeleteRule>> = {
     recheck: recheckUse,
   },
   no_people: {
-    holds: ({ extra }, { policy, listsPeople }) =>
-      !listsPeople && usageMatters(extra, policy) && !policy.allowNoPeople,
+    holds: ({ kind, extra }, { policy, unknownHolders }) =>
+      unknownHolders.has(kind) && usageMatters(extra, policy) && !policy.allowNoPeople,
     recheck: recheckPeople,
   },
   rename: {
@@ -166,11 +168,11 @@ function usageMatters(extra: Extra | undefined, policy: Policy): boolean {
   return policy.delete === 'unused' || extra?.cause === 'renamed' || extra?.nearName !== undefined;
 }
 
-/** Whether the entry has been unused for less time than `unusedFor` requires, by the journal. */
+/** Whether the journal saw somebody with the entry, which is unused now, less time ago than `unusedFor` requires. */
 function isTooNew({ kind, extra, usedBy }: Candidate, { policy, history, nowMs }: DeleteContext): boolean {
-  if (usedBy.length > 0 || policy.unusedForMs === 0) return false;
-  const since = history.unusedSinceMs.get(entryKey(kind, extra.entry.id)) ?? nowMs;
-  return nowMs - since < policy.unusedForMs;
+  if (usedBy.length > 0 || policy.unusedForMs === 0 || !usageMatters(extra, policy)) return false;
+  const lastUsedMs = history.lastUsedMs.get(entryKey(kind, extra.entry.id));
+  return lastUsedMs !== undefined && nowMs - lastUsedMs < policy.unusedForMs;
 }
 
 function recheckUse({ usedByThen, usedByNow, hasExpired }: DeleteNow): string | null {
@@ -186,9 +188,9 @@ function recheckMissingHolders({ hadMissingHolders, hasExpired }: DeleteNow): st
   return 'people who are missing from the lists had it, and its approvedDeletes entry expired during the run';
 }
 
-function recheckPeople({ policy, extra, findings }: DeleteNow): string | null {
-  if (findings.listsPeople || policy.allowNoPeople || !usageMatters(extra, policy)) return null;
-  return 'the service stopped listing people during the run';
+function recheckPeople({ kind, policy, extra, findings }: DeleteNow): string | null {
+  if (!findings.unknownHolders.has(kind) || policy.allowNoPeople || !usageMatters(extra, policy)) return null;
+  return `the service stopped listing who has which ${kind} during the run`;
 }
 
 function recheckRename({ kind, extra, findings, pendingCreates }: DeleteNow): string | null {

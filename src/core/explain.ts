@@ -13,6 +13,7 @@ import { type History, kindNameKey } from './history.ts';
 import type { DeleteCounts, JudgedEntry } from './policy.ts';
 import type { CreateRule, HoldRule, OpenFreeze } from './plan.ts';
 import type { SourceAge } from './plan-warnings.ts';
+import { type UnknownHolders, unknownHoldersText } from './unknown-holders.ts';
 import { entryKey, HELD_FIELDS } from './usage.ts';
 import { utcTime } from './utc-time.ts';
 
@@ -22,9 +23,20 @@ interface Facts {
   readonly counts: DeleteCounts;
   readonly frozen: OpenFreeze | null;
   readonly source: SourceAge;
+  readonly unknownHolders: ReadonlyMap<Kind, UnknownHolders>;
   /** Ids of the people in the current list of resources. */
   readonly listedPeople: ReadonlySet<string>;
 }
+
+/** What releases the deletes of a kind whose holders are unknown. */
+const NO_PEOPLE_RELEASES: Readonly<Record<UnknownHolders, string>> = {
+  no_people:
+    'check that the token may read resources; if the account has no people, set policy.allowNoPeople: true',
+  no_assignments:
+    'check what people have in the account; if the lists are right, run `apply --accept-shrink`, or approve the plan',
+  no_field:
+    'check that the token may read what people have; if nobody has any, run `apply --accept-shrink` or set policy.allowNoPeople: true',
+};
 
 /** One sentence per rule, in the order of the rules. */
 export function explainHeldDelete(judged: JudgedEntry, facts: Facts): Explanation {
@@ -125,7 +137,8 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): E
   const { kind, extra, usedBy, missingHolders } = judged;
   const { policy, history, counts } = facts;
   const change = { kind, name: extra.entry.name, usedBy };
-  const unusedSince = history.unusedSinceMs.get(entryKey(kind, extra.entry.id));
+  const unknown = facts.unknownHolders.get(kind) ?? 'no_people';
+  const lastUsed = history.lastUsedMs.get(entryKey(kind, extra.entry.id)) ?? 0;
   // When this delete is a day old, the later ones leave room for the deletes of the plan. Undefined if the plan alone has
   // more deletes than the limit.
   const deciding = history.recentDeletesMs[policy.maxDeletesPerDay - counts.total];
@@ -143,11 +156,8 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): E
       };
     case 'too_new':
       return {
-        reason: 'it has been unused for less time than policy.unusedFor requires',
-        release:
-          unusedSince === undefined
-            ? 'wait; it is deleted when it has been unused for that long'
-            : `wait until ${utcTime(unusedSince + policy.unusedForMs)}; it is deleted then if nobody has it`,
+        reason: `people had it until ${utcTime(lastUsed)}, less time ago than policy.unusedFor requires`,
+        release: `wait until ${utcTime(lastUsed + policy.unusedForMs)}; it is deleted then if nobody has it. If nobody needs it, set policy.unusedFor: 0s for this change`,
       };
     case 'empty_catalog':
       return {
@@ -191,9 +201,8 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): E
       };
     case 'no_people':
       return {
-        reason: 'the service lists no people, so rolecall cannot see who has it',
-        release:
-          'check that the token may read resources; if the account has no people, set policy.allowNoPeople: true',
+        reason: `${unknownHoldersText(kind, unknown)}, so nobody can tell who has it`,
+        release: NO_PEOPLE_RELEASES[unknown],
       };
     default:
       return rule satisfies never;

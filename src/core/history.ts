@@ -46,8 +46,8 @@ export interface AccountHistory {
   readonly owned: ReadonlySet<EntryKey>;
   /** The entries whose name the service changed. */
   readonly changedNames: ReadonlyMap<EntryKey, ChangedName>;
-  /** Since when, in epoch milliseconds, each entry has been unused. */
-  readonly unusedSinceMs: ReadonlyMap<EntryKey, number>;
+  /** When a list last showed somebody with the entry, in epoch milliseconds; absent if none ever did. */
+  readonly lastUsedMs: ReadonlyMap<EntryKey, number>;
   /** Entries that rolecall created and that no list has ever shown. */
   readonly neverListed: readonly AwaitedEntry[];
   /** The names of every entry that rolecall has not deleted: as last listed, and as requested. */
@@ -68,7 +68,7 @@ export interface History {
   readonly owned: ReadonlySet<EntryKey>;
   /** The requested name of entries whose name the service changed and nobody has renamed since. */
   readonly requestedNames: ReadonlyMap<EntryKey, string>;
-  readonly unusedSinceMs: ReadonlyMap<EntryKey, number>;
+  readonly lastUsedMs: ReadonlyMap<EntryKey, number>;
   /** When the deletes of the last 24 hours were sent, latest first, in epoch milliseconds. */
   readonly recentDeletesMs: readonly number[];
   /** `kind:name key` of names that rolecall created three times and that were gone again, with the end of the hold. */
@@ -139,7 +139,7 @@ export function judgeHistory(
     hasSnapshot: options.hasSnapshot,
     owned: records.owned,
     requestedNames: requestedNames(records.changedNames, listed),
-    unusedSinceMs: records.unusedSinceMs,
+    lastUsedMs: records.lastUsedMs,
     recentDeletesMs: latestFirst(recentDeletesMs),
     flappingCreates: flapping(lostCreates),
     flappingDeletes: flapping(deletes),

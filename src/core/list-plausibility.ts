@@ -29,7 +29,8 @@ export interface Baseline extends Readonly<Record<Kind, ReadonlySet<string>>> {
 export const LIST_GUARDS: ReadonlySet<string> = new Set(['suspicious_shrink', 'suspicious_list']);
 
 const EMPTY_FROM = 5;
-const HALF_FROM = 10;
+/** A loss counts from this many, if it is more than a quarter. */
+const QUARTER_FROM = 10;
 /** If people have at least this many entries, half of them must be listed. */
 const REFERRED_FROM = 4;
 
@@ -49,7 +50,10 @@ export function baselineOf(lastGood: ObservedCatalog, deletedByUs: ReadonlySet<E
   return { skill: ids('skill'), role: ids('role'), resources };
 }
 
-/** Whether an entry of these kinds or a person of the last good lists is missing, so that the lists are read again. */
+/**
+ * Whether an entry of these kinds or a person of the last good lists is missing, or an entry that was in use is free, so
+ * that the lists are read again.
+ */
 export function anythingMissing(
   baseline: Baseline,
   observed: ObservedCatalog,
@@ -60,7 +64,16 @@ export function anythingMissing(
     return [...baseline[kind]].some((id) => !ids.has(id));
   });
   const people = new Set(observed.resources.map((resource) => resource.id));
-  return missingEntry || baseline.resources.some((resource) => !people.has(resource.id));
+  if (missingEntry || baseline.resources.some((resource) => !people.has(resource.id))) return true;
+  const inUse = usedEntries(observed.resources);
+  return [...usedEntries(baseline.resources)].some((key) => !inUse.has(key));
+}
+
+/** The entries that at least one of these people has. */
+function usedEntries(resources: readonly Resource[]): Set<EntryKey> {
+  return new Set(
+    resources.flatMap(holdingsOf).map(({ kind, remoteId }): EntryKey => entryKey(kind, remoteId)),
+  );
 }
 
 /** One warning about all lists that shrank suspiciously, or null. `managed` are the kinds that the file manages. */
@@ -84,13 +97,13 @@ export function suspiciousShrink(
   const before = assignments(baseline.resources, managed);
   const now = assignments(observed.resources, managed);
   const goneAssignments = [...before].filter((key) => !now.has(key)).length;
-  if (overHalf(before.size, goneAssignments)) {
+  if (overQuarter(before.size, goneAssignments)) {
     losses.push(`${goneAssignments} of ${before.size} assignments of people`);
   }
   if (losses.length === 0) return null;
   return {
     code: 'suspicious_shrink',
-    message: `the lists of the service lost more than half since the last good run: ${losses.join(', ')} are missing, twice in a row. Nothing is written. Check the account; if the lists are right, run \`apply --accept-shrink\``,
+    message: `the lists of the service lost more than a quarter since the last good run: ${losses.join(', ')} are missing, twice in a row. Nothing is written. Check the account; if the lists are right, run \`apply --accept-shrink\``,
   };
 }
 
@@ -126,11 +139,11 @@ export function suspiciousList(
 }
 
 function shrank(before: number, gone: number, now: number): boolean {
-  return (before >= EMPTY_FROM && now === 0) || overHalf(before, gone);
+  return (before >= EMPTY_FROM && now === 0) || overQuarter(before, gone);
 }
 
-function overHalf(before: number, gone: number): boolean {
-  return gone >= HALF_FROM && gone * 2 > before;
+function overQuarter(before: number, gone: number): boolean {
+  return gone >= QUARTER_FROM && gone * 4 > before;
 }
 
 function assignments(resources: readonly Resource[], managed: readonly Kind[]): Set<string> {
@@ -147,27 +160,40 @@ function holdingKey({ resourceId, kind, remoteId }: Holding): string {
 }
 
 /**
- * Merges two readings of the same lists: only what is missing from both is missing. A person or a field that the second
- * reading left out is taken from the first.
+ * Merges two readings of the same lists: only what is missing from both is missing, and only what is free in both is free.
+ * A person, a field or an assignment that the second reading left out is taken from the first.
  */
 export function mergeReadings(first: ObservedCatalog, second: ObservedCatalog): ObservedCatalog {
   return {
     skill: unite(first.skill, second.skill),
     role: unite(first.role, second.role),
-    resources: unite(first.resources, second.resources.map(fieldsFrom(first.resources))),
+    resources: unite(first.resources, second.resources.map(holdingsFrom(first.resources))),
     warnings: second.warnings,
   };
 }
 
-/** Restores a field that only the second reading left out. */
-function fieldsFrom(first: readonly Resource[]): (resource: Resource) => Resource {
+/** Restores the skills, and the role, that only the second reading left out. */
+function holdingsFrom(first: readonly Resource[]): (resource: Resource) => Resource {
   const earlier = new Map(first.map((resource) => [resource.id, resource]));
   return (resource) => {
     const before = earlier.get(resource.id);
-    const lost = Object.values(HELD_FIELDS).filter((field) => resource[field] === undefined);
-    const found = lost.filter((field) => before?.[field] !== undefined);
-    return { ...resource, ...Object.fromEntries(found.map((field) => [field, before?.[field]])) };
+    const skillsIds = unitedIds(before?.skillsIds, resource.skillsIds);
+    const roleId = resource.roleId ?? before?.roleId;
+    return {
+      ...resource,
+      ...(skillsIds === undefined ? {} : { skillsIds }),
+      ...(roleId === undefined ? {} : { roleId }),
+    };
   };
+}
+
+function unitedIds(
+  first: readonly string[] | undefined,
+  second: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (first === undefined || second === undefined) return second ?? first;
+  const missing = first.filter((id) => !second.includes(id));
+  return missing.length === 0 ? second : [...second, ...missing];
 }
 
 function unite<T extends { readonly id: string }>(first: readonly T[], second: readonly T[]): T[] {
@@ -222,23 +248,25 @@ interface MissingName {
 }
 
 /**
- * An entry that the journal knows, that people still have, and that a list with missing names does not show. Who deletes an
- * entry takes it off everybody, so the entry exists, and its list is incomplete: it may lack the missing names too.
+ * An entry that people still have, and that a list with missing names does not show. Who deletes an entry takes it off
+ * everybody, so the entry exists, and its list is incomplete: it may lack the missing names too. With history, the journal
+ * must know the entry, since a reference to an unknown id may be older than rolecall.
  */
 function heldByPeople(
   missing: readonly MissingName[],
   observed: ObservedCatalog,
-  { knownNames }: History,
+  { knownNames, hasSnapshot }: History,
 ): Warning | null {
   const kinds = new Set(missing.map(({ kind }) => kind));
   for (const { kind, remoteId, resourceId } of unlistedHoldings(observed)) {
     const [name] = knownNames.get(entryKey(kind, remoteId)) ?? [];
-    if (name === undefined || !kinds.has(kind)) continue;
+    if ((name === undefined && hasSnapshot) || !kinds.has(kind)) continue;
+    const entry = name === undefined ? remoteId : `“${name}” (${remoteId})`;
     return {
       code: 'suspicious_list',
-      message: `the service does not list the ${kind} “${name}” (${remoteId}), although ${resourceId} still has it, so its lists are incomplete, and creating what is missing would make duplicates. Nothing is written. Check the account and plan again; if the lists are right, run \`apply --accept-shrink\``,
+      message: `the service does not list the ${kind} ${entry}, although ${resourceId} still has it, so its lists are incomplete, and creating what is missing would make duplicates. Nothing is written. Check the account and plan again; if the lists are right, run \`apply --accept-shrink\``,
       kind,
-      name,
+      ...(name === undefined ? {} : { name }),
     };
   }
   return null;

@@ -1,5 +1,12 @@
 // Makes the plan: diff, policy, order, summary, digests. Pure and deterministic.
-import { type DesiredCatalog, KINDS, type ObservedCatalog, type Policy, type Warning } from './catalog.ts';
+import {
+  type DesiredCatalog,
+  type Kind,
+  KINDS,
+  type ObservedCatalog,
+  type Policy,
+  type Warning,
+} from './catalog.ts';
 import { isOpenApproval } from './delete-rules.ts';
 import { diffKind, type KindDiff } from './diff.ts';
 import { explainHeldCreate, explainHeldDelete } from './explain.ts';
@@ -18,6 +25,7 @@ import {
   type SourceAge,
   staleListWarnings,
 } from './plan-warnings.ts';
+import { type UnknownHolders, unknownHoldersWarnings } from './unknown-holders.ts';
 import { holdingsOf, usageOf } from './usage.ts';
 
 export interface PlanInput {
@@ -33,6 +41,8 @@ export interface PlanInput {
   readonly frozen: OpenFreeze | null;
   readonly source: SourceAge;
   readonly acceptOlderSource: boolean;
+  /** The kinds of which nobody can tell who has what, and nobody has accepted that. */
+  readonly unknownHolders: ReadonlyMap<Kind, UnknownHolders>;
   /** Whether deletes are allowed although the store contains no earlier lists of this account. */
   readonly acceptNoHistory: boolean;
   /** The warning of a guard that stops all writes (`suspicious_shrink`, `suspicious_list`), or null. */
@@ -63,7 +73,7 @@ export function makePlan(input: PlanInput): Plan {
     frozen: input.frozen,
     staleSource: isStaleSource(input.source) && !input.acceptOlderSource,
     approvals,
-    listsPeople: observed.resources.length > 0,
+    unknownHolders: input.unknownHolders,
     acceptNoHistory: input.acceptNoHistory,
   });
   const creates = diffs.flatMap(({ kind, missing }) =>
@@ -77,12 +87,14 @@ export function makePlan(input: PlanInput): Plan {
     leave === null ? [] : [{ kind, name: extra.entry.name, remoteId: extra.entry.id, rule: leave }],
   );
   const operations = inOrder(creates, deletes);
+  const heldDeletes = extras.filter(({ holds }) => holds.length > 0);
   const held = heldChanges(input, diffs, { ...judgement, extras });
   const warnings = [
     ...(input.blocked === null ? [] : [input.blocked]),
     ...managesNothing(input.account, diffs),
     ...historyWarnings(input, creates.length > 0),
     ...input.warnings,
+    ...unknownHoldersWarnings(input.unknownHolders, kindsOf([...deletes, ...heldDeletes])),
     ...staleListWarnings(history, diffs),
     ...catalogWarnings(diffs, extras),
     ...approvalWarnings(input.desired.approvedDeletes, diffs, today),
@@ -111,14 +123,18 @@ export function makePlan(input: PlanInput): Plan {
   };
 }
 
+function kindsOf(judged: readonly JudgedEntry[]): ReadonlySet<Kind> {
+  return new Set(judged.map(({ kind }) => kind));
+}
+
 /** The held creates, then the held deletes, with their explanations. */
 function heldChanges(
-  { policy, history, frozen, observed, source }: PlanInput,
+  { policy, history, frozen, observed, source, unknownHolders }: PlanInput,
   diffs: readonly KindDiff[],
   { extras, heldCreates, counts }: Judgement,
 ): HeldChange[] {
   const listedPeople = new Set(observed.resources.map(({ id }) => id));
-  const facts = { policy, history, counts, frozen, listedPeople, source };
+  const facts = { policy, history, counts, frozen, listedPeople, source, unknownHolders };
   const creates = diffs.flatMap(({ kind, missing }) =>
     missing.flatMap((name): HeldChange[] => {
       const rules = heldCreates.get(kindNameKey(kind, name));

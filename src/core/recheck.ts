@@ -1,14 +1,23 @@
 // Judges a planned delete again, by lists that were read right before it.
-import { type DesiredCatalog, KINDS, type ObservedCatalog } from './catalog.ts';
+import { type DesiredCatalog, KINDS, type ObservedCatalog, type Resource } from './catalog.ts';
 import { DELETE_RULES, type DeleteNow, type Findings } from './delete-rules.ts';
 import { diffKind, nameKeys } from './diff.ts';
 import { type History, kindNameKey } from './history.ts';
+import type { Baseline } from './list-plausibility.ts';
 import { nameKey } from './names.ts';
 import type { HoldRule, Operation } from './plan.ts';
+import { unknownHolders } from './unknown-holders.ts';
 import { entryKey, holdingsOf, usageOf } from './usage.ts';
 
-/** Compares lists that were read during the run with the file. `history` includes what the run has created. */
-export function findingsOf(desired: DesiredCatalog, observed: ObservedCatalog, history: History): Findings {
+/**
+ * Compares lists that were read during the run with the file. `history` includes what the run has created, `planned` are the
+ * lists of the plan without what the run has deleted.
+ */
+export function findingsOf(
+  desired: DesiredCatalog,
+  observed: ObservedCatalog,
+  { history, planned }: { readonly history: History; readonly planned: Baseline },
+): Findings {
   const usage = usageOf(observed.resources.flatMap(holdingsOf));
   const diffs = KINDS.map((kind) => diffKind(kind, desired[kind] ?? [], { observed, usage, history }));
   return {
@@ -21,9 +30,15 @@ export function findingsOf(desired: DesiredCatalog, observed: ObservedCatalog, h
         extras.map((extra) => [entryKey(kind, extra.entry.id), extra] as const),
       ),
     ),
-    listsPeople: observed.resources.length > 0,
+    unknownHolders: newlyUnknown(observed, planned.resources),
     missing: new Set(diffs.flatMap(({ kind, missing }) => missing.map((name) => kindNameKey(kind, name)))),
   };
+}
+
+/** The kinds whose holders these lists do not show, although the lists of the plan did. */
+function newlyUnknown(observed: ObservedCatalog, planned: readonly Resource[]): Findings['unknownHolders'] {
+  const before = unknownHolders(planned);
+  return new Map([...unknownHolders(observed.resources, planned)].filter(([kind]) => !before.has(kind)));
 }
 
 /** What the run has done besides reading the lists. */

@@ -19,7 +19,7 @@ export function accountHistoryJournal(
       const rows = await db
         .selectFrom('entries')
         .select(['kind', 'remote_id', 'name', 'requested_name', 'created_by_run', 'adopted_by_run'])
-        .select(['last_seen_run', 'deleted_by_run', 'unused_since'])
+        .select(['last_seen_run', 'deleted_by_run', 'last_used_at'])
         .where('account', '=', account)
         .where('remote_account_id', '=', remoteAccountId ?? '')
         .execute();
@@ -34,11 +34,11 @@ export function accountHistoryJournal(
             return [[entryKey(kind, remote_id), changed] as const];
           }),
         ),
-        unusedSinceMs: new Map(
+        lastUsedMs: new Map(
           rows.flatMap((row) =>
-            row.unused_since === null
+            row.last_used_at === null
               ? []
-              : [[entryKey(row.kind, row.remote_id), toMs(row.unused_since)] as const],
+              : [[entryKey(row.kind, row.remote_id), toMs(row.last_used_at)] as const],
           ),
         ),
         neverListed: rows

@@ -9,18 +9,18 @@ import type { Database } from './tables.ts';
 import { toIso } from './times.ts';
 
 /** What a list shows of one entry. */
-export type EntryRow = readonly [kind: Kind, id: string, name: string, unusedSince: string | null];
+export type EntryRow = readonly [kind: Kind, id: string, name: string, lastUsedAt: string | null];
 
-/** The entries of all lists, with the time since which nobody has them. */
-export function entryRows({ observed, missing, takenAtMs }: RecordedObservation): EntryRow[] {
-  const used = usageOf([...observed.resources.flatMap(holdingsOf), ...missing]);
+/** The entries of all lists, with the time of the lists where somebody has them. */
+export function entryRows({ observed, takenAtMs }: RecordedObservation): EntryRow[] {
+  const used = usageOf(observed.resources.flatMap(holdingsOf));
   const takenAt = toIso(takenAtMs);
   return KINDS.flatMap((kind) =>
     observed[kind].map((entry): EntryRow => [
       kind,
       entry.id,
       entry.name,
-      used.has(entryKey(kind, entry.id)) ? null : takenAt,
+      used.has(entryKey(kind, entry.id)) ? takenAt : null,
     ]),
   );
 }
@@ -37,7 +37,7 @@ export async function writeEntries(
   );
   await sql`
     insert into entries
-      (account, remote_account_id, kind, remote_id, name, first_seen_run, first_seen_after, last_seen_run, unused_since,
+      (account, remote_account_id, kind, remote_id, name, first_seen_run, first_seen_after, last_seen_run, last_used_at,
         requested_name)
     select ${account}, ${remoteAccountId ?? ''}, value ->> 0, value ->> 1, value ->> 2, ${runId},
       ${sql.lit(phase === 'after' ? 1 : 0)}, ${runId}, value ->> 3, value ->> 4
@@ -50,8 +50,7 @@ export async function writeEntries(
         else entries.first_seen_after end,
       first_seen_run = coalesce(entries.first_seen_run, excluded.first_seen_run),
       last_seen_run = excluded.last_seen_run,
-      unused_since = case when excluded.unused_since is not null
-        then coalesce(entries.unused_since, excluded.unused_since) end`.execute(connection);
+      last_used_at = coalesce(excluded.last_used_at, entries.last_used_at)`.execute(connection);
 }
 
 /**

@@ -109,7 +109,7 @@ export interface EntriesTable {
   adopted_by_run: string | null;
   last_seen_run: string | null;
   deleted_by_run: string | null;
-  unused_since: string | null;
+  last_used_at: string | null;
 }
 
 /** The commands of operators, kept as long as runs are. */

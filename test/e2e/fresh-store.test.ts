@@ -110,7 +110,7 @@ test('a list that turns out to have entries after the first create stops the run
   const s = await scene({
     skills: SIXTY_ONE,
     file: `skills: ${JSON.stringify(SIXTY_ONE)}`,
-    faults: [{ ...EMPTY_SKILLS, times: 1 }],
+    faults: [{ ...EMPTY_SKILLS, times: 2 }],
     isFresh: true,
   });
   const { run } = await s.apply();

@@ -108,7 +108,7 @@ test('where git cannot compare commits, an earlier committer date counts as olde
   ]);
 });
 
-test('a list that lost more than half of its entries blocks the run until --accept-shrink', async () => {
+test('a list that lost more than a quarter of its entries blocks the run until --accept-shrink', async () => {
   const skills = names(12);
   const s = await scene({ skills, file: `skills: [${skills.join(', ')}, New]` });
   await s.apply();

@@ -94,7 +94,7 @@ test('duplicates: remove-unused deletes unused duplicates and leaves the others 
   expect(s.sandbox.state('acme').skills.map(({ id }) => id)).toEqual(['a', 'b']);
 });
 
-test('a delete of an entry that people have is held, and is applied once nobody has it', async () => {
+test('a delete of an entry that people have is held, and is applied a day after the last one had it', async () => {
   const s = await scene({
     skills: ['Perl', 'Kept'],
     resources: [
@@ -118,6 +118,8 @@ test('a delete of an entry that people have is held, and is applied once nobody 
   const perl = s.idOf('Perl');
   s.sandbox.unassign('acme', 'r1', perl);
   s.sandbox.unassign('acme', 'r2', perl);
+  expect(holds((await s.apply()).plan)).toEqual({ Perl: ['too_new'] });
+  s.execute('update entries set last_used_at = ? where name = ?', hoursAgo(24), 'Perl');
   const gone = await s.apply();
   expect(gone.result.status).toBe(0);
   expect(gone.run).toMatchObject({ status: 'converged', deleted: 1 });
@@ -156,7 +158,7 @@ test('a declared rename creates the new name first and keeps the old one until t
   const s = await scene({
     skills: ['K8s'],
     resources: [{ id: 'r1', skills: ['K8s'] }],
-    file: 'skills: [{ name: Kubernetes, formerly: [K8s] }]\npolicy: { delete: always }',
+    file: 'skills: [{ name: Kubernetes, formerly: [K8s] }]\npolicy: { delete: always, unusedFor: 0s }',
   });
   const { run } = await s.apply();
   expect(run.status).toBe('held');
@@ -208,26 +210,30 @@ test('an unused entry whose name is a near duplicate of a desired one is deleted
   expect(codes(plan)).toContain('near_name');
 });
 
-test('unusedFor holds the delete of an entry until it has been unused for that long', async () => {
-  const s = await scene({ skills: ['Old', 'Kept'], file: 'skills: [Kept]\npolicy: { unusedFor: 1h }' });
+test('unusedFor holds the delete of an entry until that long after somebody had it', async () => {
+  const s = await scene({
+    skills: ['Old', 'Unused', 'Kept'],
+    file: 'skills: [Kept]\npolicy: { unusedFor: 1h, maxDeletes: 1 }',
+  });
+  await s.plan();
+  s.execute('update entries set last_used_at = ? where name = ?', hoursAgo(0.9), 'Old');
   const { run } = await s.apply();
-  expect(run.status).toBe('held');
   expect(run.plan?.held).toMatchObject([{ name: 'Old', rules: ['too_new'] }]);
-
-  s.execute('update entries set unused_since = ? where name = ?', hoursAgo(0.9), 'Old');
+  expect(s.writes()).toEqual(['DELETE Unused']);
   expect((await s.apply()).run.status).toBe('held');
-  s.execute('update entries set unused_since = ? where name = ?', hoursAgo(1.1), 'Old');
+  s.execute('update entries set last_used_at = ? where name = ?', hoursAgo(1.1), 'Old');
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
 });
 
 test('an assignment restarts the time that unusedFor counts', async () => {
   const s = await scene({
     skills: ['Old', 'Kept'],
-    resources: [{ id: 'r1' }],
-    file: 'skills: [Kept]\npolicy: { unusedFor: 1h }',
+    resources: [{ id: 'r1' }, { id: 'r2', skills: ['Kept'] }],
+    file: 'skills: [Kept, Old]\npolicy: { unusedFor: 1h }',
   });
-  await s.apply();
-  s.execute('update entries set unused_since = ? where name = ?', hoursAgo(2), 'Old');
+  await s.plan();
+  s.execute('update entries set last_used_at = ? where name = ?', hoursAgo(2), 'Old');
+  s.configure('skills: [Kept]\npolicy: { unusedFor: 1h }');
   s.sandbox.assign('acme', 'r1', s.idOf('Old'));
   expect(holds((await s.apply()).plan)).toEqual({ Old: ['in_use'] });
   s.sandbox.unassign('acme', 'r1', s.idOf('Old'));
@@ -237,8 +243,11 @@ test('an assignment restarts the time that unusedFor counts', async () => {
 test('the entries of a person who disappeared from the list count as used for 24 hours', async () => {
   const s = await scene({
     skills: ['Perl', 'Kept'],
-    resources: [{ id: 'r1', skills: ['Perl'] }, { id: 'r2' }],
-    file: 'skills: [Kept]',
+    resources: [
+      { id: 'r1', skills: ['Perl'] },
+      { id: 'r2', skills: ['Kept'] },
+    ],
+    file: 'skills: [Kept]\npolicy: { unusedFor: 0s }',
   });
   await s.apply();
   s.sandbox.removeResource('acme', 'r1');
@@ -257,8 +266,11 @@ test('a missing skillsIds or role of a person counts as unchanged until the list
   const s = await scene({
     skills: ['Perl', 'Kept'],
     roles: ['Dev', 'Ops'],
-    resources: [{ id: 'r1', skills: ['Perl'], role: 'Ops' }],
-    file: 'skills: [Kept]\nroles: [Dev]',
+    resources: [
+      { id: 'r1', skills: ['Perl'], role: 'Ops' },
+      { id: 'r2', skills: ['Kept'], role: 'Dev' },
+    ],
+    file: 'skills: [Kept]\nroles: [Dev]\npolicy: { unusedFor: 0s }',
   });
   await s.apply();
   s.sandbox.unassign('acme', 'r1', s.idOf('Perl'));

@@ -179,7 +179,7 @@ function changeManually(scene: Scene, random: () => number, turn: number): void 
     const person = pick(random, resources);
     if (person === undefined) return;
     const [first] = person.skillsIds;
-    // Few at a time, because losing more than half of ten entries at once would block the run.
+    // Few at a time, because losing ten entries, more than a quarter, at once would block the run.
     if (person.skillsIds.length >= MOST_HELD && first !== undefined) {
       sandbox.unassign(account, person.id, first);
       return;

@@ -14,6 +14,7 @@ import type {
 import { KINDS } from '../../src/core/catalog.ts';
 import { diffKind, missingDesiredNames } from '../../src/core/diff.ts';
 import type { History } from '../../src/core/history.ts';
+import { unknownHolders } from '../../src/core/unknown-holders.ts';
 import { makePlan } from '../../src/core/make-plan.ts';
 import { globMatcher, nameKey, nearKey } from '../../src/core/names.ts';
 import type { Operation, Plan } from '../../src/core/plan.ts';
@@ -150,6 +151,7 @@ function planOf(
     history: { ...HISTORY, ...known },
     frozen: null,
     source: 'current',
+    unknownHolders: unknownHolders(lists.resources),
     acceptOlderSource: false,
     acceptNoHistory: false,
     blocked: null,

@@ -153,7 +153,7 @@ const FIRST_TABLES = `
     adopted_by_run text collate "C",
     last_seen_run text collate "C",
     deleted_by_run text collate "C",
-    unused_since text collate "C",
+    last_used_at text collate "C",
     primary key (account, remote_account_id, kind, remote_id)
   ) with (fillfactor = 70);
 

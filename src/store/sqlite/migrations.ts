@@ -107,7 +107,7 @@ export const MIGRATIONS: readonly string[] = [
     adopted_by_run text,
     last_seen_run text,
     deleted_by_run text,
-    unused_since text,
+    last_used_at text,
     primary key (account, remote_account_id, kind, remote_id)
   ) strict, without rowid;
 

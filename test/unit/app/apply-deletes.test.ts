@@ -470,7 +470,7 @@ describe('wrong lists before a delete', () => {
       2,
       2000,
     ]);
-    expect(on.context.results[0]?.reason).toContain('more than half');
+    expect(on.context.results[0]?.reason).toContain('more than a quarter');
   });
 
   it('prevent every delete when they lack what people have, twice', async () => {

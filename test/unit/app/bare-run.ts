@@ -197,7 +197,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
       recent: [],
       owned: new Set(),
       changedNames: new Map(),
-      unusedSinceMs: new Map(),
+      lastUsedMs: new Map(),
       neverListed: [],
       knownNames: new Map(),
     }),

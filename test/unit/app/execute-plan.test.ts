@@ -392,7 +392,10 @@ describe('the lists at the end of a run', () => {
     expect(await run.apply(requestFor(['Kept'], { duplicates: 'remove-unused' }))).toMatchObject({
       status: 'partial',
     });
-    expect([run.sent, endCodes(run)]).toEqual([['DELETE skill 2'], ['duplicate', 'vanished']]);
+    expect([run.sent, endCodes(run)]).toEqual([
+      ['DELETE skill 2'],
+      ['unknown_holders', 'duplicate', 'vanished'],
+    ]);
   });
 
   it('cause a warning when they lack an entry that the plan saw', async () => {
@@ -415,7 +418,7 @@ describe('the lists at the end of a run', () => {
     expect(await run.apply(requestFor(['Kept'], { duplicates: 'remove-unused' }))).toMatchObject({
       status: 'partial',
     });
-    expect([run.sent, endCodes(run)]).toEqual([[], ['duplicate', 'vanished']]);
+    expect([run.sent, endCodes(run)]).toEqual([[], ['unknown_holders', 'duplicate', 'vanished']]);
   });
 });
 

@@ -96,7 +96,7 @@ describe('a create whose answer was lost', () => {
         { match: { method: 'POST' }, do: { type: 'drop-after-effect' } },
         {
           match: { method: 'GET', path: 'skill' },
-          skip: 1,
+          skip: 2,
           times: 'always',
           do: { type: 'status', status: 400 },
         },

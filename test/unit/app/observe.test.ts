@@ -57,7 +57,10 @@ async function observing(of: Setting, lists: (reading: number) => Partial<Observ
     ...(of.accountId === undefined ? {} : { accountId: of.accountId }),
   };
   const deps: PlanningDeps = { ...unused<PlanningDeps>('deps'), journal, clock };
-  const observation = await observe({ runId: 'run', request: { ...bare, settings }, deps, reader });
+  const observation = await observe(
+    { runId: 'run', request: { ...bare, settings }, deps, reader },
+    { writes: false },
+  );
   return { observation, claims, readings: reader.readings, passedMs: clock.nowMs() - startMs, startMs };
 }
 
@@ -99,7 +102,10 @@ describe('one reading', () => {
       lastGood: async () => null,
     };
     const deps: PlanningDeps = { ...unused<PlanningDeps>('deps'), journal, clock: new QuickClock() };
-    const { observed: lists } = await observe({ runId: 'run', request: bareRequest(), deps, reader });
+    const { observed: lists } = await observe(
+      { runId: 'run', request: bareRequest(), deps, reader },
+      { writes: false },
+    );
     expect(lists.warnings.map(({ name }) => name)).toEqual(['skill', 'role', 'resource']);
   });
 });

@@ -17,7 +17,7 @@ const EMPTY_HISTORY: AccountHistory = {
   recent: [],
   owned: new Set(),
   changedNames: new Map(),
-  unusedSinceMs: new Map(),
+  lastUsedMs: new Map(),
   neverListed: [],
   knownNames: new Map(),
 };
@@ -76,6 +76,8 @@ async function planned(of: Setting = {}) {
     identified: true,
     missing: [],
     implausible: null,
+    unknownHolders: new Map(),
+    isGood: true,
     hasSnapshot: true,
     takenAtMs: clock.nowMs(),
     ...of.observation,

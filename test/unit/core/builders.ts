@@ -10,6 +10,7 @@ import type {
 } from '../../../src/core/catalog.ts';
 import type { History } from '../../../src/core/history.ts';
 import type { PlanInput } from '../../../src/core/make-plan.ts';
+import { unknownHolders } from '../../../src/core/unknown-holders.ts';
 import { makePlan } from '../../../src/core/make-plan.ts';
 import type { HeldChange, Plan } from '../../../src/core/plan.ts';
 
@@ -45,7 +46,7 @@ export const HISTORY: History = {
   hasSnapshot: true,
   owned: new Set(),
   requestedNames: new Map(),
-  unusedSinceMs: new Map(),
+  lastUsedMs: new Map(),
   recentDeletesMs: [],
   flappingCreates: new Map(),
   flappingDeletes: new Map(),
@@ -108,6 +109,8 @@ export function plan(of: Case): Plan {
     history: { ...HISTORY, ...of.history },
     frozen: null,
     source: 'current',
+    unknownHolders:
+      of.policy?.allowNoPeople === false ? unknownHolders(observed(of.observed).resources) : new Map(),
     acceptOlderSource: false,
     acceptNoHistory: false,
     blocked: null,

@@ -43,7 +43,7 @@ describe('an approval', () => {
       observed: { skill: [entry('Kept'), entry('Old'), entry('Unused')], resources: [person('p1', ['Old'])] },
       policy: { unusedForMs: 1000, maxDeletePercent: 100 },
       approvedDeletes: [approval],
-      history: { unusedSinceMs: new Map([['skill:Unused', NOW_MS - 999]] as const) },
+      history: { lastUsedMs: new Map([['skill:Unused', NOW_MS - 999]] as const) },
     });
     expect(rulesFor(made, 'Old')).toEqual([]);
     expect(rulesFor(made, 'Unused')).toEqual(['too_new']);

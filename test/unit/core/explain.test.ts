@@ -1,7 +1,7 @@
 // The reason and the release of held changes.
 import { describe, expect, it } from 'vitest';
 import type { Case } from './builders.ts';
-import { deletesAgo, entry, heldAs, person, plan } from './builders.ts';
+import { NOW_MS, deletesAgo, entry, heldAs, person, plan } from './builders.ts';
 
 const people = (count: number) =>
   Array.from({ length: count }, (_, index) => person(`p${String(index)}`, ['Old']));
@@ -130,7 +130,12 @@ describe('the explanation of a held change names', () => {
     [
       'the policy that a recently unused entry is too new for',
       {
-        of: { skills: ['Kept'], observed: old, policy: { unusedForMs: 1 } },
+        of: {
+          skills: ['Kept'],
+          observed: old,
+          policy: { unusedForMs: 1 },
+          history: { lastUsedMs: new Map([['skill:Old', NOW_MS]] as const) },
+        },
         reason: ['policy.unusedFor'],
         release: ['wait'],
       },
@@ -264,11 +269,17 @@ describe('the explanation of a held delete is exactly', () => {
       },
     ],
     [
-      'the wait for an entry that no run has seen unused yet',
-      { ...kept, policy: { unusedForMs: 1 } },
+      'the wait for an entry that people had recently',
       {
-        reason: 'it has been unused for less time than policy.unusedFor requires',
-        release: 'wait; it is deleted when it has been unused for that long',
+        ...kept,
+        policy: { unusedForMs: 86_400_000 },
+        history: { lastUsedMs: new Map([['skill:Old', 0]] as const) },
+        input: { nowMs: 1 },
+      },
+      {
+        reason: 'people had it until 1970-01-01 00:00:00 UTC, less time ago than policy.unusedFor requires',
+        release:
+          'wait until 1970-01-02 00:00:00 UTC; it is deleted then if nobody has it. If nobody needs it, set policy.unusedFor: 0s for this change',
       },
     ],
     [
@@ -361,7 +372,7 @@ describe('the explanation of a held delete is exactly', () => {
       'the list of people that is empty',
       { ...kept, policy: { allowNoPeople: false } },
       {
-        reason: 'the service lists no people, so rolecall cannot see who has it',
+        reason: 'the service lists no people, so nobody can tell who has it',
         release:
           'check that the token may read resources; if the account has no people, set policy.allowNoPeople: true',
       },

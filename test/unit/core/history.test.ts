@@ -32,7 +32,7 @@ function judge(
     recent,
     owned: new Set(),
     changedNames,
-    unusedSinceMs: new Map(),
+    lastUsedMs: new Map(),
     neverListed: [],
     knownNames: new Map(),
   };

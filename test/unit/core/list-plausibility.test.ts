@@ -42,17 +42,17 @@ describe('an empty list', () => {
   });
 });
 
-describe('a list that lost more than half', () => {
+describe('a list that lost more than a quarter', () => {
   it.each([
-    [19, 9, true],
-    [19, 10, false],
-    [20, 10, false],
-    [20, 9, true],
-    [9, 1, false],
     [10, 1, false],
+    [11, 2, false],
     [11, 1, true],
-    [100, 50, false],
-    [100, 49, true],
+    [39, 30, false],
+    [39, 29, true],
+    [40, 30, false],
+    [40, 29, true],
+    [100, 75, false],
+    [100, 74, true],
   ])('of %d with %d left is suspicious: %s', (before, left, suspicious) => {
     expect(shrink({ skill: entries(before) }, { skill: entries(left) }) !== null).toBe(suspicious);
     expect(shrink({ role: entries(before) }, { role: entries(left) }) !== null).toBe(suspicious);
@@ -63,7 +63,7 @@ describe('a list that lost more than half', () => {
     const nobody = Array.from({ length: 20 }, (_, index) => person(`p${index}`));
     expect(shrink({ resources: nobody }, { resources: nobody.slice(0, 9) })).toContain('11 of 20 resources');
     expect(shrink({ resources: nobody.slice(0, 5) }, {})).toContain('5 of 5 resources');
-    expect(shrink({ resources: nobody }, { resources: nobody.slice(0, 10) })).toBeNull();
+    expect(shrink({ resources: nobody }, { resources: nobody.slice(0, 11) })).toBeNull();
   });
 
   it('is a warning with a code', () => {
@@ -81,8 +81,10 @@ describe('the assignments of people', () => {
   const having = (count: number, skills: readonly string[]) =>
     Array.from({ length: count }, (_, index) => person(`p${index}`, skills));
 
-  it('are suspicious when more than half and ten of them are missing', () => {
-    expect(shrink({ resources: having(10, ['a', 'b']) }, { resources: having(10, ['a']) })).toBeNull();
+  it('are suspicious when more than a quarter and ten of them are missing', () => {
+    const four = having(10, ['a', 'b', 'c', 'd']);
+    expect(shrink({ resources: four }, { resources: having(10, ['a', 'b', 'c']) })).toBeNull();
+    expect(shrink({ resources: four }, { resources: having(10, ['a', 'b']) })).toContain('20 of 40');
     expect(shrink({ resources: having(11, ['a']) }, { resources: having(11, []) })).toContain(
       '11 of 11 assignments',
     );
@@ -148,6 +150,17 @@ describe('whether anything is missing', () => {
     expect(anythingMissing(baseline, observed({ skill: [entry('a')] }))).toBe(true);
   });
 
+  it('is true when an entry that was in use is free, and not when one of several people lost it', () => {
+    const inUse = baselineOf(
+      observed({ skill: [entry('a')], resources: [person('p', ['a']), person('q', ['a'])] }),
+      new Set(),
+    );
+    const now = (...skills: (readonly string[])[]) =>
+      observed({ skill: [entry('a')], resources: [person('p', skills[0]), person('q', skills[1])] });
+    expect(anythingMissing(inUse, now(['a'], []))).toBe(false);
+    expect(anythingMissing(inUse, now([], []))).toBe(true);
+  });
+
   it('is true when one of several people is missing', () => {
     const two = baselineOf(observed({ resources: [person('p'), person('q')] }), new Set());
     expect(anythingMissing(two, observed({ resources: [person('p')] }))).toBe(true);
@@ -164,12 +177,20 @@ describe('two readings', () => {
     expect(merged.resources.map(({ id }) => id).toSorted()).toEqual(['p', 'q']);
   });
 
-  it('show the later name of an entry and the later assignments of a person', () => {
+  it('show the later name of an entry', () => {
     const first = observed({ skill: [entry('old', '1')], resources: [person('p', ['1'])] });
     const second = observed({ skill: [entry('new', '1')], resources: [person('p', [])] });
-    const merged = mergeReadings(first, second);
-    expect(merged.skill).toMatchObject([{ name: 'new' }]);
-    expect(merged.resources).toMatchObject([{ skillsIds: [] }]);
+    expect(mergeReadings(first, second).skill).toMatchObject([{ name: 'new' }]);
+  });
+
+  it('show as free only what both show as free', () => {
+    const full = observed({ resources: [person('p', ['1', '2'], 'r')] });
+    const part = observed({ resources: [person('p', ['2', '3'], null)] });
+    const none = observed({ resources: [person('p', [], null)] });
+    expect(mergeReadings(full, none).resources).toMatchObject([{ skillsIds: ['1', '2'], roleId: 'r' }]);
+    expect(mergeReadings(none, full).resources).toMatchObject([{ skillsIds: ['1', '2'], roleId: 'r' }]);
+    expect(mergeReadings(full, part).resources).toMatchObject([{ skillsIds: ['2', '3', '1'], roleId: 'r' }]);
+    expect(mergeReadings(none, none).resources).toMatchObject([{ skillsIds: [], roleId: null }]);
   });
 
   it('take from the first a field of a person that the second omits', () => {
@@ -178,9 +199,9 @@ describe('two readings', () => {
     expect(merged.resources).toMatchObject([{ skillsIds: ['1'], roleId: 'r' }]);
   });
 
-  it('take from the second a field of a person that both have, or that the first omits', () => {
+  it('take from the second the role of a person who has another one, and a field that the first omits', () => {
     const first = observed({ resources: [person('p', ['1'], 'r'), person('q')] });
-    const second = observed({ resources: [person('p', ['2'], null), person('q', [], 's')] });
+    const second = observed({ resources: [person('p', ['1'], 'q'), person('q', [], 's')] });
     expect(mergeReadings(first, second).resources).toEqual(second.resources);
   });
 

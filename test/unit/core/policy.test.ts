@@ -329,7 +329,7 @@ describe('unusedFor', () => {
   const since = (ms: number): Case =>
     old({
       policy: { unusedForMs: day },
-      history: { unusedSinceMs: new Map([['skill:Old', NOW_MS - ms]] as const) },
+      history: { lastUsedMs: new Map([['skill:Old', NOW_MS - ms]] as const) },
     });
 
   it('holds an entry that has been unused for less time', () => {
@@ -341,12 +341,19 @@ describe('unusedFor', () => {
   });
 
   it('of 0 holds nothing, also when the clock was set back', () => {
-    const history = { unusedSinceMs: new Map([['skill:Old', NOW_MS + day]] as const) };
+    const history = { lastUsedMs: new Map([['skill:Old', NOW_MS + day]] as const) };
     expect(steps(plan(old({ history })))).toEqual(['delete skill Old']);
   });
 
-  it('holds an entry that the journal does not contain', () => {
-    expect(rulesFor(plan(old({ policy: { unusedForMs: 1 } })), 'Old')).toEqual(['too_new']);
+  it('holds no entry that the journal never saw in use', () => {
+    expect(steps(plan(old({ policy: { unusedForMs: day } })))).toEqual(['delete skill Old']);
+  });
+
+  it('holds nothing where it does not matter whether people have the entry', () => {
+    const always = since(1);
+    expect(steps(plan({ ...always, policy: { ...always.policy, delete: 'always' } }))).toEqual([
+      'delete skill Old',
+    ]);
   });
 });
 
@@ -550,7 +557,13 @@ describe('approvedDeletes', () => {
     ['stale_source', old({ observed: used, input: { source: 'older' } })],
     ['freeze', old({ observed: used, input: { frozen: { window: 'a window', untilMs: null } } })],
     ['flapping', old({ observed: used, history: { flappingDeletes: new Map([['skill:Old', 0]]) } })],
-    ['too_new', old({ policy: { unusedForMs: 1 } })],
+    [
+      'too_new',
+      old({
+        policy: { unusedForMs: 1 },
+        history: { lastUsedMs: new Map([['skill:Old', NOW_MS]] as const) },
+      }),
+    ],
     [
       'max_delete_percent',
       {
@@ -587,7 +600,7 @@ describe('an entry that is left alone', () => {
         frozen,
         staleSource: false,
         approvals: [],
-        listsPeople: true,
+        unknownHolders: new Map(),
         acceptNoHistory: false,
       });
       expect(extras.map(({ leave, holds }) => [leave, holds])).toEqual([

@@ -3,7 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { ObservedCatalog, Policy } from '../../../src/core/catalog.ts';
 import type { RecheckResult, RunFacts } from '../../../src/core/recheck.ts';
 import { findingsOf, recheckDelete } from '../../../src/core/recheck.ts';
+import { baselineOf } from '../../../src/core/list-plausibility.ts';
 import { entry, HISTORY, observed, person, POLICY, wanted } from './builders.ts';
+
+/** The lists of the plan: one person, who has a skill and no role. */
+const PLANNED = baselineOf(observed({ resources: [person('p1', ['Kept'], null)] }), new Set());
 
 interface Now {
   readonly lists?: Partial<ObservedCatalog>;
@@ -26,7 +30,7 @@ function recheckedOld(
   const skill = [...wanted('Kept', ...alsoDesired), { name: 'New', formerly }];
   return recheckDelete(
     { action: 'delete', kind: 'skill', name: 'Old', remoteId: 'Old', usedBy },
-    findingsOf({ skill, approvedDeletes: [] }, now, HISTORY),
+    findingsOf({ skill, approvedDeletes: [] }, now, { history: HISTORY, planned: PLANNED }),
     {
       policy: { ...POLICY, allowNoPeople: false, ...policy },
       answeredFor: undefined,
@@ -75,6 +79,12 @@ describe('a recheck of a delete', () => {
     ],
     ['holds it when no people are listed', { lists: { resources: [] } }, 'no_people'],
     [
+      'holds it when nobody has any skill any more',
+      { lists: { resources: [person('p1', [])] } },
+      'no_people',
+    ],
+    ['holds it when people are listed without skills', { lists: { resources: [person('p1')] } }, 'no_people'],
+    [
       'allows it without people when delete is always',
       { lists: { resources: [] }, policy: { delete: 'always' } },
       null,
@@ -94,7 +104,7 @@ describe('a recheck of a delete', () => {
       findingsOf(
         { skill: wanted('Kept'), approvedDeletes: [] },
         observed({ skill: [entry('Kept', 'second')], resources: [person('p1')] }),
-        HISTORY,
+        { history: HISTORY, planned: PLANNED },
       ),
       {
         policy: POLICY,
@@ -122,7 +132,7 @@ describe('a recheck of a delete', () => {
       findingsOf(
         { skill: wanted('OLD'), approvedDeletes: [] },
         observed({ skill: [entry('OLD'), entry('Old')], resources: [] }),
-        HISTORY,
+        { history: HISTORY, planned: PLANNED },
       ),
       {
         policy: { ...POLICY, delete: 'always', allowNoPeople: false },

@@ -24,11 +24,10 @@ describe('a time in a plan', () => {
 });
 
 describe('a release by time states its end', () => {
-  it('for too_new, from the time at which it was first seen unused', () => {
+  it('for too_new, from the time at which somebody was last seen with it', () => {
     const of = { skills: ['Kept'], observed: old, policy: { unusedForMs: 2 * HOUR_MS } };
-    const unusedSinceMs = new Map([['skill:Old' as const, NOW_MS - HOUR_MS]]);
-    expect(releaseOf({ ...of, history: { unusedSinceMs } })).toContain('until 2026-03-10 13:00:00 UTC');
-    expect(releaseOf(of)).not.toContain('2026');
+    const lastUsedMs = new Map([['skill:Old' as const, NOW_MS - HOUR_MS]]);
+    expect(releaseOf({ ...of, history: { lastUsedMs } })).toContain('until 2026-03-10 13:00:00 UTC');
   });
 
   it('for holders_missing, from the time at which the last of the people was first missing', () => {
@@ -90,7 +89,7 @@ describe('the times of the history', () => {
         recent,
         owned: new Set(),
         changedNames: new Map(),
-        unusedSinceMs: new Map(),
+        lastUsedMs: new Map(),
         neverListed: [],
         knownNames: new Map(),
       },

@@ -392,28 +392,27 @@ describe('the known names', () => {
   });
 });
 
-describe('the time since which an entry is unused', () => {
-  it('starts with the first list in which nobody has it, and ends when somebody has it', async () => {
+describe('the time at which an entry was last in use', () => {
+  it('is that of the last lists in which somebody has it', async () => {
     const store = await fixture();
-    const since = async () =>
-      (await store.journal.accountHistory('acme', '42', T0)).unusedSinceMs.get('skill:a');
-    const list = async (n: number, people: readonly string[], more = {}) =>
+    const lastUsed = async () =>
+      (await store.journal.accountHistory('acme', '42', T0)).lastUsedMs.get('skill:a');
+    const list = async (n: number, people: readonly string[]) =>
       store.record(
         await store.begin(n),
         { skill: [listed('a', 'A')], resources: people.map((each) => person(each, ['a'])) },
-        { takenAtMs: T0 + n, ...more },
+        { takenAtMs: T0 + n },
       );
+    await list(0, []);
+    expect(await lastUsed()).toBeUndefined();
     await list(1, ['p']);
-    expect(await since()).toBeUndefined();
+    expect(await lastUsed()).toBe(T0 + 1);
     await list(2, []);
     await list(3, []);
-    expect(await since()).toBe(T0 + 2);
+    expect(await lastUsed()).toBe(T0 + 1);
     await list(4, ['p']);
-    expect(await since()).toBeUndefined();
     await list(5, []);
-    expect(await since()).toBe(T0 + 5);
-    await list(6, [], { missing: [{ resourceId: 'gone', kind: 'skill', remoteId: 'a', sinceMs: T0 }] });
-    expect(await since()).toBeUndefined();
+    expect(await lastUsed()).toBe(T0 + 4);
   });
 });
 

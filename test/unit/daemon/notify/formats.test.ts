@@ -81,7 +81,7 @@ describe('a notification as JSON', () => {
   });
 
   it('contains whether it is a reminder, and the reason of a guard', () => {
-    const message = 'the lists of the service lost more than half since the last good run';
+    const message = 'the lists of the service lost more than a quarter since the last good run';
     const blocked: RunSketch = {
       status: 'blocked',
       plan: { status: 'blocked', warnings: [{ code: 'suspicious_shrink', message }] },

@@ -1,0 +1,138 @@
+// What people have, judged by several lists and by the journal: one list of people is no evidence.
+import { expect, test } from 'vitest';
+import { codes, holds, scene, type Scene } from '../support/scene.ts';
+
+/** A list of people that the service returns instead of its own. */
+function peopleListed(
+  s: Scene,
+  people: readonly Readonly<Record<string, unknown>>[],
+  times: number | 'always' = 'always',
+): void {
+  const body = people.map((fields) => ({
+    accountId: '42',
+    workingDays: [0],
+    dailyCapacity: 8,
+    ...fields,
+  }));
+  s.sandbox.setFaults([
+    { match: { method: 'GET', path: 'resource' }, times, do: { type: 'status', status: 200, body } },
+  ]);
+}
+
+const SKILLS = Array.from({ length: 8 }, (_, index) => `S${index}`);
+
+/** Forty people, eight entries that are not in the file, and `Kept`. */
+function crowd(file: string, more: object = {}): Promise<Scene> {
+  const resources = Array.from({ length: 40 }, (_, index) => ({
+    id: `p${index}`,
+    skills: index < 16 ? [SKILLS[index % 8] ?? ''] : ['Kept'],
+  }));
+  return scene({ skills: [...SKILLS, 'Kept'], resources, file, ...more });
+}
+
+test('entries that people had in the last lists are not deleted for 24 hours, however many lists lack them', async () => {
+  const s = await crowd('skills: [Kept]');
+  expect(new Set(Object.values(holds((await s.apply()).plan)).flat())).toEqual(new Set(['in_use']));
+  for (const index of Array.from({ length: 9 }, (_, at) => at)) {
+    s.sandbox.unassign('acme', `p${index}`, s.idOf(SKILLS[index % 8] ?? ''));
+  }
+  const { run, plan, result } = await s.apply();
+  expect([result.status, run.status, s.writes()]).toEqual([3, 'held', []]);
+  expect(holds(plan)).toMatchObject({ S0: ['too_new'], S1: ['in_use'], S7: ['in_use'] });
+  s.execute("update entries set last_used_at = '2026-01-01T00:00:00.000Z' where name = 'S0'");
+  expect((await s.apply()).run).toMatchObject({ status: 'held', deleted: 1 });
+  expect(s.writes()).toEqual(['DELETE S0']);
+});
+
+test('an entry that was in use and is free in one list only counts as in use', async () => {
+  const s = await scene({
+    skills: ['Old', 'Kept'],
+    resources: [
+      { id: 'ann', skills: ['Old'] },
+      { id: 'bob', skills: ['Kept'] },
+    ],
+    file: 'skills: [Kept]\npolicy: { unusedFor: 0s }',
+  });
+  await s.plan();
+  const bob = { _id: 'bob', skillsIds: [s.idOf('Kept')], roleId: null };
+  peopleListed(s, [{ _id: 'ann', skillsIds: [], roleId: null }, bob], 1);
+  const { run, plan } = await s.apply();
+  expect([run.status, holds(plan), s.writes()]).toEqual(['held', { Old: ['in_use'] }, []]);
+});
+
+test.each([
+  ['nobody has any skill', { skillsIds: [], roleId: null }],
+  ['everybody lacks the field', { roleId: null }],
+])('deletes are held while %s, until the lists are accepted', async (_, fields) => {
+  const s = await scene({
+    skills: ['Old', 'Kept'],
+    resources: [{ id: 'ann', skills: ['Old'] }, { id: 'bob' }],
+    file: 'skills: [Kept]\npolicy: { unusedFor: 0s }',
+  });
+  await s.plan();
+  peopleListed(s, [
+    { _id: 'ann', ...fields },
+    { _id: 'bob', ...fields },
+  ]);
+  for (let round = 0; round < 3; round += 1) {
+    const { run, plan } = await s.apply();
+    expect([run.status, s.writes()]).toEqual(['held', []]);
+    expect(holds(plan)['Old']).toContain('no_people');
+    expect(codes(plan)).toContain('unknown_holders');
+  }
+  await s.apply('--accept-shrink');
+  // Those who lack the field count as having the entry for another day.
+  s.execute("update missing_holdings set since = '2026-01-01T00:00:00.000Z'");
+  await s.apply('--accept-shrink');
+  expect(s.writes()).toEqual(['DELETE Old']);
+});
+
+test('deletes are held on a new store while everybody lacks the field that shows who has what', async () => {
+  const s = await scene({ skills: ['Old', 'Kept'], file: 'skills: [Kept]', isFresh: true });
+  peopleListed(s, [{ _id: 'ann', roleId: null }]);
+  for (const args of [['--accept-no-history'], []]) {
+    const { run, plan } = await s.apply(...args);
+    expect([run.status, holds(plan), s.writes()]).toEqual(['held', { Old: ['no_people'] }, []]);
+  }
+  s.configure('skills: [Kept]\npolicy: { allowNoPeople: true }');
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
+});
+
+test('sixteen of forty people without their skills in two lists block the run', async () => {
+  const s = await crowd('skills: [Kept]\npolicy: { unusedFor: 0s }');
+  await s.plan();
+  const kept = s.idOf('Kept');
+  peopleListed(
+    s,
+    Array.from({ length: 40 }, (_, index) => ({
+      _id: `p${index}`,
+      skillsIds: index < 16 ? [] : [kept],
+      roleId: null,
+    })),
+  );
+  const { run, plan, result } = await s.apply();
+  expect([result.status, run.status, s.writes()]).toEqual([3, 'blocked', []]);
+  expect(codes(plan)).toContain('suspicious_shrink');
+});
+
+test('a new store creates nothing of a kind whose list lacks an entry that people have', async () => {
+  const skills = Array.from({ length: 60 }, (_, index) => `S${index}`);
+  const resources = skills.map((skill, index) => ({ id: `p${index}`, skills: [skill] }));
+  const s = await scene({ skills, resources, file: `skills: [${skills.join(', ')}]`, isFresh: true });
+  const cut = { type: 'partial-list', fraction: 0.55 } as const;
+  s.sandbox.setFaults([{ match: { method: 'GET', path: 'skill' }, times: 'always', do: cut }]);
+  for (const args of [['--accept-no-history'], []]) {
+    const { run, plan } = await s.apply(...args);
+    expect([run.status, s.writes()]).toEqual(['blocked', []]);
+    expect(codes(plan)).toContain('suspicious_list');
+  }
+});
+
+test('a new store is not filled with duplicates by one list that is cut', async () => {
+  const skills = Array.from({ length: 9 }, (_, index) => `S${index}`);
+  const s = await scene({ skills, file: `skills: [${skills.join(', ')}, New]`, isFresh: true });
+  const cut = { type: 'partial-list', fraction: 0.5 } as const;
+  s.sandbox.setFaults([{ match: { method: 'GET', path: 'skill' }, do: cut }]);
+  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
+  expect(s.writes()).toEqual(['POST New']);
+});
