@@ -1,14 +1,18 @@
 // A folder with a configuration and a store, and the built program run in it: in the process of the test, or as its own.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SQLite } from '../../src/platform/sqlite.ts';
 import { onTestFinished } from 'vitest';
 import { makeFolder } from './folder.ts';
 import { runInProcess } from './in-process.ts';
 
-export const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+/** The built program: of this tree, or of the folder `ROLECALL_DIST` to test another build. */
+export const PROGRAM = resolve(
+  process.env['ROLECALL_DIST'] ?? fileURLToPath(new URL('../../dist', import.meta.url)),
+  'main.js',
+);
 
 export interface Result {
   readonly status: number | null;
