@@ -225,9 +225,8 @@ function refused(
     const kind = waits ? 'throttled' : 'unavailable';
     return new FailedAttempt(new ServiceError(kind, message, options), { reached: true, again: true });
   }
+  // Only a 4xx certainly had no effect. A redirect is not one: the service may have done what it was asked to before.
+  const isRejected = status >= 400 && status < 500;
   const kind = status >= 500 ? 'unavailable' : 'rejected';
-  return new FailedAttempt(new ServiceError(kind, message, options), {
-    reached: status >= 500,
-    again: false,
-  });
+  return new FailedAttempt(new ServiceError(kind, message, options), { reached: !isRejected, again: false });
 }

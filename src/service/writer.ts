@@ -102,5 +102,5 @@ async function readNothing(_: ResponseHead, body: AsyncIterable<Uint8Array>): Pr
 
 /** Whether the change may have happened: the request arrived, and the service did not reject it. */
 function isDoubtful({ reached, error }: FailedAttempt): boolean {
-  return reached && error.kind !== 'auth' && error.kind !== 'rejected';
+  return reached && error.kind !== 'auth';
 }

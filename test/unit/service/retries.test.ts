@@ -211,7 +211,7 @@ describe('a create', () => {
     expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({ type: 'failed', attempts: 3 });
   });
 
-  it.each([408, 425, 500, 501, 502, 503, 504, 520])(
+  it.each([300, 302, 304, 308, 408, 425, 500, 501, 502, 503, 504, 520])(
     'is doubtful after %d and is not sent again',
     async (status) => {
       const server = await serve((response) => json(response, {}, status));

@@ -130,8 +130,9 @@ describe('a redirect', () => {
       );
       const { reader, writer } = await client(server.url);
       expect(await message(reader.listEntries('skill'))).toContain('redirects are not followed');
-      expect((await writer.create('skill', 'a', ALWAYS)).type).toBe('failed');
-      expect((await writer.delete('skill', 'a', ALWAYS)).type).toBe('failed');
+      // The service may have made the change before it redirected.
+      expect((await writer.create('skill', 'a', ALWAYS)).type).toBe('doubtful');
+      expect((await writer.delete('skill', 'a', ALWAYS)).type).toBe('doubtful');
       expect([server.arrived.length, elsewhere.arrived.length]).toEqual([3, 0]);
     },
   );
