@@ -111,6 +111,8 @@ function namedEntries(desired: DesiredCatalog, observed: ObservedCatalog, histor
     );
     return observed[kind].flatMap((entry) => {
       const key = entryKey(kind, entry.id);
+      // Only a stale list shows it.
+      if (history.gone.has(key)) return [];
       const requested = history.requestedNames.get(key);
       const all = [...nameKeys(entry), ...(requested === undefined ? [] : [nameKey(requested)])];
       const named = all.some((name) => names.has(name));

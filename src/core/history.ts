@@ -3,7 +3,7 @@ import type { Action, Kind, ObservedCatalog } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
 import { groupBy } from './grouping.ts';
 import type { OperationStatus } from './journal.ts';
-import { nameKey, nearKey } from './names.ts';
+import { compareCodePoints, nameKey, nearKey } from './names.ts';
 import { type EntryKey, entryKey, type MissingHolding, namesByKey } from './usage.ts';
 
 /** After this many creates or deletes of one name within a day, somebody else is undoing them, and rolecall stops. */
@@ -65,8 +65,9 @@ export interface AwaitedEntry {
 export interface History {
   /** Whether the store contains good lists of this account that are older than this plan. */
   readonly hasSnapshot: boolean;
+  /** Entries that rolecall created or adopted, and that still have the name that the journal knows. */
   readonly owned: ReadonlySet<EntryKey>;
-  /** The requested name of entries whose name the service changed and nobody has renamed since. */
+  /** The requested name of entries whose name the service changed, and of entries that replace them under new ids. */
   readonly requestedNames: ReadonlyMap<EntryKey, string>;
   readonly lastUsedMs: ReadonlyMap<EntryKey, number>;
   /** When the deletes of the last 24 hours were sent, latest first, in epoch milliseconds. */
@@ -137,7 +138,7 @@ export function judgeHistory(
   }
   return {
     hasSnapshot: options.hasSnapshot,
-    owned: records.owned,
+    owned: stillOwned(records, listed),
     requestedNames: requestedNames(records.changedNames, listed),
     lastUsedMs: records.lastUsedMs,
     recentDeletesMs: latestFirst(recentDeletesMs),
@@ -162,16 +163,56 @@ function lastCreates(recent: readonly RecentOperation[]): Map<EntryKey, number> 
   return times;
 }
 
-/** The requested names of the entries that nobody has renamed since. */
+/**
+ * The owned entries, without those that are listed under a name that the journal does not know. A service may reuse the id
+ * of a deleted entry for one that somebody else creates. A name that the first list shows is that of the entry itself.
+ */
+function stillOwned(
+  { owned, knownNames, neverListed }: AccountHistory,
+  names: ReadonlyMap<EntryKey, string>,
+): Set<EntryKey> {
+  const unlisted = new Set(neverListed.map(({ kind, remoteId }) => entryKey(kind, remoteId)));
+  const isSame = (key: EntryKey): boolean => {
+    const now = names.get(key);
+    if (now === undefined || unlisted.has(key)) return true;
+    return knownNames.get(key)?.some((name) => nameKey(name) === nameKey(now)) === true;
+  };
+  return new Set([...owned].filter(isSame));
+}
+
+/**
+ * The requested names of the entries that nobody has renamed since. If the list lacks such an entry, those that it shows
+ * under its stored name count as the requested one: after a restore of the service, entries have new ids.
+ */
 function requestedNames(
   changedNames: ReadonlyMap<EntryKey, ChangedName>,
   names: ReadonlyMap<EntryKey, string>,
 ): Map<EntryKey, string> {
-  return new Map(
-    [...changedNames]
-      .filter(([key, changed]) => isStillRequested(changed, names.get(key) ?? changed.name))
-      .map(([key, { requested }]) => [key, requested]),
+  const inKind = (key: EntryKey, name: string): string => key.slice(0, key.indexOf(':') + 1) + nameKey(name);
+  const same = [...changedNames].filter(([key, changed]) =>
+    isStillRequested(changed, names.get(key) ?? changed.name),
   );
+  const requestedBy = new Map(same.map(([key, { requested }]) => [key, requested]));
+  const listed = new Set(
+    same.flatMap(([key, { requested }]) => (names.has(key) ? inKind(key, requested) : [])),
+  );
+  const unlisted = [...changedNames].filter(([key, { requested }]) => !listed.has(inKind(key, requested)));
+  if (unlisted.length === 0) return requestedBy;
+  const byStoredName = groupBy(unlisted, ([key, { name }]) => inKind(key, name));
+  const replaced = [...byStoredName].map(([stored, group]) => {
+    const requested = new Set(group.map(([, changed]) => changed.requested));
+    return [stored, [...requested].sort(compareCodePoints)] as const;
+  });
+  const requestedFor = new Map(replaced);
+  for (const [key, name] of [...names].sort(([a], [b]) => compareCodePoints(a, b))) {
+    const requested = requestedBy.has(key) ? undefined : requestedFor.get(inKind(key, name));
+    // The service may have stored several requested names as one: each of the entries gets one of them in turn.
+    const next = requested?.shift();
+    if (next === undefined) continue;
+    requestedBy.set(key, next);
+    requested?.push(next);
+  }
+  return requestedBy;
 }
 
 function mayHaveHappened(operation: RecentOperation): boolean {

@@ -116,15 +116,20 @@ async function adopt(
     .select(['kind', 'remote_id'])
     .where('account', '=', account)
     .where('remote_account_id', '=', remoteAccountId ?? '')
-    .where('adopted_by_run', 'is', null)
-    .where('created_by_run', 'is', null)
+    .where((eb) =>
+      eb.or([
+        // An id that rolecall deleted and that is listed again belongs to an entry of somebody else until now.
+        eb('deleted_by_run', 'is not', null),
+        eb.and([eb('adopted_by_run', 'is', null), eb('created_by_run', 'is', null)]),
+      ]),
+    )
     .execute();
   const adopted = rows
     .filter(({ kind, remote_id }) => keys.has(entryKey(kind, remote_id)))
     .map(({ kind, remote_id }) => [kind, remote_id]);
   // One statement over a JSON array, because lists have thousands of entries.
   await sql`
-    update entries set adopted_by_run = ${runId}
+    update entries set adopted_by_run = ${runId}, deleted_by_run = null
     where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}
       and (kind, remote_id) in (select value ->> 0, value ->> 1 from ${jsonRows(adopted)})`.execute(
     connection,

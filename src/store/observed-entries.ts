@@ -1,5 +1,5 @@
 // Journals the entries that the lists showed: the rows of `entries`, the history of each entry.
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type Kind, KINDS } from '../core/catalog.ts';
 import { nearKey } from '../core/names.ts';
 import type { RecordedObservation } from '../core/ports.ts';
@@ -35,6 +35,10 @@ export async function writeEntries(
   const rows = jsonRows(
     entries.map((entry) => [...entry, requested.get(entryKey(entry[0], entry[1])) ?? null]),
   );
+  // An entry whose name changed after a list showed it was renamed by somebody, or has the reused id of a deleted entry:
+  // rolecall did not create it.
+  const unlessRenamed = (column: string): RawBuilder<unknown> =>
+    sql`case when entries.name = excluded.name or entries.last_seen_run is null then ${sql.ref(`entries.${column}`)} end`;
   await sql`
     insert into entries
       (account, remote_account_id, kind, remote_id, name, first_seen_run, first_seen_after, last_seen_run, last_used_at,
@@ -46,6 +50,8 @@ export async function writeEntries(
       -- Any other name means that somebody renamed the entry.
       requested_name = case when entries.name = excluded.name then entries.requested_name else excluded.requested_name end,
       name = excluded.name,
+      created_by_run = ${unlessRenamed('created_by_run')}, adopted_by_run = ${unlessRenamed('adopted_by_run')},
+      deleted_by_run = ${unlessRenamed('deleted_by_run')},
       first_seen_after = case when entries.first_seen_run is null then excluded.first_seen_after
         else entries.first_seen_after end,
       first_seen_run = coalesce(entries.first_seen_run, excluded.first_seen_run),

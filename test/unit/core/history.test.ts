@@ -28,6 +28,7 @@ function judge(
   lists: Partial<ObservedCatalog> = {},
   changedNames: AccountHistory['changedNames'] = new Map(),
 ) {
+  records: Partial<AccountHistory> = {},
   const memory: AccountHistory = {
     recent,
     owned: new Set(),
@@ -37,6 +38,7 @@ function judge(
     knownNames: new Map(),
   };
   const options = { nowMs: NOW_MS, stalenessMs: STALENESS_MS, missingHoldings: [], hasSnapshot: true };
+    ...records,
   return judgeHistory(memory, observed(lists), options);
 }
 
@@ -225,6 +227,25 @@ describe('an entry whose name the service changed', () => {
       ['skill:3', changed],
     ] as const);
     const skill = [entry('Type Script', '1'), entry('JavaScript', '2')];
+  it('is found by its stored name when the service lists it under a new id', () => {
+    const changedNames = new Map([['skill:1', { ...changed, listed: true }]] as const);
+    const lists = { skill: [entry('Type Script', '9')], role: [entry('Type Script', '9')] };
+    expect(judge([], lists, changedNames).requestedNames.get('skill:9')).toBe('Type Script ');
+    expect(judge([], lists, changedNames).requestedNames.has('role:9')).toBe(false);
+    const both = { skill: [entry('Type Script', '9'), entry('Type Script', '1')] };
+    expect([...judge([], both, changedNames).requestedNames.keys()]).toEqual(['skill:1']);
+  });
+
+  it('is found for each requested name when the service stored several of them as one', () => {
+    const changedNames = new Map([
+      ['skill:1', { requested: 'Long b', name: 'Long', listed: true }],
+      ['skill:2', { requested: 'Long a', name: 'Long', listed: true }],
+    ] as const);
+    const skill = [entry('Long', '8'), entry('Long', '7')];
+    const { requestedNames } = judge([], { skill }, changedNames);
+    expect([requestedNames.get('skill:7'), requestedNames.get('skill:8')]).toEqual(['Long a', 'Long b']);
+  });
+
     expect(judge([], { skill }, changedNames).requestedNames).toEqual(
       new Map([
         ['skill:1', 'Type Script '],
@@ -241,4 +262,45 @@ it('the order of the operations does not change the facts of the history', () =>
     operation({ remoteId: '9', listed: false, finishedAtMs: NOW_MS - 1 }),
   ];
   expect(judge(recent.toReversed())).toEqual(judge(recent));
+describe('an entry that rolecall created', () => {
+  const owned = new Set(['skill:1'] as const);
+  const knownNames = new Map([['skill:1', ['a', 'A']]] as const);
+  const ownedAs = (name: string, records: Partial<AccountHistory>) =>
+    judge([], { skill: [entry(name, '1')] }, new Map(), { owned, ...records }).owned.size;
+
+  it('is owned under a name that the journal knows, and while no list shows it', () => {
+    expect([ownedAs('a', { knownNames }), ownedAs('A', { knownNames })]).toEqual([1, 1]);
+    expect(judge([], {}, new Map(), { owned, knownNames }).owned.size).toBe(1);
+  });
+
+  it('is not owned under another name, because somebody renamed it or reused its id', () => {
+    expect(ownedAs('b', { knownNames })).toBe(0);
+  });
+
+  it('is not owned when it was deleted and its id is listed again', () => {
+    expect(ownedAs('a', { knownNames: new Map() })).toBe(0);
+  });
+
+  it('is owned under the name that the first list shows', () => {
+    const neverListed = [{ kind: 'skill', remoteId: '1', name: 'a' }] as const;
+    expect(ownedAs('b', { knownNames, neverListed })).toBe(1);
+  });
+});
+
+describe('a create whose outcome is unknown', () => {
+  const known = new Set(['skill:old'] as const);
+  const knownBefore = new Map([['run', known]]);
+  const doubt = operation({ status: 'unknown', remoteId: null });
+
+  it('is in doubt for a day, with the entries that it cannot have made', () => {
+    const { doubtfulCreates } = judge([doubt], {}, new Map(), { knownBefore });
+    expect([...doubtfulCreates]).toEqual([['skill:a', { known, untilMs: NOW_MS - HOUR_MS + DAY_MS }]]);
+  });
+
+  it('is no longer in doubt when a later create of the name is done', () => {
+    const later = operation({ finishedAtMs: NOW_MS - 1 });
+    expect(judge([later, doubt], {}, new Map(), { knownBefore }).doubtfulCreates.size).toBe(0);
+  });
+});
+
 });

@@ -282,7 +282,7 @@ describe('an account whose file was renamed', () => {
 });
 
 describe('ownership', () => {
-  it('covers what rolecall created and adopted, and is permanent', async () => {
+  it('covers what rolecall created and adopted, and later runs do not change it', async () => {
     const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
@@ -311,6 +311,59 @@ describe('ownership', () => {
     expect(store.rows('select adopted_by_run from entries where adopted_by_run is not null')).toEqual([
       { adopted_by_run: id },
     ]);
+  });
+});
+
+describe('the id of a deleted entry', () => {
+  /** Rolecall created a skill under this id, and a list showed it. */
+  async function created() {
+    const store = await fixture();
+    const lease = await store.take(runId(1));
+    const id = await store.begin(1);
+    await store.journal.addOperations(id, [operation({ name: 'Mine' })]);
+    await store.journal.commitOperations(
+      id,
+      lease,
+      [],
+      [result(1, { entry: { remoteId: 's1', name: 'Mine' } })],
+    );
+    await store.end(id);
+    await store.locks.release(lease);
+    const list = async (n: number, name: string) =>
+      store.record(await store.begin(n), { skill: [listed('s1', name)] });
+    await list(2, 'Mine');
+    const history = () => store.journal.accountHistory('acme', '42', T0);
+    return { store, list, history };
+  }
+
+  it('that is listed under another name belongs to somebody else from then on', async () => {
+    const { list, history } = await created();
+    await list(3, 'Theirs');
+    expect([...(await history()).owned]).toEqual([]);
+    await list(4, 'Mine');
+    expect([...(await history()).owned]).toEqual([]);
+  });
+
+  it('that is listed again is adopted when the file names it', async () => {
+    const { store, list, history } = await created();
+    const lease = await store.take(runId(3));
+    const id = await store.begin(3);
+    await store.journal.addOperations(id, [operation({ action: 'delete', remoteId: 's1', name: 'Mine' })]);
+    await store.journal.commitOperations(id, lease, [], [result(1)]);
+    await store.end(id);
+    await store.locks.release(lease);
+    await list(4, 'Mine');
+    expect((await history()).knownNames.has('skill:s1')).toBe(false);
+    const applied = {
+      runId: runId(4),
+      remoteAccountId: '42',
+      named: [entryKey('skill', 's1')],
+      commit: null,
+    };
+    const next = await store.take(runId(5));
+    expect(await store.journal.rememberApplied(next, applied)).toBe('committed');
+    expect((await history()).knownNames.get('skill:s1')).toEqual(['Mine']);
+    expect([...(await history()).owned]).toEqual(['skill:s1']);
   });
 });
 

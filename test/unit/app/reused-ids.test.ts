@@ -1,0 +1,64 @@
+// Entries with ids of other entries, and entries that a restore of the service gave new ids.
+import { describe, expect, it } from 'vitest';
+import { operations, stage } from './stage.ts';
+
+const SEED = { name: 'acme', id: '42', skills: ['Kept'], resources: [{ id: 'p1' }] };
+const MANAGED = { ownership: 'managed' } as const;
+
+describe('with ownership: managed, an entry of somebody else with the id', () => {
+  it('of an entry that rolecall deleted is left alone', async () => {
+    const on = await stage({ seed: SEED });
+    await on.apply({ skills: ['Kept', 'Mine'], policy: MANAGED });
+    const mine = on.sandbox.state('acme').skills.find(({ name }) => name === 'Mine');
+    await on.apply({ skills: ['Kept'], policy: MANAGED });
+    on.clock.pass(900_000);
+    for (const name of ['Theirs', 'Mine']) {
+      on.sandbox.addSkill('acme', name, { id: mine?.id ?? '' });
+      for (let run = 0; run < 2; run += 1) {
+        const { plan } = await on.apply({ skills: ['Kept'], policy: MANAGED });
+        expect(plan?.leftAlone).toMatchObject([{ name, rule: 'unmanaged' }]);
+        on.clock.pass(900_000);
+      }
+      on.sandbox.removeEntry('acme', mine?.id ?? '');
+      await on.apply({ skills: ['Kept'], policy: MANAGED });
+    }
+  });
+
+  it('of an entry that somebody deleted is left alone', async () => {
+    const on = await stage({ seed: SEED });
+    await on.apply({ skills: ['Kept', 'Mine'], policy: MANAGED });
+    const mine = on.sandbox.state('acme').skills.find(({ name }) => name === 'Mine');
+    on.sandbox.removeEntry('acme', mine?.id ?? '');
+    on.sandbox.addSkill('acme', 'Theirs', { id: mine?.id ?? '' });
+    for (let run = 0; run < 2; run += 1) {
+      const { plan } = await on.apply({ skills: ['Kept', 'Mine'], policy: MANAGED });
+      expect(plan?.leftAlone).toMatchObject([{ name: 'Theirs', rule: 'unmanaged' }]);
+    }
+    expect(on.skills()).toEqual(['Kept', 'Mine', 'Theirs']);
+  });
+
+  it('is deleted when the file named it and drops it', async () => {
+    const on = await stage({ seed: SEED });
+    await on.apply({ skills: ['Kept', 'Mine'], policy: MANAGED });
+    const mine = on.sandbox.state('acme').skills.find(({ name }) => name === 'Mine');
+    await on.apply({ skills: ['Kept'], policy: MANAGED });
+    on.clock.pass(900_000);
+    on.sandbox.addSkill('acme', 'Mine', { id: mine?.id ?? '' });
+    await on.apply({ skills: ['Kept', 'Mine'], policy: MANAGED });
+    await on.apply({ skills: ['Kept'], policy: MANAGED });
+    expect(operations(on)).toMatchObject([{ name: 'Mine', action: 'delete', status: 'done' }]);
+  });
+});
+
+it('an entry whose name the service changed is found by that name after a restore with new ids', async () => {
+  const names = ['Type Script', 'Java Script', 'Go Lang', 'Rust Lang'];
+  const on = await stage({ seed: { ...SEED, skills: [] }, settings: { caseNames: 'lower' } });
+  await on.apply({ skills: names });
+  expect(on.writes()).toHaveLength(4);
+  for (const { id, name } of on.sandbox.state('acme').skills) {
+    on.sandbox.removeEntry('acme', id);
+    on.sandbox.addSkill('acme', name);
+  }
+  for (let run = 0; run < 2; run += 1) expect((await on.apply({ skills: names })).status).toBe('converged');
+  expect(on.writes()).toHaveLength(4);
+});
