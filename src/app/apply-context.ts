@@ -145,7 +145,7 @@ export interface OperationQueue {
   add(operations: readonly NumberedOperation[]): void;
   /** Runs a task at the same time as the operations. */
   run(task: () => Promise<void>): void;
-  /** Whether an operation has not been started yet. */
+  /** Whether another operation can be started. */
   hasWaiting(): boolean;
   /** Resolves when a halt has ended the work on operations. */
   readonly halted: Promise<void>;
@@ -153,10 +153,14 @@ export interface OperationQueue {
   idle(): Promise<void>;
 }
 
-/** Runs `work` for each added operation in their order, at most `concurrency` at once, until the run is halted. */
+/**
+ * Runs `work` for each added operation in their order, at most `concurrency` at once, until the run is halted. While
+ * `mayStart` is false, the next operations wait until others are added, or `add([])` is called.
+ */
 export function createOperationQueue(
   context: ApplyContext,
   work: (operation: NumberedOperation) => Promise<void>,
+  mayStart: () => boolean = () => true,
 ): OperationQueue {
   const waiting: NumberedOperation[] = [];
   const running = new Set<Promise<void>>();
@@ -173,13 +177,16 @@ export function createOperationQueue(
         failure ??= { error };
         context.halt ??= { code: 'store_failed', message: 'the journal could not be written' };
       })
-      .finally(() => running.delete(ended));
+      .finally(() => {
+        running.delete(ended);
+        if (halted(context)) reportHalt();
+      });
     running.add(ended);
   }
 
   async function worker(): Promise<void> {
     try {
-      while (!halted(context)) {
+      while (!halted(context) && mayStart()) {
         const operation = waiting[taken];
         if (operation === undefined) return;
         taken += 1;
@@ -187,7 +194,6 @@ export function createOperationQueue(
       }
     } finally {
       workers -= 1;
-      if (halted(context)) reportHalt();
     }
   }
 
@@ -201,7 +207,7 @@ export function createOperationQueue(
       }
     },
     run,
-    hasWaiting: () => taken < waiting.length,
+    hasWaiting: () => taken < waiting.length && mayStart(),
     halted: halt,
     async idle() {
       while (running.size > 0) await Promise.all(running);

@@ -3,6 +3,7 @@ import { nearKey } from '../core/names.ts';
 import type { CreateOutcome } from '../core/write-outcome.ts';
 import { type Entry, type Kind, KINDS } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
+import { kindNameKey } from '../core/history.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import {
   type ApplyContext,
@@ -19,6 +20,9 @@ import { confirmAccount } from './confirm-account.ts';
 import { probeEmptyList } from './probe-empty-list.ts';
 import { LOCK_LOST } from './run-result.ts';
 import { type Doubt, settle, type SettleOptions } from './settle.ts';
+
+/** While this many creates of a run are in doubt, no other create is sent: the lists may not show any of them. */
+const MOST_IN_DOUBT = 3;
 
 interface DoubtfulCreate extends Doubt {
   readonly operation: NumberedOperation;
@@ -38,6 +42,8 @@ interface Sending {
   readonly attempts: Map<number, number>;
   /** How often each doubtful create was sent again, by `seq`. */
   readonly resent: Map<number, number>;
+  /** The creates whose outcome is unknown, by `seq`. */
+  readonly inDoubt: Set<number>;
   /** The creates that are being sent. */
   readonly inFlight: Set<Promise<unknown>>;
   readonly nearDuplicate: DuplicateHint;
@@ -58,6 +64,7 @@ export async function applyCreates(
     seen,
     attempts: new Map(),
     resent: new Map(),
+    inDoubt: new Set(),
     inFlight: new Set(),
     nearDuplicate,
     isAnswered: false,
@@ -66,7 +73,14 @@ export async function applyCreates(
   let pending = await confirmAccount(context, creates, alone, () => sending.isAnswered);
   for (const kind of KINDS) pending = await probeEmptyList(context, kind, pending, alone);
   await sendAll(sending, pending);
-  skip(context, creates, context.halt?.message ?? 'it was not tried');
+  const reason = isDoubtful(sending)
+    ? `the outcome of ${sending.inDoubt.size} creates of this run is unknown; the next run continues`
+    : 'it was not tried';
+  skip(context, creates, context.halt?.message ?? reason);
+}
+
+function isDoubtful({ inDoubt }: Sending): boolean {
+  return inDoubt.size >= MOST_IN_DOUBT;
 }
 
 /**
@@ -89,12 +103,14 @@ async function sendAll(sending: Sending, creates: readonly NumberedOperation[]):
   async function settleAll(): Promise<void> {
     isSettling = true;
     while (doubts.size > 0 && !halted(context)) {
-      const again = (create: NumberedOperation): void => queue.add([create]);
-      await settleDoubts(sending, doubts, { again, onWait: reportWait, halted: queue.halted });
+      // Not behind the creates that wait until fewer are in doubt.
+      const again = (create: NumberedOperation): void => queue.run(() => send(create));
+      const onSettled = (): void => queue.add([]);
+      await settleDoubts(sending, doubts, { again, onSettled, onWait: reportWait, halted: queue.halted });
     }
     isSettling = false;
   }
-  const queue = createOperationQueue(context, async (operation) => {
+  async function send(operation: NumberedOperation): Promise<void> {
     const sent = createOne(sending, operation);
     sending.inFlight.add(sent);
     const doubt = await sent.finally(() => sending.inFlight.delete(sent));
@@ -103,10 +119,12 @@ async function sendAll(sending: Sending, creates: readonly NumberedOperation[]):
       // The journal shows `unknown` until the outcome is known, so that it is correct after a crash or a halt.
       conclude(context, operation.seq, 'unknown', { attempts, httpStatus, reason });
       doubts.add(doubt);
+      sending.inDoubt.add(operation.seq);
       if (!isSettling) queue.run(settleAll);
-    }
+    } else if (sending.inDoubt.delete(operation.seq)) queue.add([]);
     reportWait();
-  });
+  }
+  const queue = createOperationQueue(context, send, () => !isDoubtful(sending));
   queue.add(creates);
   await queue.idle();
 }
@@ -195,7 +213,10 @@ function doubtOf(
 async function settleDoubts(
   sending: Sending,
   doubts: Set<DoubtfulCreate>,
-  by: Required<Pick<SettleOptions, 'halted' | 'onWait'>> & { again: (create: NumberedOperation) => void },
+  by: Required<Pick<SettleOptions, 'halted' | 'onWait'>> & {
+    again: (create: NumberedOperation) => void;
+    onSettled: () => void;
+  },
 ): Promise<void> {
   const { context } = sending;
   const { api, settings, signals } = context.request;
@@ -217,11 +238,21 @@ async function settleDoubts(
       if (settlement.type === 'found') {
         const reason = 'the answer was lost, but the list shows the entry';
         await confirm(sending, operation, settlement.entry, { attempts, httpStatus, reason });
+        sending.inDoubt.delete(operation.seq);
+        by.onSettled();
+        continue;
+      }
+      const { existing, unclaimed } = settlement;
+      if (unclaimed !== undefined) {
+        const reason = `the answer was lost, and the new ${operation.kind} “${unclaimed.name}” (${unclaimed.id}) may be its result, so it was not sent again`;
+        conclude(context, operation.seq, 'unknown', { attempts, httpStatus, reason });
         continue;
       }
       const resent = sending.resent.get(operation.seq) ?? 0;
+      // An earlier run sent it too, so one more create is enough to find out whether it has an effect.
+      const isRepeated = context.history.doubtfulCreates.has(kindNameKey(operation.kind, operation.name));
       // An older entry of that name was missing from the lists of the plan: the next run decides.
-      if (settlement.existing !== undefined || resent >= api.retries) continue;
+      if (existing !== undefined || isRepeated || resent >= api.retries) continue;
       sending.resent.set(operation.seq, resent + 1);
       by.again(operation);
     }

@@ -36,12 +36,17 @@ export interface SettleOptions extends Pick<ApiSettings, 'settleMs' | 'recheckMs
 }
 
 /**
- * `found`: the entry that the create made. `absent`: it made none; `existing` is an older entry of exactly that name, and
- * without one the create may be sent again.
+ * `found`: the entry that the create made. `absent`: no list shows one; `existing` is an older entry of exactly that name,
+ * and `unclaimed` a new entry that no create explains, so that it may be the one. Without both the create may be sent again.
  */
 export type Settlement<D> =
   | { readonly doubt: D; readonly type: 'found'; readonly entry: Entry }
-  | { readonly doubt: D; readonly type: 'absent'; readonly existing: Entry | undefined };
+  | {
+      readonly doubt: D;
+      readonly type: 'absent';
+      readonly existing: Entry | undefined;
+      readonly unclaimed: Entry | undefined;
+    };
 
 const FIRST_WAIT_MS = 100;
 const LAST_WAIT_MS = 2000;
@@ -71,7 +76,7 @@ export async function* settle<D extends Doubt>(
     await unlessHalted(readKinds(lists, reader, open, options));
     await options.answered?.();
     if (options.isStopped()) return;
-    const absent: Settlement<D>[] = [];
+    const absent: { doubt: D; list: NamedList }[] = [];
     for (const doubt of open) {
       const list = lists.get(doubt.kind);
       const isDue = readAtMs >= dueAtMs(doubt);
@@ -86,11 +91,14 @@ export async function* settle<D extends Doubt>(
         taken.add(entryKey(doubt.kind, entry.id));
         yield { doubt, type: 'found', entry };
       } else if (list !== undefined) {
-        absent.push({ doubt, type: 'absent', existing: list.named(doubt.name)[0] });
+        absent.push({ doubt, list });
       }
     }
-    // Last, since a found entry may show that nothing more may be sent.
-    yield* absent;
+    // Last, since a found entry may show that nothing more may be sent, and is the result of its own create.
+    for (const { doubt, list } of absent) {
+      const unclaimed = unclaimedEntry(doubt, list, { taken, doubts });
+      yield { doubt, type: 'absent', existing: list.named(doubt.name)[0], unclaimed };
+    }
     if (doubts.size === 0) return;
     const dueInMs = [...doubts].map((doubt) => dueAtMs(doubt) - clock.steadyMs());
     options.onWait?.({ operations: doubts.size, forMs: largest(dueInMs) });
@@ -117,6 +125,7 @@ export function* waits(): Generator<number, void> {
 
 /** A list by names, since there may be thousands of doubts. */
 interface NamedList {
+  readonly items: readonly Entry[];
   readonly isComplete: boolean;
   /** The entries of exactly this name. */
   named(name: string): readonly Entry[];
@@ -135,6 +144,7 @@ async function readKinds(
     try {
       const { items } = await reader.listEntries(kind, () => !isStopped());
       lists.set(kind, {
+        items,
         named: lookup(items, nameKey),
         near: lookup(items, nearKey),
         isComplete: isComplete(kind, items),
@@ -155,6 +165,18 @@ function lookup(
     byKey ??= groupBy(entries, (entry) => keyOf(entry.name));
     return byKey.get(keyOf(name)) ?? [];
   };
+}
+
+/** A new entry that no other create explains, settled or open: a service may change any name. */
+function unclaimedEntry(
+  { kind, isKnown }: Doubt,
+  { items }: NamedList,
+  of: { readonly taken: ReadonlySet<EntryKey>; readonly doubts: ReadonlySet<Doubt> },
+): Entry | undefined {
+  const fresh = items.filter(({ id }) => !of.taken.has(entryKey(kind, id)) && !isKnown(entryKey(kind, id)));
+  if (fresh.length === 0) return undefined;
+  const open = new Set([...of.doubts].flatMap((doubt) => (doubt.kind === kind ? nearKey(doubt.name) : [])));
+  return fresh.find(({ name }) => !open.has(nearKey(name)));
 }
 
 /**

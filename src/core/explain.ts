@@ -1,6 +1,6 @@
 // Explains why a change is held and what releases it. Text only: policy.ts decides.
 import { count, firstFew, people } from './amounts.ts';
-import type { Kind, Policy } from './catalog.ts';
+import type { Entry, Kind, Policy } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
 import {
   approveText,
@@ -64,21 +64,39 @@ function explainSharedApproval(explanation: Explanation, judged: JudgedEntry): E
   };
 }
 
+interface CreateFacts extends Facts {
+  /** A new entry that an earlier create of the name may have made. */
+  readonly result: Entry | undefined;
+}
+
 export function explainHeldCreate(
   kind: Kind,
   name: string,
   rules: readonly CreateRule[],
-  facts: Facts,
+  facts: CreateFacts,
 ): Explanation {
   return join(rules.map((rule) => explainCreateRule(rule, kind, name, facts)));
 }
 
-function explainCreateRule(rule: CreateRule, kind: Kind, name: string, facts: Facts): Explanation {
+function explainCreateRule(
+  rule: CreateRule,
+  kind: Kind,
+  name: string,
+  { result, ...facts }: CreateFacts,
+): Explanation {
+  const { flappingCreates, doubtfulCreates } = facts.history;
+  const key = kindNameKey(kind, name);
+  const untilMs = flappingCreates.get(key);
   switch (rule) {
     case 'flapping':
+      if (untilMs === undefined && result !== undefined)
+        return {
+          reason: `the answer to the create of the ${kind} “${name}” was lost, and the new ${kind} “${result.name}” (${result.id}) may be its result`,
+          release: `put the name “${result.name}” into the file instead of “${name}”, or delete that ${kind} in the service; rolecall creates “${name}” again after ${utcTime(doubtfulCreates.get(key)?.untilMs ?? 0)}`,
+        };
       return {
-        reason: `rolecall created the ${kind} “${name}” three times within 24 hours, and each time it was removed or no list showed it`,
-        release: `find out who or what deletes it; rolecall creates it again after ${utcTime(facts.history.flappingCreates.get(kindNameKey(kind, name)) ?? 0)}`,
+        reason: `rolecall sent the create of the ${kind} “${name}” three times within 24 hours, and each time it was removed or no list showed it`,
+        release: `find out who or what deletes it, or why the lists do not show it; rolecall creates it again after ${utcTime(untilMs ?? 0)}`,
       };
     case 'freeze':
       return freeze(facts);

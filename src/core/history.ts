@@ -6,11 +6,12 @@ import type { OperationStatus } from './journal.ts';
 import { compareCodePoints, nameKey, nearKey } from './names.ts';
 import { type EntryKey, entryKey, type MissingHolding, namesByKey } from './usage.ts';
 
-/** After this many creates or deletes of one name within a day, somebody else is undoing them, and rolecall stops. */
+/** After this many creates or deletes of one name within a day, something undoes or hides them, and rolecall stops. */
 const FLAPPING_TIMES = 3;
 
 /** An operation of the last 24 hours, of any run of this account and this remote account. */
 export interface RecentOperation {
+  readonly runId: string;
   readonly action: Action;
   readonly kind: Kind;
   readonly name: string;
@@ -42,6 +43,8 @@ export function isStillRequested({ requested, name, listed }: ChangedName, now: 
 /** The journal's records of an account, as read from the store. */
 export interface AccountHistory {
   readonly recent: readonly RecentOperation[];
+  /** The entries that were known when a run sent its creates, of each run with a create whose outcome is unknown. */
+  readonly knownBefore: ReadonlyMap<string, ReadonlySet<EntryKey>>;
   /** Entries that rolecall created or adopted. */
   readonly owned: ReadonlySet<EntryKey>;
   /** The entries whose name the service changed. */
@@ -52,6 +55,14 @@ export interface AccountHistory {
   readonly neverListed: readonly AwaitedEntry[];
   /** The names of every entry that rolecall has not deleted: as last listed, and as requested. */
   readonly knownNames: ReadonlyMap<EntryKey, readonly string[]>;
+}
+
+/** A create of the last 24 hours whose outcome is unknown, and after which no other create of its name was sent. */
+export interface DoubtfulCreate {
+  /** The entries that it cannot have made: known before it was sent, or made by another create. */
+  readonly known: ReadonlySet<EntryKey>;
+  /** When it is a day old, in epoch milliseconds. */
+  readonly untilMs: number;
 }
 
 /** A confirmed create that no list has shown yet. */
@@ -72,10 +83,12 @@ export interface History {
   readonly lastUsedMs: ReadonlyMap<EntryKey, number>;
   /** When the deletes of the last 24 hours were sent, latest first, in epoch milliseconds. */
   readonly recentDeletesMs: readonly number[];
-  /** `kind:name key` of names that rolecall created three times and that were gone again, with the end of the hold. */
+  /** `kind:name key` of names whose create was sent three times, done or unknown, with the end of the hold. */
   readonly flappingCreates: ReadonlyMap<string, number>;
   /** `kind:name key` of names that rolecall deleted three times, with the end of the hold. */
   readonly flappingDeletes: ReadonlyMap<string, number>;
+  /** By `kind:name key`. */
+  readonly doubtfulCreates: ReadonlyMap<string, DoubtfulCreate>;
   readonly awaited: readonly AwaitedEntry[];
   /** Entries whose delete was confirmed recently and that a stale list may still show. */
   readonly gone: ReadonlySet<EntryKey>;
@@ -106,7 +119,7 @@ export function judgeHistory(
   const listed = namesByKey(observed);
   const deletedByUs = new Set<EntryKey>();
   const gone = new Set<EntryKey>();
-  const lostCreates: RecentOperation[] = [];
+  const creates: RecentOperation[] = [];
   const deletes: RecentOperation[] = [];
   const awaited: AwaitedEntry[] = [];
   const recentDeletesMs: number[] = [];
@@ -127,14 +140,15 @@ export function judgeHistory(
     if (isSame && options.nowMs - operation.finishedAtMs < options.stalenessMs) gone.add(key);
   }
   for (const operation of recent) {
-    if (operation.action !== 'create' || operation.status !== 'done' || operation.remoteId === null) continue;
-    const key = entryKey(operation.kind, operation.remoteId);
-    if (listed.has(key) || deletedByUs.has(key)) continue;
-    if (!operation.listed && options.nowMs - operation.finishedAtMs < options.stalenessMs) {
+    if (operation.action !== 'create' || !mayHaveHappened(operation)) continue;
+    const key = operation.remoteId === null ? null : entryKey(operation.kind, operation.remoteId);
+    if (key !== null && deletedByUs.has(key)) continue;
+    creates.push(operation);
+    if (operation.remoteId === null || key === null || operation.status !== 'done') continue;
+    if (listed.has(key) || operation.listed) continue;
+    if (options.nowMs - operation.finishedAtMs < options.stalenessMs) {
       awaited.push({ kind: operation.kind, remoteId: operation.remoteId, name: operation.name });
-      continue;
     }
-    lostCreates.push(operation);
   }
   return {
     hasSnapshot: options.hasSnapshot,
@@ -142,8 +156,9 @@ export function judgeHistory(
     requestedNames: requestedNames(records.changedNames, listed),
     lastUsedMs: records.lastUsedMs,
     recentDeletesMs: latestFirst(recentDeletesMs),
-    flappingCreates: flapping(lostCreates),
+    flappingCreates: flapping(creates),
     flappingDeletes: flapping(deletes),
+    doubtfulCreates: doubtfulCreates(creates, records.knownBefore),
     awaited,
     gone,
     missingHoldings: options.missingHoldings,
@@ -213,6 +228,21 @@ function requestedNames(
     requested?.push(next);
   }
   return requestedBy;
+}
+
+/** The latest create of each name, if its outcome is unknown. */
+function doubtfulCreates(
+  creates: readonly RecentOperation[],
+  knownBefore: AccountHistory['knownBefore'],
+): Map<string, DoubtfulCreate> {
+  const byName = groupBy(creates, ({ kind, name }) => kindNameKey(kind, name));
+  return new Map(
+    [...byName].flatMap(([key, ofName]) => {
+      const latest = ofName.reduce((last, each) => (each.finishedAtMs > last.finishedAtMs ? each : last));
+      const known = latest.status === 'done' ? undefined : knownBefore.get(latest.runId);
+      return known === undefined ? [] : [[key, { known, untilMs: latest.finishedAtMs + DAY_MS }] as const];
+    }),
+  );
 }
 
 function mayHaveHappened(operation: RecentOperation): boolean {

@@ -15,7 +15,7 @@ import { type History, kindNameKey } from './history.ts';
 import { compareCodePoints, nearKey } from './names.ts';
 import type { HeldChange, LeftAlone, OpenFreeze, Operation, Plan } from './plan.ts';
 import { planDigest } from './plan-digest.ts';
-import { judge, type JudgedEntry, type Judgement } from './policy.ts';
+import { judge, type JudgedEntry, type Judgement, possibleResult } from './policy.ts';
 import {
   approvalWarnings,
   catalogWarnings,
@@ -135,11 +135,13 @@ function heldChanges(
 ): HeldChange[] {
   const listedPeople = new Set(observed.resources.map(({ id }) => id));
   const facts = { policy, history, counts, frozen, listedPeople, source, unknownHolders };
-  const creates = diffs.flatMap(({ kind, missing }) =>
-    missing.flatMap((name): HeldChange[] => {
+  const creates = diffs.flatMap((diff) =>
+    diff.missing.flatMap((name): HeldChange[] => {
+      const { kind } = diff;
       const rules = heldCreates.get(kindNameKey(kind, name));
       if (rules === undefined) return [];
-      const explanation = explainHeldCreate(kind, name, rules, facts);
+      const result = possibleResult(diff, name, history);
+      const explanation = explainHeldCreate(kind, name, rules, { ...facts, result });
       return [{ action: 'create', kind, name, remoteId: null, usedBy: [], rules, ...explanation }];
     }),
   );

@@ -1,6 +1,6 @@
 // Decides about each extra entry: left alone by the policy, held by a guard, or deleted. All rules are evaluated, so that
 // a held delete names every rule that holds it.
-import type { Kind, Policy } from './catalog.ts';
+import type { Entry, Kind, Policy } from './catalog.ts';
 import {
   type Candidate,
   DELETE_RULES,
@@ -11,7 +11,7 @@ import {
 import type { Extra, KindDiff } from './diff.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
 import { groupBy } from './grouping.ts';
-import { kindNameKey } from './history.ts';
+import { type History, kindNameKey } from './history.ts';
 import { globMatcher, nameKey } from './names.ts';
 import { type CreateRule, HOLD_RULES, type HoldRule, type LeaveRule } from './plan.ts';
 import { entryKey } from './usage.ts';
@@ -41,7 +41,7 @@ export function judge(diffs: readonly KindDiff[], context: PolicyContext): Judge
   const heldCreates = new Map<string, readonly CreateRule[]>();
   for (const diff of diffs) {
     for (const name of diff.missing) {
-      const rules = createHolds(diff.kind, name, context);
+      const rules = createHolds(diff, name, context);
       if (rules.length > 0) heldCreates.set(kindNameKey(diff.kind, name), rules);
     }
   }
@@ -146,11 +146,24 @@ function limitHolds(numbers: DeleteNumbers, policy: Policy): HoldRule[] {
   return HOLD_RULES.filter((rule) => DELETE_RULES[rule].isExceeded?.(numbers, policy) === true);
 }
 
-function createHolds(kind: Kind, name: string, context: PolicyContext): CreateRule[] {
+function createHolds(diff: KindDiff, name: string, { history, frozen }: PolicyContext): CreateRule[] {
   const rules: CreateRule[] = [];
-  if (context.history.flappingCreates.has(kindNameKey(kind, name))) rules.push('flapping');
-  if (context.frozen !== null) rules.push('freeze');
+  const isFlapping = history.flappingCreates.has(kindNameKey(diff.kind, name));
+  if (isFlapping || possibleResult(diff, name, history) !== undefined) rules.push('flapping');
+  if (frozen !== null) rules.push('freeze');
   return rules;
+}
+
+/** A new entry that the doubtful create of a missing name may have made, since the file does not ask for it. */
+export function possibleResult(
+  { kind, extras }: KindDiff,
+  name: string,
+  { doubtfulCreates }: History,
+): Entry | undefined {
+  const doubt = doubtfulCreates.get(kindNameKey(kind, name));
+  if (doubt === undefined) return undefined;
+  return extras.find(({ entry, cause }) => cause === 'unnamed' && !doubt.known.has(entryKey(kind, entry.id)))
+    ?.entry;
 }
 
 function ordered(rules: readonly HoldRule[]): HoldRule[] {

@@ -14,7 +14,27 @@ import { toIso, toMs } from './times.ts';
 export function accountHistoryJournal(
   db: Database,
 ): Pick<Journal, 'accountHistory' | 'knownIds' | 'foreignAccount' | 'rememberApplied'> {
+  const knownIds: Journal['knownIds'] = async (account, remoteAccountId, upToRun) => {
+    const rows = await db
+      .selectFrom('entries')
+      .select(['kind', 'remote_id'])
+      .where('account', '=', account)
+      .where('remote_account_id', '=', remoteAccountId ?? '')
+      // Run ids are UUIDv7: their order is the order of time.
+      .where((eb) =>
+        eb.or([
+          eb('created_by_run', 'is not', null),
+          eb('first_seen_run', '<', upToRun),
+          eb.and([eb('first_seen_run', '=', upToRun), eb('first_seen_after', '=', 0)]),
+        ]),
+      )
+      .execute();
+    return new Set(rows.map((row) => entryKey(row.kind, row.remote_id)));
+  };
+
   return {
+    knownIds,
+
     async accountHistory(account, remoteAccountId, nowMs) {
       const rows = await db
         .selectFrom('entries')
@@ -24,8 +44,15 @@ export function accountHistoryJournal(
         .where('remote_account_id', '=', remoteAccountId ?? '')
         .execute();
       const owned = rows.filter((row) => row.created_by_run !== null || row.adopted_by_run !== null);
+      const recent = await recentOperations(db, account, remoteAccountId, nowMs - DAY_MS);
+      const doubtful = recent.filter(({ action, status }) => action === 'create' && status !== 'done');
+      const knownBefore = new Map<string, Awaited<ReturnType<typeof knownIds>>>();
+      for (const runId of new Set(doubtful.map((operation) => operation.runId))) {
+        knownBefore.set(runId, await knownIds(account, remoteAccountId, runId));
+      }
       return {
-        recent: await recentOperations(db, account, remoteAccountId, nowMs - DAY_MS),
+        recent,
+        knownBefore,
         owned: new Set(owned.map((row) => entryKey(row.kind, row.remote_id))),
         changedNames: new Map(
           rows.flatMap(({ kind, remote_id, name, requested_name, last_seen_run }) => {
@@ -54,24 +81,6 @@ export function accountHistoryJournal(
           ),
         ),
       };
-    },
-
-    async knownIds(account, remoteAccountId, upToRun) {
-      const rows = await db
-        .selectFrom('entries')
-        .select(['kind', 'remote_id'])
-        .where('account', '=', account)
-        .where('remote_account_id', '=', remoteAccountId ?? '')
-        // Run ids are UUIDv7: their order is the order of time.
-        .where((eb) =>
-          eb.or([
-            eb('created_by_run', 'is not', null),
-            eb('first_seen_run', '<', upToRun),
-            eb.and([eb('first_seen_run', '=', upToRun), eb('first_seen_after', '=', 0)]),
-          ]),
-        )
-        .execute();
-      return new Set(rows.map((row) => entryKey(row.kind, row.remote_id)));
     },
 
     async foreignAccount(account, remoteAccountId, listed) {
@@ -153,6 +162,7 @@ async function recentOperations(
         .onRef('entries.remote_id', '=', 'operations.remote_id'),
     )
     .select([
+      'operations.run_id',
       'operations.action',
       'operations.kind',
       'operations.name',
@@ -168,6 +178,7 @@ async function recentOperations(
     .where('operations.finished_at', '>', toIso(sinceMs))
     .execute();
   return rows.map((row) => ({
+    runId: row.run_id,
     action: row.action,
     kind: row.kind,
     name: row.name,

@@ -265,6 +265,55 @@ describe('a create whose answer was lost', () => {
     expect([await on.apply('A'), on.sent]).toEqual([['A unknown'], ['A']]);
   });
 
+  it('is not sent again while the list shows a new entry that no create explains', async () => {
+    const on = setUp({ api: { retries: 2 } });
+    on.answer = (name) => (name === 'C' ? null : LOST);
+    on.lists = () => ({ skill: [entry('Trunca', '7'), entry('B', '8'), entry('C', 'skill-3')] });
+    expect(await on.apply('Truncated', 'B', 'C')).toEqual(['Truncated unknown', 'B done', 'C done']);
+    expect(on.sent).toEqual(['Truncated', 'B', 'C']);
+    expect(on.context.statuses.get(1)?.reason).toContain('“Trunca” (7)');
+  });
+
+  it('is sent again while the only new entry is near the name of another create in doubt', async () => {
+    const on = setUp({ api: { retries: 1 } });
+    on.answer = (name, times) => {
+      on.clock.pass(name === 'A' && times === 1 ? 10_000 : 0);
+      return times === 1 ? LOST : null;
+    };
+    on.lists = () => ({ skill: [entry('b', '7')] });
+    expect(await on.apply('A', 'B')).toEqual(['A done', 'B done']);
+    expect(on.sent).toEqual(['A', 'B', 'A']);
+  });
+
+  it('is sent once in a run when an earlier run left a create of its name in doubt', async () => {
+    const on = setUp({ api: { retries: 2 } });
+    on.answer = () => LOST;
+    const doubt = { known: new Set<EntryKey>(), untilMs: on.clock.nowMs() };
+    Object.assign(on.context, {
+      history: { ...on.context.history, doubtfulCreates: new Map([['skill:A', doubt]]) },
+    });
+    expect([await on.apply('A'), on.sent]).toEqual([['A unknown'], ['A']]);
+  });
+
+  it('prevents further creates while three are in doubt, and the remaining ones wait for the next run', async () => {
+    const on = setUp({ api: { retries: 1 } });
+    on.answer = (name) => (name === 'A' ? null : LOST);
+    expect(await on.apply('A', 'B', 'C', 'D', 'E', 'F')).toEqual([
+      ...['A done', 'B unknown', 'C unknown', 'D unknown', 'E skipped', 'F skipped'],
+    ]);
+    expect(on.sent).toEqual(['A', 'B', 'C', 'D', 'B', 'C', 'D']);
+    expect(on.context.statuses.get(6)?.reason).toContain('3 creates of this run is unknown');
+  });
+
+  it('allows further creates when a list shows one of three in doubt', async () => {
+    const on = setUp({ api: { retries: 0 } });
+    on.answer = (name) => (name === 'E' ? null : LOST);
+    on.lists = () => ({ skill: on.sent.length < 3 ? [] : [entry('C', '7')] });
+    expect(await on.apply('A', 'B', 'C', 'D', 'E')).toEqual([
+      ...['A unknown', 'B unknown', 'C done', 'D unknown', 'E skipped'],
+    ]);
+  });
+
   it('is not matched to an entry of another create', async () => {
     const on = setUp({ api: { retries: 0 } });
     on.answer = (name) => (name === 'a' ? LOST : created('A', '7'));

@@ -195,6 +195,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
       before.noLastGood === true ? null : (before.lastGood ?? { ...NOTHING_SINCE, observed: lists }),
     accountHistory: async () => ({
       recent: [],
+      knownBefore: new Map(),
       owned: new Set(),
       changedNames: new Map(),
       lastUsedMs: new Map(),

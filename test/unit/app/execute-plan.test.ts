@@ -277,6 +277,7 @@ describe('a change that no list shows yet', () => {
       ...(await journal.accountHistory(...args)),
       recent: [
         {
+          runId: 'earlier',
           action: 'create',
           kind: 'skill',
           name: 'Late',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApplyDeps } from '../../../src/app/request.ts';
 import type { Entry } from '../../../src/core/catalog.ts';
 import { ServiceError, StoreError } from '../../../src/core/errors.ts';
-import { operations, stage } from './stage.ts';
+import { operations, stage, type Wish } from './stage.ts';
 
 const SEED = { name: 'acme', id: '42', skills: ['Kept'], resources: [{ id: 'p1' }] };
 
@@ -39,6 +39,27 @@ function lateService(
           return { items: isLate ? [...items, stale] : items, warnings };
         },
       };
+    },
+  };
+}
+
+/** A service that stores only the first four characters of a name. */
+function shortening({ service, ...deps }: ApplyDeps): ApplyDeps {
+  return {
+    ...deps,
+    service: {
+      writer: service.writer.bind(service),
+      tokenKey: service.tokenKey.bind(service),
+      async reader(account, signals) {
+        const reader = await service.reader(account, signals);
+        return {
+          ...reader,
+          async listEntries(kind) {
+            const { items, warnings } = await reader.listEntries(kind);
+            return { items: items.map((each) => ({ ...each, name: each.name.slice(0, 4) })), warnings };
+          },
+        };
+      },
     },
   };
 }
@@ -147,6 +168,46 @@ describe('a create whose answer was lost', () => {
     await on.apply({ skills: ['Kept', 'TypeScript'], policy: { delete: 'never' } });
     expect(on.writes()).toEqual([]);
     expect(on.skills().filter((name) => name === 'typescript')).toHaveLength(1);
+  });
+
+  it('while the lists are frozen is sent in three runs of a day, and again only by the first of them', async () => {
+    const on = await stage({
+      seed: SEED,
+      settings: { listDelayMs: 86_400_000 },
+      faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'drop-after-effect' } }],
+      api: { retries: 4 },
+    });
+    const writes: number[] = [];
+    for (let run = 0; run < 6; run += 1) {
+      await on.apply({ skills: ['Kept', 'New'] });
+      writes.push(on.writes().length);
+      on.clock.pass(900_000);
+    }
+    expect(writes).toEqual([5, 6, 7, 7, 7, 7]);
+    const { plan } = await on.plan({ skills: ['Kept', 'New'] });
+    expect(plan?.held).toMatchObject([{ action: 'create', name: 'New', rules: ['flapping'] }]);
+  });
+
+  it('and whose name the service shortened is not sent again while its entry is listed', async () => {
+    const on = await stage({
+      seed: SEED,
+      faults: [{ match: { method: 'POST' }, do: { type: 'drop-after-effect' } }],
+      api: { retries: 4 },
+    });
+    const wish: Wish = { skills: ['Kept', 'Long name'], policy: { delete: 'never' }, deps: shortening };
+    expect((await on.apply(wish)).status).toBe('partial');
+    for (const plan of [on.plan, on.apply]) {
+      const { plan: next } = await plan(wish);
+      expect(next?.held).toMatchObject([{ action: 'create', name: 'Long name', rules: ['flapping'] }]);
+      expect(next?.held[0]?.reason).toContain('“Long”');
+    }
+    expect(on.writes()).toEqual(['POST skill Long name']);
+    // Named by the file, or deleted by somebody, the new entry prevents nothing.
+    expect((await on.apply({ ...wish, skills: ['Kept', 'Long'] })).status).toBe('converged');
+    const long = on.sandbox.state('acme').skills.find(({ name }) => name === 'Long name');
+    on.sandbox.removeEntry('acme', long?.id ?? '');
+    await on.apply({ ...wish, deps: (deps) => deps });
+    expect(on.writes()).toEqual(['POST skill Long name', 'POST skill Long name']);
   });
 
   it('or has no _id is found in the list', async () => {

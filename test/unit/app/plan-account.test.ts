@@ -15,6 +15,7 @@ import { QuickClock } from './quick-clock.ts';
 
 const EMPTY_HISTORY: AccountHistory = {
   recent: [],
+  knownBefore: new Map(),
   owned: new Set(),
   changedNames: new Map(),
   lastUsedMs: new Map(),
@@ -193,6 +194,7 @@ describe('the input of a plan', () => {
     const deletedAgo = (ms: number): Partial<AccountHistory> => ({
       recent: [
         {
+          runId: 'earlier',
           action: 'delete',
           kind: 'skill',
           name: 'Old',

@@ -50,6 +50,7 @@ export const HISTORY: History = {
   recentDeletesMs: [],
   flappingCreates: new Map(),
   flappingDeletes: new Map(),
+  doubtfulCreates: new Map(),
   awaited: [],
   gone: new Set(),
   missingHoldings: [],

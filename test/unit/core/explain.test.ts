@@ -188,7 +188,7 @@ describe('the explanation of a held change names', () => {
       {
         of: { skills: ['New'], history: { flappingCreates: new Map([['skill:New', 0]]) } },
         name: 'New',
-        reason: ['created the skill “New” three times'],
+        reason: ['sent the create of the skill “New” three times'],
         release: ['who or what deletes it'],
         not: ['freeze'],
       },

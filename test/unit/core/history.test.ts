@@ -11,6 +11,7 @@ const HOUR_MS = 3_600_000;
 
 function operation(of: Partial<RecentOperation>): RecentOperation {
   return {
+    runId: 'run',
     action: 'create',
     kind: 'skill',
     name: 'a',
@@ -27,18 +28,19 @@ function judge(
   recent: readonly RecentOperation[],
   lists: Partial<ObservedCatalog> = {},
   changedNames: AccountHistory['changedNames'] = new Map(),
-) {
   records: Partial<AccountHistory> = {},
+) {
   const memory: AccountHistory = {
     recent,
+    knownBefore: new Map(),
     owned: new Set(),
     changedNames,
     lastUsedMs: new Map(),
     neverListed: [],
     knownNames: new Map(),
+    ...records,
   };
   const options = { nowMs: NOW_MS, stalenessMs: STALENESS_MS, missingHoldings: [], hasSnapshot: true };
-    ...records,
   return judgeHistory(memory, observed(lists), options);
 }
 
@@ -54,8 +56,13 @@ describe('a create that others undo', () => {
     expect(judge(thrice({}).slice(1)).flappingCreates.size).toBe(0);
   });
 
-  it('does not flap when one of the three still exists', () => {
-    expect(judge(thrice({}), { skill: [entry('a', '2')] }).flappingCreates.size).toBe(0);
+  it('flaps when somebody renamed the created entries', () => {
+    const skill = [entry('b', '1'), entry('c', '2'), entry('d', '3')];
+    expect([...judge(thrice({}), { skill }).flappingCreates.keys()]).toEqual(['skill:a']);
+  });
+
+  it.each<RecentOperation['status']>(['unknown', 'sent'])('counts one that is %s', (status) => {
+    expect([...judge(thrice({ status, remoteId: null })).flappingCreates.keys()]).toEqual(['skill:a']);
   });
 
   it('does not flap when rolecall deleted one of them', () => {
@@ -69,7 +76,7 @@ describe('a create that others undo', () => {
     expect(judge([old, ...[first, second].flatMap((each) => each ?? [])]).flappingCreates.size).toBe(0);
   });
 
-  it.each<RecentOperation['status']>(['failed', 'unknown', 'skipped', 'held'])(
+  it.each<RecentOperation['status']>(['failed', 'skipped', 'held'])(
     'does not count one that is %s',
     (status) => {
       expect(judge(thrice({ status })).flappingCreates.size).toBe(0);
@@ -220,13 +227,6 @@ describe('an entry whose name the service changed', () => {
     expect(isStillRequested(changed, 'JavaScript')).toBe(false);
   });
 
-  it('keeps the requested name while it is listed unchanged or not listed', () => {
-    const changedNames = new Map([
-      ['skill:1', changed],
-      ['skill:2', { ...changed, listed: true }],
-      ['skill:3', changed],
-    ] as const);
-    const skill = [entry('Type Script', '1'), entry('JavaScript', '2')];
   it('is found by its stored name when the service lists it under a new id', () => {
     const changedNames = new Map([['skill:1', { ...changed, listed: true }]] as const);
     const lists = { skill: [entry('Type Script', '9')], role: [entry('Type Script', '9')] };
@@ -246,6 +246,13 @@ describe('an entry whose name the service changed', () => {
     expect([requestedNames.get('skill:7'), requestedNames.get('skill:8')]).toEqual(['Long a', 'Long b']);
   });
 
+  it('keeps the requested name while it is listed unchanged or not listed', () => {
+    const changedNames = new Map([
+      ['skill:1', changed],
+      ['skill:2', { ...changed, listed: true }],
+      ['skill:3', changed],
+    ] as const);
+    const skill = [entry('Type Script', '1'), entry('JavaScript', '2')];
     expect(judge([], { skill }, changedNames).requestedNames).toEqual(
       new Map([
         ['skill:1', 'Type Script '],
@@ -255,13 +262,6 @@ describe('an entry whose name the service changed', () => {
   });
 });
 
-it('the order of the operations does not change the facts of the history', () => {
-  const recent = [
-    ...thrice({}),
-    ...thrice({ action: 'delete', name: 'b' }),
-    operation({ remoteId: '9', listed: false, finishedAtMs: NOW_MS - 1 }),
-  ];
-  expect(judge(recent.toReversed())).toEqual(judge(recent));
 describe('an entry that rolecall created', () => {
   const owned = new Set(['skill:1'] as const);
   const knownNames = new Map([['skill:1', ['a', 'A']]] as const);
@@ -303,4 +303,11 @@ describe('a create whose outcome is unknown', () => {
   });
 });
 
+it('the order of the operations does not change the facts of the history', () => {
+  const recent = [
+    ...thrice({}),
+    ...thrice({ action: 'delete', name: 'b' }),
+    operation({ remoteId: '9', listed: false, finishedAtMs: NOW_MS - 1 }),
+  ];
+  expect(judge(recent.toReversed())).toEqual(judge(recent));
 });

@@ -73,6 +73,7 @@ describe('a release by time states its end', () => {
 
 describe('the times of the history', () => {
   const operation = (hoursAgo: number, of: Partial<RecentOperation> = {}): RecentOperation => ({
+    runId: 'run',
     action: 'delete',
     kind: 'skill',
     name: 'a',
@@ -87,6 +88,7 @@ describe('the times of the history', () => {
     judgeHistory(
       {
         recent,
+        knownBefore: new Map(),
         owned: new Set(),
         changedNames: new Map(),
         lastUsedMs: new Map(),

@@ -491,6 +491,7 @@ describe('the operations of the last day', () => {
     const memory = await store.journal.accountHistory('acme', '42', T0);
     expect(memory.recent).toEqual([
       {
+        runId: runId(2),
         action: 'create',
         kind: 'skill',
         name: 'n2',
@@ -551,6 +552,15 @@ describe('creates with an unknown outcome', () => {
     expect(
       store.rows('select name, requested_name, created_by_run from entries where remote_id = ?', 's1'),
     ).toEqual([{ name: 'new', requested_name: 'New', created_by_run: id }]);
+  });
+
+  it('are journaled with the entries that they cannot have made', async () => {
+    const { store } = await unknownCreate();
+    const { recent, knownBefore } = await store.journal.accountHistory('acme', '42', T0);
+    const [create] = recent;
+    expect(knownBefore.get(create?.runId ?? '')).toEqual(
+      await store.journal.knownIds('acme', '42', create?.runId ?? ''),
+    );
   });
 
   it('stay unknown and are settled when no list shows their entry', async () => {
