@@ -1,6 +1,7 @@
 // Gathers what a recheck of planned deletes needs: the lists that were just read, and what the run has done so far.
 import type { ObservedCatalog } from '../core/catalog.ts';
-import { type Findings, isOpenApproval } from '../core/delete-rules.ts';
+import { isOpenApproval } from '../core/approvals.ts';
+import type { Findings } from '../core/delete-rules.ts';
 import { kindNameKey } from '../core/history.ts';
 import { baselineOf } from '../core/list-plausibility.ts';
 import { nameKey } from '../core/names.ts';

@@ -1,4 +1,5 @@
 // One run of one account: observe → check → plan → journal → apply → verify → journal. Each step has its own file.
+import { releasedBy } from '../core/approvals.ts';
 import type { Warning } from '../core/catalog.ts';
 import { sharedToken } from '../core/identity.ts';
 import { LargeAccount } from '../core/errors.ts';
@@ -241,11 +242,11 @@ async function recordPlan(
   await deps.journal.recordPlan(runId, plan);
 }
 
-/** Adopts the entries that the file names, and records the commit as the last applied one. */
+/** Adopts the entries that the file names, uses up the approvals of the plan's deletes, and records the commit as the last applied one. */
 async function recordApplied(
-  { runId, request: { commit }, deps, lease }: LockedRun,
+  { runId, request: { commit, settings }, deps, lease }: LockedRun,
   { observed, remoteAccountId }: Observation,
-  { sourceAccepted, named }: Planned,
+  { plan, sourceAccepted, named }: Planned,
 ): Promise<SentCommit> {
   // Without a commit, an accepted run clears the recorded one: the next runs must not be held for ever.
   const applied = commit === null ? null : { sha: commit.sha, committedAt: commit.committedAt };
@@ -253,6 +254,7 @@ async function recordApplied(
     runId,
     remoteAccountId,
     named: named(observed),
+    released: releasedBy(settings.desired, plan),
     commit: sourceAccepted ? applied : 'unchanged',
   });
 }

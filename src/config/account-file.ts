@@ -1,5 +1,5 @@
 // Reads one account file: its settings and its desired entries.
-import { type ApprovedDelete, type DesiredCatalog, KINDS, LIST_KEYS } from '../core/catalog.ts';
+import { type DesiredCatalog, KINDS, LIST_KEYS } from '../core/catalog.ts';
 import path from 'node:path';
 import type { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
@@ -175,7 +175,7 @@ function readLists(file: YamlFile, parts: ValidParts, context: AccountContext): 
     }
   }
   const desired: { -readonly [K in keyof DesiredCatalog]: DesiredCatalog[K] } = {
-    approvedDeletes: (parts.approvedDeletes ?? []).map(approvalOf),
+    approvedDeletes: parts.approvedDeletes ?? [],
   };
   for (const kind of KINDS) {
     const catalogs = sources.flatMap((source) => (source[kind] === undefined ? [] : [source[kind]]));
@@ -186,14 +186,6 @@ function readLists(file: YamlFile, parts: ValidParts, context: AccountContext): 
     batches.push(merged.issues);
   }
   return { desired, issues: batches.flat() };
-}
-
-function approvalOf({
-  kind,
-  name,
-  expires,
-}: NonNullable<Settings['approvedDeletes']>[number]): ApprovedDelete {
-  return { kind, name, ...(expires === undefined ? {} : { expires }) };
 }
 
 function identityOf(

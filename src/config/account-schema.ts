@@ -17,13 +17,11 @@ export const approvedDeleteSchema = z.strictObject({
     description: 'Name of the entry, as the service shows it.',
     examples: ['Perl'],
   }),
-  expires: calendarDate()
-    .optional()
-    .meta({
-      description:
-        'Last day (UTC) of the approval. Guards against an old approval that releases an entry of the same name later.',
-      examples: ['2026-12-31'],
-    }),
+  expires: calendarDate().meta({
+    description:
+      'Last day (UTC) of the approval. Guards against an old approval that releases an entry of the same name later. Another date makes another approval.',
+    examples: ['2026-12-31'],
+  }),
 });
 
 const settingsShape = {
@@ -86,7 +84,7 @@ export const accountSchema = z
       .optional()
       .meta({
         description:
-          'Entries that may be deleted although people have them. Each is one entry, reviewed in git, instead of a wider policy.',
+          'Entries that may be deleted although people have them. Each releases one entry, once, reviewed in git, instead of a wider policy.',
         default: [],
         examples: [[{ kind: 'skill', name: 'Perl', expires: '2026-12-31' }]],
       }),
@@ -134,7 +132,7 @@ export function approvalIssues(
         'warning',
       );
     }
-    if (expires !== undefined && expires < today) {
+    if (expires < today) {
       report('expires', `the approval for ${label} expired on ${expires}; renew it or remove it`, 'warning');
     }
   }

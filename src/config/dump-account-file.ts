@@ -193,7 +193,7 @@ function withoutApprovals(yaml: EditableYaml, { kinds, names }: Wanted, notes: s
     add: [],
     written(index) {
       const { kind = '', name = '', expires = '' } = approvals[index] ?? {};
-      return approvalLine(kind, name, expires === '' ? undefined : expires);
+      return approvalLine(kind, name, expires);
     },
   });
 }

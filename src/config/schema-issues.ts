@@ -146,7 +146,8 @@ function describe(issue: ZodIssue, located: Located, schemas: readonly z.ZodType
 
 function describeType(type: string, expected: string | undefined, located: Located): string {
   const { node, key } = located;
-  if (node === undefined && key === undefined) return `is missing; add it`;
+  if (node === undefined && key === undefined)
+    return `is missing; add ${expected === undefined ? 'it' : expected}`;
   if (node === undefined || (isScalar(node) && node.value === null && node.source === '')) {
     return 'has no value; write one or remove the line';
   }

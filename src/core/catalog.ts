@@ -45,11 +45,11 @@ export interface DesiredEntry {
   readonly formerly: readonly string[];
 }
 
-/** A delete that was approved in git. `expires` is the last day, `YYYY-MM-DD` in UTC. */
+/** The delete of one entry that was approved in git. `expires` is the last day, `YYYY-MM-DD` in UTC. */
 export interface ApprovedDelete {
   readonly kind: Kind;
   readonly name: string;
-  readonly expires?: string;
+  readonly expires: string;
 }
 
 /** What an account's file asks for. A kind that is undefined is not managed and never touched. */

@@ -17,7 +17,7 @@ export interface Candidate {
   readonly missingHolders: readonly string[];
   /** Until when they count, in epoch milliseconds; null when they are missing for the first time. */
   readonly missingUntilMs: number | null;
-  /** Whether an approval names this entry and no other extra one. */
+  /** Whether an approval names this entry and no other extra one, and was not used for another entry before. */
   readonly approved: boolean;
   /** The extra entries that an approval of this name names; an approval releases one entry, so two release none. */
   readonly approvedAlike: number;
@@ -157,11 +157,6 @@ export const DELETE_RULES: Readonly<Record<HoldRule, DeleteRule>> = {
   },
   failed_creates: { recheck: 'after_creates' },
 };
-
-/** Whether an approval is valid on a day (`YYYY-MM-DD`, UTC), its last day included. */
-export function isOpenApproval(approval: ApprovedDelete, today: string): boolean {
-  return approval.expires === undefined || today <= approval.expires;
-}
 
 /** Whether the delete depends on who has the entry. */
 function usageMatters(extra: Extra | undefined, policy: Policy): boolean {

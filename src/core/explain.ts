@@ -1,6 +1,7 @@
 // Explains why a change is held and what releases it. Text only: policy.ts decides.
 import { count, firstFew, people } from './amounts.ts';
-import type { Entry, Kind, Policy } from './catalog.ts';
+import { suggestedExpiry, usedUpBy, usedUpText } from './approvals.ts';
+import type { ApprovedDelete, Entry, Kind, Policy } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
 import {
   approveText,
@@ -8,8 +9,10 @@ import {
   explainInUse,
   explainRename,
   explainSuspectedRename,
+  renewText,
 } from './held-texts.ts';
 import { type History, kindNameKey } from './history.ts';
+import { nameKey } from './names.ts';
 import type { DeleteCounts, JudgedEntry } from './policy.ts';
 import type { CreateRule, HoldRule, OpenFreeze } from './plan.ts';
 import type { SourceAge } from './plan-warnings.ts';
@@ -24,6 +27,9 @@ interface Facts {
   readonly frozen: OpenFreeze | null;
   readonly source: SourceAge;
   readonly unknownHolders: ReadonlyMap<Kind, UnknownHolders>;
+  /** All approvals of the file, the expired ones too. */
+  readonly approvals: readonly ApprovedDelete[];
+  readonly nowMs: number;
   /** Ids of the people in the current list of resources. */
   readonly listedPeople: ReadonlySet<string>;
 }
@@ -47,21 +53,28 @@ export function explainHeldDelete(judged: JudgedEntry, facts: Facts): Explanatio
   const rules = judged.holds.filter(
     (rule) => !(isRename && rule === 'in_use') && !(isHeldAnyway && rule === 'no_history'),
   );
-  const explanation = join(rules.map((rule) => explainDeleteRule(rule, judged, facts)));
-  return judged.approvedAlike > 1 ? explainSharedApproval(explanation, judged) : explanation;
+  const { approve, whyNot } = approvalAdvice(judged, facts);
+  const { reason, release } = join(rules.map((rule) => explainDeleteRule(rule, judged, facts, approve)));
+  return { reason: whyNot !== null && release.includes(approve) ? `${reason}; ${whyNot}` : reason, release };
 }
 
-/** The advice to approve the delete is useless where an approval names several entries. */
-function explainSharedApproval(explanation: Explanation, judged: JudgedEntry): Explanation {
-  const { kind, extra, approvedAlike } = judged;
-  const { name } = extra.entry;
-  const advice = approveText({ kind, name });
-  if (!explanation.release.includes(advice)) return explanation;
-  const byHand = `delete by hand all but one of the ${count(approvedAlike, kind)} “${name}” in the service; the approval then releases the remaining one`;
-  return {
-    reason: `${explanation.reason}; the approval names ${count(approvedAlike, 'entry', 'entries')} and may release only one`,
-    release: explanation.release.replace(advice, () => byHand),
-  };
+/** How to approve the delete, and why an approval that the file has does not release it. */
+function approvalAdvice(
+  { kind, extra, approvedAlike }: JudgedEntry,
+  { approvals, history, nowMs }: Facts,
+): { readonly approve: string; readonly whyNot: string | null } {
+  const { name, id } = extra.entry;
+  if (approvedAlike > 1)
+    return {
+      approve: `delete by hand all but one of the ${count(approvedAlike, kind)} “${name}” in the service; the approval then releases the remaining one`,
+      whyNot: `the approval names ${count(approvedAlike, 'entry', 'entries')} and may release only one`,
+    };
+  const expires = suggestedExpiry({ kind, name }, nowMs, history.released);
+  const present = approvals.find((each) => each.kind === kind && nameKey(each.name) === nameKey(name));
+  if (present === undefined) return { approve: approveText({ kind, name }, expires), whyNot: null };
+  const used = usedUpBy(present, id, history.released);
+  const whyNot = used === null ? `its approval expired on ${present.expires}` : usedUpText(present, used);
+  return { approve: renewText(expires), whyNot };
 }
 
 interface CreateFacts extends Facts {
@@ -151,10 +164,10 @@ function staleSource({ source }: Facts): Explanation {
   };
 }
 
-function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): Explanation {
+function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, approve: string): Explanation {
   const { kind, extra, usedBy, missingHolders } = judged;
   const { policy, history, counts } = facts;
-  const change = { kind, name: extra.entry.name, usedBy };
+  const change = { kind, name: extra.entry.name, usedBy, approve };
   const unknown = facts.unknownHolders.get(kind) ?? 'no_people';
   const lastUsed = history.lastUsedMs.get(entryKey(kind, extra.entry.id)) ?? 0;
   // When this delete is a day old, the later ones leave room for the deletes of the plan. Undefined if the plan alone has
@@ -170,7 +183,7 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts): E
     case 'holders_missing':
       return {
         reason: missingPeople(kind, missingHolders, facts.listedPeople),
-        release: `wait until the lists show them again, or ${judged.missingUntilMs === null ? 'for 24 hours from this plan' : `until ${utcTime(judged.missingUntilMs)}`}; or ${approveText(change)}`,
+        release: `wait until the lists show them again, or ${judged.missingUntilMs === null ? 'for 24 hours from this plan' : `until ${utcTime(judged.missingUntilMs)}`}; or ${approve}`,
       };
     case 'too_new':
       return {

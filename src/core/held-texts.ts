@@ -10,22 +10,46 @@ export interface Explanation {
   readonly release: string;
 }
 
-type Change = Pick<HeldChange, 'kind' | 'name' | 'usedBy'>;
+/** A held delete, with the sentence that advises how to approve it. */
+interface Change extends Pick<HeldChange, 'kind' | 'name' | 'usedBy'> {
+  readonly approve: string;
+}
 
 /** The line for `approvedDeletes` that approves the delete of an entry. */
-export function approvalLine(kind: string, name: string, expires?: string): string {
-  const lastDay = expires === undefined ? '' : `, expires: ${expires}`;
-  return `{ kind: ${kind}, name: ${yamlText(name)}${lastDay} }`;
+export function approvalLine(kind: string, name: string, expires: string): string {
+  return `{ kind: ${kind}, name: ${yamlText(name)}, expires: ${expires} }`;
 }
 
 /** The advice to approve the delete of an entry. */
-export function approveText({ kind, name }: Pick<Change, 'kind' | 'name'>): string {
-  return `add ${approvalLine(kind, name)} to approvedDeletes`;
+export function approveText({ kind, name }: Pick<Change, 'kind' | 'name'>, expires: string): string {
+  return `add ${approvalLine(kind, name, expires)} to approvedDeletes`;
 }
 
-/** Whether an approval is among what releases the change, by its text. */
-export function isReleasedByApproval(change: HeldChange): boolean {
-  return change.action === 'delete' && change.release.includes(approveText(change));
+/** The advice where the file has an approval of this name that does not release the entry: a second one is an error. */
+export function renewText(expires: string): string {
+  return `set \`expires\` of its approval in approvedDeletes to ${expires}`;
+}
+
+const RENEWED = new RegExp(renewText(String.raw`\d{4}-\d\d-\d\d`), 'u');
+
+/** The last day of the approval that a held delete suggests to add, by its text; null if it suggests none. */
+export function suggestedExpiryOf({ action, kind, name, release }: HeldChange): string | null {
+  const start = approveText({ kind, name }, '').slice(0, -' } to approvedDeletes'.length);
+  // The last one, because a name earlier in the text may contain the same words.
+  const [day = ''] = /^.{10}/u.exec(release.slice(release.lastIndexOf(start) + start.length)) ?? [];
+  return action === 'delete' && release.includes(approveText({ kind, name }, day)) ? day : null;
+}
+
+/** The stored change with the advice to approve it that its text contains. */
+function withAdvice(change: HeldChange): Change {
+  const expires = suggestedExpiryOf(change);
+  if (expires !== null) return { ...change, approve: approveText(change, expires) };
+  const [approve = ''] = RENEWED.exec(change.release) ?? [];
+  return { ...change, approve };
+}
+
+function withoutApproval({ approve }: Change, release: string, instead: string): string {
+  return approve === '' || RENEWED.test(approve) ? release : release.replace(approve, () => instead);
 }
 
 function have({ usedBy }: Change): string {
@@ -37,7 +61,7 @@ function them({ usedBy }: Change): string {
 }
 
 export function explainInUse(change: Change): Explanation {
-  return { reason: have(change), release: `remove it from ${them(change)}; or ${approveText(change)}` };
+  return { reason: have(change), release: `remove it from ${them(change)}; or ${change.approve}` };
 }
 
 const RENAMED = ['it is being renamed to “', '” and '] as const;
@@ -50,14 +74,14 @@ export function explainRename(change: Change, newName: string): Explanation {
     return { reason: NOT_CREATED.join(newName), release: 'release the create first' };
   return {
     reason: `${RENAMED.join(newName)}${have(change)}`,
-    release: `assign “${newName}” to ${them(change)} by hand; or ${approveText(change)}`,
+    release: `assign “${newName}” to ${them(change)} by hand; or ${change.approve}`,
   };
 }
 
 export function explainSuspectedRename(change: Change, nearName: string): Explanation {
   return {
     reason: `${NEAR.join(nearName)}${have(change)}`,
-    release: `if it is a rename, write the new name as { name: ${yamlText(nearName)}, formerly: [${yamlText(change.name)}] }; if not, ${approveText(change)}`,
+    release: `if it is a rename, write the new name as { name: ${yamlText(nearName)}, formerly: [${yamlText(change.name)}] }; if not, ${change.approve}`,
   };
 }
 
@@ -83,8 +107,9 @@ interface NamedSentences extends Explanation {
 }
 
 /** The sentences of a rename, declared or suspected, found by writing them again for the name that they could be about. */
-function namedSentences(change: HeldChange): NamedSentences | null {
-  const { rules, reason, release } = change;
+function namedSentences(held: HeldChange): NamedSentences | null {
+  const { rules, reason, release } = held;
+  const change = withAdvice(held);
   const isRename = rules.includes('rename');
   if (!isRename && !rules.includes('suspected_rename')) return null;
   const explain = isRename ? explainRename : explainSuspectedRename;
@@ -106,18 +131,21 @@ function wordsAround(change: Change, isRename: boolean): readonly [string, strin
  * for all changes that the same rules hold for the same reason. The reason is empty if the rules explain everything.
  */
 export function sharedExplanation(change: HeldChange): Explanation {
-  const own = namedSentences(change) ?? explainInUse(change);
+  const named = withAdvice(change);
+  const own = namedSentences(change) ?? explainInUse(named);
   return {
     reason: withoutSentence(change.reason, own.reason),
-    release: change.release
-      .replace(own.release, () => generalRelease(change))
-      .replace(approveText(change), () => 'approve the deletes in the account’s file'),
+    release: withoutApproval(
+      named,
+      change.release.replace(own.release, () => generalRelease(change)),
+      'approve the deletes in the account’s file',
+    ),
   };
 }
 
 /** What releases a change that is alone in its group; the approval itself is printed below it. */
 export function ownRelease(change: HeldChange): string {
-  return change.release.replace(approveText(change), () => 'approve the delete in the account’s file');
+  return withoutApproval(withAdvice(change), change.release, 'approve the delete in the account’s file');
 }
 
 /** What releases all changes that are held by `rename`, `suspected_rename` or `in_use`. */

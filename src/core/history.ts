@@ -1,6 +1,7 @@
 // Turns the journal's records of an account into the facts that a plan needs and that no list shows.
 import type { Action, Kind, ObservedCatalog } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
+import type { ReleasedEntry } from './approvals.ts';
 import { groupBy } from './grouping.ts';
 import type { OperationStatus } from './journal.ts';
 import { compareCodePoints, nameKey, nearKey } from './names.ts';
@@ -55,6 +56,7 @@ export interface AccountHistory {
   readonly neverListed: readonly AwaitedEntry[];
   /** The names of every entry that rolecall has not deleted: as last listed, and as requested. */
   readonly knownNames: ReadonlyMap<EntryKey, readonly string[]>;
+  readonly released: readonly ReleasedEntry[];
 }
 
 /** A create of the last 24 hours whose outcome is unknown, and after which no other create of its name was sent. */
@@ -98,6 +100,8 @@ export interface History {
   readonly neverListed: readonly AwaitedEntry[];
   /** The names of every entry that rolecall has not deleted, listed now or not. */
   readonly knownNames: ReadonlyMap<EntryKey, readonly string[]>;
+  /** The entries that approvals in git released; no other entry is released by the same approval. */
+  readonly released: readonly ReleasedEntry[];
 }
 
 /** The name key of a kind, for sets that span both kinds. */
@@ -164,6 +168,7 @@ export function judgeHistory(
     missingHoldings: options.missingHoldings,
     neverListed: records.neverListed,
     knownNames: records.knownNames,
+    released: records.released,
   };
 }
 

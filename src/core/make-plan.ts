@@ -1,4 +1,5 @@
 // Makes the plan: diff, policy, order, summary, digests. Pure and deterministic.
+import { isOpenApproval } from './approvals.ts';
 import {
   type DesiredCatalog,
   type Kind,
@@ -7,7 +8,6 @@ import {
   type Policy,
   type Warning,
 } from './catalog.ts';
-import { isOpenApproval } from './delete-rules.ts';
 import { diffKind, type KindDiff } from './diff.ts';
 import { explainHeldCreate, explainHeldDelete } from './explain.ts';
 import { renamedText } from './held-texts.ts';
@@ -97,7 +97,7 @@ export function makePlan(input: PlanInput): Plan {
     ...unknownHoldersWarnings(input.unknownHolders, kindsOf([...deletes, ...heldDeletes])),
     ...staleListWarnings(history, diffs),
     ...catalogWarnings(diffs, extras),
-    ...approvalWarnings(input.desired.approvedDeletes, diffs, today),
+    ...approvalWarnings(input.desired.approvedDeletes, diffs, { today, released: history.released }),
   ];
   return {
     schemaVersion: 1,
@@ -129,12 +129,23 @@ function kindsOf(judged: readonly JudgedEntry[]): ReadonlySet<Kind> {
 
 /** The held creates, then the held deletes, with their explanations. */
 function heldChanges(
-  { policy, history, frozen, observed, source, unknownHolders }: PlanInput,
+  { policy, history, frozen, observed, source, unknownHolders, desired, nowMs }: PlanInput,
   diffs: readonly KindDiff[],
   { extras, heldCreates, counts }: Judgement,
 ): HeldChange[] {
   const listedPeople = new Set(observed.resources.map(({ id }) => id));
-  const facts = { policy, history, counts, frozen, listedPeople, source, unknownHolders };
+  const approvals = desired.approvedDeletes;
+  const facts = {
+    policy,
+    history,
+    counts,
+    frozen,
+    listedPeople,
+    source,
+    unknownHolders,
+    approvals,
+    nowMs,
+  };
   const creates = diffs.flatMap((diff) =>
     diff.missing.flatMap((name): HeldChange[] => {
       const { kind } = diff;

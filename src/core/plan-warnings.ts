@@ -1,5 +1,6 @@
 // The warnings of a plan: what an operator should know that is neither a change nor a failure.
 import { count } from './amounts.ts';
+import { isOpenApproval, type ReleasedEntry, usedUpBy, usedUpText } from './approvals.ts';
 import type { ApprovedDelete, Warning } from './catalog.ts';
 import type { KindDiff } from './diff.ts';
 import type { History } from './history.ts';
@@ -218,14 +219,15 @@ function nearDesired({ kind, desired }: KindDiff): Warning[] {
   });
 }
 
-/** Warns of approvals that have expired, that name no existing entry, and that name several extra ones. */
+/** Warns of approvals that have expired or are used up, that name no existing entry, and that name several extra ones. */
 export function approvalWarnings(
   approvals: readonly ApprovedDelete[],
   diffs: readonly KindDiff[],
-  today: string,
+  { today, released }: { readonly today: string; readonly released: readonly ReleasedEntry[] },
 ): Warning[] {
-  return approvals.flatMap(({ kind, name, expires }): Warning[] => {
-    if (expires !== undefined && expires < today) {
+  return approvals.flatMap((approval): Warning[] => {
+    const { kind, name, expires } = approval;
+    if (!isOpenApproval(approval, today)) {
       return [
         {
           code: 'approval_expired',
@@ -242,7 +244,13 @@ export function approvalWarnings(
       const message = `approvedDeletes: the approval of the ${kind} “${name}” names ${extras.length} entries (${ids}), so it releases none that people have; delete by hand all but one of them in the service`;
       return [{ code: 'approval_ambiguous', message, kind, name }];
     }
-    if (diff?.present.some((entry) => nameKey(entry.name) === nameKey(name)) === true) return [];
+    const entry = diff?.present.find((each) => nameKey(each.name) === nameKey(name));
+    if (entry !== undefined) {
+      const used = usedUpBy(approval, entry.id, released);
+      if (used === null) return [];
+      const message = `approvedDeletes: ${usedUpText(approval, used)}, so it does not release this ${kind}; remove the approval, or approve again with another \`expires\``;
+      return [{ code: 'approval_used', message, kind, name, remoteId: entry.id }];
+    }
     return [
       {
         code: 'approval_unused',

@@ -1,5 +1,6 @@
 // Decides about each extra entry: left alone by the policy, held by a guard, or deleted. All rules are evaluated, so that
 // a held delete names every rule that holds it.
+import { usedUpBy } from './approvals.ts';
 import type { Entry, Kind, Policy } from './catalog.ts';
 import {
   type Candidate,
@@ -79,13 +80,18 @@ function judgeKind(
     context.history.missingHoldings.filter((holding) => holding.kind === kind),
     ({ remoteId }) => remoteId,
   );
-  const approvals = new Set(
-    context.approvals.filter((approval) => approval.kind === kind).map((approval) => nameKey(approval.name)),
+  const approvals = new Map(
+    context.approvals
+      .filter((approval) => approval.kind === kind)
+      .map((approval) => [nameKey(approval.name), approval]),
   );
   const namedAlike = groupBy(diff.extras, ({ entry }) => nameKey(entry.name));
   return diff.extras.map((extra) => {
     const name = nameKey(extra.entry.name);
-    const approvedAlike = approvals.has(name) ? (namedAlike.get(name)?.length ?? 0) : 0;
+    const approval = approvals.get(name);
+    const approvedAlike = approval === undefined ? 0 : (namedAlike.get(name)?.length ?? 0);
+    const isUsedUp =
+      approval !== undefined && usedUpBy(approval, extra.entry.id, context.history.released) !== null;
     const usedBy = context.usage.get(entryKey(kind, extra.entry.id)) ?? [];
     const missingHoldings = (missing.get(extra.entry.id) ?? []).filter(
       ({ resourceId }) => !usedBy.includes(resourceId),
@@ -98,7 +104,7 @@ function judgeKind(
       missingHolders: missingHoldings.map(({ resourceId }) => resourceId),
       // People who are missing for the first time are not in the journal yet.
       missingUntilMs: lastMissingMs < context.nowMs ? lastMissingMs + DAY_MS : null,
-      approved: approvedAlike === 1,
+      approved: approvedAlike === 1 && !isUsedUp,
       approvedAlike,
     };
     const leave = leaveRule(base, leaves, context);

@@ -1,5 +1,6 @@
 // The interfaces that the use cases in app/ need. Adapters are in service/ and store/; wire/ connects them.
 import type { CreateOutcome, DeleteOutcome } from './write-outcome.ts';
+import type { ReleasedEntry } from './approvals.ts';
 import type { Action, Entry, Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
 import type { AccountHistory } from './history.ts';
 import type { Lease, RunFence, SentCommit } from './locks.ts';
@@ -278,6 +279,8 @@ export interface AppliedRun {
   readonly remoteAccountId: string | null;
   /** Entries that the file names; the run adopts them. */
   readonly named: readonly EntryKey[];
+  /** The entries whose delete an approval in git names; it releases no other entry from now on. */
+  readonly released: readonly Omit<ReleasedEntry, 'deletedByRun'>[];
   /** The commit that was applied, or null if the configuration has none: the recorded one is cleared. */
   readonly commit: { readonly sha: string; readonly committedAt: string } | null | 'unchanged';
 }

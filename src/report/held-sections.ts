@@ -1,13 +1,12 @@
 // The sections of held changes: one group for what the same rules hold for the same reason, with the approvals to paste.
 import { peopleHave } from '../core/amounts.ts';
-import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { KINDS } from '../core/catalog.ts';
 import {
   approvalLine,
   desiredNameOf,
-  isReleasedByApproval,
   ownRelease,
   sharedExplanation,
+  suggestedExpiryOf,
 } from '../core/held-texts.ts';
 import { nameDifference } from '../core/name-difference.ts';
 import { type HeldChange, HOLD_RULES, type HoldRule, type Plan } from '../core/plan.ts';
@@ -31,8 +30,6 @@ import {
 import { commas, HOLD_RULE_TEXTS } from './formatting.ts';
 import { sortedNaturally } from './natural-order.ts';
 
-/** How many days after the plan the suggested approval of a delete expires. */
-const APPROVAL_DAYS = 14;
 /** Text output shows this many held changes; each may need a line for its people and one for its approval. */
 const HELD_ROWS = 12;
 
@@ -40,10 +37,7 @@ const HELD_ROWS = 12;
 export const HELD_INTRO = 'A rule holds each of these changes. Each run checks the rules again.';
 
 /** All changes of a plan, the riskiest first: what people lose, what is held, and the rest. */
-export function plannedSections(
-  plan: Pick<Plan, 'operations' | 'held' | 'createdAt'>,
-  titles: OperationTitles,
-): Section[] {
+export function plannedSections(plan: Pick<Plan, 'operations' | 'held'>, titles: OperationTitles): Section[] {
   return [
     ...lossSection(plan.operations, titles),
     ...heldSections(plan),
@@ -52,8 +46,7 @@ export function plannedSections(
 }
 
 /** The held changes by their rules, then the declared renames that wait for people. Empty sections are left out. */
-export function heldSections({ held, createdAt }: Pick<Plan, 'held' | 'createdAt'>): Section[] {
-  const expires = new Date(Date.parse(createdAt) + APPROVAL_DAYS * DAY_MS).toISOString().slice(0, 10);
+export function heldSections({ held }: Pick<Plan, 'held'>): Section[] {
   const section = (title: string, intro: string, changes: readonly HeldChange[]): Section[] =>
     changes.length === 0
       ? []
@@ -63,7 +56,7 @@ export function heldSections({ held, createdAt }: Pick<Plan, 'held' | 'createdAt
             count: changes.length,
             tone: 'warn',
             intro: [intro],
-            groups: grouped(changes).map((group) => heldGroup(group, expires)),
+            groups: grouped(changes).map(heldGroup),
             textRows: HELD_ROWS,
           },
         ];
@@ -108,14 +101,14 @@ function grouped(held: readonly HeldChange[]): HeldGroup[] {
   return [...groups.values()].sort((a, b) => rank(a) - rank(b));
 }
 
-function heldGroup({ rules, reason, release, changes }: HeldGroup, expires: string): Group {
+function heldGroup({ rules, reason, release, changes }: HeldGroup): Group {
   const facts: Fact[] = [
     ...(reason === '' ? [] : [{ label: 'Why', line: [reason] }]),
     { label: 'Release', line: [release] },
   ];
   const names = new Map<string, number>();
   for (const { name } of changes) names.set(name, (names.get(name) ?? 0) + 1);
-  const paste = approvals(changes, rules, expires);
+  const paste = approvals(changes, rules);
   return {
     title: [
       toned('warn', ...commas(rules.map(code))),
@@ -151,12 +144,12 @@ function heldRow(change: HeldChange, hasOwnName: boolean): Line[] {
 }
 
 /** The lines that approve these deletes, or null if no approval would release them. */
-function approvals(
-  changes: readonly HeldChange[],
-  rules: readonly HoldRule[],
-  expires: string,
-): Paste | null {
-  if (!changes.every(isReleasedByApproval)) return null;
+function approvals(changes: readonly HeldChange[], rules: readonly HoldRule[]): Paste | null {
+  const items = changes.flatMap((change) => {
+    const expires = suggestedExpiryOf(change);
+    return expires === null ? [] : [approvalLine(change.kind, change.name, expires)];
+  });
+  if (items.length < changes.length) return null;
   const isOne = changes.length === 1;
   const only = rules.includes('suspected_rename')
     ? ` (only if ${isOne ? 'it is no rename' : 'they are no renames'})`
@@ -168,6 +161,6 @@ function approvals(
       ' if it has that key):',
     ],
     key: 'approvedDeletes',
-    items: changes.map(({ kind, name }) => approvalLine(kind, name, expires)),
+    items,
   };
 }

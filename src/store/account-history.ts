@@ -39,7 +39,7 @@ export function accountHistoryJournal(
       const rows = await db
         .selectFrom('entries')
         .select(['kind', 'remote_id', 'name', 'requested_name', 'created_by_run', 'adopted_by_run'])
-        .select(['last_seen_run', 'deleted_by_run', 'last_used_at'])
+        .select(['last_seen_run', 'deleted_by_run', 'last_used_at', 'released_as'])
         .where('account', '=', account)
         .where('remote_account_id', '=', remoteAccountId ?? '')
         .execute();
@@ -73,6 +73,11 @@ export function accountHistoryJournal(
             (row) => row.created_by_run !== null && row.last_seen_run === null && row.deleted_by_run === null,
           )
           .map(({ kind, remote_id, name }) => ({ kind, remoteId: remote_id, name })),
+        released: rows.flatMap(({ kind, remote_id, released_as, deleted_by_run }) =>
+          released_as === null
+            ? []
+            : [{ kind, remoteId: remote_id, approval: released_as, deletedByRun: deleted_by_run }],
+        ),
         knownNames: new Map(
           rows.flatMap(({ kind, remote_id, name, requested_name, deleted_by_run }) =>
             deleted_by_run === null
@@ -94,11 +99,12 @@ export function accountHistoryJournal(
       return found?.remote_account_id ?? null;
     },
 
-    rememberApplied(lease, { runId, remoteAccountId, named, commit }) {
+    rememberApplied(lease, { runId, remoteAccountId, named, released, commit }) {
       return immediately(db, lease.account, async (connection): Promise<SentCommit> => {
         // A process that was paused must not overwrite what another process has applied meanwhile.
         if (!(await holds(connection, lease))) return 'lock_lost';
         await adopt(connection, lease.account, { runId, remoteAccountId, named });
+        await markReleased(connection, lease.account, { remoteAccountId, released });
         if (commit === 'unchanged') return 'committed';
         await connection
           .updateTable('accounts')
@@ -143,6 +149,24 @@ async function adopt(
       and (kind, remote_id) in (select value ->> 0, value ->> 1 from ${jsonRows(adopted)})`.execute(
     connection,
   );
+}
+
+/** Remembers which approval released each entry: it releases no other one. */
+async function markReleased(
+  connection: Database,
+  account: string,
+  { remoteAccountId, released }: Pick<AppliedRun, 'remoteAccountId' | 'released'>,
+): Promise<void> {
+  for (const { kind, remoteId, approval } of released) {
+    await connection
+      .updateTable('entries')
+      .set({ released_as: approval })
+      .where('account', '=', account)
+      .where('remote_account_id', '=', remoteAccountId ?? '')
+      .where('kind', '=', kind)
+      .where('remote_id', '=', remoteId)
+      .execute();
+  }
 }
 
 async function recentOperations(

@@ -46,6 +46,7 @@ export async function pruneEntries(db: Database, account: string, beforeMs: numb
 function prunableEntry(account: string, beforeMs: number): RawBuilder<unknown> {
   return sql`(
     created_by_run is null and adopted_by_run is null and requested_name is null and deleted_by_run is null
+    and released_as is null
     and last_seen_run is not null and last_seen_run < ${firstRunIdAt(beforeMs)}
     and exists (
       select 1 from accounts where name = ${account} and last_seen_run < last_good_run

@@ -110,6 +110,8 @@ export interface EntriesTable {
   last_seen_run: string | null;
   deleted_by_run: string | null;
   last_used_at: string | null;
+  /** The approval in git that released its delete: the last day and the name. */
+  released_as: string | null;
 }
 
 /** The commands of operators, kept as long as runs are. */

@@ -80,7 +80,7 @@ const WRONG: readonly (readonly [string, readonly string[], readonly (readonly [
   ],
   [
     'a name desired and in approvedDeletes',
-    ['skills: [A]', 'approvedDeletes: [{ kind: skill, name: A }]'],
+    ['skills: [A]', 'approvedDeletes: [{ kind: skill, name: A, expires: 2999-12-31 }]'],
     [['4:40', /both desired/]],
   ],
   ['a list without a value', ['skills:'], [['3:1', /skills: \[\]/]]],

@@ -88,7 +88,7 @@ test('dump --write accepts drift in place: comments, mode and everything else st
   });
   s.configure(
     ['mode: apply # the daemon writes', '# ours', 'skills:', '  - Go # since 2020', '  - Zig', 'roles: [Dev]',
-      'approvedDeletes:', '  - { kind: skill, name: Perl } # nobody needs it', '  - { kind: role, name: Old }'].join('\n'),
+      'approvedDeletes:', '  - { kind: skill, name: Perl, expires: 2999-12-31 } # nobody needs it', '  - { kind: role, name: Old, expires: 2999-12-31 }'].join('\n'),
   ); // prettier-ignore
   chmodSync(join(s.folder, FILE), 0o640);
   const before = text(s);
@@ -99,7 +99,7 @@ test('dump --write accepts drift in place: comments, mode and everything else st
     before
       .replace(/^token/m, 'accountId: "42"\ntoken')
       .replace('  - Zig\n', '  - Perl\n')
-      .replace('  - { kind: skill, name: Perl } # nobody needs it\n', ''),
+      .replace('  - { kind: skill, name: Perl, expires: 2999-12-31 } # nobody needs it\n', ''),
   );
   expect(statSync(join(s.folder, FILE)).mode & 0o777).toBe(0o640);
   await expectEmptyPlan(s);

@@ -37,7 +37,7 @@ test('an approval does not release a delete that maxDeletes holds', async () => 
   const s = await scene({
     skills: ['A', 'B'],
     resources: [{ id: 'r1', skills: ['A'] }],
-    file: 'skills: [Kept]\npolicy: { maxDeletes: 1 }\napprovedDeletes: [{ kind: skill, name: A }]',
+    file: 'skills: [Kept]\npolicy: { maxDeletes: 1 }\napprovedDeletes: [{ kind: skill, name: A, expires: 2999-12-31 }]',
   });
   expect(holds((await s.plan()).plan)).toEqual(every(['A', 'B'], 'max_deletes'));
 });
@@ -121,7 +121,9 @@ test('a rejected create is reported with its reason and its near duplicate when 
   expect(create?.reason).toMatch(/"typescript".*approvedDeletes/);
   expect(s.names().skills).toEqual(['typescript']);
 
-  s.configure('skills: [TypeScript]\napprovedDeletes: [{ kind: skill, name: typescript }]');
+  s.configure(
+    'skills: [TypeScript]\napprovedDeletes: [{ kind: skill, name: typescript, expires: 2999-12-31 }]',
+  );
   expect((await s.apply()).run.status).toBe('converged');
   expect(s.names().skills).toEqual(['TypeScript']);
 });

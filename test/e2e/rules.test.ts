@@ -43,7 +43,7 @@ test('protect keeps the names that its case-sensitive globs match, in addition t
 test('with delete: never nothing is deleted, even with an approval', async () => {
   const s = await scene({
     skills: ['Old', 'Kept'],
-    file: 'skills: [Kept]\npolicy: { delete: never }\napprovedDeletes: [{ kind: skill, name: Old }]',
+    file: 'skills: [Kept]\npolicy: { delete: never }\napprovedDeletes: [{ kind: skill, name: Old, expires: 2999-12-31 }]',
   });
   const { plan } = await s.plan();
   expect(leaves(plan)).toEqual({ Old: 'never_delete' });
@@ -145,7 +145,7 @@ test('an approval releases the delete that it names until the end of its last da
       'approvedDeletes:',
       `  - { kind: skill, name: Perl, expires: ${day(0)} }`,
       `  - { kind: skill, name: Cobol, expires: ${day(-1)} }`,
-      '  - { kind: skill, name: Nothing }',
+      `  - { kind: skill, name: Nothing, expires: ${day(0)} }`,
     ].join('\n'),
   });
   const { plan } = await s.plan();
@@ -198,7 +198,7 @@ test('a suspected rename is held even when the desired name exists already, and 
   });
   expect(holds((await s.plan()).plan)).toEqual({ typescript: ['suspected_rename'] });
   s.configure(
-    'skills: [TypeScript]\npolicy: { delete: always }\napprovedDeletes: [{ kind: skill, name: typescript }]',
+    'skills: [TypeScript]\npolicy: { delete: always }\napprovedDeletes: [{ kind: skill, name: typescript, expires: 2999-12-31 }]',
   );
   expect(changesOf((await s.plan()).plan)).toEqual(['delete typescript']);
 });

@@ -52,7 +52,7 @@ describe('advice in a report', () => {
         const shown = visible(heldAs(before, old).release);
         const [, advice = ''] =
           / or add (\{ kind: skill, name: .* \}) to approvedDeletes$/s.exec(shown) ?? [];
-        expect(parse(`- ${advice}`)).toEqual([{ kind: 'skill', name: old }]);
+        expect(parse(`- ${advice}`)).toEqual([{ kind: 'skill', name: old, expires: '2026-03-24' }]);
         const { desired, errors } = await loaded(`skills: [Kept]\napprovedDeletes:\n  - ${advice}`);
         expect(errors).toEqual([]);
         const after = plan({

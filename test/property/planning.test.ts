@@ -87,9 +87,10 @@ const entryList: fc.Arbitrary<Entry[]> = fc
   )
   .map((items) => items.map((item, index) => entry(item.name, `id${String(index)}`, item.createDate)));
 
-const approvals: fc.Arbitrary<ApprovedDelete[]> = fc.array(fc.record({ kind, name: name.map(nameKey) }), {
-  maxLength: 3,
-});
+const approvals: fc.Arbitrary<ApprovedDelete[]> = fc.array(
+  fc.record({ kind, name: name.map(nameKey), expires: fc.constant('2999-12-31') }),
+  { maxLength: 3 },
+);
 
 const desiredCatalog: fc.Arbitrary<DesiredCatalog> = fc.record(
   { skill: desiredList, role: desiredList, approvedDeletes: approvals },

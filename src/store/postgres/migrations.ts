@@ -236,6 +236,7 @@ export const MIGRATIONS: readonly Migration[] = [
     isBreaking: true,
   },
   { statements: CONFIG_FILES, isBreaking: false },
+  { statements: 'alter table entries add column released_as text collate "C";', isBreaking: false },
 ];
 
 /** The oldest version whose programs may use a store of this version. */

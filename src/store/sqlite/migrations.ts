@@ -225,4 +225,6 @@ export const MIGRATIONS: readonly string[] = [
     value text not null
   ) strict;
   `,
+  // The approval in git that released the delete of an entry, so that it releases no other entry.
+  'alter table entries add column released_as text;',
 ];

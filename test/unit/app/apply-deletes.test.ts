@@ -431,7 +431,11 @@ describe('an approval whose last day ends during a run', () => {
 
   it.each<[string, readonly ApprovedDelete[], boolean]>([
     ['no longer releases the delete', [endsToday], false],
-    ['does not matter while another approval is valid', [endsToday, { kind: 'skill', name: 'A' }], true],
+    [
+      'does not matter while another approval is valid',
+      [endsToday, { ...endsToday, expires: '2026-11-22' }],
+      true,
+    ],
     ['has no effect when it is for a role', [{ ...endsToday, kind: 'role' }], true],
     ['has no effect when it is for another name', [{ ...endsToday, name: 'B' }], true],
     ['has no effect when it had expired before', [{ ...endsToday, expires: '2026-11-20' }], true],

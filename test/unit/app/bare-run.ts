@@ -200,6 +200,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
       changedNames: new Map(),
       lastUsedMs: new Map(),
       neverListed: [],
+      released: [],
       knownNames: new Map(),
     }),
     knownIds: async () => new Set(before.known ?? []),

@@ -318,7 +318,7 @@ describe('a create of a name with a near duplicate', () => {
     expect(refused?.reason).toContain('approvedDeletes');
     const made = await on.apply({
       skills: ['TypeScript'],
-      approvedDeletes: [{ kind: 'skill', name: 'typescript' }],
+      approvedDeletes: [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }],
     });
     expect([made.status, on.skills()]).toEqual(['converged', ['TypeScript']]);
   });
@@ -328,7 +328,7 @@ describe('a create of a name with a near duplicate', () => {
       seed: { ...SEED, skills: ['typescript'] },
       faults: [{ match: { method: 'POST' }, do: { type: 'status', status: 409 } }],
     });
-    const approvedDeletes = [{ kind: 'skill', name: 'typescript' }] as const;
+    const approvedDeletes = [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }] as const;
     expect((await on.apply({ skills: ['TypeScript'], approvedDeletes })).status).toBe('partial');
     const [refused] = on.rows<{ reason: string }>("select reason from operations where action = 'create'");
     expect([on.skills(), refused?.reason.includes('"typescript"')]).toEqual([[], false]);

@@ -20,6 +20,7 @@ const EMPTY_HISTORY: AccountHistory = {
   changedNames: new Map(),
   lastUsedMs: new Map(),
   neverListed: [],
+  released: [],
   knownNames: new Map(),
 };
 

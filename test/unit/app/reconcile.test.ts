@@ -304,7 +304,7 @@ describe('the account id', () => {
     const on = await stage({ seed: { name: 'acme', id: '42', skills: ['typescript'] }, settings: bare });
     const made = await on.apply({
       skills: ['TypeScript'],
-      approvedDeletes: [{ kind: 'skill', name: 'typescript' }],
+      approvedDeletes: [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }],
       accountId: '43',
     });
     expect(made.failure?.code).toBe('identity_mismatch');

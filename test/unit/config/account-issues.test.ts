@@ -100,17 +100,17 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   ],
   [
     'an approval for a desired name',
-    'skills: [A]\napprovedDeletes: [{ kind: skill, name: A }]',
+    'skills: [A]\napprovedDeletes: [{ kind: skill, name: A, expires: 2999-12-31 }]',
     '4:40 error the skill "A" is both desired and in `approvedDeletes`',
   ],
   [
     'an approval given twice',
-    'skills: []\napprovedDeletes: [{ kind: skill, name: A }, { kind: skill, name: A }]',
-    '4:66 error the skill "A" is approved twice',
+    'skills: []\napprovedDeletes: [{ kind: skill, name: A, expires: 2999-12-31 }, { kind: skill, name: A, expires: 2999-12-31 }]',
+    '4:87 error the skill "A" is approved twice',
   ],
   [
     'an approval of an unmanaged kind',
-    'approvedDeletes: [{ kind: role, name: A }]',
+    'approvedDeletes: [{ kind: role, name: A, expires: 2999-12-31 }]',
     '3:27 warning the role "A" is approved, but this account file has no roles list',
   ],
   [
@@ -130,13 +130,18 @@ const CASES: readonly (readonly [title: string, text: string, ...issues: string[
   ],
   [
     'an approval of an unknown kind',
-    'approvedDeletes: [{ kind: skil, name: A }]',
+    'approvedDeletes: [{ kind: skil, name: A, expires: 2999-12-31 }]',
     '3:27 error approvedDeletes[1].kind: must be skill or role; did you mean skill?',
   ],
   [
     'an approval without a name',
-    'approvedDeletes: [{ kind: skill }]',
+    'approvedDeletes: [{ kind: skill, expires: 2999-12-31 }]',
     '3:19 error approvedDeletes[1].name: is missing',
+  ],
+  [
+    'an approval without a last day',
+    'skills: []\napprovedDeletes: [{ kind: skill, name: A }]',
+    '4:19 error approvedDeletes[1].expires: is missing; add a date such as 2026-12-31',
   ],
   [
     'near names',

@@ -105,7 +105,7 @@ policy: {maxDeletes: 5}
 approvedDeletes:
   # leaves in June
   - { kind: skill, name: Cobol, expires: 2026-12-31 }
-  - { kind: skill, name: Fortran }
+  - { kind: skill, name: Fortran, expires: 2026-12-31 }
 # the end
 `;
 
@@ -139,7 +139,7 @@ roles: [Dev, Lead] # short
 policy: {maxDeletes: 5}
 approvedDeletes:
   # leaves in June
-  - { kind: skill, name: Fortran }
+  - { kind: skill, name: Fortran, expires: 2026-12-31 }
 # the end
 `);
     expect(notes).toEqual([

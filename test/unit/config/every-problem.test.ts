@@ -163,7 +163,9 @@ describe('a name that refers to an existing entry', () => {
   const normal = NAMES.map((name) => name.normalize('NFC'));
 
   test('can have characters that a desired name must not have, in `formerly`, `approvedDeletes` and `protect`', async () => {
-    const approvals = NAMES.map((name) => `{ kind: role, name: ${JSON.stringify(name)} }`).join(', ');
+    const approvals = NAMES.map(
+      (name) => `{ kind: role, name: ${JSON.stringify(name)}, expires: 2999-12-31 }`,
+    ).join(', ');
     const { lines, accounts } = await loadAccount(
       `skills: [{ name: New, formerly: [${list}] }]\nroles: []\napprovedDeletes: [${approvals}]\npolicy: { protect: [${list}] }\n`,
     );
@@ -190,7 +192,7 @@ describe('a name that refers to an existing entry', () => {
 
   test('must be text of at most 1,000 characters, and must not be desired', async () => {
     const { lines } = await loadAccount(
-      `skills: [{ name: A, formerly: [1.0, "${'x'.repeat(1001)}", B] }, B]\napprovedDeletes: [{ kind: skill, name: 12 }]\n`,
+      `skills: [{ name: A, formerly: [1.0, "${'x'.repeat(1001)}", B] }, B]\napprovedDeletes: [{ kind: skill, name: 12, expires: 2999-12-31 }]\n`,
     );
     expect(lines.map((line) => line.split(' ', 1)[0])).toEqual([
       'accounts/a.yaml:3:32',

@@ -23,9 +23,9 @@ const ACCOUNTS: Readonly<Record<string, (token: string) => string>> = {
   'a name that is also a former one': (token) =>
     `${HEAD}\nskills: [${token}, { name: A, formerly: [${token}] }]`,
   'an approval of a desired name': (token) =>
-    `${HEAD}\nskills: [${token}]\napprovedDeletes: [{ kind: skill, name: ${token} }]`,
+    `${HEAD}\nskills: [${token}]\napprovedDeletes: [{ kind: skill, name: ${token}, expires: 2999-12-31 }]`,
   'an approval twice': (token) =>
-    `${HEAD}\nskills: []\napprovedDeletes: [{ kind: skill, name: ${token} }, { kind: skill, name: ${token} }]`,
+    `${HEAD}\nskills: []\napprovedDeletes: [{ kind: skill, name: ${token}, expires: 2999-12-31 }, { kind: skill, name: ${token}, expires: 2999-12-31 }]`,
   'an expired approval': (token) =>
     `${HEAD}\nskills: []\napprovedDeletes: [{ kind: skill, name: ${token}, expires: 2020-01-01 }]`,
   'an unknown key': (token) => `${HEAD}\n${token}: 1`,

@@ -150,7 +150,7 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
   [
     'a certificate without its key',
     'http: { tls: { cert: cert.pem } }',
-    '1:14 error http.tls.key: is missing; add it',
+    '1:14 error http.tls.key: is missing; add a path',
   ],
   ['a port alone', 'http: { listen: ":80" }', '1:17 error http.listen: a listening address is host:port'],
   [

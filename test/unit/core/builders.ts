@@ -55,6 +55,7 @@ export const HISTORY: History = {
   gone: new Set(),
   missingHoldings: [],
   neverListed: [],
+  released: [],
   knownNames: new Map(),
 };
 

@@ -34,7 +34,7 @@ describe('the explanation of a held change names', () => {
       {
         of: { skills: ['Kept'], observed: { ...old, resources: people(2) } },
         reason: ['2 people have it'],
-        release: ['{ kind: skill, name: Old }'],
+        release: ['{ kind: skill, name: Old, expires: 2026-03-24 }'],
       },
     ],
     [
@@ -242,7 +242,7 @@ describe('the explanation of a held change names', () => {
 
 describe('the explanation of a held delete is exactly', () => {
   const kept = { skills: ['Kept'], observed: old };
-  const approval = 'add { kind: skill, name: Old } to approvedDeletes';
+  const approval = 'add { kind: skill, name: Old, expires: 2026-03-24 } to approvedDeletes';
 
   it.each<[string, Case, { readonly reason: string; readonly release: string }]>([
     [

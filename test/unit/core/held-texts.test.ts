@@ -7,7 +7,7 @@ import {
   explainInUse,
   explainRename,
   explainSuspectedRename,
-  isReleasedByApproval,
+  suggestedExpiryOf,
   newNameOf,
   ownRelease,
   renamedText,
@@ -44,8 +44,10 @@ const NAMES = [
 
 const people = (count: number): string[] => Array.from({ length: count }, (_, index) => `p${index}`);
 
+const DAY = '2026-03-10';
+
 function change(name: string, usedBy: readonly string[] = []) {
-  return { kind: 'skill', name, usedBy } as const;
+  return { kind: 'skill', name, usedBy, approve: approveText({ kind: 'skill', name }, DAY) } as const;
 }
 
 function held(rules: readonly HoldRule[], parts: Partial<HeldChange>): HeldChange {
@@ -75,19 +77,20 @@ function renamed(old: string, newName: string, usedBy: number, of: Partial<Case>
 }
 
 describe('the approval of a delete', () => {
-  it('is a line for approvedDeletes, with the last day if there is one', () => {
-    expect(approvalLine('skill', 'Go')).toBe('{ kind: skill, name: Go }');
+  it('is a line for approvedDeletes with the last day', () => {
     expect(approvalLine('role', 'C#', '2026-03-10')).toBe('{ kind: role, name: "C#", expires: 2026-03-10 }');
-    expect(approveText(change('Go'))).toBe('add { kind: skill, name: Go } to approvedDeletes');
+    expect(approveText(change('Go'), DAY)).toBe(
+      'add { kind: skill, name: Go, expires: 2026-03-10 } to approvedDeletes',
+    );
   });
 
   it('releases a held delete whose text has exactly its line', () => {
-    const release = `wait; or ${approveText(change('Old'))}`;
-    expect(isReleasedByApproval(held(['in_use'], { release }))).toBe(true);
-    expect(isReleasedByApproval(held(['in_use'], { release, name: 'Older' }))).toBe(false);
-    expect(isReleasedByApproval(held(['in_use'], { release, kind: 'role' }))).toBe(false);
-    expect(isReleasedByApproval(held(['in_use'], { release, action: 'create' }))).toBe(false);
-    expect(isReleasedByApproval(held(['freeze'], { release: 'wait' }))).toBe(false);
+    const release = `wait; or ${approveText(change('Old'), DAY)}`;
+    expect(suggestedExpiryOf(held(['in_use'], { release }))).toBe(DAY);
+    expect(suggestedExpiryOf(held(['in_use'], { release, name: 'Older' }))).toBeNull();
+    expect(suggestedExpiryOf(held(['in_use'], { release, kind: 'role' }))).toBeNull();
+    expect(suggestedExpiryOf(held(['in_use'], { release, action: 'create' }))).toBeNull();
+    expect(suggestedExpiryOf(held(['freeze'], { release: 'wait' }))).toBeNull();
   });
 });
 
@@ -95,18 +98,21 @@ describe('the explanation of a delete that is held because people have the entry
   it('has the number of people', () => {
     expect(explainInUse(change('Go', people(1)))).toEqual({
       reason: '1 person has it',
-      release: 'remove it from that person; or add { kind: skill, name: Go } to approvedDeletes',
+      release:
+        'remove it from that person; or add { kind: skill, name: Go, expires: 2026-03-10 } to approvedDeletes',
     });
     expect(explainInUse(change('Go', people(2)))).toEqual({
       reason: '2 people have it',
-      release: 'remove it from those people; or add { kind: skill, name: Go } to approvedDeletes',
+      release:
+        'remove it from those people; or add { kind: skill, name: Go, expires: 2026-03-10 } to approvedDeletes',
     });
   });
 
   it('has the new name of a rename', () => {
     expect(explainRename(change('Old', people(2)), 'New')).toEqual({
       reason: 'it is being renamed to “New” and 2 people have it',
-      release: 'assign “New” to those people by hand; or add { kind: skill, name: Old } to approvedDeletes',
+      release:
+        'assign “New” to those people by hand; or add { kind: skill, name: Old, expires: 2026-03-10 } to approvedDeletes',
     });
     expect(explainRename(change('Old'), 'New')).toEqual({
       reason: 'its new name “New” cannot be created yet',
@@ -118,7 +124,7 @@ describe('the explanation of a delete that is held because people have the entry
     expect(explainSuspectedRename(change('C #', people(1)), 'c#')).toEqual({
       reason: 'its name is near the desired “c#”, and 1 person has it',
       release:
-        'if it is a rename, write the new name as { name: "c#", formerly: ["C #"] }; if not, add { kind: skill, name: "C #" } to approvedDeletes',
+        'if it is a rename, write the new name as { name: "c#", formerly: ["C #"] }; if not, add { kind: skill, name: "C #", expires: 2026-03-10 } to approvedDeletes',
     });
   });
 });
@@ -252,7 +258,7 @@ describe('the explanation that several held deletes share', () => {
   });
 
   it('approves all of them where a rule without names is released by an approval', () => {
-    const release = `wait; or ${approveText(change('Old'))}`;
+    const release = `wait; or ${approveText(change('Old'), DAY)}`;
     expect(sharedExplanation(held(['holders_missing'], { reason: 'a', release }))).toEqual({
       reason: 'a',
       release: 'wait; or approve the deletes in the account’s file',

@@ -37,6 +37,7 @@ function judge(
     changedNames,
     lastUsedMs: new Map(),
     neverListed: [],
+    released: [],
     knownNames: new Map(),
     ...records,
   };

@@ -45,7 +45,7 @@ describe('the order of operations', () => {
     const nearDuplicate: Case = {
       skills: ['Kept', 'TypeScript'],
       observed: { skill: [entry('Kept'), entry('Typescript'), entry('Alpha')] },
-      approvedDeletes: [{ kind: 'skill', name: 'Typescript' }],
+      approvedDeletes: [{ kind: 'skill', name: 'Typescript', expires: '2999-12-31' }],
     };
     expect(steps(plan(nearDuplicate))).toEqual([
       'delete skill Typescript',
@@ -63,7 +63,7 @@ describe('the order of operations', () => {
     const made = plan({
       skills: ['TypeScript'],
       observed: { skill: [entry('Typescript')], resources: [person('p', ['Typescript'])] },
-      approvedDeletes: [{ kind: 'skill', name: 'Typescript' }],
+      approvedDeletes: [{ kind: 'skill', name: 'Typescript', expires: '2999-12-31' }],
     });
     expect(steps(made)).toEqual(['create skill TypeScript', 'delete skill Typescript']);
   });
@@ -73,7 +73,7 @@ describe('the order of operations', () => {
       skills: ['TypeScript'],
       roles: ['Boss'],
       observed: { role: [entry('Boss'), entry('Typescript')] },
-      approvedDeletes: [{ kind: 'role', name: 'Typescript' }],
+      approvedDeletes: [{ kind: 'role', name: 'Typescript', expires: '2999-12-31' }],
     });
     expect(steps(made)).toEqual(['create skill TypeScript', 'delete role Typescript']);
   });
@@ -107,7 +107,7 @@ describe('the operations of both kinds', () => {
 
 describe('the reason of a delete', () => {
   const people = { resources: [person('p', ['Old'])] };
-  const approvedDeletes = [{ kind: 'skill', name: 'Old' }] as const;
+  const approvedDeletes = [{ kind: 'skill', name: 'Old', expires: '2999-12-31' }] as const;
   const skill = [entry('Kept'), entry('Old')];
 
   it.each<[string, Case, string | undefined]>([
@@ -318,8 +318,8 @@ describe('warnings', () => {
       roles: ['Kept'],
       observed: { skill: [entry('Old')], role: [entry('Kept'), entry('Clerk')] },
       approvedDeletes: [
-        { kind: 'role', name: 'Old' },
-        { kind: 'role', name: 'Clerk' },
+        { kind: 'role', name: 'Old', expires: '2999-12-31' },
+        { kind: 'role', name: 'Clerk', expires: '2999-12-31' },
       ],
     });
     expect(made.warnings).toMatchObject([{ code: 'approval_unused', kind: 'role', name: 'Old' }]);

@@ -122,7 +122,7 @@ describe('protect', () => {
       old({
         observed: used,
         policy: { delete: 'always', protect: ['O?d'] },
-        approvedDeletes: [{ kind: 'skill', name: 'Old' }],
+        approvedDeletes: [{ kind: 'skill', name: 'Old', expires: '2999-12-31' }],
       }),
     );
     expect(made.leftAlone).toMatchObject([{ name: 'Old', rule: 'protected' }]);
@@ -164,7 +164,7 @@ describe('duplicates', () => {
         skills: ['Kept'],
         observed: { ...duplicates, resources: [person('p', ['1', '2'])] },
         policy: { duplicates: 'remove-unused', delete: mode },
-        approvedDeletes: [{ kind: 'skill', name: 'Kept' }],
+        approvedDeletes: [{ kind: 'skill', name: 'Kept', expires: '2999-12-31' }],
       });
       expect([steps(made), made.leftAlone]).toMatchObject([[], [{ remoteId: '2', rule: 'duplicate' }]]);
     },
@@ -274,7 +274,9 @@ describe('people who are missing', () => {
   });
 
   it('do not hold an approved delete', () => {
-    const made = plan(old({ history: missing, approvedDeletes: [{ kind: 'skill', name: 'Old' }] }));
+    const made = plan(
+      old({ history: missing, approvedDeletes: [{ kind: 'skill', name: 'Old', expires: '2999-12-31' }] }),
+    );
     expect(steps(made)).toEqual(['delete skill Old']);
   });
 
@@ -487,7 +489,7 @@ describe('maxDeletePercent', () => {
 });
 
 describe('approvedDeletes', () => {
-  const approved = { approvedDeletes: [{ kind: 'skill', name: 'Old' }] } as const;
+  const approved = { approvedDeletes: [{ kind: 'skill', name: 'Old', expires: '2999-12-31' }] } as const;
 
   it('releases an entry in use, with a reason in the operation', () => {
     const made = plan(old({ observed: used, ...approved }));
@@ -515,7 +517,9 @@ describe('approvedDeletes', () => {
   });
 
   it('does not release an entry of the other kind', () => {
-    const made = plan(old({ observed: used, approvedDeletes: [{ kind: 'role', name: 'Old' }] }));
+    const made = plan(
+      old({ observed: used, approvedDeletes: [{ kind: 'role', name: 'Old', expires: '2999-12-31' }] }),
+    );
     expect(rulesFor(made, 'Old')).toEqual(['in_use']);
   });
 
@@ -523,7 +527,7 @@ describe('approvedDeletes', () => {
     const cafe = (name: string): Case => ({
       skills: ['Kept'],
       observed: { skill: [entry('Kept'), entry('Cafe\u0301', 'c')], resources: [person('p', ['c'])] },
-      approvedDeletes: [{ kind: 'skill', name }],
+      approvedDeletes: [{ kind: 'skill', name, expires: '2999-12-31' }],
     });
     expect(plan(cafe('Caf\u00e9')).summary.delete).toBe(1);
     expect(plan(cafe('caf\u00e9')).summary.delete).toBe(0);
@@ -541,12 +545,12 @@ describe('approvedDeletes', () => {
   });
 
   it('that matches no entry is a warning', () => {
-    expect(codes(plan(old({ approvedDeletes: [{ kind: 'skill', name: 'Perl' }] })))).toContain(
-      'approval_unused',
-    );
-    expect(codes(plan(old({ approvedDeletes: [{ kind: 'role', name: 'Perl' }] })))).toContain(
-      'approval_unused',
-    );
+    expect(
+      codes(plan(old({ approvedDeletes: [{ kind: 'skill', name: 'Perl', expires: '2999-12-31' }] }))),
+    ).toContain('approval_unused');
+    expect(
+      codes(plan(old({ approvedDeletes: [{ kind: 'role', name: 'Perl', expires: '2999-12-31' }] }))),
+    ).toContain('approval_unused');
     expect(codes(plan(old(approved)))).not.toContain('approval_unused');
   });
 
@@ -613,7 +617,7 @@ describe('an entry that is left alone', () => {
 
 describe('an approval of a name that several entries have', () => {
   const twice = { skill: [entry('Kept'), entry('Old', '1'), entry('Old', '2')] };
-  const approvedDeletes = [{ kind: 'skill', name: 'Old' }] as const;
+  const approvedDeletes = [{ kind: 'skill', name: 'Old', expires: '2999-12-31' }] as const;
 
   it.each(['unused', 'always'] as const)('releases none that people have, with delete: %s', (mode) => {
     const resources = [person('p', ['1', '2'])];
@@ -728,7 +732,7 @@ describe('the other guards:', () => {
       old({
         history: { hasSnapshot: false },
         policy: { allowNoPeople: false },
-        approvedDeletes: [{ kind: 'skill', name: 'Old' }],
+        approvedDeletes: [{ kind: 'skill', name: 'Old', expires: '2999-12-31' }],
       }),
     );
     expect(rulesFor(made, 'Old')).toEqual(['no_history', 'no_people']);

@@ -41,7 +41,7 @@ describe('a release by time states its end', () => {
     });
     const of = { skills: ['Kept'], observed: old };
     expect(releaseOf({ ...of, history: missing(20, 3) })).toContain('until 2026-03-11 09:00:00 UTC');
-    expect(releaseOf({ ...of, history: missing(20, 0) })).not.toContain('2026');
+    expect(releaseOf({ ...of, history: missing(20, 0) })).not.toContain('until 2026');
     expect(releaseOf({ ...of, history: missing(20, 0) })).toContain('24 hours');
   });
 
@@ -93,6 +93,7 @@ describe('the times of the history', () => {
         changedNames: new Map(),
         lastUsedMs: new Map(),
         neverListed: [],
+        released: [],
         knownNames: new Map(),
       },
       observed(),

@@ -64,7 +64,7 @@ it('a restoration asks for each name once, quoted as YAML needs it, and leaves o
       // The file manages no roles: a list with this one alone would delete all others.
       desired: {
         skill: wanted('Named', { name: 'Rust', formerly: ['C #'] }),
-        approvedDeletes: [{ kind: 'skill', name: '1.0' }],
+        approvedDeletes: [{ kind: 'skill', name: '1.0', expires: '2999-12-31' }],
       },
     },
   );

@@ -71,7 +71,7 @@ function hostilePlan(text: string): Plan {
       hold(text, {
         usedBy: [text],
         rules: ['suspected_rename'],
-        ...explainSuspectedRename({ kind: 'skill', name: text, usedBy: [text] }, text),
+        ...explainSuspectedRename({ kind: 'skill', name: text, usedBy: [text], approve: text }, text),
       }),
     ],
     leftAlone: [{ kind: 'role', name: text, remoteId: text, rule: 'duplicate' }],

@@ -7,6 +7,8 @@ import { entryKey } from '../../../src/core/usage.ts';
 import { observed, person } from '../core/builders.ts';
 import { BASE, DAY_MS, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
 
+const RELEASED = { kind: 'skill', remoteId: 'a', approval: '2026-12-31 A' } as const;
+
 describe('snapshots', () => {
   it('contain the service’s own fields, compressed, in an order that does not depend on the lists', async () => {
     const store = await fixture();
@@ -111,7 +113,13 @@ describe('a remote account', () => {
     await store.record(id, { skill: [listed('a', 'A')] });
     const commit = { sha: 'abc', committedAt: '2026-01-01T00:00:00Z' };
     const named = [entryKey('skill', 'a')];
-    await store.journal.rememberApplied(lease, { runId: id, remoteAccountId: '42', named, commit });
+    await store.journal.rememberApplied(lease, {
+      runId: id,
+      remoteAccountId: '42',
+      named,
+      released: [],
+      commit,
+    });
     await store.journal.rememberThrottle('acme', T0 + 1);
     store.execute(
       "update accounts set approved_digest = 'd', approved_at = '2026-01-01', pending_digest = 'd'",
@@ -142,7 +150,13 @@ describe('a remote account', () => {
     const id = await store.begin(1, { remote: null });
     await store.record(id, { skill: [listed('a', 'A')] }, { remoteAccountId: null });
     const named = [entryKey('skill', 'a')];
-    await store.journal.rememberApplied(lease, { runId: id, remoteAccountId: null, named, commit: null });
+    await store.journal.rememberApplied(lease, {
+      runId: id,
+      remoteAccountId: null,
+      named,
+      released: [],
+      commit: null,
+    });
     await store.journal.claimRemoteAccount({
       runId: id,
       account: 'acme',
@@ -195,6 +209,35 @@ describe('a remote account', () => {
   });
 });
 
+describe('an entry that an approval released', () => {
+  it('is remembered with the approval, and with the run that deleted it', async () => {
+    const store = await fixture();
+    const lease = await store.take(runId(1));
+    const id = await store.begin(1);
+    await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')], role: [listed('a', 'A')] });
+    await store.journal.addOperations(id, [operation({ action: 'delete', name: 'A', remoteId: 'a' })]);
+    const applied = { runId: id, remoteAccountId: '42', named: [], released: [RELEASED], commit: null };
+    expect(await store.journal.rememberApplied(lease, applied)).toBe('committed');
+    const released = async (remote = '42') =>
+      (await store.journal.accountHistory('acme', remote, T0)).released;
+    expect(await released()).toEqual([{ ...RELEASED, deletedByRun: null }]);
+    expect(await released('43')).toEqual([]);
+    await store.journal.commitOperations(id, lease, [], [result(1)]);
+    expect(await released()).toEqual([{ ...RELEASED, deletedByRun: id }]);
+  });
+
+  it('is not remembered by a process that has lost the lock', async () => {
+    const store = await fixture();
+    const lease = await store.take(runId(1));
+    const id = await store.begin(1);
+    await store.record(id, { skill: [listed('a', 'A')] });
+    await store.locks.release(lease);
+    const applied = { runId: id, remoteAccountId: '42', named: [], released: [RELEASED], commit: null };
+    expect(await store.journal.rememberApplied(lease, applied)).toBe('lock_lost');
+    expect((await store.journal.accountHistory('acme', '42', T0)).released).toEqual([]);
+  });
+});
+
 describe('an account whose file was renamed', () => {
   const claimOf = (id: string, account: string, configured: readonly string[] = [account]) =>
     ({ runId: id, account, baseUrl: BASE, remoteAccountId: '42', configured: new Set(configured) }) as const;
@@ -206,7 +249,12 @@ describe('an account whose file was renamed', () => {
     const id = await store.begin(1, { account: 'old' });
     const missing = [{ kind: 'skill', remoteId: 'a', resourceId: 'p', sinceMs: T0 }] as const;
     await store.record(id, { skill: [listed('a', 'A')] }, { account: 'old', missing });
-    const applied = { remoteAccountId: '42', named: [entryKey('skill', 'a')], commit: null };
+    const applied = {
+      remoteAccountId: '42',
+      named: [entryKey('skill', 'a')],
+      released: [RELEASED],
+      commit: null,
+    };
     await store.journal.rememberApplied(lease, { runId: id, ...applied });
     await store.end(id);
     store.execute("update accounts set paused = 1, last_applied_commit = 'c0ffee' where name = 'old'");
@@ -225,6 +273,7 @@ describe('an account whose file was renamed', () => {
     ]);
     const memory = await store.journal.accountHistory('new', '42', T0);
     expect([...memory.owned]).toEqual(['skill:a']);
+    expect(memory.released).toEqual([{ ...RELEASED, deletedByRun: null }]);
     const last = await store.journal.lastGood('new', '42', observed());
     expect(last?.observed.skill).toMatchObject([{ id: 'a' }]);
     expect(last?.missing).toMatchObject([{ remoteId: 'a', resourceId: 'p' }]);
@@ -291,6 +340,7 @@ describe('ownership', () => {
       runId: id,
       remoteAccountId: '42',
       named: [entryKey('skill', 'a')],
+      released: [],
       commit: null,
     } as const;
     expect(await store.journal.rememberApplied(lease, applied)).toBe('committed');
@@ -624,7 +674,13 @@ describe('the journal', () => {
     const run = await store.begin(1);
     const known = { sha: 'abc', committedAt: '2026-01-01' };
     const after = async (commit: AppliedRun['commit']): Promise<string | undefined> => {
-      await store.journal.rememberApplied(lease, { runId: run, remoteAccountId: '42', named: [], commit });
+      await store.journal.rememberApplied(lease, {
+        runId: run,
+        remoteAccountId: '42',
+        named: [],
+        released: [],
+        commit,
+      });
       return (await store.journal.accountState('acme')).lastAppliedCommit?.sha;
     };
     expect([await after(known), await after('unchanged'), await after(null)]).toEqual([
@@ -640,12 +696,18 @@ describe('the journal', () => {
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A')] });
     const next = await store.take(runId(2), T0 + 31_000);
-    const applied = { remoteAccountId: '42', named: [], commit: { sha: 'new', committedAt: '2026-01-02' } };
+    const applied = {
+      remoteAccountId: '42',
+      named: [],
+      released: [],
+      commit: { sha: 'new', committedAt: '2026-01-02' },
+    };
     await store.journal.rememberApplied(next, { ...applied, runId: await store.begin(2) });
 
     const older = {
       ...applied,
       named: [entryKey('skill', 'a')],
+      released: [],
       commit: { sha: 'old', committedAt: '2026-01-01' },
     };
     expect(await store.journal.rememberApplied(lost, { ...older, runId: id })).toBe('lock_lost');

@@ -90,10 +90,10 @@ describe('entries that others created', () => {
 });
 
 describe('entries that rolecall changed', () => {
-  it('are kept: created, adopted, deleted, and those whose name the service changed', async () => {
+  it('are kept: created, adopted, deleted, released by an approval, and those whose name the service changed', async () => {
     const store = await fixture();
     const lease = await store.take(idAt(0));
-    const id = await runAt(store, 0, ['adopted', 'deleted', 'foreign']);
+    const id = await runAt(store, 0, ['adopted', 'deleted', 'foreign', 'released']);
     await store.journal.addOperations(id, [
       operation({ name: 'Made' }),
       operation({ name: ' Trimmed ' }),
@@ -113,11 +113,12 @@ describe('entries that rolecall changed', () => {
       runId: id,
       remoteAccountId: '42',
       named: ['skill:adopted'],
+      released: [{ kind: 'skill', remoteId: 'released', approval: '2026-12-31 Old' }],
       commit: null,
     });
     await store.end(id);
     await store.end(await runAt(store, 100, ['stays']));
     expect(await prune(store, 200)).toMatchObject({ entries: 1 });
-    expect(ids(store)).toEqual(['adopted', 'deleted', 'made', 'stays', 'trimmed']);
+    expect(ids(store)).toEqual(['adopted', 'deleted', 'made', 'released', 'stays', 'trimmed']);
   });
 });

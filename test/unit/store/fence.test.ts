@@ -43,7 +43,13 @@ async function replaced() {
 async function writeAll({ store, id, lease, create }: Awaited<ReturnType<typeof replaced>>) {
   const { journal } = store;
   const owner = { account: 'acme', remoteAccountId: '42' };
-  const applied = { runId: id, remoteAccountId: '42', named: [entryKey('skill', 'a')], commit: null };
+  const applied = {
+    runId: id,
+    remoteAccountId: '42',
+    named: [entryKey('skill', 'a')],
+    released: [],
+    commit: null,
+  };
   const claim = { runId: id, account: 'acme', baseUrl: BASE, remoteAccountId: '43', configured: new Set('') };
   const calls: Record<string, () => Promise<unknown>> = {
     claimToken: () => journal.claimToken(lease, 'digest'),

@@ -186,7 +186,13 @@ const ANSWERS: Record<string, (store: Fixture) => Promise<readonly object[]>> = 
     const lease = await store.take(runId(2));
     const id = await store.begin(2, { remote: 'acme' });
     await store.record(id, { skill: [listed('g', 'Go'), listed('z', 'Zig')] }, { remoteAccountId: 'acme' });
-    const applied = { runId: id, remoteAccountId: 'acme', named: ['skill:g'] as const, commit: null };
+    const applied = {
+      runId: id,
+      remoteAccountId: 'acme',
+      named: ['skill:g'] as const,
+      released: [],
+      commit: null,
+    };
     await store.journal.rememberApplied(lease, applied);
     return [
       { account: 'acme', kind: 'skill', name: 'Go', how: 'adopted' },

@@ -106,6 +106,19 @@ describe('an existing store', () => {
     expect(sqliteFixture(file).rows(marked)).toEqual([{ run_id: 'in doubt' }, { run_id: 'killed' }]);
   });
 
+  it('of a version without the column released_as gets it, and keeps its entries', () => {
+    const file = join(newFolder(), 'x.db');
+    const before = MIGRATIONS.findIndex((step) => step.includes('released_as'));
+    const db = new SQLite(file);
+    for (const step of MIGRATIONS.slice(0, before)) db.exec(step);
+    db.exec("insert into entries (account, kind, remote_id, name) values ('acme', 'skill', 'a', 'A')");
+    db.pragma(`user_version = ${String(before)}`);
+    db.close();
+    expect(sqliteFixture(file).rows('select name, released_as from entries')).toEqual([
+      { name: 'A', released_as: null },
+    ]);
+  });
+
   it('is made private when others could read it', () => {
     const file = join(newFolder(), 'x.db');
     writeFileSync(file, '');

@@ -46,7 +46,7 @@ async function roundTrip(store: Fixture, n: number, { id, name, other, message }
   await journal.commitOperations(run, lease, [], [result(1, { reason: message, entry })]);
   const named = [entryKey('skill', id)];
   const commit = { sha: id, committedAt: '2026-01-01' };
-  await journal.rememberApplied(lease, { runId: run, remoteAccountId: '42', named, commit });
+  await journal.rememberApplied(lease, { runId: run, remoteAccountId: '42', named, released: [], commit });
   await operator.pause(account, message, { name, via: 'cli' }, T0);
   const notice = { id: run, runId: run, type: 'failed', body: message } as const;
   await outbox.notify(account, [target], () => ({ notified: null, notices: [notice] }), T0);
