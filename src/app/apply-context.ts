@@ -7,6 +7,7 @@ import type { Operation } from '../core/plan.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import type { OperationResult, ServiceReader, ServiceWriter } from '../core/ports.ts';
 import type { ServiceError } from '../core/errors.ts';
+import type { ChangeWatch } from './changes-during-run.ts';
 import type { OperationLog } from './operation-log.ts';
 import type { AccountRequest, ApplyDeps } from './request.ts';
 
@@ -55,6 +56,10 @@ export interface ApplyContext {
   /** Called with each result. */
   readonly onResult: (result: OperationResult) => void;
   halt: Halt | null;
+  /** Whether the account's file or its pause changed since the run began: why nothing more may be deleted. */
+  readonly change: ChangeWatch;
+  /** The first such reason, which holds until the run ends. */
+  deletesStopped: string | null;
 }
 
 /** Journals the result of an operation. */

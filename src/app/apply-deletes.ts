@@ -1,5 +1,6 @@
 // Applies the deletes of a plan. Right before the first delete, and every 60 seconds while deleting, it reads the lists
-// again: an entry that is gone counts as deleted, one that was renamed or assigned meanwhile is held.
+// again: an entry that is gone counts as deleted, one that was renamed or assigned meanwhile is held. If the account's file
+// or its pause changed since the run began, it deletes nothing more.
 import { KINDS, type ObservedCatalog } from '../core/catalog.ts';
 import { entryKey } from '../core/usage.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -86,6 +87,13 @@ function createReadings(context: ApplyContext): Readings {
     const reading = await read(context, (why) => {
       problem = why;
     });
+    // After the lists, which may take long to read.
+    context.deletesStopped ??= await context.change();
+    if (context.deletesStopped !== null) {
+      problem = context.deletesStopped;
+      isOld = () => false;
+      return null;
+    }
     slow = reading?.isOld() === true ? slow + 1 : 0;
     if (slow < MOST_SLOW_READINGS) return reading;
     problem = 'reading the lists took more than a minute; nothing is deleted based on lists that old';

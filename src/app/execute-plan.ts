@@ -19,6 +19,7 @@ import {
   type NumberedOperation,
   skip,
 } from './apply-context.ts';
+import type { ChangeWatch } from './changes-during-run.ts';
 import type { Observation } from './observe.ts';
 import { createOperationLog } from './operation-log.ts';
 import { guardAccount } from './account-guard.ts';
@@ -32,6 +33,7 @@ export interface PlannedRun extends ReadingRun {
   readonly lease: Lease;
   readonly observation: Observation;
   readonly planned: Planned;
+  readonly change: ChangeWatch;
   /** Warnings of the run that its plan does not contain. */
   readonly warnings: readonly Warning[];
 }
@@ -76,6 +78,8 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
     statuses: new Map(),
     onResult: reportCounts(request.progress, operations),
     halt: null,
+    change: run.change,
+    deletesStopped: null,
   };
   await applyInOrder(context, operations);
   await log.flush();
@@ -163,7 +167,7 @@ async function finish(
     status: HALTED_STATUSES[halt?.code ?? ''] ?? status,
     plan,
     traffic: reader.traffic(),
-    warnings: [...warnings, ...unverified, ...changedNames(context)],
+    warnings: [...warnings, ...stoppedDeletes(context), ...unverified, ...changedNames(context)],
     results,
     pending: null,
     ...(halt === null ? {} : { error: { code: halt.code, message: halt.message } }),
@@ -179,6 +183,11 @@ const HALTED_STATUSES: Readonly<Record<string, RunStatus>> = {
 /** Whether the plan relies on a change that no list has shown yet; such a run is never converged. */
 function reliesOnUnshown({ warnings }: Plan): boolean {
   return warnings.some(({ code }) => code === NOT_SHOWN_YET);
+}
+
+/** Reports that the account's file or its pause ended the deletes. */
+function stoppedDeletes({ deletesStopped }: ApplyContext): Warning[] {
+  return deletesStopped === null ? [] : [{ code: 'deletes_stopped', message: deletesStopped }];
 }
 
 /** Warns of entries that the service created under another name than the requested one. */

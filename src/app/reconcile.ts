@@ -8,6 +8,7 @@ import type { Plan } from '../core/plan.ts';
 import type { Lease, SentCommit } from '../core/locks.ts';
 import type { NewRun, ServiceReader, Traffic } from '../core/ports.ts';
 import { type ApprovalVerdict, takeApproval } from './approval.ts';
+import { watchChanges } from './changes-during-run.ts';
 import { executePlan } from './execute-plan.ts';
 import { keepLock, takeLock } from './lease.ts';
 import { type Observation, observe } from './observe.ts';
@@ -113,6 +114,7 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
   const { settings, signals } = request;
   let opened: ServiceReader | null = null;
   try {
+    let change = await watchChanges(run);
     const reader = await deps.service.reader(settings, signals);
     opened = reader;
     // The lists of an empty account carry no id, so two accounts with one token would both write to it.
@@ -120,6 +122,8 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     if (other !== null) throw sharedToken(other);
     const reading = { ...run, reader };
     const observation = await observeSettled(reading);
+    // The account has inherited the pause of its former name.
+    if (observation.formerName !== null) change = await watchChanges(run);
     let planned = await planAgreed(run, observation, options);
     const approval = options.approvals === true ? await takeApproval(run, planned.plan, options.mode) : FREE;
     if (planned.plan.status === 'blocked' && approval.verdict === 'approved') {
@@ -145,7 +149,7 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     if ((await recordApplied(run, observation, planned)) === 'lock_lost') {
       return await endRun(run, { status: 'interrupted', plan, traffic: reader.traffic(), error: LOCK_LOST });
     }
-    return await executePlan({ ...reading, observation, planned, warnings: approval.warnings });
+    return await executePlan({ ...reading, observation, planned, change, warnings: approval.warnings });
   } catch (error) {
     return await failOrLeave(run, error, opened);
   }

@@ -86,6 +86,8 @@ export interface DryRunDeps extends PlanningDeps {
 export interface ApplyDeps extends DryRunDeps {
   readonly service: WritableService;
   readonly locks: Locks;
+  /** The `settingsDigest` of the account by its files now; null when they are invalid or cannot be read. */
+  readonly currentDigest: (account: AccountSettings) => Promise<string | null>;
 }
 
 export interface ReconcileOptions {

@@ -77,6 +77,12 @@ export async function placeOfCheckout(root: string, inside: string): Promise<Che
   return folder === undefined ? undefined : { link, folder, path: inside };
 }
 
+/** With `source.git` the accounts are in the checkout that the daemon of this store keeps. */
+export async function checkoutOf(service: ServiceSettings): Promise<CheckoutPlace | undefined> {
+  const git = service.source?.git;
+  return git === undefined ? undefined : await placeOfCheckout(checkoutRoot(service), git.path);
+}
+
 /** Creates the folder if it is missing, repairs the state after an interrupted process, and finds the commit in use. */
 export async function repairFolder(place: CheckoutFolder, signal?: AbortSignal): Promise<Found> {
   await mkdir(place.root, { recursive: true, mode: 0o700 });

@@ -4,7 +4,6 @@ import { userInfo } from 'node:os';
 import path from 'node:path';
 import type { AccountJournal } from '../app/read-account.ts';
 import type { DraftFiles, Environment } from '../cli/environment.ts';
-import type { CheckoutPlace } from '../core/repository.ts';
 import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
 import { sha256 } from '../platform/digest.ts';
 
@@ -17,12 +16,10 @@ function userName(): string {
   }
 }
 
-/** With `source.git` the accounts are in the checkout that the daemon of this store keeps. */
-async function checkoutOf(service: ServiceSettings): Promise<CheckoutPlace | undefined> {
-  const git = service.source?.git;
-  if (git === undefined) return undefined;
-  const { checkoutRoot, placeOfCheckout } = await import('../git/checkout-folder.ts');
-  return await placeOfCheckout(checkoutRoot(service), git.path);
+async function checkoutOf(service: ServiceSettings) {
+  return service.source === undefined
+    ? undefined
+    : await (await import('../git/checkout-folder.ts')).checkoutOf(service);
 }
 
 async function locationOf(service: ServiceSettings): Promise<OpenLocation> {

@@ -186,6 +186,7 @@ async function openDaemonSession(
   const session = await openSession(version, await configuration.read(), service, {
     observer: observerOf(metrics),
     compareCommits: (a, b) => configuration.compareCommits(a, b),
+    readFor: (account) => configuration.readFor(account),
     ignoreRetryAfter,
     largeFrom: LARGE_FROM,
     isConfigured: (account) => registry.names().has(account),
@@ -232,6 +233,7 @@ function openDaemon(
     },
     observer: observerOf(metrics),
     compareCommits: (a, b) => configuration.compareCommits(a, b),
+    currentDigest: applying.currentDigest,
     journal,
     atHost: session.atHost,
   });

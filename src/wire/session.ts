@@ -1,6 +1,7 @@
 // Joins what a command or the daemon works with: the store, the connections, and the dependencies of the use cases.
 import { existsSync } from 'node:fs';
-import type { DryRunDeps, PlanningDeps } from '../app/request.ts';
+import { settingsDigest } from '../app/changes-during-run.ts';
+import type { ApplyDeps, DryRunDeps, PlanningDeps } from '../app/request.ts';
 import { rememberThrottle } from '../app/run-result.ts';
 import type {
   ConnectionOptions as CommandConnection,
@@ -8,10 +9,12 @@ import type {
   RetryAfterOptions,
   Session,
 } from '../cli/environment.ts';
+import type { ConfigurationSource } from '../config/configuration-source.ts';
 import { StoreError } from '../core/errors.ts';
 import type { EndedSessions } from '../core/ended-sessions.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { AccountState } from '../core/ports.ts';
+import type { CheckoutPlace } from '../core/repository.ts';
 import type { StoredSettings } from '../core/stored-settings.ts';
 import type { TurnStore } from '../core/turn-store.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
@@ -29,6 +32,8 @@ export interface SessionOptions extends CommandConnection {
   readonly largeFrom?: number;
   /** For a configuration in another repository than that of the service file. */
   readonly compareCommits?: PlanningDeps['compareCommits'];
+  /** Reads the files of an account again. By default the files of the service file. */
+  readonly readFor?: (account: string) => Promise<Configuration>;
   /** Whether an account is configured now. By default the accounts of the configuration are. */
   readonly isConfigured?: (account: string) => boolean;
 }
@@ -75,7 +80,12 @@ export async function openSession(
   const commit = await commitOf(configuration, service);
   return {
     planning,
-    applying: { ...planning, service: connections, locks: store.locks },
+    applying: {
+      ...planning,
+      service: connections,
+      locks: store.locks,
+      currentDigest: digestReader(options.readFor ?? accountReader(service)),
+    },
     reader: store.reader,
     operator: store.operator,
     commit,
@@ -103,6 +113,36 @@ export async function openSession(
       await connections.close();
       await store.close();
     },
+  };
+}
+
+/** Implements `currentDigest`. Without a valid service file no account is valid. */
+function digestReader(readFor: (account: string) => Promise<Configuration>): ApplyDeps['currentDigest'] {
+  return async (account) => {
+    const reading = await readFor(account.name).catch(() => null);
+    const settings = reading?.accounts.find(({ name }) => name === account.name)?.settings;
+    return reading?.service === undefined || settings === undefined ? null : settingsDigest(settings);
+  };
+}
+
+/** Reads the files of an account as a command does; the first call reads all accounts. */
+function accountReader(service: ServiceSettings): (account: string) => Promise<Configuration> {
+  let source: ConfigurationSource | null = null;
+  let place: CheckoutPlace | undefined;
+  return async (account) => {
+    const { checkoutOf } = await import('../git/checkout-folder.ts');
+    place = await checkoutOf(service);
+    if (source === null) {
+      const { createConfigurationSource } = await import('../config/configuration-source.ts');
+      const { createCommitReader } = await import('../git/commit-cache.ts');
+      const checkout = place && {
+        ...place,
+        current: () => place ?? null,
+        removeUnused: async () => undefined,
+      };
+      source = createConfigurationSource(service.file, createCommitReader(), checkout && { checkout });
+    }
+    return await source.readFor(account);
   };
 }
 

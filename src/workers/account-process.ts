@@ -29,7 +29,8 @@ export type ToProcess =
   | { readonly type: 'stop' | 'kill' }
   /** The call of this id may be made. */
   | { readonly type: 'granted'; readonly id: number }
-  | { readonly type: 'relation'; readonly id: number; readonly relation: CommitRelation };
+  | { readonly type: 'relation'; readonly id: number; readonly relation: CommitRelation }
+  | { readonly type: 'digest'; readonly id: number; readonly digest: string | null };
 
 export type FromProcess =
   | { readonly type: 'began'; readonly runId: string }
@@ -39,6 +40,8 @@ export type FromProcess =
   /** A call waits for room at the address, or has ended. */
   | { readonly type: 'wanted' | 'returned'; readonly id: number }
   | { readonly type: 'compare'; readonly id: number; readonly a: string; readonly b: string }
+  /** Whether the account's file has changed is known to the daemon, which reads it. */
+  | { readonly type: 'read_file'; readonly id: number }
   | ProcessResult
   | { readonly type: 'failed'; readonly code: string | null; readonly message: string };
 
@@ -57,6 +60,7 @@ export type ProcessOutcome =
 export interface ProcessHost {
   readonly observer: RequestObserver;
   readonly compareCommits: (a: string, b: string) => Promise<CommitRelation>;
+  readonly currentDigest: () => Promise<string | null>;
   /** Makes the call when `hostConcurrency` of the account's address allows it. */
   readonly atHost: (call: () => Promise<void>) => Promise<void>;
   readonly onPlan: (plan: PlanHeadline, runId: string) => void;
@@ -90,6 +94,8 @@ export async function runAccountProcess(
         return calls.returned(message.id);
       case 'compare':
         return void sendRelation(message);
+      case 'read_file':
+        return void sendDigest(message.id);
       case 'failed': {
         const { code, message: text } = message;
         outcome = { type: 'failed', error: code === null ? new Error(text) : new StoreError(code, text) };
@@ -107,6 +113,9 @@ export async function runAccountProcess(
   async function sendRelation({ id, a, b }: Extract<FromProcess, { type: 'compare' }>): Promise<void> {
     const relation = await host.compareCommits(a, b).catch((): CommitRelation => 'unknown');
     child.send({ type: 'relation', id, relation });
+  }
+  async function sendDigest(id: number): Promise<void> {
+    child.send({ type: 'digest', id, digest: await host.currentDigest().catch(() => null) });
   }
   const child = startChild<ToProcess, FromProcess>({
     args: [PROGRAM],

@@ -1,6 +1,6 @@
 // Runs large accounts, each in a process of its own with a memory limit, so that a run that exceeds it fails alone.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AccountRequest } from '../app/request.ts';
+import type { AccountRequest, ApplyDeps } from '../app/request.ts';
 import type { RunFailure } from '../app/run-result.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Journal, RunSignals } from '../core/ports.ts';
@@ -19,6 +19,7 @@ export interface LargeRunsOptions {
   readonly token: (account: AccountSettings, signals: RunSignals) => Promise<Secret>;
   readonly observer: (account: string) => RequestObserver;
   readonly compareCommits: (a: string, b: string) => Promise<CommitRelation>;
+  readonly currentDigest: ApplyDeps['currentDigest'];
   readonly journal: Pick<Journal, 'endRun'>;
   /** Makes the call when `hostConcurrency` of the address allows it. */
   readonly atHost: (baseUrl: string, call: () => Promise<void>) => Promise<void>;
@@ -82,6 +83,7 @@ export function createLargeRuns(options: LargeRunsOptions): LargeAccounts {
         {
           observer: options.observer(name),
           compareCommits: options.compareCommits,
+          currentDigest: () => options.currentDigest(request.settings),
           atHost: (call) => options.atHost(baseUrl, call),
           onPlan,
         },

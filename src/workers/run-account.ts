@@ -24,6 +24,7 @@ const stop = new AbortController();
 const kill = new AbortController();
 const grants = new Map<number, () => void>();
 const relations = new Map<number, (relation: CommitRelation) => void>();
+const digests = new Map<number, (digest: string | null) => void>();
 let begin: (job: ProcessJob) => void = () => undefined;
 const begun = new Promise<ProcessJob>((resolve) => (begin = resolve));
 // One listener for all messages: a stop may arrive directly after the job.
@@ -33,6 +34,7 @@ const notify = serveParent<ToProcess, FromProcess>((message) => {
   else if (message.type === 'kill') kill.abort();
   else if (message.type === 'granted') grants.get(message.id)?.();
   else if (message.type === 'relation') relations.get(message.id)?.(message.relation);
+  else if (message.type === 'digest') digests.get(message.id)?.(message.digest);
 });
 const job = await begun;
 const { version, store: location, token, ignoreRetryAfter, largeFrom, request: sent, task } = job;
@@ -43,6 +45,15 @@ function compareCommits(a: string, b: string): Promise<CommitRelation> {
   return new Promise((resolve) => {
     relations.set(id, resolve);
     void notify({ type: 'compare', id, a, b });
+  });
+}
+
+/** The daemon reads the files of the configuration. */
+function currentDigest(): Promise<string | null> {
+  const id = digests.size;
+  return new Promise((resolve) => {
+    digests.set(id, resolve);
+    void notify({ type: 'read_file', id });
   });
 }
 
@@ -97,6 +108,7 @@ async function work(): Promise<FromProcess> {
     },
     sha256,
     compareCommits,
+    currentDigest,
     loadCron: async () => (await import('../daemon/cron.ts')).cronTicked,
   };
   try {

@@ -1,6 +1,7 @@
 // How large the store is after a week of quiet runs: the real use case over the real store, on a clock that is moved,
 // with a service that always answers the same. Accounts are independent of each other, so that a few of them show what
 // thousands need. `npm run bench:week -- --accounts 10 --minutes 5` (the interval of the schedule).
+import { settingsDigest } from '../../src/app/changes-during-run.ts';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -125,6 +126,7 @@ const deps: ApplyDeps = {
   },
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
   compareCommits: async () => 'same',
+  currentDigest: async (settings) => settingsDigest(settings),
   loadCron: async () => () => false,
 };
 

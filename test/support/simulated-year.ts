@@ -1,5 +1,6 @@
 // A store with a year of history: the real use case over the real store, on a clock that is moved from day to day, with a
 // service in memory whose accounts change every day.
+import { settingsDigest } from '../../src/app/changes-during-run.ts';
 import { createHash } from 'node:crypto';
 import { reconcile } from '../../src/app/reconcile.ts';
 import { ACCEPT_NOTHING, type ApplyDeps } from '../../src/app/request.ts';
@@ -112,6 +113,7 @@ export async function simulateYear(file: string, { accounts, days, baseUrl }: Ye
     },
     sha256: (text) => createHash('sha256').update(text).digest('hex'),
     compareCommits: async () => 'same',
+    currentDigest: async (settings) => settingsDigest(settings),
     loadCron: async () => () => false,
   };
   try {

@@ -1,4 +1,5 @@
 // The environment of a script: the real sandbox, client, store and use cases, under the virtual clock.
+import { settingsDigest } from '../../../src/app/changes-during-run.ts';
 import { readAuthorities } from '../../../src/config/secrets.ts';
 import { createHash } from 'node:crypto';
 import { dryRun, reconcile } from '../../../src/app/reconcile.ts';
@@ -153,6 +154,7 @@ async function startProgram({ script, sandbox, place, newRunId }: Start): Promis
     newRunId,
     sha256: (text) => createHash('sha256').update(text).digest('hex'),
     compareCommits: () => Promise.resolve('unknown'),
+    currentDigest: async (settings) => settingsDigest(settings),
     loadCron: () => Promise.resolve(() => false),
   };
   return {

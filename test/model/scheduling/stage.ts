@@ -1,5 +1,6 @@
 // What all daemons of a script share: the time, the folder with its files and its store, the service, the receiver of
 // notices, and the watchers. Violations are collected here, because the daemon would handle a thrown one as a bug.
+import { settingsDigest } from '../../../src/app/changes-during-run.ts';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -86,6 +87,7 @@ export class Stage {
       newRunId: () => this.newRunId(),
       sha256: (text) => createHash('sha256').update(text).digest('hex'),
       compareCommits: () => Promise.resolve('unknown'),
+      currentDigest: async (settings) => settingsDigest(settings),
       loadCron: () => Promise.resolve(cronTicked),
     };
   }

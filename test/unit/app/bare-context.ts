@@ -1,4 +1,5 @@
 // The context of an apply step without a service and a store, with a clock that needs no time.
+import { settingsDigest } from '../../../src/app/changes-during-run.ts';
 import type { ApplyContext, NumberedOperation } from '../../../src/app/apply-context.ts';
 import type { AccountRequest, ApplyDeps } from '../../../src/app/request.ts';
 import type { DesiredCatalog, ObservedCatalog, Policy } from '../../../src/core/catalog.ts';
@@ -83,6 +84,7 @@ export function bareContext(parts: BareParts = {}): ApplyContext & { readonly re
     newRunId: () => 'run',
     sha256: (text) => text,
     compareCommits: () => Promise.resolve('unknown'),
+    currentDigest: async (settings) => settingsDigest(settings),
     loadCron: () => Promise.resolve(() => false),
   };
   return {
@@ -106,6 +108,8 @@ export function bareContext(parts: BareParts = {}): ApplyContext & { readonly re
     statuses: new Map(),
     onResult: () => undefined,
     halt: null,
+    change: () => Promise.resolve(null),
+    deletesStopped: null,
     results,
   };
 }

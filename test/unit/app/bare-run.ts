@@ -1,4 +1,5 @@
 // A complete run on a service in memory and a journal that records its calls.
+import { settingsDigest } from '../../../src/app/changes-during-run.ts';
 import type { ReconcileResult, LockOptions } from '../../../src/app/reconcile.ts';
 import { dryRun, reconcile } from '../../../src/app/reconcile.ts';
 import type { AccountRequest, ApplyDeps, ReconcileOptions } from '../../../src/app/request.ts';
@@ -158,6 +159,7 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
       newRunId: () => 'run',
       sha256: (text) => text,
       compareCommits: async () => before.relation ?? 'unknown',
+      currentDigest: async (settings) => settingsDigest(settings),
       loadCron: async () => () => false,
     },
     apply: (request, options = {}) =>

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import { onTestFinished } from 'vitest';
+import { settingsDigest } from '../../../src/app/changes-during-run.ts';
 import type { ReconcileResult } from '../../../src/app/reconcile.ts';
 import { dryRun, reconcile } from '../../../src/app/reconcile.ts';
 import type { AccountRequest, ApplyDeps, ReconcileOptions } from '../../../src/app/request.ts';
@@ -99,6 +100,7 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
     sha256: (text) => createHash('sha256').update(text).digest('hex'),
     compareCommits: () => Promise.resolve('unknown'),
     loadCron: () => Promise.resolve(() => false),
+    currentDigest: async (settings) => settingsDigest(settings),
   };
 
   function requestFor(wish: Wish): AccountRequest {

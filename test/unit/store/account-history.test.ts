@@ -408,6 +408,7 @@ describe('the id of a deleted entry', () => {
       runId: runId(4),
       remoteAccountId: '42',
       named: [entryKey('skill', 's1')],
+      released: [],
       commit: null,
     };
     const next = await store.take(runId(5));

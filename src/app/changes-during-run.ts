@@ -1,0 +1,32 @@
+// What binds a run that is under way: the account's file and its pause. If one changes, the run deletes nothing more.
+import type { Pause } from '../core/operator.ts';
+import type { AccountSettings } from '../core/settings.ts';
+import type { Run } from './request.ts';
+
+/** Resolves with why nothing more may be deleted, or null. */
+export type ChangeWatch = () => Promise<string | null>;
+
+/** Equal for settings that let a run do the same. */
+export function settingsDigest({ configDigest, mode, token }: AccountSettings): string {
+  return JSON.stringify([configDigest, mode, token]);
+}
+
+/** Watches the file and the pause of the account from now on. */
+export async function watchChanges({ request, deps }: Pick<Run, 'request' | 'deps'>): Promise<ChangeWatch> {
+  const { settings, trigger } = request;
+  const pauseNow = async (): Promise<Pause | null> => (await deps.journal.accountState(settings.name)).pause;
+  // An operator may run a paused account. Any other run begins only without a pause, so a pause came since.
+  const isByHand = trigger === 'cli' || trigger === 'manual';
+  const before = isByHand ? await pauseNow() : null;
+  return async () => {
+    const digest = await deps.currentDigest(settings);
+    if (digest === null)
+      return 'the account’s file is invalid or cannot be read now, so nothing more is deleted. Run `rolecall validate`; the next run decides again';
+    if (digest !== settingsDigest(settings))
+      return 'the account’s file changed since the run began, so nothing more is deleted; the next run decides by the new file';
+    const pause = await pauseNow();
+    if (pause === null || JSON.stringify(pause) === JSON.stringify(before)) return null;
+    const by = pause.by === null ? '' : ` by ${pause.by}`;
+    return `the account was paused${by} since the run began, so nothing more is deleted. Run \`rolecall resume ${settings.name}\` to continue`;
+  };
+}
