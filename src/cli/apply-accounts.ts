@@ -155,7 +155,7 @@ function accountsToApply(
 
 /** The report of the dry runs: a report that is one document is about runs, also when nothing is applied. */
 async function reportOf(runIds: readonly string[], session: Session, output: Output): Promise<string> {
-  const runs = await Promise.all(runIds.map((id) => session.reader.run(id)));
+  const runs = await Promise.all(runIds.map((id) => session.reader.runReport(id)));
   return renderRunReports(
     runs.flatMap((run) => (run === null ? [] : [run])),
     output.render,
@@ -203,7 +203,7 @@ async function applyOne(
       },
       session.applying,
     );
-    return { exit: EXIT.invalidConfiguration, report: await session.reader.run(runId) };
+    return { exit: EXIT.invalidConfiguration, report: await session.reader.runReport(runId) };
   }
   if (agreed === null) {
     showMessage(`${account.name}: there is no plan to apply, because planning this account failed`);
@@ -229,7 +229,7 @@ async function applyOne(
     result.failure?.code === 'plan_stale'
       ? failureExit('plan_stale')
       : runExit(result.status, result.failure?.code ?? null, options.allowHeld);
-  return { exit, report: await session.reader.run(result.runId) };
+  return { exit, report: await session.reader.runReport(result.runId) };
 }
 
 /** Shows the error and returns null when the store fails, since such a run cannot be reported from the journal. */

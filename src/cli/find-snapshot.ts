@@ -1,4 +1,5 @@
 // Finds the snapshots that the arguments of `diff` name.
+import type { Resource } from '../core/catalog.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { SnapshotFilter, SnapshotRecord } from '../core/snapshots.ts';
@@ -98,6 +99,16 @@ export async function newestSnapshot(
     (a, b) => Number(a.takenAt < b.takenAt) - Number(a.takenAt > b.takenAt),
   );
   return newest ?? null;
+}
+
+/** The people of the lists that the run read before it wrote; null when those are not stored. */
+export async function peopleBefore(
+  reader: Pick<JournalReader, 'snapshots' | 'snapshotPeople'>,
+  runId: string,
+): Promise<readonly Resource[] | null> {
+  const own = await reader.snapshots({ runId, limit: 2 });
+  const before = own.find(({ phase }) => phase === 'before');
+  return before === undefined ? null : await reader.snapshotPeople(before);
 }
 
 function refuseDifferentAccounts(accounts: readonly string[]): void {

@@ -12,7 +12,7 @@ import { addReportOptions, type CommandContext, type CommandLine } from './comma
 import { openOutput, type OutputOptions, showMessage } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { ACCOUNT_OF_LAST_HELP, findRun, RUN_HELP } from './find-run.ts';
-import { newestSnapshot } from './find-snapshot.ts';
+import { newestSnapshot, peopleBefore } from './find-snapshot.ts';
 import { loadForStore } from './load-accounts.ts';
 
 interface RestoreFlags extends Omit<OutputOptions, 'format'> {
@@ -22,7 +22,7 @@ interface RestoreFlags extends Omit<OutputOptions, 'format'> {
 
 const CSV_HELP = `
 CSV: one row for each person. A cell that begins with =, +, - or @ gets a leading apostrophe, so that a spreadsheet does not
-run it as a formula.`;
+run it as a formula. The last column has a time for people who had the entry by earlier lists, and not when it was deleted.`;
 
 export function addRestore({ program, report }: CommandLine): void {
   addReportOptions(program.command('restore'), [...FORMATS, 'csv'])
@@ -70,14 +70,13 @@ async function readRestoration(
   { id, account: name }: RunRecord,
   account: ConfiguredAccount | undefined,
 ): Promise<Restoration> {
-  const detail = await reader.run(id);
+  const detail = await reader.runReport(id);
   if (detail === null) throw new StoreError('run_unknown', `run ${id} was deleted meanwhile`);
   const own = await reader.snapshots({ runId: id, limit: 2 });
-  const before = own.find(({ phase }) => phase === 'before');
   const later = await listsAfter(reader, detail.run, own);
   const entries = deletedEntries({
     detail,
-    people: before === undefined ? null : await reader.snapshotPeople(before),
+    people: await peopleBefore(reader, id),
     later: later === null ? null : await reader.snapshotEntries(later),
     desired: account?.settings?.desired ?? null,
   });

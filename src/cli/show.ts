@@ -34,7 +34,7 @@ async function show(
   const journal = await environment.openJournal(service);
   try {
     const { id } = await findRun(journal.reader, wanted, flags.account);
-    const run = await journal.reader.run(id);
+    const run = await journal.reader.runReport(id);
     if (run === null) throw new StoreError('run_unknown', `run ${id} was deleted meanwhile`);
     const output = openOutput(flags);
     await output.print(renderRun(run, { ...output.render, ...detail }));

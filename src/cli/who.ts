@@ -3,14 +3,16 @@ import { Option } from 'commander';
 import { type Kind, KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
-import type { JournalReader } from '../core/journal-reader.ts';
+import type { JournalReader, SentDelete } from '../core/journal-reader.ts';
+import { deletedEntries } from '../core/restoration.ts';
+import { entryKey } from '../core/usage.ts';
 import { type Entries, entriesNamed, holdersOf, likelyName, nearNames } from '../core/who-has.ts';
 import { instant } from '../report/formatting.ts';
-import type { AccountHolders } from '../report/who-report.ts';
+import type { AccountHolders, LostEntry } from '../report/who-report.ts';
 import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { newestSnapshot } from './find-snapshot.ts';
+import { newestSnapshot, peopleBefore } from './find-snapshot.ts';
 import { loadForStore } from './load-accounts.ts';
 import { moment } from './option-values.ts';
 import { selectAccounts } from './select-accounts.ts';
@@ -53,10 +55,15 @@ async function who(
     );
     const kinds = flags.kind === undefined ? KINDS : [flags.kind];
     const search: Search = { name, kinds, untilMs, others: [] };
+    const sent = await journal.reader.deletesNamed(name);
     const holders: AccountHolders[] = [];
-    for (const account of accounts) holders.push(await holdersIn(journal.reader, account.name, search));
+    for (const { name: account } of accounts) {
+      const found = await holdersIn(journal.reader, account, search);
+      const own = sent.filter((each) => each.account === account);
+      holders.push({ ...found, deleted: await lastDeletes(journal.reader, own, found, search) });
+    }
     const output = openOutput(flags);
-    const isFound = holders.some(({ entries }) => entries.length > 0);
+    const isFound = holders.some(({ entries, deleted }) => entries.length + deleted.length > 0);
     const at = untilMs === undefined ? null : new Date(untilMs).toISOString();
     if (isFound || flags.format === 'json')
       await output.print(renderWho({ name, at, nowMs, accounts: holders }, output.render));
@@ -83,7 +90,36 @@ interface Search {
   readonly others: Entries[];
 }
 
-async function holdersIn(reader: JournalReader, account: string, search: Search): Promise<AccountHolders> {
+type Found = Omit<AccountHolders, 'deleted'>;
+
+/** The last delete of each kind, unless the lists show the entry still or again. */
+async function lastDeletes(
+  reader: JournalReader,
+  sent: readonly SentDelete[],
+  { entries }: Found,
+  { kinds, untilMs = Infinity }: Search,
+): Promise<LostEntry[]> {
+  const listed = new Set(entries.map(({ kind, remoteId }) => entryKey(kind, remoteId)));
+  const lost: LostEntry[] = [];
+  for (const kind of kinds) {
+    const last = sent.find((each) => each.kind === kind && Date.parse(each.startedAt) <= untilMs);
+    const detail = last === undefined ? null : await reader.runReport(last.runId);
+    const operation = detail?.operations.find(({ seq }) => seq === last?.seq);
+    if (detail === null || operation === undefined) continue;
+    if (operation.remoteId !== null && listed.has(entryKey(kind, operation.remoteId))) continue;
+    const people = await peopleBefore(reader, detail.run.id);
+    const [entry] = deletedEntries({
+      detail: { ...detail, operations: [operation] },
+      people,
+      later: null,
+      desired: null,
+    });
+    if (entry !== undefined) lost.push({ ...entry, runId: detail.run.id, deletedAt: operation.finishedAt });
+  }
+  return lost;
+}
+
+async function holdersIn(reader: JournalReader, account: string, search: Search): Promise<Found> {
   const { name, kinds, untilMs } = search;
   const snapshot = await newestSnapshot(reader, {
     account,
@@ -106,7 +142,7 @@ async function holdersIn(reader: JournalReader, account: string, search: Search)
 }
 
 /** Shows what was searched, and near names that may be intended. */
-function notFound(search: Search, holders: readonly AccountHolders[]): StoreError {
+function notFound(search: Search, holders: readonly Found[]): StoreError {
   const { name, kinds, untilMs, others } = search;
   const quoted = JSON.stringify(name);
   const searched = holders.filter(({ snapshot }) => snapshot !== null);
@@ -140,7 +176,7 @@ function some(accounts: readonly { readonly account: string }[]): string {
   return rest > 0 ? `${names.join(', ')} and ${rest} more accounts` : names.join(', ');
 }
 
-function missingSnapshots({ untilMs }: Search, holders: readonly AccountHolders[]): string[] {
+function missingSnapshots({ untilMs }: Search, holders: readonly Found[]): string[] {
   const missing = holders.filter(({ snapshot }) => snapshot === null);
   return missing.length === 0
     ? []

@@ -66,12 +66,19 @@ export interface JournalReader extends SnapshotReader {
   shortRunIds(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** A run by its id or by an unambiguous prefix, read in one step, which takes seconds for a large run. */
   run(id: string): Promise<RunDetail | null>;
+  /**
+   * The same run with the people who had its deleted entries by the lists of earlier runs. Takes longer where the journal
+   * has many different lists of people.
+   */
+  runReport(id: string): Promise<RunDetail | null>;
   /** The same run without its lists, and whether those are large. */
   runHead(id: string): Promise<RunHead | null>;
   /** The same run's warnings and plan as JSON texts, which need not be parsed to be sent, and its number of operations. */
   runTexts(id: string): Promise<RunTexts | null>;
   /** A page of the operations of the run with this complete id: those after `seq`; empty after the last. */
   operationsAfter(runId: string, seq: number): Promise<readonly OperationRecord[]>;
+  /** The deletes of entries with this name that were sent, of all accounts, those of the newest run first. */
+  deletesNamed(name: string): Promise<readonly SentDelete[]>;
   /** How far the run with this complete id is; null when there is no such run. */
   runProgress(runId: string): Promise<RunProgress | null>;
   /** The latest runs of an account as numbers over time, oldest first. */
@@ -137,4 +144,17 @@ export interface RunDetail {
   readonly operations: readonly OperationRecord[];
   readonly warnings: readonly Warning[];
   readonly plan: Plan | null;
+  /** Of the deletes, by `seq`; absent where it was not read, and without deletes. */
+  readonly earlierHolders?: readonly (EarlierHolders & Pick<OperationRecord, 'seq'>)[];
+}
+
+export type SentDelete = Pick<OperationRecord, 'runId' | 'seq' | 'kind'> &
+  Pick<RunRecord, 'account' | 'startedAt'>;
+
+/** People who had an entry by a list of an earlier run, and not by the list of the run that deleted it. */
+export interface EarlierHolders {
+  /** When the last list that shows them with it was read. UTC ISO 8601. */
+  readonly until: string;
+  /** Their ids, sorted. */
+  readonly people: readonly string[];
 }

@@ -1,6 +1,6 @@
 // What a run deleted, who had it, and what must be considered before it is created again.
 import { type DesiredCatalog, type Entry, type Kind, KINDS, LIST_KEYS, type Resource } from './catalog.ts';
-import type { RunDetail } from './journal-reader.ts';
+import type { EarlierHolders, RunDetail } from './journal-reader.ts';
 import type { OperationRecord } from './journal.ts';
 import { nameProblem } from './name-rules.ts';
 import { compareCodePoints, nameKey } from './names.ts';
@@ -15,6 +15,8 @@ export interface DeletedEntry {
   readonly outcome: 'deleted' | 'unknown';
   /** The ids of the people who had it, sorted; null when that is no longer stored. */
   readonly people: readonly string[] | null;
+  /** Who else had it before, by the lists of earlier runs; null when those show nobody else. */
+  readonly earlier: EarlierHolders | null;
   /** Whether later lists show it again: this entry itself, or another one of the same name. */
   readonly listed: 'same' | 'other' | null;
   /** Where the account file names it now; null when the file is invalid or missing. */
@@ -27,7 +29,7 @@ export interface DeletedEntry {
 export type FilePlace = 'desired' | 'formerly' | 'approved' | 'none' | 'unmanaged';
 
 export interface RestorationFacts {
-  readonly detail: Pick<RunDetail, 'operations' | 'plan'>;
+  readonly detail: Pick<RunDetail, 'operations' | 'plan' | 'earlierHolders'>;
   /** The people of the lists that the run read before it wrote; null when they are no longer stored. */
   readonly people: readonly Resource[] | null;
   /** The entries of lists that are newer than the run's deletes; null when there are none. */
@@ -53,6 +55,7 @@ export function deletedEntries({ detail, people, later, desired }: RestorationFa
         inPlan === undefined && inLists === undefined
           ? null
           : [...new Set([...(inPlan ?? []), ...(inLists ?? [])])].sort(compareCodePoints),
+      earlier: earlierThan(detail, seq),
       listed: later === null ? null : listedAs(operation, later[kind]),
       inFile: desired === null ? null : filePlace(kind, name, desired),
       problem: nameProblem(name) ?? null,
@@ -64,8 +67,16 @@ function keyOf({ kind, remoteId }: OperationRecord): EntryKey {
   return entryKey(kind, remoteId ?? '');
 }
 
+function earlierThan(
+  { earlierHolders = [] }: RestorationFacts['detail'],
+  wanted: number,
+): EarlierHolders | null {
+  const found = earlierHolders.find(({ seq }) => seq === wanted);
+  return found === undefined ? null : { until: found.until, people: found.people };
+}
+
 /** A delete without an attempt was not necessary: the entry was gone already. */
-function mayHaveDeleted({ action, status, attempts }: OperationRecord): boolean {
+export function mayHaveDeleted({ action, status, attempts }: OperationRecord): boolean {
   if (action !== 'delete') return false;
   return (status === 'done' && attempts > 0) || status === 'unknown' || status === 'sent';
 }

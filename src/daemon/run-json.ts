@@ -2,7 +2,7 @@
 import type { JournalReader } from '../core/journal-reader.ts';
 import { operationToJson, runReportToJson, runToJson } from '../report/run-json.ts';
 
-type Reader = Pick<JournalReader, 'run' | 'runHead' | 'runTexts' | 'operationsAfter'>;
+type Reader = Pick<JournalReader, 'runReport' | 'runHead' | 'runTexts' | 'operationsAfter'>;
 type RunHead = NonNullable<Awaited<ReturnType<Reader['runHead']>>>;
 
 /** The complete JSON; null when there is no such run. */
@@ -12,7 +12,7 @@ export async function runJson(
 ): Promise<string | AsyncIterable<string | Uint8Array> | null> {
   const head = await reader.runHead(id);
   if (head?.isLarge === true) return inPieces(head, reader);
-  const detail = head === null ? null : await reader.run(head.run.id);
+  const detail = head === null ? null : await reader.runReport(head.run.id);
   return detail === null ? null : JSON.stringify(runReportToJson(detail));
 }
 

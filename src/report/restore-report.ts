@@ -16,6 +16,7 @@ import { KINDS } from '../core/catalog.ts';
 import { count, people } from './formatting.ts';
 import { sortedNaturally } from './natural-order.ts';
 import { renderReport } from './render.ts';
+import { hadItUntil, holdersOf, holdersTable, nobodyHad, togetherEarlier } from './run-people.ts';
 
 export interface Restoration {
   readonly run: RunRecord;
@@ -40,37 +41,55 @@ function restorationToJson({ run, entries, listedAt }: Restoration) {
     runId: run.id,
     startedAt: run.startedAt,
     listedAt,
-    entries: entries.map(({ kind, name, remoteId, outcome, people: holders, listed, inFile, problem }) => ({
-      kind,
-      name,
-      remoteId,
-      outcome,
-      people: holders,
-      listed,
-      inFile,
-      problem,
-    })),
+    entries: entries.map(
+      ({ kind, name, remoteId, outcome, people: holders, earlier, listed, inFile, problem }) => ({
+        kind,
+        name,
+        remoteId,
+        outcome,
+        people: holders,
+        earlier,
+        listed,
+        inFile,
+        problem,
+      }),
+    ),
     yaml: restoringLines(entries)
       .map((line) => `${line}\n`)
       .join(''),
   } as const;
 }
 
-const CSV_HEAD = ['account', 'run', 'kind', 'name', 'entry id', 'outcome', 'person id'];
+const CSV_HEAD = ['account', 'run', 'kind', 'name', 'entry id', 'outcome', 'person id', 'had it until'];
 
-/** One row for each entry and person who had it; an entry that nobody had has one row without a person. */
+/**
+ * One row for each entry and person who had it; an entry that nobody had has one row without a person. Of people who had it
+ * by earlier lists only, the last column has the time.
+ */
 export function restorationCsv({ run, entries }: Restoration): string {
-  const rows = entries.flatMap(({ kind, name, remoteId, outcome, people: holders }) => {
-    const persons = holders === null || holders.length === 0 ? [''] : holders;
-    return persons.map((person) => [run.account, run.id, kind, name, remoteId ?? '', outcome, person]);
+  const rows = entries.flatMap((entry) => {
+    const { kind, name, remoteId, outcome } = entry;
+    const holders = holdersOf(entry);
+    return (holders.length === 0 ? [{ person: '', until: '' }] : holders).map(({ person, until }) => [
+      run.account,
+      run.id,
+      kind,
+      name,
+      remoteId ?? '',
+      outcome,
+      person,
+      until,
+    ]);
   });
   return toCsv([CSV_HEAD, ...rows].map((row) => row.map(visible)));
 }
 
 /** Whether the CSV has cells that would be formulas in a spreadsheet. */
 export function hasFormulas({ entries }: Restoration): boolean {
-  return entries.some(({ name, remoteId, people: holders }) =>
-    [name, remoteId ?? '', ...(holders ?? [])].some(looksLikeFormula),
+  return entries.some((entry) =>
+    [entry.name, entry.remoteId ?? '', ...holdersOf(entry).map(({ person }) => person)].some(
+      looksLikeFormula,
+    ),
   );
 }
 
@@ -92,7 +111,7 @@ function restoreReport(restored: Restoration): Report {
   }
   return report({
     ...document,
-    headline: [[headlineText(entries)]],
+    headline: [headlineLine(entries)],
     sections: [...pasteSection(restoration), ...noteSection(restoration), ...peopleSections(entries)],
     next: [
       { command: `rolecall plan ${run.account}`, purpose: 'shows what the changed file creates' },
@@ -110,7 +129,7 @@ function restoreReport(restored: Restoration): Report {
 
 /** Whether anybody had one of the entries. */
 function isHeld(entries: readonly DeletedEntry[]): boolean {
-  return entries.some(({ people: holders }) => (holders ?? []).length > 0);
+  return entries.some((entry) => holdersOf(entry).length > 0);
 }
 
 function report(document: ReportDocument): Report {
@@ -121,7 +140,7 @@ function restoreStep(runId: string) {
   return { command: `rolecall restore ${runId}`, purpose: 'shows the latest run that deleted something' };
 }
 
-function headlineText(entries: readonly DeletedEntry[]): string {
+function headlineLine(entries: readonly DeletedEntry[]): Line {
   const deleted = entries.filter(({ outcome }) => outcome === 'deleted').length;
   const unknown = entries.length - deleted;
   const affected = new Set(entries.flatMap(({ people: holders }) => holders ?? [])).size;
@@ -129,8 +148,17 @@ function headlineText(entries: readonly DeletedEntry[]): string {
     ...(deleted > 0 ? [`deleted ${count(deleted, 'entry', 'entries')}`] : []),
     ...(unknown > 0 ? [`may have deleted ${count(unknown, 'entry', 'entries')} (outcome unknown)`] : []),
   ];
-  const had = `${people(affected)} had ${entries.length === 1 ? 'it' : 'them'}`;
-  return `This run ${parts.join(' and ')}; ${had}.`;
+  const earlier = togetherEarlier(entries.flatMap((entry) => entry.earlier ?? []));
+  const isOne = entries.length === 1;
+  const had =
+    affected === 0 && earlier !== null
+      ? nobodyHad(entries.length).toLowerCase()
+      : `${people(affected)} had ${isOne ? 'it' : 'them'}`;
+  return [
+    `This run ${parts.join(' and ')}; ${had}`,
+    ...(earlier === null ? [] : ['; ', ...hadItUntil(earlier, isOne ? 'it' : 'one of them')]),
+    '.',
+  ];
 }
 
 function pasteSection({ file, entries }: Restoration): Section[] {
@@ -219,20 +247,20 @@ function notesOf(
 }
 
 function peopleSections(entries: readonly DeletedEntry[]): Section[] {
-  const columns = [{ head: 'Person' }];
   const groups = entries.map((entry) => ({
     title: [
       `${entry.kind} `,
       code(entry.name),
       ...(entry.outcome === 'unknown' ? [toned('warn', ' (outcome unknown)')] : []),
       `: ${entry.people === null ? 'who had it is no longer stored' : people(entry.people.length)}`,
+      entry.earlier === null ? '' : ` when it was deleted, ${people(entry.earlier.people.length)} before`,
     ],
-    columns,
-    rows: (entry.people ?? []).map((person): Line[] => [[code(person)]]),
+    ...holdersTable(entry),
   }));
   const held = groups.filter(({ rows }) => rows.length > 0);
-  const nobody = entries.filter(({ people: holders }) => holders?.length === 0);
-  const lost = entries.filter(({ people: holders }) => holders === null);
+  const without = entries.filter((entry) => holdersOf(entry).length === 0);
+  const nobody = without.filter(({ people: holders }) => holders !== null);
+  const lost = without.filter(({ people: holders }) => holders === null);
   return [
     ...(held.length === 0
       ? []

@@ -37,8 +37,14 @@ export function runToJson(run: RunRecord) {
 }
 
 /** The run with its operations, warnings and plan, as in the published JSON. */
-export function runReportToJson({ run, operations, warnings, plan }: RunDetail) {
-  return { ...runToJson(run), operations: operations.map(operationToJson), warnings, plan };
+export function runReportToJson({ run, operations, warnings, plan, earlierHolders }: RunDetail) {
+  return {
+    ...runToJson(run),
+    operations: operations.map(operationToJson),
+    warnings,
+    plan,
+    ...(earlierHolders === undefined ? {} : { earlierHolders }),
+  };
 }
 
 export function operationToJson(operation: OperationRecord) {

@@ -28,7 +28,7 @@ const FOUND_DONE = 'Nothing was sent for these: the account already matched the 
  * a run that ended before it tried any.
  */
 export function outcomeSections(
-  { run, operations, plan }: Pick<RunDetail, 'run' | 'operations' | 'plan'>,
+  { run, operations, plan, earlierHolders = [] }: Omit<RunDetail, 'warnings'>,
   detail: 'full' | 'brief',
 ): Section[] {
   const isRunning = run.status === 'running';
@@ -41,7 +41,7 @@ export function outcomeSections(
   const rest = hasRows ? withStatus(operations, 'skipped', 'pending') : unwritten(plan);
   const notTried = isRunning ? 'Remaining' : run.status === 'planned' ? 'Planned' : 'Not tried';
   const section = (title: string, rows: readonly OperationRecord[], intro?: string): Section[] =>
-    rows.length === 0 ? [] : [operationsSection({ title, rows, intro }, plan)];
+    rows.length === 0 ? [] : [operationsSection({ title, rows, intro }, { plan, earlierHolders })];
   return [
     // What needs a person comes first.
     ...section('Failed', withStatus(operations, 'failed')),
@@ -84,13 +84,32 @@ function unwritten(plan: Plan | null): OperationRecord[] {
   }));
 }
 
+/** What shows who has, or had, the entries of operations. */
+type HolderSource = Required<Pick<RunDetail, 'plan' | 'earlierHolders'>>;
+
+/** The people who have the entry, and those who had it by earlier lists. */
+function holdersLine(operation: OperationRecord, { plan, earlierHolders }: HolderSource): Line {
+  const ids = peopleOf(operation, plan) ?? [];
+  const earlier = earlierHolders.find(({ seq }) => seq === operation.seq);
+  const now: Line = ids.length === 0 ? [] : [codeList(ids)];
+  if (earlier === undefined) return now;
+  return [
+    ...now,
+    ...(now.length === 0 ? [] : ['; ']),
+    'until ',
+    { time: earlier.until },
+    ': ',
+    codeList(earlier.people),
+  ];
+}
+
 interface Rows {
   readonly title: string;
   readonly rows: readonly OperationRecord[];
   readonly intro: string | undefined;
 }
 
-function operationsSection({ title, rows, intro }: Rows, plan: Plan | null): Section {
+function operationsSection({ title, rows, intro }: Rows, source: HolderSource): Section {
   const byReason = groupBy(sortedNaturally(rows, KINDS), ({ reason }) => reason);
   const isShared = (reason: string | null): boolean =>
     reason !== null && (byReason.get(reason)?.length ?? 0) > 1;
@@ -104,9 +123,9 @@ function operationsSection({ title, rows, intro }: Rows, plan: Plan | null): Sec
       ...[...byReason].flatMap(([reason, group]) =>
         reason === null || !isShared(reason)
           ? []
-          : [{ title: [`${reason} (${group.length})`], ...operationsTable(group, plan, 'shared') }],
+          : [{ title: [`${reason} (${group.length})`], ...operationsTable(group, source, 'shared') }],
       ),
-      ...(others.length === 0 ? [] : [operationsTable(sortedNaturally(others, KINDS), plan, 'own')]),
+      ...(others.length === 0 ? [] : [operationsTable(sortedNaturally(others, KINDS), source, 'own')]),
     ],
   };
 }
@@ -114,11 +133,11 @@ function operationsSection({ title, rows, intro }: Rows, plan: Plan | null): Sec
 /** A reason that several operations share is the title of their group. */
 function operationsTable(
   rows: readonly OperationRecord[],
-  plan: Plan | null,
+  source: HolderSource,
   reasons: 'own' | 'shared',
 ): Group {
-  const holders = rows.map((operation) => peopleOf(operation, plan) ?? []);
-  const who: Column[] = holders.some((ids) => ids.length > 0) ? [{ head: 'Who', below: 'overflow' }] : [];
+  const holders = rows.map((operation) => holdersLine(operation, source));
+  const who: Column[] = holders.some((line) => line.length > 0) ? [{ head: 'Who', below: 'overflow' }] : [];
   const why: Column[] = reasons === 'own' ? [{ head: 'Reason', below: true }] : [];
   return {
     columns: [
@@ -133,12 +152,12 @@ function operationsTable(
     ],
     rows: rows.map((operation, index): Line[] => [
       ...changeCells(operation, operation.status === 'done'),
-      peopleCell(operation, plan),
+      peopleCell(operation, source.plan),
       operation.status === 'done' ? attempts(operation) : response(operation),
       operation.rule === null ? [] : [toned('warn', code(operation.rule))],
       took(operation),
       operation.remoteId === null ? [] : [toned('quiet', code(operation.remoteId))],
-      ...who.map((): Line => (holders[index]?.length ? [codeList(holders[index])] : [])),
+      ...who.map((): Line => holders[index] ?? []),
       ...why.map((): Line => (operation.reason === null ? [] : [operation.reason])),
     ]),
   };

@@ -145,9 +145,17 @@ export const planResultSchema = z
   .union([planSchema, failedPlanSchema])
   .meta({ title: 'rolecall plan', description: 'One account of `rolecall plan --format json`.' });
 
+/** People who had an entry by a list of an earlier run, and not by the list of the run that deleted it. */
+export const earlierHoldersSchema = z.strictObject({
+  until: time('When the last list that shows them with it was read.'),
+  people,
+});
+
+const operationSeq = z.int().min(1).describe('Position in the run, from 1.');
+
 export const operationRecordSchema = z
   .strictObject({
-    seq: z.int().min(1).describe('Position in the run, from 1.'),
+    seq: operationSeq,
     kind,
     action,
     name: z.string().describe('Name of the entry.'),
@@ -204,6 +212,12 @@ export const runDetailSchema = runRecordSchema
     plan: planSchema
       .nullable()
       .describe('null when the run ended before it had a plan, or when the plan is no longer stored.'),
+    earlierHolders: z
+      .array(earlierHoldersSchema.extend({ seq: operationSeq }))
+      .exactOptional()
+      .describe(
+        'Who had deleted entries by the lists of earlier runs, but not by the list of this run. Absent when nobody is known; the daemon also leaves it out for large runs.',
+      ),
   })
   .describe('One run with its operations, warnings and plan.');
 

@@ -3,9 +3,11 @@ import { z } from 'zod';
 import type { CatalogDifference } from '../core/catalog-difference.ts';
 import type { DeletedEntry } from '../core/restoration.ts';
 import type { HeldEntry } from '../core/who-has.ts';
+import type { LostEntry } from './who-report.ts';
 import {
   accountName,
   amount,
+  earlierHoldersSchema,
   failedPlanSchema,
   kind,
   type Mirrors,
@@ -105,6 +107,23 @@ export const diffSchema = z
 
 const heldEntrySchema = z.strictObject({ kind, name: entryName, remoteId: entryId, people });
 
+const lostFields = {
+  kind,
+  name: entryName,
+  remoteId: entryId.nullable(),
+  outcome: z.enum(['deleted', 'unknown']).describe('unknown: the request was sent, its result is not known.'),
+  people: people.nullable().describe('Ids of the resources that had it; null when that is no longer stored.'),
+  earlier: earlierHoldersSchema
+    .nullable()
+    .describe('Who else had it by the newest earlier list that shows such people; null when there are none.'),
+};
+
+const lostEntrySchema = z.strictObject({
+  ...lostFields,
+  runId: z.string().describe('UUIDv7 of the run that deleted it.'),
+  deletedAt: timeOrNull('When the result of the delete was known.'),
+});
+
 /** The people who have the entries of a name in one account. */
 export const whoSchema = z
   .union([
@@ -117,6 +136,9 @@ export const whoSchema = z
         .nullable()
         .describe('The last good snapshot at that moment or before; null when none is stored.'),
       entries: z.array(heldEntrySchema).describe('The entries with exactly this name.'),
+      deleted: z
+        .array(lostEntrySchema)
+        .describe('Entries of this name that a run deleted: of each kind the last one.'),
       near: z
         .array(z.strictObject({ kind, name: entryName }))
         .describe('Names that differ only in case, white space, diacritics or compatibility forms.'),
@@ -126,11 +148,7 @@ export const whoSchema = z
   .meta({ title: 'rolecall who', description: 'One searched account of `rolecall who --format json`.' });
 
 const deletedEntrySchema = z.strictObject({
-  kind,
-  name: entryName,
-  remoteId: entryId.nullable(),
-  outcome: z.enum(['deleted', 'unknown']).describe('unknown: the request was sent, its result is not known.'),
-  people: people.nullable().describe('Ids of the resources that had it; null when that is no longer stored.'),
+  ...lostFields,
   listed: z
     .enum(['same', 'other'])
     .nullable()
@@ -166,3 +184,4 @@ true satisfies Mirrors<
 >;
 true satisfies Mirrors<z.output<typeof heldEntrySchema>, HeldEntry>;
 true satisfies Mirrors<z.output<typeof deletedEntrySchema>, DeletedEntry>;
+true satisfies Mirrors<z.output<typeof lostEntrySchema>, LostEntry>;

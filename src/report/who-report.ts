@@ -1,5 +1,6 @@
 // The report of `who`: the people who have, or had, the entries of a name.
 import { type Kind, KINDS } from '../core/catalog.ts';
+import type { DeletedEntry } from '../core/restoration.ts';
 import type { SnapshotRecord } from '../core/snapshots.ts';
 import type { HeldEntry, NamedKind } from '../core/who-has.ts';
 import {
@@ -13,6 +14,16 @@ import {
 import { count, people } from './formatting.ts';
 import { relativeTime } from './relative-time.ts';
 import { renderReport } from './render.ts';
+import { hadItUntil, holdersTable } from './run-people.ts';
+
+export interface LostEntry extends Pick<
+  DeletedEntry,
+  'kind' | 'name' | 'remoteId' | 'outcome' | 'people' | 'earlier'
+> {
+  readonly runId: string;
+  /** When the outcome was known. UTC ISO 8601. */
+  readonly deletedAt: string | null;
+}
 
 /** What one account's lists of a moment show. */
 export interface AccountHolders {
@@ -20,6 +31,8 @@ export interface AccountHolders {
   /** The last good snapshot at the moment or before; null when none is stored. */
   readonly snapshot: SnapshotRecord | null;
   readonly entries: readonly HeldEntry[];
+  /** Entries of this name that a run deleted: of each kind the last one. */
+  readonly deleted: readonly LostEntry[];
   /** Other names that differ only in case, white space, diacritics or compatibility forms. */
   readonly near: readonly NamedKind[];
 }
@@ -41,7 +54,7 @@ export function renderWho(who: WhoReport, options: ReportOptions): string {
   );
 }
 
-function holdersToJson({ account, snapshot, entries, near }: AccountHolders, at: string | null) {
+function holdersToJson({ account, snapshot, entries, deleted, near }: AccountHolders, at: string | null) {
   return {
     schemaVersion: 1,
     account,
@@ -51,12 +64,22 @@ function holdersToJson({ account, snapshot, entries, near }: AccountHolders, at:
         ? null
         : { id: snapshot.id, runId: snapshot.runId, phase: snapshot.phase, takenAt: snapshot.takenAt },
     entries: entries.map(({ kind, name, remoteId, people: ids }) => ({ kind, name, remoteId, people: ids })),
+    deleted: deleted.map(({ kind, name, remoteId, runId, deletedAt, outcome, people: ids, earlier }) => ({
+      kind,
+      name,
+      remoteId,
+      runId,
+      deletedAt,
+      outcome,
+      people: ids,
+      earlier,
+    })),
     near: near.map(({ kind, name }) => ({ kind, name })),
   } as const;
 }
 
 function whoReport(who: WhoReport): Report {
-  const found = who.accounts.filter(({ entries }) => entries.length > 0);
+  const found = who.accounts.filter(({ entries, deleted }) => entries.length + deleted.length > 0);
   const documents = found.map((each) => accountDocument(each, who));
   return found.length < 2
     ? { title: 'rolecall who', documents }
@@ -64,17 +87,20 @@ function whoReport(who: WhoReport): Report {
 }
 
 function accountDocument(holders: AccountHolders, { at, nowMs }: WhoReport): ReportDocument {
-  const { account, snapshot, entries, near } = holders;
+  const { account, snapshot, entries, deleted, near } = holders;
   const verb = at === null ? 'has' : 'had';
   return {
     title: [code(account)],
-    headline: entries.map((entry): Line => [
-      people(entry.people.length),
-      entry.people.length > 1 && at === null ? ' have' : ` ${verb}`,
-      ` the ${entry.kind} `,
-      code(entry.name),
-      ...(entries.length > 1 ? [' (id ', code(entry.remoteId), ')'] : []),
-    ]),
+    headline: [
+      ...entries.map((entry): Line => [
+        people(entry.people.length),
+        entry.people.length > 1 && at === null ? ' have' : ` ${verb}`,
+        ` the ${entry.kind} `,
+        code(entry.name),
+        ...(entries.length > 1 ? [' (id ', code(entry.remoteId), ')'] : []),
+      ]),
+      ...deleted.map(lostLine),
+    ],
     facts: [
       ...(snapshot === null ? [] : [{ label: 'Lists', line: snapshotLine(snapshot, at, nowMs) }]),
       ...(near.length === 0
@@ -83,8 +109,42 @@ function accountDocument(holders: AccountHolders, { at, nowMs }: WhoReport): Rep
             { label: 'Near names', line: [{ list: near.map(({ kind, name }) => [`${kind} `, code(name)]) }] },
           ]),
     ],
-    sections: KINDS.flatMap((kind) => kindSection(kind, entries)),
+    sections: [...KINDS.flatMap((kind) => kindSection(kind, entries)), ...lostSection(deleted)],
+    next: deleted.map(({ runId }) => ({
+      command: `rolecall restore ${runId}`,
+      purpose: 'prints the lines that create it again',
+    })),
   };
+}
+
+function lostLine({ kind, name, runId, deletedAt, outcome, people: ids, earlier }: LostEntry): Line {
+  const had: Line =
+    ids === null
+      ? ['who had it is no longer stored']
+      : [ids.length === 0 ? 'nobody' : people(ids.length), ' had it when it was deleted'];
+  return [
+    'run ',
+    code(runId),
+    outcome === 'deleted' ? ' deleted' : ' may have deleted',
+    ` the ${kind} `,
+    code(name),
+    ...(deletedAt === null ? [] : [' at ', { time: deletedAt }]),
+    '; ',
+    ...had,
+    ...(earlier === null ? [] : ['; ', ...hadItUntil(earlier)]),
+  ];
+}
+
+function lostSection(deleted: readonly LostEntry[]): Section[] {
+  const groups = deleted
+    .map((entry) => ({
+      title: [`${entry.kind} `, code(entry.name), ', deleted by run ', code(entry.runId)],
+      ...holdersTable(entry),
+    }))
+    .filter(({ rows }) => rows.length > 0);
+  if (groups.length === 0) return [];
+  const amount = groups.reduce((sum, { rows }) => sum + rows.length, 0);
+  return [{ title: 'People who had it', count: amount, groups, unlimited: true }];
 }
 
 function snapshotLine({ id, takenAt }: SnapshotRecord, at: string | null, nowMs: number): Line {

@@ -1,9 +1,10 @@
 // Reads the journal for commands, pages and reports: lists of runs, and one run with its plan and operations.
 import { type RawBuilder, sql } from 'kysely';
-import type { JournalReader, RunMark } from '../core/journal-reader.ts';
+import type { JournalReader, RunDetail, RunMark } from '../core/journal-reader.ts';
 import { readAccountBriefs } from './account-briefs.ts';
 import { toRemaining, toState } from './account-state.ts';
 import { claimantOf } from './claims.ts';
+import { readEarlierHolders } from './earlier-holders.ts';
 import type { Database } from './tables.ts';
 import { isLargeRun, planText } from './large-run.ts';
 import { jsonList, jsonRows } from './json-rows.ts';
@@ -20,6 +21,14 @@ import { snapshotReader } from './snapshot-reader.ts';
 export function journalReader(db: Database): JournalReader {
   return {
     ...snapshotReader(db),
+
+    run: (id) => readRun(db, id),
+
+    async runReport(id) {
+      const detail = await readRun(db, id);
+      const earlierHolders = detail === null ? [] : await readEarlierHolders(db, detail);
+      return detail === null || earlierHolders.length === 0 ? detail : { ...detail, earlierHolders };
+    },
 
     async runs({ account, limit, sinceMs, status, after, hasDeletes }) {
       let query = db
@@ -74,25 +83,6 @@ export function journalReader(db: Database): JournalReader {
 
     shortRunIds: (ids) => readShortIds(db, ids),
 
-    async run(id) {
-      const row = await findRun(db, id);
-      if (row === null) return null;
-      const operations = await db
-        .selectFrom('operations')
-        .selectAll()
-        .where('run_id', '=', row.id)
-        .orderBy('seq')
-        .execute();
-      const plan = await readPlan(db, row.plan_body);
-      return {
-        run: await withTotals(db, row),
-        operations: operations.map(toOperation),
-        warnings: warningsOf(row),
-        // Equal plans are stored once, without their time.
-        plan: plan === null ? null : { ...plan, createdAt: row.started_at },
-      };
-    },
-
     async runHead(id) {
       const row = await findRun(db, id);
       return row === null ? null : { run: await withTotals(db, row), isLarge: await isLargeRun(db, row.id) };
@@ -126,6 +116,21 @@ export function journalReader(db: Database): JournalReader {
         .limit(ROWS_AT_A_TIME)
         .execute();
       return rows.map(toOperation);
+    },
+
+    async deletesNamed(name) {
+      return await db
+        .selectFrom('operations')
+        .innerJoin('runs', 'runs.id', 'operations.run_id')
+        .select(['run_id as runId', 'seq', 'kind', 'account', 'runs.started_at as startedAt'])
+        .where('action', '=', 'delete')
+        .where('attempts', '>', 0)
+        .where('operations.status', 'in', ['done', 'unknown', 'sent'])
+        // The journal has names as the service lists them.
+        .where('name', 'in', [...new Set([name, name.normalize('NFC'), name.normalize('NFD')])])
+        .orderBy('runs.started_at', 'desc')
+        .orderBy('seq')
+        .execute();
     },
 
     runProgress: (runId) => readProgress(db, runId),
@@ -185,6 +190,25 @@ export function journalReader(db: Database): JournalReader {
         rows.flatMap(({ kind, entries }) => (kind === 'resource' ? [] : [[kind, entries] as const])),
       );
     },
+  };
+}
+
+async function readRun(db: Database, id: string): Promise<RunDetail | null> {
+  const row = await findRun(db, id);
+  if (row === null) return null;
+  const operations = await db
+    .selectFrom('operations')
+    .selectAll()
+    .where('run_id', '=', row.id)
+    .orderBy('seq')
+    .execute();
+  const plan = await readPlan(db, row.plan_body);
+  return {
+    run: await withTotals(db, row),
+    operations: operations.map(toOperation),
+    warnings: warningsOf(row),
+    // Equal plans are stored once, without their time.
+    plan: plan === null ? null : { ...plan, createdAt: row.started_at },
   };
 }
 

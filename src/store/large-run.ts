@@ -9,6 +9,8 @@ import type { Database } from './tables.ts';
 /** Parsing this much JSON and rendering it takes about 100 ms on a slow machine. */
 const LARGE_BYTES = 512 * 1024;
 const LARGE_OPERATIONS = 2500;
+/** Reading larger lists of people, to find who had what the run deleted, would block the process for 100 ms each. */
+const LARGE_LIST = 5000;
 
 interface Sizes {
   /** The bytes of the compressed plan. */
@@ -16,15 +18,18 @@ interface Sizes {
   /** The last bytes of a small compressed plan: gzip ends with the length of the original text. */
   readonly trailer: Uint8Array | null;
   readonly warnings: number | null;
+  /** 1 if it has many operations, or if it deleted something and its list of people is large. */
   readonly operations: number;
 }
 
-/** Whether the run's plan, warnings or operations are large. Reads only their sizes. */
+/** Whether the run's plan, warnings or operations, or the lists that its report needs, are large. Reads only their sizes. */
 export async function isLargeRun(db: Database, runId: string): Promise<boolean> {
   const { rows } = await sql<Sizes>`
     select length(body) as packed, case when length(body) <= ${LARGE_BYTES} then substr(body, length(body) - 3) end as trailer,
       length(warnings) as warnings,
       case when exists (select 1 from operations where run_id = runs.id limit 1 offset ${LARGE_OPERATIONS})
+          or (deleted > 0 and exists (select 1 from snapshots where run_id = runs.id and kind = 'resource'
+            and entries > ${LARGE_LIST}))
         then 1 else 0 end as operations
     from runs left join plan_bodies on plan_bodies.digest = runs.plan_body
     where runs.id = ${runId}`.execute(db);

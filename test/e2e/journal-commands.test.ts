@@ -67,7 +67,7 @@ test('restore writes CSV with one row for each person, and disarms formulas', as
   const s = await afterDeletes();
   const { stdout, stderr } = await s.run(['restore', 'last', '--format', 'csv']);
   const rows = stdout.split('\r\n').map((row) => row.split(','));
-  expect(rows[0]?.slice(2)).toEqual(['kind', 'name', 'entry id', 'outcome', 'person id']);
+  expect(rows[0]?.slice(2)).toEqual(['kind', 'name', 'entry id', 'outcome', 'person id', 'had it until']);
   const people = rows
     .slice(1)
     .map(([, , kind, name, , outcome, person]) => [kind, name, outcome, person].join(' '));

@@ -133,3 +133,44 @@ it('finds the runs that deleted something', async () => {
   store.execute('update runs set deleted = 1 where id = ?', id);
   expect((await store.reader.runs({ hasDeletes: true, limit: 5 })).map((run) => run.id)).toEqual([id]);
 });
+
+it('finds who had a deleted entry by the newest earlier list that shows somebody, of the same account', async () => {
+  const store = await fixture();
+  const lists = async (n: number, people: readonly [id: string, skills: string[]][], remote = '42') => {
+    const atMs = T0 + n * HOUR_MS;
+    const id = await store.begin(n, { atMs, remote });
+    const resources = people.map(([person_, skills]) => person(person_, skills));
+    await store.record(id, { resources }, { phase: 'before', takenAtMs: atMs });
+    return id;
+  };
+  await lists(1, [['foreign', ['s1']]], '7');
+  await lists(2, [['oldest', ['s1', 's3']]]);
+  await lists(3, [
+    ['bob', ['s1', 's2']],
+    ['ada', ['s1', 's2']],
+  ]);
+  await lists(4, [['ada', ['s2']]]);
+  const id = await lists(5, [['ada', ['s2']]]);
+  const after = [['late', ['s1']]] as const;
+  await lists(
+    6,
+    after.map(([person_, skills]) => [person_, [...skills]]),
+  );
+  for (const [index, [remoteId, status]] of [
+    ['s1', 'done'],
+    ['s2', 'unknown'],
+    ['s3', 'held'],
+    ['s9', 'done'],
+  ].entries()) {
+    store.execute(
+      `insert into operations (run_id, seq, kind, action, name, remote_id, status, attempts)
+       values ('${id}', ${index + 1}, 'skill', 'delete', 'Skill ${index}', '${remoteId ?? ''}', '${status ?? ''}', 1)`,
+    );
+  }
+  const until = new Date(T0 + 3 * HOUR_MS).toISOString();
+  expect((await store.reader.runReport(id))?.earlierHolders).toEqual([
+    { seq: 1, until, people: ['ada', 'bob'] },
+    { seq: 2, until, people: ['bob'] },
+  ]);
+  expect(await store.reader.run(id)).not.toHaveProperty('earlierHolders');
+});

@@ -7,7 +7,7 @@ import { AccountPage, type Changes } from './account-page.tsx';
 import { pageText } from './page-text.ts';
 import { RunPage } from './run-page.tsx';
 
-export type RunViewReader = Pick<JournalReader, 'run' | 'runProgress'>;
+export type RunViewReader = Pick<JournalReader, 'run' | 'runReport' | 'runProgress'>;
 type AccountRunView = Extract<RunView, { type: 'account' }>;
 
 /** The run that the page shows; null when it shows none. */
@@ -30,10 +30,9 @@ export function runShownBy(view: RunView): string | null {
 /** The text of the page; null when there is no such run. */
 export async function renderRunView(view: RunView, reader: RunViewReader): Promise<string | null> {
   const id = runShownBy(view);
-  const detail = id === null ? null : await reader.run(id);
   return view.type === 'account'
-    ? await accountPage(view, detail, reader)
-    : await runPage(view, detail, reader);
+    ? await accountPage(view, id === null ? null : await reader.run(id), reader)
+    : await runPage(view, await reader.runReport(view.id), reader);
 }
 
 async function runPage(

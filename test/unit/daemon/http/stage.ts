@@ -343,6 +343,7 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
       if (stage.broken !== null) throw stage.broken;
       const html = await renderStoredView(view, {
         run: async (id) => stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null,
+        runReport: async (id) => stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null,
         runProgress: async (id) => progressIn(stage, id),
         ...snapshotsIn(stage),
       });
