@@ -5,6 +5,7 @@ import type { ApprovedDelete, Entry, Kind, Policy } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
 import {
   approveText,
+  releaseText,
   type Explanation,
   explainInUse,
   explainRename,
@@ -66,7 +67,8 @@ function approvalAdvice(
   const { name, id } = extra.entry;
   if (approvedAlike > 1)
     return {
-      approve: `delete by hand all but one of the ${count(approvedAlike, kind)} “${name}” in the service; the approval then releases the remaining one`,
+      // A line break in a name would look like another condition.
+      approve: `delete by hand all but one of the ${count(approvedAlike, kind)} “${name.replaceAll('\n', ' ')}” in the service; the approval then releases the remaining one`,
       whyNot: `the approval names ${count(approvedAlike, 'entry', 'entries')} and may release only one`,
     };
   const expires = suggestedExpiry({ kind, name }, nowMs, history.released);
@@ -118,13 +120,12 @@ function explainCreateRule(
   }
 }
 
-/** Joins the texts of several rules, each sentence once. Every rule must be released, so several releases are numbered. */
+/** Joins the texts of several rules, each sentence once. Every rule must be released: several releases are a line each. */
 function join(parts: readonly Explanation[]): Explanation {
   const releases = [...new Set(parts.map((part) => part.release))];
-  const numbered = releases.map((release, index) => `(${index + 1}) ${release}`);
   return {
     reason: [...new Set(parts.map((part) => part.reason))].join('; '),
-    release: numbered.length > 1 ? `all of these are needed: ${numbered.join('; ')}` : releases.join(''),
+    release: releaseText(releases),
   };
 }
 
@@ -162,6 +163,13 @@ function staleSource({ source }: Facts): Explanation {
     reason: 'the configuration is older than the one last applied to this account',
     release: 'update the checkout, or run `apply --accept-older-source`',
   };
+}
+
+/** Rounded up to a tenth, so that the percentage never reads as its limit. */
+function percentText(kind: Kind, { perKind, entries }: DeleteCounts, limit: number): string {
+  const [deletes, of] = [perKind.get(kind) ?? 0, entries.get(kind) ?? 0];
+  const percent = Math.ceil((deletes * 1000) / of) / 10;
+  return `${count(deletes, 'delete')} of ${count(of, kind)} (${percent} %), limit ${limit} %`;
 }
 
 function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, approve: string): Explanation {
@@ -204,12 +212,12 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, ap
       };
     case 'max_deletes':
       return {
-        reason: `the plan would delete ${count(counts.total, 'entry', 'entries')}, more than the ${policy.maxDeletes} that policy.maxDeletes allows`,
+        reason: `${count(counts.total, 'delete')} in this plan, limit ${policy.maxDeletes}`,
         release: 'raise policy.maxDeletes for this change, or split the change',
       };
     case 'max_deletes_per_day':
       return {
-        reason: `the plan would delete ${count(counts.total, 'entry', 'entries')} after ${history.recentDeletesMs.length} in the last 24 hours, together more than the ${policy.maxDeletesPerDay} that policy.maxDeletesPerDay allows`,
+        reason: `${count(counts.total, 'delete')} in this plan and ${history.recentDeletesMs.length} in the last 24 hours, limit ${policy.maxDeletesPerDay}`,
         release:
           deciding === undefined
             ? 'raise policy.maxDeletesPerDay for this change, or split the change'
@@ -217,7 +225,7 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, ap
       };
     case 'max_delete_percent':
       return {
-        reason: `the plan would delete ${count(counts.perKind.get(kind) ?? 0, kind)}, more than the ${policy.maxDeletePercent} % that policy.maxDeletePercent allows`,
+        reason: percentText(kind, counts, policy.maxDeletePercent),
         release: 'raise policy.maxDeletePercent for this change, or split the change',
       };
     case 'failed_creates':

@@ -10,6 +10,19 @@ export interface Explanation {
   readonly release: string;
 }
 
+const ALL_NEEDED = 'all of these are needed:';
+
+/** What releases a change: one condition, or a head and a numbered line for each of several, which are all needed. */
+export function releaseText(conditions: readonly string[]): string {
+  if (conditions.length < 2) return conditions.join('');
+  return [ALL_NEEDED, ...conditions.map((condition, index) => `(${index + 1}) ${condition}`)].join('\n');
+}
+
+/** The lines of a release. Any other line break is part of a name. */
+export function releaseLines(release: string): readonly string[] {
+  return release.startsWith(`${ALL_NEEDED}\n`) ? release.split(/\n(?=\(\d+\) )/u) : [release];
+}
+
 /** A held delete, with the sentence that advises how to approve it. */
 interface Change extends Pick<HeldChange, 'kind' | 'name' | 'usedBy'> {
   readonly approve: string;

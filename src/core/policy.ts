@@ -28,6 +28,8 @@ export interface JudgedEntry extends Candidate {
 export interface DeleteCounts {
   readonly total: number;
   readonly perKind: ReadonlyMap<Kind, number>;
+  /** The entries of each kind. */
+  readonly entries: ReadonlyMap<Kind, number>;
 }
 
 export interface Judgement {
@@ -50,7 +52,8 @@ export function judge(diffs: readonly KindDiff[], context: PolicyContext): Judge
   const deletable = single.filter((judged) => judged.leave === null && judged.holds.length === 0);
   const perKind = new Map<Kind, number>();
   for (const { kind } of deletable) perKind.set(kind, (perKind.get(kind) ?? 0) + 1);
-  const counts: DeleteCounts = { total: deletable.length, perKind };
+  const entries = new Map(diffs.map(({ kind, present }) => [kind, present.length]));
+  const counts: DeleteCounts = { total: deletable.length, perKind, entries };
   const extras = diffs.flatMap((diff) => {
     const numbers = {
       total: counts.total,

@@ -5,6 +5,7 @@ import {
   approvalLine,
   desiredNameOf,
   ownRelease,
+  releaseLines,
   sharedExplanation,
   suggestedExpiryOf,
 } from '../core/held-texts.ts';
@@ -104,7 +105,7 @@ function grouped(held: readonly HeldChange[]): HeldGroup[] {
 function heldGroup({ rules, reason, release, changes }: HeldGroup): Group {
   const facts: Fact[] = [
     ...(reason === '' ? [] : [{ label: 'Why', line: [reason] }]),
-    { label: 'Release', line: [release] },
+    ...releaseFacts(release),
   ];
   const names = new Map<string, number>();
   for (const { name } of changes) names.set(name, (names.get(name) ?? 0) + 1);
@@ -126,6 +127,18 @@ function heldGroup({ rules, reason, release, changes }: HeldGroup): Group {
     rows: changes.map((change) => heldRow(change, names.get(change.name) === 1)),
     ...(paste === null ? {} : { paste }),
   };
+}
+
+/** One line for each condition: `(1)` is the label of the first of several. */
+function releaseFacts(release: string): Fact[] {
+  const [first = '', ...conditions] = releaseLines(release);
+  return [
+    { label: 'Release', line: [first] },
+    ...conditions.map((condition, index) => {
+      const label = `(${index + 1})`;
+      return { label, line: [condition.slice(label.length + 1)] };
+    }),
+  ];
 }
 
 /** The id is shown only where the name alone does not identify the entry. */

@@ -149,7 +149,7 @@ describe('the explanation of a held change names', () => {
           policy: { maxDeletes: 2 },
         },
         name: 'x0',
-        reason: ['delete 3 entries, more than the 2 that policy.maxDeletes allows'],
+        reason: ['3 deletes in this plan, limit 2'],
         release: ['policy.maxDeletes'],
       },
     ],
@@ -162,7 +162,7 @@ describe('the explanation of a held change names', () => {
           policy: { maxDeletesPerDay: 5 },
           history: { recentDeletesMs: deletesAgo(5) },
         },
-        reason: ['delete 1 entry after 5', 'more than the 5 that policy.maxDeletesPerDay allows'],
+        reason: ['1 delete in this plan and 5 in the last 24 hours, limit 5'],
         release: ['policy.maxDeletesPerDay'],
       },
     ],
@@ -179,7 +179,7 @@ describe('the explanation of a held change names', () => {
           policy: { maxDeletes: 100 },
         },
         name: 'x0',
-        reason: ['delete 9 skills, more than the 30 % that policy.maxDeletePercent allows'],
+        reason: ['9 deletes of 10 skills (90 %), limit 30 %'],
         release: ['policy.maxDeletePercent'],
       },
     ],
@@ -229,7 +229,7 @@ describe('the explanation of a held change names', () => {
         },
         name: 'New',
         reason: ['no list showed it; a freeze window'],
-        release: ['all of these are needed: (1) find out', '; (2) wait'],
+        release: ['all of these are needed:\n(1) find out', '\n(2) wait'],
       },
     ],
   ])('%s', (_, { of, name = 'Old', reason = [], release = [], not = [] }) => {
@@ -286,7 +286,7 @@ describe('the explanation of a held delete is exactly', () => {
       'the limit of a plan that would delete one entry',
       { ...kept, policy: { maxDeletes: 0 } },
       {
-        reason: 'the plan would delete 1 entry, more than the 0 that policy.maxDeletes allows',
+        reason: '1 delete in this plan, limit 0',
         release: 'raise policy.maxDeletes for this change, or split the change',
       },
     ],
@@ -299,8 +299,7 @@ describe('the explanation of a held delete is exactly', () => {
         history: { recentDeletesMs: deletesAgo(3) },
       },
       {
-        reason:
-          'the plan would delete 2 entries after 3 in the last 24 hours, together more than the 1 that policy.maxDeletesPerDay allows',
+        reason: '2 deletes in this plan and 3 in the last 24 hours, limit 1',
         release: 'raise policy.maxDeletesPerDay for this change, or split the change',
       },
     ],
@@ -308,8 +307,7 @@ describe('the explanation of a held delete is exactly', () => {
       'the daily limit that the plan alone reaches',
       { ...kept, policy: { maxDeletesPerDay: 1 }, history: { recentDeletesMs: deletesAgo(1) } },
       {
-        reason:
-          'the plan would delete 1 entry after 1 in the last 24 hours, together more than the 1 that policy.maxDeletesPerDay allows',
+        reason: '1 delete in this plan and 1 in the last 24 hours, limit 1',
         release:
           'wait until 2026-03-11 11:59:00 UTC, when enough earlier deletes are a day old, or raise policy.maxDeletesPerDay',
       },
@@ -323,7 +321,20 @@ describe('the explanation of a held delete is exactly', () => {
         policy: { maxDeletePercent: 9 },
       },
       {
-        reason: 'the plan would delete 1 skill, more than the 9 % that policy.maxDeletePercent allows',
+        reason: '1 delete of 10 skills (10 %), limit 9 %',
+        release: 'raise policy.maxDeletePercent for this change, or split the change',
+      },
+    ],
+    [
+      'the percentage that a small part of a percent exceeds',
+      {
+        ...kept,
+        skills: Array.from({ length: 29 }, (_, index) => `K${index}`),
+        observed: { skill: [...Array.from({ length: 29 }, (_, index) => entry(`K${index}`)), entry('Old')] },
+        policy: { maxDeletePercent: 3 },
+      },
+      {
+        reason: '1 delete of 30 skills (3.4 %), limit 3 %',
         release: 'raise policy.maxDeletePercent for this change, or split the change',
       },
     ],

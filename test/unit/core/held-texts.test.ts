@@ -216,7 +216,7 @@ describe('the explanation that several held deletes share', () => {
     expect(first).toEqual(second);
     expect(first?.reason).toBe('the configuration is older than the one last applied to this account');
     expect(first?.release).toBe(
-      'all of these are needed: (1) remove them from these people; or approve the deletes in the account’s file; (2) update the checkout, or run `apply --accept-older-source`',
+      'all of these are needed:\n(1) remove them from these people; or approve the deletes in the account’s file\n(2) update the checkout, or run `apply --accept-older-source`',
     );
   });
 

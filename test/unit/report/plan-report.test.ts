@@ -423,3 +423,23 @@ describe('advice to approve a delete', () => {
     expect(shown).not.toContain('YYYY');
   });
 });
+
+describe('several conditions of a release', () => {
+  const release = [
+    'all of these are needed:',
+    '(1) wait until noon; it is deleted then',
+    '(2) raise policy.maxDeletes for this change',
+  ].join('\n');
+  const held = makePlan({ held: [hold('Perl', { rules: ['max_deletes', 'too_new'], release })] });
+
+  it.each([
+    ['text', /Release +all of these are needed:\n +\(1\) +wait until noon[^\n]*\n +\(2\) +raise policy/],
+    [
+      'markdown',
+      /- Release: all of these are needed:\n- \(1\): wait until noon[^\n]*\n- \(2\): raise policy/,
+    ],
+    ['html', /<dt>\(1\)<\/dt><dd>wait until noon[^<]*<\/dd><dt>\(2\)<\/dt><dd>raise policy/],
+  ] as const)('are one line each in %s', (format, lines) => {
+    expect(renderPlans([held], { ...TEXT, format, width: Infinity })).toMatch(lines);
+  });
+});
