@@ -60,6 +60,7 @@ const COLUMNS: readonly HistoryColumn[] = [
   { head: 'Started', from: WIDE, cell: ({ run }) => [{ time: run.startedAt }] },
   { head: 'Account', cell: ({ run }) => [code(run.account)] },
   { head: 'Status', cell: ({ run }) => [toned(statusTone(run.status), run.status), ...repeats(run)] },
+  { head: 'Error', cell: ({ run }) => errorCell(run) },
   { head: 'Trigger', from: WIDE, cell: ({ run }) => [`${run.trigger}, ${run.mode}`] },
   { head: 'Changes', until: COUNTS_FROM, cell: briefChanges },
   {
@@ -111,6 +112,11 @@ function historyReport(runs: readonly HistoryRow[]): Report {
 /** `×3` for a row that represents three equal runs, after compaction. */
 function repeats({ folded }: RunRecord): Line {
   return folded === 0 ? [] : [toned('quiet', ` ×${folded + 1}`)];
+}
+
+/** Why a run failed or was blocked; `show` has the message. */
+function errorCell({ status, errorCode }: RunRecord): Line {
+  return errorCode === null || errorCode === status ? [] : [toned(statusTone(status), code(errorCode))];
 }
 
 function commitCell({ configCommit, configDirty, configSubject }: RunRecord, hasSubject: boolean): Line {

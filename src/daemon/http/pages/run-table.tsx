@@ -35,10 +35,17 @@ const COUNTS = [
 
 /** The runs, in the given order. */
 export function RunTable({ runs, nowMs, hasAccounts = false }: RunTableProps) {
+  const hasErrors = runs.some(({ errorCode }) => errorCode !== null);
   return (
     <table class={`cards runs ${hasAccounts ? 'several' : ''}`}>
       <ColumnHeads
-        texts={['Started (UTC)', ...(hasAccounts ? ['Account'] : []), 'Status', 'Trigger']}
+        texts={[
+          'Started (UTC)',
+          ...(hasAccounts ? ['Account'] : []),
+          'Status',
+          ...(hasErrors ? ['Error'] : []),
+          'Trigger',
+        ]}
         numbers={[...COUNTS.map(({ head }) => head), 'Duration']}
       />
       <tbody>
@@ -63,6 +70,11 @@ export function RunTable({ runs, nowMs, hasAccounts = false }: RunTableProps) {
             <td data-head="Status">
               <StatusBadge status={run.status} />
             </td>
+            {hasErrors ? (
+              <td class="name" data-head="Error">
+                {run.errorCode === null ? null : <code>{visible(run.errorCode)}</code>}
+              </td>
+            ) : null}
             <td data-head="Trigger">{visible(`${run.trigger}, ${run.mode}`)}</td>
             {COUNTS.map(({ head, key, planned, tone }) => (
               <td class="number" data-head={head}>

@@ -207,6 +207,14 @@ describe('the page of all runs', () => {
     ]);
   });
 
+  it('shows why runs failed, in a column of its own', async () => {
+    const failed = makeRun({ status: 'failed', errorCode: 'identity_mismatch', error: 'another account' });
+    const { get } = await browse({ runs: [makeDetail({ run: failed })] });
+    expect(await get('/runs?status=failed')).toMatch(/data-head="Error"><code>identity_mismatch<\/code>/);
+    const fine = await browse({ runs: [makeDetail({ run: makeRun({}) })] });
+    expect(await fine.get('/runs')).not.toContain('Error');
+  });
+
   it('continues behind the last run of the page before', async () => {
     const id = (index: number) => `01900000-0000-7000-8000-${String(index).padStart(12, '0')}`;
     const runs = Array.from({ length: 60 }, (_, index) => makeDetail({ run: makeRun({ id: id(index) }) }));
