@@ -136,14 +136,41 @@ interface Layout {
   readonly wrapped: readonly string[];
 }
 
-/** Puts the cells into columns, without those that are empty. A cell that may be below its row is beside it where it fits. */
+/**
+ * Chooses the columns as for a narrower terminal where the rows would be too long with those of this one. If they are too
+ * long with every choice, the columns are those of this terminal.
+ */
 function layOut(printer: Printer, group: Group, indent: number): Layout {
+  const narrower = group.columns
+    .flatMap(({ from, until }) => [from, until].flatMap((width) => (width === undefined ? [] : [width - 1])))
+    .filter((width) => width < printer.width)
+    .toSorted((a, b) => b - a);
+  const layouts = new Map<number, Layout>();
+  for (const width of [printer.width, ...new Set(narrower)]) {
+    const layout = layOutFor(width, printer, group, indent);
+    layouts.set(width, layout);
+    if (
+      layout.shown.every(
+        (row, index) => shownWidth(row) - wrappedWidth(layout, index) + indent <= printer.width,
+      )
+    )
+      return layout;
+  }
+  return layouts.get(printer.width) ?? layOutFor(printer.width, printer, group, indent);
+}
+
+function wrappedWidth({ wrapped, shown }: Layout, index: number): number {
+  return shownWidth(wrapped[index - (shown.length - wrapped.length)] ?? '');
+}
+
+/** Puts the cells into columns, without those that are empty. A cell that may be below its row is beside it where it fits. */
+function layOutFor(width: number, printer: Printer, group: Group, indent: number): Layout {
   const { columns, rows, tone } = group;
   const text = (line: Line): string => {
     const cell = printer.inline(line);
     return tone === undefined ? cell : printer.paint(tone, cell);
   };
-  const beside = usedColumns(group, printer.width).filter(({ below }) => !below);
+  const beside = usedColumns(group, width).filter(({ below }) => !below);
   const cells = rows.map((row) => beside.map(({ index }) => text(row[index] ?? [])));
   const aligns = [...beside.map(({ align = 'left' }) => align), 'left' as const];
   const overflow = columns.findIndex(({ below }) => below === 'overflow');

@@ -347,12 +347,53 @@ describe('the report of history', () => {
     );
     const run = makeRun({ status: 'interrupted', created: 1, failed: 3 });
     const tallies = new Map([[run.id, { statuses, planned: { create: 7, delete: 0 } }]]);
-    const [heads, row] = renderRuns([run], { ...TEXT, width: 120 }, { tallies }).split('\n');
+    const shortIds = new Map([[run.id, '0193a5c2']]);
+    const [heads, row] = renderRuns([run], { ...TEXT, width: 130 }, { tallies, shortIds }).split('\n');
     expect(heads).toMatch(/Created +Deleted +Held +Failed +In doubt +Not tried +Duration/);
     expect(row).toMatch(/interrupted +cli, apply +\+1 +0 +0 +1 +2 +3 +12\.4 s/);
     expect(renderRun({ run, operations, plan: null, warnings: [] }, TEXT)).toContain(
       '1 created, 0 deleted, 0 held, 1 failed, 2 in doubt, 3 not tried,',
     );
+  });
+
+  it('shows why a run failed, in every format', () => {
+    const runs = [
+      makeRun({ status: 'failed', errorCode: 'identity_mismatch', error: 'another account' }),
+      makeRun(),
+    ];
+    for (const width of [60, 80, 120, Infinity])
+      expect(renderRuns(runs, { ...TEXT, width })).toMatch(/failed +identity_mismatch/);
+    expect(renderRuns(runs, MARKDOWN)).toMatch(/\| failed \| `identity_mismatch` \|/);
+    expect(renderRuns(runs, { ...TEXT, format: 'html' })).toMatch(/identity_mismatch<\/code>/);
+    expect(JSON.parse(renderRuns(runs, { ...TEXT, format: 'json' }))).toMatchObject([
+      { errorCode: 'identity_mismatch' },
+      { errorCode: null },
+    ]);
+    expect(renderRuns([makeRun()], TEXT)).not.toContain('Error');
+  });
+
+  it('leaves out columns rather than print a line that is wider than the terminal', () => {
+    const runs = [
+      makeRun({
+        account: 'acme-europe-west',
+        status: 'interrupted',
+        trigger: 'schedule',
+        mode: 'approve',
+        configCommit: 'a'.repeat(40),
+        configDirty: true,
+        configSubject: 'Add the skills of the new team',
+      }),
+      makeRun({ status: 'failed', errorCode: 'suspicious_shrink', folded: 12 }),
+    ];
+    const tallies = new Map(
+      runs.map(({ id }) => [id, { statuses: { unknown: 1, skipped: 3 }, planned: null }]),
+    );
+    const shortIds = new Map(runs.map(({ id }) => [id, '0193a5c2']));
+    for (let width = 100; width <= 220; width += 1) {
+      const lines = renderRuns(runs, { ...TEXT, width }, { tallies, shortIds }).split('\n');
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
+      expect(lines[1]).toContain('interrupted');
+    }
   });
 
   it('shows what a dry run planned', () => {
