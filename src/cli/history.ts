@@ -1,13 +1,13 @@
 // rolecall history: lists the runs in the journal. It reads the store and never calls the service.
 import { Option } from 'commander';
 import { RUN_STATUSES, type RunStatus } from '../core/journal.ts';
+import { requireKnown } from './known-accounts.ts';
 import { loadForStore } from './load-accounts.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { duration, positive } from './option-values.ts';
 import { printedIds } from './printed-ids.ts';
-import { warnIfUnknown } from './unknown-account.ts';
 
 interface HistoryFlags extends OutputOptions {
   readonly limit: number;
@@ -38,14 +38,13 @@ async function history(
   const { service, accounts } = await loadForStore(environment, configFile);
   const journal = await environment.openJournal(service);
   try {
-    // A removed account keeps its history, so any name is accepted.
+    await requireKnown(account, journal.reader, accounts, 'history');
     const runs = await journal.reader.runs({
       limit: flags.limit,
       ...(account === undefined ? {} : { account }),
       ...(status === undefined ? {} : { status }),
       ...(flags.since === undefined ? {} : { sinceMs: Date.now() - flags.since }),
     });
-    if (account !== undefined && runs.length === 0) warnIfUnknown(account, accounts, 'run');
     const output = openOutput(flags);
     const ids = runs.map(({ id }) => id);
     const tallies = await journal.reader.runTallies(ids);

@@ -13,6 +13,7 @@ import { openOutput, type OutputOptions, showMessage } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { ACCOUNT_OF_LAST_HELP, findRun, RUN_HELP } from './find-run.ts';
 import { newestSnapshot, peopleBefore } from './find-snapshot.ts';
+import { requireKnown } from './known-accounts.ts';
 import { loadForStore } from './load-accounts.ts';
 
 interface RestoreFlags extends Omit<OutputOptions, 'format'> {
@@ -46,9 +47,10 @@ async function restore(
   flags: RestoreFlags,
 ): Promise<ExitStatus> {
   const { hasFormulas, renderRestoration, restorationCsv } = await import('../report/restore-report.ts');
-  const { service, configuration } = await loadForStore(environment, configFile);
+  const { service, configuration, accounts } = await loadForStore(environment, configFile);
   const journal = await environment.openJournal(service);
   try {
+    await requireKnown(flags.account, journal.reader, accounts, 'restore');
     const run = await findRun(journal.reader, wanted, flags.account);
     const account = configuration.accounts.find(({ name }) => name === run.account);
     const restoration = await readRestoration(journal.reader, run, account);

@@ -1,5 +1,6 @@
 // rolecall show: one run from the journal. It reads the store and never calls the service.
 import { StoreError } from '../core/errors.ts';
+import { requireKnown } from './known-accounts.ts';
 import { loadForStore } from './load-accounts.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
@@ -30,9 +31,10 @@ async function show(
 ): Promise<ExitStatus> {
   const detail = reportDetail(flags);
   const { renderRun } = await import('../report/run-report.ts');
-  const { service } = await loadForStore(environment, configFile);
+  const { service, accounts } = await loadForStore(environment, configFile);
   const journal = await environment.openJournal(service);
   try {
+    await requireKnown(flags.account, journal.reader, accounts, 'show');
     const { id } = await findRun(journal.reader, wanted, flags.account);
     const run = await journal.reader.runReport(id);
     if (run === null) throw new StoreError('run_unknown', `run ${id} was deleted meanwhile`);

@@ -2,10 +2,10 @@
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
+import { requireKnown } from './known-accounts.ts';
 import { loadForStore } from './load-accounts.ts';
 import { positive } from './option-values.ts';
 import { printedIds } from './printed-ids.ts';
-import { warnIfUnknown } from './unknown-account.ts';
 
 interface SnapshotsFlags extends OutputOptions {
   readonly limit: number;
@@ -31,11 +31,11 @@ async function snapshots(
   const journal = await environment.openJournal(service);
   const { reader } = journal;
   try {
+    await requireKnown(account, reader, accounts, 'snapshots');
     const found = await reader.snapshots({
       limit: flags.limit,
       ...(account === undefined ? {} : { account }),
     });
-    if (account !== undefined && found.length === 0) warnIfUnknown(account, accounts, 'snapshot');
     const output = openOutput(flags);
     const ids = await printedIds(
       reader,
