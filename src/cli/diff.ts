@@ -1,7 +1,7 @@
 // rolecall diff: what changed between two snapshots, or between one and now. Only `now` reads the service.
 import type { ReadAccount } from '../app/read-account.ts';
 import { catalogDifference, type Lists } from '../core/catalog-difference.ts';
-import { StoreError } from '../core/errors.ts';
+import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { Configuration, ServiceSettings } from '../core/settings.ts';
 import type { SnapshotRecord } from '../core/snapshots.ts';
@@ -17,13 +17,14 @@ import type { Environment, RetryAfterOptions } from './environment.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import {
   findCompared,
+  parseCompared,
   refuseDifferentRemotes,
-  refuseNowAlone,
   type Side,
   SNAPSHOT_HELP,
 } from './find-snapshot.ts';
+import { knownAccounts } from './known-accounts.ts';
 import { loadForStore } from './load-accounts.ts';
-import { accountNamed } from './select-accounts.ts';
+import { accountNamed, onlyAccountNamed } from './select-accounts.ts';
 
 interface DiffFlags extends OutputOptions, RetryAfterOptions {
   readonly account?: string;
@@ -33,24 +34,31 @@ export function addDiff({ program, report }: CommandLine): void {
   addRetryAfterOption(addReportOptions(program.command('diff')))
     .description('show what changed between two snapshots: entries, and what people have')
     .argument('<from>', SNAPSHOT_HELP)
-    .argument('<to>', SNAPSHOT_HELP)
-    .option('--account <name>', 'with `last`: the newest snapshot of this account')
-    .action((first: string, second: string, flags: DiffFlags) =>
-      report('diff', flags, (context) => diff(context, [first, second], flags)),
+    .argument('[to]', 'the same; default: `last`, the newest snapshot')
+    .argument('[account]', 'name of the account, for `last` and times; may also follow <from>')
+    .option('--account <name>', 'the same as the argument')
+    .action((from: string, to: string | undefined, account: string | undefined, flags: DiffFlags) =>
+      report('diff', flags, (context) => diff(context, [from, to, account], flags)),
     );
 }
 
 async function diff(
   { environment, configFile }: CommandContext,
-  wanted: readonly [string, string],
+  args: Parameters<typeof parseCompared>[0],
   flags: DiffFlags,
 ): Promise<ExitStatus> {
-  refuseNowAlone(wanted);
+  const parsed = parseCompared(args, Date.now());
+  if (parsed.account !== undefined && flags.account !== undefined) {
+    throw new UsageError('the account is given twice; leave out --account');
+  }
+  const wanted = { ...parsed, account: parsed.account ?? flags.account };
   const { renderDifference } = await import('../report/diff-report.ts');
   const { service, configuration } = await loadForStore(environment, configFile);
   const journal = await environment.openJournal(service);
   try {
-    const { sides, account } = await findCompared(journal.reader, wanted, flags.account);
+    const known = await knownAccounts(journal.reader, configuration.accounts);
+    if (wanted.account !== undefined) onlyAccountNamed(known, wanted.account, 'diff');
+    const { sides, account } = await findCompared(journal.reader, wanted, known);
     const remoteIds = sides.map((side) => (side === 'now' ? null : side.remoteAccountId));
     const read = async (side: Side): Promise<[ComparedLists, Lists] | null> => {
       if (side !== 'now') return [side, await storedLists(journal.reader, side)];

@@ -3,56 +3,100 @@ import type { Resource } from '../core/catalog.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { SnapshotFilter, SnapshotRecord } from '../core/snapshots.ts';
+import { instant } from '../report/formatting.ts';
 import { findRun } from './find-run.ts';
+import { parseMoment } from './option-values.ts';
+import { accountList } from './select-accounts.ts';
 
-export const SNAPSHOT_HELP = 'id of a snapshot or a run, `last`, or `now` (reads the service)';
-
-/** Ids of runs begin with a zero, as the time in a UUIDv7 does until the year 2527. */
-const SNAPSHOT_ID = /^[1-9]\d{0,14}$/u;
+export const SNAPSHOT_HELP =
+  'id of a snapshot or a run, `last`, a time (the last snapshot until then), or `now` (reads the service)';
 
 type Reader = Pick<JournalReader, 'snapshots' | 'runs' | 'runsBeginning'>;
 
 /** The lists of one argument: a snapshot, or those of now. */
 export type Side = SnapshotRecord | 'now';
 
+/** What an argument means, by its form. */
+type Place =
+  | { readonly type: 'last' | 'now' }
+  | { readonly type: 'snapshot'; readonly id: number }
+  | { readonly type: 'run'; readonly id: string }
+  | { readonly type: 'time'; readonly atMs: number };
+
+/** Ids of runs begin with a zero, as the time in a UUIDv7 does until the year 2527. */
+const SNAPSHOT_ID = /^[1-9]\d{0,14}$/u;
+const RUN_ID = /^0[0-9a-f-]{0,35}$/iu;
+/** Begins no run, but nothing else either. */
+const LIKE_RUN_ID = /^[0-9a-f]{4,8}$|^[0-9a-f]{8}-[0-9a-f-]{0,27}$/iu;
+
+/** The forms are tried in this order. undefined: none fits, so it may be the name of an account. */
+function placeOf(text: string, nowMs: number): Place | undefined {
+  if (text === 'last' || text === 'now') return { type: text };
+  if (SNAPSHOT_ID.test(text)) return { type: 'snapshot', id: Number(text) };
+  if (RUN_ID.test(text)) return { type: 'run', id: text };
+  const atMs = parseMoment(text, nowMs);
+  return atMs === undefined ? undefined : { type: 'time', atMs };
+}
+
+export interface Compared {
+  readonly places: readonly [Place, Place];
+  readonly account: string | undefined;
+}
+
 /**
- * What both arguments name, and their account. `last` is the newest snapshot of `account`, else of the account of the
- * other argument, else of any. Throws UsageError when they are of different accounts, and StoreError for ids without a
- * snapshot.
+ * The arguments `<from> [to] [account]` of `diff`. A second argument that has no form of a snapshot is the account; without
+ * `to` it is the newest snapshot. Throws UsageError, also for what compares nothing.
+ */
+export function parseCompared(
+  [from, second, third]: readonly [from: string, second?: string | undefined, third?: string | undefined],
+  nowMs: number,
+): Compared {
+  const start = placeOf(from, nowMs) ?? (LIKE_RUN_ID.test(from) ? { type: 'run', id: from } : undefined);
+  const end = second === undefined ? undefined : placeOf(second, nowMs);
+  const wrong = start === undefined ? from : third !== undefined && end === undefined ? second : undefined;
+  if (start === undefined || wrong !== undefined) {
+    throw new UsageError(
+      `${JSON.stringify(wrong)} is no snapshot, run or time; use an id, \`last\`, \`now\`, \`2026-03-31\`, \`yesterday\` or \`7d\`, and write the account last`,
+    );
+  }
+  if (start.type === 'now' && (second === undefined || end?.type === 'now')) {
+    throw new UsageError('`diff now now` compares nothing; name a snapshot, such as `last`');
+  }
+  const account = third ?? (end === undefined ? second : undefined);
+  return { places: [start, end ?? { type: 'last' }], account };
+}
+
+/**
+ * What both places are, and their account: the named one, that of a snapshot or run, or the only one of `known`. Only
+ * `last` of all accounts needs none. Throws UsageError when they are of different accounts, and StoreError for places
+ * without a snapshot.
  */
 export async function findCompared(
   reader: Reader,
-  [first, second]: readonly [string, string],
-  account: string | undefined,
+  { places, account }: Compared,
+  known: readonly { readonly name: string }[],
 ): Promise<{ readonly sides: readonly [Side, Side]; readonly account: string }> {
+  const [first, second] = places;
   const fixed = [await fixedSnapshot(reader, first), await fixedSnapshot(reader, second)] as const;
-  const owner = account ?? fixed.find((snapshot) => snapshot !== null)?.account;
-  const sideOf = async (wanted: string, snapshot: SnapshotRecord | null): Promise<Side> =>
-    snapshot ?? (wanted === 'now' ? 'now' : await lastSnapshot(reader, owner));
+  const only = known.length === 1 ? known[0]?.name : undefined;
+  const owner = account ?? fixed.find((snapshot) => snapshot !== null)?.account ?? only;
+  if (owner === undefined && places.some(({ type }) => type === 'time')) {
+    throw new UsageError(`a time needs an account: write its name last; ${accountList(known)}`);
+  }
+  const sideOf = async (place: Place, snapshot: SnapshotRecord | null): Promise<Side> =>
+    snapshot ?? (place.type === 'now' ? 'now' : await lastSnapshot(reader, owner, place));
   const sides = [await sideOf(first, fixed[0]), await sideOf(second, fixed[1])] as const;
   const snapshots = sides.filter((side) => side !== 'now');
-  const [one] = snapshots;
-  if (one === undefined) throw nothingToCompare();
-  refuseDifferentAccounts([...snapshots.map((each) => each.account), account ?? one.account]);
+  const name = account ?? snapshots[0]?.account ?? '';
+  refuseDifferentAccounts([...snapshots.map((each) => each.account), name]);
   refuseDifferentRemotes(snapshots.map(({ remoteAccountId }) => remoteAccountId));
-  return { sides, account: one.account };
+  return { sides, account: name };
 }
 
-/** Throws UsageError when no argument names a snapshot, before the store is opened. */
-export function refuseNowAlone(wanted: readonly string[]): void {
-  if (wanted.every((each) => each === 'now')) throw nothingToCompare();
-}
-
-function nothingToCompare(): UsageError {
-  return new UsageError('`diff now now` compares nothing; name a snapshot, such as `last`');
-}
-
-/** null for `last` and `now`. */
-async function fixedSnapshot(reader: Reader, wanted: string): Promise<SnapshotRecord | null> {
-  if (wanted === 'last' || wanted === 'now') return null;
-  return SNAPSHOT_ID.test(wanted)
-    ? await snapshotWithId(reader, Number(wanted))
-    : await snapshotOfRun(reader, wanted);
+/** null for a place that depends on the account. */
+async function fixedSnapshot(reader: Reader, place: Place): Promise<SnapshotRecord | null> {
+  if (place.type === 'snapshot') return await snapshotWithId(reader, place.id);
+  return place.type === 'run' ? await snapshotOfRun(reader, place.id) : null;
 }
 
 async function snapshotWithId(reader: Reader, id: number): Promise<SnapshotRecord> {
@@ -75,14 +119,23 @@ async function snapshotOfRun(reader: Reader, wanted: string): Promise<SnapshotRe
   );
 }
 
-async function lastSnapshot(reader: Reader, account: string | undefined): Promise<SnapshotRecord> {
-  const snapshot = await newestSnapshot(reader, account === undefined ? {} : { account });
+/** The newest snapshot, or the newest one that was taken at a time or before. */
+async function lastSnapshot(
+  reader: Reader,
+  account: string | undefined,
+  place: Place,
+): Promise<SnapshotRecord> {
+  const snapshot = await newestSnapshot(reader, {
+    ...(account === undefined ? {} : { account }),
+    ...(place.type === 'time' ? { untilMs: place.atMs } : {}),
+  });
   if (snapshot !== null) return snapshot;
+  const of = account === undefined ? '' : ` of the account ${JSON.stringify(account)}`;
+  const until =
+    place.type === 'time' ? ` that was taken until ${instant(new Date(place.atMs).toISOString())}` : ' yet';
   throw new StoreError(
     'snapshot_unknown',
-    account === undefined
-      ? 'no snapshot is stored yet'
-      : `no snapshot of an account ${JSON.stringify(account)} is stored`,
+    `no snapshot${of} is stored${until}; run \`rolecall snapshots\` to list the snapshots`,
   );
 }
 

@@ -198,6 +198,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     group: JOURNAL,
     summary: 'show what changed between two snapshots',
     examples: [
+      ['rolecall diff 7d acme-eu', 'shows what changed in the last seven days'],
       ['rolecall diff last now', 'shows what changed since the newest snapshot'],
       ['rolecall diff 0192e4a1 0192f7c3 --format json', 'compares two snapshots'],
     ],
@@ -209,7 +210,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     summary: 'list the people who have, or had, a skill or role',
     examples: [
       ['rolecall who Kubernetes', 'lists who has a skill or role'],
-      ['rolecall who Kubernetes acme-eu --at 2026-10-31', 'lists who had it on that day'],
+      ['rolecall who Kubernetes acme-eu --at 2026-10-31', 'lists who had it when that day began'],
     ],
     document: 'src/store/README.md',
   },

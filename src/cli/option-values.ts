@@ -1,6 +1,6 @@
 // Parses the values of options.
 import { InvalidArgumentError } from 'commander';
-import { parseDuration } from '../core/durations-and-sizes.ts';
+import { DAY_MS, parseDuration } from '../core/durations-and-sizes.ts';
 
 /** A duration in milliseconds. */
 export function duration(text: string): number {
@@ -21,29 +21,33 @@ export function port(text: string): number {
   return Number(text);
 }
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/u;
 const DATE_TIME =
-  /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?<zone>[Zz]|[+-]\d{2}:\d{2})?$/u;
+  /^(?<day>\d{4}-\d{2}-\d{2})(?:[Tt ](?<time>\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?<zone>[Zz]|[+-]\d{2}:\d{2})?)?$/u;
 
-/** A moment in epoch milliseconds: an ISO 8601 date, which means its end in UTC, or a date and time, UTC without a zone. */
-export function moment(text: string): number {
-  const match = DATE_TIME.exec(text);
-  const iso = DAY.test(text)
-    ? `${text}T23:59:59.999Z`
-    : match === null
-      ? ''
-      : `${text.replace(' ', 'T')}${match.groups?.['zone'] === undefined ? 'Z' : ''}`;
-  const ms = Date.parse(iso.toUpperCase());
+/**
+ * A moment in epoch milliseconds: `now`, `yesterday`, how long ago (`7d`), an ISO 8601 date or date and time. A day means
+ * its beginning, and what has no zone is UTC. undefined for any other text. A number that begins with 0 begins the id of a
+ * run.
+ */
+export function parseMoment(text: string, nowMs: number): number | undefined {
+  if (text === 'now') return nowMs;
+  if (text === 'yesterday') return (Math.floor(nowMs / DAY_MS) - 1) * DAY_MS;
+  const ago = text.startsWith('0') ? undefined : parseDuration(text);
+  if (ago !== undefined) return nowMs - ago;
+  const { day = '', time = '00:00', zone = 'Z' } = DATE_TIME.exec(text)?.groups ?? {};
+  const ms = Date.parse(`${day}T${time}${zone}`.toUpperCase());
   // JavaScript accepts the 30th of February as the 2nd of March.
-  const day = Date.parse(`${text.slice(0, 10)}T00:00:00Z`);
-  if (
-    Number.isNaN(ms) ||
-    Number.isNaN(day) ||
-    new Date(day).toISOString().slice(0, 10) !== text.slice(0, 10)
-  ) {
-    throw new InvalidArgumentError(
-      'Use a date such as 2026-03-31, or a date and time such as 2026-03-31T14:00Z.',
-    );
-  }
+  const dayMs = Date.parse(`${day}T00:00:00Z`);
+  const isDay = !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(day);
+  return Number.isNaN(ms) || !isDay ? undefined : ms;
+}
+
+/** The same for an option. */
+export function moment(text: string): number {
+  const ms = parseMoment(text, Date.now());
+  if (ms === undefined) throw new InvalidArgumentError(`Use ${MOMENT_HELP}.`);
   return ms;
 }
+
+export const MOMENT_HELP =
+  'a date such as 2026-03-31 (its beginning, UTC), a date and time such as 2026-03-31T14:00Z, `yesterday` or `7d`';

@@ -1,7 +1,6 @@
 // rolecall who: the people who have, or had, a skill or role, from the snapshots. Never calls the service.
 import { Option } from 'commander';
 import { type Kind, KINDS } from '../core/catalog.ts';
-import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader, SentDelete } from '../core/journal-reader.ts';
 import { deletedEntries } from '../core/restoration.ts';
@@ -13,8 +12,9 @@ import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine 
 import { openOutput, type OutputOptions, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { newestSnapshot, peopleBefore } from './find-snapshot.ts';
+import { knownAccounts } from './known-accounts.ts';
 import { loadForStore } from './load-accounts.ts';
-import { moment } from './option-values.ts';
+import { moment, MOMENT_HELP } from './option-values.ts';
 import { selectAccounts } from './select-accounts.ts';
 
 interface WhoFlags extends OutputOptions {
@@ -28,7 +28,7 @@ export function addWho({ program, report }: CommandLine): void {
     .description('list the people who have, or had, a skill or role')
     .argument('<name>', 'exact name of the skill or role')
     .argument('[account...]', ACCOUNTS_HELP)
-    .option('--at <date>', 'who had it then: a date (its end, UTC), or a date and time', moment)
+    .option('--at <time>', `who had it then: ${MOMENT_HELP}`, moment)
     .addOption(new Option('--kind <kind>', 'only skills or only roles').choices(KINDS))
     .action((name: string, accounts: string[], flags: WhoFlags) =>
       report('who', flags, (context) => who(context, name, { ...flags, accounts })),
@@ -42,17 +42,14 @@ async function who(
 ): Promise<ExitStatus> {
   const { renderWho } = await import('../report/who-report.ts');
   const nowMs = Date.now();
-  const untilMs = flags.at === undefined ? undefined : pastMoment(flags.at, nowMs);
+  const untilMs = flags.at;
+  if (untilMs !== undefined && untilMs > nowMs)
+    throw new UsageError('--at is in the future; use a date until today');
   const { service, configuration } = await loadForStore(environment, configFile);
   const journal = await environment.openJournal(service);
   try {
-    const stored = await journal.reader.accounts();
-    // Removed accounts keep their snapshots.
-    const names = new Set([...configuration.accounts, ...stored].map((account) => account.name));
-    const accounts = selectAccounts(
-      [...names].map((each) => ({ name: each })),
-      flags.accounts,
-    );
+    const known = await knownAccounts(journal.reader, configuration.accounts);
+    const accounts = selectAccounts(known, flags.accounts);
     const kinds = flags.kind === undefined ? KINDS : [flags.kind];
     const search: Search = { name, kinds, untilMs, others: [] };
     const sent = await journal.reader.deletesNamed(name);
@@ -74,12 +71,6 @@ async function who(
   } finally {
     await journal.close();
   }
-}
-
-/** The moment, and now for one that is still to come today. Throws UsageError for a later one. */
-function pastMoment(atMs: number, nowMs: number): number {
-  if (atMs < nowMs + DAY_MS) return Math.min(atMs, nowMs);
-  throw new UsageError('--at is in the future; use a date until today');
 }
 
 interface Search {

@@ -148,8 +148,7 @@ function lostSection(deleted: readonly LostEntry[]): Section[] {
 }
 
 function snapshotLine({ id, takenAt }: SnapshotRecord, at: string | null, nowMs: number): Line {
-  // A date is its end, which may be in the future.
-  const age = at === null || Date.parse(at) > nowMs ? 'now' : relativeTime(takenAt, Date.parse(at));
+  const age = at === null ? 'now' : relativeTime(takenAt, Date.parse(at));
   const before = age === 'now' ? '' : `, ${age.replace(/ ago$/u, ' before that')}`;
   return [`snapshot ${id}, taken `, { time: takenAt }, `${before} (${relativeTime(takenAt, nowMs)})`];
 }
