@@ -59,7 +59,7 @@ export function Inline({ line }: { readonly line: Line }) {
   return (
     <>
       {line.map((part) => {
-        if (typeof part === 'string') return visible(part);
+        if (typeof part === 'string') return <Prose text={part} />;
         if ('code' in part) return <Code text={part.code} />;
         if ('time' in part) return <Instant at={part.time} />;
         if ('tone' in part) {
@@ -73,6 +73,22 @@ export function Inline({ line }: { readonly line: Line }) {
       })}
     </>
   );
+}
+
+/** Commands and settings in backticks. A name in quotation marks may have backticks of its own, which stay. */
+const CODE = /(“[^”]*”|"(?:[^"\\]|\\.)*")|`([\w][\w .,:/=*'…<>-]*)`/gu;
+
+/** A sentence. What it has in backticks, such as a command, is shown as code. */
+export function Prose({ text }: { readonly text: string }) {
+  const shown = visible(text);
+  const parts: Child[] = [];
+  let end = 0;
+  for (const { 0: found, 2: command, index } of shown.matchAll(CODE)) {
+    if (command === undefined) continue;
+    parts.push(shown.slice(end, index), <code>{command}</code>);
+    end = index + found.length;
+  }
+  return <>{[...parts, shown.slice(end)]}</>;
 }
 
 /** A UTC time. `brief` omits seconds and zone, for tables whose heads name UTC. */

@@ -1,6 +1,6 @@
 // Answers refusals and failures: as JSON below /api, as a page in a browser, otherwise as a line of text.
 import type { HttpContext } from './context.ts';
-import { visible } from '../../report/escape-invisible.ts';
+import { Prose } from '../../report/html.tsx';
 import { Layout } from './pages/layout.tsx';
 import { RELOAD_AFTER_S } from './pages/live-progress.tsx';
 import { pageText } from './pages/page-text.ts';
@@ -26,7 +26,11 @@ export async function answerFailure(context: HttpContext, failure: Failure): Pro
       {...(isLoadedAgain ? { reloadAfterS: RELOAD_AFTER_S } : {})}
     >
       <h1>{title ?? message}</h1>
-      {title === undefined ? null : <p>{visible(message)}</p>}
+      {title === undefined ? null : (
+        <p>
+          <Prose text={message} />
+        </p>
+      )}
       {isLoadedAgain ? (
         <p class="quiet" data-reload="">
           This page is loaded again every few seconds.

@@ -4,7 +4,7 @@ import type { RunRecord } from '../../../core/journal.ts';
 import type { OperatorActionRecord } from '../../../core/operator.ts';
 import type { Plan } from '../../../core/plan.ts';
 import { visible } from '../../../report/escape-invisible.ts';
-import { isChanging } from '../../account-state.ts';
+import { isChanging, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { accountPath } from '../account-path.ts';
 import { ACTION_MESSAGES, type ActionMessage } from '../action-message.ts';
@@ -141,7 +141,7 @@ export function AccountPage(props: AccountPageProps) {
   );
 }
 
-/** The plan that waits, or what remains after the last run that planned. Nothing while a run changes it. */
+/** The plan that waits, or what remains after the last run that planned. Nothing while a run changes it, as the run of an approval does. */
 function DifferencesNow({ account, changes, progress, unshown, place, visitor }: AccountPageProps) {
   const { pending, lastRun } = account;
   return (
@@ -152,14 +152,16 @@ function DifferencesNow({ account, changes, progress, unshown, place, visitor }:
           {unshown}
         </p>
       )}
-      <PendingPlan
-        account={account}
-        plan={changes?.plan ?? null}
-        isUnshown={unshown !== undefined}
-        place={place}
-        visitor={visitor}
-        isReplaced={isChanging(account)}
-      />
+      {progress !== null && !waitsForApproval(account) ? null : (
+        <PendingPlan
+          account={account}
+          plan={changes?.plan ?? null}
+          isUnshown={unshown !== undefined}
+          place={place}
+          visitor={visitor}
+          isReplaced={isChanging(account)}
+        />
+      )}
       {pending !== null || progress !== null || changes === null ? null : (
         <RemainingChanges
           plan={changes.remaining}

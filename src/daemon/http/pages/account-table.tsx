@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx';
 import type { RunMark } from '../../../core/journal-reader.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { count, shortCommit } from '../../../report/formatting.ts';
+import { Prose } from '../../../report/html.tsx';
 import { type RankedAccount, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { AccountLink } from './account-link.tsx';
@@ -122,7 +123,7 @@ function Notes({ shared, account, nowMs }: NotesProps) {
     <>
       {issue === undefined ? null : (
         <Note>
-          {shorten(issue.replace(POSITION, 'line $1: '))}
+          <Prose text={shorten(issue.replace(POSITION, 'line $1: '))} />
           {issues.length > 1 ? ` (and ${count(issues.length - 1, 'more error')})` : ''}
         </Note>
       )}

@@ -125,10 +125,10 @@ export function stepsOf(timesMs: readonly number[], values: ChartSeries['values'
     .join('');
 }
 
+/** The dot at the end of a line. Without a number at the end there is none: in the middle it would look like the end. */
 function lastDotOf(timesMs: readonly number[], values: ChartSeries['values'], scale: Scale): string {
-  const index = values.findLastIndex((value) => value !== null);
-  const value = values[index] ?? null;
-  return value === null ? '' : `M${place(scale.x(timesMs[index] ?? 0))} ${place(scale.y(value))}h0`;
+  const value = values.at(-1) ?? null;
+  return value === null ? '' : `M${place(scale.x(timesMs.at(-1) ?? 0))} ${place(scale.y(value))}h0`;
 }
 
 function latest(values: ChartSeries['values'], format: Chart['format']): string {

@@ -1,5 +1,5 @@
 // The boxes above the content of a page, for what an operator must see first.
-import { visible } from '../../../report/escape-invisible.ts';
+import { Prose } from '../../../report/html.tsx';
 
 /** A page must stay readable when every file has errors. */
 const MAX_LINES = 20;
@@ -23,10 +23,14 @@ export function Notice({ tone, title, lines }: NoticeProps) {
       <ul>
         {lines.slice(0, MAX_LINES).map((line) => (
           <li>
-            <code>{visible(line)}</code>
+            <Prose text={line} />
           </li>
         ))}
-        {rest > 0 ? <li>… and {rest} more; `rolecall validate` lists the errors of all files.</li> : null}
+        {rest > 0 ? (
+          <li>
+            … and {rest} more; <code>rolecall validate</code> lists the errors of all files.
+          </li>
+        ) : null}
       </ul>
     </div>
   );

@@ -70,3 +70,13 @@ it('the image has a title and a description, and needs no style of its own', asy
   expect(text).toContain('<title id="c-title">&lt;b&gt;&amp;</title><desc id="c-text">skills: 2 pieces');
   expect(text).not.toContain('style');
 });
+
+it('the dot of a line is at its end, and a line that ends before the chart has none', async () => {
+  const dots = async (...series: (readonly (number | null)[])[]): Promise<(string | undefined)[]> => {
+    const drawn = chart([0, 1, 2], { series: series.map((values) => ({ label: 'skills', values })) });
+    const text = String(await html`${LineChart({ chart: drawn, id: 'c' })}`);
+    return [...text.matchAll(/class="dot line-\d" d="([^"]*)"/g)].map(([, path]) => path);
+  };
+  // A run in progress, and one that failed, have no numbers yet.
+  expect(await dots([0, 4, 2], [0, 4, null], [null, null, null])).toEqual(['M312 55h0', '', '']);
+});

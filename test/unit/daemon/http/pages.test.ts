@@ -139,7 +139,7 @@ describe('the page of an account', () => {
     const page = await get('/accounts/a');
     expect(page).toContain('The last run ended failed (unavailable).');
     expect(page).toContain('first &lt;script&gt;');
-    expect(page).toContain('<code>second</code>');
+    expect(page).toContain('<li>second</li>');
     expect(await get('/accounts/b')).not.toContain('The last run ended');
   });
 
