@@ -1,6 +1,9 @@
 // Checks that every list read during a run still belongs to the account that the run started with.
 import { ServiceError } from '../core/errors.ts';
-import type { Listing, ServiceReader } from '../core/ports.ts';
+import { foreignEntries, listedAccountId } from '../core/identity.ts';
+import type { Journal, Listing, ServiceReader } from '../core/ports.ts';
+import type { Observation } from './observe.ts';
+import type { AccountRequest } from './request.ts';
 
 /**
  * A reader that rejects (ServiceError `identity`) when a listed object carries another account id than the expected one.
@@ -21,4 +24,16 @@ export function guardAccount(reader: ServiceReader, expected: () => string | nul
     listResources: async () => checked(await reader.listResources()),
     traffic: () => reader.traffic(),
   };
+}
+
+/** Throws ServiceError `identity` when the lists contain an entry that the store knows in another account. */
+export async function refuseForeignEntries(
+  journal: Pick<Journal, 'foreignOwner'>,
+  { settings: { name: account }, configured }: Pick<AccountRequest, 'settings' | 'configured'>,
+  { observed: listed, remoteAccountId }: Pick<Observation, 'observed' | 'remoteAccountId'>,
+): Promise<void> {
+  const identified = listedAccountId(listed) !== null;
+  const claim = { account, remoteAccountId, configured };
+  const owner = await journal.foreignOwner({ ...claim, listed, identified });
+  if (owner !== null) throw foreignEntries(claim, owner);
 }

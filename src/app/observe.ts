@@ -1,7 +1,7 @@
 // The first steps of a run: read the lists, check their account id, read them again where something is missing.
 import { type DesiredEntry, type Kind, KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
 import { nameKeys } from '../core/diff.ts';
-import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
+import { checkIdentity, copiedToken, listedAccountId } from '../core/identity.ts';
 import { nameKey } from '../core/names.ts';
 import type { LastGood, ServiceReader } from '../core/ports.ts';
 import type { ProgressObserver } from '../core/progress.ts';
@@ -16,6 +16,7 @@ import {
 } from '../core/list-plausibility.ts';
 import { lostAssignments, type UnknownHolders, unknownHolders } from '../core/unknown-holders.ts';
 import { type EntryKey, keysOf, type MissingHolding, unlistedHoldings } from '../core/usage.ts';
+import { refuseForeignEntries } from './account-guard.ts';
 import type { AccountRequest, PlanningDeps, ReadingRun } from './request.ts';
 
 /** What a run has read of the account before it plans. */
@@ -96,10 +97,7 @@ export async function observe(
   const formerName = await deps.journal.adoptRenamedAccount(claim);
   const other = await deps.journal.claimRemoteAccount(claim);
   if (other !== null) throw copiedToken(remoteAccountId ?? '', other);
-  if (listedAccountId(first) === null) {
-    const foreign = await deps.journal.foreignAccount(settings.name, remoteAccountId, keysOf(first));
-    if (foreign !== null) throw foreignEntries(remoteAccountId, foreign);
-  }
+  await refuseForeignEntries(deps.journal, request, { observed: first, remoteAccountId });
 
   const lastGood = await deps.journal.lastGood(settings.name, remoteAccountId, first);
   const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);

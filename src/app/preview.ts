@@ -14,13 +14,13 @@ export interface PreviewDeps extends PlanningDeps {
 
 /** Observes and plans; writes neither to the service nor to the store. Returns a failure as a value. */
 export async function preview(request: AccountRequest, deps: PreviewDeps): Promise<PlanResult> {
-  const { accountHistory, accountState, foreignAccount, lastGood } = deps.journal;
+  const { accountHistory, accountState, foreignOwner, lastGood } = deps.journal;
   const readOnly: PlanningDeps = {
     ...deps,
     journal: {
       accountHistory,
       accountState,
-      foreignAccount,
+      foreignOwner,
       lastGood,
       adoptRenamedAccount: () => Promise.resolve(null),
       claimRemoteAccount: deps.claimant,

@@ -1,18 +1,19 @@
 // Reads the lists of an account for commands that only read, and refuses lists of another account.
 import { KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
-import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
+import { checkIdentity, copiedToken, listedAccountId } from '../core/identity.ts';
 import type { Journal, ServiceReader } from '../core/ports.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { ProgressObserver } from '../core/progress.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import { baselineOf, suspiciousList } from '../core/list-plausibility.ts';
-import { type EntryKey, keysOf, unlistedEntries } from '../core/usage.ts';
+import { type EntryKey, unlistedEntries } from '../core/usage.ts';
+import { refuseForeignEntries } from './account-guard.ts';
 import { listsObserver, readLists, readTwiceIfNeeded } from './observe.ts';
 
 /** The store's reads that the check of an account needs. */
 export interface AccountJournal {
   readonly accountState: Journal['accountState'];
-  readonly foreignAccount: Journal['foreignAccount'];
+  readonly foreignOwner: Journal['foreignOwner'];
   readonly lastGood: Journal['lastGood'];
   readonly claimant: JournalReader['claimant'];
 }
@@ -77,9 +78,7 @@ async function refuseOthers(
   const { name: account, baseUrl } = settings;
   const other = await journal.claimant({ runId: '', account, baseUrl, remoteAccountId, configured });
   if (other !== null) throw copiedToken(remoteAccountId ?? '', other);
-  if (listedAccountId(observed) !== null) return;
-  const foreign = await journal.foreignAccount(account, remoteAccountId, keysOf(observed));
-  if (foreign !== null) throw foreignEntries(remoteAccountId, foreign);
+  await refuseForeignEntries(journal, { settings, configured }, { observed, remoteAccountId });
 }
 
 /** Warns that no listed object confirms the pinned or remembered account id. */

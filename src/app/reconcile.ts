@@ -8,6 +8,7 @@ import type { Plan } from '../core/plan.ts';
 import type { Lease, SentCommit } from '../core/locks.ts';
 import type { NewRun, ServiceReader, Traffic } from '../core/ports.ts';
 import { type ApprovalVerdict, takeApproval } from './approval.ts';
+import { refuseForeignEntries } from './account-guard.ts';
 import { watchChanges } from './changes-during-run.ts';
 import { executePlan } from './execute-plan.ts';
 import { keepLock, takeLock } from './lease.ts';
@@ -146,6 +147,8 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
       const ending = { status: 'failed', plan, traffic: reader.traffic(), warnings: changes } as const;
       return await endRun(run, { ...ending, error: PLAN_STALE });
     }
+    // Another account may have recorded the same entries at the same moment: one of the two sees it here.
+    if (plan.operations.length > 0) await refuseForeignEntries(deps.journal, request, observation);
     if ((await recordApplied(run, observation, planned)) === 'lock_lost') {
       return await endRun(run, { status: 'interrupted', plan, traffic: reader.traffic(), error: LOCK_LOST });
     }

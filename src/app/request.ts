@@ -59,7 +59,7 @@ export type PlanningJournal = Pick<
   | 'accountState'
   | 'adoptRenamedAccount'
   | 'claimRemoteAccount'
-  | 'foreignAccount'
+  | 'foreignOwner'
   | 'lastGood'
 >;
 

@@ -1,4 +1,5 @@
 // Checks, for `doctor`, everything that a run needs. Writes nothing to the service.
+import { refuseForeignEntries } from '../app/account-guard.ts';
 import { listsObserver, readLists } from '../app/observe.ts';
 import { describeFailure, rememberThrottle } from '../app/run-result.ts';
 import { listedAccountId, shownPin } from '../core/identity.ts';
@@ -152,10 +153,14 @@ async function examine(
         detail: accountIdDetail(listed, settings.accountId, state.remoteAccountId),
       },
     );
+    const request = session.requestFor(settings, 'cli', signals);
+    const remoteAccountId = listed ?? expected;
+    await refuseForeignEntries(session.planning.journal, request, { observed, remoteAccountId });
   } catch (error) {
     const failure = describeFailure(error, signals.stop);
     await rememberThrottle(account.name, error, session.planning);
-    findings.push({ ok: false, what: 'service', detail: failure.message });
+    const what = failure.code === 'identity_mismatch' ? 'account id' : 'service';
+    findings.push({ ok: false, what, detail: failure.message });
     return { title, account: account.name, findings, exit: failureExit(failure.code) };
   }
   return {

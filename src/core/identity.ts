@@ -1,6 +1,6 @@
 // Checks that the account behind the token is the account that the file intends.
 import { ServiceError } from './errors.ts';
-import { KINDS, type ObservedCatalog } from './catalog.ts';
+import { type Entry, type Kind, KINDS, type ObservedCatalog } from './catalog.ts';
 import { holdsToken, NOT_SHOWN } from './secret-looks.ts';
 import { yamlQuoted } from './yaml-text.ts';
 
@@ -10,6 +10,23 @@ export interface IdentityFacts {
   /** The id that the store remembers from the account's first run. */
   readonly remembered: string | null;
 }
+
+/** The entries of an account's lists. */
+export interface ListedEntries {
+  readonly account: string;
+  readonly remoteAccountId: string | null;
+  /** Names of all configured accounts. */
+  readonly configured: ReadonlySet<string>;
+  readonly listed: Readonly<Record<Kind, readonly Pick<Entry, 'id'>[]>>;
+  /** Whether a listed object carries the account id. Otherwise the id is the pinned or the remembered one, or null. */
+  readonly identified: boolean;
+}
+
+/**
+ * Where else an entry was seen: in another configured account, whose latest lists show it, or in a former remote account
+ * of the same one.
+ */
+export type EntryOwner = Pick<ListedEntries, 'account' | 'remoteAccountId'>;
 
 /** The one account id that the listed objects carry, or null when none carries one. Throws ServiceError on several. */
 export function listedAccountId(observed: ObservedCatalog): string | null {
@@ -49,8 +66,15 @@ export function shownPin(accountId: string): string {
   return holdsToken(accountId) ? NOT_SHOWN : yamlQuoted(accountId);
 }
 
-/** The error for lists that carry no account id, but contain an entry that was seen in another account. */
-export function foreignEntries(remoteAccountId: string | null, other: string): ServiceError {
+/** The error for lists that contain an entry of another configured account, or of a former remote account. */
+export function foreignEntries({ account, remoteAccountId }: EntryOwner, owner: EntryOwner): ServiceError {
+  if (owner.account !== account) {
+    return new ServiceError(
+      'identity',
+      `the lists contain an entry of “${owner.account}”, and an entry belongs to one account; nothing was written. Fix the token or the base address of one of the two. If both are right now, rename both account files: their history begins again`,
+    );
+  }
+  const other = owner.remoteAccountId ?? '';
   const intended =
     remoteAccountId === null ? 'that is not this account' : `this account is ${remoteAccountId}`;
   return new ServiceError(

@@ -3,6 +3,7 @@ import type { CreateOutcome, DeleteOutcome } from './write-outcome.ts';
 import type { ReleasedEntry } from './approvals.ts';
 import type { Action, Entry, Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
 import type { AccountHistory } from './history.ts';
+import type { EntryOwner, ListedEntries } from './identity.ts';
 import type { Lease, RunFence, SentCommit } from './locks.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from './journal.ts';
 import type { AgreedPlan, Approval, ApprovalTaking, Pause, PendingPlan } from './operator.ts';
@@ -186,12 +187,8 @@ export interface Journal {
     remoteAccountId: string | null,
     observed: ObservedCatalog,
   ): Promise<LastGood | null>;
-  /** Another remote account in which a run of this account created or saw one of these entries, or null. */
-  foreignAccount(
-    account: string,
-    remoteAccountId: string | null,
-    listed: ReadonlySet<EntryKey>,
-  ): Promise<string | null>;
+  /** Where else the store has one of these entries, or null: an entry belongs to one account. */
+  foreignOwner(lists: ListedEntries): Promise<EntryOwner | null>;
   /** The entries that were known after a run's first observation, and all entries that rolecall created. */
   knownIds(account: string, remoteAccountId: string | null, upToRun: string): Promise<ReadonlySet<EntryKey>>;
   unsettledCreates(account: string, remoteAccountId: string | null): Promise<readonly UnsettledCreate[]>;

@@ -1,5 +1,6 @@
 // The facts of an account that its lists do not show: recent operations, ownership, names that the service changed.
 import { sql } from 'kysely';
+import { KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { RecentOperation } from '../core/history.ts';
 import type { SentCommit } from '../core/locks.ts';
@@ -7,13 +8,13 @@ import type { AppliedRun, Journal } from '../core/ports.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
-import { jsonRows } from './json-rows.ts';
+import { jsonList, jsonRows } from './json-rows.ts';
 import { holds } from './locks.ts';
 import { toIso, toMs } from './times.ts';
 
 export function accountHistoryJournal(
   db: Database,
-): Pick<Journal, 'accountHistory' | 'knownIds' | 'foreignAccount' | 'rememberApplied'> {
+): Pick<Journal, 'accountHistory' | 'knownIds' | 'foreignOwner' | 'rememberApplied'> {
   const knownIds: Journal['knownIds'] = async (account, remoteAccountId, upToRun) => {
     const rows = await db
       .selectFrom('entries')
@@ -88,15 +89,26 @@ export function accountHistoryJournal(
       };
     },
 
-    async foreignAccount(account, remoteAccountId, listed) {
-      const rows = await db
-        .selectFrom('entries')
-        .select(['remote_account_id', 'kind', 'remote_id'])
-        .where('account', '=', account)
-        .where('remote_account_id', 'not in', ['', remoteAccountId ?? ''])
-        .execute();
-      const found = rows.find((row) => listed.has(entryKey(row.kind, row.remote_id)));
-      return found?.remote_account_id ?? null;
+    async foreignOwner({ account, remoteAccountId, configured, listed, identified }) {
+      // Ids of two accounts with different account ids may be equal: a service may number the entries of each account.
+      const comparable = identified
+        ? sql`entries.account != ${account} and entries.remote_account_id in ('', ${remoteAccountId ?? ''})`
+        : sql`(entries.account != ${account} or entries.remote_account_id not in ('', ${remoteAccountId ?? ''}))`;
+      const { rows } = await sql<{ account: string; remote_account_id: string }>`
+        select entries.account, entries.remote_account_id
+        -- SQLite searches the entries of each account otherwise: the order of a cross join is fixed.
+        from ${jsonRows(KINDS.flatMap((kind) => listed[kind].map(({ id }) => [kind, id])))} as listed
+          cross join entries join accounts on accounts.name = entries.account
+        where entries.remote_id = value ->> 1 and entries.kind = value ->> 0 and ${comparable} and (entries.account = ${account} or (
+          entries.deleted_by_run is null
+          -- Run ids are UUIDv7: their order is the order of time.
+          and coalesce(entries.last_seen_run, entries.created_by_run) >= coalesce(accounts.last_good_run, '')
+          and entries.account in ${jsonList([...configured])}))
+        limit 1`.execute(db);
+      const [found] = rows;
+      return found === undefined
+        ? null
+        : { account: found.account, remoteAccountId: found.remote_account_id || null };
     },
 
     rememberApplied(lease, { runId, remoteAccountId, named, released, commit }) {

@@ -68,8 +68,7 @@ export function createEnvironment(version: string): Environment {
       const memory: AccountJournal = {
         accountState: (account) => store.journal.accountState(account),
         lastGood: (...of) => store.journal.lastGood(...of),
-        foreignAccount: (account, remoteAccountId, listed) =>
-          store.journal.foreignAccount(account, remoteAccountId, listed),
+        foreignOwner: (lists) => store.journal.foreignOwner(lists),
         claimant: (claim) => store.reader.claimant(claim),
       };
       return {

@@ -1,6 +1,8 @@
 // Which account answers: the pin, the stored id, the ids in the lists, a copied token.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { codes, changesOf, scene, type Scene } from '../support/scene.ts';
+import { codes, changesOf, scene, type Scene, TOKEN } from '../support/scene.ts';
 
 const OTHER = { name: 'other', id: '43', token: 'token-of-other', skills: ['Theirs'] };
 
@@ -117,6 +119,71 @@ test('the account id in the response to a first create is stored', async () => {
   expect((await s.plan()).plan.remoteAccountId).toBe('42');
   const wrong = await s.run(['plan'], swapped);
   expect(wrong.status).toBe(1);
+});
+
+test('tokens that were swapped are refused by every command, also when no list carries an account id', async () => {
+  const s = await scene({
+    skills: ['Ours'],
+    resources: [],
+    file: 'skills: [Ours]',
+    others: [{ ...OTHER, resources: [] }],
+    settings: { omitOptionalFields: true },
+  });
+  s.configure('skills: [Theirs]', 'other');
+  expect((await s.run(['apply', '--yes', '--all'])).status).toBe(0);
+  s.sandbox.clearRequests();
+  const env = { TOKEN_ACME: OTHER.token, TOKEN_OTHER: TOKEN };
+  for (const command of [
+    ['plan', 'other'],
+    ['plan', 'acme'],
+    ['apply', '--yes', '--all', '--accept-no-history'],
+    ['doctor'],
+    ['dump', 'acme'],
+  ]) {
+    const { status, stdout, stderr } = await s.run(command, { env });
+    expect([command, status]).toEqual([command, 1]);
+    expect(`${stdout}${stderr}`).toMatch(/an entry of “(acme|other)”/);
+  }
+  expect(s.writes()).toEqual([]);
+  // The right tokens work again.
+  expect((await s.run(['apply', '--yes', '--all'])).status).toBe(0);
+});
+
+test('one service under two addresses is refused before a write, also when both accounts run for the first time', async () => {
+  const s = await scene({
+    skills: ['Ours'],
+    resources: [],
+    settings: { omitOptionalFields: true },
+    isFresh: true,
+  });
+  const copy = `baseUrl: ${s.sandbox.url.replace('127.0.0.1', 'localhost')}\ntoken: { env: TOKEN_ACME }\n`;
+  s.configure('skills: [Ours, One]');
+  s.write('config/accounts/copy.yaml', `${copy}skills: [Ours, Two]\n`);
+  for (let round = 0; round < 3; round += 1) {
+    const { status, stdout } = await s.run(['apply', '--yes', '--all', '--format', 'json']);
+    expect([status, stdout]).toEqual([1, expect.stringContaining('identity_mismatch')]);
+  }
+  // Which of the two runs first is open, and both are refused if they run at the same moment.
+  expect(s.writes().length).toBeLessThan(2);
+  s.configure('skills: [Ours, One]\npolicy: { delete: never }');
+  rmSync(join(s.folder, 'config/accounts/copy.yaml'));
+  expect((await s.run(['apply', '--yes', 'acme'])).status).toBe(0);
+  expect(s.names().skills).toContain('One');
+});
+
+test('an account whose file was renamed keeps its entries, also when no list carries an account id', async () => {
+  const s = await scene({
+    skills: ['Ours'],
+    resources: [],
+    file: 'skills: [Ours]',
+    settings: { omitOptionalFields: true },
+  });
+  await s.apply();
+  rmSync(join(s.folder, 'config/accounts/acme.yaml'));
+  s.configure('skills: [Ours, New]', 'renamed');
+  const env = { TOKEN_RENAMED: TOKEN };
+  expect((await s.run(['apply', '--yes', 'renamed'], { env })).status).toBe(0);
+  expect(s.names().skills).toEqual(['New', 'Ours']);
 });
 
 test('lists without an account id count as lists of the stored account', async () => {

@@ -237,6 +237,11 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   { statements: CONFIG_FILES, isBreaking: false },
   { statements: 'alter table entries add column released_as text collate "C";', isBreaking: false },
+  {
+    // Finds an entry that another account has.
+    statements: 'create index entries_by_remote_id on entries (remote_id, kind, remote_account_id);',
+    isBreaking: false,
+  },
 ];
 
 /** The oldest version whose programs may use a store of this version. */

@@ -227,4 +227,8 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // The approval in git that released the delete of an entry, so that it releases no other entry.
   'alter table entries add column released_as text;',
+  // Finds an entry that another account has.
+  `
+  create index entries_by_remote_id on entries (remote_id, kind, remote_account_id);
+  `,
 ];

@@ -192,7 +192,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
     },
     claimRemoteAccount: async () => before.claimedBy ?? null,
     claimToken: async () => before.tokenUsedBy ?? null,
-    foreignAccount: async () => null,
+    foreignOwner: async () => null,
     lastGood: async (_account, _remoteAccountId, lists) =>
       before.noLastGood === true ? null : (before.lastGood ?? { ...NOTHING_SINCE, observed: lists }),
     accountHistory: async () => ({

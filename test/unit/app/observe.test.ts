@@ -4,6 +4,7 @@ import { observe } from '../../../src/app/observe.ts';
 import type { PlanningDeps } from '../../../src/app/request.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
+import { keysOf } from '../../../src/core/usage.ts';
 import type { AccountState, IdentityClaim, Journal, LastGood } from '../../../src/core/ports.ts';
 import { entry, observed, person, wanted } from '../core/builders.ts';
 import { bareRequest, readerOf, unused } from './bare-context.ts';
@@ -38,8 +39,10 @@ async function observing(of: Setting, lists: (reading: number) => Partial<Observ
       claims.push(claim);
       return of.claimedBy ?? null;
     },
-    foreignAccount: async (_account, _remoteAccountId, listed) =>
-      [...listed].some((key) => of.foreign?.has(key) === true) ? '666' : null,
+    foreignOwner: async ({ account, listed, identified }) =>
+      !identified && [...keysOf(listed)].some((key) => of.foreign?.has(key) === true)
+        ? { account, remoteAccountId: '666' }
+        : null,
     lastGood: async (_account, _remoteAccountId, now) => {
       if (of.lastGood === undefined && of.same !== true) return null;
       return {
@@ -98,7 +101,7 @@ describe('one reading', () => {
       accountState: async () => ({ ...unused<AccountState>('state'), remoteAccountId: null }),
       adoptRenamedAccount: async () => null,
       claimRemoteAccount: async () => null,
-      foreignAccount: async () => null,
+      foreignOwner: async () => null,
       lastGood: async () => null,
     };
     const deps: PlanningDeps = { ...unused<PlanningDeps>('deps'), journal, clock: new QuickClock() };

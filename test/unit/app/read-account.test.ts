@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { readAccount, type ReadRequest } from '../../../src/app/read-account.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';
+import type { EntryOwner } from '../../../src/core/identity.ts';
 import type { AccountState, LastGood } from '../../../src/core/ports.ts';
 import type { AccountSettings } from '../../../src/core/settings.ts';
 import { entry, observed, person } from '../core/builders.ts';
@@ -15,7 +16,7 @@ interface Setup {
   readonly settings?: Partial<AccountSettings>;
   readonly remembered?: string;
   readonly claimant?: string;
-  readonly foreign?: string;
+  readonly foreign?: EntryOwner;
   readonly lastGood?: Partial<ObservedCatalog>;
   readonly hasStore?: boolean;
   readonly readsTwice?: boolean;
@@ -35,8 +36,8 @@ async function read(of: Setup) {
       calls.push(claim);
       return of.claimant ?? null;
     },
-    foreignAccount: async (...args) => {
-      calls.push(args);
+    foreignOwner: async (lists) => {
+      calls.push(lists);
       return of.foreign ?? null;
     },
   };
@@ -74,19 +75,27 @@ describe('an account that is read', () => {
     const lists = [{ skill: [mine('Go')] }];
     await expect(read({ lists, claimant: 'other' })).rejects.toThrow('“other”');
     const { calls } = await read({ lists });
-    expect(calls).toMatchObject([
-      { account: 'acme', remoteAccountId: '42', configured: new Set(['acme', 'other']) },
-    ]);
+    expect(calls[0]).toMatchObject({
+      account: 'acme',
+      remoteAccountId: '42',
+      configured: new Set(['acme', 'other']),
+    });
     expect((await read({ lists, claimant: 'other', hasStore: false })).remoteAccountId).toBe('42');
   });
 
-  it('is refused when no list has an id and an entry was seen in another account', async () => {
+  it('is refused when an entry belongs to a former remote account or to another account', async () => {
     const lists = [{ skill: [entry('Go')] }];
-    await expect(read({ lists, foreign: '43' })).rejects.toThrow('in account 43');
+    const foreign = { account: 'acme', remoteAccountId: '43' };
+    await expect(read({ lists, foreign })).rejects.toThrow('in account 43');
+    await expect(read({ lists, foreign: { ...foreign, account: 'other' } })).rejects.toThrow(
+      'an entry of “other”',
+    );
     const { calls } = await read({ lists });
-    expect(calls.at(-1)).toEqual(['acme', null, new Set(['skill:Go'])]);
-    // A list with an id has been compared already.
-    expect((await read({ lists: [{ skill: [mine('Go')] }], foreign: '43' })).remoteAccountId).toBe('42');
+    const configured = new Set(['acme', 'other']);
+    const asked = { account: 'acme', remoteAccountId: null, configured, identified: false };
+    expect(calls.at(-1)).toMatchObject({ ...asked, listed: observed(lists[0] ?? {}) });
+    const identified = await read({ lists: [{ skill: [mine('Go')] }] });
+    expect(identified.calls.at(-1)).toMatchObject({ remoteAccountId: '42', identified: true });
   });
 
   it('has a warning when no list confirms the pinned or remembered id', async () => {

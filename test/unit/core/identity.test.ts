@@ -87,9 +87,14 @@ describe('the check of identity', () => {
   });
 
   it('names both accounts when the entries belong to another one', () => {
-    const error = foreignEntries('7', '8');
+    const owner = { account: 'acme', remoteAccountId: '8' };
+    const error = foreignEntries({ account: 'acme', remoteAccountId: '7' }, owner);
     expect(error).toMatchObject({ kind: 'identity', code: 'identity_mismatch' });
     expect(error.message).toContain('in account 8, and this account is 7;');
-    expect(foreignEntries(null, '8').message).toContain('in account 8, and that is not this account;');
+    const unknown = foreignEntries({ account: 'acme', remoteAccountId: null }, owner);
+    expect(unknown.message).toContain('in account 8, and that is not this account;');
+    const other = foreignEntries({ account: 'copy', remoteAccountId: null }, owner);
+    expect(other).toMatchObject({ kind: 'identity', code: 'identity_mismatch' });
+    expect(other.message).toContain('an entry of “acme”');
   });
 });

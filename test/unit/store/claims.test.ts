@@ -1,7 +1,7 @@
-// Two accounts that use one token at the same moment.
-import { expect, it, onTestFinished } from 'vitest';
+// Two accounts that use one token at the same moment, or whose lists show the same entry.
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { sqliteEngine } from '../../../src/store/sqlite/sqlite-engine.ts';
-import { fixture, openAgain, runId } from './fixture.ts';
+import { type Fixture, fixture, listed, openAgain, runId } from './fixture.ts';
 
 const LEASE_MS = sqliteEngine.leaseMs;
 
@@ -51,4 +51,66 @@ it('a claim with a lost lock has no effect', async () => {
   expect(await store.journal.claimToken(lost, KEY)).toBeNull();
   const two = await store.take(runId(3), now, 'two');
   expect(await store.journal.claimToken(two, KEY)).toBeNull();
+});
+
+describe('the owner of an entry', () => {
+  const configured = new Set(['one', 'two']);
+  const skill = (id: string) => ({ skill: [{ id }], role: [] });
+
+  /** A store in which the latest good lists of account `one` show the skill s1. */
+  async function storeOfOne(remote: string | null) {
+    const store = await fixture();
+    await see(store, 1, remote, ['s1']);
+    return store;
+  }
+
+  async function see(store: Fixture, n: number, remote: string | null, ids: readonly string[], good = true) {
+    const id = await store.begin(n, { account: 'one', remote });
+    const lists = { skill: ids.map((each) => listed(each, each)) };
+    await store.record(id, lists, { account: 'one', remoteAccountId: remote, good });
+    await store.end(id, good ? 'converged' : 'blocked');
+  }
+
+  const two = { account: 'two', remoteAccountId: null, configured, identified: false };
+  const one = { account: 'one', remoteAccountId: null };
+  const one42 = { account: 'one', remoteAccountId: '42' };
+
+  it('is another configured account whose latest lists show the entry', async () => {
+    const { journal } = await storeOfOne(null);
+    expect(await journal.foreignOwner({ ...two, listed: skill('s1') })).toEqual(one);
+    expect(await journal.foreignOwner({ ...two, listed: skill('s2') })).toBeNull();
+    // Ids are only known to be unique within a kind.
+    expect(await journal.foreignOwner({ ...two, listed: { skill: [], role: [{ id: 's1' }] } })).toBeNull();
+    expect(await journal.foreignOwner({ ...two, account: 'one', listed: skill('s1') })).toBeNull();
+    const renamed = { ...two, configured: new Set(['two']) };
+    expect(await journal.foreignOwner({ ...renamed, listed: skill('s1') })).toBeNull();
+  });
+
+  it('is nobody when rolecall deleted the entry or the latest good lists lack it', async () => {
+    const store = await storeOfOne(null);
+    await see(store, 2, null, [], false);
+    expect(await store.journal.foreignOwner({ ...two, listed: skill('s1') })).toEqual(one);
+    await see(store, 3, null, ['s2', 's3']);
+    expect(await store.journal.foreignOwner({ ...two, listed: skill('s1') })).toBeNull();
+    store.execute("update entries set deleted_by_run = 'x' where remote_id = 's2'");
+    expect(await store.journal.foreignOwner({ ...two, listed: skill('s2') })).toBeNull();
+    expect(await store.journal.foreignOwner({ ...two, listed: skill('s3') })).toEqual(one);
+  });
+
+  it('is nobody when both lists carry account ids, and these differ', async () => {
+    const { journal } = await storeOfOne('42');
+    const listed = skill('s1');
+    expect(await journal.foreignOwner({ ...two, listed })).toEqual(one42);
+    const identified = { ...two, identified: true, listed };
+    expect(await journal.foreignOwner({ ...identified, remoteAccountId: '43' })).toBeNull();
+    expect(await journal.foreignOwner({ ...identified, remoteAccountId: '42' })).toEqual(one42);
+    // A pin that no list confirms shows nothing about the lists.
+    expect(await journal.foreignOwner({ ...two, remoteAccountId: '43', listed })).toEqual(one42);
+  });
+
+  it('is an account whose lists carried no account id', async () => {
+    const { journal } = await storeOfOne(null);
+    const identified = { ...two, identified: true, remoteAccountId: '43' };
+    expect(await journal.foreignOwner({ ...identified, listed: skill('s1') })).toEqual(one);
+  });
 });

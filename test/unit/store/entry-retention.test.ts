@@ -85,7 +85,14 @@ describe('entries that others created', () => {
     await store.end(await runAt(store, 100, ['b'], '43'));
     await prune(store, 300);
     expect(ids(store)).toEqual(['a', 'b']);
-    expect(await store.journal.foreignAccount('acme', '43', new Set(['skill:a' as const]))).toBe('42');
+    const lists = {
+      account: 'acme',
+      remoteAccountId: '43',
+      configured: new Set(['acme']),
+      identified: false,
+    };
+    const owner = await store.journal.foreignOwner({ ...lists, listed: { skill: [{ id: 'a' }], role: [] } });
+    expect(owner).toEqual({ account: 'acme', remoteAccountId: '42' });
   });
 });
 

@@ -75,7 +75,16 @@ async function roundTrip(store: Fixture, n: number, { id, name, other, message }
   expect([...history.owned].toSorted()).toEqual([created, ...named].toSorted());
   expect(history.changedNames.get(created)?.requested).toBe(other === name ? undefined : other);
   expect(history.recent).toMatchObject([{ name: other, remoteId: entry.remoteId }]);
-  expect(await journal.foreignAccount(account, '43', new Set(named))).toBe('42');
+  const others = {
+    account: 'other',
+    remoteAccountId: '42',
+    configured: new Set([account]),
+    identified: true,
+  };
+  expect(await journal.foreignOwner({ ...others, listed: { skill: [{ id }], role: [] } })).toEqual({
+    account,
+    remoteAccountId: '42',
+  });
   const state = await journal.accountState(account);
   expect(state).toMatchObject({ pause: { by: name, reason: message }, lastAppliedCommit: { sha: id } });
   expect((await outbox.claim(target, name, 9, T0)).notices).toMatchObject([{ account, body: message }]);

@@ -77,7 +77,7 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
     await query(
       location,
       `alter table store_version drop column usable_from; alter table turns drop column claimed_due_at;
-       alter table replicas drop column config_digest;
+       alter table replicas drop column config_digest; drop index entries_by_remote_id;
        alter table config_generations drop column digest, drop column flaws;
        alter table entries drop column released_as;
        update store_version set version = 2;
