@@ -29,6 +29,12 @@ export function combine(statuses: readonly ExitStatus[]): ExitStatus {
   return PRECEDENCE.find((status) => statuses.includes(status)) ?? EXIT.done;
 }
 
+/** The most severe status of plans, in the order 1, 4, 2, 3: what would be written matters more than what is held. */
+export function combinePlans(statuses: readonly ExitStatus[]): ExitStatus {
+  const most = combine(statuses);
+  return most === EXIT.held && statuses.includes(EXIT.changes) ? EXIT.changes : most;
+}
+
 /** The exit status for the code of a failure. */
 export function failureExit(code: string): ExitStatus {
   if (code === 'config_invalid') return EXIT.invalidConfiguration;

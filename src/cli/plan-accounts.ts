@@ -20,7 +20,7 @@ import { checkWritable, openOutput } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
-import { combine, EXIT, failureExit, planExit } from './exit-status.ts';
+import { combinePlans, EXIT, failureExit, planExit } from './exit-status.ts';
 import { createProgress, type Observe } from './progress.ts';
 import { planRemotely } from './remote-plan.ts';
 import { reportDetail } from './report-detail.ts';
@@ -93,7 +93,7 @@ async function report(
   await output.print(renderPlans(plans, { ...output.render, ...detail }));
   await output.close();
   if (options.save !== undefined) await save(options.save, plans);
-  return combine(
+  return combinePlans(
     plans.map((result) =>
       result.status === 'failed'
         ? isUnplannedAddition(result, options)

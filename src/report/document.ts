@@ -109,6 +109,8 @@ export interface ReportDocument {
 /** Everything that one command prints. */
 export interface Report {
   readonly title: string;
+  /** The sentence that the report begins with, before its title. */
+  readonly verdict?: Line;
   readonly documents: readonly ReportDocument[];
   /** The sum over all documents, when there are several. */
   readonly total?: { readonly line: Line; readonly table: Group };

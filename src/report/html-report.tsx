@@ -50,6 +50,7 @@ function Page({ report, most }: PageProps) {
       </head>
       <body>
         <main>
+          {report.verdict === undefined ? null : <Summary line={report.verdict} />}
           {isSingle ? (
             <Single title={report.title} document={document} most={most} />
           ) : (

@@ -69,9 +69,9 @@ function join(blocks: readonly string[]): string {
   return `${blocks.join('\n\n')}\n`;
 }
 
-/** One block for the title and the total, one for each document, and one for all accounts with nothing to do. */
-function* printReport({ title, total, documents }: Report, rowLimit: number): Generator<string> {
-  const opening = [`## ${escapeProse(title)}`];
+/** One block for the verdict, the title and the total, one for each document, and one for all accounts with nothing to do. */
+function* printReport({ title, verdict, total, documents }: Report, rowLimit: number): Generator<string> {
+  const opening = [...(verdict === undefined ? [] : [`**${inline(verdict)}**`]), `## ${escapeProse(title)}`];
   if (total !== undefined) {
     opening.push(`**${inline(total.line)}**`, ...printFailed(documents));
     opening.push(...printGroups([total.table], rowLimit));

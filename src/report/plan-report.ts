@@ -6,7 +6,7 @@ import { code, type Fact, type Report, type ReportDocument, type ReportOptions }
 import { plannedSections } from './held-sections.ts';
 import { accountLines } from './plan-lines.ts';
 import { collapsedAccounts, planTotal, sharedDocument, withSharedWarnings } from './plan-totals.ts';
-import { summaryText } from './plan-sentence.ts';
+import { planVerdict, summaryText } from './plan-sentence.ts';
 import { blockedLines, failedDocument, isQuiet, nextOf, planStatus } from './plan-status.ts';
 import { renderReport } from './render.ts';
 import { shortCommit } from './formatting.ts';
@@ -51,15 +51,16 @@ function planReport(plans: readonly PlanResult[], options: PlanReportOptions): R
       documents: [{ title: ['No account to plan.'], facts: [], headline: [], sections: [] }],
     };
   }
+  const verdict = planVerdict(plans);
   if (plans.length === 1 && options.onlyChanges !== true)
-    return { title, documents: accountDocuments(plans, options) };
+    return { title, verdict, documents: accountDocuments(plans, options) };
   const { plans: own, shared } = options.verbose === true ? { plans, shared: [] } : withSharedWarnings(plans);
   const documents = [
     ...accountDocuments(own, options),
     ...(collapses(options) ? collapsedAccounts(own) : []),
     ...sharedDocument(shared),
   ];
-  return { title, documents, total: planTotal(plans) };
+  return { title, verdict, documents, total: planTotal(plans) };
 }
 
 function accountDocuments(plans: readonly PlanResult[], options: PlanReportOptions): ReportDocument[] {

@@ -7,9 +7,14 @@ import { printFacts, printGroup, printSection } from './text-sections.ts';
 /** The report with a line break at its end, wrapped to `width`. Rows of tables and lines to paste are not wrapped. */
 export function reportToText(report: Report, options: TextOptions): string {
   const printer = createPrinter(options);
+  const { verdict, documents } = report;
   let text = '';
-  for (const [index, document] of report.documents.entries()) {
-    const isListed = document.isDense === true && report.documents[index - 1]?.isDense === true;
+  if (verdict !== undefined) {
+    text = `${printer.wrap('', printer.paint('strong', printer.inline(verdict))).join('\n')}\n`;
+    if (documents[0]?.isDense !== true) text += '\n';
+  }
+  for (const [index, document] of documents.entries()) {
+    const isListed = document.isDense === true && documents[index - 1]?.isDense === true;
     text += `${index === 0 || isListed ? '' : '\n'}${printDocument(printer, document).join('\n')}\n`;
   }
   return report.total === undefined ? text : `${text}\n${printTotal(printer, report.total).join('\n')}\n`;

@@ -63,7 +63,7 @@ test('an account without skills and roles is reported as managing nothing, with 
   expect(plan.operations).toEqual([]);
   expect(codes(plan)).toEqual(['nothing_managed']);
   const text = await s.run(['plan']);
-  expect(text.stdout).toMatch(/^acme: manages nothing/);
+  expect(text.stdout).toMatch(/^acme: manages nothing/m);
   expect(text.stdout).not.toMatch(/nothing to do|match(es)? the file/);
   for (const how of ['skills:', 'roles:', ' dump acme --write']) expect(text.stdout).toContain(how);
   const applied = await s.run(['apply', '--yes']);

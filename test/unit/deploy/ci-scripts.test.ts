@@ -112,7 +112,6 @@ async function runRecipe(kind: 'github' | 'gitlab', host: Host, situation: Situa
       CI_API_V4_URL: host.url,
       CI_MERGE_REQUEST_PROJECT_ID: '1',
       CI_MERGE_REQUEST_IID: '2',
-      CI_COMMIT_SHA: 'c0ffee',
       CI_JOB_URL: 'https://host/job',
       ROLECALL_NOTE_TOKEN: TOKEN,
     });
@@ -130,7 +129,6 @@ async function runRecipe(kind: 'github' | 'gitlab', host: Host, situation: Situa
         GITHUB_OUTPUT: outputs,
         GITHUB_TOKEN: TOKEN,
         PULL_REQUEST: '2',
-        COMMIT: 'c0ffee',
         RUN_URL: 'https://host/run',
         STATUS: status,
       });
@@ -182,40 +180,38 @@ function commentsOfOthers(count: number): Comment[] {
 describe.skipIf(!hasPrograms()).each(['github', 'gitlab'] as const)('the comment on %s', (kind) => {
   it('is created once and then updated, also if others write the marker', async () => {
     const host = await startHost(kind, commentsOfOthers(230));
-    const first = await runRecipe(kind, host, { exit: 2, report: '## acme-eu\n\n2 to create\n' });
+    const report = '**Merging or applying this creates 2 entries.**\n\n## rolecall plan\n';
+    const first = await runRecipe(kind, host, { exit: 2, report });
     expect(first).toMatchObject({ status: 0 });
     expect(first.calls).toBe('plan --format markdown --detailed-exitcode --output plan.md\n');
     expect(host.comments).toHaveLength(231);
     const made = host.comments.at(-1);
-    expect(made?.body.startsWith(MARKER)).toBe(true);
-    expect(made?.body).toContain('Merging this changes accounts. As of c0ffee');
-    expect(made?.body).toContain('## acme-eu\n\n2 to create\n');
+    expect(made?.body).toBe(`${MARKER}\n\n${report}`);
 
     await runRecipe(kind, host, { exit: 0, report: 'nothing\n' });
     expect(host.comments).toHaveLength(231);
-    expect(made?.body).toContain('Nothing would change.');
-    expect(made?.body).not.toContain('2 to create');
+    expect(made?.body).toBe(`${MARKER}\n\nnothing\n`);
     expect(host.comments[0]?.body).toContain('I can write this too');
     expect(host.requests.filter((each) => each.startsWith('POST'))).toHaveLength(1);
   });
 
+  // The exit status alone cannot tell what the plan does: with several accounts it is that of one of them.
   const ENDS = [
-    [2, 0, 'Merging this changes accounts.'],
-    [1, 1, '**Not every account could be planned.**'],
-    [4, 1, '**The configuration is invalid.**'],
-    [0, 0, 'Nothing would change.'],
-    [3, 0, 'Nothing would be written; something is held or blocked.'],
-    [64, 1, '**Not every account could be planned.**'],
+    [2, 0],
+    [1, 1],
+    [4, 1],
+    [0, 0],
+    [3, 0],
+    [64, 1],
   ] as const;
 
   it.each(someOf(ENDS, 3))(
-    'reports exit status %i, and the job ends with %i',
-    async (exit, status, verdict) => {
+    'is the report alone at exit status %i, and the job ends with %i',
+    async (exit, status) => {
       const host = await startHost(kind, []);
       const outcome = await runRecipe(kind, host, { exit, report: 'a report\n' });
       expect(outcome.status).toBe(status);
-      expect(host.comments.map(({ body }) => body)).toEqual([expect.stringContaining(verdict)]);
-      expect(host.comments[0]?.body).toContain('a report');
+      expect(host.comments.map(({ body }) => body)).toEqual([`${MARKER}\n\na report\n`]);
     },
   );
 

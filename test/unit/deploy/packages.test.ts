@@ -30,14 +30,17 @@ it.each(LOCKS)('%s names no registry, so that each user installs from their own'
   expect(entries.filter(([, it]) => it.at('resolved').value !== undefined).map(([path]) => path)).toEqual([]);
 });
 
-it.each(LOCKS)('%s has an integrity hash for every package, so that no other content can be installed', (lock) => {
-  // npm writes none for what the registry did not show: then use a version that it shows for every platform.
-  const entries = jsonOf(lock).at('packages').entries();
-  const without = entries.filter(
-    ([path, it]) => path !== '' && !/^sha512-.{86}==$/.test(String(it.at('integrity').value)),
-  );
-  expect(without.map(([path]) => path)).toEqual([]);
-});
+it.each(LOCKS)(
+  '%s has an integrity hash for every package, so that no other content can be installed',
+  (lock) => {
+    // npm writes none for what the registry did not show: then use a version that it shows for every platform.
+    const entries = jsonOf(lock).at('packages').entries();
+    const without = entries.filter(
+      ([path, it]) => path !== '' && !/^sha512-.{86}==$/.test(String(it.at('integrity').value)),
+    );
+    expect(without.map(([path]) => path)).toEqual([]);
+  },
+);
 
 it('an installed package needs only the SQLite drivers: the program contains everything else', () => {
   expect(jsonOf('package.json').at('dependencies').value).toBeUndefined();
