@@ -1,7 +1,7 @@
 // Terminal input and output: data is written to stdout or a file, everything else to stderr; colour on terminals only.
-import { accessSync, closeSync, constants, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, readSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { errorCode } from '../core/error-code.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
@@ -15,6 +15,7 @@ export interface OutputOptions {
 }
 
 let program = PROGRAM;
+let ownFiles: readonly string[] = [];
 let reported = false;
 let quiet = false;
 let clearLive: (() => void) | null = null;
@@ -27,9 +28,15 @@ export function repeatConfig(configFile: string, executable = PROGRAM): void {
 /** Forgets what an earlier command of this process has set. */
 export function resetConsole(): void {
   program = PROGRAM;
+  ownFiles = [];
   reported = false;
   quiet = false;
   clearLive = null;
+}
+
+/** From now on no output replaces one of these files: those of the configuration and of the store. */
+export function protectFiles(files: readonly string[]): void {
+  ownFiles = files;
 }
 
 /** From now on stderr shows no progress and no hints (`--quiet`). Errors, warnings and questions are still shown. */
@@ -201,6 +208,7 @@ export function checkOutput({ output }: Pick<OutputOptions, 'output'>): void {
 
 /** Throws UsageError when a file cannot be written. Leaves nothing behind, and the content of the file unchanged. */
 export function checkWritable(file: string, flag: string): void {
+  refuseOwnFile(file, flag);
   const isNew = !existsSync(file);
   try {
     closeSync(openSync(file, 'a'));
@@ -210,6 +218,26 @@ export function checkWritable(file: string, flag: string): void {
     throw new UsageError(`cannot write ${file} (${errorCode(error)}); check the path of ${flag}`);
   }
   refuseDatabase(file, flag);
+}
+
+/** Throws UsageError for a file of the configuration or of the store, whatever path or link leads to it. */
+function refuseOwnFile(file: string, flag: string): void {
+  const place = placeOf(file);
+  if (!ownFiles.some((own) => placeOf(own) === place)) return;
+  throw new UsageError(
+    `${file} belongs to the configuration or to the store and was not changed; choose another file for ${flag}`,
+  );
+}
+
+/** What a path leads to: the file itself, or its place in its folder if it does not exist yet. */
+function placeOf(file: string): string {
+  try {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found !== undefined) return `${found.dev}:${found.ino}`;
+    return join(realpathSync(dirname(file)), basename(file));
+  } catch {
+    return resolve(file);
+  }
 }
 
 const SQLITE_HEADER = 'SQLite format 3\0';

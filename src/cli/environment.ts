@@ -140,6 +140,8 @@ export interface Environment {
     readonly files: Readonly<Record<string, string>>;
     readonly loaded: Configuration;
   }>;
+  /** The absolute paths of the files of the configuration, and of the store if it is a file. */
+  ownFiles(file: string): Promise<readonly string[]>;
   /** The commit of a configuration, or null outside of git. */
   commitOf(configuration: Configuration, service: ServiceSettings): Promise<ConfigCommit | null>;
   /** The daemon's token from the variable, otherwise from the reference in the service file; null when there is none. */

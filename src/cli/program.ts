@@ -6,7 +6,7 @@ import { addBackup } from './backup.ts';
 import { addCopyStore } from './copy-store.ts';
 import type { CommandLine } from './command-line.ts';
 import { addHelp } from './command-help.ts';
-import { beQuiet, repeatConfig } from './console.ts';
+import { beQuiet, protectFiles, repeatConfig } from './console.ts';
 import { addDemo } from './demo.ts';
 import { addDiff } from './diff.ts';
 import { addDoctor } from './doctor.ts';
@@ -85,6 +85,24 @@ interface GlobalOptions {
   readonly color: boolean;
 }
 
+/** The options of commands that name a file to write. */
+interface FileOptions {
+  readonly output?: string;
+  readonly save?: string;
+  readonly out?: string;
+}
+
+/** Keeps what the command writes from replacing a file that it reads. */
+async function protectOwnFiles(
+  configFile: string,
+  { output, save, out }: FileOptions,
+  environment: () => Promise<Environment>,
+): Promise<void> {
+  if (output === undefined && save === undefined && out === undefined) return;
+  // The command reports itself why the configuration cannot be loaded.
+  protectFiles(await (await environment()).ownFiles(configFile).catch(() => [configFile]));
+}
+
 /** The program with all its commands. `run` receives what a command does. */
 export async function createProgram(
   version: string,
@@ -103,7 +121,10 @@ export async function createProgram(
     .option('--no-color', 'print without colours')
     .showHelpAfterError('(run `rolecall --help` to list all commands)')
     .exitOverride()
-    .hook('preAction', () => applyGlobalOptions(program));
+    .hook('preAction', async (_, command) => {
+      applyGlobalOptions(program);
+      await protectOwnFiles(program.opts<GlobalOptions>().config, command.opts<FileOptions>(), environment);
+    });
   const line: CommandLine = {
     program,
     run,

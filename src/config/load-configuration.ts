@@ -61,6 +61,20 @@ export async function collectConfiguration(file: string): Promise<CollectedConfi
   return { config: relative(config), files, loaded };
 }
 
+/** The absolute paths of the files that a configuration consists of, also of those that are invalid, and its settings. */
+export async function configurationFiles(
+  file: string,
+  checkout?: CheckoutPlace,
+): Promise<{ readonly files: readonly string[]; readonly service: Configuration['service'] }> {
+  const machineFile = path.resolve(file);
+  const recorded = recordingFiles(filesOnDisk(checkout, machineFile));
+  const { service } = await loadConfiguration(file, {
+    files: recorded,
+    ...(checkout === undefined ? {} : { checkout }),
+  });
+  return { files: [machineFile, ...recorded.texts.keys()], service };
+}
+
 /** The deepest folder that contains all of these files. */
 function commonFolder(files: readonly string[]): string {
   let [common = path.sep, ...others] = files.map((file) => path.dirname(file));

@@ -44,6 +44,15 @@ export function createEnvironment(version: string): Environment {
     },
     collectConfiguration: async (file) =>
       (await import('../config/load-configuration.ts')).collectConfiguration(file),
+    async ownFiles(file) {
+      const { configurationFiles } = await import('../config/load-configuration.ts');
+      const { files, service } = await configurationFiles(file);
+      const checkout = service === undefined ? undefined : await checkoutOf(service);
+      const fetched = checkout === undefined ? [] : (await configurationFiles(file, checkout)).files;
+      const store = service !== undefined && 'file' in service.store ? service.store.file : null;
+      const stored = store === null ? [] : [store, `${store}-wal`, `${store}-shm`];
+      return [...files, ...fetched, ...stored];
+    },
     postJson: async (url, token, body, timeoutMs) =>
       (await import('../platform/post-json.ts')).postJson(url, token, body, timeoutMs),
     checkPlans: async (value) => (await import('../report/schemas.ts')).checkPlans(value),

@@ -1,7 +1,7 @@
 // Mistakes of an operator in files, secrets, addresses, the store and the disk: one clear message, the right exit
 // status, nothing written to the service, no stack trace.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { plansOf, scene, type Scene } from '../support/scene.ts';
@@ -313,10 +313,71 @@ test('a report or a saved plan does not overwrite the store', async () => {
   expect((await s.run(['plan'])).status).toBe(0);
   for (const flag of ['--output', '--save']) {
     const result = await s.run(['plan', flag, 'data/rolecall.db']);
-    expect([result.status, result.stderr]).toEqual([64, expect.stringContaining('is a database')]);
+    expect([result.status, result.stderr]).toEqual([64, expect.stringContaining('or to the store')]);
     expectNoStack(result);
   }
+  const backup = await s.run(['backup', 'copy.db']);
+  const result = await s.run(['plan', '--output', 'copy.db']);
+  expect([backup.status, result.status, result.stderr]).toEqual([
+    0,
+    64,
+    expect.stringContaining('is a database'),
+  ]);
   expect((await s.run(['history'])).stdout).toContain('planned');
+});
+
+test('a report or a saved plan never replaces a file of the configuration or of the store, whatever path leads there', async () => {
+  const s = await scene({ file: 'skills: [A]\nextends: [../catalogs/shared.yaml]', isFresh: true });
+  s.write('config/catalogs/shared.yaml', 'skills: [B]\n');
+  mkdirSync(join(s.folder, 'data'));
+  symlinkSync(join(s.folder, 'config/accounts'), join(s.folder, 'linked'));
+  symlinkSync(join(s.folder, 'config/rolecall.yaml'), join(s.folder, 'report.md'));
+  linkSync(join(s.folder, 'config/catalogs/shared.yaml'), join(s.folder, 'same-file.yaml'));
+  const files = [
+    'config/rolecall.yaml',
+    'config/../config/accounts/acme.yaml',
+    'linked/acme.yaml',
+    'report.md',
+    'same-file.yaml',
+    'config/catalogs/shared.yaml',
+    // No command has made the store yet.
+    'data/rolecall.db',
+    'data/rolecall.db-wal',
+    join(s.folder, 'data/rolecall.db-shm'),
+  ];
+  const texts = (): string[] =>
+    ['rolecall', 'accounts/acme', 'catalogs/shared'].map((name) =>
+      readFileSync(join(s.folder, `config/${name}.yaml`), 'utf8'),
+    );
+  const before = texts();
+  const commands = [
+    ...files.flatMap((file) => [
+      ['plan', '-o', file],
+      ['plan', '--save', file],
+    ]),
+    ['plan', '--out', 'report.md'],
+    ['plan', '--format', 'json', '-o', 'report.md'],
+    ['apply', '--yes', '-o', 'linked/acme.yaml'],
+    ['status', '-o', 'report.md'],
+    ['validate', '-o', 'report.md'],
+    ['dump', 'acme', '--force', '-o', 'linked/acme.yaml'],
+  ];
+  for (const command of commands) {
+    const result = await s.run(command);
+    expect([command, result.status, result.stderr]).toEqual([
+      command,
+      64,
+      expect.stringContaining('belongs to the configuration or to the store and was not changed'),
+    ]);
+  }
+  expect(texts()).toEqual(before);
+  expect(existsSync(join(s.folder, 'data/rolecall.db'))).toBe(false);
+  // Also a broken configuration is protected, since someone is about to fix it.
+  s.write('config/rolecall.yaml', 'accounts: [\n');
+  expect(await s.run(['validate', '--format', 'json', '-o', 'config/rolecall.yaml'])).toMatchObject({
+    status: 64,
+  });
+  expect(readFileSync(join(s.folder, 'config/rolecall.yaml'), 'utf8')).toBe('accounts: [\n');
 });
 
 test('a report file that cannot be written is reported before anything is written to the service', async () => {
