@@ -35,6 +35,8 @@ export interface PlanOptions extends OutputOptions, RetryAfterOptions, ReportDet
   readonly detailedExitcode?: boolean;
   /** The address of a daemon that plans instead. */
   readonly server?: string | undefined;
+  /** Whether the token may be sent to another machine unencrypted. */
+  readonly allowInsecure?: boolean;
   /** Whether accounts that the daemon does not have yet fail the command. */
   readonly newAccounts?: 'ok' | 'fail';
 }
@@ -52,7 +54,8 @@ export async function planAccounts(
   if (options.server !== undefined) {
     if (options.ignoreRetryAfter === true)
       throw new UsageError('--ignore-retry-after has no effect on a daemon; leave it out with --server');
-    return await report(await planRemotely(context, names, options.server), options, detail);
+    const plans = await planRemotely(context, names, options.server, options.allowInsecure);
+    return await report(plans, options, detail);
   }
   const { environment, configFile } = context;
   const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);

@@ -14,6 +14,7 @@ export function addPlan({ program, report }: CommandLine): void {
       '--server <url>',
       'request the plan from a daemon, which has the history; token in $ROLECALL_HTTP_TOKEN',
     )
+    .option('--allow-insecure', 'with --server: send the token to another machine over http://')
     .addOption(
       new Option(
         '--new-accounts <what>',

@@ -6,7 +6,6 @@ import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
 import { showConfigWarnings, withoutAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
-import { showMessage } from './console.ts';
 import type { Environment } from './environment.ts';
 import { showStep } from './progress.ts';
 import { selectAccounts } from './select-accounts.ts';
@@ -20,13 +19,17 @@ const NO_FILES =
   'no file matches `accounts` here; run `plan --server` in a working tree of the repository of `source.git`';
 const TOKEN_VARIABLE = 'ROLECALL_HTTP_TOKEN';
 
-/** Requests the plans from the daemon at `server`. Throws UsageError, ConfigError, or ServiceError when it returns none. */
+/**
+ * Requests the plans from the daemon at `server`, over http:// to another machine only with `allowInsecure`. Throws UsageError, ConfigError, or
+ * ServiceError when it returns none.
+ */
 export async function planRemotely(
   { environment, configFile }: CommandContext,
   names: readonly string[],
   server: string,
+  allowInsecure = false,
 ): Promise<readonly PlanResult[]> {
-  const endpoint = endpointOf(server);
+  const endpoint = endpointOf(server, allowInsecure);
   const { config, files, loaded } = await environment.collectConfiguration(configFile);
   const { service, accounts, issues } = loaded;
   if (service === undefined || accounts.length === 0) throw withoutAccounts(loaded, NO_FILES);
@@ -63,14 +66,14 @@ export async function planRemotely(
   );
 }
 
-function endpointOf(server: string): URL {
+function endpointOf(server: string, allowInsecure: boolean): URL {
   const url = URL.canParse(server) ? new URL(server) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== '') {
     throw new UsageError('--server must be the URL of a daemon, such as https://rolecall.example.com');
   }
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    showMessage(
-      `warning: the token is sent to ${url.host} unencrypted; use https:// outside of a private network`,
+  if (url.protocol === 'http:' && !allowInsecure && !isLoopback(url.hostname)) {
+    throw new UsageError(
+      `http:// would send the token unencrypted to ${url.host}; use https://, or --allow-insecure in a private network`,
     );
   }
   return new URL(`${url.pathname.replace(/\/+$/, '')}/api/v1/plan`, url);

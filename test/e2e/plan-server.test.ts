@@ -206,6 +206,18 @@ test('plan --server reports a wrong or missing token, an invalid address and a s
     expect(result.stderr).not.toContain(HTTP_TOKEN);
   }
 
+  const plain = ['plan', '--server', 'http://daemon.invalid:8080'];
+  const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
+  expect(await client.run(plain, { env })).toMatchObject({
+    status: 64,
+    stdout: '',
+    stderr: expect.stringMatching(/unencrypted to daemon\.invalid:8080; use https:\/\/, or --allow-insecure/),
+  });
+  expect(await client.run([...plain, '--allow-insecure'], { env })).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('does not respond'),
+  });
+
   await daemon.stop();
   const down = await ask();
   expect(down).toMatchObject({
