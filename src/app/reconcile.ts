@@ -32,7 +32,12 @@ const FREE: ApprovalVerdict = { verdict: 'free', warnings: [] };
 const PLAN_STALE = {
   code: 'plan_stale',
   message:
-    'the account or its file changed since this plan was made, so it no longer matches; nothing was written. Run `rolecall plan` again and review the new plan',
+    'the account, its file or its history changed since this plan was made, so it no longer matches; nothing was written. Run `rolecall plan` again and review the new plan',
+};
+const HISTORY_MISSING = {
+  code: 'plan_stale',
+  message:
+    'the store contains no earlier lists of this account, so the deletes of this plan are held (no_history); nothing was written. Apply it with the store that it was made with, or with --accept-no-history',
 };
 const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
 
@@ -145,7 +150,9 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     }
     if (stale !== undefined) {
       const ending = { status: 'failed', plan, traffic: reader.traffic(), warnings: changes } as const;
-      return await endRun(run, { ...ending, error: PLAN_STALE });
+      const accepted = await planAccount(run, observation, { ...options.accept, noHistory: true });
+      const error = accepted.plan.digest === stale.digest ? HISTORY_MISSING : PLAN_STALE;
+      return await endRun(run, { ...ending, error });
     }
     // Another account may have recorded the same entries at the same moment: one of the two sees it here.
     if (plan.operations.length > 0) await refuseForeignEntries(deps.journal, request, observation);
@@ -178,9 +185,13 @@ async function planAgreed(
   const planned = await planAccount(run, observation, accept);
   if (agreed === null || agreed.firstObserved === null || planned.plan.digest === agreed.digest)
     return planned;
-  const first = await planAccount(run, { ...observation, hasSnapshot: false }, accept);
-  const { digest, observedDigest } = first.plan;
-  return digest === agreed.digest && observedDigest === agreed.firstObserved ? first : planned;
+  // The plan may have been made with --accept-no-history: whoever agreed to it agreed to its deletes.
+  for (const noHistory of [accept.noHistory, true]) {
+    const first = await planAccount(run, { ...observation, hasSnapshot: false }, { ...accept, noHistory });
+    const { digest, observedDigest } = first.plan;
+    if (digest === agreed.digest && observedDigest === agreed.firstObserved) return first;
+  }
+  return planned;
 }
 
 /** Journals a failed run. A run of a large account is forgotten instead, and a separate process makes it again. */

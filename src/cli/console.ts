@@ -1,5 +1,15 @@
 // Terminal input and output: data is written to stdout or a file, everything else to stderr; colour on terminals only.
-import { accessSync, closeSync, constants, existsSync, openSync, readSync, realpathSync, rmSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';

@@ -33,6 +33,8 @@ export interface PlanOptions extends OutputOptions, RetryAfterOptions, ReportDet
   /** The file for `apply --plan`. */
   readonly save?: string | undefined;
   readonly detailedExitcode?: boolean;
+  /** Whether deletes are planned although the store has no earlier lists of the account. */
+  readonly acceptNoHistory?: boolean;
   /** The address of a daemon that plans instead. */
   readonly server?: string | undefined;
   /** Whether the token may be sent to another machine unencrypted. */
@@ -52,8 +54,13 @@ export async function planAccounts(
     refuseSameFile(options.save, options.output);
   if (options.save !== undefined) checkWritable(options.save, '--save');
   if (options.server !== undefined) {
-    if (options.ignoreRetryAfter === true)
-      throw new UsageError('--ignore-retry-after has no effect on a daemon; leave it out with --server');
+    const { ignoreRetryAfter, acceptNoHistory } = options;
+    const useless = [
+      ...(ignoreRetryAfter === true ? ['--ignore-retry-after'] : []),
+      ...(acceptNoHistory === true ? ['--accept-no-history'] : []),
+    ];
+    if (useless.length > 0)
+      throw new UsageError(`${useless.join(' and ')} has no effect on a daemon; leave it out with --server`);
     const plans = await planRemotely(context, names, options.server, options.allowInsecure);
     return await report(plans, options, detail);
   }
@@ -62,11 +69,12 @@ export async function planAccounts(
   const progress = createProgress();
   const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
   const { observer } = progress;
+  const accept = { ...ACCEPT_NOTHING, noHistory: options.acceptNoHistory === true };
   const session = await environment.openSession(configuration, service, { ...options, observer });
   try {
     const planned = await progress.during({ verb: 'planned', accounts: accounts.length }, (track) =>
       mapAccounts(accounts, service.daemon.maxRuns, (account) =>
-        track(account.name, (observe) => planOne(account, { session, signals, observe })),
+        track(account.name, (observe) => planOne(account, { session, signals, observe, accept })),
       ),
     );
     const status = await report(

@@ -24,6 +24,10 @@ export function addPlan({ program, report }: CommandLine): void {
         .default('ok'),
     )
     .option(
+      '--accept-no-history',
+      'plan deletes even if the store has no earlier lists of the account (no_history)',
+    )
+    .option(
       '--detailed-exitcode',
       'exit 2 if there are operations to apply, 3 if changes are only held or blocked',
     )

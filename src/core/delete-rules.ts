@@ -19,8 +19,8 @@ export interface Candidate {
   readonly missingUntilMs: number | null;
   /** Whether an approval names this entry and no other extra one, and was not used for another entry before. */
   readonly approved: boolean;
-  /** The extra entries that an approval of this name names; an approval releases one entry, so two release none. */
-  readonly approvedAlike: number;
+  /** The extra entries of this name; an approval releases one entry, so of two it releases none. */
+  readonly alike: number;
 }
 
 /** What the rules depend on besides the entry itself. */

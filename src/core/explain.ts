@@ -61,15 +61,15 @@ export function explainHeldDelete(judged: JudgedEntry, facts: Facts): Explanatio
 
 /** How to approve the delete, and why an approval that the file has does not release it. */
 function approvalAdvice(
-  { kind, extra, approvedAlike }: JudgedEntry,
+  { kind, extra, alike }: JudgedEntry,
   { approvals, history, nowMs }: Facts,
 ): { readonly approve: string; readonly whyNot: string | null } {
   const { name, id } = extra.entry;
-  if (approvedAlike > 1)
+  if (alike > 1)
     return {
       // A line break in a name would look like another condition.
-      approve: `delete by hand all but one of the ${count(approvedAlike, kind)} “${name.replaceAll('\n', ' ')}” in the service; the approval then releases the remaining one`,
-      whyNot: `the approval names ${count(approvedAlike, 'entry', 'entries')} and may release only one`,
+      approve: `delete by hand all but one of the ${count(alike, kind)} “${name.replaceAll('\n', ' ')}” in the service; an approval then releases the remaining one`,
+      whyNot: `${count(alike, kind)} have this name, and an approval may release only one`,
     };
   const expires = suggestedExpiry({ kind, name }, nowMs, history.released);
   const present = approvals.find((each) => each.kind === kind && nameKey(each.name) === nameKey(name));
@@ -235,8 +235,7 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, ap
     case 'no_history':
       return {
         reason: 'the store contains no earlier lists of this account to compare with',
-        release:
-          'review this plan, then plan or apply again with the same store, or run `apply --accept-no-history`',
+        release: 'review this plan, then plan or apply again with the same store, or use --accept-no-history',
       };
     case 'no_people':
       return {

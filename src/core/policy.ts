@@ -92,7 +92,7 @@ function judgeKind(
   return diff.extras.map((extra) => {
     const name = nameKey(extra.entry.name);
     const approval = approvals.get(name);
-    const approvedAlike = approval === undefined ? 0 : (namedAlike.get(name)?.length ?? 0);
+    const alike = namedAlike.get(name)?.length ?? 0;
     const isUsedUp =
       approval !== undefined && usedUpBy(approval, extra.entry.id, context.history.released) !== null;
     const usedBy = context.usage.get(entryKey(kind, extra.entry.id)) ?? [];
@@ -107,8 +107,8 @@ function judgeKind(
       missingHolders: missingHoldings.map(({ resourceId }) => resourceId),
       // People who are missing for the first time are not in the journal yet.
       missingUntilMs: lastMissingMs < context.nowMs ? lastMissingMs + DAY_MS : null,
-      approved: approvedAlike === 1 && !isUsedUp,
-      approvedAlike,
+      approved: approval !== undefined && alike === 1 && !isUsedUp,
+      alike,
     };
     const leave = leaveRule(base, leaves, context);
     return { ...base, leave, holds: leave === null ? deleteHolds(base, deleteContext) : [] };

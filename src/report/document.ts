@@ -47,7 +47,10 @@ export interface Column {
   readonly until?: number;
 }
 
-/** A YAML list to paste into a file: its key and one line for each item. It is cut after complete items; a comment counts the rest. */
+/**
+ * A YAML list to paste into a file: its key and one line for each item. The lists of a document are printed as one, without
+ * the items of rows that are left out; a comment counts these.
+ */
 export interface Paste {
   readonly intro: Line;
   readonly key: string;

@@ -18,16 +18,7 @@ import {
   type OperationTitles,
   quietSections,
 } from './change-sections.ts';
-import {
-  code,
-  codeList,
-  toned,
-  type Fact,
-  type Group,
-  type Line,
-  type Paste,
-  type Section,
-} from './document.ts';
+import { code, codeList, toned, type Fact, type Group, type Line, type Section } from './document.ts';
 import { commas, HOLD_RULE_TEXTS } from './formatting.ts';
 import { sortedNaturally } from './natural-order.ts';
 
@@ -48,6 +39,7 @@ export function plannedSections(plan: Pick<Plan, 'operations' | 'held'>, titles:
 
 /** The held changes by their rules, then the declared renames that wait for people. Empty sections are left out. */
 export function heldSections({ held }: Pick<Plan, 'held'>): Section[] {
+  const pasted = pasteIntro(held);
   const section = (title: string, intro: string, changes: readonly HeldChange[]): Section[] =>
     changes.length === 0
       ? []
@@ -57,7 +49,7 @@ export function heldSections({ held }: Pick<Plan, 'held'>): Section[] {
             count: changes.length,
             tone: 'warn',
             intro: [intro],
-            groups: grouped(changes).map(heldGroup),
+            groups: grouped(changes).map((group) => heldGroup(group, pasted)),
             textRows: HELD_ROWS,
           },
         ];
@@ -102,14 +94,14 @@ function grouped(held: readonly HeldChange[]): HeldGroup[] {
   return [...groups.values()].sort((a, b) => rank(a) - rank(b));
 }
 
-function heldGroup({ rules, reason, release, changes }: HeldGroup): Group {
+function heldGroup({ rules, reason, release, changes }: HeldGroup, intro: Line): Group {
   const facts: Fact[] = [
     ...(reason === '' ? [] : [{ label: 'Why', line: [reason] }]),
     ...releaseFacts(release),
   ];
   const names = new Map<string, number>();
   for (const { name } of changes) names.set(name, (names.get(name) ?? 0) + 1);
-  const paste = approvals(changes, rules);
+  const items = approvals(changes);
   return {
     title: [
       toned('warn', ...commas(rules.map(code))),
@@ -125,7 +117,7 @@ function heldGroup({ rules, reason, release, changes }: HeldGroup): Group {
       { head: 'Who', below: 'overflow' },
     ],
     rows: changes.map((change) => heldRow(change, names.get(change.name) === 1)),
-    ...(paste === null ? {} : { paste }),
+    ...(items.length === 0 ? {} : { paste: { intro, key: 'approvedDeletes', items } }),
   };
 }
 
@@ -156,24 +148,29 @@ function heldRow(change: HeldChange, hasOwnName: boolean): Line[] {
   ];
 }
 
-/** The lines that approve these deletes, or null if no approval would release them. */
-function approvals(changes: readonly HeldChange[], rules: readonly HoldRule[]): Paste | null {
+/** The lines that approve these deletes; none where an approval does not release all of them. */
+function approvals(changes: readonly HeldChange[]): string[] {
   const items = changes.flatMap((change) => {
     const expires = suggestedExpiryOf(change);
     return expires === null ? [] : [approvalLine(change.kind, change.name, expires)];
   });
-  if (items.length < changes.length) return null;
-  const isOne = changes.length === 1;
-  const only = rules.includes('suspected_rename')
-    ? ` (only if ${isOne ? 'it is no rename' : 'they are no renames'})`
-    : '';
-  return {
-    intro: [
-      `To approve ${isOne ? 'this delete' : 'these deletes'}${only}, paste into the account's file (below `,
-      code('approvedDeletes'),
-      ' if it has that key):',
-    ],
-    key: 'approvedDeletes',
-    items,
-  };
+  return items.length < changes.length ? [] : items;
+}
+
+/** What introduces the approvals of these deletes, of all groups together. */
+function pasteIntro(changes: readonly HeldChange[]): Line {
+  const approvable = changes.filter((change) => suggestedExpiryOf(change) !== null);
+  const suspected = approvable.filter(({ rules }) => rules.includes('suspected_rename')).length;
+  const isOne = approvable.length === 1;
+  const only =
+    suspected === 0
+      ? ''
+      : suspected === approvable.length
+        ? ` (only if ${isOne ? 'it is no rename' : 'they are no renames'})`
+        : ' (a suspected rename only if it is none)';
+  return [
+    `To approve ${isOne ? 'this delete' : 'these deletes'}${only}, paste into the account's file (below `,
+    code('approvedDeletes'),
+    ' if it has that key):',
+  ];
 }

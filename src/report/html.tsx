@@ -1,8 +1,8 @@
 // Prints a report as HTML. Invisible characters are escaped here, and everything that HTML interprets by hono.
 import type { Child } from 'hono/jsx';
-import type { Fact, Group, Line, Paste, Section } from './document.ts';
+import type { Fact, Group, Line, Section } from './document.ts';
 import { firstRows } from './first-rows.ts';
-import { pastedLines } from './paste.ts';
+import { pastedBlock, type PastedBlock } from './paste.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { instant } from './formatting.ts';
 import { usedColumns } from './used-columns.ts';
@@ -154,11 +154,17 @@ interface SectionsProps {
 /** The sections. A long one is cut after complete rows, with the count of the rest. A quiet one is folded. */
 export function Sections({ sections, shortening, level = 2 }: SectionsProps) {
   const Heading = `h${level}` as const;
+  const paste = pastedBlock(sections, ({ groups }) => firstRows(groups, shortening.rows).groups);
   return (
     <>
       {sections.map((section) => {
         const title = section.count === undefined ? section.title : `${section.title} (${section.count})`;
-        const body = <SectionBody section={section} shortening={shortening} level={level} />;
+        const body = (
+          <>
+            <SectionBody section={section} shortening={shortening} level={level} />
+            {paste?.after === section ? <PasteBlock paste={paste} /> : null}
+          </>
+        );
         if (section.title === '') return body;
         if (!section.quiet) {
           return (
@@ -208,7 +214,6 @@ export function SectionBody({ section, shortening, level }: SectionBodyProps) {
           )}
           <Facts facts={group.facts ?? []} />
           <GroupTable group={group} />
-          {group.paste === undefined ? null : <PasteBlock paste={group.paste} shown={group.rows.length} />}
         </>
       ))}
       {hidden === 0 ? null : (
@@ -221,16 +226,15 @@ export function SectionBody({ section, shortening, level }: SectionBodyProps) {
 }
 
 /** Lines to copy into a file. */
-function PasteBlock({ paste, shown }: { readonly paste: Paste; readonly shown: number }) {
-  const { lines, hidden } = pastedLines(paste.items, shown);
+export function PasteBlock({ paste: { intro, lines, hidden } }: { readonly paste: PastedBlock }) {
   const rest = hidden === 0 ? [] : [`  # … and ${hidden} more`];
   return (
     <>
       <p>
-        <Inline line={paste.intro} />
+        <Inline line={intro} />
       </p>
       <pre class="lines" tabindex={0}>
-        {[`${paste.key}:`, ...lines.map((line) => `  - ${line}`), ...rest].join('\n')}
+        {[...lines, ...rest].join('\n')}
       </pre>
     </>
   );

@@ -1,8 +1,8 @@
 // Prints a report as Markdown for a comment on a pull request. GitHub accepts 65,536 characters, GitLab more. Text from outside is
 // escaped, so that it adds no mark-up, mention, reference, link or table cell.
-import type { Fact, Group, Line, Paste, Report, ReportDocument, Section } from './document.ts';
+import type { Fact, Group, Line, Report, ReportDocument, Section } from './document.ts';
 import { firstRows } from './first-rows.ts';
-import { pastedLines } from './paste.ts';
+import { pastedBlock, type PastedBlock } from './paste.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { instant } from './formatting.ts';
 import { splitQuiet } from './quiet-documents.ts';
@@ -100,7 +100,11 @@ function printDocument(document: ReportDocument, rowLimit: number): string {
   const mostLines = document.status?.tone === 'bad' ? Math.max(rowLimit, ERROR_LINES) : rowLimit;
   blocks.push(...document.headline.map(block), ...printLines(document.lines ?? [], mostLines));
   if (document.facts.length > 0) blocks.push(printFacts(document.facts));
-  for (const section of document.sections) blocks.push(...printSection(section, rowLimit));
+  const paste = pastedBlock(document.sections, ({ groups }) => firstRows(groups, rowLimit).groups);
+  for (const section of document.sections) {
+    blocks.push(...printSection(section, rowLimit));
+    if (paste?.after === section && paste.lines.length > 1) blocks.push(...printPaste(paste));
+  }
   for (const { command, purpose } of document.next ?? []) {
     blocks.push(`Next: ${codeSpan(command)} ${escapeProse(purpose)}`);
   }
@@ -155,7 +159,6 @@ function printGroups(groups: readonly Group[], rowLimit: number): string[] {
       blocks.push(group.facts.map((fact) => `- ${escapeProse(fact.label)}: ${inline(fact.line)}`).join('\n'));
     }
     blocks.push(printTable(group));
-    if (group.paste !== undefined) blocks.push(...printPaste(group.paste, group.rows.length));
   }
   if (hidden > 0) {
     const rest = rowLimit === 0 ? `${hidden} rows` : `… and ${hidden} more`;
@@ -165,13 +168,9 @@ function printGroups(groups: readonly Group[], rowLimit: number): string[] {
 }
 
 /** YAML as a block of code, cut after complete items. A line of it never begins with the sign that ends the block. */
-function printPaste({ intro, key, items }: Paste, shown: number): string[] {
-  const { lines, hidden } = pastedLines(items, shown);
+function printPaste({ intro, lines, hidden }: PastedBlock): string[] {
   const rest = hidden === 0 ? [] : [`  # … and ${hidden} more omitted (length limit)`];
-  return [
-    inline(intro),
-    ['```yaml', `${key}:`, ...lines.map((line) => `  - ${line}`), ...rest, '```'].join('\n'),
-  ];
+  return [inline(intro), ['```yaml', ...lines, ...rest, '```'].join('\n')];
 }
 
 function printTable(group: Group): string {

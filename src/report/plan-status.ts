@@ -63,8 +63,10 @@ function quietText({ summary: { keep, leave }, leftAlone }: Plan): string {
 
 /** Why a plan is blocked. */
 export function blockedLines(plan: Plan): Line[] {
-  const why = plan.warnings.filter((warning) => BLOCKING.has(warning.code));
-  if (why.length === 0) return [[toned('bad', 'Nothing will be written; see the warnings below.')]];
+  const known = plan.warnings.filter((warning) => BLOCKING.has(warning.code));
+  // A plan of another version may be blocked by what this one does not know.
+  const why = known.length > 0 ? known : plan.warnings;
+  if (why.length === 0) return [[toned('bad', 'Nothing will be written.')]];
   return [
     [toned('bad', 'Nothing will be written:')],
     ...why.flatMap((warning) => messageLines(warning.message)),

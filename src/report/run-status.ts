@@ -88,9 +88,7 @@ function partialText(run: RunRecord, operations: readonly OperationRecord[]): st
     parts.push(
       `${skipped}${parts.length === 0 ? `${of} ${noun}` : ''} ${skipped === 1 ? 'was' : 'were'} not tried`,
     );
-  return parts.length === 0
-    ? 'the account does not match the file yet; see the warnings below'
-    : parts.join(', ');
+  return parts.length === 0 ? 'the account does not match the file yet' : parts.join(', ');
 }
 
 type Steps = NonNullable<ReportDocument['next']>;

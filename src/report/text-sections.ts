@@ -1,9 +1,9 @@
 // Prints the sections of a report as text: titles, facts, rows in columns, and lines to paste. Long lists are cut after
 // complete rows, with the count of the rest.
 import { alignColumns, shownWidth } from './columns.ts';
-import type { Fact, Group, Line, Paste, Section } from './document.ts';
+import type { Fact, Group, Line, Section } from './document.ts';
 import { visible } from './escape-invisible.ts';
-import { pastedLines } from './paste.ts';
+import type { PastedBlock } from './paste.ts';
 import type { Printer } from './text-printer.ts';
 import { usedColumns } from './used-columns.ts';
 
@@ -40,7 +40,6 @@ export function printSection(printer: Printer, section: Section, { indent, rest 
   for (const [index, group] of section.groups.entries()) {
     const shown = shares[index] ?? 0;
     const hidden = group.rows.length - shown;
-    // Text to paste begins in the first column, so an empty line keeps the groups apart.
     if (index > 0 && group.title !== undefined) lines.push('');
     const more = hidden === 0 ? [] : [printer.paint('quiet', `${inner}… and ${hidden} more (${rest})`)];
     if (shown > 0) {
@@ -48,10 +47,14 @@ export function printSection(printer: Printer, section: Section, { indent, rest 
       lines.push(...printGroup(printer, { ...group, rows }, { indent: inner }));
     }
     lines.push(...more);
-    if (shown > 0 && group.paste !== undefined)
-      lines.push(...printPaste(printer, group.paste, { indent: inner, shown, rest }));
   }
   return lines;
+}
+
+/** The groups of a section with the rows that are printed. */
+export function shownGroups(section: Section, verbose: boolean): Group[] {
+  const shares = rowsOfGroups(section, verbose);
+  return section.groups.map((group, index) => ({ ...group, rows: group.rows.slice(0, shares[index]) }));
 }
 
 /** How many rows of each group are printed: an equal share, and what small groups leave for large ones. */
@@ -72,17 +75,15 @@ function rowsOfGroups(section: Section, verbose: boolean): number[] {
 }
 
 /** YAML from the first column on, never wrapped, and valid also when it is shortened. */
-function printPaste(
+export function printPaste(
   printer: Printer,
-  { intro, key, items }: Paste,
-  { indent, shown, rest }: Required<Place> & { readonly shown: number },
+  { intro, lines, hidden }: PastedBlock,
+  { indent, rest }: Required<Place>,
 ): string[] {
-  const { lines, hidden } = pastedLines(items, shown);
   return [
     ...printer.wrap(indent, printer.inline(intro)),
     '',
-    `${key}:`,
-    ...lines.map((line) => `  - ${line}`),
+    ...lines,
     ...(hidden === 0 ? [] : [`  # … and ${hidden} more (${rest})`]),
   ];
 }

@@ -2,7 +2,8 @@
 import { type Report, type ReportDocument } from './document.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { createPrinter, type Printer, type TextOptions } from './text-printer.ts';
-import { printFacts, printGroup, printSection } from './text-sections.ts';
+import { pastedBlock } from './paste.ts';
+import { printFacts, printGroup, printPaste, printSection, shownGroups } from './text-sections.ts';
 
 /** The report with a line break at its end, wrapped to `width`. Rows of tables and lines to paste are not wrapped. */
 export function reportToText(report: Report, options: TextOptions): string {
@@ -48,9 +49,13 @@ function printDocument(printer: Printer, document: ReportDocument): string[] {
       ? []
       : printer.wrap(indent, printer.paint('strong', printer.inline(document.summary)));
   const rest = completeBy === undefined ? '--format json lists all of them' : visibleName(completeBy);
+  const paste = pastedBlock(document.sections, (section) => shownGroups(section, printer.verbose));
   const blocks = [
     opening,
-    ...document.sections.map((section) => printSection(printer, section, { indent, rest })),
+    ...document.sections.flatMap((section) => [
+      printSection(printer, section, { indent, rest }),
+      ...(paste?.after === section ? [printPaste(printer, paste, { indent, rest })] : []),
+    ]),
     [...summary, ...(factsLast ? facts : []), ...printNext(printer, document)],
   ].filter((block) => block.length > 0);
   return blocks.flatMap((block, index) => (index === 0 || isDense ? block : ['', ...block]));

@@ -1,4 +1,5 @@
 // A store without data of an account, as on a hosted CI runner: which deletes and creates are allowed.
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';
@@ -66,6 +67,38 @@ test('a saved first plan is applied as it was saved, and is stale once the accou
   other.sandbox.addSkill('acme', 'Fortran');
   expect((await other.run(['apply', '--plan', 'plan.json'])).status).toBe(5);
   expect(other.writes()).toEqual([]);
+});
+
+test('a plan saved with --accept-no-history deletes on its own store and on another one without history', async () => {
+  for (const isOtherStore of [false, true]) {
+    const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go]', isFresh: true });
+    const { plan } = await s.plan('--accept-no-history', '--save', 'plan.json');
+    expect([changesOf(plan), codes(plan)]).toEqual([['delete Perl'], ['no_history']]);
+    if (isOtherStore) rmSync(join(s.folder, 'data'), { recursive: true });
+    expect((await s.run(['apply', '--plan', 'plan.json'])).status).toBe(0);
+    expect(s.writes()).toEqual(['DELETE Perl']);
+  }
+});
+
+test('a saved plan whose deletes are held only by missing history is refused with the option that allows them', async () => {
+  const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go]' });
+  await s.plan('--save', 'plan.json');
+  const forget = (): void => rmSync(join(s.folder, 'data'), { recursive: true });
+  forget();
+  const refused = await s.run(['apply', '--plan', 'plan.json']);
+  expect([refused.status, s.writes()]).toEqual([5, []]);
+  expect(refused.stdout).toContain('no_history');
+  expect(refused.stdout).toContain('--accept-no-history');
+  expect(refused.stdout).not.toContain('the account or its file changed');
+  forget();
+  const applied = await s.run(['apply', '--plan', 'plan.json', '--accept-no-history']);
+  expect([applied.status, s.writes()]).toEqual([0, ['DELETE Perl']]);
+});
+
+test('plan --server refuses --accept-no-history, since the daemon has the history', async () => {
+  const s = await scene({ file: 'skills: []' });
+  const result = await s.run(['plan', '--server', 'http://127.0.0.1:9', '--accept-no-history']);
+  expect([result.status, result.stderr]).toEqual([64, expect.stringContaining('--accept-no-history')]);
 });
 
 test.skipIf(!hasTerminal)(

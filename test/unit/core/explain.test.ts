@@ -368,7 +368,7 @@ describe('the explanation of a held delete is exactly', () => {
       {
         reason: 'the store contains no earlier lists of this account to compare with',
         release:
-          'review this plan, then plan or apply again with the same store, or run `apply --accept-no-history`',
+          'review this plan, then plan or apply again with the same store, or use --accept-no-history',
       },
     ],
     [

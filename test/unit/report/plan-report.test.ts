@@ -342,6 +342,32 @@ describe('held changes', () => {
   });
 });
 
+it.each([
+  ['text', WIDE],
+  ['markdown', MARKDOWN],
+  ['html', { ...WIDE, format: 'html' as const }],
+])('a plan as %s offers all approvals in one block, since a file contains the key once', (_, options) => {
+  const release = (name: string): string => `add ${approvalLine('skill', name, '2026-12-06')} to approvedDeletes`;
+  const held = [
+    hold('Perl', { release: release('Perl') }),
+    hold('Cobol', { rules: ['in_use', 'holders_missing'], release: release('Cobol') }),
+    hold('K8s', { rules: ['in_use', 'rename'], release: release('K8s') }),
+  ];
+  const report = renderPlans([makePlan({ held })], options);
+  const [, block = ''] = /approvedDeletes:\n((?: {2}- .*\n?)+)/.exec(report) ?? [];
+  expect(report.match(/approvedDeletes:$/gm)).toHaveLength(1);
+  expect(block.trim().split('\n')).toHaveLength(3);
+});
+
+it('a blocked plan shows its reason where it is, also when no guard of this version gave it', () => {
+  const warnings = [{ code: 'new_guard', message: 'A list looks wrong.' }];
+  const blocked = makePlan({ status: 'blocked', warnings });
+  for (const options of [WIDE, { ...WIDE, compact: true }, MARKDOWN]) {
+    expect(renderPlans([blocked], options)).toMatch(/Nothing will be written:\s+(- )?A list looks wrong\./);
+    expect(renderPlans([makePlan({ status: 'blocked' })], options)).not.toContain('below');
+  }
+});
+
 /** 500 creates, 200 held deletes of what people have and 95 that exceed every limit. */
 function largePlan() {
   const names = Array.from({ length: 295 }, (_, index) => `Old ${index}`);

@@ -76,7 +76,7 @@ describe('the first line of a run report', () => {
       ),
     ],
     [
-      'Partial: the account does not match the file yet; see the warnings below.',
+      'Partial: the account does not match the file yet.',
       report({ status: 'partial' }),
     ],
     ['2 changes are held; nothing else remains.', report({ status: 'held', held: 2 })],

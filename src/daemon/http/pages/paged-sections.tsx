@@ -1,6 +1,7 @@
 // The sections of a plan or a run on a page: a long one is collapsed, and a very long one is shown in parts.
 import type { Group, Section } from '../../../report/document.ts';
-import { SectionBody } from '../../../report/html.tsx';
+import { PasteBlock, SectionBody } from '../../../report/html.tsx';
+import { pastedBlock } from '../../../report/paste.ts';
 import { Pager } from './pager.tsx';
 
 /** A section of more rows is collapsed. */
@@ -37,22 +38,30 @@ export function PagedSections({ sections, at, place, open = [] }: PagedSectionsP
   if (place !== null && chosen !== undefined) {
     return <OneSection section={chosen} at={at} page={place.page} />;
   }
+  const paste = pastedBlock(sections, ({ groups }) => rowsBetween(groups, 0, PAGE_ROWS));
   return (
     <>
       {sections.map((section) => {
         const isOpen = open.includes(section.title) || rowsOf(section) <= COLLAPSED_BEYOND;
-        return section.quiet || !isOpen ? (
-          <details id={slugOf(section.title)}>
-            <summary>
+        const shown =
+          section.quiet || !isOpen ? (
+            <details id={slugOf(section.title)}>
+              <summary>
+                <h2>{titleOf(section)}</h2>
+              </summary>
+              <SectionPart section={section} at={at} page={1} />
+            </details>
+          ) : (
+            <section id={slugOf(section.title)}>
               <h2>{titleOf(section)}</h2>
-            </summary>
-            <SectionPart section={section} at={at} page={1} />
-          </details>
-        ) : (
-          <section id={slugOf(section.title)}>
-            <h2>{titleOf(section)}</h2>
-            <SectionPart section={section} at={at} page={1} />
-          </section>
+              <SectionPart section={section} at={at} page={1} />
+            </section>
+          );
+        return (
+          <>
+            {shown}
+            {paste?.after === section ? <PasteBlock paste={paste} /> : null}
+          </>
         );
       })}
     </>
@@ -67,6 +76,8 @@ interface PartProps {
 
 function OneSection({ section, at, page }: PartProps) {
   const last = Math.max(1, Math.ceil(rowsOf(section) / PAGE_ROWS));
+  const from = (Math.min(page, last) - 1) * PAGE_ROWS;
+  const paste = pastedBlock([section], ({ groups }) => rowsBetween(groups, from, from + PAGE_ROWS));
   return (
     <section id={slugOf(section.title)}>
       <h2>{titleOf(section)}</h2>
@@ -74,6 +85,7 @@ function OneSection({ section, at, page }: PartProps) {
         <a href={at}>Show all sections</a>
       </p>
       <SectionPart section={section} at={at} page={Math.min(page, last)} />
+      {paste === null ? null : <PasteBlock paste={paste} />}
     </section>
   );
 }
