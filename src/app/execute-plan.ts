@@ -1,4 +1,5 @@
 // Applies a plan in its order and ends the run: early deletes, creates, deletes, verification.
+import { peopleHave } from '../core/amounts.ts';
 import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
 import { nameKey, nearKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
@@ -220,7 +221,7 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
     const isNear = ({ name }: { readonly name: string }): boolean => nearKey(name) === nearKey(create.name);
     const deletedLater = late.find((operation) => operation.kind === create.kind && isNear(operation));
     if (deletedLater !== undefined) {
-      return `${JSON.stringify(deletedLater.name)} exists and this plan would delete it, but creates are sent before deletes. If nobody has it, add it to approvedDeletes: then it is deleted first`;
+      return `${JSON.stringify(deletedLater.name)} exists and this plan would delete it, but creates are sent before deletes. ${deletedFirst(deletedLater, firstCreate)}`;
     }
     const gone = deletedWithStatus(context, ['done']);
     const existing = context.planned[create.kind].find(
@@ -244,6 +245,16 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
   }
   await applyDeletes(context, context.halt === null ? allowed : []);
   skip(context, late, context.halt?.message ?? 'it was not tried');
+}
+
+/** How to have the delete of a near duplicate sent before the creates. */
+function deletedFirst({ seq, usedBy = [] }: NumberedOperation, firstCreate: number): string {
+  if (usedBy.length > 0)
+    return `${peopleHave(usedBy.length)}. Remove it from ${usedBy.length === 1 ? 'that person' : 'those people'}: if its delete is approved, it is deleted first then`;
+  // The plan puts the delete first only if it is approved; it waits for the creates of an account that is not confirmed.
+  return seq < firstCreate
+    ? 'The lists show no account id, so nothing is deleted before a create succeeds: delete it by hand in the service'
+    : 'If nobody has it, add it to approvedDeletes: then it is deleted first';
 }
 
 function byAction(operations: readonly NumberedOperation[]): Record<Action, NumberedOperation[]> {

@@ -154,6 +154,35 @@ describe('a create that is refused because of a near name', () => {
     expect(run.recorded.results[0]?.reason).toContain('"typescript" exists');
   });
 
+  it('does not advise to approve what is approved and in use, since that is deleted after the creates', async () => {
+    const run = bareRun({
+      skill: [listed('typescript'), listed('Old')],
+      resources: [person('ada', ['typescript']), person('bob', ['typescript'])],
+      ...roles,
+    });
+    run.answer = (action) => (action === 'POST' ? refused(409) : null);
+    const request = requestFor(['TypeScript']);
+    const approvedDeletes = [{ kind: 'skill' as const, name: 'typescript' }];
+    const desired = { ...request.settings.desired, approvedDeletes };
+    await run.apply({ ...request, settings: { ...request.settings, desired } });
+    const { reason = '' } = run.recorded.results[0] ?? {};
+    expect(reason).toContain('2 people have it');
+    expect(reason).toContain('Remove it from those people');
+    expect(reason).not.toContain('add it to approvedDeletes');
+  });
+
+  it('does not advise to approve what is approved, and deleted first only in a confirmed account', async () => {
+    const run = bareRun({ skill: skills('typescript') });
+    run.answer = (action) => (action === 'POST' ? refused(409) : null);
+    const request = requestFor(['TypeScript']);
+    const approvedDeletes = [{ kind: 'skill' as const, name: 'typescript' }];
+    const desired = { ...request.settings.desired, approvedDeletes };
+    await run.apply({ ...request, settings: { ...request.settings, desired } });
+    const { reason = '' } = run.recorded.results.find(({ status }) => status === 'failed') ?? {};
+    expect(reason).toContain('delete it by hand in the service');
+    expect(reason).not.toContain('add it to approvedDeletes');
+  });
+
   it('does not name an entry of the other kind', async () => {
     const run = bareRun({ skill: skills('Old'), role: skills('typescript') });
     run.answer = (action) => (action === 'POST' ? refused(409) : null);
