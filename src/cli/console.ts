@@ -25,6 +25,7 @@ export interface OutputOptions {
 }
 
 let program = PROGRAM;
+let suggests = true;
 let ownFiles: readonly string[] = [];
 let reported = false;
 let quiet = false;
@@ -35,9 +36,15 @@ export function repeatConfig(configFile: string, executable = PROGRAM): void {
   program = programWith(configFile, executable);
 }
 
+/** From now on reports suggest no commands, since what they work on ends with this command. */
+export function suggestNothing(): void {
+  suggests = false;
+}
+
 /** Forgets what an earlier command of this process has set. */
 export function resetConsole(): void {
   program = PROGRAM;
+  suggests = true;
   ownFiles = [];
   reported = false;
   quiet = false;
@@ -120,7 +127,7 @@ export interface Output {
     readonly format: Format;
     readonly colour: boolean;
     readonly width: number;
-    readonly program: string;
+    readonly program: string | null;
   };
   /** Prints a report. An empty line separates it from what was printed before, unless a report is one document. */
   print(report: string): Promise<void>;
@@ -157,7 +164,7 @@ export function openOutput({
       format,
       colour: toTerminal && wantsColour(),
       width: toTerminal ? columnsOf(process.stdout) : Number.POSITIVE_INFINITY,
-      program,
+      program: suggests ? program : null,
     },
     isTerminal: toTerminal,
     async print(report) {
@@ -186,7 +193,7 @@ export function terminalRender(): Output['render'] {
     format: 'text',
     colour: isTerminal && wantsColour(),
     width: isTerminal ? columnsOf(process.stderr) : Number.POSITIVE_INFINITY,
-    program,
+    program: suggests ? program : null,
   };
 }
 

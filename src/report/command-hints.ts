@@ -25,9 +25,13 @@ export function adaptHintsInJson(json: string, program: string): string {
   return adaptHintsInText(json, JSON.stringify(program).slice(1, -1));
 }
 
-/** The report, with `program` at the start of each suggested command. */
-export function adaptHintsInReport(report: Report, program: string): Report {
+/** The report, with `program` at the start of each suggested command; null: without commands to run next. */
+export function adaptHintsInReport(report: Report, program: string | null = PROGRAM): Report {
   if (program === PROGRAM) return report;
+  if (program === null) {
+    const documents = report.documents.map(({ next: _, completeBy: __, ...document }) => document);
+    return { ...report, documents };
+  }
   const part = (each: Part): Part => {
     if (typeof each === 'string') return adaptHintsInText(each, program);
     if ('tone' in each) return { ...each, line: line(each.line) };

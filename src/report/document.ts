@@ -136,8 +136,8 @@ export interface ReportOptions extends ReportDetail {
   readonly format: Format;
   readonly colour: boolean;
   readonly width: number;
-  /** How suggested commands begin; `rolecall` by default. */
-  readonly program?: string;
+  /** How suggested commands begin; `rolecall` by default. null: none is suggested, since it could not work. */
+  readonly program?: string | null;
 }
 
 /** A name, an id, a digest or a command. */

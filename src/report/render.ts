@@ -1,5 +1,5 @@
 // Renders a report in the requested format: json prints the value itself, the other formats print the model.
-import { adaptHintsInReport, PROGRAM } from './command-hints.ts';
+import { adaptHintsInReport } from './command-hints.ts';
 import type { Report, ReportOptions } from './document.ts';
 import { reportToHtml } from './html-report.tsx';
 import { reportToMarkdown } from './markdown.ts';
@@ -12,11 +12,11 @@ export function renderReport(value: unknown, model: () => Report, options: Repor
     case 'json':
       return `${visibleJson(value, 2)}\n`;
     case 'markdown':
-      return reportToMarkdown(adaptHintsInReport(model(), options.program ?? PROGRAM));
+      return reportToMarkdown(adaptHintsInReport(model(), options.program));
     case 'html':
-      return reportToHtml(adaptHintsInReport(model(), options.program ?? PROGRAM), options.verbose);
+      return reportToHtml(adaptHintsInReport(model(), options.program), options.verbose);
     case 'text':
-      return reportToText(adaptHintsInReport(model(), options.program ?? PROGRAM), options);
+      return reportToText(adaptHintsInReport(model(), options.program), options);
     default:
       return options.format satisfies never;
   }

@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import { ACCEPT_NOTHING } from '../app/request.ts';
 import { applyToAccounts } from '../cli/apply-accounts.ts';
-import { repeatConfig } from '../cli/console.ts';
+import { repeatConfig, suggestNothing } from '../cli/console.ts';
 import type { Environment } from '../cli/environment.ts';
 import { EXIT, type ExitStatus } from '../cli/exit-status.ts';
 import { planAccounts } from '../cli/plan-accounts.ts';
@@ -34,6 +34,7 @@ export async function playDemo(
     await configuration.writeAccount(acme);
     // So that the commands that the reports suggest can be copied.
     repeatConfig(configuration.file, executable());
+    if (!serve) suggestNothing();
     // A first plan before the drift makes history, since a plan on a fresh store holds every delete.
     const context = { environment, configFile: configuration.file };
     await planAccounts(context, ['acme'], { ...TEXT, output: configuration.path('first-plan.txt') });
