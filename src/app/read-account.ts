@@ -1,12 +1,14 @@
 // Reads the lists of an account for commands that only read, and refuses lists of another account.
-import { KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
+import { type Kind, KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
+import { nameKeys } from '../core/diff.ts';
 import { checkIdentity, copiedToken, listedAccountId } from '../core/identity.ts';
-import type { Journal, ServiceReader } from '../core/ports.ts';
+import { compareCodePoints } from '../core/names.ts';
+import type { Journal, LastGood, ServiceReader } from '../core/ports.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { ProgressObserver } from '../core/progress.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import { baselineOf, suspiciousList } from '../core/list-plausibility.ts';
-import { type EntryKey, unlistedEntries } from '../core/usage.ts';
+import { type EntryKey, entryKey, keysOf, unlistedEntries } from '../core/usage.ts';
 import { refuseForeignEntries } from './account-guard.ts';
 import { listsObserver, readLists, readTwiceIfNeeded } from './observe.ts';
 
@@ -26,6 +28,8 @@ export interface ReadAccount {
   readonly implausible: Warning | null;
   /** The entries that people refer to and no list contains, each once. */
   readonly unlisted: readonly EntryKey[];
+  /** The names that the last good lists had and these lack, by code points; empty where the lists are compared with nothing. */
+  readonly missing: Readonly<Record<Kind, readonly string[]>>;
 }
 
 export interface ReadRequest {
@@ -56,8 +60,9 @@ export async function readAccount(request: ReadRequest): Promise<ReadAccount> {
   await refuseOthers(request, lists, remoteAccountId);
   let observed = lists;
   let implausible = suspiciousList(lists, KINDS, new Set());
+  let lastGood: LastGood | null = null;
   if (wait !== undefined) {
-    const lastGood = (await journal?.lastGood(account, remoteAccountId, lists)) ?? null;
+    lastGood = (await journal?.lastGood(account, remoteAccountId, lists)) ?? null;
     const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
     const again = { reader, managed: KINDS, desired: {}, wait, onRead };
     ({ observed, implausible } = await readTwiceIfNeeded(again, lists, lastGood, baseline));
@@ -65,7 +70,22 @@ export async function readAccount(request: ReadRequest): Promise<ReadAccount> {
   checkIdentity(listedAccountId(observed), { account, pinned, remembered });
   const warnings = [...observed.warnings, ...unconfirmed(listed, remoteAccountId)];
   const unlisted = unlistedEntries(observed);
-  return { observed: { ...observed, warnings }, remoteAccountId, implausible, unlisted };
+  const missing = missingNames(lastGood, observed);
+  return { observed: { ...observed, warnings }, remoteAccountId, implausible, unlisted, missing };
+}
+
+/** The names of the last good lists, without those that are listed now and those that rolecall has deleted since. */
+function missingNames(lastGood: LastGood | null, observed: ObservedCatalog): ReadAccount['missing'] {
+  const of = (kind: Kind): string[] => {
+    const listed = new Set(observed[kind].flatMap(nameKeys));
+    const gone = (lastGood?.observed[kind] ?? []).filter(
+      (entry) =>
+        lastGood?.deletedSince.has(entryKey(kind, entry.id)) === false &&
+        !nameKeys(entry).some((key) => listed.has(key)),
+    );
+    return gone.map(({ name }) => name).toSorted(compareCodePoints);
+  };
+  return { skill: of('skill'), role: of('role') };
 }
 
 /** Throws ServiceError `identity` when the lists are those of another account of the store. */

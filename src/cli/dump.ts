@@ -2,8 +2,9 @@
 import { relative } from 'node:path';
 import { Option } from 'commander';
 import { count, firstFew } from '../core/amounts.ts';
-import { type DesiredCatalog, type Kind, KINDS, type ObservedCatalog } from '../core/catalog.ts';
+import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
 import { nameKeys } from '../core/diff.ts';
+import type { ReadAccount } from '../app/read-account.ts';
 import { formatConfigIssue, UsageError } from '../core/errors.ts';
 import { nameKey } from '../core/names.ts';
 import { loadAccounts, settingsOf } from './load-accounts.ts';
@@ -20,6 +21,8 @@ interface DumpFlags extends RetryAfterOptions {
   readonly force?: true;
   /** Whether the account's own file is replaced. */
   readonly write?: true;
+  /** Whether lists that look incomplete are written to the account's own file. */
+  readonly acceptShrink?: true;
 }
 
 export function addDump({ program, run }: CommandLine): void {
@@ -27,6 +30,7 @@ export function addDump({ program, run }: CommandLine): void {
     .description('print the account file with the current skills and roles of the account')
     .argument('<account>', 'name of the account; its file must set address and token')
     .addOption(new Option('--write', 'change the account file in place').conflicts(['output', 'force']))
+    .option('--accept-shrink', 'with --write: write lists that look incomplete, because they are right')
     .option('-o, --output <file>', 'write to a new file')
     .option('--force', 'let --output replace an existing file')
     .action((name: string, flags: DumpFlags) => run((context) => dump(context, name, flags)));
@@ -38,22 +42,23 @@ function writtenKinds(desired: DesiredCatalog): readonly Kind[] {
   return managed.length === 0 ? KINDS : managed;
 }
 
-/** The desired names that the lists do not show, so that the new file does not ask for them. */
-function unlistedNames(desired: DesiredCatalog, observed: ObservedCatalog): string[] {
-  return KINDS.flatMap((kind) => {
+/** The names that the last good lists had, or the file so far, and that the new file does not contain. */
+function droppedNames(desired: DesiredCatalog, { observed, missing }: ReadAccount): string[] {
+  return writtenKinds(desired).flatMap((kind) => {
     const listed = new Set(observed[kind].flatMap(nameKeys));
-    const unlisted = (desired[kind] ?? []).filter((entry) => !listed.has(nameKey(entry.name)));
-    return unlisted.map((entry) => `${kind} “${entry.name}”`);
+    const named = (desired[kind] ?? []).map(({ name }) => name).filter((name) => !listed.has(nameKey(name)));
+    const names = new Map([...named, ...missing[kind]].map((name) => [nameKey(name), name]));
+    return [...names.values()].map((name) => `${kind} “${name}”`);
   });
 }
 
-const MOST_NAMES = 10;
+const MOST_NAMES = 1000;
 
 /** A list may be incomplete without looking so: the reader must see what the next apply would delete then. */
 function showDropped(account: string, names: readonly string[]): void {
   if (names.length === 0) return;
   showMessage(
-    `${account}: the account does not list ${firstFew(names, MOST_NAMES)}, so the new file does not ask for them. Check this before you apply it: if the lists were incomplete, apply would delete them`,
+    `${account}: the account does not list ${firstFew(names, MOST_NAMES)}, which the file or the last good lists had, so the new file does not ask for them. Check this before you apply it: if the lists were incomplete, apply would delete them`,
   );
 }
 
@@ -81,9 +86,11 @@ async function dump(
     const { observed, remoteAccountId } = content;
     const doubts = listDoubts(content);
     showWarnings(observed.warnings.map(({ message }) => message));
-    if (content.implausible !== null && output === null) {
+    if (content.implausible !== null && output === null && options.acceptShrink !== true) {
       for (const doubt of doubts) showMessage(`error: ${name}: ${doubt}`);
-      showMessage(`error: ${name}: the file was not changed. Run the command again later.`);
+      showMessage(
+        `error: ${name}: the file was not changed. Run the command again later; if the lists are right, run \`rolecall dump ${name} --write --accept-shrink\``,
+      );
       return EXIT.failed;
     }
     showDoubts(name, doubts);
@@ -96,7 +103,7 @@ async function dump(
       policy: settings.policy,
     });
     for (const note of notes) showMessage(`${name}: ${note}`);
-    showDropped(name, unlistedNames(settings.desired, observed));
+    showDropped(name, droppedNames(settings.desired, content));
     if (output !== null) {
       await output.print(text);
       await output.close();
@@ -109,6 +116,11 @@ async function dump(
         text === before
           ? `${name}: nothing to change: ${file} describes the account’s ${entries} already`
           : `${name}: changed ${file}, which describes the account’s ${entries} now`,
+      );
+    }
+    if (errors.length === 0 && output === null && content.implausible !== null) {
+      showMessage(
+        `${name}: plans stay blocked until the lists are accepted: run \`rolecall apply ${name} --accept-shrink\`, which creates nothing while the file matches them`,
       );
     }
     if (errors.length === 0) return EXIT.done;

@@ -13,9 +13,7 @@ export function listDoubts({
   const are = implausible === null ? 'may be' : 'are';
   const shrunk =
     implausible?.code === 'suspicious_shrink'
-      ? [
-          'the lists lack more than a quarter of what the last good run saw, in two readings. If they are right, run `rolecall apply --accept-shrink` first',
-        ]
+      ? ['the lists lack much of what the last good run saw, in two readings']
       : [];
   const referred =
     unlisted.length === 0

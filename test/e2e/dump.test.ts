@@ -226,12 +226,41 @@ describe('dump --write with a store that contains the account', () => {
     );
   });
 
+  test('names what the last good lists had and this one lacks, also if the file does not list it', async () => {
+    const s = await known();
+    s.configure('skills: [Skill 00]');
+    s.sandbox.setFaults(partial(0.9, 'always'));
+    const { status, stderr } = await s.run(['dump', 'acme', '--write']);
+    expect(status).toBe(0);
+    expect(stderr).toContain('skill “Skill 27”, skill “Skill 28”, skill “Skill 29”');
+    expect(stderr).toContain('the last good lists');
+  });
+
+  test('with --accept-shrink writes lists that really shrank, names all that they lack, and nothing is created', async () => {
+    const s = await known();
+    const before = readFileSync(s.file, 'utf8');
+    const gone = names.slice(9);
+    for (const name of gone) s.sandbox.removeEntry('acme', s.idOf(name));
+    const refused = await s.run(['dump', 'acme', '--write']);
+    expect([refused.status, readFileSync(s.file, 'utf8')]).toEqual([1, before]);
+    expect(refused.stderr).toContain('dump acme --write --accept-shrink`');
+
+    const written = await s.run(['dump', 'acme', '--write', '--accept-shrink']);
+    expect(written.status).toBe(0);
+    for (const name of gone) expect(written.stderr).toContain(`skill “${name}”`);
+    const after = readFileSync(s.file, 'utf8');
+    expect(names.filter((name) => after.includes(name))).toEqual(names.slice(0, 9));
+    expect(written.stderr).toContain('apply acme --accept-shrink`');
+    expect((await s.apply('--accept-shrink')).run).toMatchObject({ status: 'converged', created: 0 });
+    await expectEmptyPlan(s);
+  });
+
   test('does not change the file when the lists lost more than a quarter in two readings', async () => {
     const s = await known();
     const before = readFileSync(s.file, 'utf8');
     s.sandbox.setFaults(partial(0.3, 'always'));
     const { status, stderr } = await s.run(['dump', 'acme', '--write']);
     expect([status, readFileSync(s.file, 'utf8')]).toEqual([1, before]);
-    expect(stderr).toContain('more than a quarter');
+    expect(stderr).toContain('what the last good run saw');
   });
 });

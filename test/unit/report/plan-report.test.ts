@@ -347,7 +347,8 @@ it.each([
   ['markdown', MARKDOWN],
   ['html', { ...WIDE, format: 'html' as const }],
 ])('a plan as %s offers all approvals in one block, since a file contains the key once', (_, options) => {
-  const release = (name: string): string => `add ${approvalLine('skill', name, '2026-12-06')} to approvedDeletes`;
+  const release = (name: string): string =>
+    `add ${approvalLine('skill', name, '2026-12-06')} to approvedDeletes`;
   const held = [
     hold('Perl', { release: release('Perl') }),
     hold('Cobol', { rules: ['in_use', 'holders_missing'], release: release('Cobol') }),
