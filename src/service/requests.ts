@@ -225,7 +225,7 @@ function refused(
     const kind = waits ? 'throttled' : 'unavailable';
     return new FailedAttempt(new ServiceError(kind, message, options), { reached: true, again: true });
   }
-  // Only a 4xx certainly had no effect. A redirect is not one: the service may have done what it was asked to before.
+  // Only a 4xx certainly had no effect. Before a redirect, the service may have made the change.
   const isRejected = status >= 400 && status < 500;
   const kind = status >= 500 ? 'unavailable' : 'rejected';
   return new FailedAttempt(new ServiceError(kind, message, options), { reached: !isRejected, again: false });

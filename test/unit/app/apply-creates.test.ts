@@ -299,7 +299,12 @@ describe('a create whose answer was lost', () => {
     const on = setUp({ api: { retries: 1 } });
     on.answer = (name) => (name === 'A' ? null : LOST);
     expect(await on.apply('A', 'B', 'C', 'D', 'E', 'F')).toEqual([
-      ...['A done', 'B unknown', 'C unknown', 'D unknown', 'E skipped', 'F skipped'],
+      'A done',
+      'B unknown',
+      'C unknown',
+      'D unknown',
+      'E skipped',
+      'F skipped',
     ]);
     expect(on.sent).toEqual(['A', 'B', 'C', 'D', 'B', 'C', 'D']);
     expect(on.context.statuses.get(6)?.reason).toContain('3 creates of this run is unknown');
@@ -310,7 +315,11 @@ describe('a create whose answer was lost', () => {
     on.answer = (name) => (name === 'E' ? null : LOST);
     on.lists = () => ({ skill: on.sent.length < 3 ? [] : [entry('C', '7')] });
     expect(await on.apply('A', 'B', 'C', 'D', 'E')).toEqual([
-      ...['A unknown', 'B unknown', 'C done', 'D unknown', 'E skipped'],
+      'A unknown',
+      'B unknown',
+      'C done',
+      'D unknown',
+      'E skipped',
     ]);
   });
 

@@ -196,8 +196,7 @@ describe('a create whose answer was lost', () => {
     });
     const wish: Wish = { skills: ['Kept', 'Long name'], policy: { delete: 'never' }, deps: shortening };
     expect((await on.apply(wish)).status).toBe('partial');
-    for (const plan of [on.plan, on.apply]) {
-      const { plan: next } = await plan(wish);
+    for (const { plan: next } of [await on.plan(wish), await on.apply(wish)]) {
       expect(next?.held).toMatchObject([{ action: 'create', name: 'Long name', rules: ['flapping'] }]);
       expect(next?.held[0]?.reason).toContain('“Long”');
     }
