@@ -1,8 +1,8 @@
 // Whether the daemon may apply a plan, or the plan waits for approval.
 import type { Warning } from '../core/catalog.ts';
 import type { RunMode } from '../core/journal.ts';
-import type { Plan } from '../core/plan.ts';
-import type { Run } from './request.ts';
+import type { Planned } from './plan-account.ts';
+import type { DryRunDeps, Run } from './request.ts';
 
 /** `free`: no approval is needed. `approved`: an operator approved exactly this plan. `waits`: nothing is written yet. */
 export interface ApprovalVerdict {
@@ -13,15 +13,16 @@ export interface ApprovalVerdict {
 
 /**
  * Decides whether the plan may be applied. In `approve` mode each plan that would write, and in any mode each plan that a
- * guard blocked, needs an approval of its digest. The approval is used up here.
+ * guard blocked, needs an approval of its digest. An approval also accepts that all assignments of a kind vanished, where
+ * there is nothing else to approve. The approval is used up here.
  */
 export async function takeApproval(
   {
     request: { settings, trigger },
     deps: { journal, clock },
     runId,
-  }: Pick<Run, 'request' | 'deps' | 'runId'>,
-  plan: Plan,
+  }: Pick<Run<DryRunDeps>, 'request' | 'deps' | 'runId'>,
+  { plan, areListsGood }: Pick<Planned, 'plan' | 'areListsGood'>,
   mode: RunMode,
 ): Promise<ApprovalVerdict> {
   const run = { id: runId, account: settings.name, byHand: trigger === 'manual' };
@@ -37,6 +38,9 @@ export async function takeApproval(
     const warnings = [{ code: 'approval_lapsed', message }];
     return { verdict: needsApproval ? 'waits' : 'free', warnings };
   }
-  if (!needsApproval) return { verdict: 'free', warnings: [] };
-  return { verdict: taken.type === 'taken' ? 'approved' : 'waits', warnings: [] };
+  // A plan without operations waits for nobody, but an operator may accept its lists.
+  const mayBeAccepted = !areListsGood && plan.operations.length === 0;
+  if (taken.type === 'taken' && (needsApproval || mayBeAccepted))
+    return { verdict: 'approved', warnings: [] };
+  return { verdict: needsApproval ? 'waits' : 'free', warnings: [] };
 }

@@ -57,7 +57,8 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
       plan,
       traffic: reader.traffic(),
       warnings: run.warnings,
-      pending: null,
+      // An operator may accept lists in which all assignments of a kind vanished.
+      pending: planned.areListsGood ? null : plan.digest,
     });
   }
 

@@ -8,7 +8,7 @@ import type { JournalReader } from '../core/journal-reader.ts';
 import type { ProgressObserver } from '../core/progress.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import { baselineOf, suspiciousList } from '../core/list-plausibility.ts';
-import { type EntryKey, entryKey, keysOf, unlistedEntries } from '../core/usage.ts';
+import { type EntryKey, entryKey, unlistedEntries } from '../core/usage.ts';
 import { refuseForeignEntries } from './account-guard.ts';
 import { listsObserver, readLists, readTwiceIfNeeded } from './observe.ts';
 

@@ -57,13 +57,19 @@ export async function dryRun(
   try {
     reader = await deps.service.reader(request.settings, request.signals);
     const observation = await observe({ ...run, reader }, { writes: false });
-    const { plan } = await planAccount(run, observation, accept);
-    // Lists that shrank become the good ones only in a run that writes: the operator may still reject this preview.
-    const good = observation.isGood && plan.status !== 'blocked';
+    let planned = await planAccount(run, observation, accept);
+    // Only the daemon's own dry run takes or ends an approval; a dry run of a command leaves it unchanged.
+    const isPreview = request.trigger === 'cli';
+    const approval = isPreview || planned.areListsGood ? FREE : await takeApproval(run, planned, 'plan');
+    const isAccepted = approval.verdict === 'approved';
+    if (isAccepted) planned = await planAccount(run, observation, { ...accept, shrink: true });
+    const { plan } = planned;
+    // The operator may still reject the lists of a preview that shrank; those of an approved plan were accepted.
+    const good = plan.status !== 'blocked' && (isAccepted || observation.isGood);
     await recordPlan(run, { observation, plan, good });
-    // Only the daemon's own dry run ends a pending approval; a dry run of a command leaves it unchanged.
-    const pending = request.trigger === 'cli' ? {} : { pending: null };
-    return await endRun(run, { status: plan.status, plan, traffic: reader.traffic(), ...pending });
+    const pending = isPreview ? {} : { pending: good ? null : plan.digest };
+    const { warnings } = approval;
+    return await endRun(run, { status: plan.status, plan, traffic: reader.traffic(), warnings, ...pending });
   } catch (error) {
     return await failOrLeave(run, error, reader);
   }
@@ -131,9 +137,12 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     // The account has inherited the pause of its former name.
     if (observation.formerName !== null) change = await watchChanges(run);
     let planned = await planAgreed(run, observation, options);
-    const approval = options.approvals === true ? await takeApproval(run, planned.plan, options.mode) : FREE;
+    const approval = options.approvals === true ? await takeApproval(run, planned, options.mode) : FREE;
     if (planned.plan.status === 'blocked' && approval.verdict === 'approved') {
       planned = await planAccount(run, observation, { ...options.accept, shrink: true });
+    } else if (approval.verdict === 'approved' && planned.plan.operations.length === 0) {
+      // The operator accepted that assignments vanished; the next run decides about the deletes.
+      planned = { ...planned, areListsGood: true };
     }
     const { plan } = planned;
     const { agreed } = options;

@@ -42,14 +42,17 @@ export async function endRun(
   { runId, deps: { journal, clock } }: Pick<Run<DryRunDeps>, 'runId' | 'deps'>,
   { status, plan, traffic, error, warnings = [], results, pending }: Ending,
 ): Promise<RunResult> {
+  // The guard that blocked a plan is its first warning.
+  const [blocking] = status === 'blocked' ? (plan?.warnings ?? []) : [];
+  const reason = error ?? blocking;
   const isOurs = await journal.endRun(runId, {
     status,
     finishedAtMs: clock.nowMs(),
     counts: plan === null ? null : countsOf(plan, results),
     traffic,
     planDigest: plan?.digest ?? null,
-    errorCode: error?.code ?? null,
-    error: error?.message ?? null,
+    errorCode: reason?.code ?? null,
+    error: reason?.message ?? null,
     warnings: [...(plan?.warnings ?? []), ...warnings],
     ...(pending === undefined ? {} : { pending }),
   });

@@ -44,7 +44,9 @@ async function approve(
           (record?.state.pause ?? null) !== null
             ? `; ${account} is paused: run \`rolecall resume ${account}\` to continue`
             : '';
-        printLine(`approved ${outcome.digest} of ${account}, once, until ${until}${wait}`);
+        const effect =
+          record?.lastRun?.mode === 'plan' ? '; in mode plan it accepts the lists and writes nothing' : '';
+        printLine(`approved ${outcome.digest} of ${account}, once, until ${until}${effect}${wait}`);
         if (digest === undefined) {
           for (const line of await approvedLines(reader, account, outcome.digest, record)) printLine(line);
         }
@@ -54,7 +56,7 @@ async function approve(
         const last = record?.lastRun;
         const state = last ? `its last run (${last.id}) ended ${last.status}` : 'it has not run yet';
         showMessage(
-          `error: ${account} has no plan that waits for approval: ${state}. Runs of the daemon in mode approve make such plans`,
+          `error: ${account} has no plan that waits for approval: ${state}. Runs of the daemon that a guard blocked, and those in mode approve, make such plans`,
         );
         return EXIT.failed;
       }

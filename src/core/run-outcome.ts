@@ -14,7 +14,6 @@ import {
 import type { PlanSummary } from './plan.ts';
 import { OLDER_SOURCE } from './plan-warnings.ts';
 import { remainingOperations } from './remaining-operations.ts';
-import { LIST_GUARDS } from './list-plausibility.ts';
 
 type Change = Pick<OperationRecord, 'kind' | 'action'>;
 
@@ -51,8 +50,6 @@ export interface RunOutcome {
   readonly failures: readonly OperationRecord[];
   /** The warnings that the daemon logs. */
   readonly logged: readonly Warning[];
-  /** The first warning of a guard that found the lists implausible. */
-  readonly guard: Warning | null;
   readonly news: RunNews;
   /** The digest of this run's plan while it waits for approval. */
   readonly awaited: string | null;
@@ -90,7 +87,6 @@ export function outcomeOf(
       .filter(({ status }) => status === 'failed' || status === 'unknown')
       .slice(0, MOST_NAMED),
     logged: warnings.filter(({ code }) => code === 'approval_lapsed' || code === OLDER_SOURCE),
-    guard: [...(plan?.warnings ?? []), ...warnings].find(({ code }) => LIST_GUARDS.has(code)) ?? null,
     news: newsOf(detail, pendingDigest, sha256),
     awaited: awaitedDigest(detail, pendingDigest),
     changes: {
@@ -117,7 +113,6 @@ export function unreadOutcome(
     operations: [],
     failures: [],
     logged: [],
-    guard: null,
     news: unreadNewsOf(run, pendingDigest, sha256),
     awaited: awaitedDigest({ run }, pendingDigest),
     changes: {

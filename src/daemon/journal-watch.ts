@@ -32,7 +32,7 @@ export function createJournalWatch(options: JournalWatchOptions): JournalWatch {
   /** Whether a run of the account can use an approval now. */
   function canUse(account: string): boolean {
     const { settings = null, errors = [] } = registry.account(account) ?? {};
-    return settings !== null && settings.mode !== 'plan' && errors.length === 0;
+    return settings !== null && errors.length === 0;
   }
 
   async function look(): Promise<void> {

@@ -87,7 +87,12 @@ export function runDocument(report: RunDetail, detail: 'full' | 'brief' = 'full'
       ...changesSection(report.warnings),
       ...(dryRun === null ? outcomeSections(report, detail) : plannedSections(dryRun, PLANNED)),
       ...(dryRun !== null || repeated === null ? [] : heldSections(repeated)),
-      ...warningSection(detail === 'brief' ? newWarnings(report) : allWarnings(report)),
+      ...warningSection(
+        (detail === 'brief' ? newWarnings(report) : allWarnings(report)).filter(
+          // A guard that blocked the run is above, as its error.
+          (warning) => warning.code !== run.errorCode || warning.message !== run.error,
+        ),
+      ),
       ...leftAloneSection(repeated?.leftAlone ?? []),
     ],
     summary: [summaryOf(report)],

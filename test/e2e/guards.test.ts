@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';
 import type { Fault } from '../../src/sandbox/sandbox.ts';
 import { commitAll, git } from '../support/git.ts';
+import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { arrayOf, codes, changesOf, holds, scene, type Scene } from '../support/scene.ts';
 
 const names = (count: number, prefix = 'S'): string[] =>
@@ -278,4 +279,30 @@ test('a list that cannot be trusted fails the run before anything is written', a
   }
   expect(failures).toEqual([]);
   expect(s.writes()).toEqual([]);
+});
+
+test('a blocked account in mode plan shows one reason everywhere, and an approval makes its lists the good ones', async () => {
+  const names = Array.from({ length: 12 }, (_, index) => `Skill ${index}`);
+  const file = `mode: plan\nschedule: ${EVERY_SECOND}\nskills: [${names.join(', ')}]`;
+  const s = await scene({ skills: names, file, service: WITH_TOKEN });
+  const daemon = await startDaemon(s);
+  await s.until('a run has ended', () => daemon.runsEnded('acme', 'planned') > 0);
+  for (const name of names) s.sandbox.removeEntry('acme', s.idOf(name));
+  await s.until('a run is blocked', () => daemon.runsEnded('acme', 'blocked') > 0);
+
+  const [run] = s.rows<{ id: string; error_code: string }>(
+    "select id, error_code from runs where status = 'blocked' order by id",
+  );
+  expect(run?.error_code).toBe('suspicious_shrink');
+  expect((await s.run(['status'])).stdout.replace(/\s+/gu, ' ')).toContain('suspicious_shrink: ');
+  expect((await s.run(['show', run?.id ?? ''])).stdout).toContain('blocked (suspicious_shrink)');
+
+  const approved = await s.run(['approve', 'acme']);
+  expect([approved.status, approved.stdout]).toEqual([0, expect.stringContaining('accepts the lists')]);
+  const before = daemon.runsEnded('acme', 'planned');
+  await s.until('the lists are accepted', () => daemon.runsEnded('acme', 'planned') > before + 1);
+  await daemon.stop();
+  expect(s.writes()).toEqual([]);
+  const [last] = s.rows<{ status: string }>('select status from runs order by id desc limit 1');
+  expect(last?.status).toBe('planned');
 });

@@ -21,7 +21,8 @@ export const OUTCOME_MESSAGES: Readonly<Record<ActionOutcome['type'], string>> =
   unknown: 'There is no such account.',
   left_out:
     'The newest configuration of the replicas has no such account, so no run is queued. A newer commit removed it, or not all replicas have its file yet.',
-  approved: 'The plan is approved: the next run applies it, unless the account or its file changes before.',
+  approved:
+    'The plan is approved: the next run applies it (in mode plan it only accepts the lists), unless the account or its file changes before.',
   nothing_pending: 'No plan waits for approval.',
   other_plan: 'Another plan waits now, so nothing was approved. Review the new plan, then approve it.',
   paused: 'The account is paused: no scheduled run starts.',

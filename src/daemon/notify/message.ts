@@ -69,17 +69,13 @@ export function composeMessage(due: DueNotice, outcome: RunOutcome, mode: RunMod
   };
 }
 
-/** The reason of a guard that blocks a run is among the warnings of the plan. */
-function errorOf({ run, guard }: RunOutcome): { code: string; message: string } | null {
-  const blocking = run.status === 'blocked' ? guard : null;
-  const code = run.errorCode ?? blocking?.code;
-  const message = run.error ?? blocking?.message;
-  return code === undefined ? null : { code, message: clip(message ?? code, MAX_ERROR_LENGTH) };
+function errorOf({ run: { errorCode, error } }: RunOutcome): { code: string; message: string } | null {
+  return errorCode === null ? null : { code: errorCode, message: clip(error ?? errorCode, MAX_ERROR_LENGTH) };
 }
 
 function nextStep(
   type: NoticeType,
-  { run, guard }: RunOutcome,
+  { run }: RunOutcome,
   digest: string | null,
   mode: RunMode,
 ): NoticeMessage['about']['next'] {
@@ -102,7 +98,7 @@ function nextStep(
         purpose: 'shows who is affected and what would release each change',
       };
     case 'failed':
-      return nextSteps({ run, plan: null, warnings: guard === null ? [] : [guard] }, 'brief')[0] ?? null;
+      return nextSteps({ run, plan: null, warnings: [] }, 'brief')[0] ?? null;
     case 'recovered':
       return null;
     default:

@@ -170,6 +170,47 @@ describe('an account that a guard blocked', () => {
     expect(on.skills()).toHaveLength(20);
   });
 
+  it('waits in plan mode too, and after an approval its lists count as good and nothing is written', async () => {
+    const on = await stage({ seed: { name: 'acme', id: '42', skills: names } });
+    const wish: Wish = { skills: names, trigger: 'schedule' };
+    await on.plan(wish);
+    for (const { id } of on.sandbox.state('acme').skills) on.sandbox.removeEntry('acme', id);
+    const blocked = await on.plan(wish);
+    expect(blocked.status).toBe('blocked');
+    expect((await on.plan({ ...wish, trigger: 'cli' })).status).toBe('blocked');
+    expect((await stateOf(on)).pending?.digest).toBe(blocked.plan?.digest);
+    expect(await approve(on)).toBe('approved');
+    const accepted = await on.plan({ ...wish, trigger: 'approval' });
+    expect([accepted.status, accepted.plan?.summary.create, on.writes()]).toEqual(['planned', 20, []]);
+    expect(await stateOf(on)).toMatchObject({ pending: null, approval: null });
+    expect((await on.plan(wish)).status).toBe('planned');
+  });
+
+  it('stays blocked in plan mode when its plan changed after the approval', async () => {
+    const on = await stage({ seed: { name: 'acme', id: '42', skills: names } });
+    await on.plan({ skills: names, trigger: 'schedule' });
+    for (const { id } of on.sandbox.state('acme').skills) on.sandbox.removeEntry('acme', id);
+    await on.plan({ skills: names, trigger: 'schedule' });
+    await approve(on);
+    const other = await on.plan({ skills: [...names, 'New'], trigger: 'schedule' });
+    expect(other.status).toBe('blocked');
+    expect(warningsOf(on, other.runId)).toContain('approval_lapsed');
+    expect(await stateOf(on)).toMatchObject({ approval: null, pending: { digest: other.plan?.digest } });
+  });
+
+  it.each([
+    ['a dry run', (on: Stage, wish: Wish) => on.plan(wish)],
+    ['an apply', (on: Stage, wish: Wish) => on.apply(wish)],
+  ])('has the reason in the journal after %s', async (_, run) => {
+    const on = await stage({ seed: { name: 'acme', id: '42', skills: names } });
+    await run(on, { skills: names });
+    for (const { id } of on.sandbox.state('acme').skills) on.sandbox.removeEntry('acme', id);
+    const blocked = await run(on, { skills: names });
+    const record = (await on.store.reader.run(blocked.runId))?.run;
+    expect(record).toMatchObject({ status: 'blocked', errorCode: 'suspicious_shrink' });
+    expect(record?.error).toBe(blocked.plan?.warnings[0]?.message);
+  });
+
   it('stays blocked in an apply on the command line, which uses no approvals', async () => {
     const on = await stage({ seed: { name: 'acme', id: '42', skills: names } });
     await on.apply({ skills: names });
@@ -177,4 +218,38 @@ describe('an account that a guard blocked', () => {
     expect((await on.apply({ skills: names })).status).toBe('blocked');
     expect((await stateOf(on)).pending).toBeNull();
   });
+});
+
+describe('assignments that vanished', () => {
+  const seed = {
+    name: 'acme',
+    id: '42',
+    skills: ['Old', 'Kept'],
+    resources: [{ id: 'p1', skills: ['Old'] }, { id: 'p2' }],
+  };
+
+  it.each([APPLY, APPROVE])(
+    'are accepted by an approval in mode $mode, which deletes nothing yet',
+    async (options) => {
+      const on = await stage({ seed });
+      const wish: Wish = { skills: ['Kept'], policy: { allowNoPeople: false }, options };
+      await on.apply(wish);
+      for (const { id } of on.sandbox.state('acme').skills) on.sandbox.unassign('acme', 'p1', id);
+      for (const _ of [1, 2]) {
+        const held = await on.apply(wish);
+        expect(held.plan?.held).toMatchObject([{ name: 'Old', rules: ['no_people'] }]);
+        expect((await stateOf(on)).pending).toMatchObject({ digest: held.plan?.digest });
+      }
+      expect(await approve(on)).toBe('approved');
+      expect([(await on.apply(wish)).status, on.writes(), (await stateOf(on)).pending]).toEqual([
+        'held',
+        [],
+        null,
+      ]);
+
+      const next = await on.apply(wish);
+      const writes = options === APPLY ? ['DELETE skill Old'] : [];
+      expect([next.plan?.operations.length, on.writes()]).toEqual([1, writes]);
+    },
+  );
 });

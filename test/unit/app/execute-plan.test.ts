@@ -162,7 +162,7 @@ describe('a create that is refused because of a near name', () => {
     });
     run.answer = (action) => (action === 'POST' ? refused(409) : null);
     const request = requestFor(['TypeScript']);
-    const approvedDeletes = [{ kind: 'skill' as const, name: 'typescript' }];
+    const approvedDeletes = [{ kind: 'skill' as const, name: 'typescript', expires: '2099-12-31' }];
     const desired = { ...request.settings.desired, approvedDeletes };
     await run.apply({ ...request, settings: { ...request.settings, desired } });
     const { reason = '' } = run.recorded.results[0] ?? {};
@@ -175,7 +175,7 @@ describe('a create that is refused because of a near name', () => {
     const run = bareRun({ skill: skills('typescript') });
     run.answer = (action) => (action === 'POST' ? refused(409) : null);
     const request = requestFor(['TypeScript']);
-    const approvedDeletes = [{ kind: 'skill' as const, name: 'typescript' }];
+    const approvedDeletes = [{ kind: 'skill' as const, name: 'typescript', expires: '2099-12-31' }];
     const desired = { ...request.settings.desired, approvedDeletes };
     await run.apply({ ...request, settings: { ...request.settings, desired } });
     const { reason = '' } = run.recorded.results.find(({ status }) => status === 'failed') ?? {};

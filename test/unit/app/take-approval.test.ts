@@ -8,12 +8,18 @@ import { bareRun } from './bare-run.ts';
 const LAPSED = { type: 'lapsed', digest: 'sha256:old', reason: 'changed' } as const;
 
 /** The verdict on a plan that writes, or that does not. */
-async function verdictOf(mode: 'approve' | 'apply', approval: ApprovalTaking, writes: boolean) {
+async function verdictOf(
+  mode: 'approve' | 'apply',
+  approval: ApprovalTaking,
+  writes: boolean,
+  areListsGood = true,
+) {
   const run = bareRun({}, { approval });
   const request = bareRequest({ skill: writes ? [{ name: 'New', formerly: [] }] : [] });
   const result = await run.plan(request);
   if (!('plan' in result) || result.plan === null) throw new Error('there is no plan');
-  return await takeApproval({ request, deps: run.deps, runId: result.runId }, result.plan, mode);
+  const planned = { plan: result.plan, areListsGood };
+  return await takeApproval({ request, deps: run.deps, runId: result.runId }, planned, mode);
 }
 
 describe('the approval of a plan', () => {
@@ -30,6 +36,19 @@ describe('the approval of a plan', () => {
     async (mode, approval, writes, verdict, codes) => {
       const taken = await verdictOf(mode, approval, writes);
       expect([taken.verdict, taken.warnings.map(({ code }) => code)]).toEqual([verdict, codes]);
+    },
+  );
+
+  it.each([
+    ['apply', false, 'approved'],
+    ['approve', false, 'approved'],
+    // What is approved here are the creates, not the lists.
+    ['apply', true, 'free'],
+  ] as const)(
+    'in mode %s accepts lists that are not good where it writes nothing else (%s)',
+    async (mode, writes, verdict) => {
+      expect((await verdictOf(mode, { type: 'taken' }, writes, false)).verdict).toBe(verdict);
+      expect((await verdictOf(mode, { type: 'none' }, false, false)).verdict).toBe('free');
     },
   );
 });

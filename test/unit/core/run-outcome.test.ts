@@ -86,9 +86,9 @@ describe('the outcome of a run', () => {
     expect([plan, changes.drift, isUnread]).toEqual([null, { first: [], total: 0 }, false]);
   });
 
-  it('has the warnings that the daemon logs, and the first warning of a guard, of the plan before the run', () => {
+  it('has the warnings that the daemon logs', () => {
     const warning = (code: string, message = '') => ({ code, message });
-    const { logged, guard } = outcome({
+    const { logged } = outcome({
       warnings: [
         warning('approval_lapsed', 'a'),
         warning('other'),
@@ -97,13 +97,6 @@ describe('the outcome of a run', () => {
       ],
     });
     expect(logged).toEqual([warning('approval_lapsed', 'a'), warning('older_source')]);
-    expect(guard).toEqual(warning('suspicious_list', 'of the run'));
-    const blocked = outcome({
-      plan: { warnings: [warning('duplicate'), warning('suspicious_shrink', 'of the plan')] },
-      warnings: [warning('suspicious_list', 'of the run')],
-    });
-    expect(blocked.guard).toEqual(warning('suspicious_shrink', 'of the plan'));
-    expect(outcome({ plan: null }).guard).toBeNull();
   });
 
   it('has a size that does not depend on the run', () => {
@@ -135,9 +128,9 @@ describe('the outcome of a run whose lists could not be read', () => {
 
   it('has the numbers of the record where no name is known', () => {
     const record = { created: 2, deleted: 3, failed: 4, held: ['Perl'] };
-    const { changes, logged, guard } = unread({ ...record, status: 'partial' });
+    const { changes, logged } = unread({ ...record, status: 'partial' });
     expect([changes.applied.total, changes.failed.total, changes.held.total]).toEqual([5, 4, 1]);
-    expect([changes.drift.total, changes.recovered.total, logged, guard]).toEqual([0, 0, [], null]);
+    expect([changes.drift.total, changes.recovered.total, logged]).toEqual([0, 0, []]);
     expect(unread({ ...record, status: 'held' }).changes.failed.total).toBe(0);
   });
 

@@ -49,7 +49,13 @@ export function PendingPlan({ account, plan, isUnshown, place, visitor, isReplac
         <>
           <PlanChanges plan={shown} at={accountPath(name)} place={place} isPending />
           {waitsForApproval(account) ? (
-            <HowToApprove account={name} plan={shown} visitor={visitor} isReplaced={isReplaced} />
+            <HowToApprove
+              account={name}
+              mode={account.mode}
+              plan={shown}
+              visitor={visitor}
+              isReplaced={isReplaced}
+            />
           ) : null}
         </>
       )}
@@ -59,11 +65,12 @@ export function PendingPlan({ account, plan, isUnshown, place, visitor, isReplac
 
 interface HowToApproveProps extends Pick<PendingPlanProps, 'visitor' | 'isReplaced'> {
   readonly account: string;
+  readonly mode: AccountView['mode'];
   readonly plan: Plan;
 }
 
 /** The button, or the command where nothing can be changed over HTTP. A reader has neither. */
-function HowToApprove({ account, plan, visitor, isReplaced }: HowToApproveProps) {
+function HowToApprove({ account, mode, plan, visitor, isReplaced }: HowToApproveProps) {
   const canWrite = visitor?.role === 'operate';
   if (!canWrite && visitor?.kind !== 'anybody') return null;
   if (isReplaced) {
@@ -91,6 +98,12 @@ function HowToApprove({ account, plan, visitor, isReplaced }: HowToApproveProps)
           <code>{`rolecall approve ${account} ${plan.digest}`}</code>
         </p>
       )}
+      {plan.status === 'blocked' ? (
+        <p>
+          The approval accepts the lists of the service.
+          {mode === 'plan' ? ' In mode plan, nothing is written.' : ''}
+        </p>
+      ) : null}
       {plan.held.length === 0 ? null : <p>Held changes stay held.</p>}
     </div>
   );
@@ -99,6 +112,7 @@ function HowToApprove({ account, plan, visitor, isReplaced }: HowToApproveProps)
 /** What happens to the pending plan next. An approved plan of a paused account is not applied before it is resumed. */
 function titleOf(account: AccountView): string {
   if (waitsForApproval(account)) return 'A plan waits for approval';
+  if (account.mode === 'plan') return 'A plan is approved; the next run accepts its lists and writes nothing';
   return account.pause === null
     ? 'A plan is approved; the next run applies it'
     : 'A plan is approved; it is applied after the account is resumed';

@@ -84,7 +84,8 @@ describe('a notification as JSON', () => {
     const message = 'the lists of the service lost more than a quarter since the last good run';
     const blocked: RunSketch = {
       status: 'blocked',
-      plan: { status: 'blocked', warnings: [{ code: 'suspicious_shrink', message }] },
+      errorCode: 'suspicious_shrink',
+      error: message,
     };
     expect(rendered('failed', blocked, 'json', { reminder: true })).toMatchObject({
       type: 'failed',
