@@ -3,6 +3,7 @@ import type { ApprovedDelete, DesiredCatalog, Kind } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
 import { nameKey } from './names.ts';
 import type { Plan } from './plan.ts';
+import { utcTime } from './utc-time.ts';
 
 /** How many days after the plan the suggested approval of a delete expires. */
 const APPROVAL_DAYS = 14;
@@ -71,7 +72,7 @@ export function suggestedExpiry(
 ): string {
   const used = new Set(released.filter((each) => each.kind === kind).map(({ approval }) => approval));
   for (let days = APPROVAL_DAYS; ; days += 1) {
-    const expires = new Date(nowMs + days * DAY_MS).toISOString().slice(0, 10);
+    const expires = utcTime(nowMs + days * DAY_MS).slice(0, 'YYYY-MM-DD'.length);
     if (!used.has(approvalText({ name, expires }))) return expires;
   }
 }

@@ -36,7 +36,9 @@ describe('a run whose account', () => {
     const made = await on.apply({
       ...WISH,
       trigger: 'schedule',
-      progress: onResult(() => (paused ??= pause(on))),
+      progress: onResult(() => {
+        paused ??= pause(on);
+      }),
     });
     await paused;
     expect([made.status, on.writes()]).toEqual(['partial', ['POST skill New']]);
@@ -98,7 +100,9 @@ describe('a run whose account', () => {
     const on = await stage({ seed: SEED });
     await pause(on);
     let resumed: Promise<void> | undefined;
-    const progress = onResult(() => (resumed ??= on.store.operator.resume('acme', SAM, on.clock.nowMs())));
+    const progress = onResult(() => {
+      resumed ??= on.store.operator.resume('acme', SAM, on.clock.nowMs());
+    });
     expect((await on.apply({ ...WISH, trigger: 'manual', progress })).status).toBe('converged');
     await resumed;
   });
