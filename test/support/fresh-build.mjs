@@ -36,6 +36,19 @@ export function setup() {
   build();
 }
 
+/** npm installs a git URL globally without the development dependencies, which the build needs. */
+function refuseWithoutTools() {
+  try {
+    import.meta.resolve('rolldown');
+  } catch {
+    console.error(
+      'rolecall cannot be built here, since its development dependencies are not installed. npm leaves them out when it installs a git URL globally: clone the repository and run `npm ci` in it, then `npm link`, or `npm pack` and install the file that it writes.',
+    );
+    process.exit(1);
+  }
+}
+
+if (process.argv[1] === import.meta.filename) refuseWithoutTools();
 if (process.argv[1] === import.meta.filename && !build()) {
   // A repeated installation may have left the driver out, although the program is built already.
   const { checkDriver } = await import('./driver.mjs');

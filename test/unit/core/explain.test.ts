@@ -367,8 +367,7 @@ describe('the explanation of a held delete is exactly', () => {
       { ...kept, history: { hasSnapshot: false } },
       {
         reason: 'the store contains no earlier lists of this account to compare with',
-        release:
-          'review this plan, then plan or apply again with the same store, or use --accept-no-history',
+        release: 'review this plan, then plan or apply again with the same store, or use --accept-no-history',
       },
     ],
     [

@@ -1,6 +1,6 @@
 // The guarantees of package.json and package-lock.json: what an installation downloads, compiles and runs.
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,6 +41,26 @@ it.each(LOCKS)(
     expect(without.map(([path]) => path)).toEqual([]);
   },
 );
+
+it('an installation without what the build needs, as of a git URL with -g, says which ways work', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rolecall-clone-'));
+  try {
+    mkdirSync(join(folder, 'test/support'), { recursive: true });
+    for (const file of ['fresh-build.mjs', 'build.mjs'])
+      cpSync(pathOf(`test/support/${file}`), join(folder, 'test/support', file));
+    const { status, stderr } = spawnSync(process.execPath, [join(folder, 'test/support/fresh-build.mjs')], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/clone the repository.*`npm ci`.*`npm pack`/),
+    ]);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
 
 it('an installed package needs only the SQLite drivers: the program contains everything else', () => {
   expect(jsonOf('package.json').at('dependencies').value).toBeUndefined();

@@ -75,10 +75,7 @@ describe('the first line of a run report', () => {
         { operations: [makeOperation(1, 'A', { status: 'unknown' })] },
       ),
     ],
-    [
-      'Partial: the account does not match the file yet.',
-      report({ status: 'partial' }),
-    ],
+    ['Partial: the account does not match the file yet.', report({ status: 'partial' })],
     ['2 changes are held; nothing else remains.', report({ status: 'held', held: 2 })],
     ['Blocked: a guard stopped the run, and nothing was written.', report({ status: 'blocked' })],
     ['Failed: nothing was written.', report({ status: 'failed' })],
