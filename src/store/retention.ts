@@ -8,7 +8,7 @@ import { immediately } from './transactions.ts';
 import { pruneEntries } from './entry-retention.ts';
 import { compactRuns } from './compaction.ts';
 import { PAGE, deleteLargeOperations, deleteRows, inSteps, pages } from './small-transactions.ts';
-import { toIso } from './times.ts';
+import { toIso, toMs } from './times.ts';
 
 /** Some rules read the operations of the last 24 hours, so a shorter retention would disable them. */
 const SHORTEST_MS = 2 * DAY_MS;
@@ -53,6 +53,20 @@ export async function prune(
   await immediately(db, 'notices', (connection) => pruneNotices(connection, runsBefore));
   await sql`delete from operator_actions where at < ${runsBefore}`.execute(db);
   return pruned;
+}
+
+/** When the newest run ended; runs of the future, which a wrong clock left behind, do not count. null without any. */
+export async function newestEndMs(db: Database, nowMs: number): Promise<number | null> {
+  const now = toIso(nowMs);
+  const run = await db
+    .selectFrom('runs')
+    .select('finished_at')
+    .where('started_at', '<=', now)
+    .where('finished_at', '<=', now)
+    .orderBy('started_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return typeof run?.finished_at === 'string' ? toMs(run.finished_at) : null;
 }
 
 interface RunKey {

@@ -18,7 +18,7 @@ import { operationsJournal } from './operations.ts';
 import { endedSessions } from './ended-sessions.ts';
 import { engineOf } from './engine.ts';
 import { createOutbox } from './outbox.ts';
-import { prune, type Pruned } from './retention.ts';
+import { newestEndMs, prune, type Pruned } from './retention.ts';
 import { accountHistoryJournal } from './account-history.ts';
 import { accountsJournal } from './accounts.ts';
 import { runsJournal } from './runs.ts';
@@ -43,6 +43,8 @@ export interface Store {
   verify(signal?: AbortSignal): Promise<void>;
   /** Prunes nothing when another replica does it now. */
   prune(retention: ServiceSettings['retention'], nowMs: number): Promise<Pruned>;
+  /** When the newest run ended that began and ended before `nowMs`; null when there is none. */
+  newestEndMs(nowMs: number): Promise<number | null>;
   /** Closes the store; a second call has no effect. */
   close(): Promise<void>;
 }
@@ -89,6 +91,7 @@ export function createStore(opened: OpenDatabase): Store {
     ...withStoreErrors(opened, {
       prune: async (retention: ServiceSettings['retention'], nowMs: number) =>
         (await opened.alone(() => prune(db, retention, nowMs))) ?? NOTHING_PRUNED,
+      newestEndMs: (nowMs: number) => newestEndMs(db, nowMs),
     }),
     verify: (signal) => opened.verify(signal),
     close: () => (closing ??= opened.close()),

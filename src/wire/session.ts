@@ -58,6 +58,10 @@ export async function openSession(
   const { openStore } = await import('../store/open-store.ts');
   const { openLocation } = await import('../config/store-location.ts');
   const store = await openStore(await openLocation(service));
+  // A clock that is ahead must not delete the journal: time passes from the newest run of other processes, by a clock that
+  // nobody can set.
+  const openedMs = (await store.newestEndMs(Date.now())) ?? Date.now();
+  const steadyOpenedMs = systemClock.steadyMs();
   const configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
   const configFile = fileInRepository(configuration, service);
   const connections = await connect(version, service, {
@@ -107,7 +111,8 @@ export async function openSession(
     checkStore: () => store.check(),
     verifyStore: (signal) => store.verify(signal),
     async prune(retention = service.retention) {
-      await store.prune(retention, Date.now());
+      const passedMs = systemClock.steadyMs() - steadyOpenedMs;
+      await store.prune(retention, Math.min(Date.now(), openedMs + passedMs));
     },
     async close() {
       await connections.close();
