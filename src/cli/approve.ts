@@ -4,6 +4,7 @@ import { UsageError } from '../core/errors.ts';
 import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { Plan } from '../core/plan.ts';
 import { PLAN_DIGEST } from '../core/operator.ts';
+import { holdersIn } from '../core/unknown-holders.ts';
 import { changeCounts } from '../report/plan-sentence.ts';
 import { ACCOUNT_HELP, type CommandContext, type CommandLine } from './command-line.ts';
 import { printLine, showMessage } from './console.ts';
@@ -98,11 +99,12 @@ function planLines(plan: Plan | null, runId: string): string[] {
   const all = `\`rolecall show ${runId}\` shows the plan`;
   if (plan === null) return [all];
   const deletes = plan.operations.filter(({ action }) => action === 'delete');
+  const holders = holdersIn(plan);
   const shown = deletes
     .slice(0, MOST_DELETES)
     .map(
-      ({ kind, name, usedBy = [] }) =>
-        `  delete ${kind} ${JSON.stringify(name)}: ${peopleLose(usedBy.length)}`,
+      (each) =>
+        `  delete ${each.kind} ${JSON.stringify(each.name)}: ${peopleLose(holders(each)?.length ?? null)}`,
     );
   const rest = deletes.length - shown.length;
   return [

@@ -1,12 +1,14 @@
 // The confirmation of `apply` without `--yes`: plans all accounts, shows the plans and asks.
+import { people } from '../core/amounts.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { Acceptance } from '../app/request.ts';
 import { UsageError } from '../core/errors.ts';
 import type { AgreedPlan } from '../core/operator.ts';
-import { affectedPeople, type Plan, type PlanResult } from '../core/plan.ts';
+import type { Plan, PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { renderPlans } from '../report/plan-report.ts';
+import { affectedText, losingPeople, totalOf } from '../report/plan-sentence.ts';
 import { count } from '../report/formatting.ts';
 import { createPrinter } from '../report/text-printer.ts';
 import { mapAccounts } from './load-accounts.ts';
@@ -102,11 +104,11 @@ export function question(results: readonly PlanResult[]): string | null {
 
 /** Counts people per account, since ids of people are unique within an account only. */
 function deleteWarning(plans: readonly Plan[], deletes: number): string {
-  const affected = plans.reduce((sum, plan) => sum + affectedPeople(plan).size, 0);
-  const who =
-    affected === 0
-      ? 'Nobody loses a skill or role.'
-      : `${affected === 1 ? '1 person loses' : `${affected} people lose`} a skill or role.`;
+  const losing = totalOf(plans.map(losingPeople)) ?? { people: 0, unknown: 0 };
+  const say = (amount: number): string =>
+    `${people(amount)} ${amount > 1 ? 'lose' : 'loses'} a skill or role`;
+  const text = affectedText(say, losing, deletes);
+  const who = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
   return `${who} ${deletes === 1 ? 'The delete' : 'Deletes'} cannot be undone.`;
 }
 

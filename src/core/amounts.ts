@@ -10,13 +10,15 @@ export function people(amount: number): string {
   return amount === 0 ? 'nobody' : count(amount, 'person', 'people');
 }
 
-/** `nobody has it`, `1 person has it`, `3 people have them` for several entries. */
-export function peopleHave(amount: number, entries = 1): string {
+/** `nobody has it`, `1 person has it`, `3 people have them` for several entries; null: nobody can tell. */
+export function peopleHave(amount: number | null, entries = 1): string {
+  if (amount === null) return `nobody can tell who has ${itOrThem(entries)}`;
   return `${people(amount)} ${amount > 1 ? 'have' : 'has'} ${itOrThem(entries)}`;
 }
 
-/** `nobody loses it`, `1 person loses it`, `3 people lose them` for several entries. */
-export function peopleLose(amount: number, entries = 1): string {
+/** `nobody loses it`, `1 person loses it`, `3 people lose them` for several entries; null: nobody can tell. */
+export function peopleLose(amount: number | null, entries = 1): string {
+  if (amount === null) return peopleHave(null, entries);
   return `${people(amount)} ${amount > 1 ? 'lose' : 'loses'} ${itOrThem(entries)}`;
 }
 

@@ -4,6 +4,7 @@ import type { EarlierHolders, RunDetail } from './journal-reader.ts';
 import type { OperationRecord } from './journal.ts';
 import { nameProblem } from './name-rules.ts';
 import { compareCodePoints, nameKey } from './names.ts';
+import { holdersIn } from './unknown-holders.ts';
 import { type EntryKey, entryKey, holdingsOf, usageOf } from './usage.ts';
 import { yamlText } from './yaml-text.ts';
 
@@ -13,7 +14,7 @@ export interface DeletedEntry {
   readonly remoteId: string | null;
   /** `unknown`: the request was sent, and its result is not known. */
   readonly outcome: 'deleted' | 'unknown';
-  /** The ids of the people who had it, sorted; null when that is no longer stored. */
+  /** The ids of the people who had it, sorted; null when that is not known. */
   readonly people: readonly string[] | null;
   /** Who else had it before, by the lists of earlier runs; null when those show nobody else. */
   readonly earlier: EarlierHolders | null;
@@ -45,6 +46,7 @@ export function deletedEntries({ detail, people, later, desired }: RestorationFa
   return detail.operations.filter(mayHaveDeleted).map((operation): DeletedEntry => {
     const { seq, kind, name, remoteId } = operation;
     const inPlan = planned.get(seq)?.usedBy;
+    const isUnknown = detail.plan !== null && holdersIn(detail.plan)({ kind }) === null;
     const inLists = holders?.get(keyOf(operation)) ?? (holders === null ? undefined : []);
     return {
       kind,
@@ -52,7 +54,7 @@ export function deletedEntries({ detail, people, later, desired }: RestorationFa
       remoteId,
       outcome: operation.status === 'done' ? 'deleted' : 'unknown',
       people:
-        inPlan === undefined && inLists === undefined
+        isUnknown || (inPlan === undefined && inLists === undefined)
           ? null
           : [...new Set([...(inPlan ?? []), ...(inLists ?? [])])].sort(compareCodePoints),
       earlier: earlierThan(detail, seq),

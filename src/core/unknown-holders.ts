@@ -63,9 +63,14 @@ export function unknownHoldersWarnings(
   });
 }
 
-/** The kinds of which nobody can tell who has what, by the warnings of a plan. */
-export function kindsWithUnknownHolders(warnings: readonly Warning[]): ReadonlySet<Kind> {
-  return new Set(
-    warnings.flatMap(({ code, kind }) => (code === UNKNOWN_HOLDERS && kind !== undefined ? [kind] : [])),
-  );
+/** Who has the entry of a change of a plan; null where nobody can tell. */
+export type HoldersOf = (change: {
+  readonly kind: Kind;
+  readonly usedBy?: readonly string[];
+}) => readonly string[] | null;
+
+/** Returns who has the entries of this plan's changes, by the plan itself. */
+export function holdersIn({ warnings }: { readonly warnings: readonly Warning[] }): HoldersOf {
+  const unknown = new Set(warnings.flatMap(({ code, kind }) => (code === UNKNOWN_HOLDERS ? [kind] : [])));
+  return ({ kind, usedBy = [] }) => (unknown.has(kind) ? null : usedBy);
 }

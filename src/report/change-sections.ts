@@ -2,7 +2,8 @@
 import { peopleLose } from '../core/amounts.ts';
 import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
 import { newNameOf } from '../core/held-texts.ts';
-import type { LeftAlone, Operation } from '../core/plan.ts';
+import type { LeftAlone, Operation, Plan } from '../core/plan.ts';
+import { holdersIn } from '../core/unknown-holders.ts';
 import { code, codeList, toned, type Column, type Group, type Line, type Section } from './document.ts';
 import { byKind, count, LEAVE_RULE_TEXTS } from './formatting.ts';
 import { sortedNaturally } from './natural-order.ts';
@@ -28,12 +29,14 @@ export function changeCells(
 export interface OperationTitles {
   readonly lost: string;
   readonly unused: string;
+  readonly unknown: string;
   readonly create: string;
 }
 
 export const PLANNED: OperationTitles = {
   lost: 'To delete, people lose them',
   unused: 'To delete, nobody has them',
+  unknown: 'To delete, nobody can tell who has them',
   create: 'To create',
 };
 
@@ -64,15 +67,25 @@ export function losesPeople({ action, usedBy = [] }: Operation): boolean {
   return action === 'delete' && usedBy.length > 0;
 }
 
-/** The deletes of what nobody has, then the creates. Empty sections are left out. */
-export function quietSections(operations: readonly Operation[], titles: OperationTitles): Section[] {
+/**
+ * The deletes of which nobody can tell who loses something, those of what nobody has, then the creates. Empty sections are
+ * left out.
+ */
+export function quietSections(
+  { operations, warnings }: Pick<Plan, 'operations' | 'warnings'>,
+  titles: OperationTitles,
+): Section[] {
+  const holders = holdersIn({ warnings });
   const deletes = operations.filter((each) => each.action === 'delete' && !losesPeople(each));
+  const unknown = deletes.filter((each) => holders(each) === null);
+  const unused = deletes.filter((each) => holders(each) !== null);
   const creates = operations.filter(({ action }) => action === 'create');
   const oldNames = oldNamesOf(operations);
   const note = ({ kind, name, reason }: Operation): Line => {
     const oldName = oldNames.get(`${kind}:${name}`);
     return oldName === undefined ? reasonCell(reason) : [toned('quiet', 'new name of '), code(oldName)];
   };
+  const deleteColumns = [...CHANGE_COLUMNS, { head: 'New name' }, { head: 'Note' }, { head: 'Id' }];
   const section = (title: string, changes: readonly Operation[], group: Omit<Group, 'rows'>): Section[] =>
     changes.length === 0
       ? []
@@ -92,9 +105,8 @@ export function quietSections(operations: readonly Operation[], titles: Operatio
           },
         ];
   return [
-    ...section(titles.unused, deletes, {
-      columns: [...CHANGE_COLUMNS, { head: 'New name' }, { head: 'Note' }, { head: 'Id' }],
-    }),
+    ...section(titles.unknown, unknown, { columns: deleteColumns }),
+    ...section(titles.unused, unused, { columns: deleteColumns }),
     ...section(titles.create, creates, { columns: [...CHANGE_COLUMNS, { head: 'Note' }] }),
   ];
 }

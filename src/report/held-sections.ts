@@ -11,6 +11,7 @@ import {
 } from '../core/held-texts.ts';
 import { nameDifference } from '../core/name-difference.ts';
 import { type HeldChange, HOLD_RULES, type HoldRule, type Plan } from '../core/plan.ts';
+import { holdersIn, type HoldersOf } from '../core/unknown-holders.ts';
 import {
   CHANGE_COLUMNS,
   changeCells,
@@ -29,17 +30,17 @@ const HELD_ROWS = 12;
 export const HELD_INTRO = 'A rule holds each of these changes. Each run checks the rules again.';
 
 /** All changes of a plan, the riskiest first: what people lose, what is held, and the rest. */
-export function plannedSections(plan: Pick<Plan, 'operations' | 'held'>, titles: OperationTitles): Section[] {
-  return [
-    ...lossSection(plan.operations, titles),
-    ...heldSections(plan),
-    ...quietSections(plan.operations, titles),
-  ];
+export function plannedSections(
+  plan: Pick<Plan, 'operations' | 'held' | 'warnings'>,
+  titles: OperationTitles,
+): Section[] {
+  return [...lossSection(plan.operations, titles), ...heldSections(plan), ...quietSections(plan, titles)];
 }
 
 /** The held changes by their rules, then the declared renames that wait for people. Empty sections are left out. */
-export function heldSections({ held }: Pick<Plan, 'held'>): Section[] {
+export function heldSections({ held, warnings }: Pick<Plan, 'held' | 'warnings'>): Section[] {
   const pasted = pasteIntro(held);
+  const holders = holdersIn({ warnings });
   const section = (title: string, intro: string, changes: readonly HeldChange[]): Section[] =>
     changes.length === 0
       ? []
@@ -49,7 +50,7 @@ export function heldSections({ held }: Pick<Plan, 'held'>): Section[] {
             count: changes.length,
             tone: 'warn',
             intro: [intro],
-            groups: grouped(changes).map((group) => heldGroup(group, pasted)),
+            groups: grouped(changes).map((group) => heldGroup(group, pasted, holders)),
             textRows: HELD_ROWS,
           },
         ];
@@ -94,7 +95,7 @@ function grouped(held: readonly HeldChange[]): HeldGroup[] {
   return [...groups.values()].sort((a, b) => rank(a) - rank(b));
 }
 
-function heldGroup({ rules, reason, release, changes }: HeldGroup, intro: Line): Group {
+function heldGroup({ rules, reason, release, changes }: HeldGroup, intro: Line, holders: HoldersOf): Group {
   const facts: Fact[] = [
     ...(reason === '' ? [] : [{ label: 'Why', line: [reason] }]),
     ...releaseFacts(release),
@@ -116,7 +117,7 @@ function heldGroup({ rules, reason, release, changes }: HeldGroup, intro: Line):
       { head: 'People' },
       { head: 'Who', below: 'overflow' },
     ],
-    rows: changes.map((change) => heldRow(change, names.get(change.name) === 1)),
+    rows: changes.map((change) => heldRow(change, names.get(change.name) === 1, holders)),
     ...(items.length === 0 ? {} : { paste: { intro, key: 'approvedDeletes', items } }),
   };
 }
@@ -134,7 +135,7 @@ function releaseFacts(release: string): Fact[] {
 }
 
 /** The id is shown only where the name alone does not identify the entry. */
-function heldRow(change: HeldChange, hasOwnName: boolean): Line[] {
+function heldRow(change: HeldChange, hasOwnName: boolean, holders: HoldersOf): Line[] {
   const { action, name, remoteId, usedBy, rules } = change;
   const desired = desiredNameOf(change);
   return [
@@ -143,7 +144,7 @@ function heldRow(change: HeldChange, hasOwnName: boolean): Line[] {
     // A declared rename changes the name as it pleases; of a near name the difference may be invisible.
     desired === null || rules.includes('rename') ? [] : [nameDifference(name, desired)],
     hasOwnName || remoteId === null ? [] : [toned('quiet', code(remoteId))],
-    action === 'create' ? [] : [peopleHave(usedBy.length)],
+    action === 'create' ? [] : [peopleHave(holders(change)?.length ?? null)],
     usedBy.length === 0 ? [] : [codeList(usedBy)],
   ];
 }

@@ -3,6 +3,7 @@ import { peopleHave, peopleLose } from '../core/amounts.ts';
 import { KINDS } from '../core/catalog.ts';
 import { newNameOf, desiredNameOf } from '../core/held-texts.ts';
 import type { HeldChange, Operation, Plan, PlanResult } from '../core/plan.ts';
+import { holdersIn, type HoldersOf } from '../core/unknown-holders.ts';
 import { changeCells, CHANGE_COLUMNS, losesPeople } from './change-sections.ts';
 import { code, codeList, toned, type Line, type ReportDocument } from './document.ts';
 import { count } from './formatting.ts';
@@ -29,11 +30,14 @@ export function accountLines(plan: PlanResult, { all, accounts }: LinesOptions):
   if (plan.status === 'failed') return { ...failedDocument(plan), isDense: true };
   const losses = plan.operations.filter(losesPeople);
   const others = plan.operations.filter((operation) => !losesPeople(operation));
+  const holders = holdersIn(plan);
+  const lines = (operations: readonly Operation[]): Line[][] =>
+    sorted(operations).map((operation) => operationLine(operation, holders));
   const rows = [
-    ...sorted(losses).map(operationLine),
-    ...sorted(plan.held).map(heldLine),
-    ...sorted(others.filter(({ action }) => action === 'delete')).map(operationLine),
-    ...sorted(others.filter(({ action }) => action === 'create')).map(operationLine),
+    ...lines(losses),
+    ...sorted(plan.held).map((change) => heldLine(change, holders)),
+    ...lines(others.filter(({ action }) => action === 'delete')),
+    ...lines(others.filter(({ action }) => action === 'create')),
   ];
   const columns = [
     ...CHANGE_COLUMNS,
@@ -66,7 +70,7 @@ function sorted<T extends Operation | HeldChange>(changes: readonly T[]): T[] {
   return sortedNaturally(changes, KINDS);
 }
 
-function operationLine(operation: Operation): Line[] {
+function operationLine(operation: Operation, holders: HoldersOf): Line[] {
   const { usedBy = [], action } = operation;
   const newName = newNameOf(operation);
   return [
@@ -75,7 +79,7 @@ function operationLine(operation: Operation): Line[] {
     usedBy.length > 0
       ? [toned('bad', peopleLose(usedBy.length))]
       : action === 'delete'
-        ? [toned('quiet', 'nobody has it')]
+        ? [holders(operation) === null ? toned('bad', peopleHave(null)) : toned('quiet', peopleHave(0))]
         : [],
     usedBy.length === 0 ? [] : [codeList(usedBy)],
     usedBy.length === 0
@@ -84,13 +88,13 @@ function operationLine(operation: Operation): Line[] {
   ];
 }
 
-function heldLine(change: HeldChange): Line[] {
+function heldLine(change: HeldChange, holders: HoldersOf): Line[] {
   const { action, rules, usedBy } = change;
   const desired = desiredNameOf(change);
   return [
     ...changeCells(change, false),
     desired === null ? [] : [rules.includes('rename') ? '→ ' : 'near ', code(desired)],
-    action === 'create' ? [] : [peopleHave(usedBy.length)],
+    action === 'create' ? [] : [peopleHave(holders(change)?.length ?? null)],
     [toned('warn', `held: ${rules.join(', ')}`)],
     [
       toned(

@@ -17,6 +17,7 @@ const MANY_ACCOUNTS = 10;
 const BLOCKED = {
   lost: 'Not deleted because the plan is blocked, people have them',
   unused: 'Not deleted because the plan is blocked, nobody has them',
+  unknown: 'Not deleted because the plan is blocked, nobody can tell who has them',
   create: 'Not created because the plan is blocked',
 };
 

@@ -1,6 +1,7 @@
 // What matters, in one sentence: the verdict over all plans at the beginning of a report, and the counts of one plan.
 import { people, peopleHave, peopleLose } from '../core/amounts.ts';
-import { affectedPeople, type Plan, type PlanResult, type PlanSummary } from '../core/plan.ts';
+import type { Operation, Plan, PlanResult, PlanSummary } from '../core/plan.ts';
+import { holdersIn } from '../core/unknown-holders.ts';
 import { code, type Line } from './document.ts';
 import { count } from './formatting.ts';
 
@@ -19,8 +20,7 @@ export function planVerdict(results: readonly PlanResult[]): Line {
   const sum = (key: keyof PlanSummary) => plans.reduce((total, { summary }) => total + summary[key], 0);
   const hold = sum('hold');
   const writes = sum('create') + sum('delete') > 0;
-  const holding = plans.map(heldPeople).filter((amount) => amount !== null);
-  const have = holding.reduce((total, amount) => total + amount, 0);
+  const holding = totalOf(plans.map(heldPeople));
   return [
     failed === 0
       ? 'Merging or applying this '
@@ -32,7 +32,7 @@ export function planVerdict(results: readonly PlanResult[]): Line {
         : 'changes nothing',
     ...(sum('delete') === 0 ? [] : ['; ', ...losses(plans)]),
     hold === 0 ? '' : `; ${count(hold, 'change is', 'changes are')} held`,
-    holding.length === 0 ? '' : ` (${peopleHave(have, hold)})`,
+    holding === null ? '' : ` (${affectedText(peopleHave, holding, hold)})`,
     blocked === 0 ? '' : `; ${count(blocked, 'account is', 'accounts are')} blocked`,
     '.',
   ];
@@ -40,8 +40,9 @@ export function planVerdict(results: readonly PlanResult[]): Line {
 
 /** `1 person loses Perl`, for the deletes of these plans. */
 function losses(plans: readonly Plan[]): Line {
-  const losing = plans.reduce((total, plan) => total + affectedPeople(plan).size, 0);
-  if (losing === 0) return ['nobody loses a skill or role'];
+  const { people: losing, unknown } = totalOf(plans.map(losingPeople)) ?? { people: 0, unknown: 0 };
+  const doubt = unknown === 0 ? '' : `nobody can tell who has ${unknown} of them`;
+  if (losing === 0) return [doubt === '' ? 'nobody loses a skill or role' : doubt];
   const lost = plans.flatMap(({ operations }) => operations.filter(({ usedBy = [] }) => usedBy.length > 0));
   const names = [...new Set(lost.map(({ name }) => name))];
   const rest = names.length - NAMED;
@@ -52,32 +53,80 @@ function losses(plans: readonly Plan[]): Line {
     ...parts.flatMap((part, index) =>
       index === 0 ? [part] : [index === parts.length - 1 ? ' and ' : ', ', part],
     ),
+    doubt === '' ? '' : `; ${doubt}`,
   ];
 }
 
 /** What the counts of people read. */
-export type CountedPlan = Pick<Plan, 'summary' | 'operations' | 'held'>;
+export type CountedPlan = Pick<Plan, 'summary' | 'operations' | 'held' | 'warnings'>;
+
+/** How many people have the entries of some deletes, and of how many of these nobody can tell. */
+export interface Affected {
+  readonly people: number;
+  readonly unknown: number;
+}
+
+/** Adds up; null without anything to count. */
+export function totalOf(each: readonly (Affected | null)[]): Affected | null {
+  const counted = each.filter((affected) => affected !== null);
+  if (counted.length === 0) return null;
+  return {
+    people: counted.reduce((total, { people: amount }) => total + amount, 0),
+    unknown: counted.reduce((total, { unknown }) => total + unknown, 0),
+  };
+}
+
+/** The people who lose something by a plan. */
+export function losingPeople(plan: Pick<Plan, 'operations' | 'warnings'>): Affected {
+  return affectedBy(
+    plan,
+    plan.operations.filter(({ action }) => action === 'delete'),
+  );
+}
+
+function affectedBy(
+  plan: Pick<Plan, 'warnings'>,
+  deletes: readonly Pick<Operation, 'kind' | 'usedBy'>[],
+): Affected {
+  const holders = deletes.map(holdersIn(plan));
+  return {
+    people: new Set(holders.flatMap((ids) => ids ?? [])).size,
+    unknown: holders.filter((ids) => ids === null).length,
+  };
+}
+
+/** What happens to people by so many entries, by `say`, or that nobody can tell. */
+export function affectedText(
+  say: (people: number, entries: number) => string,
+  { people: amount, unknown }: Affected,
+  entries: number,
+): string {
+  if (unknown === 0) return say(amount, entries);
+  if (amount === 0 && unknown === entries) return peopleHave(null, entries);
+  const doubt = `nobody can tell who has ${unknown} of them`;
+  return amount === 0 ? doubt : `${say(amount, entries)}; ${doubt}`;
+}
 
 /** `12 to create, 3 to delete (nobody has them), 2 held (14 people have them)`. */
 export function changeCounts(plan: CountedPlan): string {
-  return countsText(plan.summary, affectedPeople(plan).size, heldPeople(plan));
+  return countsText(plan.summary, losingPeople(plan), heldPeople(plan));
 }
 
-/** The number of people who have what is held; null if no delete is held, so that there is nothing to count. */
-export function heldPeople({ held }: Pick<Plan, 'held'>): number | null {
-  const deletes = held.filter(({ action }) => action === 'delete');
-  return deletes.length === 0 ? null : new Set(deletes.flatMap(({ usedBy }) => usedBy)).size;
+/** The people who have what is held; null if no delete is held, so that there is nothing to count. */
+export function heldPeople(plan: Pick<Plan, 'held' | 'warnings'>): Affected | null {
+  const deletes = plan.held.filter(({ action }) => action === 'delete');
+  return deletes.length === 0 ? null : affectedBy(plan, deletes);
 }
 
 /** The same sentence for numbers that were added up. */
 export function countsText(
   summary: Pick<Plan['summary'], 'create' | 'delete' | 'hold'>,
-  losing: number,
-  holding: number | null,
+  losing: Affected,
+  holding: Affected | null,
 ): string {
-  const lose = losing === 0 ? peopleHave : peopleLose;
-  const losers = summary.delete === 0 ? '' : ` (${lose(losing, summary.delete)})`;
-  const holders = holding === null ? '' : ` (${peopleHave(holding, summary.hold)})`;
+  const lose = losing.people === 0 ? peopleHave : peopleLose;
+  const losers = summary.delete === 0 ? '' : ` (${affectedText(lose, losing, summary.delete)})`;
+  const holders = holding === null ? '' : ` (${affectedText(peopleHave, holding, summary.hold)})`;
   return `${summary.create} to create, ${summary.delete} to delete${losers}, ${summary.hold} held${holders}`;
 }
 

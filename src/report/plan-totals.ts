@@ -12,7 +12,7 @@ import {
   type Section,
 } from './document.ts';
 import { count } from './formatting.ts';
-import { countsText, heldPeople } from './plan-sentence.ts';
+import { countsText, heldPeople, losingPeople, totalOf } from './plan-sentence.ts';
 import { isQuiet } from './plan-status.ts';
 
 /** Several plans without the warnings that at least two of them have, and these warnings. */
@@ -136,11 +136,10 @@ function noted(amount: number, what: string): string[] {
 /** People are counted for each account, since their ids are unique within one only. */
 function totalCounts(plans: readonly Plan[]): string {
   const sum = (key: keyof PlanSummary) => plans.reduce((total, plan) => total + plan.summary[key], 0);
-  const holding = plans.map(heldPeople).filter((amount) => amount !== null);
   const counts = countsText(
     { create: sum('create'), delete: sum('delete'), hold: sum('hold') },
-    plans.reduce((total, plan) => total + affectedPeople(plan).size, 0),
-    holding.length === 0 ? null : holding.reduce((total, amount) => total + amount, 0),
+    totalOf(plans.map(losingPeople)) ?? { people: 0, unknown: 0 },
+    totalOf(plans.map(heldPeople)),
   );
   return `${counts}, ${sum('keep')} unchanged, ${sum('leave')} left alone`;
 }

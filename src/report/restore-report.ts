@@ -151,9 +151,11 @@ function headlineLine(entries: readonly DeletedEntry[]): Line {
   const earlier = togetherEarlier(entries.flatMap((entry) => entry.earlier ?? []));
   const isOne = entries.length === 1;
   const had =
-    affected === 0 && earlier !== null
+    affected === 0 && earlier !== null && entries.every((entry) => entry.people !== null)
       ? nobodyHad(entries.length).toLowerCase()
-      : `${people(affected)} had ${isOne ? 'it' : 'them'}`;
+      : affected === 0 && entries.some((entry) => entry.people === null)
+        ? `who had ${isOne ? 'it' : 'them'} is not known`
+        : `${people(affected)} had ${isOne ? 'it' : 'them'}`;
   return [
     `This run ${parts.join(' and ')}; ${had}`,
     ...(earlier === null ? [] : ['; ', ...hadItUntil(earlier, isOne ? 'it' : 'one of them')]),
@@ -252,7 +254,7 @@ function peopleSections(entries: readonly DeletedEntry[]): Section[] {
       `${entry.kind} `,
       code(entry.name),
       ...(entry.outcome === 'unknown' ? [toned('warn', ' (outcome unknown)')] : []),
-      `: ${entry.people === null ? 'who had it is no longer stored' : people(entry.people.length)}`,
+      `: ${entry.people === null ? 'who had it is not known' : people(entry.people.length)}`,
       entry.earlier === null ? '' : ` when it was deleted, ${people(entry.earlier.people.length)} before`,
     ],
     ...holdersTable(entry),
@@ -266,7 +268,7 @@ function peopleSections(entries: readonly DeletedEntry[]): Section[] {
       ? []
       : [{ title: 'Who had them', count: held.length, groups: held, unlimited: true } as const]),
     ...listSection('Nobody had these', nobody),
-    ...listSection('Who had them is no longer stored', lost),
+    ...listSection('Who had them is not known', lost),
   ];
 }
 

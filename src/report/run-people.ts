@@ -4,6 +4,7 @@ import type { EarlierHolders, RunDetail } from '../core/journal-reader.ts';
 import type { OperationRecord } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import type { DeletedEntry } from '../core/restoration.ts';
+import { holdersIn } from '../core/unknown-holders.ts';
 import { code, codeList, type Group, type Line } from './document.ts';
 import { count } from './formatting.ts';
 
@@ -34,7 +35,10 @@ export function nobodyHad(entries: number): string {
   return entries === 1 ? 'Nobody had it when it was deleted' : 'Nobody had them when they were deleted';
 }
 
-/** The ids of the people who have the entry that an operation deletes; null when the plan is no longer stored. */
+/**
+ * The ids of the people who have the entry that an operation deletes; null when the plan is no longer stored, or when
+ * nobody could tell.
+ */
 export function peopleOf(
   { seq, action, kind, remoteId }: OperationRecord,
   plan: Plan | null,
@@ -42,7 +46,7 @@ export function peopleOf(
   if (action === 'create') return [];
   const planned = plan?.operations[seq - 1];
   const isSame = planned?.action === action && planned.kind === kind && planned.remoteId === remoteId;
-  return isSame ? (planned.usedBy ?? []) : null;
+  return isSame && plan !== null ? holdersIn(plan)(planned) : null;
 }
 
 type Holders = Pick<DeletedEntry, 'people' | 'earlier'>;
@@ -79,8 +83,11 @@ export function lossLine({
   const inDoubt = deletes.filter(({ status }) => status === 'unknown' || (status === 'sent' && !isRunning));
   if (done.length + inDoubt.length === 0) return [];
   const holders = [...done, ...inDoubt].map((operation) => peopleOf(operation, plan));
-  if (holders.includes(null))
-    return [['Who lost an entry is not known: the plan of this run is no longer stored.']];
+  if (holders.includes(null)) {
+    const why =
+      plan === null ? 'the plan of this run is no longer stored' : 'its lists do not show who has what';
+    return [[`Who lost an entry is not known: ${why}.`]];
+  }
   const lost = new Set(holders.slice(0, done.length).flatMap((ids) => ids ?? []));
   const perhaps = new Set(holders.flatMap((ids) => ids ?? [])).size - lost.size;
   const sure =

@@ -120,7 +120,7 @@ function accountDocument(holders: AccountHolders, { at, nowMs }: WhoReport): Rep
 function lostLine({ kind, name, runId, deletedAt, outcome, people: ids, earlier }: LostEntry): Line {
   const had: Line =
     ids === null
-      ? ['who had it is no longer stored']
+      ? ['who had it is not known']
       : [ids.length === 0 ? 'nobody' : people(ids.length), ' had it when it was deleted'];
   return [
     'run ',
