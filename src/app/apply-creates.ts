@@ -1,7 +1,7 @@
 // Applies the creates of a plan. A create is journaled before it is sent, and sent again only if it certainly failed.
 import { nearKey } from '../core/names.ts';
 import type { CreateOutcome } from '../core/write-outcome.ts';
-import { type Entry, type Kind, KINDS } from '../core/catalog.ts';
+import { type Entry, KINDS } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import { kindNameKey } from '../core/history.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
@@ -16,8 +16,9 @@ import {
   skip,
 } from './apply-context.ts';
 import { isComplete } from './complete-list.ts';
-import { confirmAccount } from './confirm-account.ts';
+import { checkOwner, confirmAccount } from './confirm-account.ts';
 import { probeEmptyList } from './probe-empty-list.ts';
+import { knownEntries } from './run-history.ts';
 import { LOCK_LOST } from './run-result.ts';
 import { type Doubt, settle, type SettleOptions } from './settle.ts';
 
@@ -73,14 +74,10 @@ export async function applyCreates(
   let pending = await confirmAccount(context, creates, alone, () => sending.isAnswered);
   for (const kind of KINDS) pending = await probeEmptyList(context, kind, pending, alone);
   await sendAll(sending, pending);
-  const reason = isDoubtful(sending)
-    ? `the outcome of ${sending.inDoubt.size} creates of this run is unknown; the next run continues`
-    : 'it was not tried';
+  const { size } = sending.inDoubt;
+  const waits = `the outcome of ${size} creates of this run is unknown; the next run continues`;
+  const reason = size < MOST_IN_DOUBT ? 'it was not tried' : waits;
   skip(context, creates, context.halt?.message ?? reason);
-}
-
-function isDoubtful({ inDoubt }: Sending): boolean {
-  return inDoubt.size >= MOST_IN_DOUBT;
 }
 
 /**
@@ -121,10 +118,13 @@ async function sendAll(sending: Sending, creates: readonly NumberedOperation[]):
       doubts.add(doubt);
       sending.inDoubt.add(operation.seq);
       if (!isSettling) queue.run(settleAll);
-    } else if (sending.inDoubt.delete(operation.seq)) queue.add([]);
+    } else {
+      sending.inDoubt.delete(operation.seq);
+      queue.add([]);
+    }
     reportWait();
   }
-  const queue = createOperationQueue(context, send, () => !isDoubtful(sending));
+  const queue = createOperationQueue(context, send, () => sending.inDoubt.size < MOST_IN_DOUBT);
   queue.add(creates);
   await queue.idle();
 }
@@ -238,21 +238,19 @@ async function settleDoubts(
       if (settlement.type === 'found') {
         const reason = 'the answer was lost, but the list shows the entry';
         await confirm(sending, operation, settlement.entry, { attempts, httpStatus, reason });
-        sending.inDoubt.delete(operation.seq);
         by.onSettled();
         continue;
       }
-      const { existing, unclaimed } = settlement;
-      if (unclaimed !== undefined) {
-        const reason = `the answer was lost, and the new ${operation.kind} “${unclaimed.name}” (${unclaimed.id}) may be its result, so it was not sent again`;
+      const { candidate } = settlement;
+      if (candidate !== undefined) {
+        const reason = `the answer was lost, and the ${operation.kind} “${candidate.name}” (${candidate.id}) may be its result; the next run decides`;
         conclude(context, operation.seq, 'unknown', { attempts, httpStatus, reason });
         continue;
       }
       const resent = sending.resent.get(operation.seq) ?? 0;
       // An earlier run sent it too, so one more create is enough to find out whether it has an effect.
       const isRepeated = context.history.doubtfulCreates.has(kindNameKey(operation.kind, operation.name));
-      // An older entry of that name was missing from the lists of the plan: the next run decides.
-      if (existing !== undefined || isRepeated || resent >= api.retries) continue;
+      if (isRepeated || resent >= api.retries) continue;
       sending.resent.set(operation.seq, resent + 1);
       by.again(operation);
     }
@@ -264,7 +262,7 @@ async function settleDoubts(
 
 /** Journals a create that happened, and checks its account id before anything else may be sent. */
 async function confirm(
-  { context, seen }: Sending,
+  { context, seen, inDoubt }: Sending,
   operation: NumberedOperation,
   entry: Entry,
   details: { attempts: number; httpStatus: number | null; reason?: string },
@@ -272,6 +270,7 @@ async function confirm(
   // A service that answers with an older entry created nothing, so rolecall must not own that entry.
   const existed = seen.has(entryKey(operation.kind, entry.id));
   seen.add(entryKey(operation.kind, entry.id));
+  inDoubt.delete(operation.seq);
   const isOwn = await checkOwner(context, entry);
   conclude(context, operation.seq, 'done', {
     ...details,
@@ -290,18 +289,6 @@ function isAnother({ seen }: Sending, { kind, name }: NumberedOperation, entry: 
   return seen.has(entryKey(kind, entry.id)) && nearKey(entry.name) !== nearKey(name);
 }
 
-/** Whether the answer belongs to the intended account, or carries no account id. Halts the run otherwise. */
-async function checkOwner(context: ApplyContext, { accountId }: Entry): Promise<boolean> {
-  if (accountId === undefined) return true;
-  if (context.identified && accountId === context.remoteAccountId) return true;
-  const wrong = await context.claimAccountId(accountId);
-  if (wrong === null) {
-    context.remoteAccountId = accountId;
-    context.identified = true;
-  } else context.halt ??= { code: 'identity_mismatch', message: wrong };
-  return wrong === null;
-}
-
 function failureReason(
   operation: NumberedOperation,
   outcome: Extract<CreateOutcome, { type: 'failed' }>,
@@ -309,16 +296,4 @@ function failureReason(
 ): string {
   const hint = outcome.error.httpStatus === 409 ? nearDuplicate(operation) : null;
   return hint === null ? outcome.error.message : `${outcome.error.message}; ${hint}`;
-}
-
-/** Every id that existed before: listed when the run was planned, or known to the journal. */
-async function knownEntries({
-  planned,
-  request,
-  deps,
-  remoteAccountId,
-}: ApplyContext): Promise<Set<EntryKey>> {
-  const listed = KINDS.flatMap((kind: Kind) => planned[kind].map((entry) => entryKey(kind, entry.id)));
-  const known = await deps.journal.knownIds(request.settings.name, remoteAccountId, '~');
-  return new Set([...listed, ...known]);
 }

@@ -1,4 +1,5 @@
 // Before the other creates: the answer to a create confirms the account when no listed object carries an account id.
+import type { Entry } from '../core/catalog.ts';
 import { type ApplyContext, type NumberedOperation, skip, UNIDENTIFIED } from './apply-context.ts';
 
 /**
@@ -24,4 +25,16 @@ export async function confirmAccount(
     }
   }
   return [];
+}
+
+/** Whether the answer belongs to the intended account, or carries no account id. Halts the run otherwise. */
+export async function checkOwner(context: ApplyContext, { accountId }: Entry): Promise<boolean> {
+  if (accountId === undefined) return true;
+  if (context.identified && accountId === context.remoteAccountId) return true;
+  const wrong = await context.claimAccountId(accountId);
+  if (wrong === null) {
+    context.remoteAccountId = accountId;
+    context.identified = true;
+  } else context.halt ??= { code: 'identity_mismatch', message: wrong };
+  return wrong === null;
 }

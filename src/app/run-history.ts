@@ -1,7 +1,7 @@
-// The history of a plan extended by what its run has created, to compare lists that are read during the run.
-import type { ObservedCatalog } from '../core/catalog.ts';
+// What existed before a run, and what the run has created, to compare lists that are read during the run.
+import { KINDS, type ObservedCatalog } from '../core/catalog.ts';
 import { type AwaitedEntry, type History, isStillRequested } from '../core/history.ts';
-import { entryKey, namesByKey } from '../core/usage.ts';
+import { type EntryKey, entryKey, namesByKey } from '../core/usage.ts';
 import type { ApplyContext } from './apply-context.ts';
 
 /**
@@ -30,4 +30,16 @@ export function runHistory(
     }
   }
   return { ...history, requestedNames, awaited };
+}
+
+/** Every id that existed before: listed when the run was planned, or known to the journal. */
+export async function knownEntries({
+  planned,
+  request,
+  deps,
+  remoteAccountId,
+}: ApplyContext): Promise<Set<EntryKey>> {
+  const listed = KINDS.flatMap((kind) => planned[kind].map((entry) => entryKey(kind, entry.id)));
+  const known = await deps.journal.knownIds(request.settings.name, remoteAccountId, '~');
+  return new Set([...listed, ...known]);
 }

@@ -36,17 +36,12 @@ export interface SettleOptions extends Pick<ApiSettings, 'settleMs' | 'recheckMs
 }
 
 /**
- * `found`: the entry that the create made. `absent`: no list shows one; `existing` is an older entry of exactly that name,
- * and `unclaimed` a new entry that no create explains, so that it may be the one. Without both the create may be sent again.
+ * `found`: the entry that the create made. `absent`: no list shows one. The create may be sent again without a `candidate`:
+ * an older entry of exactly that name, or a new entry that no create explains.
  */
 export type Settlement<D> =
   | { readonly doubt: D; readonly type: 'found'; readonly entry: Entry }
-  | {
-      readonly doubt: D;
-      readonly type: 'absent';
-      readonly existing: Entry | undefined;
-      readonly unclaimed: Entry | undefined;
-    };
+  | { readonly doubt: D; readonly type: 'absent'; readonly candidate: Entry | undefined };
 
 const FIRST_WAIT_MS = 100;
 const LAST_WAIT_MS = 2000;
@@ -96,8 +91,8 @@ export async function* settle<D extends Doubt>(
     }
     // Last, since a found entry may show that nothing more may be sent, and is the result of its own create.
     for (const { doubt, list } of absent) {
-      const unclaimed = unclaimedEntry(doubt, list, { taken, doubts });
-      yield { doubt, type: 'absent', existing: list.named(doubt.name)[0], unclaimed };
+      const candidate = list.named(doubt.name)[0] ?? unclaimedEntry(doubt, list, { taken, doubts });
+      yield { doubt, type: 'absent', candidate };
     }
     if (doubts.size === 0) return;
     const dueInMs = [...doubts].map((doubt) => dueAtMs(doubt) - clock.steadyMs());

@@ -170,6 +170,26 @@ function* judgeCreate(
       if (!seen && last.call.sentAtMs < dueMs) yield 'no list was read after the settle of an earlier one';
     }
   }
+  // A service may change any name, so a new entry that no create explains may be the result of the lost one.
+  const lost = earlier.filter((each) => isDoubtful(each) && each.arrivedAtMs !== null).at(-1);
+  const isRecent = lost !== undefined && call.sentAtMs - lost.sentAtMs < DAY_MS - SLACK_MS;
+  if (isRecent && !earlier.some((each) => each.seq > lost.seq && isConfirmed(each))) {
+    const creates = calls.filter((each) => each.method === 'POST' && each.kind === kind);
+    const wished = wishedOf(watch.wish, kind) ?? [];
+    const names = [
+      ...creates,
+      ...wished.flatMap((each) => [each, ...(each.formerly ?? []).map((old) => ({ name: old }))]),
+    ];
+    const explained = new Set(names.map((each) => loosely(each.name ?? '')));
+    const shown = receivedEntries(calls, kind).flatMap(({ call: { seq }, entries }) =>
+      [...entries].flatMap(([id, listedName]) =>
+        seq < lost.seq || explained.has(loosely(listedName)) ? [id] : [],
+      ),
+    );
+    const known = new Set([...creates.filter(isConfirmed).map(confirmedId), ...shown]);
+    const unclaimed = [...last.entries].find(([id]) => !known.has(id) && !wasDeleted(id));
+    if (unclaimed !== undefined) yield `an earlier one may have made ${unclaimed.join(' ')}`;
+  }
   const wasSent = calls
     .slice(watch.firstCall)
     .some(

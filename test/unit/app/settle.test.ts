@@ -77,7 +77,7 @@ describe('settling creates in doubt', () => {
 
   it('does not accept an older entry', async () => {
     const { results } = await settled([{ isKnown: (key) => key === 'skill:7' }], () => [entry('New', '7')]);
-    expect(results).toMatchObject([{ type: 'absent', existing: { id: '7' } }]);
+    expect(results).toMatchObject([{ type: 'absent', candidate: { id: '7' } }]);
   });
 
   it('waits at most for `settle`', async () => {
@@ -194,7 +194,7 @@ describe('settling creates in doubt', () => {
         answered: async () => void (known = true),
       },
     );
-    expect(results).toMatchObject([{ type: 'absent', existing: { id: '7' } }]);
+    expect(results).toMatchObject([{ type: 'absent', candidate: { id: '7' } }]);
   });
 
   it('reads nothing more, and settles nothing, when the run is halted during a wait or a reading', async () => {
