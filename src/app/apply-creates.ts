@@ -17,6 +17,7 @@ import {
 } from './apply-context.ts';
 import { isComplete } from './complete-list.ts';
 import { checkOwner, confirmAccount } from './confirm-account.ts';
+import type { DuplicateHint } from './near-duplicate.ts';
 import { probeEmptyList } from './probe-empty-list.ts';
 import { knownEntries } from './run-history.ts';
 import { LOCK_LOST } from './run-result.ts';
@@ -31,9 +32,6 @@ interface DoubtfulCreate extends Doubt {
   readonly httpStatus: number | null;
   readonly reason: string;
 }
-
-/** Explains a 409 by an existing entry with a near name, or returns null. */
-export type DuplicateHint = (operation: NumberedOperation) => string | null;
 
 interface Sending {
   readonly context: ApplyContext;

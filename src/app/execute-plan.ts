@@ -1,27 +1,20 @@
 // Applies a plan in its order and ends the run: early deletes, creates, deletes, verification.
-import { peopleHave } from '../core/amounts.ts';
 import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
-import { nameKey, nearKey } from '../core/names.ts';
+import { nameKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
 import { runStatus } from '../core/run-status.ts';
 import type { OperationStatus, RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import type { Lease } from '../core/locks.ts';
-import { entryKey } from '../core/usage.ts';
 import type { NewOperation } from '../core/ports.ts';
 import type { ProgressObserver } from '../core/progress.ts';
 import { applyCreates } from './apply-creates.ts';
 import { applyDeletes } from './apply-deletes.ts';
-import {
-  type ApplyContext,
-  conclude,
-  deletedWithStatus,
-  type NumberedOperation,
-  skip,
-} from './apply-context.ts';
+import { type ApplyContext, conclude, type NumberedOperation, skip } from './apply-context.ts';
 import type { ChangeWatch } from './changes-during-run.ts';
 import type { Observation } from './observe.ts';
+import { nearDuplicateHint } from './near-duplicate.ts';
 import { createOperationLog } from './operation-log.ts';
 import { guardAccount } from './account-guard.ts';
 import type { Planned } from './plan-account.ts';
@@ -218,23 +211,10 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
   // Nothing is deleted in an account that is not confirmed; early deletes wait for the creates then.
   const early = context.identified ? deletes.filter(({ seq }) => seq < firstCreate) : [];
   const late = deletes.filter((operation) => !early.includes(operation));
-  const nearDuplicate = (create: NumberedOperation): string | null => {
-    const isNear = ({ name }: { readonly name: string }): boolean => nearKey(name) === nearKey(create.name);
-    const deletedLater = late.find((operation) => operation.kind === create.kind && isNear(operation));
-    if (deletedLater !== undefined) {
-      return `${JSON.stringify(deletedLater.name)} exists and this plan would delete it, but creates are sent before deletes. ${deletedFirst(deletedLater, firstCreate)}`;
-    }
-    const gone = deletedWithStatus(context, ['done']);
-    const existing = context.planned[create.kind].find(
-      (entry) => isNear(entry) && !gone.has(entryKey(create.kind, entry.id)),
-    );
-    return existing === undefined
-      ? null
-      : `${JSON.stringify(existing.name)} exists and is not deleted, and the service may not accept a name so similar to it`;
-  };
+  const hint = nearDuplicateHint(context, late, firstCreate);
 
   await applyDeletes(context, early);
-  await applyCreates(context, creates, nearDuplicate);
+  await applyCreates(context, creates, hint);
   const failedKinds = KINDS.filter((kind) => creates.some((create) => failed(context, kind, create)));
   const allowed = late.filter(({ kind }) => !failedKinds.includes(kind));
   for (const { kind, seq } of late) {
@@ -246,16 +226,6 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
   }
   await applyDeletes(context, context.halt === null ? allowed : []);
   skip(context, late, context.halt?.message ?? 'it was not tried');
-}
-
-/** How to have the delete of a near duplicate sent before the creates. */
-function deletedFirst({ seq, usedBy = [] }: NumberedOperation, firstCreate: number): string {
-  if (usedBy.length > 0)
-    return `${peopleHave(usedBy.length)}. Remove it from ${usedBy.length === 1 ? 'that person' : 'those people'}: if its delete is approved, it is deleted first then`;
-  // The plan puts the delete first only if it is approved; it waits for the creates of an account that is not confirmed.
-  return seq < firstCreate
-    ? 'The lists show no account id, so nothing is deleted before a create succeeds: delete it by hand in the service'
-    : 'If nobody has it, add it to approvedDeletes: then it is deleted first';
 }
 
 function byAction(operations: readonly NumberedOperation[]): Record<Action, NumberedOperation[]> {
