@@ -360,3 +360,15 @@ test.each(someOf(BROKEN_AT_START, 1))(
     await daemon.stop();
   },
 );
+
+test('apply deletes by the account file of the checkout, which it reads again before its deletes', async () => {
+  const on = await stage();
+  const { sandbox, workspace } = on;
+  const daemon = await on.serve();
+  const files = { 'config/rolecall.yaml': serviceFile(sandbox), ...account('acme', 'skills: [Go]') };
+  await appliedFrom(on, on.push('First catalog', files, '2026-03-01T12:00:00+02:00'));
+  await daemon.stop();
+  sandbox.addSkill('acme', 'Old');
+  const { status, stdout } = await workspace.run(['apply', 'acme', '--yes']);
+  expect([status, on.skills()], stdout).toEqual([0, ['Go']]);
+});
