@@ -16,7 +16,7 @@ import { visibleJson } from '../report/escape-invisible.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
 import type { OutputOptions } from './console.ts';
-import { checkWritable, openOutput } from './console.ts';
+import { openOutput } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { RetryAfterOptions, Session } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
@@ -25,6 +25,7 @@ import { createProgress, type Observe } from './progress.ts';
 import { planRemotely } from './remote-plan.ts';
 import { reportDetail } from './report-detail.ts';
 import { listenForSignals } from './signals.ts';
+import { checkWritable } from './writable-files.ts';
 
 /** A saved plan names people by their ids. */
 const PRIVATE = 0o600;

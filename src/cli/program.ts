@@ -6,7 +6,7 @@ import { addBackup } from './backup.ts';
 import { addCopyStore } from './copy-store.ts';
 import type { CommandLine } from './command-line.ts';
 import { addHelp } from './command-help.ts';
-import { beQuiet, protectFiles, repeatConfig } from './console.ts';
+import { beQuiet, repeatConfig } from './console.ts';
 import { addDemo } from './demo.ts';
 import { addDiff } from './diff.ts';
 import { addDoctor } from './doctor.ts';
@@ -27,6 +27,7 @@ import { refuseUnknownCommand } from './unknown-command.ts';
 import { addUsage } from './usage.ts';
 import { addValidate } from './validate.ts';
 import { addWho } from './who.ts';
+import { protectFiles } from './writable-files.ts';
 
 /** What a command needs to run is imported when it runs, so that help appears at once. help-texts.ts orders the help. */
 const COMMANDS: readonly ((line: CommandLine) => void)[] = [

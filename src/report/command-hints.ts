@@ -29,8 +29,8 @@ export function adaptHintsInJson(json: string, program: string): string {
 export function adaptHintsInReport(report: Report, program: string | null = PROGRAM): Report {
   if (program === PROGRAM) return report;
   if (program === null) {
-    const documents = report.documents.map(({ next: _, completeBy: __, ...document }) => document);
-    return { ...report, documents };
+    const without = { next: [], completeBy: undefined };
+    return { ...report, documents: report.documents.map((document) => ({ ...document, ...without })) };
   }
   const part = (each: Part): Part => {
     if (typeof each === 'string') return adaptHintsInText(each, program);

@@ -104,7 +104,7 @@ export interface ReportDocument {
   /** The commands to run next, each with its purpose. */
   readonly next?: readonly { readonly command: string; readonly purpose: string }[];
   /** The command that prints everything that text output leaves out; `--format json` by default. */
-  readonly completeBy?: string;
+  readonly completeBy?: string | undefined;
   /** Without empty lines in text output, within the document and between such documents. */
   readonly isDense?: true;
 }
