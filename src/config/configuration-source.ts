@@ -5,7 +5,7 @@ import type { CommitPlace, CommitReader, CommitRelation } from '../core/reposito
 import type { ConfigCommit, Configuration } from '../core/settings.ts';
 import { filesOnDisk, pinnedPath } from './files-on-disk.ts';
 import { currentDay } from './load-configuration.ts';
-import { type KeptLoad, type LoadTarget, isUpToDate, loadFiles } from './load-files.ts';
+import { type KeptLoad, type LoadTarget, isUpToDate, loadFiles, stampsOf } from './load-files.ts';
 
 export interface ConfigurationSource {
   /** Reads and parses the files that changed. Returns the same object as last time if none has changed. */
@@ -23,6 +23,11 @@ export interface ConfigurationSource {
   commit(loaded?: object): Promise<ConfigCommit | null>;
   /** How two commits of the configuration's repository are related; see CommitReader. */
   compareCommits(older: string, newer: string): Promise<CommitRelation>;
+}
+
+export interface WatchedSource extends ConfigurationSource {
+  /** The names of all files of the last reading, with what the file system records of each: differs after any change. */
+  stamps(): Promise<string>;
 }
 
 /** The part of the daemon's own checkout that a source uses; see git/checkout.ts. */
@@ -47,7 +52,7 @@ export function createConfigurationSource(
   file: string,
   commits: CommitReader,
   options: SourceOptions = {},
-): ConfigurationSource {
+): WatchedSource {
   const { checkout, today = currentDay } = options;
   const serviceFile = path.resolve(file);
   /** The files of each loaded configuration, for questions to git. */
@@ -112,6 +117,7 @@ export function createConfigurationSource(
   return {
     read,
     readFor,
+    stamps: async () => (kept === undefined ? '' : stampsOf(kept, target().files)),
     commit: async (loaded) => commits.commitAt(await placeOf(loaded)),
     compareCommits: async (older, newer) => commits.compare((await placeOf(undefined)).file, older, newer),
   };

@@ -7,8 +7,6 @@ import type { ConfigurationFiles } from './configuration-files.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
 import { MAX_FOLDERS } from './path-glob.ts';
 import { type ServiceLayers, readServiceLayers } from './service-layers.ts';
-import { performance } from 'node:perf_hooks';
-import { setImmediate } from 'node:timers/promises';
 import { type AccountContext, type AccountRead, readAccount } from './account-file.ts';
 import { type Catalogs, openCatalogs } from './catalog-file.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
@@ -18,6 +16,7 @@ import { secretValue } from './secrets.ts';
 import { openListMerger } from './merge-lists.ts';
 import { checkTrust, trustOf } from './trust.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
+import { startTurns } from '../platform/turns.ts';
 
 export interface LoadTarget {
   /** The service file, absolute. */
@@ -61,9 +60,6 @@ export interface KeptLoad {
   readonly accounts: ReadonlyMap<string, KeptAccount>;
 }
 
-/** A load yields to the event loop after this time. */
-const YIELD_AFTER_MS = 10;
-
 /**
  * Parses the files that changed since the load `before`, and reads only the files whose stamps changed. Returns `before`
  * itself if nothing has changed.
@@ -81,18 +77,15 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const merger = openListMerger();
   const everyFile = target.everyFile === true;
   const context = { files, today, merger, everyFile, defaults: read.defaults, regions: read.regions };
-  let yieldAt = performance.now() + YIELD_AFTER_MS;
+  const turns = startTurns();
   let names = 0;
   for (const file of matched) {
     const account = keepAccount(file, context, catalogs, known?.get(file));
     accounts.set(file, account);
     names += countNames(account.read);
     if (names > mostNames) throw tooManyNames(mostNames);
-    if (performance.now() > yieldAt) {
-      await setImmediate();
-      signal?.throwIfAborted();
-      yieldAt = performance.now() + YIELD_AFTER_MS;
-    }
+    if (turns.isOver()) await turns.next();
+    signal?.throwIfAborted();
   }
   const checkout = target.checkout?.folder;
   const extended = [...accounts.values()].flatMap(({ catalogs }) => [...catalogs.keys()]);
@@ -145,6 +138,19 @@ export function isUpToDate(kept: KeptLoad, account: string, { files, today, chec
       );
     })
   );
+}
+
+/** Every file of a load with its stamp. */
+export async function stampsOf({ service, accounts }: KeptLoad, files: ConfigurationFiles): Promise<string> {
+  const catalogs = [...accounts.values()].flatMap((account) => [...account.catalogs.keys()]);
+  const all = new Set([...service.digests.keys(), ...accounts.keys(), ...catalogs]);
+  const turns = startTurns();
+  const stamps: string[] = [];
+  for (const file of all) {
+    stamps.push(`${file} ${files.stamp(file) ?? ''}`);
+    if (turns.isOver()) await turns.next();
+  }
+  return stamps.join('\n');
 }
 
 /**

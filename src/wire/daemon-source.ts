@@ -1,8 +1,9 @@
 // Where the daemon reads its configuration, and how it notices changes.
 import path from 'node:path';
-import type { ConfigurationSource } from '../config/configuration-source.ts';
 import { createConfigurationSource } from '../config/configuration-source.ts';
+import { type SettledConfiguration, settledConfiguration } from '../config/settled-configuration.ts';
 import { resolveSecret } from '../config/secrets.ts';
+import type { RunSignals } from '../core/ports.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import type { AccountRegistry } from '../daemon/account-registry.ts';
 import { type GitSource, NO_GIT_SOURCE, openGitSource } from '../daemon/git-source.ts';
@@ -18,7 +19,8 @@ interface Opened {
   readonly configFile: string;
   /** The service file beside the process, and the source that has read it. */
   readonly service: ServiceSettings;
-  readonly files: ConfigurationSource;
+  readonly files: SettledConfiguration;
+  readonly signals: Pick<RunSignals, 'stop'>;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly closers: (() => Promise<void>)[];
@@ -26,7 +28,7 @@ interface Opened {
 
 /** Where the configuration comes from. */
 export interface Source {
-  readonly configuration: ConfigurationSource;
+  readonly configuration: SettledConfiguration;
   /** The settings that the daemon starts with. */
   readonly service: ServiceSettings;
   readonly git: GitSource;
@@ -37,6 +39,7 @@ export async function openSource({
   configFile,
   service,
   files,
+  signals,
   log,
   metrics,
   closers,
@@ -47,16 +50,17 @@ export async function openSource({
   const checkout = await openCheckout(settings, checkoutRoot(service), async () =>
     credentials === undefined ? undefined : await resolveSecret(credentials, 'git credentials'),
   );
-  const configuration = createConfigurationSource(configFile, createCommitReader(), { checkout });
   const git = await openGitSource({ checkout, intervalMs, log, metrics });
   closers.push(() => git.close());
+  const fetched = createConfigurationSource(configFile, createCommitReader(), { checkout });
+  const configuration = settledConfiguration(fetched, signals.stop);
   return { configuration, service: (await configuration.read()).service ?? service, git };
 }
 
 /** Reloads the configuration when its files or its repository change. */
 export function watchFiles(
   { configFile, log, closers }: Pick<Opened, 'configFile' | 'log' | 'closers'>,
-  { git }: Source,
+  { configuration, git }: Source,
   registry: AccountRegistry,
 ): void {
   const watch = createWatch(() => void registry.reload(), log);
@@ -64,6 +68,7 @@ export function watchFiles(
     watch.follow([path.resolve(configFile), ...registry.accounts().map(({ file }) => file)]);
   follow();
   registry.onChange(follow);
+  configuration.onChange(() => void registry.reload());
   git.onUpdate(() => void registry.reload());
   closers.push(() => watch.close());
 }

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { planPosted } from '../app/posted-plan.ts';
 import { adaptHintsInLog } from '../cli/console.ts';
 import type { ServeOptions } from '../cli/environment.ts';
-import type { ConfigurationSource } from '../config/configuration-source.ts';
 import { createConfigurationSource } from '../config/configuration-source.ts';
 import { resolveSecret, resolveToken } from '../config/secrets.ts';
+import { type SettledConfiguration, settledConfiguration } from '../config/settled-configuration.ts';
 import { openLocation, storeName } from '../config/store-location.ts';
 import { trustPosted } from '../config/trust.ts';
 import { ConfigError } from '../core/errors.ts';
@@ -63,7 +63,7 @@ interface Process {
   /** The service file beside the process, and the source that has read it. */
   readonly service: ServiceSettings;
   readonly location: OpenLocation;
-  readonly files: ConfigurationSource;
+  readonly files: SettledConfiguration;
   readonly tokens: readonly HttpToken[];
   /** The configured key of sessions. */
   readonly sessionKey: Secret | null;
@@ -81,7 +81,8 @@ export async function serve(
   { ignoreRetryAfter = false, onListening = () => undefined }: ServeOptions = {},
 ): Promise<number> {
   const signals = listenForSignals();
-  const files = createConfigurationSource(configFile, createCommitReader());
+  const own = createConfigurationSource(configFile, createCommitReader());
+  const files = settledConfiguration(own, signals.stop);
   const { service, issues } = await files.read();
   if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
   const tokens = await readTokens(service, resolveSecret);

@@ -122,6 +122,31 @@ test('the daemon applies the files of two accounts, repairs later changes, and c
   }
 });
 
+test('a file that is written in pieces is used when it is complete, so that no entry is deleted and created again', async () => {
+  const { sandbox, account, serve, skills } = await setUp();
+  const names = ['Alpha', 'Beta', 'Gamma', 'Delta', 'Eta'];
+  const file = (some: readonly string[]) => account('beta', `skills: [${some.join(', ')}]`);
+  try {
+    file(names);
+    account('acme', 'skills: [Perl]');
+    const daemon = await serve();
+    await until('the account matches its file', () => daemon.runsEnded('beta', 'converged') > 1);
+    const before = sandbox.state('beta').skills.map(({ id }) => id);
+    for (let written = 0; written < names.length; written += 1) {
+      const runs = daemon.runsEnded('beta');
+      file(names.slice(0, written));
+      await daemon.api('accounts/beta/sync', {});
+      await until('a run has ended', () => daemon.runsEnded('beta') > runs);
+    }
+    file([...names, 'Theta']);
+    await until('the complete file is applied', () => skills('beta').includes('Theta'));
+    expect(sandbox.state('beta').skills.map(({ id }) => id)).toEqual(expect.arrayContaining(before));
+    await daemon.stop();
+  } finally {
+    await sandbox.close();
+  }
+});
+
 test('an edit is used by the next run, and a broken edit fails only its account until it is fixed', async () => {
   const { sandbox, account, serve, skills } = await setUp();
   try {

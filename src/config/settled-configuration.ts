@@ -1,0 +1,76 @@
+// Keeps the daemon on the configuration that it used last while files change: an editor or `git pull` may have written
+// only a part of them, and a name that is missing for a moment would be deleted and created again.
+import type { ConfigCommit, Configuration } from '../core/settings.ts';
+import { sleep } from '../platform/clock.ts';
+import type { ConfigurationSource, WatchedSource } from './configuration-source.ts';
+
+/** New content is used when no file has changed for this time. */
+const QUIET_MS = 2000;
+
+export interface SettledConfiguration extends ConfigurationSource {
+  /** Calls the listener when new content is used. */
+  onChange(listener: () => void): void;
+}
+
+/**
+ * The content of the source that is used. The first call waits until the files are quiet, the others return at once.
+ * Whether a file has changed is judged by what the file system records of it, and never by comparing its times with a
+ * clock. After `stop` nothing is waited for. `quietMs` is for tests.
+ */
+export function settledConfiguration(
+  source: WatchedSource,
+  stop: AbortSignal,
+  quietMs = QUIET_MS,
+): SettledConfiguration {
+  const listeners: (() => void)[] = [];
+  let used: { readonly content: Configuration; readonly stamps: string } | undefined;
+  /** The commit of the content that is used, since git may have moved on with the files that change. */
+  let usedCommit: Promise<ConfigCommit | null> = Promise.resolve(null);
+  let settling: Promise<Configuration> | undefined;
+
+  function use(content: Configuration, stamps: string): Configuration {
+    used = { content, stamps };
+    usedCommit = source.commit(content);
+    // The caller of `commit` handles a failure.
+    usedCommit.catch(() => undefined);
+    return content;
+  }
+
+  async function settle(): Promise<Configuration> {
+    for (;;) {
+      const content = await source.read();
+      const stamps = await source.stamps();
+      await sleep(quietMs, stop);
+      if (stop.aborted) return used?.content ?? content;
+      if ((await source.read()) === content && (await source.stamps()) === stamps)
+        return use(content, stamps);
+    }
+  }
+
+  async function current(content: Configuration): Promise<Configuration> {
+    if (content === used?.content) return content;
+    // The same files, read on another day: approvals have expired.
+    if (used !== undefined && used.stamps === (await source.stamps())) return use(content, used.stamps);
+    if (settling === undefined) {
+      settling = settle();
+      void settling
+        .then(() => listeners.forEach((listener) => listener()))
+        // The next call reads the files again.
+        .catch(() => undefined)
+        .finally(() => (settling = undefined));
+    }
+    return used?.content ?? settling;
+  }
+
+  return {
+    read: async () => current(await source.read()),
+    readFor: async (account) => current(await source.readFor(account)),
+    commit(content = used?.content) {
+      if (content === undefined || content !== used?.content) return source.commit(content);
+      if (settling === undefined) usedCommit = source.commit(content);
+      return usedCommit;
+    },
+    compareCommits: (older, newer) => source.compareCommits(older, newer),
+    onChange: (listener) => void listeners.push(listener),
+  };
+}

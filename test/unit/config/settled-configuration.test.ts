@@ -1,0 +1,157 @@
+// Which content the daemon uses while the files of its configuration change.
+import { renameSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { createConfigurationSource } from '../../../src/config/configuration-source.ts';
+import { settledConfiguration } from '../../../src/config/settled-configuration.ts';
+import type { Configuration } from '../../../src/core/settings.ts';
+import { createCommitReader } from '../../../src/git/commit-cache.ts';
+import { commitAll, git } from '../../support/git.ts';
+import { ACCOUNT, SERVICE, workspace } from './workspace.ts';
+
+const QUIET_MS = 300;
+
+const FILES = {
+  'rolecall.yaml': SERVICE,
+  'accounts/a.yaml': `${ACCOUNT}extends: [../c.yaml]`,
+  'c.yaml': 'skills: [A, B]',
+};
+
+/** A configuration that is in use. */
+async function scene(today = (): string => '2026-06-15') {
+  const folder = workspace(FILES);
+  const stop = new AbortController();
+  const raw = createConfigurationSource(path.join(folder, 'rolecall.yaml'), createCommitReader(), { today });
+  const source = settledConfiguration(raw, stop.signal, QUIET_MS);
+  const file = (name: string): string => path.join(folder, name);
+  return {
+    source,
+    stop,
+    folder,
+    file,
+    write: (name: string, text: string) => writeFileSync(file(name), text),
+    skills: async () => skills(await source.readFor('a')),
+  };
+}
+
+function skills({ accounts }: Configuration): readonly string[] {
+  return accounts.flatMap(({ settings }) => settings?.desired.skill?.map(({ name }) => name) ?? []);
+}
+
+/** Makes changes, closer to each other than the quiet time, until `ms` have passed, and checks after each. */
+async function whileChanging(
+  ms: number,
+  change: (n: number) => void,
+  check: () => Promise<void>,
+): Promise<void> {
+  const end = performance.now() + ms;
+  for (let n = 0; performance.now() < end; n += 1) {
+    change(n);
+    await check();
+    await new Promise((resolve) => setTimeout(resolve, QUIET_MS / 4));
+    await check();
+  }
+}
+
+describe('new content', () => {
+  test('is used when no file has changed for a while, and listeners are called then', async () => {
+    const { source, write, skills: used } = await scene();
+    expect(await used()).toEqual(['A', 'B']);
+    let changes = 0;
+    source.onChange(() => (changes += 1));
+    const changedAt = performance.now();
+    write('c.yaml', 'skills: [A, B, C]');
+    expect(await used()).toEqual(['A', 'B']);
+    await vi.waitFor(() => expect(changes).toBe(1), 10_000);
+    expect(performance.now() - changedAt).toBeGreaterThan(QUIET_MS);
+    expect(await used()).toEqual(['A', 'B', 'C']);
+  });
+
+  test.each<[string, (n: number, file: (name: string) => string) => void]>([
+    ['the same file grows', (n, file) => writeFileSync(file('c.yaml'), `skills: [A]${'\n'.repeat(n)}`)],
+    [
+      'another file changes between two contents',
+      (n, file) => {
+        if (n === 0) writeFileSync(file('c.yaml'), 'skills: [A]');
+        writeFileSync(file('accounts/a.yaml'), `${FILES['accounts/a.yaml']}${n % 2 === 0 ? '' : '\n'}`);
+      },
+    ],
+    [
+      'another file is touched',
+      (n, file) => {
+        if (n === 0) writeFileSync(file('c.yaml'), 'skills: [A]');
+        utimesSync(file('rolecall.yaml'), 1, 1);
+      },
+    ],
+    [
+      'a file vanishes and appears again',
+      (n, file) => {
+        if (n % 2 === 0) renameSync(file('accounts/a.yaml'), file('away'));
+        else renameSync(file('away'), file('accounts/a.yaml'));
+      },
+    ],
+    [
+      'files appear',
+      (n, file) => {
+        if (n === 0) writeFileSync(file('c.yaml'), 'skills: [A]');
+        writeFileSync(file(`accounts/b${n}.yaml`), ACCOUNT);
+      },
+    ],
+  ])('is not used while %s', async (_, change) => {
+    const { file, source } = await scene();
+    const before = await source.readFor('a');
+    await whileChanging(
+      3 * QUIET_MS,
+      (n) => change(n, file),
+      async () => {
+        expect(await source.readFor('a')).toBe(before);
+        expect(await source.read()).toBe(before);
+      },
+    );
+  });
+
+  test('is waited for when there is no earlier one', async () => {
+    const { file, source } = await scene();
+    writeFileSync(file('c.yaml'), 'skills: [A]');
+    const first = source.read();
+    setTimeout(() => writeFileSync(file('c.yaml'), 'skills: [A, B]'), QUIET_MS / 2);
+    expect(skills(await first)).toEqual(['A', 'B']);
+  });
+
+  test('is not waited for after the stop', async () => {
+    const { source, stop, write, skills: used } = await scene();
+    await used();
+    write('c.yaml', 'skills: []');
+    await used();
+    stop.abort();
+    expect(await used()).toEqual(['A', 'B']);
+    expect(skills(await source.read())).toEqual(['A', 'B']);
+  });
+
+  test('is used at once where only the day has changed', async () => {
+    let day = '2026-06-15';
+    const { source, write } = await scene(() => day);
+    const approval = 'approvedDeletes: [{ kind: skill, name: Old, expires: 2026-06-15 }]';
+    write('accounts/a.yaml', `${ACCOUNT}skills: [A]\n${approval}`);
+    expect((await source.readFor('a')).issues).toEqual([]);
+    day = '2026-06-16';
+    expect((await source.readFor('a')).issues).not.toEqual([]);
+  });
+});
+
+test('the commit is that of the content that is used, while a pull changes the files', async () => {
+  const { source, folder, write } = await scene();
+  git(folder, ['init', '-q']);
+  commitAll(folder, 'first');
+  const before = await source.readFor('a');
+  const first = await source.commit(before);
+  write('c.yaml', 'skills: [A]');
+  commitAll(folder, 'second');
+  expect(await source.readFor('a')).toBe(before);
+  expect((await source.commit(before))?.sha).toBe(first?.sha);
+  await vi.waitFor(async () => {
+    const now = await source.readFor('a');
+    expect(skills(now)).toEqual(['A']);
+    expect((await source.commit(now))?.subject).toBe('second');
+  }, 10_000);
+});
