@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NumberedOperation } from '../../../src/app/apply-context.ts';
 import type { AccountRequest } from '../../../src/app/request.ts';
-import type { DuplicateHint } from '../../../src/app/apply-creates.ts';
+import type { DuplicateHint } from '../../../src/app/near-duplicate.ts';
 import { applyCreates } from '../../../src/app/apply-creates.ts';
 import type { Entry, Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
