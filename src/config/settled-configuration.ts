@@ -8,8 +8,12 @@ import type { ConfigurationSource, WatchedSource } from './configuration-source.
 const QUIET_MS = 2000;
 
 export interface SettledConfiguration extends ConfigurationSource {
+  /** The content that is used, or after at most `waitMs` the content that is used then, if files change now. */
+  readFor(account: string, waitMs?: number): Promise<Configuration>;
   /** Calls the listener when new content is used. */
   onChange(listener: () => void): void;
+  /** The files of an account as they are now, quiet or not. */
+  latestFor(account: string): Promise<Configuration>;
 }
 
 /**
@@ -49,6 +53,8 @@ export function settledConfiguration(
 
   async function current(content: Configuration): Promise<Configuration> {
     if (content === used?.content) return content;
+    // After the stop nothing settles any more.
+    if (stop.aborted) return used?.content ?? content;
     // The same files, read on another day: approvals have expired.
     if (used !== undefined && used.stamps === (await source.stamps())) return use(content, used.stamps);
     if (settling === undefined) {
@@ -64,7 +70,12 @@ export function settledConfiguration(
 
   return {
     read: async () => current(await source.read()),
-    readFor: async (account) => current(await source.readFor(account)),
+    async readFor(account, waitMs = 0) {
+      const content = await current(await source.readFor(account));
+      if (settling === undefined || waitMs === 0) return content;
+      await Promise.race([settling.catch(() => undefined), sleep(waitMs, stop)]);
+      return used?.content ?? content;
+    },
     commit(content = used?.content) {
       if (content === undefined || content !== used?.content) return source.commit(content);
       if (settling === undefined) usedCommit = source.commit(content);
@@ -72,5 +83,6 @@ export function settledConfiguration(
     },
     compareCommits: (older, newer) => source.compareCommits(older, newer),
     onChange: (listener) => void listeners.push(listener),
+    latestFor: (account) => source.readFor(account),
   };
 }

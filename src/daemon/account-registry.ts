@@ -16,8 +16,8 @@ import type { Metrics } from './metrics.ts';
 /** Reads the configuration. Returns the same object again while nothing has changed. */
 export interface ConfigurationReader {
   read(): Promise<Configuration>;
-  /** Checks only the files that concern this account. */
-  readFor(account: string): Promise<Configuration>;
+  /** Checks only the files that concern this account. Waits at most `waitMs` for the end of changes. */
+  readFor(account: string, waitMs?: number): Promise<Configuration>;
   /** The commit of a reading; without one, that of the newest. */
   commit(reading?: Configuration): Promise<ConfigCommit | null>;
   /** Why the newest commit of the daemon's own checkout is not used; null when it is used or there is no checkout. */
@@ -36,8 +36,8 @@ export interface RegisteredAccount {
 export interface AccountRegistry {
   /** Reads the configuration again. A failure is logged. */
   reload(): Promise<void>;
-  /** Reads the configuration again as far as it concerns the account, and returns it. */
-  refresh(account: string): Promise<Configuration>;
+  /** Reads the configuration again as far as it concerns the account. Waits at most `waitMs` for the end of changes. */
+  refresh(account: string, waitMs?: number): Promise<Configuration>;
   readonly commit: ConfigurationReader['commit'];
   readonly sourceProblem: ConfigurationReader['sourceProblem'];
   /** Calls the listener after each change. */
@@ -140,8 +140,8 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
         log.error({ event: 'reload_failed', code, error: message }, 'the configuration could not be read');
       }
     },
-    async refresh(account) {
-      const reading = await configuration.readFor(account);
+    async refresh(account, waitMs) {
+      const reading = await configuration.readFor(account, waitMs);
       take(reading);
       return reading;
     },

@@ -38,6 +38,13 @@ export interface AccountRuns {
   problem(): string | null;
 }
 
+/** Who requests a run right after a change of the files means the new content, so the run waits until it is used. */
+const MOST_CHANGING_MS = 10_000;
+
+function isByOperator(trigger: Turn['trigger']): boolean {
+  return trigger === 'manual' || trigger === 'approval';
+}
+
 export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
   const { registry, log, metrics, deps } = options;
   /** The digest of the plan of each account that was logged last. */
@@ -54,7 +61,8 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     const { account: name, trigger } = turn;
     const startedAt = performance.now();
     try {
-      const runId = await runCurrent(turn, await registry.refresh(name));
+      const reading = await registry.refresh(name, isByOperator(trigger) ? MOST_CHANGING_MS : 0);
+      const runId = await runCurrent(turn, reading);
       unjournaled.delete(name);
       if (unjournaled.size === 0) problem = null;
       if (runId !== null) await options.ending.ended(name, runId, (performance.now() - startedAt) / 1000);

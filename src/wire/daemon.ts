@@ -187,7 +187,8 @@ async function openDaemonSession(
   const session = await openSession(version, await configuration.read(), service, {
     observer: observerOf(metrics),
     compareCommits: (a, b) => configuration.compareCommits(a, b),
-    readFor: (account) => configuration.readFor(account),
+    // A change binds a run that is under way at once: its deletes stop.
+    readFor: (account) => configuration.latestFor(account),
     ignoreRetryAfter,
     largeFrom: LARGE_FROM,
     isConfigured: (account) => registry.names().has(account),

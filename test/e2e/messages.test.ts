@@ -114,7 +114,7 @@ const CASES: readonly Case[] = [
   },
   {
     failure: 'a list that breaks after something was created',
-    options: always({ type: 'html' }, 'GET', 1),
+    options: always({ type: 'html' }, 'GET', 2),
     expected: [
       'Created (1)',
       'the lists could not be read again before deleting',

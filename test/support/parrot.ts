@@ -62,6 +62,11 @@ const UNDOCUMENTED = {
 
 export const PEOPLE = [person('p1', ['s1', 's2']), person('p2', ['s2'])];
 
+/** Every account has an id of its own; the ids of its entries are those of all others. */
+function idOf(account: string): string {
+  return `77-${account}`;
+}
+
 /** Starts a parrot that ends with the test. */
 export async function startParrot(manners: Readonly<Record<string, Manner>>): Promise<Parrot> {
   const requests: string[] = [];
@@ -77,7 +82,7 @@ export async function startParrot(manners: Readonly<Record<string, Manner>>): Pr
     const echo = { ...UNDOCUMENTED, echo: { authorization } };
     const entry = (id: string, name: string): object => ({
       _id: id,
-      accountId: '77',
+      accountId: idOf(account),
       name,
       createDate: '2026-01-01T00:00:00Z',
       ...echo,
@@ -101,12 +106,13 @@ export async function startParrot(manners: Readonly<Record<string, Manner>>): Pr
   ): unknown {
     const catalog = catalogOf(account, authorization);
     const [kind = '', id = ''] = path.split('/');
-    if (what === 'resource') return PEOPLE.map((one) => ({ ...one, echo: authorization }));
+    if (what === 'resource')
+      return PEOPLE.map((one) => ({ ...one, accountId: idOf(account), echo: authorization }));
     if (what === 'create') {
       count += 1;
       const created = {
         _id: `new-${count}`,
-        accountId: '77',
+        accountId: idOf(account),
         name: nameIn(body),
         ...UNDOCUMENTED,
         authorization,

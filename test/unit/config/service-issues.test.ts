@@ -310,7 +310,7 @@ describe('the service file', () => {
         allowEmpty: false,
         protect: [],
         duplicates: 'report',
-        unusedForMs: 0,
+        unusedForMs: 86_400_000,
         freeze: [],
       },
     });

@@ -1,7 +1,7 @@
 // Which content the daemon uses while the files of its configuration change.
 import { renameSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createConfigurationSource } from '../../../src/config/configuration-source.ts';
 import { settledConfiguration } from '../../../src/config/settled-configuration.ts';
 import type { Configuration } from '../../../src/core/settings.ts';
@@ -67,6 +67,17 @@ describe('new content', () => {
     expect(await used()).toEqual(['A', 'B', 'C']);
   });
 
+  test('is waited for by who asks for it, for a limited time', async () => {
+    const { source, file, write, skills: used } = await scene();
+    expect(await used()).toEqual(['A', 'B']);
+    write('c.yaml', 'skills: [A, B, C]');
+    expect(skills(await source.readFor('a', 10_000))).toEqual(['A', 'B', 'C']);
+    const timer = setInterval(() => writeFileSync(file('c.yaml'), `skills: [A]\n# ${performance.now()}`), 20);
+    onTestFinished(() => clearInterval(timer));
+    await vi.waitFor(async () => expect(skills(await source.latestFor('a'))).toEqual(['A']), 10_000);
+    expect(skills(await source.readFor('a', QUIET_MS))).toEqual(['A', 'B', 'C']);
+  });
+
   test.each<[string, (n: number, file: (name: string) => string) => void]>([
     ['the same file grows', (n, file) => writeFileSync(file('c.yaml'), `skills: [A]${'\n'.repeat(n)}`)],
     [
@@ -116,6 +127,22 @@ describe('new content', () => {
     const first = source.read();
     setTimeout(() => writeFileSync(file('c.yaml'), 'skills: [A, B]'), QUIET_MS / 2);
     expect(skills(await first)).toEqual(['A', 'B']);
+  });
+
+  test('is not read again and again by a listener that reloads when the stop interrupts the wait', async () => {
+    const { source, stop, write, skills: used } = await scene();
+    await used();
+    let reloads = 0;
+    source.onChange(() => {
+      reloads += 1;
+      void source.read();
+    });
+    write('c.yaml', 'skills: [A]');
+    expect(await used()).toEqual(['A', 'B']);
+    stop.abort();
+    await vi.waitFor(() => expect(reloads).toBe(1));
+    for (let n = 0; n < 5; n += 1) await source.read();
+    expect(reloads).toBe(1);
   });
 
   test('is not waited for after the stop', async () => {
