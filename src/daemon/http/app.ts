@@ -112,7 +112,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
       onMethodNotAllowed: (context, methods) => answerFailure(context, methodNotAllowed(methods)),
     }),
   );
-  app.use(takeTurns(new Set(PROBES)));
+  app.use(takeTurns(new Set(PROBES), limits));
   addProbes(app, options);
   for (const asset of ASSETS) addAsset(app, asset);
   addApiReads(app, { daemon, log, nowMs });

@@ -19,6 +19,9 @@ export interface HttpLimits {
   readonly scrapes: number;
   readonly scrapesPerClient: number;
   readonly scrapeMs: number;
+  /** Requests that are handled at the same time, and those without an answer, of each token at each address. */
+  readonly runningPerClient: number;
+  readonly openPerClient: number;
   readonly connections: number;
   /** For each address; for IPv6, for each /64 network. */
   readonly connectionsPerClient: number;
@@ -36,6 +39,8 @@ export const DEFAULT_LIMITS: HttpLimits = {
   scrapes: 20,
   scrapesPerClient: 5,
   scrapeMs: 60_000,
+  runningPerClient: 32,
+  openPerClient: 1000,
   connections: 1000,
   connectionsPerClient: 600,
 };

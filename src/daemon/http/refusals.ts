@@ -109,6 +109,13 @@ export const TOO_MANY_STREAMS: Failure = {
   headers: { 'retry-after': '10' },
 };
 
+export const TOO_MANY_REQUESTS: Failure = {
+  status: 503,
+  code: 'busy',
+  message: 'Too many requests of this client wait for an answer; try again in 10 s.',
+  headers: { 'retry-after': '10' },
+};
+
 export const INTERNAL: Failure = {
   status: 500,
   code: 'internal',

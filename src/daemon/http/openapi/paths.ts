@@ -279,7 +279,9 @@ export const RESPONSES = {
     headers: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } },
   },
   StoreUnavailable: {
-    ...error('`store_unavailable`: the store cannot be used now; send the request again later.'),
+    ...error(
+      '`store_unavailable`: the store cannot be used now; or `busy`: too many requests of this client wait. Send it again later.',
+    ),
     headers: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } },
   },
   Internal: error('`internal`: the server failed; its log has the details.'),
