@@ -20,7 +20,7 @@ import { type ServiceFile, serviceSchema } from './service-schema.ts';
 import type { SourceRead } from '../yaml/source-text.ts';
 import { type YamlFile, parseYaml } from '../yaml/yaml-file.ts';
 
-export const LEASE_TOO_SHORT =
+const LEASE_TOO_SHORT =
   'daemon.lease must be more than api.timeout, because a replica that was replaced may still wait for a call';
 
 /** The service file as read. Valid parts are present even if others are not, so that accounts can be checked. */
@@ -30,16 +30,14 @@ export interface ServiceRead {
   readonly secrets: readonly SecretUse[];
   readonly accounts?: { readonly pattern: string; readonly place: ConfigIssue };
   readonly regions?: ServiceFile['regions'];
-  /** The position of `trust`, which only the service file of the machine may have. */
-  readonly trustPlace?: ConfigIssue;
-  readonly caFilePlace?: ConfigIssue;
-  readonly timeoutPlace?: ConfigIssue;
+  /** The positions of the keys that only the service file of the machine may have. */
+  readonly machinePlaces: readonly { readonly key: string; readonly place: ConfigIssue }[];
   readonly defaults: ServiceFile['defaults'];
 }
 
 /** Checks the service file (absolute path) as it was read. Never throws because of the content of a file. */
 export function readService(filePath: string, read: SourceRead): ServiceRead {
-  const nothing = { secrets: [], defaults: {} };
+  const nothing = { secrets: [], machinePlaces: [], defaults: {} };
   if ('issue' in read) {
     const fix = read.missing ? '; run `rolecall init` to write one, or name another file with --config' : '';
     return { ...nothing, issues: [{ ...read.issue, message: `${read.issue.message}${fix}` }] };
@@ -56,7 +54,7 @@ export function readService(filePath: string, read: SourceRead): ServiceRead {
 }
 
 function readVariant(filePath: string, file: YamlFile): ServiceRead {
-  const nothing = { secrets: [], defaults: {} };
+  const nothing = { secrets: [], machinePlaces: [], defaults: {} };
   const plain = plainRoot(file, []);
   if ('issue' in plain) return { ...nothing, issues: [plain.issue] };
   const { value: raw } = plain;
@@ -78,11 +76,9 @@ function readVariant(filePath: string, file: YamlFile): ServiceRead {
       ? {}
       : { accounts: { pattern, place: file.issue(spotOf(locate(file, ['accounts'])), '') } }),
     ...(regions === undefined ? {} : { regions }),
-    ...(Object.hasOwn(raw, 'trust') ? { trustPlace: file.issue(keyOf(locate(file, ['trust'])), '') } : {}),
-    ...(Object.hasOwn(asRecord(raw['api']), 'caFile')
-      ? { caFilePlace: file.issue(spotOf(locate(file, ['api', 'caFile'])), '') }
-      : {}),
-    timeoutPlace: file.issue(spotOf(locate(file, ['api', 'timeout'])), ''),
+    machinePlaces: ['trust', 'api']
+      .filter((key) => Object.hasOwn(raw, key))
+      .map((key) => ({ key, place: file.issue(keyOf(locate(file, [key])), '') })),
     defaults: shape.defaults.safeParse(raw['defaults']).data ?? {},
   };
   if (checked.settings === undefined || issues.some(({ severity }) => severity === 'error'))

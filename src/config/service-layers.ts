@@ -4,9 +4,7 @@ import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { LEADS_OUT } from './files-on-disk.ts';
-import type { ServiceSettings } from '../core/settings.ts';
-import { LEASE_TOO_SHORT, type ServiceRead, readService } from './service-file.ts';
+import { type ServiceRead, readService } from './service-file.ts';
 
 /** The settings of the service, merged from all its files. */
 export interface ServiceLayers {
@@ -20,8 +18,9 @@ export interface ServiceLayers {
 }
 
 /**
- * Reads the service file (absolute). With a checkout, `accounts`, `regions`, `defaults` and `api` come from the
- * checkout's own rolecall.yaml if it has one; the rest of that file is checked and not used. If it has none, the glob
+ * Reads the service file (absolute). With a checkout, `accounts`, `regions` and `defaults` come from the
+ * checkout's own rolecall.yaml if it has one; the rest of that file is checked and not used. `api` decides whom the
+ * machine trusts with tokens, and how much work an account may cause, so a commit cannot change it. If it has none, the glob
  * `accounts` of the service file is used in the checkout. `null` is a checkout before its first fetch.
  */
 export function readServiceLayers(
@@ -49,49 +48,30 @@ export function readServiceLayers(
   digests.set(innerFile, innerSource.digest);
   const isMissing = 'issue' in innerSource && innerSource.missing;
   if (isMissing) return { read: bootstrap, machine: bootstrap, folder, digests };
-  const inner = withoutOutside(readService(innerFile, innerSource), files);
+  const inner = ofRepository(readService(innerFile, innerSource));
   return { read: layered(bootstrap, inner), machine: bootstrap, folder, digests };
 }
 
-/** The service file of the repository, with issues for settings that it must not have. */
-function withoutOutside({ settings, issues, ...inner }: ServiceRead, files: ConfigurationFiles): ServiceRead {
-  const { caFilePlace, trustPlace } = inner;
-  const found = [...issues];
-  const caFile = settings?.api.caFile;
-  const isOutside = caFile !== undefined && files.leadsOut(caFile);
-  if (isOutside && caFilePlace !== undefined) found.push({ ...caFilePlace, message: LEADS_OUT });
-  if (trustPlace !== undefined) {
-    const message =
-      '`trust` is not used here: it is read only from the service file of the machine; remove it';
-    found.push({ ...trustPlace, message, severity: 'warning' });
-  }
-  return { ...inner, issues: found, ...(settings === undefined || isOutside ? {} : { settings }) };
+/** The service file of the repository, with warnings for settings that only the machine decides. */
+function ofRepository({ settings, issues, ...inner }: ServiceRead): ServiceRead {
+  const warnings = inner.machinePlaces.map(({ key, place }): ConfigIssue => {
+    const message = `\`${key}\` is not used here: it is read only from the service file of the machine; remove it`;
+    return { ...place, message, severity: 'warning' };
+  });
+  return { ...inner, issues: [...issues, ...warnings], ...(settings === undefined ? {} : { settings }) };
 }
 
 function layered(bootstrap: ServiceRead, inner: ServiceRead): ServiceRead {
-  const { settings, issues, secrets } = bootstrap;
-  const merged =
-    settings === undefined || inner.settings === undefined
-      ? undefined
-      : { ...settings, api: inner.settings.api };
-  const lease = merged === undefined || isLeaseLongEnough(merged) ? [] : leaseIssues(inner);
+  const { settings, issues, secrets, machinePlaces } = bootstrap;
   return {
-    ...(merged === undefined || lease.length > 0 ? {} : { settings: merged }),
-    issues: [...issues, ...inner.issues, ...lease],
+    ...(settings === undefined || inner.settings === undefined ? {} : { settings }),
+    issues: [...issues, ...inner.issues],
     secrets,
+    machinePlaces,
     ...(inner.accounts === undefined ? {} : { accounts: inner.accounts }),
     ...(inner.regions === undefined ? {} : { regions: inner.regions }),
     defaults: inner.defaults,
   };
-}
-
-/** The repository sets the timeout and the machine the lease, so only both together can be compared. */
-function isLeaseLongEnough({ store, daemon, api }: ServiceSettings): boolean {
-  return 'file' in store || daemon.leaseMs > api.timeoutMs;
-}
-
-function leaseIssues({ timeoutPlace }: ServiceRead): ConfigIssue[] {
-  return timeoutPlace === undefined ? [] : [{ ...timeoutPlace, message: LEASE_TOO_SHORT }];
 }
 
 /** No settings, so that "not fetched yet" is not mistaken for "no accounts". */
@@ -99,5 +79,10 @@ function withoutCheckout(bootstrap: ServiceRead, shown: string): ServiceRead {
   const message =
     'the daemon has not fetched the repository of `source.git` yet; check its log if this does not change';
   const issue: ConfigIssue = { file: shown, line: 1, column: 1, message, severity: 'error' };
-  return { issues: [...bootstrap.issues, issue], secrets: bootstrap.secrets, defaults: {} };
+  return {
+    issues: [...bootstrap.issues, issue],
+    secrets: bootstrap.secrets,
+    machinePlaces: [],
+    defaults: {},
+  };
 }

@@ -59,6 +59,7 @@ async function stage(): Promise<Stage> {
       // The repository must not decide where tokens are sent.
       `trust: { origins: ["${sandbox.url}"] }`,
       WITH_TOKEN,
+      `api: ${QUICK_API}`,
       `source: { git: { url: "file://${origin}", branch: main, path: config, interval: 1s } }`,
       '',
     ].join('\n'),
@@ -91,7 +92,6 @@ function serviceFile(sandbox: Sandbox): string {
   return [
     'accounts: accounts/*.yaml',
     `regions: { us: "${sandbox.url}" }`,
-    `api: ${QUICK_API}`,
     `defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`,
     '',
   ].join('\n');

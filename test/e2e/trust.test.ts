@@ -25,6 +25,7 @@ test('a repository cannot make the daemon send tokens or files of the machine el
       'store: ../data/rolecall.db',
       `regions: { us: "${sandbox.url}" }`,
       WITH_TOKEN,
+      `api: ${QUICK_API}`,
       `source: { git: { url: "file://${origin}", branch: main, path: config, interval: 1s } }`,
       '',
     ].join('\n'),
@@ -33,7 +34,7 @@ test('a repository cannot make the daemon send tokens or files of the machine el
     'config/rolecall.yaml': [
       `regions: { us: "${sandbox.url}", evil: "${thief.url}" }`,
       `trust: { origins: ["*"], files: [/**] }`,
-      `api: ${QUICK_API}`,
+      'api: { caFile: ca.pem }',
       `defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`,
     ].join('\n'),
     'config/accounts/acme.yaml': 'region: us\ntoken: { env: ACME_TOKEN }\nskills: [Go]\n',
