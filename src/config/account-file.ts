@@ -14,7 +14,7 @@ import type { ConfigurationFiles } from './configuration-files.ts';
 import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
 import { ACCOUNT_DEFAULTS, mergePolicies } from './inherited-settings.ts';
-import { MAX_NAMES, type WrittenLists, readNameLists } from './name-list.ts';
+import { type WrittenLists, readNameLists } from './name-list.ts';
 import { locate, plainRoot, spotOf } from '../yaml/node-lookup.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
 import { absoluteRef } from './secret-references.ts';
@@ -26,7 +26,11 @@ import { type YamlFile, inQuotes, parseYaml, quoted } from '../yaml/yaml-file.ts
 export interface AccountContext extends KnownRegions {
   readonly defaults: ServiceFile['defaults'];
   readonly files: ConfigurationFiles;
-  readonly readCatalog: (file: string) => CatalogRead;
+  readonly readCatalog: (file: string) => Promise<CatalogRead>;
+  /** Limit for the names of the file with its catalogs. */
+  readonly maxNames: number;
+  /** Lets other work run after a file was parsed. */
+  readonly pause: () => Promise<void>;
   readonly merger: ListMerger;
   /** `YYYY-MM-DD` in UTC, for approvals that have expired. */
   readonly today: string;
@@ -70,7 +74,11 @@ export function accountName(file: string): string {
 }
 
 /** Checks one account file (absolute path) as it was read. Never throws because of the content of a file. */
-export function readAccount(filePath: string, read: SourceRead, context: AccountContext): AccountRead {
+export async function readAccount(
+  filePath: string,
+  read: SourceRead,
+  context: AccountContext,
+): Promise<AccountRead> {
   const name = accountName(filePath);
   const base = { name, file: filePath, isDated: false };
   const issues: ConfigIssue[] = [];
@@ -82,7 +90,10 @@ export function readAccount(filePath: string, read: SourceRead, context: Account
   if ('issue' in read) return { ...base, issues: [...issues, read.issue] };
   const { variants = [], issues: syntaxIssues } = parseYaml(read.source);
   issues.push(...syntaxIssues);
-  const [first, ...others] = variants.map((file) => readVariant(file, base, context));
+  await context.pause();
+  const reads: AccountRead[] = [];
+  for (const file of variants) reads.push(await readVariant(file, base, context));
+  const [first, ...others] = reads;
   if (first === undefined) return { ...base, issues };
   if (issues.length === 0) return first;
   const all = [...issues, ...first.issues, ...others.flatMap((other) => other.issues)];
@@ -90,18 +101,18 @@ export function readAccount(filePath: string, read: SourceRead, context: Account
   return { ...rest, issues: fewIssues(sortedIssues(all)) };
 }
 
-function readVariant(
+async function readVariant(
   file: YamlFile,
   base: Pick<AccountRead, 'name' | 'file' | 'isDated'>,
   context: AccountContext,
-): AccountRead {
+): Promise<AccountRead> {
   const plain = plainRoot(file, Object.values(LIST_KEYS));
   if ('issue' in plain) return { ...base, issues: [plain.issue] };
   const { value: raw } = plain;
   const { settings, issues: schemaIssues, uncounted } = checkAgainstSchema(file, accountSettingsSchema, raw);
   const { address, issues: addressIssues } = accountAddress(file, raw, context);
   const parts = settings ?? validParts(raw);
-  const lists = readLists(file, parts, context);
+  const lists = await readLists(file, parts, context);
   const approvals = approvalIssues(file, raw, lists.desired, context.today);
   const found = [...schemaIssues, ...addressIssues, ...lists.issues, ...approvals];
 
@@ -137,13 +148,15 @@ function validParts(raw: Readonly<Record<string, unknown>>): ValidParts {
   };
 }
 
-function readLists(file: YamlFile, parts: ValidParts, context: AccountContext): AccountLists {
-  const own = readNameLists(file);
+async function readLists(file: YamlFile, parts: ValidParts, context: AccountContext): Promise<AccountLists> {
+  const { maxNames } = context;
+  const own = readNameLists(file, maxNames);
+  await context.pause();
   // Batches, since a hundred thousand issues are too many for the arguments of one call.
   const batches: (readonly ConfigIssue[])[] = [own.issues];
   const sources: WrittenLists[] = [];
   const seen = new Set<string>();
-  let names = 0;
+  let names = countNames(own.lists);
   for (const [index, written] of (parts.extends ?? []).entries()) {
     const catalog = path.resolve(path.dirname(file.path), written);
     const spot = spotOf(locate(file, ['extends', index]));
@@ -158,7 +171,7 @@ function readLists(file: YamlFile, parts: ValidParts, context: AccountContext): 
       batches.push([file.issue(spot, 'a file cannot extend itself; remove it from `extends`')]);
       continue;
     }
-    const read = context.readCatalog(catalog);
+    const read = await context.readCatalog(catalog);
     if (read.leadsOut) batches.push([file.issue(spot, LEADS_OUT)]);
     else if (read.missing) {
       // The parent folders may look like tokens, so only the text of the setting decides.
@@ -166,10 +179,13 @@ function readLists(file: YamlFile, parts: ValidParts, context: AccountContext): 
       batches.push([file.issue(spot, `there is no file ${shown}; correct the path`)]);
     } else batches.push(read.issues);
     sources.push(read.lists);
-    names += KINDS.reduce((sum, kind) => sum + (read.lists[kind]?.length ?? 0), 0);
-    if (names > MAX_NAMES) {
+    names += countNames(read.lists);
+    if (names > maxNames) {
       batches.push([
-        file.issue(spot, `with this file there are more than ${MAX_NAMES} names; take some out`),
+        file.issue(
+          spot,
+          `with this file the account has more than ${maxNames} names (api.maxEntries); take some out`,
+        ),
       ]);
       break;
     }
@@ -186,6 +202,10 @@ function readLists(file: YamlFile, parts: ValidParts, context: AccountContext): 
     batches.push(merged.issues);
   }
   return { desired, issues: batches.flat() };
+}
+
+function countNames(lists: WrittenLists): number {
+  return KINDS.reduce((sum, kind) => sum + (lists[kind]?.length ?? 0), 0);
 }
 
 function identityOf(

@@ -2,6 +2,9 @@
 import { z } from 'zod';
 import { duration, pathText, size } from './field-formats.ts';
 
+/** The default of `maxEntries`, which also limits the names of an account while the service file is invalid. */
+export const DEFAULT_MAX_ENTRIES = 20_000;
+
 export const apiSchema = z.strictObject({
   concurrency: z
     .int()
@@ -79,10 +82,11 @@ export const apiSchema = z.strictObject({
     .int()
     .min(1)
     .max(1_000_000)
-    .prefault(100_000)
+    .prefault(DEFAULT_MAX_ENTRIES)
     .meta({
-      description: 'Most objects of one list: skills, roles or people. Guards the memory of the process.',
-      examples: [20_000],
+      description:
+        'Most skills or roles of one list, and names of one account with its catalogs; of people five times as many. Guards the memory of the process, and the time in which it answers.',
+      examples: [50_000],
     }),
   caFile: pathText()
     .optional()

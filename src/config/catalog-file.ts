@@ -27,7 +27,7 @@ export interface Catalogs {
   digest(file: string): string;
 }
 
-export function openCatalogs(files: ConfigurationFiles): Catalogs {
+export function openCatalogs(files: ConfigurationFiles, maxNames: number): Catalogs {
   const sources = new Map<string, SourceRead>();
   const reads = new Map<string, CatalogRead>();
   const source = (file: string): SourceRead => {
@@ -38,24 +38,27 @@ export function openCatalogs(files: ConfigurationFiles): Catalogs {
   return {
     digest: (file) => source(file).digest,
     read(file) {
-      const found = reads.get(file) ?? { ...readCatalog(source(file)), leadsOut: files.leadsOut(file) };
+      const found = reads.get(file) ?? {
+        ...readCatalog(source(file), maxNames),
+        leadsOut: files.leadsOut(file),
+      };
       reads.set(file, found);
       return found;
     },
   };
 }
 
-function readCatalog(read: SourceRead): Omit<CatalogRead, 'leadsOut'> {
+function readCatalog(read: SourceRead, maxNames: number): Omit<CatalogRead, 'leadsOut'> {
   if ('issue' in read) return { lists: {}, issues: [read.issue], missing: read.missing };
   const { variants = [], issues } = parseYaml(read.source);
-  const [first, ...others] = variants.map(readVariant);
+  const [first, ...others] = variants.map((file) => readVariant(file, maxNames));
   if (first === undefined) return { lists: {}, issues, missing: false };
   if (issues.length === 0) return { ...first, missing: false };
   const all = [...issues, ...first.issues, ...others.flatMap((other) => other.issues)];
   return { lists: first.lists, issues: fewIssues(sortedIssues(all)), missing: false };
 }
 
-function readVariant(file: YamlFile): Pick<CatalogRead, 'lists' | 'issues'> {
+function readVariant(file: YamlFile, maxNames: number): Pick<CatalogRead, 'lists' | 'issues'> {
   const known = Object.keys(catalogSchema.shape);
   const unknown = file.root.items
     .filter(({ key }) => !known.includes(keyText(key)))
@@ -67,6 +70,6 @@ function readVariant(file: YamlFile): Pick<CatalogRead, 'lists' | 'issues'> {
           : `did you mean ${quoted(near)}?`;
       return file.issue(key as Node, `unknown key ${quoted(keyText(key))}; ${fix}`);
     });
-  const names = readNameLists(file);
+  const names = readNameLists(file, maxNames);
   return { lists: names.lists, issues: fewIssues([...unknown, ...names.issues]) };
 }

@@ -3,9 +3,11 @@
 import path from 'node:path';
 import type { CommitPlace, CommitReader, CommitRelation } from '../core/repository.ts';
 import type { ConfigCommit, Configuration } from '../core/settings.ts';
+import { startTurns } from '../platform/turns.ts';
+import type { ConfigurationFiles } from './configuration-files.ts';
 import { filesOnDisk, pinnedPath } from './files-on-disk.ts';
 import { currentDay } from './load-configuration.ts';
-import { type KeptLoad, type LoadTarget, isUpToDate, loadFiles, stampsOf } from './load-files.ts';
+import { type KeptLoad, type LoadTarget, isUpToDate, loadFiles } from './load-files.ts';
 
 export interface ConfigurationSource {
   /** Reads and parses the files that changed. Returns the same object as last time if none has changed. */
@@ -137,4 +139,17 @@ function commitPlace(
   // The checkout may have no rolecall.yaml; any of its account files leads to the same commit.
   const tracked = real.find((other) => other.startsWith(checkout.folder + path.sep)) ?? inner;
   return { file: tracked, others: [inner, ...real], generation };
+}
+
+/** Every file of a load with its stamp. */
+async function stampsOf({ service, accounts }: KeptLoad, files: ConfigurationFiles): Promise<string> {
+  const catalogs = [...accounts.values()].flatMap((account) => [...account.catalogs.keys()]);
+  const all = new Set([...service.digests.keys(), ...accounts.keys(), ...catalogs]);
+  const turns = startTurns();
+  const stamps: string[] = [];
+  for (const file of all) {
+    stamps.push(`${file} ${files.stamp(file) ?? ''}`);
+    if (turns.isOver()) await turns.next();
+  }
+  return stamps.join('\n');
 }

@@ -7,6 +7,7 @@ import type { ConfigurationFiles } from './configuration-files.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
 import { MAX_FOLDERS } from './path-glob.ts';
 import { type ServiceLayers, readServiceLayers } from './service-layers.ts';
+import { DEFAULT_MAX_ENTRIES } from './api-schema.ts';
 import { type AccountContext, type AccountRead, readAccount } from './account-file.ts';
 import { type Catalogs, openCatalogs } from './catalog-file.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
@@ -70,22 +71,27 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const { read, folder } = service;
   const hasCheckout = target.checkout !== undefined;
   const { matched, issues: globIssues } = matchAccounts(service, files, hasCheckout);
-  const inherited = JSON.stringify([read.defaults, read.regions]);
+  const maxNames = service.machine.settings?.api.maxEntries ?? DEFAULT_MAX_ENTRIES;
+  const inherited = JSON.stringify([read.defaults, read.regions, maxNames]);
   const known = before?.inherited === inherited ? before.accounts : undefined;
-  const catalogs = openCatalogs(files);
+  const catalogs = openCatalogs(files, maxNames);
   const accounts = new Map<string, KeptAccount>();
   const merger = openListMerger();
   const everyFile = target.everyFile === true;
-  const context = { files, today, merger, everyFile, defaults: read.defaults, regions: read.regions };
   const turns = startTurns();
+  const pause = async (): Promise<void> => {
+    if (turns.isOver()) await turns.next();
+    signal?.throwIfAborted();
+  };
+  const { defaults, regions } = read;
+  const context = { files, today, merger, everyFile, defaults, regions, maxNames, pause };
   let names = 0;
   for (const file of matched) {
-    const account = keepAccount(file, context, catalogs, known?.get(file));
+    const account = await keepAccount(file, context, catalogs, known?.get(file));
     accounts.set(file, account);
     names += countNames(account.read);
     if (names > mostNames) throw tooManyNames(mostNames);
-    if (turns.isOver()) await turns.next();
-    signal?.throwIfAborted();
+    await pause();
   }
   const checkout = target.checkout?.folder;
   const extended = [...accounts.values()].flatMap(({ catalogs }) => [...catalogs.keys()]);
@@ -138,19 +144,6 @@ export function isUpToDate(kept: KeptLoad, account: string, { files, today, chec
       );
     })
   );
-}
-
-/** Every file of a load with its stamp. */
-export async function stampsOf({ service, accounts }: KeptLoad, files: ConfigurationFiles): Promise<string> {
-  const catalogs = [...accounts.values()].flatMap((account) => [...account.catalogs.keys()]);
-  const all = new Set([...service.digests.keys(), ...accounts.keys(), ...catalogs]);
-  const turns = startTurns();
-  const stamps: string[] = [];
-  for (const file of all) {
-    stamps.push(`${file} ${files.stamp(file) ?? ''}`);
-    if (turns.isOver()) await turns.next();
-  }
-  return stamps.join('\n');
 }
 
 /**
@@ -208,12 +201,12 @@ function tooManyNames(most: number): UsageError {
   );
 }
 
-function keepAccount(
+async function keepAccount(
   file: string,
   context: Omit<AccountContext, 'readCatalog'> & { readonly everyFile: boolean },
   catalogs: Catalogs,
   known: KeptAccount | undefined,
-): KeptAccount {
+): Promise<KeptAccount> {
   const isValid =
     known !== undefined &&
     (known.today === context.today || !known.read.isDated) &&
@@ -227,11 +220,13 @@ function keepAccount(
     return known;
   }
   const extended = new Map<string, string>();
-  const read = readAccount(file, source, {
+  const read = await readAccount(file, source, {
     ...context,
-    readCatalog(catalog) {
+    async readCatalog(catalog) {
       extended.set(catalog, catalogs.digest(catalog));
-      return catalogs.read(catalog);
+      const found = catalogs.read(catalog);
+      await context.pause();
+      return found;
     },
   });
   const { digest, stamp } = source;

@@ -38,15 +38,15 @@ const NO_NAMES: readonly string[] = [];
 const sharedEntries = new Map<string, DesiredEntry>();
 const MAX_SHARED_ENTRIES = 100_000;
 
-/** Limit for one file, and for one account with all its catalogs. */
-export const MAX_NAMES = 100_000;
-
-/** Reads both lists of `file`. An invalid list contains the entries that could be read. */
-export function readNameLists(file: YamlFile): {
+/** Reads both lists of `file`, with at most `maxNames`. An invalid list contains the entries that could be read. */
+export function readNameLists(
+  file: YamlFile,
+  maxNames: number,
+): {
   readonly lists: WrittenLists;
   readonly issues: readonly ConfigIssue[];
 } {
-  const reader = new NameListReader(file);
+  const reader = new NameListReader(file, maxNames);
   const lists: { [K in Kind]?: readonly WrittenEntry[] } = {};
   for (const kind of KINDS) {
     const entries = reader.readKind(kind);
@@ -59,10 +59,12 @@ export function readNameLists(file: YamlFile): {
 class NameListReader {
   readonly issues: ConfigIssue[] = [];
   readonly #file: YamlFile;
+  readonly #maxNames: number;
   #names = 0;
 
-  constructor(file: YamlFile) {
+  constructor(file: YamlFile, maxNames: number) {
     this.#file = file;
+    this.#maxNames = maxNames;
   }
 
   readKind(kind: Kind): readonly WrittenEntry[] | undefined {
@@ -150,9 +152,9 @@ class NameListReader {
 
   #readName(spot: Node, what: string, problemOf = nameProblem): WrittenName | undefined {
     this.#names += 1;
-    if (this.#names > MAX_NAMES) {
-      if (this.#names === MAX_NAMES + 1)
-        this.#report(spot, `the file has more than ${MAX_NAMES} names; split it`);
+    if (this.#names > this.#maxNames) {
+      if (this.#names === this.#maxNames + 1)
+        this.#report(spot, `the file has more than ${this.#maxNames} names (api.maxEntries); take some out`);
       return undefined;
     }
     const node = this.#file.resolve(spot);

@@ -97,7 +97,7 @@ function describe(what: string, problem: ArrayProblem, maxEntries: number): stri
     case 'not_object':
       return `${what}: item number ${problem.at} is not an object`;
     case 'too_many':
-      return `${what} has more than ${maxEntries} objects (api.maxEntries); raise it if the account may have that many`;
+      return `${what} has more than ${maxEntries} objects; raise api.maxEntries if the account may have that many`;
     case 'too_large':
       return `${what}: object number ${problem.at} is larger than ${LONGEST_OBJECT_BYTES / 1024} KiB`;
     case 'too_deep':

@@ -17,14 +17,18 @@ export interface ReaderLimits extends Pick<ApiSettings, 'maxEntries'> {
 /** How many times larger than `largeFrom` a list may be later in a run, because the run itself creates entries. */
 const GROWTH = 3;
 
+/** How many more people than skills or roles a list may have. */
+const PEOPLE_PER_ENTRY = 5;
+
 export function createReader(requests: Requests, token: TokenGuard, limits: ReaderLimits): ServiceReader {
   const readBefore = new Set<string>();
 
   /** The first read decides whether the account is large; later reads include what the run created. */
   function limitsOf(path: string): ListLimits {
+    const maxEntries = limits.maxEntries * (path === PATHS.resource ? PEOPLE_PER_ENTRY : 1);
     const isFirst = !readBefore.has(path);
     const most = isFirst ? limits.largeFrom : limits.largeFrom * GROWTH;
-    if (most >= limits.maxEntries) return { maxEntries: limits.maxEntries };
+    if (most >= maxEntries) return { maxEntries };
     const tooMany = (what: string): Error =>
       isFirst
         ? new LargeAccount(`${what} has more than ${most} objects`)

@@ -17,6 +17,7 @@ import { inspectNodes } from './alias-limits.ts';
 import { parseSimpleYaml } from './simple-yaml.ts';
 import {
   TOO_DEEP,
+  completeTextProblems,
   textProblems,
   unclosedAt,
   UNKNOWN_ALIAS,
@@ -79,6 +80,8 @@ export function parseYaml({ path, shown, text }: SourceText): YamlRead {
     const file: YamlFile = { path, text, root: simple, occurrence: 0, resolve: asNode, issue };
     return { file, variants: [file], issues: [] };
   }
+  const tooMuch = completeTextProblems(text);
+  if (tooMuch.length > 0) return { issues: tooMuch.map(({ at, message }) => issue(at, message)) };
   const document = parseQuietly(text);
   const problems = syntaxIssues(document, text, issue);
   if (problems.length > 0) return { issues: problems };

@@ -198,17 +198,17 @@ test.each(someOf(HEAVY, 3))(
   },
 );
 
-test('validation of an account that extends too many large catalogs stops at the limit of 100000 names', async () => {
+test('validation of an account that extends too many large catalogs stops at the limit of 20000 names', async () => {
   const workspace = withFineAccount();
   const names = numbered(4, (i) => `../catalogs/c${i}.yaml, `);
   for (let i = 0; i < 4; i += 1) {
-    workspace.write(`config/catalogs/c${i}.yaml`, `skills:\n${numbered(40_000, (k) => `- S ${i} ${k}\n`)}`);
+    workspace.write(`config/catalogs/c${i}.yaml`, `skills:\n${numbered(8000, (k) => `- S ${i} ${k}\n`)}`);
   }
   workspace.write('config/accounts/heavy.yaml', account('heavy', `extends: [${names}]\n`));
   const { result, issues } = await validate(workspace);
   expect(result.status).toBe(4);
   expect(issues.map(({ message }) => message)).toEqual([
-    'with this file there are more than 100000 names; take some out',
+    'with this file the account has more than 20000 names (api.maxEntries); take some out',
   ]);
 });
 

@@ -283,7 +283,7 @@ describe('the service file', () => {
         recheckMs: 2000,
         stalenessMs: 120_000,
         maxResponseBytes: 64 * 1024 ** 2,
-        maxEntries: 100_000,
+        maxEntries: 20_000,
       },
       daemon: { maxRuns: 8, runOnStart: true, shutdownGraceMs: 20_000, leaseMs: 60_000 },
       http: { host: '127.0.0.1', port: 8080, tokens: [], trustedProxies: [] },

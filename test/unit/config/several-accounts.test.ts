@@ -218,3 +218,44 @@ describe('the configuration digest', () => {
     expect(new Set(digests).size).toBe(5);
   });
 });
+
+describe('the names of an account with its catalogs', () => {
+  const lines = (from: number, count: number): string =>
+    Array.from({ length: count }, (_, at) => `  - Skill ${from + at}\n`).join('');
+  const files = (own: string, service = SERVICE) => ({
+    'rolecall.yaml': service,
+    'accounts/a.yaml': `${ACCOUNT}extends: [../one.yaml, ../two.yaml]\n${own}`,
+    'accounts/b.yaml': `region: eu\ntoken: { env: B }\nextends: [../one.yaml]\n`,
+    'one.yaml': `skills:\n${lines(0, 12_000)}`,
+    'two.yaml': `skills:\n${lines(12_000, 7999)}`,
+  });
+
+  test('are at most api.maxEntries, or its file has an error, and no other account', async () => {
+    const valid = await load(files('roles: [Dev]\n'));
+    expect(valid.lines).toEqual([]);
+    const broken = await load(files('roles: [Dev, Lead]\n'));
+    expect(broken.lines).toEqual([
+      'accounts/a.yaml:3:24 error with this file the account has more than 20000 names (api.maxEntries); take some out',
+    ]);
+    expect(broken.accounts.map(({ settings }) => settings !== undefined)).toEqual([false, true]);
+    const raised = await load(files('roles: [Dev, Lead]\n', `${SERVICE}api: { maxEntries: 20001 }\n`));
+    expect(raised.lines).toEqual([]);
+    const lowered = await load(files('', `${SERVICE}api: { maxEntries: 11999 }\n`));
+    expect(lowered.accounts.map(({ settings }) => settings)).toEqual([undefined, undefined]);
+  });
+
+  test('are read one file at a time, so that other work runs in between', async () => {
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 0);
+    const pieces = Object.fromEntries(
+      Array.from({ length: 8 }, (_, at) => [`c${at}.yaml`, `skills:\n${lines(at * 2400, 2400)}`]),
+    );
+    const { accounts } = await load({
+      ...pieces,
+      'accounts/a.yaml': `${ACCOUNT}extends: [${Object.keys(pieces).map((name) => `../${name}`)}]\n`,
+    });
+    clearInterval(timer);
+    expect(accounts[0]?.settings?.desired.skill).toHaveLength(19_200);
+    expect(turns).toBeGreaterThan(2);
+  });
+});

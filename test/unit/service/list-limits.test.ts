@@ -30,12 +30,15 @@ describe('a list', () => {
   }
   const entry = (fields: object): string => JSON.stringify([{ _id: '1', name: 'a', ...fields }]);
 
-  it('has at most api.maxEntries objects', async () => {
-    const three = JSON.stringify(['1', '2', '3'].map((_id) => ({ _id, name: 'a' })));
-    expect(await listed(three, { maxEntries: 3 })).toBe('3 items | 3 items');
-    const outcome = await listed(three, { maxEntries: 2 });
-    expect(outcome).toContain('the list of skills has more than 2 objects (api.maxEntries)');
-    expect(outcome).toContain('the list of resources has more than 2 objects (api.maxEntries)');
+  it('has at most api.maxEntries objects, and of people five times as many', async () => {
+    const of = (count: number): string =>
+      JSON.stringify(Array.from({ length: count }, (_, at) => ({ _id: String(at), name: 'a' })));
+    expect(await listed(of(3), { maxEntries: 3 })).toBe('3 items | 3 items');
+    const raise = 'raise api.maxEntries if the account may have that many';
+    const outcome = await listed(of(11), { maxEntries: 2 });
+    expect(outcome).toContain(`the list of skills has more than 2 objects; ${raise}`);
+    expect(outcome).toContain(`the list of resources has more than 10 objects; ${raise}`);
+    expect(await listed(of(10), { maxEntries: 2 })).toContain('| 10 items');
   });
 
   it.each(['_id', 'name', 'accountId', 'createDate'])(
@@ -100,7 +103,9 @@ describe('a list', () => {
       write();
     });
     const { reader } = await client(server.url, { ...ROOM, maxEntries: 1000 });
-    expect(await message(reader.listEntries('skill'))).toContain('more than 1000 objects (api.maxEntries)');
+    expect(await message(reader.listEntries('skill'))).toContain(
+      'more than 1000 objects; raise api.maxEntries',
+    );
     await expect.poll(() => isClosed).toBe(true);
   });
 
