@@ -88,6 +88,8 @@ function statusOf(
   const isValid = configured?.settings !== undefined || isElsewhere;
   const [state] = statesOf({
     isConfigured,
+    // With an invalid service file nothing is known of the store, and the command fails.
+    isServiceValid: true,
     isValid,
     activity: turn?.activity ?? 'idle',
     isPaused: pause !== null,

@@ -20,6 +20,18 @@ export async function loadForStore(environment: Environment, configFile: string)
   return { configuration, service, accounts };
 }
 
+/** The same for `status`, whose reader wants to know what the errors of the service file stop. */
+export async function loadForStatus(environment: Environment, configFile: string): Promise<Loaded> {
+  try {
+    return await loadForStore(environment, configFile);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const message = 'no account runs until the errors of the service file are fixed';
+    const last = error.issues.slice(-1).map((issue) => ({ ...issue, message }));
+    throw new ConfigError([...error.issues, ...last]);
+  }
+}
+
 /**
  * Loads the configuration, shows its warnings, and selects accounts by names, globs and exclusions; without any, all of them. Throws
  * ConfigError when there is no service file.

@@ -3,7 +3,7 @@ import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine 
 import { openOutput, type OutputOptions } from './console.ts';
 import { UsageError } from '../core/errors.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { loadForStore } from './load-accounts.ts';
+import { loadForStatus } from './load-accounts.ts';
 
 interface StatusFlags extends OutputOptions {
   readonly watch?: true;
@@ -33,7 +33,7 @@ async function status(
   const { readStatuses } = await import('./account-statuses.ts');
   const { renderStatus } = await import('../report/status-report.ts');
   const nowMs = Date.now();
-  const configuration = await loadForStore(context.environment, context.configFile);
+  const configuration = await loadForStatus(context.environment, context.configFile);
   const { accounts, replicas } = await readStatuses(context.environment, configuration, names, nowMs);
   const output = openOutput(flags);
   await output.print(renderStatus(accounts, nowMs, output.render, replicas));

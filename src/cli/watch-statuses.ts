@@ -5,7 +5,7 @@ import { readStatuses } from './account-statuses.ts';
 import type { CommandContext } from './command-line.ts';
 import type { Output } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { type Loaded, loadForStore } from './load-accounts.ts';
+import { type Loaded, loadForStatus } from './load-accounts.ts';
 
 const EVERY_MS = 2000;
 const HOME = '\u001B[H';
@@ -36,7 +36,7 @@ export async function watchStatuses(
     stop.abort();
   };
   process.stdout.once('error', onOutputError);
-  const configuration = rereading(() => loadForStore(context.environment, context.configFile));
+  const configuration = rereading(() => loadForStatus(context.environment, context.configFile));
   let shown = new Map<string, string>();
   let isFirst = true;
   try {

@@ -11,7 +11,7 @@ export interface SettledConfiguration extends ConfigurationSource {
   /** The content that is used, or after at most `waitMs` the content that is used then, if files change now. */
   readFor(account: string, waitMs?: number): Promise<Configuration>;
   /** Calls the listener when new content is used. */
-  onChange(listener: () => void): void;
+  onChange(listener: () => unknown): void;
   /** The files of an account as they are now, quiet or not. */
   latestFor(account: string): Promise<Configuration>;
 }
@@ -26,7 +26,7 @@ export function settledConfiguration(
   stop: AbortSignal,
   quietMs = QUIET_MS,
 ): SettledConfiguration {
-  const listeners: (() => void)[] = [];
+  const listeners: (() => unknown)[] = [];
   let used: { readonly content: Configuration; readonly stamps: string } | undefined;
   /** The commit of the content that is used, since git may have moved on with the files that change. */
   let usedCommit: Promise<ConfigCommit | null> = Promise.resolve(null);

@@ -6,6 +6,7 @@ import type { Approval, PendingPlan } from './operator.ts';
 
 /** The states, those that need a person first. */
 export const ACCOUNT_STATES = [
+  'service_invalid',
   'invalid',
   'failed',
   'blocked',
@@ -27,6 +28,7 @@ export type AccountStateName = (typeof ACCOUNT_STATES)[number];
 
 /** The states in which something must be fixed. */
 export const FAILING_STATES: ReadonlySet<AccountStateName> = new Set([
+  'service_invalid',
   'invalid',
   'failed',
   'blocked',
@@ -37,6 +39,8 @@ export const FAILING_STATES: ReadonlySet<AccountStateName> = new Set([
 /** What decides the states of an account. */
 export interface StateFacts {
   readonly isConfigured: boolean;
+  /** Whether the service file has no errors. Otherwise no account runs. */
+  readonly isServiceValid: boolean;
   /** Whether its file has no errors. */
   readonly isValid: boolean;
   /** What its daemon does with it. A command sees that only where the turns are in the store; else each account is idle. */
@@ -65,9 +69,11 @@ export function statesOf(facts: StateFacts): AccountStates {
 }
 
 function isTrue(state: AccountStateName, facts: StateFacts): boolean {
-  const { isValid, activity, isPaused, plan, lastRun, drift } = facts;
+  const { isServiceValid, isValid, activity, isPaused, plan, lastRun, drift } = facts;
   const isRunning = activity === 'running' || lastRun?.status === 'running';
   switch (state) {
+    case 'service_invalid':
+      return !isServiceValid;
     case 'invalid':
       return !isValid;
     case 'failed':

@@ -27,7 +27,9 @@ export interface ConfigurationReader {
 export interface RegisteredAccount {
   readonly name: string;
   readonly file: string;
-  /** The errors of its configuration now. */
+  /** Whether its file with its catalogs is valid now. */
+  readonly isValid: boolean;
+  /** The errors that its runs fail with: those of the service file, and its own. */
   readonly errors: readonly ConfigIssue[];
   /** The last valid settings; null when there never were any. */
   readonly settings: AccountSettings | null;
@@ -96,7 +98,13 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
       const errors = settings === undefined ? errorsOf(issues) : [];
       logErrors(name, before?.errors ?? [], errors);
       metrics.configValid(name, settings !== undefined);
-      next.set(name, { name, file, errors, settings: settings ?? before?.settings ?? null });
+      next.set(name, {
+        name,
+        file,
+        isValid: settings !== undefined,
+        errors,
+        settings: settings ?? before?.settings ?? null,
+      });
     }
     for (const name of accounts.keys()) if (!next.has(name)) metrics.forget(name);
     accounts = next;

@@ -14,7 +14,15 @@ export const LISTED_STATES = ACCOUNT_STATES.filter((state) => state !== 'removed
 /** What decides the states of an account: a part of its view, which can be read for all accounts. */
 export type AccountFacts = Pick<
   AccountView,
-  'name' | 'valid' | 'activity' | 'pause' | 'pending' | 'approved' | 'drift' | 'lastSuccessAt'
+  | 'name'
+  | 'valid'
+  | 'serviceValid'
+  | 'activity'
+  | 'pause'
+  | 'pending'
+  | 'approved'
+  | 'drift'
+  | 'lastSuccessAt'
 > & { readonly lastRun: Pick<NonNullable<AccountView['lastRun']>, 'status' | 'startedAt' | 'held'> | null };
 
 export interface RankedAccount {
@@ -51,10 +59,11 @@ function sinceOf(state: AccountStateName, { pending, pause, lastSuccessAt }: Acc
 
 /** The states of a listed account. */
 export function statesOfListed(account: AccountFacts): AccountStates {
-  const { valid, activity, pause, pending, lastRun, drift } = account;
+  const { valid, serviceValid, activity, pause, pending, lastRun, drift } = account;
   const plan = pending === null ? 'none' : waitsForApproval(account) ? 'waiting' : 'approved';
   return statesOf({
     isConfigured: true,
+    isServiceValid: serviceValid,
     isValid: valid,
     activity,
     isPaused: pause !== null,

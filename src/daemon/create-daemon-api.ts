@@ -86,13 +86,14 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
 
   /** The part of a view that can be read for all accounts. */
   function facts(
-    { name, errors }: RegisteredAccount,
+    { name, isValid }: RegisteredAccount,
     brief: AccountBrief | undefined,
     activity: AccountFacts['activity'],
   ): AccountFacts {
     return {
       name,
-      valid: errors.length === 0,
+      valid: isValid,
+      serviceValid: registry.serviceErrors().length === 0,
       activity,
       pause: pauseView(brief?.pause ?? null),
       pending: brief === undefined ? null : pendingView(waitingPlan(brief)),
@@ -197,7 +198,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
 
 /** An account whose file only other replicas have. */
 function elsewhere(name: string): RegisteredAccount {
-  return { name, file: '', errors: [], settings: null };
+  return { name, file: '', isValid: true, errors: [], settings: null };
 }
 
 function pauseView(pause: Pause | null): AccountView['pause'] {

@@ -11,8 +11,11 @@ import type { AccountFacts } from './account-state.ts';
 /** One account as the daemon sees it now. Times are UTC ISO 8601. */
 export interface AccountView {
   readonly name: string;
-  /** Whether its configuration is valid now; `issues` are the errors, as `file:line:column: …`. */
+  /** Whether its file with its catalogs is valid now. */
   readonly valid: boolean;
+  /** Whether the service file is valid now. Otherwise no account runs. */
+  readonly serviceValid: boolean;
+  /** The errors that every run fails with, as `file:line:column: …`: those of the service file first. */
   readonly issues: readonly string[];
   /** From the last valid configuration; null when there never was one. */
   readonly mode: AccountSettings['mode'] | null;
@@ -57,7 +60,7 @@ export interface AccountView {
 export interface DaemonView {
   readonly version: string;
   readonly startedAt: string;
-  /** Errors of the service file or of the source (the last valid configuration stays in use), and of the store. */
+  /** Errors of the service file (no account runs), of the source (the last commit stays in use), and of the store. */
   readonly issues: readonly string[];
   /** How many of the issues are errors of the service file; the others are those of the source and of the store. */
   readonly configurationErrors: number;

@@ -9,6 +9,7 @@ interface StateText {
 }
 
 export const ACCOUNT_STATE_TEXTS: Readonly<Record<AccountStateName, StateText>> = {
+  service_invalid: { label: 'invalid service file', tone: 'bad' },
   invalid: { label: 'invalid file', tone: 'bad' },
   failed: { label: 'failed', tone: 'bad' },
   blocked: { label: 'blocked', tone: 'bad' },

@@ -68,7 +68,10 @@ export function watchFiles(
     watch.follow([path.resolve(configFile), ...registry.accounts().map(({ file }) => file)]);
   follow();
   registry.onChange(follow);
-  configuration.onChange(() => void registry.reload());
+  configuration.onChange(async () => {
+    await registry.reload();
+    log.info({ event: 'config_changed' }, 'the changed files of the configuration are used');
+  });
   git.onUpdate(() => void registry.reload());
   closers.push(() => watch.close());
 }

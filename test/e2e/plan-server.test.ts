@@ -103,7 +103,7 @@ test('plan --server returns the plan that the next run of the daemon makes from 
   expect(leaves(alone)).toEqual({ Dropped: 'unmanaged', Foreign: 'unmanaged' });
   expect(codes(alone)).toContain('no_history');
 
-  s.configure('policy: { ownership: managed }\nskills: [Go, Flap, New]');
+  await daemon.edit(() => s.configure('policy: { ownership: managed }\nskills: [Go, Flap, New]'));
   expect((await daemon.api('accounts/acme/sync', {})).status).toBe(202);
   await s.until('the daemon has planned', () => daemon.runsEnded('acme', 'planned') > 0);
   const id = daemon.events('run_ended', 'acme').at(-1)?.runId ?? '';

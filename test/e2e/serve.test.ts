@@ -1,4 +1,6 @@
 // The daemon as a process: schedules, repair, HTTP, a configuration that is edited while it runs, and a clean stop.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Daemon, samplesOf, startDaemon } from '../support/daemon.ts';
@@ -182,6 +184,41 @@ test('an edit is used by the next run, and a broken edit fails only its account 
 
     account('acme', 'skills: [Go, Nim, Zig]');
     await until('the fixed file is applied', () => skills('acme').includes('Nim'));
+    await daemon.stop();
+  } finally {
+    await sandbox.close();
+  }
+});
+
+test('with an invalid service file no account runs, and pages, API and status say so until it is fixed', async () => {
+  const { sandbox, workspace, account, serve } = await setUp();
+  try {
+    account('acme', 'skills: [Perl]');
+    account('beta', 'skills: [Lathe]');
+    const daemon = await serve();
+    await until('both run', () => daemon.runsEnded('acme') > 0 && daemon.runsEnded('beta') > 0);
+    const file = join(workspace.folder, 'config/rolecall.yaml');
+    const valid = readFileSync(file, 'utf8');
+    workspace.write('config/rolecall.yaml', `${valid}daemom: {}\n`);
+    await until('every run fails', () => daemon.runsEnded('beta', 'failed') > 0);
+    expect((await daemon.api('status')).body).toMatchObject({ configurationValid: false });
+    const { body } = await daemon.api('accounts/beta');
+    expect(body).toMatchObject({ state: 'service_invalid', valid: true });
+    const { text } = await daemon.get('/');
+    expect(text).toContain('No account runs until they are fixed.');
+    expect(text).toContain('invalid service file');
+    expect(text).not.toMatch(/\d invalid file|>invalid file<\/span|last valid/);
+    const status = await workspace.run(['status']);
+    expect(status.status).toBe(4);
+    expect(status.stderr).toMatch(
+      /unknown key "daemom".*no account runs until the errors of the service file/s,
+    );
+
+    workspace.write('config/rolecall.yaml', valid);
+    await until('the accounts run again', async () => {
+      const { body: fixed } = await daemon.api('accounts/beta');
+      return fixed['state'] === 'converged';
+    });
     await daemon.stop();
   } finally {
     await sandbox.close();

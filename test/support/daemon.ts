@@ -46,6 +46,8 @@ export interface Daemon extends Running {
   events(event: string, account?: string): readonly LogLine[];
   /** How many runs of an account have ended, with one status when it is given. */
   runsEnded(account: string, status?: string): number;
+  /** Changes files of the configuration, and resolves when the daemon uses them. */
+  edit(change: () => void): Promise<void>;
   /** Sends SIGTERM; expects a clean end and no output except the log. */
   stop(): Promise<void>;
 }
@@ -90,6 +92,11 @@ export async function startDaemon(
     events,
     runsEnded: (account, status) =>
       events('run_ended', account).filter((line) => status === undefined || line.status === status).length,
+    async edit(change) {
+      const before = events('config_changed').length;
+      change();
+      await until('the daemon uses the changed files', () => events('config_changed').length > before);
+    },
     async stop() {
       running.process.kill('SIGTERM');
       const { status, stdout } = await running.ended;

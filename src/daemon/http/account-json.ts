@@ -3,6 +3,7 @@
 import type { OperatorActionRecord } from '../../core/operator.ts';
 import { runToJson } from '../../report/run-json.ts';
 import type { ReplicaRecord } from '../../core/turns.ts';
+import { statesOfListed } from '../account-state.ts';
 import type { AccountView, DaemonView } from '../daemon-api.ts';
 
 /** One account. Times are UTC ISO 8601. */
@@ -10,6 +11,7 @@ export function accountToJson(account: AccountView) {
   const { pause, pending, approved, drift, lastRun } = account;
   return {
     name: account.name,
+    state: statesOfListed(account)[0],
     valid: account.valid,
     issues: account.issues,
     mode: account.mode,
@@ -56,10 +58,11 @@ export function replicaToJson({ startedMs, beatMs, isAlive, isSelf, hasNewest, .
   };
 }
 
-export function daemonToJson({ version, startedAt, issues, commit, undelivered }: DaemonView) {
+export function daemonToJson({ version, startedAt, issues, commit, undelivered, ...daemon }: DaemonView) {
   return {
     version,
     startedAt,
+    configurationValid: daemon.configurationErrors === 0,
     issues,
     commit:
       commit === null

@@ -11,6 +11,7 @@ const DRIFT = { create: 0, delete: 1 };
 function states(facts: Partial<StateFacts>) {
   return statesOf({
     isConfigured: true,
+    isServiceValid: true,
     isValid: true,
     activity: 'idle',
     isPaused: false,
@@ -32,6 +33,7 @@ describe('the states of an account', () => {
     [states({ lastRun: ended('blocked'), plan: 'waiting' }), ['blocked', 'waiting']],
     [states({ lastRun: ended('held', 2), activity: 'queued' }), ['held', 'queued']],
     [states({ isValid: false, lastRun: ended('blocked') }), ['invalid', 'blocked']],
+    [states({ isServiceValid: false, lastRun: ended('failed') }), ['service_invalid', 'failed']],
     [states({ lastRun: ended('planned'), drift: NONE }), ['converged']],
     [states({ lastRun: ended('planned'), drift: DRIFT }), ['drift']],
     [states({ lastRun: ended('planned', 2), drift: DRIFT }), ['drift', 'held']],

@@ -10,6 +10,7 @@ function account(parts: Partial<AccountFacts> = {}): AccountFacts {
   return {
     name: 'acme',
     valid: true,
+    serviceValid: true,
     activity: 'idle',
     pause: null,
     pending: null,
@@ -59,8 +60,10 @@ describe('a list of accounts', () => {
       account({ name: 'failed-long', lastRun: ended('failed'), lastSuccessAt: '2026-11-01T05:00:00.000Z' }),
       account({ name: 'failed-always', lastRun: ended('failed'), lastSuccessAt: null }),
       account({ name: 'invalid', valid: false }),
+      account({ name: 'stopped', serviceValid: false }),
     ]).map((each) => each.account.name);
     expect(names).toEqual([
+      'stopped',
       'invalid',
       'failed-always',
       'failed-long',

@@ -1,6 +1,7 @@
 // The schemas of the API: those of the reports, and those of what only the API returns or receives. The `satisfies`
 // below fail the build when a schema and the JSON of the API differ.
 import { z } from 'zod';
+import { ACCOUNT_STATES } from '../../../core/account-states.ts';
 import { OPERATOR_ACTIONS, PLAN_DIGEST } from '../../../core/operator.ts';
 import {
   amount,
@@ -28,7 +29,12 @@ const textOrNull = (description: string) => z.string().nullable().describe(descr
 const accountSchema = z
   .strictObject({
     name: text('Name in the configuration.'),
-    valid: z.boolean().describe('Whether its configuration is valid.'),
+    state: z
+      .enum(ACCOUNT_STATES)
+      .describe(
+        'The most urgent of its states. service_invalid: no account runs until the service file is fixed. waiting: a plan needs approval. drift: the latest plan has operations. new: it never ran.',
+      ),
+    valid: z.boolean().describe('Whether its file with its catalogs is valid.'),
     issues: z.array(text('`file:line:column: …`')).describe('The errors of its configuration.'),
     mode: z
       .enum(['plan', 'approve', 'apply'])
@@ -113,8 +119,11 @@ const statusSchema = z
     issues: z
       .array(text('One error.'))
       .describe(
-        'Errors of the service file, of the source and of the store. The last valid configuration is used.',
+        'Errors of the service file, of the source and of the store. While the newest commit of the source cannot be used, the last one is.',
       ),
+    configurationValid: z
+      .boolean()
+      .describe('Whether the service file is valid. Otherwise no account runs until it is fixed.'),
     commit: z
       .strictObject({
         sha: text('Id of the commit.'),

@@ -16,7 +16,7 @@ import { AccountTrend } from './account-trend.tsx';
 import { ActionButton } from './action-button.tsx';
 import { Layout } from './layout.tsx';
 import { LiveProgress, QueuedRun, RELOAD_AFTER_S } from './live-progress.tsx';
-import { Notice } from './notice.tsx';
+import { NO_ACCOUNT_RUNS, Notice } from './notice.tsx';
 import { OperatorActions } from './operator-actions.tsx';
 import type { SectionPlace } from './paged-sections.tsx';
 import { PendingPlan } from './pending-plan.tsx';
@@ -81,7 +81,11 @@ export function AccountPage(props: AccountPageProps) {
           {ACTION_MESSAGES[message]}
         </p>
       )}
-      <Notice tone="bad" title="The configuration of this account is invalid." lines={account.issues} />
+      <Notice
+        tone="bad"
+        title={account.serviceValid ? 'The configuration of this account is invalid.' : NO_ACCOUNT_RUNS}
+        lines={account.issues}
+      />
       <Notice tone="bad" title={failureTitle(lastRun)} lines={failureLines(account)} />
       <ConfigurationNotice account={account} />
       <PauseNotice pause={account.pause} />

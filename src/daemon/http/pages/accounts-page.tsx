@@ -12,7 +12,7 @@ import { type AccountList, accountsAddress } from './account-list.ts';
 import { AccountTable } from './account-table.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { Layout, Live } from './layout.tsx';
-import { Notice } from './notice.tsx';
+import { NO_ACCOUNT_RUNS, Notice } from './notice.tsx';
 import { Pager } from './pager.tsx';
 import { ReplicaTable } from './replica-table.tsx';
 import { RelativeInstant } from './relative-instant.tsx';
@@ -45,7 +45,7 @@ export function AccountsPage(props: AccountsPageProps) {
         />
       )}
       <Live>
-        <Problems daemon={daemon} hasAccounts={list.total > 0} />
+        <Problems daemon={daemon} />
         {filter.unknownState === null ? null : (
           <p class="notice warn">
             There is no state “{visible(filter.unknownState)}”, so accounts in all states are shown.
@@ -67,18 +67,12 @@ export function AccountsPage(props: AccountsPageProps) {
 
 const STATE_OPTIONS = LISTED_STATES.map((state) => [state, ACCOUNT_STATE_TEXTS[state].label] as const);
 
-function Problems({ daemon, hasAccounts }: { readonly daemon: DaemonView; readonly hasAccounts: boolean }) {
+function Problems({ daemon }: { readonly daemon: DaemonView }) {
   return (
     <>
       <Notice
         tone="bad"
-        title={
-          daemon.configurationErrors === 0
-            ? 'The daemon reports a problem.'
-            : hasAccounts
-              ? 'The configuration has errors. The last valid configuration is used until they are fixed.'
-              : 'The configuration has errors. No account runs until they are fixed.'
-        }
+        title={daemon.configurationErrors === 0 ? 'The daemon reports a problem.' : NO_ACCOUNT_RUNS}
         lines={daemon.issues}
       />
       {daemon.undelivered === 0 ? null : (

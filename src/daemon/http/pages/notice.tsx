@@ -35,3 +35,6 @@ export function Notice({ tone, title, lines }: NoticeProps) {
     </div>
   );
 }
+
+/** Above the errors of the service file. */
+export const NO_ACCOUNT_RUNS = 'The configuration has errors. No account runs until they are fixed.';

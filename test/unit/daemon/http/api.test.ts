@@ -71,6 +71,7 @@ describe('the reading API', () => {
     expect(list.json()).toMatchObject({ accounts: [{ name: 'acme-eu' }, { name: 'b', lastRun: null }] });
     expect((await get('/api/v1/accounts/acme-eu', BEARER)).json()).toEqual({
       name: 'acme-eu',
+      state: 'converged',
       valid: true,
       issues: [],
       mode: 'apply',
@@ -178,7 +179,15 @@ describe('the reading API', () => {
   it('returns the state of the daemon', async () => {
     const { get, stage } = await start();
     const { configurationErrors: _errors, hasCheckout: _checkout, ...published } = stage.overview;
-    expect((await get('/api/v1/status', BEARER)).json()).toEqual(published);
+    expect((await get('/api/v1/status', BEARER)).json()).toEqual({ ...published, configurationValid: true });
+    stage.overview = { ...stage.overview, configurationErrors: 1 };
+    stage.accounts = [makeAccount('acme-eu', { serviceValid: false, issues: ['rolecall.yaml:1:1: wrong'] })];
+    expect((await get('/api/v1/status', BEARER)).json()).toMatchObject({ configurationValid: false });
+    expect((await get('/api/v1/accounts/acme-eu', BEARER)).json()).toMatchObject({
+      state: 'service_invalid',
+      valid: true,
+      issues: ['rolecall.yaml:1:1: wrong'],
+    });
   });
 });
 

@@ -142,12 +142,15 @@ describe('the page of all accounts', () => {
   it('shows the errors of the daemon itself, and that there is no account', async () => {
     const issues = [`rolecall.yaml:1:1: ${HOSTILE}`, ...Array.from({ length: 30 }, (_, index) => `${index}`)];
     const overview = { ...makeStage().overview, issues, configurationErrors: issues.length, undelivered: 2 };
-    const accounts = [makeAccount('healthy', { valid: false, issues })];
+    const accounts = [makeAccount('healthy', { serviceValid: false, issues })];
     const { get, running } = await browse({ overview, accounts });
     const text = await get('/');
     // Errors of the service file are those of all accounts; no row repeats them.
     expect(rowOf(text, 'healthy')).toContain('</a></th>');
-    expect(text).toContain('The last valid configuration is used');
+    expect(rowOf(text, 'healthy')).toContain('>invalid service file<');
+    expect(rowOf(text, 'healthy')).not.toContain('>invalid file<');
+    expect(text).toContain('No account runs until they are fixed.');
+    expect(text).not.toContain('last valid configuration');
     expect(text).toContain('rolecall.yaml:1:1: &lt;script&gt;');
     expect(text).toContain('… and 11 more');
     expect(text).toContain('2 notifications could not be delivered');

@@ -33,6 +33,7 @@ export function makeAccount(name: string, parts: Partial<AccountView> = {}): Acc
   return {
     name,
     valid: true,
+    serviceValid: true,
     issues: [],
     mode: 'apply',
     schedule: '*/15 * * * *',
