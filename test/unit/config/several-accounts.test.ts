@@ -252,7 +252,9 @@ describe('the names of an account with its catalogs', () => {
     );
     const { accounts } = await load({
       ...pieces,
-      'accounts/a.yaml': `${ACCOUNT}extends: [${Object.keys(pieces).map((name) => `../${name}`)}]\n`,
+      'accounts/a.yaml': `${ACCOUNT}extends: [${Object.keys(pieces)
+        .map((name) => `../${name}`)
+        .join(', ')}]\n`,
     });
     clearInterval(timer);
     expect(accounts[0]?.settings?.desired.skill).toHaveLength(19_200);
