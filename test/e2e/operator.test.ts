@@ -342,7 +342,7 @@ test('a backup made while the daemon writes is a valid store', async () => {
   const { s, daemon } = on;
   await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
   s.sandbox.setSettings({ latencyMs: 30 });
-  s.configure(`mode: apply\nskills: [Go, ${bulk.join(', ')}]`);
+  await daemon.edit(() => s.configure(`mode: apply\nskills: [Go, ${bulk.join(', ')}]`));
   expect((await daemon.api('accounts/acme/sync', {})).status).toBe(202);
   await s.until('the run has created some entries', () => s.names().skills.length > 10);
 
