@@ -45,8 +45,10 @@ async function approve(
           (record?.state.pause ?? null) !== null
             ? `; ${account} is paused: run \`rolecall resume ${account}\` to continue`
             : '';
+        const pending = record?.state.pending ?? null;
+        const made = pending === null ? null : await reader.run(pending.runId);
         const effect =
-          record?.lastRun?.mode === 'plan' ? '; in mode plan it accepts the lists and writes nothing' : '';
+          made?.run.mode === 'plan' ? '; in mode plan it accepts the lists and writes nothing' : '';
         printLine(`approved ${outcome.digest} of ${account}, once, until ${until}${effect}${wait}`);
         if (digest === undefined) {
           for (const line of await approvedLines(reader, account, outcome.digest, record)) printLine(line);

@@ -33,7 +33,7 @@ export function activityText({ activity, sinceMs, rate }: Shown, nowMs: number, 
     case 'plan':
       return 'planning';
     case 'recheck':
-      return `entries are missing from the lists; reading them again in ${durationText(leftMs(activity.forMs))}`;
+      return `the lists lack entries or assignments that the last ones had; reading them again in ${durationText(leftMs(activity.forMs))}`;
     case 'earlier':
       return `waiting ${upTo(activity.forMs)} until the service has had time to finish what an interrupted run sent (${count(activity.operations, 'operation')})`;
     case 'apply':

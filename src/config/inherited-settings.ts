@@ -152,7 +152,7 @@ const policySchema = z
       .optional()
       .meta({
         description:
-          'How long ago the journal must have last seen somebody with an entry that is deleted. An entry that it never saw in use is not held. Guards against lists that show people without what they have.',
+          'An entry is deleted only when nobody has had it for this long, by the journal. An entry that it never saw in use is not held. Guards against lists that show people without what they have.',
         default: '24h',
         examples: ['7d'],
       }),

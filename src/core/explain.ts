@@ -2,7 +2,7 @@
 import { count, firstFew, people } from './amounts.ts';
 import { suggestedExpiry, usedUpBy, usedUpText } from './approvals.ts';
 import type { ApprovedDelete, Entry, Kind, Policy } from './catalog.ts';
-import { DAY_MS } from './durations-and-sizes.ts';
+import { DAY_MS, formatDuration } from './durations-and-sizes.ts';
 import {
   approveText,
   releaseText,
@@ -20,6 +20,8 @@ import type { SourceAge } from './plan-warnings.ts';
 import { type UnknownHolders, unknownHoldersText } from './unknown-holders.ts';
 import { entryKey, HELD_FIELDS } from './usage.ts';
 import { utcTime } from './utc-time.ts';
+
+const MINUTE_MS = 60_000;
 
 interface Facts {
   readonly policy: Policy;
@@ -195,8 +197,9 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, ap
       };
     case 'too_new':
       return {
-        reason: `people had it until ${utcTime(lastUsed)}, less time ago than policy.unusedFor requires`,
-        release: `wait until ${utcTime(lastUsed + policy.unusedForMs)}; it is deleted then if nobody has it. If nobody needs it, set policy.unusedFor: 0s for this change`,
+        reason: `people had it less than ${formatDuration(policy.unusedForMs)} ago (policy.unusedFor)${judged.approved ? ', and an approval does not release that' : ''}`,
+        // In full minutes, so that entries of one change are one group.
+        release: `wait until ${utcTime(Math.ceil((lastUsed + policy.unusedForMs) / MINUTE_MS) * MINUTE_MS)}: the next run then judges it again; or write \`policy: { unusedFor: 0s }\` into the file until this change is applied`,
       };
     case 'empty_catalog':
       return {

@@ -87,7 +87,7 @@ export function explainRename(change: Change, newName: string): Explanation {
     return { reason: NOT_CREATED.join(newName), release: 'release the create first' };
   return {
     reason: `${RENAMED.join(newName)}${have(change)}`,
-    release: `assign “${newName}” to ${them(change)} by hand; or ${change.approve}`,
+    release: `assign “${newName}” to ${them(change)} by hand, and remove the old name; or ${change.approve}`,
   };
 }
 

@@ -63,7 +63,7 @@ export function heldSections({ held, warnings }: Pick<Plan, 'held' | 'warnings'>
     ),
     ...section(
       'Held renames',
-      'The old name is deleted when the last person has moved to the new one.',
+      'The old name is deleted once nobody has had it for policy.unusedFor.',
       held.filter(isRename),
     ),
   ];

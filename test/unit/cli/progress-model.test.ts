@@ -31,7 +31,10 @@ test.each<[string, Activity | Step]>([
   ['reading the lists of the service, 1 of 3', { type: 'lists', before: 'plan', read: 1 }],
   ['reading the lists again before deleting, 0 of 3', { type: 'lists', before: 'delete', read: 0 }],
   ['planning', { type: 'plan' }],
-  ['entries are missing from the lists; reading them again in 2 s', { type: 'recheck', forMs: 2000 }],
+  [
+    'the lists lack entries or assignments that the last ones had; reading them again in 2 s',
+    { type: 'recheck', forMs: 2000 },
+  ],
   [
     'waiting up to 35 s until the service has had time to finish what an interrupted run sent (8 operations)',
     { type: 'earlier', operations: 8, forMs: 35_000 },

@@ -46,7 +46,7 @@ describe('the explanation of a held change names', () => {
       {
         of: { skills: rename, observed: { skill: [entry('Old')], resources: people(1) } },
         reason: ['renamed to “New” and 1 person has it'],
-        release: ['assign “New” to that person by hand', 'name: Old'],
+        release: ['assign “New” to that person by hand, and remove the old name', 'name: Old'],
         not: ['remove it from'],
       },
     ],
@@ -277,9 +277,9 @@ describe('the explanation of a held delete is exactly', () => {
         input: { nowMs: 1 },
       },
       {
-        reason: 'people had it until 1970-01-01 00:00:00 UTC, less time ago than policy.unusedFor requires',
+        reason: 'people had it less than 1d ago (policy.unusedFor)',
         release:
-          'wait until 1970-01-02 00:00:00 UTC; it is deleted then if nobody has it. If nobody needs it, set policy.unusedFor: 0s for this change',
+          'wait until 1970-01-02 00:00:00 UTC: the next run then judges it again; or write `policy: { unusedFor: 0s }` into the file until this change is applied',
       },
     ],
     [

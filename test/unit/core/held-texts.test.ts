@@ -112,7 +112,7 @@ describe('the explanation of a delete that is held because people have the entry
     expect(explainRename(change('Old', people(2)), 'New')).toEqual({
       reason: 'it is being renamed to “New” and 2 people have it',
       release:
-        'assign “New” to those people by hand; or add { kind: skill, name: Old, expires: 2026-03-10 } to approvedDeletes',
+        'assign “New” to those people by hand, and remove the old name; or add { kind: skill, name: Old, expires: 2026-03-10 } to approvedDeletes',
     });
     expect(explainRename(change('Old'), 'New')).toEqual({
       reason: 'its new name “New” cannot be created yet',

@@ -316,7 +316,7 @@ describe('held changes', () => {
     const text = renderPlans([plannedHolds([])], TEXT);
     expect(text).toContain('- skill  Old  → New; name”  2 people have it  ada, grace\n');
     expect(text).toContain(
-      'Release  assign “New; name”” to those people by hand; or approve the delete in the account’s\n',
+      'Release  assign “New; name”” to those people by hand, and remove the old name; or approve',
     );
   });
 
