@@ -195,6 +195,12 @@ function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 }
 
+/** When the file of a stamp last changed, in epoch milliseconds; NaN without a stamp. */
+export function changedAtMs(stamp: string): number {
+  const ctimeNs = stamp.split(' ').at(-1);
+  return ctimeNs === undefined || ctimeNs === '' ? NaN : Number(ctimeNs) / 1e6;
+}
+
 /**
  * Whether any later change will have another time of change (ctime), which no program can set: the file system records
  * fractions of a second, and the last change is so old that the clock has certainly moved on.

@@ -2,10 +2,20 @@
 // only a part of them, and a name that is missing for a moment would be deleted and created again.
 import type { ConfigCommit, Configuration } from '../core/settings.ts';
 import { sleep } from '../platform/clock.ts';
+import { changedAtMs } from './files-on-disk.ts';
 import type { ConfigurationSource, WatchedSource } from './configuration-source.ts';
 
 /** New content is used when no file has changed for this time. */
 const QUIET_MS = 2000;
+
+/** How long ago the newest change was; 0 when the clock of the file system is ahead, or a file has no time. */
+function ageMs(stamps: string): number {
+  const ages = stamps.split('\n').map((line) => Date.now() - changedAtMs(line));
+  return Math.max(
+    0,
+    ages.reduce((youngest, age) => Math.min(youngest, Number.isNaN(age) ? 0 : age), Infinity),
+  );
+}
 
 export interface SettledConfiguration extends ConfigurationSource {
   /** The content that is used, or after at most `waitMs` the content that is used then, if files change now. */
@@ -17,9 +27,9 @@ export interface SettledConfiguration extends ConfigurationSource {
 }
 
 /**
- * The content of the source that is used. The first call waits until the files are quiet, the others return at once.
- * Whether a file has changed is judged by what the file system records of it, and never by comparing its times with a
- * clock. After `stop` nothing is waited for. `quietMs` is for tests.
+ * The content of the source that is used. The first call waits until the files are quiet, unless their last change was
+ * longer ago; the others return at once. Later changes are judged by what the file system records of each file, and never
+ * by comparing its times with a clock. After `stop` nothing is waited for. `quietMs` is for tests.
  */
 export function settledConfiguration(
   source: WatchedSource,
@@ -44,7 +54,9 @@ export function settledConfiguration(
     for (;;) {
       const content = await source.read();
       const stamps = await source.stamps();
-      await sleep(quietMs, stop);
+      const waitMs = used === undefined ? quietMs - ageMs(stamps) : quietMs;
+      if (waitMs <= 0) return use(content, stamps);
+      await sleep(waitMs, stop);
       if (stop.aborted) return used?.content ?? content;
       if ((await source.read()) === content && (await source.stamps()) === stamps)
         return use(content, stamps);

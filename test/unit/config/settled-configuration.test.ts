@@ -25,6 +25,7 @@ async function scene(today = (): string => '2026-06-15') {
   const source = settledConfiguration(raw, stop.signal, QUIET_MS);
   const file = (name: string): string => path.join(folder, name);
   return {
+    raw,
     source,
     stop,
     folder,
@@ -127,6 +128,22 @@ describe('new content', () => {
     const first = source.read();
     setTimeout(() => writeFileSync(file('c.yaml'), 'skills: [A, B]'), QUIET_MS / 2);
     expect(skills(await first)).toEqual(['A', 'B']);
+  });
+
+  test('is read once when there is no earlier one and the last change is longer ago', async () => {
+    const { raw, stop } = await scene();
+    await new Promise((resolve) => setTimeout(resolve, QUIET_MS + 50));
+    let reads = 0;
+    const counted = {
+      ...raw,
+      read() {
+        reads += 1;
+        return raw.read();
+      },
+    };
+    expect(skills(await settledConfiguration(counted, stop.signal, QUIET_MS).read())).toEqual(['A', 'B']);
+    // The call, and the check that the files are quiet.
+    expect(reads).toBe(2);
   });
 
   test('is not read again and again by a listener that reloads when the stop interrupts the wait', async () => {
