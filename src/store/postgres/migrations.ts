@@ -153,7 +153,7 @@ const FIRST_TABLES = `
     adopted_by_run text collate "C",
     last_seen_run text collate "C",
     deleted_by_run text collate "C",
-    last_used_at text collate "C",
+    unused_since text collate "C",
     primary key (account, remote_account_id, kind, remote_id)
   ) with (fillfactor = 70);
 
@@ -236,6 +236,15 @@ export const MIGRATIONS: readonly Migration[] = [
     isBreaking: true,
   },
   { statements: CONFIG_FILES, isBreaking: false },
+  {
+    // When a list last showed somebody with an entry, instead of since when nobody has it. An entry that is in use was seen
+    // in use by the last run that listed it.
+    statements: `
+      alter table entries rename column unused_since to last_used_at;
+      update entries set last_used_at = (select started_at from runs where runs.id = last_seen_run)
+        where last_used_at is null;`,
+    isBreaking: true,
+  },
   { statements: 'alter table entries add column released_as text collate "C";', isBreaking: false },
   {
     // Finds an entry that another account has.

@@ -107,7 +107,7 @@ export const MIGRATIONS: readonly string[] = [
     adopted_by_run text,
     last_seen_run text,
     deleted_by_run text,
-    last_used_at text,
+    unused_since text,
     primary key (account, remote_account_id, kind, remote_id)
   ) strict, without rowid;
 
@@ -224,6 +224,13 @@ export const MIGRATIONS: readonly string[] = [
     name text primary key,
     value text not null
   ) strict;
+  `,
+  // When a list last showed somebody with an entry, instead of since when nobody has it. An entry that is in use was seen in
+  // use by the last run that listed it.
+  `
+  alter table entries rename column unused_since to last_used_at;
+  update entries set last_used_at = (select started_at from runs where runs.id = last_seen_run)
+    where last_used_at is null;
   `,
   // The approval in git that released the delete of an entry, so that it releases no other entry.
   'alter table entries add column released_as text;',

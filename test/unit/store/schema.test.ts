@@ -119,6 +119,24 @@ describe('an existing store', () => {
     ]);
   });
 
+  it('of a version with the column unused_since keeps when its entries were last in use', () => {
+    const file = join(newFolder(), 'x.db');
+    const before = MIGRATIONS.findIndex((step) => step.includes('to last_used_at'));
+    const db = new SQLite(file);
+    for (const step of MIGRATIONS.slice(0, before)) db.exec(step);
+    db.exec(
+      "insert into runs (id, account, trigger, mode, status, started_at) values ('r', 'acme', 'cli', 'apply', 'converged', '2026-03-02')",
+    );
+    db.exec(`insert into entries (account, kind, remote_id, name, last_seen_run, unused_since)
+      values ('acme', 'skill', 'a', 'Used', 'r', null), ('acme', 'skill', 'b', 'Unused', 'r', '2026-03-01')`);
+    db.pragma(`user_version = ${String(before)}`);
+    db.close();
+    expect(sqliteFixture(file).rows('select name, last_used_at from entries order by name')).toEqual([
+      { name: 'Unused', last_used_at: '2026-03-01' },
+      { name: 'Used', last_used_at: '2026-03-02' },
+    ]);
+  });
+
   it('is made private when others could read it', () => {
     const file = join(newFolder(), 'x.db');
     writeFileSync(file, '');

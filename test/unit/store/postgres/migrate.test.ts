@@ -68,7 +68,7 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
       await store.end(id);
     }
     expect(await running.reader.runs({ limit: 9 })).toHaveLength(2);
-    expect(await versionOf(location)).toEqual([{ version: 999, usable_from: 3 }]);
+    expect(await versionOf(location)).toEqual([{ version: 999, usable_from: 5 }]);
   });
 
   it('that programs of an earlier version use is not migrated until they have ended', async () => {
@@ -80,6 +80,7 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
        alter table replicas drop column config_digest; drop index entries_by_remote_id;
        alter table config_generations drop column digest, drop column flaws;
        alter table entries drop column released_as;
+       alter table entries rename column last_used_at to unused_since;
        update store_version set version = 2;
        insert into replicas (id, host, pid, version, started_at, beat_at, expires_at)
          values ('one', 'machine|boot|4', 77, '1', now(), now(), now() + interval '1 hour')`,
@@ -97,7 +98,7 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
     expect(await failure(open(location))).toMatchObject({ message: expect.stringContaining('78 on laptop') });
     await query(location, "update locks set expires_at = '2026-01-01T00:00:01.000Z'");
     await open(location);
-    expect(await versionOf(location)).toEqual([{ version: 6, usable_from: 3 }]);
+    expect(await versionOf(location)).toEqual([{ version: 7, usable_from: 5 }]);
   });
 
   it('with tables of another program is refused and stays unchanged', async () => {
