@@ -14,7 +14,7 @@ export interface ApprovalVerdict {
 /**
  * Decides whether the plan may be applied. In `approve` mode each plan that would write, and in any mode each plan that a
  * guard blocked, needs an approval of its digest. An approval also accepts that all assignments of a kind vanished, where
- * there is nothing else to approve. The approval is used up here.
+ * there is nothing else to approve: without operations, and in mode `plan`, which writes none. The approval is used up here.
  */
 export async function takeApproval(
   {
@@ -38,8 +38,8 @@ export async function takeApproval(
     const warnings = [{ code: 'approval_lapsed', message }];
     return { verdict: needsApproval ? 'waits' : 'free', warnings };
   }
-  // A plan without operations waits for nobody, but an operator may accept its lists.
-  const mayBeAccepted = !areListsGood && plan.operations.length === 0;
+  // A plan that writes nothing waits for nobody, but an operator may accept its lists.
+  const mayBeAccepted = !areListsGood && (mode === 'plan' || plan.operations.length === 0);
   if (taken.type === 'taken' && (needsApproval || mayBeAccepted))
     return { verdict: 'approved', warnings: [] };
   return { verdict: needsApproval ? 'waits' : 'free', warnings: [] };

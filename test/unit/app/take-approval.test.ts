@@ -9,7 +9,7 @@ const LAPSED = { type: 'lapsed', digest: 'sha256:old', reason: 'changed' } as co
 
 /** The verdict on a plan that writes, or that does not. */
 async function verdictOf(
-  mode: 'approve' | 'apply',
+  mode: 'plan' | 'approve' | 'apply',
   approval: ApprovalTaking,
   writes: boolean,
   areListsGood = true,
@@ -42,10 +42,12 @@ describe('the approval of a plan', () => {
   it.each([
     ['apply', false, 'approved'],
     ['approve', false, 'approved'],
+    // A dry run writes nothing, so its approval can only mean the lists.
+    ['plan', true, 'approved'],
     // What is approved here are the creates, not the lists.
     ['apply', true, 'free'],
   ] as const)(
-    'in mode %s accepts lists that are not good where it writes nothing else (%s)',
+    'in mode %s, with lists that are not good and a plan that has operations (%s), is %s',
     async (mode, writes, verdict) => {
       expect((await verdictOf(mode, { type: 'taken' }, writes, false)).verdict).toBe(verdict);
       expect((await verdictOf(mode, { type: 'none' }, false, false)).verdict).toBe('free');
