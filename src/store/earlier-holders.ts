@@ -13,7 +13,8 @@ type EarlierHolders = NonNullable<RunDetail['earlierHolders']>;
 
 /**
  * For each delete that was sent, the newest earlier list that shows people with the entry who do not have it by the run's
- * own list. Goes back through the different lists of people until it has found them for every entry, or to the first list.
+ * own list. Goes back through the different lists of people until it has found them for every entry that a list ever showed
+ * in use, or to the first list.
  */
 export async function readEarlierHolders(
   db: Database,
@@ -24,14 +25,16 @@ export async function readEarlierHolders(
       ? [{ seq: operation.seq, key: entryKey(operation.kind, operation.remoteId) }]
       : [],
   );
-  const open = new Set(deletes.map(({ key }) => key));
+  if (deletes.length === 0) return [];
+  const used = await everUsed(db, run);
+  const open = new Set(deletes.flatMap(({ key }) => (used.has(key) ? key : [])));
   const own = new Map<EntryKey, ReadonlySet<string>>();
   const found = new Map<EntryKey, Omit<EarlierHolders[number], 'seq'>>();
   for (const { digest, taken_at: until, is_own: isOwn } of open.size === 0 ? [] : await listsUntil(db, run)) {
     if (open.size === 0) break;
-    const used = await usageOfList(db, digest);
+    const usage = await usageOfList(db, digest);
     for (const key of open) {
-      const people = used.get(key) ?? [];
+      const people = usage.get(key) ?? [];
       if (isOwn === 1) own.set(key, new Set(people));
       const others = people.filter((id) => own.get(key)?.has(id) !== true);
       if (isOwn === 1 || others.length === 0) continue;
@@ -45,6 +48,21 @@ export async function readEarlierHolders(
     const holders = found.get(key);
     return holders === undefined ? [] : [{ seq, ...holders }];
   });
+}
+
+/** The entries of the account that a list ever showed in use. */
+async function everUsed(
+  db: Database,
+  { account, remoteAccountId }: RunDetail['run'],
+): Promise<ReadonlySet<EntryKey>> {
+  const rows = await db
+    .selectFrom('entries')
+    .select(['kind', 'remote_id'])
+    .where('account', '=', account)
+    .where('remote_account_id', '=', remoteAccountId ?? '')
+    .where('last_used_at', 'is not', null)
+    .execute();
+  return new Set(rows.map((row) => entryKey(row.kind, row.remote_id)));
 }
 
 interface PeopleList {

@@ -140,7 +140,8 @@ it('finds who had a deleted entry by the newest earlier list that shows somebody
     const atMs = T0 + n * HOUR_MS;
     const id = await store.begin(n, { atMs, remote });
     const resources = people.map(([person_, skills]) => person(person_, skills));
-    await store.record(id, { resources }, { phase: 'before', takenAtMs: atMs });
+    const skill = ['s1', 's2', 's3', 's9'].map((each) => entry(each, each));
+    await store.record(id, { skill, resources }, { phase: 'before', takenAtMs: atMs });
     return id;
   };
   await lists(1, [['foreign', ['s1']]], '7');
