@@ -1,7 +1,7 @@
 // The end of a report of several plans: the accounts without changes, counted, the warnings that accounts share, and a
 // table of the other accounts.
 import type { Warning } from '../core/catalog.ts';
-import { affectedPeople, type Plan, type PlanResult, type PlanSummary } from '../core/plan.ts';
+import type { Plan, PlanResult, PlanSummary } from '../core/plan.ts';
 import {
   code,
   codeList,
@@ -149,7 +149,9 @@ function totalRow(result: PlanResult): Line[] {
   if (result.status === 'failed')
     return [account, [], [], [], [], [], [], [toned('bad', `could not be planned (${result.error.code})`)]];
   const { create, delete: deletes, hold, keep, leave } = result.summary;
-  const amounts = [create, deletes, affectedPeople(result).size, hold, keep, leave];
+  const { people, unknown } = losingPeople(result);
+  const losing = unknown === 0 ? people : people === 0 ? 'unknown' : `${people} or more`;
+  const amounts = [create, deletes, losing, hold, keep, leave];
   return [account, ...amounts.map((amount) => [String(amount)]), rowStatus(result)];
 }
 

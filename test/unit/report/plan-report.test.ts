@@ -40,6 +40,22 @@ describe('plans as json', () => {
   });
 });
 
+describe('the total of several accounts', () => {
+  it('says in its table where nobody can tell how many people lose something', () => {
+    const unknown = {
+      code: 'unknown_holders',
+      message: 'the service lists no people',
+      kind: 'skill',
+    } as const;
+    const plans = [
+      makePlan({ operations: [remove('A', ['r1'])] }),
+      makePlan({ account: 'beta', operations: [remove('B')], warnings: [unknown] }),
+    ];
+    const rows = linesOf(renderPlans(plans, WIDE)).filter((line) => line.endsWith(' changes'));
+    expect(rows.map((row) => row.trim().split(/ +/u)[3])).toEqual(['1', 'unknown']);
+  });
+});
+
 describe('the verdict', () => {
   const verdict = (...plans: PlanResult[]): string => linesOf(renderPlans(plans, WIDE))[0] ?? '';
   const blocked = makePlan({ account: 'gamma', status: 'blocked', operations: [remove('Go', ['r1'])] });

@@ -37,6 +37,16 @@ describe('the page of an account', () => {
     expect(page).not.toContain('Remaining changes');
   });
 
+  it('has the button that says that nobody can tell whom its deletes affect', async () => {
+    const warnings = [
+      { code: 'unknown_holders', message: 'the service lists no people', kind: 'skill' },
+    ] as const;
+    const plan = makePlan({ operations: [remove('Old', [])], warnings });
+    const account = makeAccount('a', { pending: { ...PENDING, digest: plan.digest } });
+    const page = await pageOf('/accounts/a', { accounts: [account], runs: [ended(plan)] });
+    expect(page).toContain('Approve this plan: 1 delete, nobody can tell who has it</button>');
+  });
+
   it('shows what an approval applies before what stays held', async () => {
     const operations = [create('New'), remove('Old', ['p1'])];
     const plan = makePlan({ operations, held: [hold('Perl')], leftAlone: [] });
