@@ -1,12 +1,12 @@
 // The facts of an account that its lists do not show: recent operations, ownership, names that the service changed.
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { RecentOperation } from '../core/history.ts';
 import type { SentCommit } from '../core/locks.ts';
 import type { AppliedRun, Journal } from '../core/ports.ts';
-import { entryKey } from '../core/usage.ts';
-import type { Database } from './tables.ts';
+import { type EntryKey, entryKey } from '../core/usage.ts';
+import type { Database, EntriesTable } from './tables.ts';
 import { immediately } from './transactions.ts';
 import { jsonList, jsonRows } from './json-rows.ts';
 import { holds } from './locks.ts';
@@ -15,45 +15,32 @@ import { toIso, toMs } from './times.ts';
 export function accountHistoryJournal(
   db: Database,
 ): Pick<Journal, 'accountHistory' | 'knownIds' | 'foreignOwner' | 'rememberApplied'> {
-  const knownIds: Journal['knownIds'] = async (account, remoteAccountId, upToRun) => {
-    const rows = await db
-      .selectFrom('entries')
-      .select(['kind', 'remote_id'])
-      .where('account', '=', account)
-      .where('remote_account_id', '=', remoteAccountId ?? '')
-      // Run ids are UUIDv7: their order is the order of time.
-      .where((eb) =>
-        eb.or([
-          eb('created_by_run', 'is not', null),
-          eb('first_seen_run', '<', upToRun),
-          eb.and([eb('first_seen_run', '=', upToRun), eb('first_seen_after', '=', 0)]),
-        ]),
-      )
-      .execute();
-    return new Set(rows.map((row) => entryKey(row.kind, row.remote_id)));
-  };
-
   return {
-    knownIds,
+    async knownIds(account, remoteAccountId, upToRun) {
+      const rows = await db
+        .selectFrom('entries')
+        .select(['kind', 'remote_id', 'created_by_run', 'first_seen_run', 'first_seen_after'])
+        .where('account', '=', account)
+        .where('remote_account_id', '=', remoteAccountId ?? '')
+        .execute();
+      return knownWhen(rows, upToRun);
+    },
 
     async accountHistory(account, remoteAccountId, nowMs) {
       const rows = await db
         .selectFrom('entries')
         .select(['kind', 'remote_id', 'name', 'requested_name', 'created_by_run', 'adopted_by_run'])
         .select(['last_seen_run', 'deleted_by_run', 'last_used_at', 'released_as'])
+        .select(['first_seen_run', 'first_seen_after'])
         .where('account', '=', account)
         .where('remote_account_id', '=', remoteAccountId ?? '')
         .execute();
       const owned = rows.filter((row) => row.created_by_run !== null || row.adopted_by_run !== null);
       const recent = await recentOperations(db, account, remoteAccountId, nowMs - DAY_MS);
       const doubtful = recent.filter(({ action, status }) => action === 'create' && status !== 'done');
-      const knownBefore = new Map<string, Awaited<ReturnType<typeof knownIds>>>();
-      for (const runId of new Set(doubtful.map((operation) => operation.runId))) {
-        knownBefore.set(runId, await knownIds(account, remoteAccountId, runId));
-      }
       return {
         recent,
-        knownBefore,
+        knownBefore: new Map(doubtful.map(({ runId }) => [runId, knownWhen(rows, runId)])),
         owned: new Set(owned.map((row) => entryKey(row.kind, row.remote_id))),
         changedNames: new Map(
           rows.flatMap(({ kind, remote_id, name, requested_name, last_seen_run }) => {
@@ -130,6 +117,20 @@ export function accountHistoryJournal(
       });
     },
   };
+}
+
+type KnownRow = Pick<
+  Selectable<EntriesTable>,
+  'kind' | 'remote_id' | 'created_by_run' | 'first_seen_run' | 'first_seen_after'
+>;
+
+/** The entries that were known after the first observation of a run, and all that rolecall created. */
+function knownWhen(rows: readonly KnownRow[], runId: string): Set<EntryKey> {
+  // Run ids are UUIDv7: their order is the order of time.
+  const isKnown = ({ created_by_run, first_seen_run: first, first_seen_after }: KnownRow): boolean =>
+    created_by_run !== null ||
+    (first !== null && (first < runId || (first === runId && first_seen_after === 0)));
+  return new Set(rows.filter(isKnown).map((row) => entryKey(row.kind, row.remote_id)));
 }
 
 async function adopt(
