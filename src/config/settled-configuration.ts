@@ -58,8 +58,10 @@ export function settledConfiguration(
       if (waitMs <= 0) return use(content, stamps);
       await sleep(waitMs, stop);
       if (stop.aborted) return used?.content ?? content;
-      if ((await source.read()) === content && (await source.stamps()) === stamps)
-        return use(content, stamps);
+      if ((await source.read()) !== content || (await source.stamps()) !== stamps) continue;
+      use(content, stamps);
+      for (const listener of listeners) listener();
+      return content;
     }
   }
 
@@ -71,11 +73,8 @@ export function settledConfiguration(
     if (used !== undefined && used.stamps === (await source.stamps())) return use(content, used.stamps);
     if (settling === undefined) {
       settling = settle();
-      void settling
-        .then(() => listeners.forEach((listener) => listener()))
-        // The next call reads the files again.
-        .catch(() => undefined)
-        .finally(() => (settling = undefined));
+      // After a failure the next call reads the files again.
+      void settling.catch(() => undefined).finally(() => (settling = undefined));
     }
     return used?.content ?? settling;
   }
