@@ -105,9 +105,9 @@ export function question(results: readonly PlanResult[]): string | null {
 /** Counts people per account, since ids of people are unique within an account only. */
 function deleteWarning(plans: readonly Plan[], deletes: number): string {
   const losing = totalOf(plans.map(losingPeople)) ?? { people: 0, unknown: 0 };
-  const say = (amount: number): string =>
+  const textOf = (amount: number): string =>
     `${people(amount)} ${amount > 1 ? 'lose' : 'loses'} a skill or role`;
-  const text = affectedText(say, losing, deletes);
+  const text = affectedText(textOf, losing, deletes);
   const who = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
   return `${who} ${deletes === 1 ? 'The delete' : 'Deletes'} cannot be undone.`;
 }

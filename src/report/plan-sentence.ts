@@ -95,16 +95,16 @@ function affectedBy(
   };
 }
 
-/** What happens to people by so many entries, by `say`, or that nobody can tell. */
+/** What happens to people by so many entries, as `textOf` writes it, or that nobody can tell. */
 export function affectedText(
-  say: (people: number, entries: number) => string,
+  textOf: (people: number, entries: number) => string,
   { people: amount, unknown }: Affected,
   entries: number,
 ): string {
-  if (unknown === 0) return say(amount, entries);
+  if (unknown === 0) return textOf(amount, entries);
   if (amount === 0 && unknown === entries) return peopleHave(null, entries);
   const doubt = `nobody can tell who has ${unknown} of them`;
-  return amount === 0 ? doubt : `${say(amount, entries)}; ${doubt}`;
+  return amount === 0 ? doubt : `${textOf(amount, entries)}; ${doubt}`;
 }
 
 /** `12 to create, 3 to delete (nobody has them), 2 held (14 people have them)`. */
