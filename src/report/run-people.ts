@@ -82,11 +82,15 @@ export function lossLine({
   const done = deletes.filter(({ status }) => status === 'done');
   const inDoubt = deletes.filter(({ status }) => status === 'unknown' || (status === 'sent' && !isRunning));
   if (done.length + inDoubt.length === 0) return [];
+  const total = done.length + inDoubt.length;
+  const earlier = togetherEarlier(earlierHolders);
+  const before: Line =
+    earlier === null ? [] : ['; ', ...hadItUntil(earlier, total === 1 ? 'it' : 'one of them')];
   const holders = [...done, ...inDoubt].map((operation) => peopleOf(operation, plan));
   if (holders.includes(null)) {
     const why =
       plan === null ? 'the plan of this run is no longer stored' : 'its lists do not show who has what';
-    return [[`Who lost an entry is not known: ${why}.`]];
+    return [[`Who lost an entry is not known: ${why}`, ...before, '.']];
   }
   const lost = new Set(holders.slice(0, done.length).flatMap((ids) => ids ?? []));
   const perhaps = new Set(holders.flatMap((ids) => ids ?? [])).size - lost.size;
@@ -95,9 +99,6 @@ export function lossLine({
       ? 'Nobody lost a skill or role'
       : `${count(lost.size, 'person', 'people')} lost a skill or role`;
   const doubt = perhaps === 0 ? '' : `; ${perhaps} more may have, by deletes whose outcome is unknown`;
-  const earlier = togetherEarlier(earlierHolders);
-  if (earlier === null) return [[`${sure}${doubt}.`]];
-  const total = done.length + inDoubt.length;
-  const now = lost.size + perhaps === 0 ? nobodyHad(total) : `${sure}${doubt}`;
-  return [[`${now}; `, ...hadItUntil(earlier, total === 1 ? 'it' : 'one of them'), '.']];
+  const now = earlier !== null && lost.size + perhaps === 0 ? nobodyHad(total) : `${sure}${doubt}`;
+  return [[now, ...before, '.']];
 }

@@ -49,3 +49,27 @@ test.skipIf(!hasTerminal)('the question of apply says that nobody can tell who l
   });
   expect(plain(output)).toContain('Nobody can tell who has it. The delete cannot be undone.');
 });
+
+test('the report of a run whose lists show no people names those who had the entry by earlier lists', async () => {
+  const s = await scene({
+    skills: ['Kept', 'Old'],
+    resources: [{ id: 'ada', skills: ['Old'] }],
+    file: 'skills: [Kept]\npolicy: { allowNoPeople: true, unusedFor: 0s }',
+  });
+  await s.run(['plan']);
+  s.sandbox.setFaults([
+    {
+      match: { method: 'GET', path: 'resource' },
+      times: 'always',
+      do: { type: 'status', status: 200, body: [] },
+    },
+  ]);
+  s.execute("update missing_holdings set since = '2026-01-01T00:00:00.000Z'");
+  await s.run(['apply', '--yes', '--accept-shrink']);
+  s.execute("update missing_holdings set since = '2026-01-01T00:00:00.000Z'");
+  const applied = await s.run(['apply', '--yes', '--accept-shrink']);
+  expect(s.writes()).toEqual(['DELETE Old']);
+  expect(plain(applied.stdout)).toMatch(
+    /Who lost an entry is not known: its lists do not show who has what; ada had it until /u,
+  );
+});
