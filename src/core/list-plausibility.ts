@@ -192,8 +192,7 @@ function unitedIds(
   second: readonly string[] | undefined,
 ): readonly string[] | undefined {
   if (first === undefined || second === undefined) return second ?? first;
-  const missing = first.filter((id) => !second.includes(id));
-  return missing.length === 0 ? second : [...second, ...missing];
+  return [...new Set([...second, ...first])];
 }
 
 function unite<T extends { readonly id: string }>(first: readonly T[], second: readonly T[]): T[] {
