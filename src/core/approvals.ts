@@ -34,15 +34,11 @@ export function releasedBy(
   { operations, createdAt }: Plan,
 ): Omit<ReleasedEntry, 'deletedByRun'>[] {
   const open = approvedDeletes.filter((approval) => isOpenApproval(approval, createdAt.slice(0, 10)));
-  return operations.flatMap(({ action, kind, name, remoteId }) =>
-    open
-      .filter((approval) => approval.kind === kind && nameKey(approval.name) === nameKey(name))
-      .flatMap((approval) =>
-        action === 'create' || remoteId === undefined
-          ? []
-          : [{ kind, remoteId, approval: approvalText(approval) }],
-      ),
-  );
+  return operations.flatMap(({ action, kind, name, remoteId }) => {
+    if (action === 'create' || remoteId === undefined) return [];
+    const naming = open.filter((each) => each.kind === kind && nameKey(each.name) === nameKey(name));
+    return naming.map((approval) => ({ kind, remoteId, approval: approvalText(approval) }));
+  });
 }
 
 /** What used up the approval of this entry: another entry of its name, or an earlier one with the same id. Or null. */
