@@ -21,6 +21,8 @@ export interface Candidate {
   readonly approved: boolean;
   /** The extra entries of this name; an approval releases one entry, so of two it releases none. */
   readonly alike: number;
+  /** The missing names whose create may have made this entry, because its answer was lost. */
+  readonly mayBe: readonly string[];
 }
 
 /** What the rules depend on besides the entry itself. */
@@ -137,7 +139,9 @@ export const DELETE_RULES: Readonly<Record<HoldRule, DeleteRule>> = {
   },
   stale_source: { holds: (_, { staleSource }) => staleSource, recheck: 'fixed' },
   flapping: {
-    holds: ({ kind, extra }, { history }) => history.flappingDeletes.has(kindNameKey(kind, extra.entry.name)),
+    holds: ({ kind, extra, mayBe }, { history }) =>
+      // Without the entry, nothing would show that a create whose answer was lost has happened.
+      mayBe.length > 0 || history.flappingDeletes.has(kindNameKey(kind, extra.entry.name)),
     recheck: 'fixed',
   },
   freeze: { holds: (_, { frozen }) => frozen !== null, recheck: 'each_request' },

@@ -82,8 +82,8 @@ function approvalAdvice(
 }
 
 interface CreateFacts extends Facts {
-  /** A new entry that an earlier create of the name may have made. */
-  readonly result: Entry | undefined;
+  /** The new entries that an earlier create of the name may have made. */
+  readonly results: readonly Entry[];
 }
 
 export function explainHeldCreate(
@@ -99,18 +99,23 @@ function explainCreateRule(
   rule: CreateRule,
   kind: Kind,
   name: string,
-  { result, ...facts }: CreateFacts,
+  { results, ...facts }: CreateFacts,
 ): Explanation {
   const { flappingCreates, doubtfulCreates } = facts.history;
   const key = kindNameKey(kind, name);
   const untilMs = flappingCreates.get(key);
   switch (rule) {
     case 'flapping':
-      if (untilMs === undefined && result !== undefined)
+      if (untilMs === undefined && results.length > 0) {
+        const listed = firstFew(
+          results.map((entry) => `“${entry.name}” (${entry.id})`),
+          3,
+        );
         return {
-          reason: `the answer to the create of the ${kind} “${name}” was lost, and the new ${kind} “${result.name}” (${result.id}) may be its result`,
-          release: `put the name “${result.name}” into the file instead of “${name}”, or delete that ${kind} in the service; rolecall creates “${name}” again after ${utcTime(doubtfulCreates.get(key)?.untilMs ?? 0)}`,
+          reason: `the answer to the create of the ${kind} “${name}” was lost, and ${results.length === 1 ? `the new ${kind} ${listed} may be its result` : `one of the new ${kind}s ${listed} may be its result`}`,
+          release: `find out in the service which name it got, and put that name into the file instead of “${name}”; or delete what is not its result. Otherwise rolecall creates “${name}” again after ${utcTime(doubtfulCreates.get(key)?.untilMs ?? 0)}`,
         };
+      }
       return {
         reason: `rolecall sent the create of the ${kind} “${name}” three times within 24 hours, and each time it was removed or no list showed it`,
         release: `find out who or what deletes it, or why the lists do not show it; rolecall creates it again after ${utcTime(untilMs ?? 0)}`,
@@ -209,6 +214,19 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, ap
     case 'stale_source':
       return staleSource(facts);
     case 'flapping':
+      if (judged.mayBe.length > 0) {
+        const names = firstFew(
+          judged.mayBe.map((name) => `“${name}”`),
+          3,
+        );
+        const untilMs = Math.max(
+          ...judged.mayBe.map((name) => history.doubtfulCreates.get(kindNameKey(kind, name))?.untilMs ?? 0),
+        );
+        return {
+          reason: `it may be the result of the create of ${names}, whose answer was lost`,
+          release: `put its name into the file instead of that one, or delete it in the service; rolecall decides again after ${utcTime(untilMs)}`,
+        };
+      }
       return {
         reason: 'rolecall deleted this name three times within 24 hours, and each time it was created again',
         release: `find out who or what creates it; rolecall decides again after ${utcTime(history.flappingDeletes.get(kindNameKey(kind, extra.entry.name)) ?? 0)}`,

@@ -15,7 +15,7 @@ import { type History, kindNameKey } from './history.ts';
 import { compareCodePoints, nearKey } from './names.ts';
 import type { HeldChange, LeftAlone, OpenFreeze, Operation, Plan } from './plan.ts';
 import { planDigest } from './plan-digest.ts';
-import { judge, type JudgedEntry, type Judgement, possibleResult } from './policy.ts';
+import { judge, type JudgedEntry, type Judgement, possibleResults } from './policy.ts';
 import {
   approvalWarnings,
   catalogWarnings,
@@ -151,8 +151,8 @@ function heldChanges(
       const { kind } = diff;
       const rules = heldCreates.get(kindNameKey(kind, name));
       if (rules === undefined) return [];
-      const result = possibleResult(diff, name, history);
-      const explanation = explainHeldCreate(kind, name, rules, { ...facts, result });
+      const results = possibleResults(diff, name, history);
+      const explanation = explainHeldCreate(kind, name, rules, { ...facts, results });
       return [{ action: 'create', kind, name, remoteId: null, usedBy: [], rules, ...explanation }];
     }),
   );

@@ -89,6 +89,12 @@ function judgeKind(
       .map((approval) => [nameKey(approval.name), approval]),
   );
   const namedAlike = groupBy(diff.extras, ({ entry }) => nameKey(entry.name));
+  const resultOf = groupBy(
+    diff.missing.flatMap((name) =>
+      possibleResults(diff, name, context.history).map(({ id }) => ({ name, id })),
+    ),
+    ({ id }) => id,
+  );
   return diff.extras.map((extra) => {
     const name = nameKey(extra.entry.name);
     const approval = approvals.get(name);
@@ -109,6 +115,7 @@ function judgeKind(
       missingUntilMs: lastMissingMs < context.nowMs ? lastMissingMs + DAY_MS : null,
       approved: approval !== undefined && alike === 1 && !isUsedUp,
       alike,
+      mayBe: (resultOf.get(extra.entry.id) ?? []).map((result) => result.name),
     };
     const leave = leaveRule(base, leaves, context);
     return { ...base, leave, holds: leave === null ? deleteHolds(base, deleteContext) : [] };
@@ -158,21 +165,22 @@ function limitHolds(numbers: DeleteNumbers, policy: Policy): HoldRule[] {
 function createHolds(diff: KindDiff, name: string, { history, frozen }: PolicyContext): CreateRule[] {
   const rules: CreateRule[] = [];
   const isFlapping = history.flappingCreates.has(kindNameKey(diff.kind, name));
-  if (isFlapping || possibleResult(diff, name, history) !== undefined) rules.push('flapping');
+  if (isFlapping || possibleResults(diff, name, history).length > 0) rules.push('flapping');
   if (frozen !== null) rules.push('freeze');
   return rules;
 }
 
-/** A new entry that the doubtful create of a missing name may have made, since the file does not ask for it. */
-export function possibleResult(
+/** The new entries that the doubtful create of a missing name may have made, since the file does not ask for them. */
+export function possibleResults(
   { kind, extras }: KindDiff,
   name: string,
   { doubtfulCreates }: History,
-): Entry | undefined {
+): Entry[] {
   const doubt = doubtfulCreates.get(kindNameKey(kind, name));
-  if (doubt === undefined) return undefined;
-  return extras.find(({ entry, cause }) => cause === 'unnamed' && !doubt.known.has(entryKey(kind, entry.id)))
-    ?.entry;
+  if (doubt === undefined) return [];
+  return extras.flatMap(({ entry, cause }) =>
+    cause === 'unnamed' && !doubt.known.has(entryKey(kind, entry.id)) ? [entry] : [],
+  );
 }
 
 function ordered(rules: readonly HoldRule[]): HoldRule[] {

@@ -209,6 +209,30 @@ describe('a create whose answer was lost', () => {
     expect(on.writes()).toEqual(['POST skill Long name', 'POST skill Long name']);
   });
 
+  it('and whose name the service shortened is not deleted, since it shows that the create happened', async () => {
+    const on = await stage({
+      seed: SEED,
+      faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'drop-after-effect' } }],
+    });
+    const wish: Wish = { skills: ['Kept', 'Long name', 'Tall name'], deps: shortening };
+    for (let run = 0; run < 4; run += 1) {
+      const { plan } = await on.apply(wish);
+      if (run === 0) continue;
+      expect(plan?.held.map(({ action, name, rules }) => [action, name, rules])).toEqual([
+        ['create', 'Long name', ['flapping']],
+        ['create', 'Tall name', ['flapping']],
+        ['delete', 'Long', ['flapping']],
+        ['delete', 'Tall', ['flapping']],
+      ]);
+      expect(plan?.held[0]?.reason).toContain('one of the new skills “Long”');
+      expect(plan?.held[2]?.reason).toContain('“Long name”, “Tall name”');
+    }
+    expect(on.writes().toSorted()).toEqual(['POST skill Long name', 'POST skill Tall name']);
+    // The file does not ask for them any more: nothing needs the new entries as evidence.
+    await on.apply({ ...wish, skills: ['Kept'] });
+    expect(on.writes().filter((each) => each.startsWith('DELETE'))).toHaveLength(2);
+  });
+
   it('or has no _id is found in the list', async () => {
     const on = await stage({ seed: SEED, faults: [{ match: { method: 'POST' }, do: { type: 'no-id' } }] });
     expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('converged');
