@@ -32,7 +32,7 @@ export function nearDuplicateHint(
 /** How to have the delete of a near duplicate sent before the creates. */
 function deletedFirst({ seq, usedBy = [] }: NumberedOperation, firstCreate: number): string {
   if (usedBy.length > 0)
-    return `${peopleHave(usedBy.length)}. Remove it from ${usedBy.length === 1 ? 'that person' : 'those people'}: if its delete is approved, it is deleted first then`;
+    return `${peopleHave(usedBy.length)}. Remove it from ${usedBy.length === 1 ? 'that person' : 'those people'}: then an approval in approvedDeletes lets rolecall delete it before the creates`;
   // The plan puts the delete first only if it is approved; it waits for the creates of an account that is not confirmed.
   return seq < firstCreate
     ? 'The lists show no account id, so nothing is deleted before a create succeeds: delete it by hand in the service'

@@ -40,9 +40,13 @@ export function planVerdict(results: readonly PlanResult[]): Line {
 
 /** `1 person loses Perl`, for the deletes of these plans. */
 function losses(plans: readonly Plan[]): Line {
-  const { people: losing, unknown } = totalOf(plans.map(losingPeople)) ?? { people: 0, unknown: 0 };
+  const total = totalOf(plans.map(losingPeople)) ?? { people: 0, unknown: 0 };
+  const { people: losing, unknown } = total;
+  if (losing === 0) {
+    const deletes = plans.reduce((sum, { summary }) => sum + summary.delete, 0);
+    return [affectedText(() => 'nobody loses a skill or role', total, deletes)];
+  }
   const doubt = unknown === 0 ? '' : `nobody can tell who has ${unknown} of them`;
-  if (losing === 0) return [doubt === '' ? 'nobody loses a skill or role' : doubt];
   const lost = plans.flatMap(({ operations }) => operations.filter(({ usedBy = [] }) => usedBy.length > 0));
   const names = [...new Set(lost.map(({ name }) => name))];
   const rest = names.length - NAMED;

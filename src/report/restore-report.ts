@@ -158,7 +158,7 @@ function headlineLine(entries: readonly DeletedEntry[]): Line {
         : `${people(affected)} had ${isOne ? 'it' : 'them'}`;
   return [
     `This run ${parts.join(' and ')}; ${had}`,
-    ...(earlier === null ? [] : ['; ', ...hadItUntil(earlier, isOne ? 'it' : 'one of them')]),
+    ...(earlier === null ? [] : ['; ', ...hadItUntil(earlier, isOne ? 'it' : 'some of them')]),
     '.',
   ];
 }

@@ -85,7 +85,7 @@ export function lossLine({
   const total = done.length + inDoubt.length;
   const earlier = togetherEarlier(earlierHolders);
   const before: Line =
-    earlier === null ? [] : ['; ', ...hadItUntil(earlier, total === 1 ? 'it' : 'one of them')];
+    earlier === null ? [] : ['; ', ...hadItUntil(earlier, total === 1 ? 'it' : 'some of them')];
   const holders = [...done, ...inDoubt].map((operation) => peopleOf(operation, plan));
   if (holders.includes(null)) {
     const why =

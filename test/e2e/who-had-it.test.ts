@@ -33,7 +33,7 @@ async function afterTheDelete(service = ''): Promise<Scene> {
   return s;
 }
 
-const SENTENCE = 'ada and bob had one of them until 2026-03-10 16:45:17 UTC';
+const SENTENCE = 'ada and bob had some of them until 2026-03-10 16:45:17 UTC';
 
 test('the report of a run and restore name the people who had a deleted entry by earlier lists', async () => {
   const s = await afterTheDelete();
