@@ -75,8 +75,11 @@ export function Inline({ line }: { readonly line: Line }) {
   );
 }
 
-/** Commands and settings in backticks. A name in quotation marks may have backticks of its own, which stay. */
-const CODE = /(“[^”]*”|"(?:[^"\\]|\\.)*")|`([\w][\w .,:/=*'…<>-]*)`/gu;
+/**
+ * Commands and settings in backticks. A name in quotation marks may have backticks and quotation marks of its own, so
+ * everything up to the last one stays.
+ */
+const CODE = /(“.*”|"(?:[^"\\]|\\.)*")|`([\w][\w .,:/=*'…<>-]*)`/gsu;
 
 /** A sentence. What it has in backticks, such as a command, is shown as code. */
 export function Prose({ text }: { readonly text: string }) {
