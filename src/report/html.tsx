@@ -75,11 +75,18 @@ export function Inline({ line }: { readonly line: Line }) {
   );
 }
 
+/** What rolecall writes in backticks begins with one of these words: text from outside adds no elements to a page. */
+const WORDS =
+  'rolecall|apply|plan|dump|validate|formerly|approvedDeletes|policy|protect|store|skills|roles|accounts|extends|schema|url|expires|credentials|trust|retention|api|http|daemon';
+
 /**
  * Commands and settings in backticks. A name in quotation marks may have backticks and quotation marks of its own, so
  * everything up to the last one stays.
  */
-const CODE = /(“.*”|"(?:[^"\\]|\\.)*")|`([\w][\w .,:/=*'…<>-]*)`/gsu;
+const CODE = new RegExp(
+  String.raw`(“.*”|"(?:[^"\\]|\\.)*")|${'`'}((?:${WORDS})\b[\w .,:/=*'…<>-]*)${'`'}`,
+  'gsu',
+);
 
 /** A sentence. What it has in backticks, such as a command, is shown as code. */
 export function Prose({ text }: { readonly text: string }) {
