@@ -72,6 +72,18 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
 };
 
+/**
+ * The size of the program: a ratchet. A change that makes one of these smaller lowers its number here; none is ever raised
+ * without a decision that the program may grow. Lines are lines of code, without blanks and comments.
+ */
+const AT_MOST = {
+  files: 580,
+  lines: 47_250,
+  testLines: 67_300,
+  floors: 13,
+  circles: 3,
+};
+
 /** The program, the only file at the top of src/. */
 const TOP = /^main\.ts$/;
 
@@ -209,6 +221,89 @@ describe('every file of src/', () => {
     expect(
       offending(({ text }) => /^export\s+default\b|^export\s*\{[^}]*\bas\s+default\b/m.test(text)),
     ).toEqual([]);
+  });
+});
+
+/** The lines of a file without blanks and comments. */
+function linesOfCode(text: string): number {
+  return text.split('\n').filter((line) => !/^\s*($|\/\/|\/?\*)/.test(line)).length;
+}
+
+/** The files of src/ that each file of src/ imports. */
+const IMPORTED: ReadonlyMap<string, readonly string[]> = new Map(
+  FILES.map(({ path, imports }) => [
+    path,
+    imports
+      .filter((specifier) => specifier.startsWith('.'))
+      .map((specifier) => relative(SRC, join(SRC, dirname(path), specifier))),
+  ]),
+);
+
+/** All files that a file imports, and those that they import. */
+function reachedFrom(path: string): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const open = [path];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const imported of IMPORTED.get(next) ?? []) {
+      if (!reached.has(imported)) open.push(imported);
+      reached.add(imported);
+    }
+  }
+  return reached;
+}
+
+/** The groups of files that import each other, directly or through others. */
+function circles(): string[][] {
+  const reached = new Map(FILES.map(({ path }) => [path, reachedFrom(path)]));
+  const groups = FILES.filter(({ path }) => reached.get(path)?.has(path)).map(({ path }) =>
+    [...reached]
+      .filter(([other, its]) => its.has(path) && reached.get(path)?.has(other))
+      .map(([other]) => other),
+  );
+  return [...new Map(groups.map((group) => [group.join(' '), group])).values()];
+}
+
+/** How many files of its own room import each other above the lowest one, this file included. */
+function floorsBelow(path: string, known: Map<string, number>): number {
+  const before = known.get(path);
+  if (before !== undefined) return before;
+  // A circle counts once.
+  known.set(path, 0);
+  const below = (IMPORTED.get(path) ?? []).filter((imported) => roomOf(imported) === roomOf(path));
+  const floors = 1 + Math.max(0, ...below.map((imported) => floorsBelow(imported, known)));
+  known.set(path, floors);
+  return floors;
+}
+
+describe('the size of src/', () => {
+  it('has no more files than before', () => {
+    expect(FILES.length).toBeLessThanOrEqual(AT_MOST.files);
+  });
+
+  it('has no more lines of code than before', () => {
+    const lines = FILES.reduce((sum, { text }) => sum + linesOfCode(text), 0);
+    expect(lines).toBeLessThanOrEqual(AT_MOST.lines);
+  });
+
+  it('is tested by no more lines of code than before', () => {
+    const tests = readdirSync(TEST, { recursive: true, encoding: 'utf8' }).filter(
+      (path) => /\.(tsx?|mjs)$/.test(path) && !path.includes('node_modules'),
+    );
+    const lines = tests.reduce((sum, path) => sum + linesOfCode(readFileSync(join(TEST, path), 'utf8')), 0);
+    expect(lines).toBeLessThanOrEqual(AT_MOST.testLines);
+  });
+
+  it('has no more floors of imports in a room than before', () => {
+    const known = new Map<string, number>();
+    const tall = FILES.map(({ path }) => [path, floorsBelow(path, known)] as const);
+    expect(tall.filter(([, floors]) => floors > AT_MOST.floors)).toEqual([]);
+  });
+
+  it('has no more circles of imports than before', () => {
+    const found = circles();
+    expect(found.length, found.map((group) => group.join(' ')).join('\n')).toBeLessThanOrEqual(
+      AT_MOST.circles,
+    );
   });
 });
 
