@@ -14,10 +14,8 @@ import type { ConfigIssue } from '../core/errors.ts';
 import { wellFormed } from '../core/names.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import { inspectNodes } from './alias-limits.ts';
-import { parseSimpleYaml } from './simple-yaml.ts';
 import {
   TOO_DEEP,
-  completeTextProblems,
   textProblems,
   unclosedAt,
   UNKNOWN_ALIAS,
@@ -75,13 +73,6 @@ export function parseYaml({ path, shown, text }: SourceText): YamlRead {
   const issue = issuesOf(shown, countedLines(text));
   const unreadable = textProblems(text);
   if (unreadable.length > 0) return { issues: unreadable.map(({ at, message }) => issue(at, message)) };
-  const simple = parseSimpleYaml(text);
-  if (simple !== undefined) {
-    const file: YamlFile = { path, text, root: simple, occurrence: 0, resolve: asNode, issue };
-    return { file, variants: [file], issues: [] };
-  }
-  const tooMuch = completeTextProblems(text);
-  if (tooMuch.length > 0) return { issues: tooMuch.map(({ at, message }) => issue(at, message)) };
   const document = parseQuietly(text);
   const problems = syntaxIssues(document, text, issue);
   if (problems.length > 0) return { issues: problems };
@@ -158,7 +149,7 @@ function countedLines(text: string): LineCounter {
 }
 
 /** The nodes of the text, with its errors and warnings. Never throws. */
-export function parseQuietly(text: string): Document.Parsed {
+function parseQuietly(text: string): Document.Parsed {
   // The parser creates an Error for each problem; the stack traces of a hostile file with a million take seconds.
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;

@@ -165,11 +165,11 @@ test('validate reports an error with its position for each hostile file, within 
 const HEAVY: readonly (readonly [string, string, string | undefined])[] = [
   ['20,000 names', `skills:\n${numbered(20_000, (i) => `- S ${i}\n`)}`, undefined],
   ['20,000 names in one line', `skills: [${numbered(20_000, (i) => `s${i},`)}]`, undefined],
-  ['49,000 names', `skills:\n${numbered(49_000, (i) => `- S ${i}\n`)}`, 'more than 20000 names'],
+  ['29,000 names', `skills:\n${numbered(29_000, (i) => `- S ${i}\n`)}`, 'more than 20000 names'],
   [
-    'more values than the complete parser reads',
+    'more values than are parsed',
     `skills: [${numbered(98_000, (i) => `s${i},`)}]`,
-    'too many values',
+    'too many names or values',
   ],
   ['a flood of syntax errors', '@\n'.repeat(29_000), '3:1 a plain value cannot start'],
   ['a flood of unknown keys', numbered(14_000, (i) => `k${i}: 1\n`), '3:1 unknown key "k0"'],
