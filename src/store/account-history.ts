@@ -6,7 +6,7 @@ import type { RecentOperation } from '../core/history.ts';
 import type { SentCommit } from '../core/locks.ts';
 import type { AppliedRun, Journal } from '../core/ports.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
-import type { Database, EntriesTable } from './tables.ts';
+import type { Database, Tables } from './tables.ts';
 import { immediately } from './transactions.ts';
 import { jsonList, jsonRows } from './json-rows.ts';
 import { holds } from './locks.ts';
@@ -120,7 +120,7 @@ export function accountHistoryJournal(
 }
 
 type KnownRow = Pick<
-  Selectable<EntriesTable>,
+  Selectable<Tables['entries']>,
   'kind' | 'remote_id' | 'created_by_run' | 'first_seen_run' | 'first_seen_after'
 >;
 

@@ -3,10 +3,10 @@ import type { Selectable } from 'kysely';
 import { APPROVAL_LIFE_MS, type Approval, type Pause, type PendingPlan } from '../core/operator.ts';
 import type { RemainingCounts } from '../core/journal-reader.ts';
 import type { AccountState } from '../core/ports.ts';
-import type { AccountsTable } from './tables.ts';
+import type { Tables } from './tables.ts';
 import { toIso, toMs } from './times.ts';
 
-type AccountRow = Selectable<AccountsTable>;
+type AccountRow = Selectable<Tables['accounts']>;
 
 /** The state in a row, or the state of an account without a row. */
 export function toState(row: AccountRow | undefined): AccountState {

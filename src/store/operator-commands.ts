@@ -7,11 +7,13 @@ import {
   PLAN_DIGEST,
 } from '../core/operator.ts';
 import { PERSON_PATIENCE_MS } from './busy.ts';
-import type { AccountsTable, Database } from './tables.ts';
+import type { Database, Tables } from './tables.ts';
 import { durably } from './transactions.ts';
 import { toIso } from './times.ts';
 
-type PauseColumns = Pick<AccountsTable, 'paused_at' | 'paused_by' | 'paused_reason'> & { paused: number };
+type PauseColumns = Pick<Tables['accounts'], 'paused_at' | 'paused_by' | 'paused_reason'> & {
+  paused: number;
+};
 
 export function operatorCommands(db: Database): OperatorCommands {
   /** Changes the pause of an account, which need not have run yet, and records the command, in one transaction. */

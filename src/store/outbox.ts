@@ -8,7 +8,7 @@ import {
   type Outbox,
   type QueuedNotice,
 } from '../core/outbox.ts';
-import type { Database, NoticeStatesTable, NoticesTable } from './tables.ts';
+import type { Database, Tables } from './tables.ts';
 import { engineOf } from './engine.ts';
 import { jsonList } from './json-rows.ts';
 import { immediately } from './transactions.ts';
@@ -129,7 +129,7 @@ async function readNotifiedStates(
   return new Map(rows.map((row) => [row.target, toNotifiedState(row)]));
 }
 
-function toNotifiedState(row: NoticeStatesTable): NotifiedState {
+function toNotifiedState(row: Tables['notice_states']): NotifiedState {
   return {
     state: row.state,
     fingerprint: row.fingerprint,
@@ -172,7 +172,7 @@ async function addNotice(
 }
 
 /** The oldest open notice of each account, claimed or not. */
-async function openHeads(connection: Database, target: string): Promise<Selectable<NoticesTable>[]> {
+async function openHeads(connection: Database, target: string): Promise<Selectable<Tables['notices']>[]> {
   return await connection
     .selectFrom('notices')
     .selectAll()
@@ -189,11 +189,11 @@ async function openHeads(connection: Database, target: string): Promise<Selectab
     .execute();
 }
 
-function dueAtMs(row: Selectable<NoticesTable>): number {
+function dueAtMs(row: Selectable<Tables['notices']>): number {
   return Math.max(toMs(row.next_attempt_at), row.claimed_until === null ? 0 : toMs(row.claimed_until));
 }
 
-function toQueued(row: Selectable<NoticesTable>): QueuedNotice {
+function toQueued(row: Selectable<Tables['notices']>): QueuedNotice {
   const { id, account, run_id: runId, type, body, attempts } = row;
   return { id, account, runId, type, body, attempts };
 }

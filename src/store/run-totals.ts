@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { ACTIONS } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
-import type { AccountsTable, Database } from './tables.ts';
+import type { Database, Tables } from './tables.ts';
 import { packedPlanHead, parsePlanHead } from './large-run.ts';
 import { inRanges } from './small-transactions.ts';
 
@@ -47,7 +47,7 @@ function summaryOf(packed: Uint8Array): typeof NO_PLAN {
 export async function remainingColumns(
   db: Database,
   runId: string,
-): Promise<Partial<Pick<AccountsTable, 'remaining_creates' | 'remaining_deletes'>>> {
+): Promise<Partial<Pick<Tables['accounts'], 'remaining_creates' | 'remaining_deletes'>>> {
   const run = await db
     .selectFrom('runs')
     .select(['planned_creates', 'planned_deletes'])

@@ -1,189 +1,288 @@
-// The types of the tables for kysely. migrations.ts creates the tables.
+// The tables of the store: the only definition of their columns. The types of kysely and the statements that create the
+// tables in both engines follow from it. The README of this folder lists the columns that are stable.
 import type { Generated, Kysely } from 'kysely';
 import type { Action, Kind } from '../core/catalog.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from '../core/journal.ts';
 import type { NoticeType, AccountHealth } from '../core/notice.ts';
 import type { Operator, OperatorAction } from '../core/operator.ts';
 
-export interface AccountsTable {
-  name: string;
-  base_url: string | null;
-  remote_account_id: string | null;
-  paused: Generated<number>;
-  paused_at: string | null;
-  paused_by: string | null;
-  paused_reason: string | null;
-  pending_digest: string | null;
-  pending_run: string | null;
-  pending_since: string | null;
-  approved_digest: string | null;
-  approved_at: string | null;
-  approved_by: string | null;
-  consecutive_failures: Generated<number>;
-  last_run_id: string | null;
-  last_success_at: string | null;
-  remaining_creates: number | null;
-  remaining_deletes: number | null;
-  last_good_run: string | null;
-  last_good_phase: string | null;
-  throttled_until: string | null;
-  last_applied_commit: string | null;
-  last_applied_committed_at: string | null;
+/** The version of the schema: `user_version` in SQLite, `store_version` in PostgreSQL. */
+export const SCHEMA_VERSION = 1;
+
+/** `sequence`: the primary key of a table whose rows the engine counts. */
+type ColumnType = 'text' | 'integer' | 'blob' | 'sequence';
+
+interface Column<Value> {
+  readonly type: ColumnType;
+  readonly isRequired: boolean;
+  readonly initial?: string | number;
+  /** The type of its values for kysely; has no value. */
+  readonly values?: Value;
 }
 
-export interface RunsTable {
-  id: string;
-  account: string;
-  remote_account_id: string | null;
-  trigger: Trigger;
-  mode: RunMode;
-  status: RunStatus;
-  started_at: string;
-  finished_at: string | null;
-  config_digest: string | null;
-  config_commit: string | null;
-  config_dirty: number | null;
-  config_authored_at: string | null;
-  config_subject: string | null;
-  plan_digest: string | null;
-  created: Generated<number>;
-  deleted: Generated<number>;
-  held: Generated<number>;
-  kept: Generated<number>;
-  failed: Generated<number>;
-  requests: Generated<number>;
-  retries: Generated<number>;
-  error_code: string | null;
-  error: string | null;
-  warnings: string | null;
-  plan_body: string | null;
-  planned_creates: number | null;
-  planned_deletes: number | null;
-  people_affected: number | null;
-  holder_host: string | null;
-  holder_pid: number | null;
-  folded: Generated<number>;
-  folded_until: string | null;
+export interface Table {
+  readonly columns: Readonly<Record<string, Column<unknown>>>;
+  readonly key: readonly string[];
+  readonly unique?: readonly string[];
+  readonly references?: Readonly<Record<string, string>>;
+  /** Columns, and perhaps a condition, of each index. */
+  readonly indexes?: Readonly<Record<string, string>>;
+  /** Whether PostgreSQL needs a column for the order of the rows, which SQLite has in any table. */
+  readonly hasRowid?: true;
 }
 
-export interface OperationsTable {
-  run_id: string;
-  seq: number;
-  kind: Kind;
-  action: Action;
-  name: string;
-  remote_id: string | null;
-  status: OperationStatus;
-  rule: string | null;
-  reason: string | null;
-  attempts: Generated<number>;
-  http_status: number | null;
-  started_at: string | null;
-  finished_at: string | null;
-  settled_by: string | null;
-  existed: Generated<number>;
-}
+const text = <Value extends string = string>(): Column<Value> => ({ type: 'text', isRequired: true });
+const textOrEmpty = (): Column<Generated<string>> => ({ type: 'text', isRequired: true, initial: '' });
+const integer = (): Column<number> => ({ type: 'integer', isRequired: true });
+const blob = (): Column<Uint8Array> => ({ type: 'blob', isRequired: true });
+const sequence = (): Column<Generated<number>> => ({ type: 'sequence', isRequired: true });
+const count = (): Column<Generated<number>> => ({ type: 'integer', isRequired: true, initial: 0 });
+const optionalText = (): Column<string | null> => ({ type: 'text', isRequired: false });
+const optionalInteger = (): Column<number | null> => ({ type: 'integer', isRequired: false });
 
-export interface SnapshotsTable {
-  id: Generated<number>;
-  run_id: string;
-  account: string;
-  phase: 'before' | 'after';
-  kind: Kind | 'resource';
-  taken_at: string;
-  digest: string;
-  entries: number;
-}
-
-export interface EntriesTable {
-  account: string;
-  remote_account_id: Generated<string>;
-  kind: Kind;
-  remote_id: string;
-  name: string;
-  requested_name: string | null;
-  first_seen_run: string | null;
-  /** 1 when the lists that were read after the run's operations were the first to show it. */
-  first_seen_after: Generated<number>;
-  created_by_run: string | null;
-  adopted_by_run: string | null;
-  last_seen_run: string | null;
-  deleted_by_run: string | null;
-  last_used_at: string | null;
-  /** The approval in git that released its delete: the last day and the name. */
-  released_as: string | null;
-}
-
-/** The commands of operators, kept as long as runs are. */
-export interface OperatorActionsTable {
-  seq: Generated<number>;
-  account: string;
-  at: string;
-  action: OperatorAction;
-  by: string;
-  via: Operator['via'];
-  detail: string | null;
-}
-
-/** The state of each account that each target was last notified of. A target is a digest, never an address. */
-export interface NoticeStatesTable {
-  target: string;
-  account: string;
-  state: AccountHealth['state'];
-  fingerprint: string;
-  told_at: string | null;
-  as_of: string;
-}
-
-/** Notices: open until they are delivered, or until `failed_at`, when no further attempt is made. */
-export interface NoticesTable {
-  seq: Generated<number>;
-  id: string;
-  target: string;
-  account: string;
-  run_id: string;
-  type: NoticeType;
-  body: string;
-  created_at: string;
-  attempts: Generated<number>;
-  next_attempt_at: string;
-  claimed_by: string | null;
-  claimed_until: string | null;
-  delivered_at: string | null;
-  failed_at: string | null;
-  error: string | null;
-}
-
-export interface Tables {
-  accounts: AccountsTable;
-  runs: RunsTable;
-  operations: OperationsTable;
-  plan_bodies: { digest: string; body: Uint8Array };
-  snapshots: SnapshotsTable;
-  snapshot_bodies: { digest: string; body: Uint8Array };
-  entries: EntriesTable;
+export const TABLES = {
+  accounts: {
+    columns: {
+      name: text(),
+      base_url: optionalText(),
+      remote_account_id: optionalText(),
+      paused: count(),
+      paused_at: optionalText(),
+      paused_by: optionalText(),
+      paused_reason: optionalText(),
+      pending_digest: optionalText(),
+      pending_run: optionalText(),
+      pending_since: optionalText(),
+      approved_digest: optionalText(),
+      approved_at: optionalText(),
+      approved_by: optionalText(),
+      consecutive_failures: count(),
+      last_run_id: optionalText(),
+      last_success_at: optionalText(),
+      // What the last plan left to do; null until a run plans.
+      remaining_creates: optionalInteger(),
+      remaining_deletes: optionalInteger(),
+      last_good_run: optionalText(),
+      last_good_phase: optionalText(),
+      throttled_until: optionalText(),
+      last_applied_commit: optionalText(),
+      last_applied_committed_at: optionalText(),
+    },
+    key: ['name'],
+    indexes: {
+      accounts_approved: '(name) where approved_digest is not null',
+      accounts_by_remote: '(base_url, remote_account_id)',
+    },
+  },
+  plan_bodies: { columns: { digest: text(), body: blob() }, key: ['digest'] },
+  runs: {
+    columns: {
+      id: text(),
+      account: text(),
+      remote_account_id: optionalText(),
+      trigger: text<Trigger>(),
+      mode: text<RunMode>(),
+      status: text<RunStatus>(),
+      started_at: text(),
+      finished_at: optionalText(),
+      config_digest: optionalText(),
+      config_commit: optionalText(),
+      config_dirty: optionalInteger(),
+      config_authored_at: optionalText(),
+      config_subject: optionalText(),
+      plan_digest: optionalText(),
+      created: count(),
+      deleted: count(),
+      held: count(),
+      kept: count(),
+      failed: count(),
+      requests: count(),
+      retries: count(),
+      error_code: optionalText(),
+      error: optionalText(),
+      warnings: optionalText(),
+      plan_body: optionalText(),
+      planned_creates: optionalInteger(),
+      planned_deletes: optionalInteger(),
+      people_affected: optionalInteger(),
+      holder_host: optionalText(),
+      holder_pid: optionalInteger(),
+      // The number of later runs with the same result that compaction removed, and when the last of them ended.
+      folded: count(),
+      folded_until: optionalText(),
+    },
+    key: ['id'],
+    references: { plan_body: 'plan_bodies (digest)' },
+    indexes: {
+      runs_by_account: '(account, started_at desc)',
+      runs_by_start: '(started_at desc)',
+      runs_running: "(account) where status = 'running'",
+      runs_by_plan_body: '(plan_body)',
+      runs_by_status: '(status, started_at desc)',
+    },
+    // The order in which runs began, which does not change when a clock is set back.
+    hasRowid: true,
+  },
+  operations: {
+    columns: {
+      run_id: text(),
+      seq: integer(),
+      kind: text<Kind>(),
+      action: text<Action>(),
+      name: text(),
+      remote_id: optionalText(),
+      status: text<OperationStatus>(),
+      rule: optionalText(),
+      reason: optionalText(),
+      attempts: count(),
+      http_status: optionalInteger(),
+      started_at: optionalText(),
+      finished_at: optionalText(),
+      settled_by: optionalText(),
+      // 1 for a create that the service answered with an older entry, so that nothing was created.
+      existed: count(),
+    },
+    key: ['run_id', 'seq'],
+    references: { run_id: 'runs (id) on delete cascade' },
+    indexes: {
+      operations_by_end: '(finished_at) where finished_at is not null',
+      operations_doubtful: "(run_id) where status in ('sent', 'unknown') and settled_by is null",
+    },
+  },
+  snapshot_bodies: { columns: { digest: text(), body: blob() }, key: ['digest'] },
+  snapshots: {
+    columns: {
+      id: sequence(),
+      run_id: text(),
+      account: text(),
+      phase: text<'before' | 'after'>(),
+      kind: text<Kind | 'resource'>(),
+      taken_at: text(),
+      digest: text(),
+      entries: integer(),
+    },
+    key: ['id'],
+    unique: ['run_id, phase, kind'],
+    references: { run_id: 'runs (id) on delete cascade', digest: 'snapshot_bodies (digest)' },
+    indexes: { snapshots_by_digest: '(digest)' },
+  },
+  entries: {
+    columns: {
+      account: text(),
+      remote_account_id: textOrEmpty(),
+      kind: text<Kind>(),
+      remote_id: text(),
+      name: text(),
+      requested_name: optionalText(),
+      first_seen_run: optionalText(),
+      // 1 when the lists that were read after the run's operations were the first to show it.
+      first_seen_after: count(),
+      created_by_run: optionalText(),
+      adopted_by_run: optionalText(),
+      last_seen_run: optionalText(),
+      deleted_by_run: optionalText(),
+      // When a list last showed somebody with it.
+      last_used_at: optionalText(),
+      // The approval in git that released its delete, so that it releases no other entry: the last day and the name.
+      released_as: optionalText(),
+    },
+    key: ['account', 'remote_account_id', 'kind', 'remote_id'],
+    // Finds an entry that another account has.
+    indexes: { entries_by_remote_id: '(remote_id, kind, remote_account_id)' },
+  },
   missing_holdings: {
-    account: string;
-    resource_id: string;
-    kind: Kind;
-    remote_id: string;
-    since: string;
-  };
+    columns: {
+      account: text(),
+      resource_id: text(),
+      kind: text<Kind>(),
+      remote_id: text(),
+      since: text(),
+    },
+    key: ['account', 'resource_id', 'kind', 'remote_id'],
+  },
   locks: {
-    account: string;
-    token: string;
-    run_id: string;
-    host: string;
-    pid: number;
-    taken_at: string;
-    expires_at: string;
-    token_key: string | null;
+    columns: {
+      account: text(),
+      token: text(),
+      run_id: text(),
+      host: text(),
+      pid: integer(),
+      taken_at: text(),
+      expires_at: text(),
+      // A digest of the token of the run that holds the lock, so that a copied token is detected.
+      token_key: optionalText(),
+    },
+    key: ['account'],
+    indexes: { locks_by_token_key: '(token_key)' },
+  },
+  // The state of each account that each target was last notified of. A target is a digest, never an address.
+  notice_states: {
+    columns: {
+      target: text(),
+      account: text(),
+      state: text<AccountHealth['state']>(),
+      fingerprint: text(),
+      told_at: optionalText(),
+      as_of: text(),
+    },
+    key: ['target', 'account'],
+  },
+  // Notices: open until they are delivered, or until `failed_at`, when no further attempt is made.
+  notices: {
+    columns: {
+      seq: sequence(),
+      id: text(),
+      target: text(),
+      account: text(),
+      run_id: text(),
+      type: text<NoticeType>(),
+      body: text(),
+      created_at: text(),
+      attempts: count(),
+      next_attempt_at: text(),
+      claimed_by: optionalText(),
+      claimed_until: optionalText(),
+      delivered_at: optionalText(),
+      failed_at: optionalText(),
+      error: optionalText(),
+    },
+    key: ['seq'],
+    unique: ['id', 'target, run_id, type'],
+    indexes: {
+      notices_open: '(target, account, seq) where delivered_at is null and failed_at is null',
+      notices_claimed: '(claimed_by) where claimed_by is not null',
+      notices_failed: '(failed_at) where failed_at is not null',
+    },
+  },
+  // The commands of operators, kept as long as runs are.
+  operator_actions: {
+    columns: {
+      seq: sequence(),
+      account: text(),
+      at: text(),
+      action: text<OperatorAction>(),
+      by: text(),
+      via: text<Operator['via']>(),
+      detail: optionalText(),
+    },
+    key: ['seq'],
+    indexes: { operator_actions_by_account: '(account, seq desc)' },
+  },
+  // Values of the program itself, such as the key of sessions.
+  settings: { columns: { name: text(), value: text() }, key: ['name'] },
+} as const satisfies Readonly<Record<string, Table>>;
+
+type Definitions = typeof TABLES;
+type ValueOf<C> = C extends Column<infer Value> ? Value : never;
+
+export type Tables = {
+  [Name in keyof Definitions]: {
+    -readonly [Key in keyof Definitions[Name]['columns']]: ValueOf<Definitions[Name]['columns'][Key]>;
   };
-  operator_actions: OperatorActionsTable;
-  notice_states: NoticeStatesTable;
-  notices: NoticesTable;
-  settings: { name: string; value: string };
-}
+};
+
+export type RunsTable = Tables['runs'];
+export type OperationsTable = Tables['operations'];
 
 /** The store, or one connection to it in a transaction. */
 export type Database = Kysely<Tables>;

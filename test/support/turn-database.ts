@@ -7,7 +7,7 @@ import type { TurnStore } from '../../src/core/turn-store.ts';
 import { setEngine } from '../../src/store/engine.ts';
 import { postgresEngine } from '../../src/store/postgres/postgres-engine.ts';
 import { createTurnStore } from '../../src/store/postgres/turn-store.ts';
-import { CONFIG_FILES, TURN_CLAIMS, TURN_TABLES } from '../../src/store/postgres/turn-tables.ts';
+import { TURN_TABLES } from '../../src/store/postgres/turn-tables.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { freshPostgres } from './postgres.ts';
 
@@ -30,7 +30,7 @@ const OTHERS = `
 export async function turnDatabase(now = sql`(select now from clock)`): Promise<TurnDatabase> {
   const { url, schema } = await freshPostgres();
   const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${schema}` });
-  await pool.query(`create schema ${schema}; ${TURN_TABLES} ${TURN_CLAIMS} ${CONFIG_FILES} ${OTHERS}`);
+  await pool.query(`create schema ${schema}; ${TURN_TABLES} ${OTHERS}`);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   setEngine(db, postgresEngine({ schema, leaseMs: 60_000 }));
   onTestFinished(() => db.destroy());

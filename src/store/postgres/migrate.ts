@@ -1,17 +1,14 @@
-// Brings the schema of the store to this version. Several processes may start at the same time.
+// Creates the schema of the store, and refuses one that this version cannot use. Several processes may start at the same time.
 import { sql } from 'kysely';
 import { StoreError } from '../../core/errors.ts';
 import { engineOf } from '../engine.ts';
 import type { OpenOptions } from '../open-options.ts';
-import { machineOf } from '../process-identity.ts';
-import type { Database } from '../tables.ts';
+import { creationOf } from '../creation.ts';
+import { type Database, SCHEMA_VERSION } from '../tables.ts';
 import { nameOf, type PostgresLocation } from './location.ts';
-import { MIGRATIONS, USABLE_FROM } from './migrations.ts';
+import { TURN_TABLES } from './turn-tables.ts';
 
-/**
- * Throws StoreError when the schema belongs to another program or to a version with which this one cannot work, and when
- * programs that run now could not work with this version.
- */
+/** Throws StoreError when the schema belongs to another program or to a newer version. */
 export async function migrate(
   db: Database,
   location: PostgresLocation,
@@ -19,8 +16,8 @@ export async function migrate(
 ): Promise<void> {
   await checkServer(db, location);
   const found = await versionOf(db, location);
-  if (found !== null && found >= MIGRATIONS.length) return;
-  if (found === null && (mustExist || readOnly)) {
+  if (found !== null) return;
+  if (mustExist || readOnly) {
     const message = `there is no store in ${nameOf(location)}: no run has been made here yet`;
     throw new StoreError('store_missing', message);
   }
@@ -56,14 +53,7 @@ export const MIGRATING = { key: 'migrations', isDurable: true };
 
 /** Creates what is missing, in the transaction of the caller. */
 export async function bringUpToDate(connection: Database, location: PostgresLocation): Promise<void> {
-  const version = await versionOf(connection, location);
-  if (version !== null && version >= MIGRATIONS.length) return;
-  if (version === null) await createSchema(connection, location);
-  else if (version < USABLE_FROM) await requireNoUsers(connection, location);
-  for (const { statements } of MIGRATIONS.slice(version ?? 0)) await sql.raw(statements).execute(connection);
-  await sql`update store_version set version = ${MIGRATIONS.length}, usable_from = ${USABLE_FROM}`.execute(
-    connection,
-  );
+  if ((await versionOf(connection, location)) === null) await createTables(connection, location);
 }
 
 /** The version of the store in the schema; null when the schema is empty or missing. */
@@ -81,44 +71,38 @@ export async function versionOf(db: Database, location: PostgresLocation): Promi
       `${nameOf(location)} has tables of another program (${shown}); nothing was changed. Set \`schema\` in \`store:\` to another name`,
     );
   }
-  // A store of a version before `usable_from` has no such column.
-  const { rows: versions } = await sql<{ version: number; oldest: number | null }>`
-    select version, (to_jsonb(store_version) ->> 'usable_from')::integer as oldest from store_version`.execute(
-    db,
-  );
-  const { version = 0, oldest = null } = versions[0] ?? {};
-  if (version > MIGRATIONS.length && (oldest === null || oldest > MIGRATIONS.length)) {
+  const { rows: versions } = await sql<{ version: number }>`select version from store_version`.execute(db);
+  const version = versions[0]?.version ?? 0;
+  if (version !== SCHEMA_VERSION) {
     throw new StoreError(
       'store_newer',
-      `${nameOf(location)} was written by a newer rolecall (schema ${version}, this program knows ${MIGRATIONS.length}); use that version, nothing was changed`,
+      `${nameOf(location)} was written by a newer rolecall (schema ${version}, this program knows ${SCHEMA_VERSION}); use that version, nothing was changed`,
     );
   }
   return version;
 }
 
-/** Throws StoreError while programs of an earlier version run, which could not use the store after the migration. */
-async function requireNoUsers(connection: Database, location: PostgresLocation): Promise<void> {
-  const { rows } = await sql<{ host: string; pid: number }>`
-    select host, pid from locks where cast(expires_at as timestamptz) > now()
-    ${(await hasReplicas(connection)) ? sql`union select host, pid from replicas where is_dead = 0 and expires_at > now()` : sql``}
-    order by host, pid`.execute(connection);
-  if (rows.length === 0) return;
-  const processes = rows.map(({ host, pid }) => `process ${pid} on ${machineOf(host)}`).join(', ');
-  throw new StoreError(
-    'store_in_use',
-    `${nameOf(location)} must be migrated, and an older rolecall that uses it cannot work with the result (${processes}); stop every older process, then start this version again. Nothing was changed`,
-  );
-}
-
-async function hasReplicas(connection: Database): Promise<boolean> {
-  const { rows } = await sql`select 1 where to_regclass('replicas') is not null`.execute(connection);
-  return rows.length > 0;
-}
-
-/** Creates the schema unless an administrator has created it, which a user without that right needs. */
-async function createSchema(connection: Database, { schema }: PostgresLocation): Promise<void> {
+/** Creates the tables, and the schema unless an administrator has created it, which a user without that right needs. */
+async function createTables(connection: Database, { schema }: PostgresLocation): Promise<void> {
   const { rows } = await sql`select 1 from pg_namespace where nspname = ${schema}`.execute(connection);
   if (rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(connection);
-  await sql`create table store_version (version integer not null)`.execute(connection);
-  await sql`insert into store_version values (0)`.execute(connection);
+  const statements = `
+    ${READ_JSON} ${creationOf('postgres')} ${TURN_TABLES}
+    create table store_version (version integer not null);
+    insert into store_version values (${SCHEMA_VERSION});`;
+  await sql.raw(statements).execute(connection);
 }
+
+/**
+ * Reads a JSON array of arrays as rows, as SQLite does. Marks what text cannot hold and JSON escapes; text.ts has marked the
+ * rest.
+ */
+const READ_JSON = `
+  create function json_each(list text) returns table (key integer, value jsonb) language sql immutable as $$
+    select (position - 1)::integer, item
+    from jsonb_array_elements(
+      case when list ~ '\\\\u(0000|d[89a-f])'
+        then regexp_replace(list,
+          '(?<!\\\\)((?:\\\\\\\\)*)\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\1' || U&'\\FDD0' || '\\2', 'g')
+        else list end::jsonb) with ordinality as items (item, position)
+  $$;`;

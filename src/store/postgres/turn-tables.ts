@@ -1,4 +1,4 @@
-// The tables of the turns, a step of the migrations: which account is due when, and which replica runs it.
+// The tables of the turns, which only PostgreSQL has: which account is due when, and which replica runs it.
 
 export const TURN_TABLES = `
   -- It never starts again, also when an account is removed and returns.
@@ -15,14 +15,17 @@ export const TURN_TABLES = `
     expires_at timestamptz not null,
     is_dead integer not null default 0,
     config_gen bigint not null default 0,
-    config_commit text collate "C"
+    config_commit text collate "C",
+    config_digest text collate "C"
   );
 
   -- The commits of the configuration in the order in which they count. An account belongs to the one that changed it last.
   create table config_generations (
     gen bigint primary key,
     commit text collate "C" not null,
-    committed_at text collate "C" not null
+    committed_at text collate "C" not null,
+    digest text collate "C",
+    flaws integer not null default 0
   );
 
   create table turns (
@@ -35,8 +38,6 @@ export const TURN_TABLES = `
     config_digest text collate "C" not null,
     config_gen bigint not null,
     is_broken integer not null default 0,
-    -- Of an earlier version.
-    is_dirty integer not null default 0,
     removed integer not null default 0,
     -- When the next run starts: the tick and its jitter, or at once. null while the account runs and nothing follows.
     due_at timestamptz,
@@ -49,20 +50,10 @@ export const TURN_TABLES = `
     approved_at text collate "C",
     epoch bigint not null default 0,
     holder text collate "C",
-    held_for text collate "C"
+    held_for text collate "C",
+    -- Since when the account of a held turn was due.
+    claimed_due_at timestamptz
   ) with (fillfactor = 70);
   create index turns_due on turns (lane, due_at, account) where holder is null and due_at is not null;
   create index turns_held on turns (holder) where holder is not null;
-`;
-
-/** A later step of the migrations: since when the account of a held turn was due. */
-export const TURN_CLAIMS = `
-  alter table turns add column claimed_due_at timestamptz;
-`;
-
-/** A later step of the migrations: which files the replicas have, besides their commits. */
-export const CONFIG_FILES = `
-  alter table replicas add column config_digest text collate "C";
-  alter table config_generations add column digest text collate "C";
-  alter table config_generations add column flaws integer not null default 0;
 `;

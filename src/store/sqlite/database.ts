@@ -1,4 +1,4 @@
-// Opens the SQLite file: checks it first, makes it private, migrates it, turns on WAL. Explains why it cannot be opened.
+// Opens the SQLite file: checks it first, makes it private, creates the tables, turns on WAL. Explains why it cannot be opened.
 import { accessSync, chmodSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
@@ -7,13 +7,13 @@ import { SQLite } from '../../platform/sqlite.ts';
 import { APPLICATION_ID, inspectStoreFile, newerStore } from './inspect-file.ts';
 import { setEngine } from '../engine.ts';
 import { sqliteEngine } from './sqlite-engine.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { creationOf } from '../creation.ts';
+import { type Database, SCHEMA_VERSION, type Tables } from '../tables.ts';
 import { countAsOpen } from './open-files.ts';
 import { openPrivateCopy } from './private-copy.ts';
 import { recovery } from './recovery.ts';
 import { makeStoreFolder } from './store-folder.ts';
 import type { OpenOptions } from '../open-options.ts';
-import type { Database, Tables } from '../tables.ts';
 
 /** How long opening waits for another process. This is the only wait that blocks the process. */
 const OPEN_TIMEOUT_MS = 2000;
@@ -25,7 +25,7 @@ export function openDatabase(file: string, options: OpenOptions = {}): Database 
     const state = inspectStoreFile(file);
     if (state !== 'store' && (mustExist || readOnly)) throw missingStore(file);
     if (state !== 'missing' && !canBeWritten(file)) {
-      if (readOnly) return kyselyOver(openPrivateCopy(file, migrate), () => undefined);
+      if (readOnly) return kyselyOver(openPrivateCopy(file, createTables), () => undefined);
       throw readOnlyStore(file);
     }
     if (state === 'missing') makeStoreFolder(file);
@@ -67,7 +67,7 @@ function openWritable(file: string): Database {
   try {
     driver.pragma('foreign_keys = ON');
     // Before WAL is turned on, so that the main file contains the application id from the start.
-    migrate(driver, file);
+    createTables(driver, file);
     driver.pragma('journal_mode = WAL');
     // Such a commit survives a killed process. A commit by `durably` also survives a power failure.
     driver.pragma('synchronous = NORMAL');
@@ -109,21 +109,21 @@ function preparedOnce(driver: SQLite.Database, onClosed: () => void): SqliteData
   };
 }
 
-/** Migrates the tables to this version and sets the application id, in one transaction. Throws for a newer store. */
-function migrate(driver: SQLite.Database, file: string): void {
+/** Creates the tables in an empty file and sets the application id, in one transaction. Throws for a newer store. */
+function createTables(driver: SQLite.Database, file: string): void {
   const pragma = (name: string): number => Number(driver.pragma(name, { simple: true }));
   const isCurrent = (): boolean => {
     const version = pragma('user_version');
-    if (version > MIGRATIONS.length) throw newerStore(file, version);
-    return version === MIGRATIONS.length && pragma('application_id') === APPLICATION_ID;
+    if (version > SCHEMA_VERSION) throw newerStore(file, version);
+    return version === SCHEMA_VERSION;
   };
   if (isCurrent()) return;
   driver
     .transaction(() => {
       if (isCurrent()) return;
-      for (const step of MIGRATIONS.slice(pragma('user_version'))) driver.exec(step);
+      driver.exec(creationOf('sqlite'));
       driver.pragma(`application_id = ${APPLICATION_ID}`);
-      driver.pragma(`user_version = ${MIGRATIONS.length}`);
+      driver.pragma(`user_version = ${SCHEMA_VERSION}`);
     })
     .immediate();
 }

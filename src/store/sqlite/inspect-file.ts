@@ -2,7 +2,7 @@
 import { type Stats, statSync } from 'node:fs';
 import { errorCode } from '../../core/error-code.ts';
 import { StoreError } from '../../core/errors.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { SCHEMA_VERSION } from '../tables.ts';
 import { isOpenHere } from './open-files.ts';
 import { type RawDatabase, readRawDatabase } from './raw-database.ts';
 import { recovery } from './recovery.ts';
@@ -70,13 +70,13 @@ function refuseText(file: string): never {
 function judge(file: string, database: RawDatabase): StoreFileState {
   const { applicationId, userVersion } = database;
   const isMarked = applicationId === APPLICATION_ID;
-  if (isMarked && userVersion > MIGRATIONS.length) throw newerStore(file, userVersion);
+  if (isMarked && userVersion > SCHEMA_VERSION) throw newerStore(file, userVersion);
   const tables = isMarked || applicationId === 0 ? database.tables() : null;
   if (tables?.size === 0 && userVersion === 0) return 'empty';
   // If the id is ours and the tables cannot be read, the store is damaged, which SQLite reports later.
   const hasOurs = tables === null ? isMarked : TABLES.every((table) => tables.has(table));
   if (!hasOurs || userVersion === 0) throw foreign(file, applicationId, database.tables());
-  if (userVersion > MIGRATIONS.length) throw newerStore(file, userVersion);
+  if (userVersion > SCHEMA_VERSION) throw newerStore(file, userVersion);
   return 'store';
 }
 
@@ -99,6 +99,6 @@ function foreign(file: string, applicationId: number, tables: ReadonlySet<string
 export function newerStore(file: string, version: number): StoreError {
   return new StoreError(
     'store_newer',
-    `the store ${file} was written by a newer rolecall (schema ${String(version)}, this program supports ${String(MIGRATIONS.length)}); use that version, nothing was changed`,
+    `the store ${file} was written by a newer rolecall (schema ${String(version)}, this program supports ${String(SCHEMA_VERSION)}); use that version, nothing was changed`,
   );
 }

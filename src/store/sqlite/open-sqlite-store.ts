@@ -5,9 +5,9 @@ import { PERSON_PATIENCE_MS } from '../busy.ts';
 import type { OpenOptions } from '../open-options.ts';
 import { createStore, type Store } from '../store.ts';
 import { immediately } from '../transactions.ts';
-import type { Database } from '../tables.ts';
+import { type Database, SCHEMA_VERSION } from '../tables.ts';
 import { openDatabase, toStoreError } from './database.ts';
-import { MIGRATIONS } from './migrations.ts';
+
 import { checkPages } from './page-check.ts';
 import { storeFile } from './store-file.ts';
 
@@ -44,7 +44,7 @@ async function writeNothing(db: Database): Promise<void> {
   await immediately(
     db,
     'version',
-    (connection) => sql`pragma user_version = ${sql.raw(String(MIGRATIONS.length))}`.execute(connection),
+    (connection) => sql`pragma user_version = ${sql.raw(String(SCHEMA_VERSION))}`.execute(connection),
     PERSON_PATIENCE_MS,
   );
 }

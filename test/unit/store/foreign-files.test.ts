@@ -1,13 +1,13 @@
 // Files that `store:` names by mistake: refused, with every byte, mode and time unchanged.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { lstatSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { lstatSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SQLite } from '../../../src/platform/sqlite.ts';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { APPLICATION_ID } from '../../../src/store/sqlite/inspect-file.ts';
-import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
+import { creationOf } from '../../../src/store/creation.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { failure, sqliteFixture, newFolder } from './fixture.ts';
 
@@ -44,11 +44,11 @@ function killed(fill: (db: SQLite.Database) => void, parts = ['', '-wal', '-shm'
   return aged(to);
 }
 
-/** A store as rolecall made it before stores had an application id. */
-function legacy(db: SQLite.Database, version = 3): void {
+function ours(db: SQLite.Database): void {
   db.pragma('journal_mode = WAL');
-  for (const step of MIGRATIONS.slice(0, version)) db.exec(step);
-  db.pragma(`user_version = ${String(version)}`);
+  db.exec(creationOf('sqlite'));
+  db.pragma(`application_id = ${String(APPLICATION_ID)}`);
+  db.pragma('user_version = 1');
   db.exec("insert into accounts (name) values ('acme')");
 }
 
@@ -87,8 +87,7 @@ const FOREIGN: Readonly<Record<string, () => string>> = {
     }),
   'a database with the application id and the tables of rolecall, and no version': () =>
     foreign((db) => {
-      legacy(db);
-      db.pragma(`application_id = ${String(APPLICATION_ID)}`);
+      ours(db);
       db.pragma('user_version = 0');
     }),
   'a database with many tables and small pages': () =>
@@ -131,7 +130,7 @@ const FOREIGN: Readonly<Record<string, () => string>> = {
     return aged(file);
   },
   'an empty file whose log is not empty': () => {
-    const file = killed((db) => legacy(db), ['-wal', '-shm', '']);
+    const file = killed((db) => ours(db), ['-wal', '-shm', '']);
     writeFileSync(file, '');
     return aged(file);
   },
@@ -147,13 +146,12 @@ const FOREIGN: Readonly<Record<string, () => string>> = {
   },
   'a newer store': () =>
     foreign((db) => {
-      legacy(db);
+      ours(db);
       db.pragma('user_version = 999');
     }),
   'a newer store of which only the log has the version': () =>
     killed((db) => {
-      legacy(db);
-      db.pragma(`application_id = ${String(APPLICATION_ID)}`);
+      ours(db);
       db.pragma('wal_checkpoint(TRUNCATE)');
       db.pragma('user_version = 999');
     }),
@@ -197,31 +195,6 @@ describe('a file of another program', () => {
     });
     await expect(backupStore(sqliteFixture().file, file)).rejects.toMatchObject({ code: 'backup_refused' });
     expect(snapshot(join(file, '..'))).toEqual(before);
-  });
-});
-
-describe('a store without an application id', () => {
-  const LEGACY: Readonly<Record<string, () => string>> = {
-    'closed by its process': () => foreign((db) => legacy(db)),
-    'left by a killed process': () => killed((db) => legacy(db)),
-    'of the first version': () => foreign((db) => legacy(db, 1)),
-    'of the second version, left by a killed process': () => killed((db) => legacy(db, 2)),
-    'left without its index': () => killed((db) => legacy(db), ['', '-wal']),
-  };
-  it.each(Object.entries(LEGACY))('(%s) opens, keeps its rows and gets the id', async (_, make) => {
-    const file = make();
-    const store = sqliteFixture(file);
-    expect((await store.reader.accounts()).map(({ name }) => name)).toEqual(['acme']);
-    expect(store.rows('pragma application_id')).toEqual([{ application_id: APPLICATION_ID }]);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-  });
-
-  it('opens while another process has it open', async () => {
-    const file = join(newFolder(), 'x.db');
-    const db = new SQLite(file);
-    onTestFinished(() => void db.close());
-    legacy(db);
-    expect((await sqliteFixture(file).reader.accounts()).map(({ name }) => name)).toEqual(['acme']);
   });
 });
 

@@ -1,13 +1,10 @@
 // The outbox of notifications: decisions, claims, delivery, pruning.
-import { join } from 'node:path';
-import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it } from 'vitest';
 import type { NotifiedState } from '../../../src/core/notice.ts';
 import type { NewNotice, QueuedNotice, TargetUpdate } from '../../../src/core/outbox.ts';
 import { CLAIM_MS } from '../../../src/core/outbox.ts';
-import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import type { Fixture } from './fixture.ts';
-import { DAY_MS, fixture, openAgain, sqliteFixture, newFolder, runId, T0 } from './fixture.ts';
+import { DAY_MS, fixture, openAgain, runId, T0 } from './fixture.ts';
 
 const HOUR_MS = 3_600_000;
 const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS, keepAtLeast: 0 };
@@ -256,22 +253,5 @@ describe('pruning', () => {
     );
     await store.prune(RETENTION, T0 + 90 * DAY_MS + 1);
     expect(store.rows('select account from notice_states')).toEqual([{ account: 'new' }]);
-  });
-});
-
-describe('a store of a version without an outbox', () => {
-  it('gets an outbox when it is opened, and keeps its rows', async () => {
-    const file = join(newFolder(), 'x.db');
-    const before = MIGRATIONS.findIndex((step) => step.includes('create table notices'));
-    expect(before).toBeGreaterThan(0);
-    const db = new SQLite(file);
-    for (const step of MIGRATIONS.slice(0, before)) db.exec(step);
-    db.exec("insert into accounts (name) values ('acme')");
-    db.pragma(`user_version = ${String(before)}`);
-    db.close();
-    const store = sqliteFixture(file);
-    await queue(store, [notice(1)]);
-    expect(await claimed(store)).toEqual(['notice-1']);
-    expect(store.rows('select name from accounts')).toEqual([{ name: 'acme' }]);
   });
 });

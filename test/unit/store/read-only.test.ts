@@ -3,9 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { failure, sqliteFixture, newFolder } from './fixture.ts';
 
@@ -67,18 +65,6 @@ describe('a store on a read-only medium', () => {
     expect(await runIds(view)).toEqual([one]);
     const two = await store.begin(2);
     expect(await runIds(view)).toEqual([two, one]);
-  });
-
-  it('is read when an older version wrote it', async (context) => {
-    const file = join(newFolder(), 'x.db');
-    const db = new SQLite(file);
-    db.pragma('journal_mode = WAL');
-    db.exec(MIGRATIONS[0] ?? '');
-    db.pragma('user_version = 1');
-    db.close();
-    const view = readOnlyView(file);
-    if (view === null) return context.skip('nothing can be mounted here');
-    expect(await runIds(view)).toEqual([]);
   });
 
   it('is not opened for writing, and the error code is store_readonly', async (context) => {

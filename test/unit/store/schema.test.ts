@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
-import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { MOVED_COLUMNS, PAUSE_COLUMNS } from '../../../src/store/renamed-accounts.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { failure, sqliteFixture, newFolder } from './fixture.ts';
@@ -47,11 +46,11 @@ describe('a new store', () => {
     expect(tables.filter(({ strict }) => strict !== 1)).toEqual([]);
   });
 
-  it('is in WAL mode and counts its migrations', () => {
+  it('is in WAL mode and has the first version', () => {
     const store = sqliteFixture();
     expect(store.rows('pragma journal_mode')).toEqual([{ journal_mode: 'wal' }]);
     const [version] = store.rows<{ user_version: number }>('pragma user_version');
-    expect(version?.user_version).toBeGreaterThan(0);
+    expect(version?.user_version).toBe(1);
   });
 
   it('is readable by its owner alone, with its WAL and its folder', async () => {
@@ -78,63 +77,6 @@ describe('an existing store', () => {
     await first.end(id);
     const again = sqliteFixture(join(folder, 'x.db'));
     expect((await again.reader.run(id))?.run).toMatchObject({ id, status: 'converged' });
-  });
-
-  it('of a version without the column existed gets it, and open runs are marked', async () => {
-    const file = join(newFolder(), 'x.db');
-    const before = MIGRATIONS.findIndex((step) => step.includes('add column existed'));
-    const db = new SQLite(file);
-    for (const step of MIGRATIONS.slice(0, before)) db.exec(step);
-    const addRun = db.prepare(
-      "insert into runs (id, account, trigger, mode, status, started_at) values (?, 'acme', 'cli', 'apply', ?, '')",
-    );
-    const addOperation = db.prepare(
-      `insert into operations (run_id, seq, kind, action, name, status, reason)
-        values (?, ?, 'skill', 'create', 'A', ?, 'the service answered with an entry that was there already')`,
-    );
-    for (const [id, status, ...operations] of [
-      ['ended', 'converged', 'done'],
-      ['in doubt', 'partial', 'done', 'unknown'],
-      ['killed', 'running', 'done'],
-    ] as const) {
-      addRun.run(id, status);
-      for (const [index, of] of operations.entries()) addOperation.run(id, index + 1, of);
-    }
-    db.pragma(`user_version = ${String(before)}`);
-    db.close();
-    const marked = "select run_id from operations where existed = 1 and status = 'done' order by run_id";
-    expect(sqliteFixture(file).rows(marked)).toEqual([{ run_id: 'in doubt' }, { run_id: 'killed' }]);
-  });
-
-  it('of a version without the column released_as gets it, and keeps its entries', () => {
-    const file = join(newFolder(), 'x.db');
-    const before = MIGRATIONS.findIndex((step) => step.includes('released_as'));
-    const db = new SQLite(file);
-    for (const step of MIGRATIONS.slice(0, before)) db.exec(step);
-    db.exec("insert into entries (account, kind, remote_id, name) values ('acme', 'skill', 'a', 'A')");
-    db.pragma(`user_version = ${String(before)}`);
-    db.close();
-    expect(sqliteFixture(file).rows('select name, released_as from entries')).toEqual([
-      { name: 'A', released_as: null },
-    ]);
-  });
-
-  it('of a version with the column unused_since keeps when its entries were last in use', () => {
-    const file = join(newFolder(), 'x.db');
-    const before = MIGRATIONS.findIndex((step) => step.includes('to last_used_at'));
-    const db = new SQLite(file);
-    for (const step of MIGRATIONS.slice(0, before)) db.exec(step);
-    db.exec(
-      "insert into runs (id, account, trigger, mode, status, started_at) values ('r', 'acme', 'cli', 'apply', 'converged', '2026-03-02')",
-    );
-    db.exec(`insert into entries (account, kind, remote_id, name, last_seen_run, unused_since)
-      values ('acme', 'skill', 'a', 'Used', 'r', null), ('acme', 'skill', 'b', 'Unused', 'r', '2026-03-01')`);
-    db.pragma(`user_version = ${String(before)}`);
-    db.close();
-    expect(sqliteFixture(file).rows('select name, last_used_at from entries order by name')).toEqual([
-      { name: 'Unused', last_used_at: '2026-03-01' },
-      { name: 'Used', last_used_at: '2026-03-02' },
-    ]);
   });
 
   it('is made private when others could read it', () => {

@@ -4,7 +4,7 @@ import type { OpenOptions } from '../../../../src/store/open-options.ts';
 import type { PostgresLocation } from '../../../../src/store/postgres/location.ts';
 import { openPostgresStore } from '../../../../src/store/postgres/open-postgres-store.ts';
 import { hasPostgres, queryPostgres } from '../../../support/postgres.ts';
-import { freshLocation, listed, postgresFixture, runId, sqliteFixture } from '../fixture.ts';
+import { freshLocation, sqliteFixture } from '../fixture.ts';
 
 async function open(location: PostgresLocation, options: OpenOptions = {}) {
   const store = await openPostgresStore(location, options);
@@ -17,9 +17,6 @@ const OWN_TABLES = ['store_version', 'config_generations', 'replicas', 'turns'];
 
 const query = ({ url, schema }: PostgresLocation, statement: string) =>
   queryPostgres(url, `set search_path to ${schema}; ${statement}`);
-
-const versionOf = ({ url, schema }: PostgresLocation) =>
-  queryPostgres(url, `select * from ${schema}.store_version`);
 
 const failure = (work: Promise<unknown>) =>
   work.then(
@@ -46,59 +43,10 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
   it('of a newer version is refused and stays unchanged', async () => {
     const location = await freshLocation();
     await (await open(location)).close();
-    await query(location, 'update store_version set version = 999, usable_from = 999');
+    await query(location, 'update store_version set version = 999');
     const before = await tablesOf(location);
     expect(await failure(open(location))).toMatchObject({ code: 'store_newer' });
     expect(await tablesOf(location)).toEqual(before);
-  });
-
-  it('of a newer version that this one may use is used, and stays as it is', async () => {
-    const location = await freshLocation();
-    const running = await postgresFixture(location);
-    await query(
-      location,
-      `update store_version set version = 999; alter table runs add column later text;
-       alter table accounts add column later integer not null default 7; create table more (id integer)`,
-    );
-    // The second opening is that of the process for a large account, or of a command.
-    for (const [n, store] of [running, await postgresFixture(location)].entries()) {
-      await store.take(runId(n + 1));
-      const id = await store.begin(n + 1);
-      await store.record(id, { skill: [listed('a', 'A')] });
-      await store.end(id);
-    }
-    expect(await running.reader.runs({ limit: 9 })).toHaveLength(2);
-    expect(await versionOf(location)).toEqual([{ version: 999, usable_from: 5 }]);
-  });
-
-  it('that programs of an earlier version use is not migrated until they have ended', async () => {
-    const location = await freshLocation();
-    await (await open(location)).close();
-    await query(
-      location,
-      `alter table store_version drop column usable_from; alter table turns drop column claimed_due_at;
-       alter table replicas drop column config_digest; drop index entries_by_remote_id;
-       alter table config_generations drop column digest, drop column flaws;
-       alter table entries drop column released_as;
-       alter table entries rename column last_used_at to unused_since;
-       update store_version set version = 2;
-       insert into replicas (id, host, pid, version, started_at, beat_at, expires_at)
-         values ('one', 'machine|boot|4', 77, '1', now(), now(), now() + interval '1 hour')`,
-    );
-    expect(await failure(open(location))).toMatchObject({
-      code: 'store_in_use',
-      message: expect.stringContaining('(process 77 on machine); stop every older process'),
-    });
-    expect(await versionOf(location)).toEqual([{ version: 2 }]);
-    await query(
-      location,
-      `update replicas set is_dead = 1; insert into locks (account, token, run_id, host, pid, taken_at, expires_at)
-         values ('acme', 't', 'r', 'laptop|b|4', 78, '2026-01-01T00:00:00.000Z', '9999-01-01T00:00:00.000Z')`,
-    );
-    expect(await failure(open(location))).toMatchObject({ message: expect.stringContaining('78 on laptop') });
-    await query(location, "update locks set expires_at = '2026-01-01T00:00:01.000Z'");
-    await open(location);
-    expect(await versionOf(location)).toEqual([{ version: 7, usable_from: 5 }]);
   });
 
   it('with tables of another program is refused and stays unchanged', async () => {
@@ -212,22 +160,7 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
         )
         .toSorted();
     expect(shape(inPostgres)).toEqual(shape(inSqlite));
-    // Text that is compared needs the order of bytes, as in SQLite. These are only shown.
-    const shown = inPostgres.filter(({ type, collation }) => type === 'text' && collation !== 'C');
-    expect(shown.map((each) => [each['table'], each['column']].join('.')).toSorted()).toEqual([
-      'accounts.approved_by',
-      'accounts.paused_by',
-      'accounts.paused_reason',
-      'notices.body',
-      'notices.error',
-      'operations.reason',
-      'operator_actions.by',
-      'operator_actions.detail',
-      'runs.config_subject',
-      'runs.error',
-      'runs.warnings',
-      'settings.value',
-    ]);
+    expect(inPostgres.filter(({ type, collation }) => type === 'text' && collation !== 'C')).toEqual([]);
   });
 
   it('has an index for each foreign key, without which a delete reads the complete table', async () => {
