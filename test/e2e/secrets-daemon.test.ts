@@ -107,7 +107,6 @@ test(
       '/',
       '/api/v1/accounts',
       '/api/v1/runs',
-      '/api/v1/openapi.json',
       '/metrics',
       '/healthz',
       '/readyz',

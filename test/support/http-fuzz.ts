@@ -42,7 +42,6 @@ const PATHS = [
   '/api/v1/accounts',
   '/api/v1/status',
   '/api/v1/runs',
-  '/api/v1/openapi.json',
   '/api/v1/plan',
   '/sign-out',
   `/accounts/${CANARY}`,

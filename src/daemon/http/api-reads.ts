@@ -23,11 +23,6 @@ export function addApiReads(
   app: Hono<HttpEnv>,
   { daemon, log, nowMs }: { daemon: DaemonApi; log: Pick<Log, 'error'>; nowMs: () => number },
 ): void {
-  // Generated when it is first requested, since that takes longer than everything else here.
-  app.get('/api/v1/openapi.json', async (context) =>
-    context.json((await import('./openapi/document.ts')).OPENAPI_DOCUMENT),
-  );
-
   app.get('/api/v1/status', async (context) => context.json(daemonToJson(await daemon.overview())));
 
   app.get('/api/v1/replicas', async (context) =>
