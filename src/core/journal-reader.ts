@@ -81,8 +81,6 @@ export interface JournalReader extends SnapshotReader {
   deletesNamed(name: string): Promise<readonly SentDelete[]>;
   /** How far the run with this complete id is; null when there is no such run. */
   runProgress(runId: string): Promise<RunProgress | null>;
-  /** The latest runs of an account as numbers over time, oldest first. */
-  trend(account: string, limit: number): Promise<readonly TrendPoint[]>;
   /** Every account that ever ran or was paused, or only the named ones. */
   accounts(names?: string | readonly string[]): Promise<readonly AccountRecord[]>;
   /** The same accounts in a tenth of the time, for lists that are sorted before a part of them is shown. */
@@ -115,21 +113,6 @@ export interface RunProgress {
   readonly unknown: number;
   /** When the first of them was sent. UTC ISO 8601. */
   readonly firstSentAt: string | null;
-}
-
-/** What a chart shows of one run. A number is null when the run did not find it out, or when an older version made it. */
-export interface TrendPoint {
-  readonly runId: string;
-  readonly startedAt: string;
-  readonly finishedAt: string | null;
-  readonly status: RunStatus;
-  readonly skills: number | null;
-  readonly roles: number | null;
-  /** What its plan would create and delete, and how many people have the entries to delete. */
-  readonly toCreate: number | null;
-  readonly toDelete: number | null;
-  readonly affected: number | null;
-  readonly held: number | null;
 }
 
 export interface RunTexts {

@@ -154,8 +154,6 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     latestRuns: (accounts, limit) => reader.latestRuns(accounts, limit),
     runJson: (id) => runJson(id, reader),
     runProgress: (runId) => reader.runProgress(runId),
-    snapshots: (filter) => reader.snapshots(filter),
-    trend: (account, limit) => reader.trend(account, limit),
     operatorActions: (account, limit) => reader.operatorActions(account, limit),
     replicas: () => turns.replicas(),
     async sync(name, by) {

@@ -88,8 +88,6 @@ export interface DaemonApi {
   /** A complete run as JSON; a large run in pieces. null when there is no such run. */
   runJson(id: string): Promise<string | AsyncIterable<string | Uint8Array> | null>;
   readonly runProgress: JournalReader['runProgress'];
-  readonly snapshots: JournalReader['snapshots'];
-  readonly trend: JournalReader['trend'];
   readonly operatorActions: JournalReader['operatorActions'];
   /** The processes that share the accounts, oldest first; empty when this is the only one. */
   readonly replicas: Turns['replicas'];

@@ -14,7 +14,6 @@ import { readProgress } from './run-progress.ts';
 import { readShortIds } from './short-run-ids.ts';
 import { readPlan, readPlanBody, warningsOf } from './run-report.ts';
 import { readTallies } from './run-tallies.ts';
-import { readTrend } from './run-trend.ts';
 import { findRun, LISTED, toOperation, toRun, toRuns, withTotals } from './run-rows.ts';
 import { snapshotReader } from './snapshot-reader.ts';
 
@@ -134,8 +133,6 @@ export function journalReader(db: Database): JournalReader {
     },
 
     runProgress: (runId) => readProgress(db, runId),
-
-    trend: (account, limit) => readTrend(db, account, limit),
 
     async accounts(names) {
       let query = db.selectFrom('accounts').selectAll().orderBy('name');

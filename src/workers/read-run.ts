@@ -2,7 +2,7 @@
 import { describeFailure } from '../app/run-result.ts';
 import { StoreError } from '../core/errors.ts';
 import { outcomeOf } from '../core/run-outcome.ts';
-import { renderStoredView } from '../daemon/http/pages/stored-views.tsx';
+import { renderRunView } from '../daemon/http/pages/run-views.tsx';
 import { serveParent } from '../platform/child-process.ts';
 import { sha256 } from '../platform/digest.ts';
 import { openStore } from '../store/open-store.ts';
@@ -11,7 +11,7 @@ import type { RunReadingAnswer, RunReadingJob } from './stored-runs.ts';
 async function read({ store, task }: RunReadingJob): Promise<RunReadingAnswer> {
   const { reader } = await openStore(store, { mustExist: true, readOnly: true });
   if (task.type === 'view') {
-    return { type: 'view', html: await renderStoredView(task.view, reader) };
+    return { type: 'view', html: await renderRunView(task.view, reader) };
   }
   const detail = await reader.run(task.runId);
   return {

@@ -1,18 +1,15 @@
-// Reads stored runs and lists for the daemon: an ordinary one in this process, a large one in a child process, because the daemon
+// Reads stored runs for the daemon: an ordinary one in this process, a large one in a child process, because the daemon
 // must keep answering meanwhile. The program of the process is read-run.ts.
 import { fileURLToPath } from 'node:url';
 import PQueue from 'p-queue';
-import { KINDS } from '../core/catalog.ts';
 import { StoreError } from '../core/errors.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { outcomeOf, type RunOutcome, unreadOutcome } from '../core/run-outcome.ts';
 import type { OpenLocation } from '../core/settings.ts';
-import { listSize } from '../core/snapshots.ts';
-import { runShownBy } from '../daemon/http/pages/run-views.tsx';
-import { renderStoredView } from '../daemon/http/pages/stored-views.tsx';
-import type { PageOutcome, ShowPage, StoredView } from '../daemon/http/show-page.ts';
-import { snapshotsOf } from '../daemon/http/snapshot-view.ts';
+import { renderRunView, runShownBy } from '../daemon/http/pages/run-views.tsx';
+import type { RunView } from '../daemon/http/run-view.ts';
+import type { PageOutcome, ShowPage } from '../daemon/http/show-page.ts';
 import type { Log } from '../daemon/log.ts';
 import type { ReadOutcome } from '../daemon/run-ending.ts';
 import { type ChildEnd, startChild } from '../platform/child-process.ts';
@@ -37,7 +34,7 @@ export interface RunReadingJob {
   readonly store: OpenLocation;
   readonly task:
     | { readonly type: 'outcome'; readonly runId: string; readonly pendingDigest: string | null }
-    | { readonly type: 'view'; readonly view: StoredView };
+    | { readonly type: 'view'; readonly view: RunView };
 }
 
 /** `outcome` and `html` are null when there is no such run. */
@@ -55,9 +52,6 @@ const PROGRAM = new URL('./read-run.js', import.meta.url);
 /** As much as the process that made the plan may use; a plan of 200,000 changes needs two thirds of it. */
 const HEAP_MEGABYTES = 560;
 const TIME_LIMIT_MS = 60_000;
-/** Reading and sorting more listed objects would block the daemon for more than 100 ms. */
-const MOST_OBJECTS = 5000;
-const LISTS = [...KINDS, 'resource'] as const;
 /** Pages that wait for the one process. */
 const MAX_WAITING = 4;
 
@@ -81,7 +75,7 @@ export function createStoredRuns(options: StoredRunsOptions): StoredRuns {
     return message;
   }
 
-  async function largeView(view: StoredView, runId: string, signal: AbortSignal): Promise<PageOutcome> {
+  async function largeView(view: RunView, runId: string, signal: AbortSignal): Promise<PageOutcome> {
     // Aborted pages are about to end, so they do not count.
     if ([...pages].filter(({ aborted }) => !aborted).length >= MAX_WAITING) return { type: 'busy' };
     const ends = AbortSignal.any([signal, signals.stop]);
@@ -114,20 +108,14 @@ export function createStoredRuns(options: StoredRunsOptions): StoredRuns {
     async showPage(view, signal) {
       const large = await largeRunOf(view, reader);
       return large === null
-        ? pageOf(await renderStoredView(view, reader))
+        ? pageOf(await renderRunView(view, reader))
         : await largeView(view, large, signal);
     },
   };
 }
 
 /** The run that makes the page a large one; null for an ordinary page. */
-async function largeRunOf(view: StoredView, reader: Pick<JournalReader, 'runHead'>): Promise<string | null> {
-  if (view.type === 'usage' || view.type === 'difference') {
-    const snapshots = snapshotsOf(view);
-    const objects = snapshots.flatMap((snapshot) => LISTS.map((kind) => listSize(snapshot, kind)));
-    const total = objects.reduce((sum, size) => sum + size, 0);
-    return total > MOST_OBJECTS ? (snapshots[0]?.runId ?? null) : null;
-  }
+async function largeRunOf(view: RunView, reader: Pick<JournalReader, 'runHead'>): Promise<string | null> {
   const id = runShownBy(view);
   const head = id === null ? null : await reader.runHead(id);
   return head?.isLarge === true ? head.run.id : null;

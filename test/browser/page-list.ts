@@ -1,6 +1,5 @@
 // The pages of a stage, each state once.
 import { LONG_ACCOUNT } from './accounts.ts';
-import { OPERATE_TOKEN } from './daemon-process.ts';
 import type { Stage } from './stage.ts';
 
 export interface ListedPage {
@@ -12,8 +11,6 @@ export interface ListedPage {
 export const ALL_ELEMENTS: readonly string[] = [
   'overview',
   'runs',
-  'usage-long-names',
-  'snapshots',
   'account-pending',
   'account-drift',
   'account-failed',
@@ -31,9 +28,6 @@ const FIXED: readonly ListedPage[] = [
   { name: 'runs', path: '/runs' },
   { name: 'runs-filtered', path: '/runs?account=held-il&status=held' },
   { name: 'not-found', path: '/no-such-page' },
-  { name: 'usage-long-names', path: `/accounts/${LONG_ACCOUNT}/usage` },
-  { name: 'snapshots', path: '/accounts/held-il/snapshots' },
-  { name: 'actions', path: '/accounts/acme-eu/actions' },
 ];
 
 /** The state that the page of an account, and that of its last run, shows. */
@@ -62,14 +56,5 @@ export async function pagesOf(stage: Stage): Promise<readonly ListedPage[]> {
       ...(run === undefined || lastRun === null ? [] : [{ name: `run-${run}`, path: `/runs/${lastRun.id}` }]),
     ];
   });
-  return [...FIXED, { name: 'difference', path: await differenceOf(stage, 'held-il') }, ...own];
-}
-
-/** The first link to a difference on the page of an account's snapshots. */
-async function differenceOf({ url }: Stage, account: string): Promise<string> {
-  const headers = { authorization: `Bearer ${OPERATE_TOKEN}`, accept: 'text/html' };
-  const page = await (await fetch(`${url}/accounts/${account}/snapshots`, { headers })).text();
-  const [, link] = /href="([^"]*\/difference\?[^"]*)"/.exec(page) ?? [];
-  if (link === undefined) throw new Error(`no snapshots of ${account} can be compared`);
-  return link.replaceAll('&amp;', '&');
+  return [...FIXED, ...own];
 }

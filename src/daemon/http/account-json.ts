@@ -1,6 +1,5 @@
 // Accounts and the daemon as JSON of the API. Each field is named, so that a field added to a view is not published by
 // accident.
-import type { OperatorActionRecord } from '../../core/operator.ts';
 import { runToJson } from '../../report/run-json.ts';
 import type { ReplicaRecord } from '../../core/turns.ts';
 import { statesOfListed } from '../account-state.ts';
@@ -35,10 +34,6 @@ export function accountToJson(account: AccountView) {
     lastRun: lastRun === null ? null : runToJson(lastRun),
     lastSuccessAt: account.lastSuccessAt,
   };
-}
-
-export function operatorActionToJson({ at, action, by, via, detail }: OperatorActionRecord) {
-  return { at, action, by, via, detail };
 }
 
 export function replicaToJson({ startedMs, beatMs, isAlive, isSelf, hasNewest, ...replica }: ReplicaRecord) {

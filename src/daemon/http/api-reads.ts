@@ -5,12 +5,12 @@ import { turn } from '../../platform/turns.ts';
 import type { AccountView, DaemonApi } from '../daemon-api.ts';
 import type { Log } from '../log.ts';
 import { ACCOUNT } from './account-path.ts';
-import { accountToJson, daemonToJson, operatorActionToJson, replicaToJson } from './account-json.ts';
+import { accountToJson, daemonToJson, replicaToJson } from './account-json.ts';
 import type { HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
 import { badRequest, NO_ACCOUNT, NO_RUN, TOO_MANY_LARGE_RUNS } from './refusals.ts';
 import { namesOf, parsePage } from './account-page.ts';
-import { parseLimit, parseRunFilter } from './run-filter.ts';
+import { parseRunFilter } from './run-filter.ts';
 import { sendPieces } from './send-pieces.ts';
 
 /** Large runs that are sent at the same time. Each needs as much memory as its compressed plan. */
@@ -42,16 +42,6 @@ export function addApiReads(
   app.get(`/api/v1/accounts/${ACCOUNT}`, async (context) => {
     const account = await daemon.account(context.req.param('name'));
     return account === null ? apiFailure(context, NO_ACCOUNT) : context.json(accountToJson(account));
-  });
-
-  app.get(`/api/v1/accounts/${ACCOUNT}/actions`, async (context) => {
-    const account = await daemon.account(context.req.param('name'));
-    if (account === null) return apiFailure(context, NO_ACCOUNT);
-    const limit = parseLimit(context.req.queries());
-    if (typeof limit !== 'number') return apiFailure(context, badRequest(limit.problem));
-    return context.json({
-      actions: (await daemon.operatorActions(account.name, limit)).map(operatorActionToJson),
-    });
   });
 
   app.get('/api/v1/runs', async (context) => {

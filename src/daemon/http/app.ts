@@ -32,8 +32,6 @@ import type { ShowPage } from './show-page.ts';
 import { addPageActions } from './page-actions.ts';
 import { addOverview } from './pages/overview-routes.tsx';
 import { addPages } from './pages/page-routes.tsx';
-import { addSnapshotPages } from './pages/snapshot-routes.tsx';
-import { addRunEvents } from './run-events.tsx';
 import { takeTurns } from './request-turns.ts';
 import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { withSecurityHeaders } from './security-headers.ts';
@@ -61,8 +59,6 @@ export interface AppOptions {
   readonly nowMs: () => number;
   /** The clock of wrong tokens, which nobody can set. */
   readonly steadyMs: () => number;
-  /** Aborts when the server closes, which ends the answers that would last. */
-  readonly closing: AbortSignal;
 }
 
 const PROBES = ['/healthz', '/readyz', '/metrics'];
@@ -119,8 +115,6 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   addApiActions(app, { daemon, log, limits });
   addOverview(app, daemon, nowMs);
   addPages(app, { ...options, messages });
-  addSnapshotPages(app, options);
-  addRunEvents(app, options);
   addPageActions(app, { daemon, log, limits }, messages);
   app.notFound((context) => answerFailure(context, NOT_FOUND));
   app.onError((error, context) => {

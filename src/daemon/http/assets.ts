@@ -3,7 +3,6 @@ import { sha256 } from '../../platform/digest.ts';
 import { DETAIL_STYLES } from './detail-styles.ts';
 import { FAVICON_SVG } from './favicon.ts';
 import { LIVE_SCRIPT } from './live-script.ts';
-import { RUN_EVENTS_SCRIPT } from './run-events-script.ts';
 import { PAGE_STYLES } from './stylesheet.ts';
 import { REPORT_STYLES } from '../../report/stylesheet.ts';
 
@@ -23,7 +22,7 @@ export const STYLESHEET = asset(
   'text/css; charset=utf-8',
   REPORT_STYLES + PAGE_STYLES + DETAIL_STYLES,
 );
-export const SCRIPT = asset('app', 'js', 'text/javascript; charset=utf-8', LIVE_SCRIPT + RUN_EVENTS_SCRIPT);
+export const SCRIPT = asset('app', 'js', 'text/javascript; charset=utf-8', LIVE_SCRIPT);
 export const FAVICON = asset('favicon', 'svg', 'image/svg+xml', FAVICON_SVG);
 
 export const ASSETS: readonly Asset[] = [STYLESHEET, SCRIPT, FAVICON];

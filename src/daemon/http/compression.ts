@@ -12,7 +12,7 @@ import {
 } from 'node:zlib';
 import type { HttpContext, HttpMiddleware } from './context.ts';
 
-/** Everything with text. Event streams must arrive event by event. */
+/** Everything with text. */
 const COMPRESSIBLE = /^(text\/(html|css|javascript|plain)|application\/json|image\/svg\+xml)\b/;
 /** Below this, compression saves no packet. */
 const MIN_BYTES = 1024;

@@ -2,7 +2,7 @@
 import type { HttpContext } from './context.ts';
 import { Prose } from '../../report/html.tsx';
 import { Layout } from './pages/layout.tsx';
-import { RELOAD_AFTER_S } from './pages/live-progress.tsx';
+import { RELOAD_AFTER_S } from './pages/progress-bar.tsx';
 import { pageText } from './pages/page-text.ts';
 import type { Failure } from './refusals.ts';
 

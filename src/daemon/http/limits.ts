@@ -13,8 +13,6 @@ export interface HttpLimits {
   /** How long a connection may be silent; the second during a plan. */
   readonly idleMs: number;
   readonly planIdleMs: number;
-  /** Pages that follow a run at the same time. */
-  readonly streams: number;
   /** Scrapes at the same time, in all and of each address, and how long one may take. Each needs some megabytes. */
   readonly scrapes: number;
   readonly scrapesPerClient: number;
@@ -35,7 +33,6 @@ export const DEFAULT_LIMITS: HttpLimits = {
   requestMs: 30_000,
   idleMs: 30_000,
   planIdleMs: 1_800_000,
-  streams: 100,
   scrapes: 20,
   scrapesPerClient: 5,
   scrapeMs: 60_000,

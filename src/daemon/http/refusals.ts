@@ -65,18 +65,6 @@ export const NO_ACCOUNT: Failure = {
   message: 'There is no such account.',
 };
 
-export const NO_SNAPSHOT: Failure = {
-  status: 404,
-  code: 'not_found',
-  message: 'There is no such snapshot, or it has been deleted.',
-};
-
-export const NO_LISTS: Failure = {
-  status: 404,
-  code: 'not_found',
-  message: 'No lists of this account are stored. Its next run that can read them stores them.',
-};
-
 export const NO_RUN: Failure = { status: 404, code: 'not_found', message: 'There is no such run.' };
 
 /** The rest of the body is not read, so the connection cannot be used again. */
@@ -99,13 +87,6 @@ export const TOO_MANY_LARGE_RUNS: Failure = {
   status: 503,
   code: 'busy',
   message: 'Too many large runs are being read; try again in 10 s.',
-  headers: { 'retry-after': '10' },
-};
-
-export const TOO_MANY_STREAMS: Failure = {
-  status: 503,
-  code: 'busy',
-  message: 'Too many pages are watching runs; reload the page of the run instead.',
   headers: { 'retry-after': '10' },
 };
 
@@ -147,11 +128,6 @@ const UNKNOWN_EFFECT =
 export function runNotShown(runId: string, reason: string): Failure {
   const message = `The run cannot be shown as a page: ${reason}. Read /api/v1/runs/${runId}, or run \`rolecall show ${runId}\`.`;
   return { ...INTERNAL, message };
-}
-
-/** For a page of large lists that could not be rendered. */
-export function listsNotShown(reason: string): Failure {
-  return { ...INTERNAL, message: `The lists cannot be shown as a page: ${reason}.` };
 }
 
 export function badRequest(message: string): Failure {

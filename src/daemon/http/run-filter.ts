@@ -33,18 +33,6 @@ export function parseRunFilter(
   return filter;
 }
 
-/** The number of rows in a query that contains nothing else, or the problem and its fix. */
-export function parseLimit(
-  query: Readonly<Record<string, readonly string[]>>,
-): number | { readonly problem: string } {
-  const other = Object.keys(query).find((name) => name !== 'limit');
-  if (other !== undefined) {
-    return { problem: `${JSON.stringify(other)} is unknown; the only parameter is limit` };
-  }
-  const filter = parseRunFilter(query, 0);
-  return 'problem' in filter ? filter : filter.limit;
-}
-
 function parsePart(
   name: string,
   text: string,

@@ -1,5 +1,4 @@
 // The pages that show the plan or the operations of a run.
-import type { TrendPoint } from '../../core/journal-reader.ts';
 import type { RunRecord } from '../../core/journal.ts';
 import type { OperatorActionRecord } from '../../core/operator.ts';
 import type { AccountView } from '../daemon-api.ts';
@@ -24,10 +23,7 @@ export type RunView =
       readonly account: AccountView;
       /** The latest ones, newest first. */
       readonly runs: readonly RunRecord[];
-      readonly trend: readonly TrendPoint[];
       readonly actions: readonly OperatorActionRecord[];
-      /** Whether any lists of the account are stored. */
-      readonly hasLists: boolean;
       /** The result of the button that led to the page. */
       readonly message: ActionMessage | null;
     });

@@ -23,9 +23,7 @@ export async function sendPieces(
 ): Promise<Response> {
   const { outgoing } = context.env;
   // Written directly, because the adapter of hono writes to stdout when a client leaves.
-  // Event streams must arrive event by event.
-  const mayCompress = !headers['content-type'].startsWith('text/event-stream');
-  const compressed = mayCompress ? compressedPieces(context) : PLAIN;
+  const compressed = compressedPieces(context);
   outgoing.writeHead(200, { ...headersOf(context), ...headers, ...compressed.headers });
   try {
     const source = Readable.from(pieces, { objectMode: true, highWaterMark: 1 });
@@ -41,8 +39,6 @@ export async function sendPieces(
   }
   return context.body(null, 200, ALREADY_SENT);
 }
-
-const PLAIN = { headers: {}, stream: null } as const;
 
 /** Makes the adapter of hono send nothing more. */
 const ALREADY_SENT = { 'x-hono-already-sent': 'true' };

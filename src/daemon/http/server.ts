@@ -1,6 +1,5 @@
 // The HTTP server of the daemon: sockets, their limits, and TLS. The answers are made in app.ts.
 import { getRequestListener } from '@hono/node-server';
-import { setMaxListeners } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +18,7 @@ export interface TlsPair {
   readonly key: string;
 }
 
-export interface HttpOptions extends Omit<AppOptions, 'limits' | 'nowMs' | 'steadyMs' | 'closing'> {
+export interface HttpOptions extends Omit<AppOptions, 'limits' | 'nowMs' | 'steadyMs'> {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -46,13 +45,9 @@ const BACKLOG = 2048;
 /** Resolves when the server listens. Rejects with the error of the system when it cannot. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const closing = new AbortController();
-  // One for each answer that lasts.
-  setMaxListeners(0, closing.signal);
   const app = buildApp({
     ...options,
     limits,
-    closing: closing.signal,
     nowMs: options.nowMs ?? Date.now,
     steadyMs: options.steadyMs ?? (() => performance.now()),
   });
@@ -73,10 +68,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     replaceTls: (pair) => {
       if ('setSecureContext' in server) server.setSecureContext({ ...pair });
     },
-    close() {
-      closing.abort();
-      return close(server);
-    },
+    close: () => close(server),
   };
 }
 

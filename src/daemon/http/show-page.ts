@@ -1,8 +1,5 @@
-// Renders a page from the store. A page of a large run or of large lists is rendered in another process.
+// Renders a page from the store. A page of a large run is rendered in another process.
 import type { RunView } from './run-view.ts';
-import type { SnapshotView } from './snapshot-view.ts';
-
-export type StoredView = RunView | SnapshotView;
 
 /** `busy`: too many large pages are being rendered. `failed`: what a large page shows could not be read. */
 export type PageOutcome =
@@ -11,4 +8,4 @@ export type PageOutcome =
   | { readonly type: 'failed'; readonly runId: string; readonly reason: string };
 
 /** Renders a page; `signal` aborts when nobody waits for it any more. */
-export type ShowPage = (view: StoredView, signal: AbortSignal) => Promise<PageOutcome>;
+export type ShowPage = (view: RunView, signal: AbortSignal) => Promise<PageOutcome>;

@@ -90,7 +90,7 @@ table.runs.several thead th:nth-child(4) { width: 10rem; }
 }
 @media (min-width: 44.01rem) and (max-width: 75rem) {
   .ago { display: block; }
-  table.accounts .number, table.runs .number, table.trend .number { padding-right: 0.75rem; }
+  table.accounts .number, table.runs .number { padding-right: 0.75rem; }
   table.runs td.number { white-space: normal; }
   table.accounts thead th { width: 5.5rem; }
   table.accounts thead th:nth-child(2) { width: 11.5rem; }

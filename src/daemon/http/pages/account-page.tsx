@@ -1,21 +1,20 @@
-// The page of one account: its state, how it differs from its file, the buttons, charts, the last runs and the audit.
-import type { RunProgress, TrendPoint } from '../../../core/journal-reader.ts';
+// The page of one account: its state, how it differs from its file, the buttons, a chart, the last runs and the audit.
+import type { RunProgress } from '../../../core/journal-reader.ts';
 import type { RunRecord } from '../../../core/journal.ts';
 import type { OperatorActionRecord } from '../../../core/operator.ts';
 import type { Plan } from '../../../core/plan.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { isChanging, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
-import { accountPath } from '../account-path.ts';
 import { ACTION_MESSAGES, type ActionMessage } from '../action-message.ts';
 import type { Visitor } from '../context.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
 import { AccountFacts, ConfigurationNotice, PauseNotice } from './account-facts.tsx';
 import { AccountStates } from './account-marks.tsx';
-import { AccountTrend } from './account-trend.tsx';
 import { ActionButton } from './action-button.tsx';
 import { Layout } from './layout.tsx';
-import { LiveProgress, QueuedRun, RELOAD_AFTER_S } from './live-progress.tsx';
+import { DriftChart } from './line-chart.tsx';
+import { LiveProgress, QueuedRun, RELOAD_AFTER_S } from './progress-bar.tsx';
 import { NO_ACCOUNT_RUNS, Notice } from './notice.tsx';
 import { OperatorActions } from './operator-actions.tsx';
 import type { SectionPlace } from './paged-sections.tsx';
@@ -26,14 +25,10 @@ import { RunTable } from './run-table.tsx';
 
 interface AccountPageProps {
   readonly account: AccountView;
-  /** The latest ones, newest first. */
+  /** The latest ones, newest first. The chart shows all of them. */
   readonly runs: readonly RunRecord[];
-  /** Oldest first. */
-  readonly trend: readonly TrendPoint[];
   /** The latest ones, newest first. */
   readonly actions: readonly OperatorActionRecord[];
-  /** Whether any lists of the account are stored. */
-  readonly hasLists: boolean;
   /** The run that the changes are from, and its plan; null when there is none, or when it cannot be shown. */
   readonly changes: Changes | null;
   /** The run that works now; null when none does. */
@@ -57,12 +52,12 @@ export interface Changes {
   readonly remaining: Plan | null;
 }
 
+const SHOWN_RUNS = 20;
 const SUCCESSES: readonly ActionMessage[] = ['queued', 'approved', 'paused', 'resumed'];
 
 export function AccountPage(props: AccountPageProps) {
-  const { account, runs, trend, actions, hasLists, progress, message, nowMs, visitor, isStopping } = props;
+  const { account, runs, actions, progress, message, nowMs, visitor, isStopping } = props;
   const { name, lastRun } = account;
-  const path = accountPath(name);
   // A page with fields is not loaded again by itself, since what somebody types would be lost.
   const canWrite = visitor?.role === 'operate';
   return (
@@ -105,41 +100,23 @@ export function AccountPage(props: AccountPageProps) {
         <p class="quiet">{visitor?.kind === 'anybody' ? WRITING_OFF.message : READ_ONLY.message}</p>
       )}
       <DifferencesNow {...props} />
-      <AccountTrend points={trend} />
+      <DriftChart runs={runs} />
       <section>
         <h2>Last runs</h2>
         {runs.length === 0 ? (
           <p class="quiet">The account has not run yet.</p>
         ) : (
           <>
-            <RunTable runs={runs} nowMs={nowMs} />
+            <RunTable runs={runs.slice(0, SHOWN_RUNS)} nowMs={nowMs} />
             <p>
               <a href={runsAddress({ account: name })}>All runs of this account</a>
             </p>
           </>
         )}
       </section>
-      {hasLists ? (
-        <section>
-          <h2>Lists</h2>
-          <ul>
-            <li>
-              <a href={`${path}/usage`}>Who has what</a>, unused entries first
-            </li>
-            <li>
-              <a href={`${path}/snapshots`}>Snapshots</a>, and what changed between them
-            </li>
-          </ul>
-        </section>
-      ) : null}
       <section>
         <h2>Actions of operators</h2>
         <OperatorActions actions={actions} nowMs={nowMs} />
-        {actions.length === 0 ? null : (
-          <p>
-            <a href={`${path}/actions`}>All actions</a>
-          </p>
-        )}
       </section>
     </Layout>
   );

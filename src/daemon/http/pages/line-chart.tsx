@@ -1,4 +1,7 @@
-// Draws numbers over time as inline SVG. Colours come from the stylesheet, and each line also has its own dashes.
+// The chart of an account, as inline SVG: what each run found different. Colours come from the stylesheet, and each line
+// also has its own dashes.
+import type { RunRecord } from '../../../core/journal.ts';
+import { Instant } from '../../../report/html.tsx';
 
 export interface ChartSeries {
   readonly label: string;
@@ -12,9 +15,6 @@ export interface Chart {
   readonly timesMs: readonly number[];
   /** At most three. */
   readonly series: readonly ChartSeries[];
-  /** Whether the lowest value of the scale is zero. Otherwise it is the lowest number, so that small changes are seen. */
-  readonly fromZero: boolean;
-  readonly format: (value: number) => string;
 }
 
 const WIDTH = 320;
@@ -30,9 +30,40 @@ interface Scale {
   readonly high: number;
 }
 
+/** `runs`: newest first. One run is no trend, so nothing is shown for it. */
+export function DriftChart({ runs }: { readonly runs: readonly RunRecord[] }) {
+  if (runs.length < 2) return null;
+  const points = runs.toReversed();
+  const series = (label: string, read: (run: RunRecord) => number | null) => ({
+    label,
+    values: points.map(read),
+  });
+  const chart = {
+    title: 'Drift found',
+    timesMs: points.map(({ startedAt }) => Date.parse(startedAt)),
+    series: [
+      series('to create', ({ plannedCreates }) => plannedCreates),
+      series('to delete', ({ plannedDeletes }) => plannedDeletes),
+      // A run that works, or that ended before it planned, has not found out what is held.
+      series('held', ({ status, planDigest, held }) =>
+        status === 'running' || planDigest === null ? null : held,
+      ),
+    ],
+  };
+  return (
+    <section>
+      <h2>The last {runs.length} runs</h2>
+      <p class="quiet">
+        From <Instant at={points[0]?.startedAt ?? ''} /> to <Instant at={points.at(-1)?.startedAt ?? ''} />.
+      </p>
+      <LineChart chart={chart} id="chart" />
+    </section>
+  );
+}
+
 /** A chart without a known number is left out. A number holds until the next one, so the lines are steps. */
 export function LineChart({ chart, id }: { readonly chart: Chart; readonly id: string }) {
-  const { title, timesMs, series, format } = chart;
+  const { title, timesMs, series } = chart;
   const scale = scaleOf(chart);
   if (scale === null) return null;
   return (
@@ -48,11 +79,11 @@ export function LineChart({ chart, id }: { readonly chart: Chart; readonly id: s
         <desc id={`${id}-text`}>{descriptionOf(chart)}</desc>
         <path class="axis" d={`M${LEFT} ${HEIGHT - EDGE}H${WIDTH}M${LEFT} ${EDGE}H${WIDTH}`} />
         <text x={LEFT - 6} y={HEIGHT - EDGE + 4} text-anchor="end">
-          {format(scale.low)}
+          {scale.low}
         </text>
         {scale.low === scale.high ? null : (
           <text x={LEFT - 6} y={EDGE + 4} text-anchor="end">
-            {format(scale.high)}
+            {scale.high}
           </text>
         )}
         {series.map(({ values }, index) => (
@@ -68,7 +99,7 @@ export function LineChart({ chart, id }: { readonly chart: Chart; readonly id: s
             <svg viewBox="0 0 24 8" aria-hidden="true">
               <path class={`line line-${index + 1}`} d="M0 4H24" />
             </svg>
-            {label} <strong>{latest(values, format)}</strong>
+            {label} <strong>{latest(values)}</strong>
           </li>
         ))}
       </ul>
@@ -77,22 +108,22 @@ export function LineChart({ chart, id }: { readonly chart: Chart; readonly id: s
 }
 
 /** The chart in a sentence, for those who cannot see it. */
-export function descriptionOf({ series, format }: Chart): string {
+export function descriptionOf({ series }: Chart): string {
   return series
     .map(({ label, values }) => {
       const known = values.filter((value) => value !== null);
       if (known.length === 0) return `${label}: not known.`;
-      return `${label}: ${latest(values, format)} in the last run, between ${format(Math.min(...known))} and ${format(Math.max(...known))} in ${known.length} runs.`;
+      return `${label}: ${latest(values)} in the last run, between ${Math.min(...known)} and ${Math.max(...known)} in ${known.length} runs.`;
     })
     .join(' ');
 }
 
 /** null when no number is known. */
-export function scaleOf({ timesMs, series, fromZero }: Chart): Scale | null {
+export function scaleOf({ timesMs, series }: Chart): Scale | null {
   const known = series.flatMap(({ values }) => values.filter((value) => value !== null));
   if (known.length === 0) return null;
   const high = Math.max(...known);
-  const low = fromZero ? Math.min(0, ...known) : Math.min(...known);
+  const low = Math.min(0, ...known);
   const begin = timesMs[0] ?? 0;
   const span = (timesMs.at(-1) ?? 0) - begin;
   const range = high - low;
@@ -131,9 +162,8 @@ function lastDotOf(timesMs: readonly number[], values: ChartSeries['values'], sc
   return value === null ? '' : `M${place(scale.x(timesMs.at(-1) ?? 0))} ${place(scale.y(value))}h0`;
 }
 
-function latest(values: ChartSeries['values'], format: Chart['format']): string {
-  const value = values.findLast((each) => each !== null) ?? null;
-  return value === null ? '–' : format(value);
+function latest(values: ChartSeries['values']): string {
+  return String(values.findLast((each) => each !== null) ?? '–');
 }
 
 function place(coordinate: number): string {

@@ -1,5 +1,6 @@
 // The paths of the pages of one account and of one run.
 import type { Hono } from 'hono';
+import { html } from 'hono/html';
 import { ACCOUNT } from '../account-path.ts';
 import type { ActionMessages } from '../action-message.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';
@@ -9,6 +10,7 @@ import { answerFailure } from '../failure.tsx';
 import { NO_ACCOUNT, NO_RUN, runNotShown, TOO_MANY_LARGE_RUNS } from '../refusals.ts';
 import type { AnyView, RunView } from '../run-view.ts';
 import type { ShowPage } from '../show-page.ts';
+import { ProgressBar } from './progress-bar.tsx';
 import { placeIn } from './paged-sections.tsx';
 import { renderAccount } from './run-views.tsx';
 
@@ -22,9 +24,8 @@ export interface AccountPagesOptions extends PagesOptions {
   readonly messages: ActionMessages;
 }
 
-const LAST_RUNS = 20;
-/** The runs of the charts. */
-const TREND_RUNS = 60;
+/** Of the chart; the table has fewer. */
+const LAST_RUNS = 60;
 const LAST_ACTIONS = 20;
 
 /** Adds the pages. They have buttons for visitors who may use them. */
@@ -36,20 +37,16 @@ export function addPages(
     const account = await daemon.account(context.req.param('name'));
     if (account === null) return await answerFailure(context, NO_ACCOUNT);
     const { name } = account;
-    const [runs, trend, actions, snapshots] = await Promise.all([
+    const [runs, actions] = await Promise.all([
       daemon.runs({ account: name, limit: LAST_RUNS }),
-      daemon.trend(name, TREND_RUNS),
       daemon.operatorActions(name, LAST_ACTIONS),
-      daemon.snapshots({ account: name, limit: 1 }),
     ]);
     const message = await messages.take(context, name, isChanging(account));
     const view = {
       type: 'account',
       account,
       runs,
-      trend,
       actions,
-      hasLists: snapshots.length > 0,
       message,
       ...viewOf(context, nowMs()),
     } as const;
@@ -59,6 +56,14 @@ export function addPages(
   app.get('/runs/:id{[0-9a-f-]+}', async (context) =>
     answerView(context, { type: 'run', id: context.req.param('id'), ...viewOf(context, nowMs()) }),
   );
+
+  // The script of a page reads this while the run works; an empty answer means that it has ended.
+  app.get('/runs/:id{[0-9a-f-]{36}}/progress', async (context) => {
+    const progress = await daemon.runProgress(context.req.param('id'));
+    if (progress === null) return await answerFailure(context, NO_RUN);
+    if (progress.status !== 'running') return context.body(null, 204);
+    return context.html(String(await html`${(<ProgressBar progress={progress} nowMs={nowMs()} />)}`));
+  });
 
   async function answerView(context: HttpContext, view: RunView): Promise<Response> {
     const outcome = await showPage(view, context.req.raw.signal);

@@ -1,10 +1,30 @@
-// The progress of a run that works: a bar, the rate and the time left. The same block is sent as an event while it changes.
+// The progress of a run that works: a bar, the rate and the time left. The script of the page replaces it while it changes.
 import type { RunProgress } from '../../../core/journal-reader.ts';
 import { count, duration } from '../../../report/formatting.ts';
 
 interface ProgressBarProps {
   readonly progress: RunProgress;
   readonly nowMs: number;
+}
+
+/** How often a browser without scripts requests a page again that shows a run at work. */
+export const RELOAD_AFTER_S = 5;
+
+/** The script of the page loads it again after a moment, until the run has started. */
+export function QueuedRun() {
+  return (
+    <p class="progress" data-reload="">
+      A run is queued. It starts as soon as a place is free.
+    </p>
+  );
+}
+
+export function LiveProgress({ runId, ...props }: ProgressBarProps & { readonly runId: string }) {
+  return (
+    <div class="progress" data-progress={`/runs/${runId}/progress`}>
+      <ProgressBar {...props} />
+    </div>
+  );
 }
 
 /** A rate from fewer results or from less time changes too much to be of use. */

@@ -5,7 +5,7 @@ import { runDocument } from '../../../report/run-report.ts';
 import type { Visitor } from '../context.ts';
 import { AccountLink } from './account-link.tsx';
 import { Layout } from './layout.tsx';
-import { LiveProgress, RELOAD_AFTER_S } from './live-progress.tsx';
+import { LiveProgress, RELOAD_AFTER_S } from './progress-bar.tsx';
 import { PagedSections, type SectionPlace } from './paged-sections.tsx';
 import { StatusBadge } from './run-table.tsx';
 

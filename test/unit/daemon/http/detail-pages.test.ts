@@ -1,9 +1,7 @@
-// The pages of one account and one run: what differs now, progress, charts, usage, snapshots, and who did what.
+// The pages of one account and one run: what differs now, progress, the chart, and who did what.
 import { describe, expect, it } from 'vitest';
-import type { Resource } from '../../../../src/core/catalog.ts';
-import type { SnapshotRecord } from '../../../../src/core/snapshots.ts';
+import type { RunRecord } from '../../../../src/core/journal.ts';
 import { create, hold, makeOperation, makePlan, makeRun, remove } from '../../report/samples.ts';
-import { entry, person } from '../../core/builders.ts';
 import { BEARER, HTML, makeAccount, makeDetail, PENDING, READER, RUN_ID, start } from './stage.ts';
 import type { Stage } from './stage.ts';
 
@@ -117,12 +115,6 @@ describe('the page of an account', () => {
     expect(recorded.commands).toEqual([`sync ${name}`]);
   });
 
-  it('leads to its lists only when some are stored', async () => {
-    const links = /accounts\/acme-eu\/(usage|snapshots)/;
-    expect(await pageOf('/accounts/acme-eu', { snapshots: SNAPSHOTS })).toMatch(links);
-    expect(await pageOf('/accounts/acme-eu', { snapshots: [] })).not.toMatch(links);
-  });
-
   it('has no button that approves while a run makes another plan, and is not loaded again under a person', async () => {
     const plan = makePlan({ operations: [create('New')] });
     const waiting = { pending: { ...PENDING, digest: plan.digest }, activity: 'queued' } as const;
@@ -193,7 +185,7 @@ describe('the page of an account', () => {
     const accounts = [makeAccount('a', { lastRun: run, activity: 'running' })];
     const page = await pageOf('/accounts/a', { accounts, runs: [makeDetail({ run, operations })] });
     expect(page).toContain('<strong>2 of 3 operations done</strong>, 1 waiting for an answer');
-    expect(page).toContain(`data-events="/runs/${RUN_ID}/events"`);
+    expect(page).toContain(`data-progress="/runs/${RUN_ID}/progress"`);
     // The page has a field, so it is not loaded again by itself.
     expect(page).not.toContain('http-equiv="refresh"');
     expect(page).not.toContain('Remaining changes');
@@ -239,28 +231,19 @@ describe('the page of an account', () => {
     expect(paused).not.toContain('data-reload');
   });
 
-  it('draws its last runs as charts, with their numbers in a table', async () => {
-    const point = (minute: number, skills: number | null) => ({
-      runId: RUN_ID,
-      startedAt: `2026-11-21T05:0${minute}:00.000Z`,
-      finishedAt: `2026-11-21T05:0${minute}:07.000Z`,
-      status: 'planned' as const,
-      skills,
-      roles: 3,
-      toCreate: 1,
-      toDelete: 2,
-      affected: 4,
-      held: 5,
-    });
-    const trend = [point(1, 400), point(2, null), point(3, 412)];
-    const page = await pageOf('/accounts/acme-eu', { trend });
-    expect(page.match(/<svg[^>]* role="img"/g)).toHaveLength(4);
-    expect(page).toContain('skills: 412 in the last run, between 400 and 412 in 2 runs.');
-    const [, table = ''] = page.split('The numbers of these charts');
-    expect(table.match(/data-head="Skills">[^<]*/g)).toEqual(
-      ['412', '–', '400'].map((number) => `data-head="Skills">${number}`),
-    );
-    expect(await pageOf('/accounts/acme-eu', { trend: trend.slice(1, 2) })).not.toContain('<figure');
+  it('draws what its last runs found different as a chart, oldest first', async () => {
+    const point = (minute: number, parts: Partial<RunRecord>) =>
+      makeDetail({ run: makeRun({ startedAt: `2026-11-21T05:0${minute}:00.000Z`, ...parts }) });
+    const runs = [
+      point(3, { plannedCreates: 1, held: 5 }),
+      point(2, { plannedCreates: null, planDigest: null, held: 0, status: 'failed' }),
+      point(1, { plannedCreates: 4, held: 2 }),
+    ];
+    const page = await pageOf('/accounts/acme-eu', { runs });
+    expect(page.match(/<svg[^>]* role="img"/g)).toHaveLength(1);
+    expect(page).toContain('to create: 1 in the last run, between 1 and 4 in 2 runs.');
+    expect(page).toContain('held: 5 in the last run, between 2 and 5 in 2 runs.');
+    expect(await pageOf('/accounts/acme-eu', { runs: runs.slice(1, 2) })).not.toContain('<svg');
   });
 
   it('shows who did what, and all of it on a page of its own', async () => {
@@ -273,7 +256,6 @@ describe('the page of an account', () => {
     expect(page).toContain('&lt;script&gt;alert(1)');
     expect(page).toContain('reason 18');
     expect(page).not.toContain('reason 19');
-    expect(await pageOf('/accounts/acme-eu/actions', { actions })).toContain('reason 29');
   });
 });
 
@@ -297,6 +279,23 @@ describe('the page of a run', () => {
     expect(shown(await at('?group=%3Cb%3E&page=1e9'))).toEqual(names.slice(0, 500));
   });
 
+  it('has its progress alone at an address of its own, until it has ended', async () => {
+    const at = `/runs/${RUN_ID}/progress`;
+    const detail = makeDetail();
+    const { get, stage } = await start(
+      {},
+      {
+        runs: [{ ...detail, run: makeRun({ id: RUN_ID, status: 'running' }) }],
+      },
+    );
+    expect((await get(at)).status).toBe(401);
+    const { status, text } = await get(at, READER);
+    expect([status, text]).toEqual([200, expect.stringMatching(/^<p><strong>1 of 2 operations done/)]);
+    stage.runs = [detail];
+    expect(await get(at, READER)).toMatchObject({ status: 204, text: '' });
+    expect((await get('/runs/01900000-0000-7000-8000-000000000000/progress', READER)).status).toBe(404);
+  });
+
   it('shows progress in place of totals while it works', async () => {
     const operations = Array.from({ length: 8 }, (_, index) =>
       makeOperation(index + 1, `Skill ${index}`, index < 3 ? {} : { status: 'pending' }),
@@ -305,7 +304,7 @@ describe('the page of a run', () => {
     const detail = { run, operations, warnings: [], plan: null };
     const page = await pageOf(`/runs/${RUN_ID}`, { runs: [detail] });
     expect(page).toContain('<strong>3 of 8 operations done</strong>');
-    expect(page).toContain(`data-events="/runs/${RUN_ID}/events"`);
+    expect(page).toContain(`data-progress="/runs/${RUN_ID}/progress"`);
     expect(page).not.toMatch(/0 deleted|0 failed|0 held/);
     const progress = { status: 'running', total: 8, done: 6, failed: 1, sent: 0, unknown: 1 } as const;
     const fast = { ...progress, firstSentAt: '2026-11-21T05:00:00.000Z' };
@@ -314,70 +313,6 @@ describe('the page of a run', () => {
     const later = (await get(`/runs/${RUN_ID}`, { ...BEARER, ...HTML })).text;
     expect(later).toContain('1 failed</span>, 1 in doubt · 0.5 per second · about 2 s left');
     expect(later).toContain('<progress max="8" value="7"');
-  });
-});
-
-const LISTS = ['skill', 'role', 'resource'] as const;
-
-function snapshot(id: number, digest: string, account = 'acme-eu'): SnapshotRecord {
-  return {
-    id,
-    account,
-    remoteAccountId: '42',
-    runId: RUN_ID,
-    runStatus: 'converged',
-    phase: 'before',
-    takenAt: `2026-11-2${id}T05:24:10.123Z`,
-    lists: LISTS.map((kind) => ({ kind, entries: id, digest })),
-  };
-}
-
-const lists = (skills: readonly string[], ...resources: readonly Resource[]) => ({
-  skill: skills.map((name) => entry(name)),
-  role: [],
-  resources,
-});
-
-const SNAPSHOTS: Stage['snapshots'] = [
-  [snapshot(3, 'sha256:b'), lists(['Go', HOSTILE, 'Idle'], person('p1', ['Go', 'gone']))],
-  [snapshot(2, 'sha256:a'), lists(['Go', 'Perl'], person('p1', ['Perl']))],
-  [snapshot(1, 'sha256:a'), lists(['Go', 'Perl'], person('p1', ['Perl']))],
-  [snapshot(4, 'sha256:c', 'acme-us'), lists([])],
-];
-
-describe('the lists of an account', () => {
-  it('are shown as who has what, unused entries first', async () => {
-    const page = await pageOf('/accounts/acme-eu/usage', { snapshots: SNAPSHOTS });
-    expect(page).toMatch(/<section id="unused[-a-z]*"><h2>Unused[^<]* \(2\)<\/h2>/);
-    expect(page.indexOf('Idle')).toBeLessThan(page.indexOf('In use (1)'));
-    expect(page).toContain('Unknown ids (1)');
-    expect(page).toContain('&lt;script&gt;alert(1)');
-    expect(page).not.toMatch(/\u202e|\u200b/);
-  });
-
-  it('are shown as snapshots, and what changed between any two', async () => {
-    const { get } = await start({}, { snapshots: SNAPSHOTS });
-    const at = async (path: string) => await get(`/accounts/acme-eu/${path}`, { ...READER, ...HTML });
-    const { text } = await at('snapshots');
-    expect(text.match(/difference\?from=\d&amp;to=\d/g)).toEqual(['difference?from=2&amp;to=3']);
-    expect(text).toContain('nothing changed');
-    expect(text).toMatch(/name="from" value="2" checked=""/);
-    expect(text).toMatch(/name="to" value="3" checked=""/);
-    const difference = await at('difference?from=1&to=3');
-    expect(difference.text).toContain('2 entries created, 1 deleted; 1 person changed.');
-    for (const other of ['from=1&to=4', 'from=1', 'from=1&to=99', 'from=x&to=3']) {
-      expect((await at(`difference?${other}`)).status).toBe(404);
-    }
-  });
-
-  it('are named as missing where none are stored', async () => {
-    const { get } = await start({}, { snapshots: [] });
-    const headers = { ...BEARER, ...HTML };
-    expect((await get('/accounts/acme-eu/usage', headers)).status).toBe(404);
-    expect((await get('/accounts/acme-eu/snapshots', headers)).text).toContain('No lists of this account');
-    for (const path of ['usage', 'snapshots', 'difference', 'actions']) {
-      expect((await get(`/accounts/nobody/${path}`, headers)).status).toBe(404);
-    }
   });
 });
 

@@ -6,11 +6,9 @@ import { onTestFinished } from 'vitest';
 import { Secret } from '../../../../src/core/secret.ts';
 import type { ReplicaRecord } from '../../../../src/core/turns.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
-import type { RunDetail, RunProgress, TrendPoint } from '../../../../src/core/journal-reader.ts';
+import type { RunDetail, RunProgress } from '../../../../src/core/journal-reader.ts';
 import type { OperatorActionRecord } from '../../../../src/core/operator.ts';
-import { renderStoredView } from '../../../../src/daemon/http/pages/stored-views.tsx';
-import type { Lists } from '../../../../src/core/catalog-difference.ts';
-import type { SnapshotReader, SnapshotRecord } from '../../../../src/core/snapshots.ts';
+import { renderRunView } from '../../../../src/daemon/http/pages/run-views.tsx';
 import type { PostedConfiguration } from '../../../../src/app/posted-plan.ts';
 import { readPosted } from '../../../../src/workers/posted-body.ts';
 import { type HttpOptions, startHttp } from '../../../../src/daemon/http/server.ts';
@@ -94,9 +92,6 @@ export interface Stage {
   json: AsyncIterable<string> | null;
   /** The progress of every run; by default a run is as far as its operations are. */
   progress: RunProgress | null;
-  trend: readonly TrendPoint[];
-  /** Snapshots with their lists, newest first. */
-  snapshots: readonly (readonly [SnapshotRecord, Lists])[];
   actions: readonly OperatorActionRecord[];
   /** Renders the pages of runs and accounts, in place of their own. */
   view: ShowPage | null;
@@ -131,8 +126,6 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
     runs: [makeDetail()],
     json: null,
     progress: null,
-    trend: [],
-    snapshots: [],
     actions: [],
     view: null,
     overview: {
@@ -171,19 +164,6 @@ function progressIn({ runs, progress }: Stage, id: string): RunProgress | null {
     sent: count('sent'),
     unknown: count('unknown'),
     firstSentAt: null,
-  };
-}
-
-function snapshotsIn({ snapshots }: Stage): SnapshotReader {
-  const lists = (wanted: SnapshotRecord) => snapshots.find(([{ id }]) => id === wanted.id)?.[1] ?? null;
-  return {
-    snapshots: async ({ account, id, limit }) =>
-      snapshots
-        .map(([snapshot]) => snapshot)
-        .filter((each) => each.account === account && (id === undefined || each.id === id))
-        .slice(0, limit),
-    snapshotEntries: async (snapshot) => lists(snapshot),
-    snapshotPeople: async (snapshot) => lists(snapshot)?.resources ?? null,
   };
 }
 
@@ -237,8 +217,6 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
       return { type: 'approved', digest: pending.digest, expiresAtMs: Date.UTC(2026, 10, 22) };
     },
     runProgress: async (id) => send(progressIn(stage, id)),
-    trend: async () => send(stage.trend),
-    snapshots: async (filter) => send(await snapshotsIn(stage).snapshots(filter)),
     operatorActions: async (_, limit) => send(stage.actions.slice(0, limit)),
     async pause(account, reason, by) {
       if (send(find(account)) === null) return false;
@@ -342,11 +320,10 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
       if (stage.view !== null) return await stage.view(view, signal);
       recorded.calls += 1;
       if (stage.broken !== null) throw stage.broken;
-      const html = await renderStoredView(view, {
+      const html = await renderRunView(view, {
         run: async (id) => stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null,
         runReport: async (id) => stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null,
         runProgress: async (id) => progressIn(stage, id),
-        ...snapshotsIn(stage),
       });
       return html === null ? { type: 'unknown' } : { type: 'page', html };
     },
