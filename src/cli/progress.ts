@@ -1,18 +1,20 @@
-// Shows on stderr what a command does while it takes longer: one block on a terminal, a line now and then elsewhere.
+// Shows on stderr what a command does while it takes longer: one line that is rewritten on a terminal, a line now and
+// then elsewhere.
 import type { Activity, RequestObserver } from '../core/progress.ts';
 import { visible } from '../report/escape-invisible.ts';
 import { isQuiet, showLive, showMessage } from './console.ts';
-import { createProgressModel, type ProgressModel, type Work } from './progress-model.ts';
-import type { Step } from './progress-text.ts';
+import { progressLine, type RunningAccount, type Step, type Work, type WorkState } from './progress-text.ts';
 
-/** At most 10 drawings a second. */
 const TICK_MS = 100;
 /** What takes less time shows nothing. */
 const FIRST_DRAW_MS = 500;
 const FIRST_LINE_MS = 2000;
 const NEXT_LINE_MS = 10_000;
-/** The shortest time between two lines, when the phase changes. */
-const NEXT_PHASE_MS = 1000;
+
+const ERASE_LINE = '\r\u001B[K';
+/** The terminal cuts a line that is longer than it is wide: a wrapped one could not be erased. */
+const NO_WRAP = '\u001B[?7l';
+const WRAP = '\u001B[?7h';
 
 /** Receives what an account does, or a step of a command. */
 export type Observe = (activity: Activity | Step) => void;
@@ -33,50 +35,82 @@ export interface Progress {
 
 /** The progress of one command. With `--quiet` nothing is shown. */
 export function createProgress(): Progress {
-  let model: ProgressModel | null = null;
+  const running = new Map<string, RunningAccount>();
+  let work: Omit<WorkState, 'running' | 'stopping'> | null = null;
+  let display: Display | null = null;
   let sent = 0;
   let isStopping = false;
 
-  async function track<T>(account: string, run: (observe: Observe) => Promise<T>): Promise<T> {
-    model?.start(account, performance.now());
+  function line(): string | null {
+    const stopping = isStopping ? sent : null;
+    return work === null ? null : progressLine({ ...work, running, stopping }, performance.now());
+  }
+
+  async function track<T>(name: string, run: (observe: Observe) => Promise<T>): Promise<T> {
+    const activity: Step = { type: 'step', text: 'starting' };
+    const account: RunningAccount = {
+      activity,
+      sinceMs: performance.now(),
+      doneBefore: 0,
+      pausedUntilMs: 0,
+      retries: 0,
+    };
+    running.set(name, account);
     try {
-      return await run((activity) => {
-        model?.note(account, activity, performance.now());
-        if (activity.type === 'lock') display?.notice();
+      return await run((next) => {
+        note(account, next);
+        // Whoever waits for a lock must know at once who holds it.
+        if (next.type === 'lock') display?.showNow();
       });
     } finally {
-      model?.end(account, performance.now());
+      running.delete(name);
+      if (work !== null) work = { ...work, done: work.done + 1 };
     }
   }
 
-  let display: Display | null = null;
   return {
-    async during(work, run) {
-      model = createProgressModel(work, () => (isStopping ? sent : null));
-      display = isQuiet() ? null : await startDisplay(model);
+    async during(begun, run) {
+      work = { ...begun, done: 0, startedAtMs: performance.now() };
+      display = isQuiet() ? null : startDisplay(line);
       try {
         return await run(track);
       } finally {
         display?.end();
         display = null;
-        model = null;
+        work = null;
       }
     },
-    observer: (account) => ({
+    observer: (name) => ({
       started() {
         sent += 1;
       },
       request() {
         sent -= 1;
       },
-      retry: () => model?.retried(account),
-      paused: (forMs) => model?.paused(account, forMs, performance.now()),
+      retry() {
+        const account = running.get(name);
+        if (account !== undefined) account.retries += 1;
+      },
+      paused(forMs) {
+        const account = running.get(name);
+        if (account === undefined) return;
+        account.pausedUntilMs = Math.max(account.pausedUntilMs, performance.now() + forMs);
+      },
     }),
     inFlight: () => sent,
     stop() {
       isStopping = true;
     },
   };
+}
+
+function note(account: RunningAccount, next: Activity | Step): void {
+  const { activity } = account;
+  account.activity = next;
+  // The rate is that of the creates, or of the deletes.
+  if (next.type === 'apply' && activity.type === 'apply' && next.action === activity.action) return;
+  account.sinceMs = performance.now();
+  account.doneBefore = next.type === 'apply' ? next.done : 0;
 }
 
 /** Shows one step that belongs to no account, such as a copy of the store. */
@@ -95,53 +129,43 @@ export async function showStep<T>(
 
 interface Display {
   /** Shows at once what runs, in a log. */
-  notice(): void;
+  showNow(): void;
   end(): void;
 }
 
-async function startDisplay(model: ProgressModel): Promise<Display> {
+function startDisplay(line: () => string | null): Display {
   const isTerminal = Boolean(process.stderr.isTTY) && process.env['TERM'] !== 'dumb';
-  return isTerminal ? await startBlock(model) : startLines(model);
-}
-
-async function startBlock(model: ProgressModel): Promise<Display> {
-  // Measuring the width of text takes a tenth of the time of a short command to load.
-  const { createLiveBlock } = await import('./live-block.ts');
-  const block = createLiveBlock(process.stderr);
-  const startedAtMs = performance.now();
-  const timer = setInterval(() => {
-    const nowMs = performance.now();
-    if (nowMs - startedAtMs >= FIRST_DRAW_MS) block.draw(model.block(nowMs).map(visible));
-  }, TICK_MS);
-  timer.unref();
-  showLive(() => block.clear());
-  return {
-    notice: () => undefined,
-    end() {
-      clearInterval(timer);
-      showLive(null);
-      block.clear();
-    },
-  };
-}
-
-function startLines(model: ProgressModel): Display {
-  let dueAtMs = performance.now() + FIRST_LINE_MS;
-  let phaseAtMs = dueAtMs;
-  let phase = '';
-  function show(nowMs: number): void {
-    const line = model.line(nowMs);
-    if (line === null) return;
-    showMessage(line);
-    dueAtMs = nowMs + NEXT_LINE_MS;
-    phaseAtMs = nowMs + NEXT_PHASE_MS;
-    phase = model.phase();
+  let shown: string | null = null;
+  let dueAtMs = performance.now() + (isTerminal ? FIRST_DRAW_MS : FIRST_LINE_MS);
+  function erase(): void {
+    if (shown !== null) process.stderr.write(ERASE_LINE);
+    shown = null;
+  }
+  function show(): void {
+    const text = line();
+    if (isTerminal) {
+      if (text === shown) return;
+      erase();
+      if (text !== null) process.stderr.write(NO_WRAP + visible(text) + WRAP);
+      shown = text;
+    } else if (text !== null) {
+      showMessage(text);
+      dueAtMs = performance.now() + NEXT_LINE_MS;
+    }
   }
   const timer = setInterval(() => {
-    const nowMs = performance.now();
-    const isChanged = nowMs >= phaseAtMs && model.phase() !== phase;
-    if (nowMs >= dueAtMs || isChanged) show(nowMs);
+    if (performance.now() >= dueAtMs) show();
   }, TICK_MS);
   timer.unref();
-  return { notice: () => show(performance.now()), end: () => clearInterval(timer) };
+  if (isTerminal) showLive(erase);
+  return {
+    showNow() {
+      if (!isTerminal) show();
+    },
+    end() {
+      clearInterval(timer);
+      erase();
+      if (isTerminal) showLive(null);
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { RunSignals } from '../core/ports.ts';
 import { showMessage } from './console.ts';
 import type { Progress } from './progress.ts';
-import { inFlightText } from './progress-model.ts';
+import { inFlightText } from './progress-text.ts';
 
 /** Listens until `release` is called. A second signal, or the end of `graceMs`, aborts requests in flight. */
 export function listenForSignals(

@@ -1,9 +1,8 @@
-// What a command shows on stderr while it works: a block on a terminal, lines elsewhere, and never anything on stdout.
+// What a command shows on stderr while it works: a line that is rewritten on a terminal, lines elsewhere, and never anything on stdout.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { arrayOf, type RunJson, scene, TOKEN, tokenVariable } from '../support/scene.ts';
-import { createScreen } from '../support/screen.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
 
 const names = Array.from({ length: 40 }, (_, index) => `Skill ${index + 1}`);
@@ -39,11 +38,8 @@ test.skipIf(!hasTerminal)(
     const s = await scene({ skills: ['Kept'], file: MANY, api: SLOW, faults: [slowCreates] });
     const { status, output } = await onTerminal(s.folder, ['apply', '--yes'], { env });
     expect(status).toBe(0);
-    const screen = createScreen(400, 1000);
-    // Colours have no effect on the place of a text.
-    // eslint-disable-next-line no-control-regex
-    screen.write(output.replaceAll(/\u001B\[[0-9;]*m/g, ''));
-    const shown = screen.lines().join('\n');
+    // Every line of progress is erased before the next text; nothing of the report is on a line with it.
+    const shown = output.replaceAll(/\u001B\[\?7l.*?\u001B\[\?7h\r\u001B\[K/g, '');
     expect(output).toContain(' of 40 operations, ');
     expect(shown).not.toContain(' of 40 operations');
     // Nothing of the report was overwritten.
