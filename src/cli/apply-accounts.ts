@@ -8,7 +8,7 @@ import type { Plan } from '../core/plan.ts';
 import type { RunDetail } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { isOneDocument, type ReportDetail } from '../report/document.ts';
-import { isDense, renderPlanOf } from '../report/plan-report.ts';
+import { renderPlanOf } from '../report/plan-report.ts';
 import { renderRunReports } from '../report/run-report.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import { askToApply } from './ask-to-apply.ts';
@@ -108,10 +108,8 @@ export async function applyToAccounts(
 
 /** Shows one of several plans. Of those that the report only counts, nothing is shown. */
 async function showPlan(plan: Plan, accounts: number, output: Output, detail: ReportDetail): Promise<void> {
-  const options = { ...output.render, ...detail };
-  const text = renderPlanOf(accounts, plan, options);
-  if (text === '') return;
-  await (isDense(accounts, options) ? output.write(text) : output.print(text));
+  const text = renderPlanOf(accounts, plan, { ...output.render, ...detail });
+  if (text !== '') await output.print(text);
 }
 
 /** The runs are complete and reported: a store that cannot be pruned now is pruned after another run. */

@@ -54,7 +54,6 @@ export function addApply({ program, report }: CommandLine): void {
         yes: flags.yes === true,
         all: flags.all === true,
         planFile: flags.plan,
-        compact: flags.compact,
         onlyChanges: flags.onlyChanges,
         verbose: flags.verbose,
         allowHeld: flags.allowHeld === true,

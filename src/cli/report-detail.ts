@@ -1,12 +1,11 @@
 // The options that decide how much of a plan is shown.
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { UsageError } from '../core/errors.ts';
 import type { Format, ReportDetail } from '../report/document.ts';
 
-/** Adds `--compact`, `--only-changes` and `--verbose`. */
+/** Adds `--only-changes` and `--verbose`. */
 export function addDetailOptions(command: Command): Command {
   return command
-    .addOption(new Option('--compact', 'show one line for each change').conflicts('verbose'))
     .option('--only-changes', 'count the accounts without changes instead of showing them')
     .option('--verbose', 'show everything, shorten nothing');
 }
@@ -14,14 +13,13 @@ export function addDetailOptions(command: Command): Command {
 /** The chosen detail. Throws UsageError for JSON, which is always complete. */
 export function reportDetail({
   format,
-  compact,
   onlyChanges,
   verbose,
 }: ReportDetail & { readonly format: Format }): ReportDetail {
-  if (format === 'json' && (compact === true || onlyChanges === true || verbose === true)) {
+  if (format === 'json' && (onlyChanges === true || verbose === true)) {
     throw new UsageError(
-      '--compact, --only-changes and --verbose have no effect on JSON, which is always complete; leave them out with --format json',
+      '--only-changes and --verbose have no effect on JSON, which is always complete; leave them out with --format json',
     );
   }
-  return { compact, onlyChanges, verbose };
+  return { onlyChanges, verbose };
 }

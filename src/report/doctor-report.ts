@@ -47,6 +47,5 @@ function diagnosisDocument({ title, findings }: Diagnosis): ReportDocument {
     headline: [],
     facts: [],
     sections: [{ title: '', groups: [{ columns, rows }], unlimited: true }],
-    isDense: true,
   };
 }

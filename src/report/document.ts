@@ -105,8 +105,6 @@ export interface ReportDocument {
   readonly next?: readonly { readonly command: string; readonly purpose: string }[];
   /** The command that prints everything that text output leaves out; `--format json` by default. */
   readonly completeBy?: string | undefined;
-  /** Without empty lines in text output, within the document and between such documents. */
-  readonly isDense?: true;
 }
 
 /** Everything that one command prints. */
@@ -123,8 +121,6 @@ export interface Report {
 export interface ReportDetail {
   /** Nothing is shortened. */
   readonly verbose?: boolean | undefined;
-  /** One line for each change. */
-  readonly compact?: boolean | undefined;
   /** Of several accounts, those without changes are counted only. */
   readonly onlyChanges?: boolean | undefined;
   /** Whether the configuration differs from its commit. */

@@ -4,14 +4,13 @@ import type { Plan, PlanResult } from '../core/plan.ts';
 import { leftAloneSection, PLANNED, warningSection } from './change-sections.ts';
 import { code, type Fact, type Report, type ReportDocument, type ReportOptions } from './document.ts';
 import { plannedSections } from './held-sections.ts';
-import { accountLines } from './plan-lines.ts';
 import { collapsedAccounts, planTotal, sharedDocument, withSharedWarnings } from './plan-totals.ts';
 import { planVerdict, summaryText } from './plan-sentence.ts';
 import { blockedLines, failedDocument, isQuiet, nextOf, planStatus } from './plan-status.ts';
 import { renderReport } from './render.ts';
 import { shortCommit } from './formatting.ts';
 
-/** With more accounts, text output shows a few lines of each one that changes and counts those that do not. */
+/** With more accounts, text output counts those without changes instead of showing them. */
 const MANY_ACCOUNTS = 10;
 
 const BLOCKED = {
@@ -66,25 +65,12 @@ function planReport(plans: readonly PlanResult[], options: PlanReportOptions): R
 
 function accountDocuments(plans: readonly PlanResult[], options: PlanReportOptions): ReportDocument[] {
   const shown = collapses(options) ? plans.filter((plan) => !isQuiet(plan)) : plans;
-  const { compact = false } = options;
-  if (isDense(options.accounts, options)) {
-    return shown.map((plan) => accountLines(plan, { all: compact, accounts: shown.length }));
-  }
   return shown.map((plan) => planDocument(plan, options.hasLocalChanges));
 }
 
-/** Whether each of so many accounts is a few lines, without empty lines between them. */
-export function isDense(accounts: number, options: ReportOptions): boolean {
-  return options.compact === true || isBrief({ ...options, accounts });
-}
-
 /** Whether accounts without changes are counted instead of shown. */
-function collapses(options: PlanReportOptions): boolean {
-  return options.onlyChanges === true || isBrief(options);
-}
-
-function isBrief({ format, accounts, verbose = false }: PlanReportOptions): boolean {
-  return format === 'text' && accounts > MANY_ACCOUNTS && !verbose;
+function collapses({ format, accounts, onlyChanges = false, verbose = false }: PlanReportOptions): boolean {
+  return onlyChanges || (format === 'text' && accounts > MANY_ACCOUNTS && !verbose);
 }
 
 /** The report model of one plan: first what matters most, so that a reader can stop at any point. */

@@ -74,16 +74,13 @@ export function collapsedAccounts(plans: readonly PlanResult[]): ReportDocument[
       headline: [[toned('good', counted)], ...(warned.length === 0 ? [] : [named])],
       facts: [],
       sections: [],
-      isDense: true,
     },
   ];
 }
 
 /** The warnings that several accounts have, each once. */
 export function sharedDocument(shared: readonly SharedWarning[]): ReportDocument[] {
-  return shared.length === 0
-    ? []
-    : [{ title: [], headline: [], facts: [], sections: sharedSection(shared), isDense: true }];
+  return shared.length === 0 ? [] : [{ title: [], headline: [], facts: [], sections: sharedSection(shared) }];
 }
 
 /** More accounts are counted instead of named. */

@@ -11,12 +11,10 @@ export function reportToText(report: Report, options: TextOptions): string {
   const { verdict, documents } = report;
   let text = '';
   if (verdict !== undefined) {
-    text = `${printer.wrap('', printer.paint('strong', printer.inline(verdict))).join('\n')}\n`;
-    if (documents[0]?.isDense !== true) text += '\n';
+    text = `${printer.wrap('', printer.paint('strong', printer.inline(verdict))).join('\n')}\n\n`;
   }
   for (const [index, document] of documents.entries()) {
-    const isListed = document.isDense === true && documents[index - 1]?.isDense === true;
-    text += `${index === 0 || isListed ? '' : '\n'}${printDocument(printer, document).join('\n')}\n`;
+    text += `${index === 0 ? '' : '\n'}${printDocument(printer, document).join('\n')}\n`;
   }
   return report.total === undefined ? text : `${text}\n${printTotal(printer, report.total).join('\n')}\n`;
 }
@@ -27,7 +25,7 @@ function printTotal(printer: Printer, { line, table }: NonNullable<Report['total
 }
 
 function printDocument(printer: Printer, document: ReportDocument): string[] {
-  const { status, title, completeBy, isDense = false, factsLast = false } = document;
+  const { status, title, completeBy, factsLast = false } = document;
   // A document without a title is a plain list, printed from the first column on.
   const indent = title.length === 0 ? '' : '  ';
   const name = printer.paint('strong', printer.inline(title));
@@ -50,15 +48,18 @@ function printDocument(printer: Printer, document: ReportDocument): string[] {
       : printer.wrap(indent, printer.paint('strong', printer.inline(document.summary)));
   const rest = completeBy === undefined ? '--format json lists all of them' : visibleName(completeBy);
   const paste = pastedBlock(document.sections, (section) => shownGroups(section, printer.verbose));
-  const blocks = [
-    opening,
-    ...document.sections.flatMap((section) => [
-      printSection(printer, section, { indent, rest }),
-      ...(paste?.after === section ? [printPaste(printer, paste, { indent, rest })] : []),
-    ]),
-    [...summary, ...(factsLast ? facts : []), ...printNext(printer, document)],
-  ].filter((block) => block.length > 0);
-  return blocks.flatMap((block, index) => (index === 0 || isDense ? block : ['', ...block]));
+  const blocks = [opening];
+  for (const section of document.sections) {
+    const printed = printSection(printer, section, { indent, rest });
+    // Rows without a title of their own follow that of the document.
+    if (section.title === '') blocks.at(-1)?.push(...printed);
+    else blocks.push(printed);
+    if (paste?.after === section) blocks.push(printPaste(printer, paste, { indent, rest }));
+  }
+  blocks.push([...summary, ...(factsLast ? facts : []), ...printNext(printer, document)]);
+  return blocks
+    .filter((block) => block.length > 0)
+    .flatMap((block, index) => (index === 0 ? block : ['', ...block]));
 }
 
 /** The first line of a document begins in the first column; if it is broken, the rest is indented. */
@@ -66,13 +67,10 @@ function outdented(line: string, index: number): string {
   return index === 0 ? line.trimStart() : line;
 }
 
-/**
- * Each command with its purpose below it, so that its line can be pasted into a shell: some take no comments. A dense
- * document has the commands only.
- */
-function printNext(printer: Printer, { next = [], isDense }: ReportDocument): string[] {
+/** Each command with its purpose below it, so that its line can be pasted into a shell: some take no comments. */
+function printNext(printer: Printer, { next = [] }: ReportDocument): string[] {
   return next.flatMap(({ command, purpose }, index) => [
     `  ${printer.paint('quiet', index === 0 ? 'Next:' : '     ')} ${visibleName(command)}`,
-    ...(isDense === true ? [] : [`          ${printer.paint('quiet', visible(purpose))}`]),
+    `          ${printer.paint('quiet', visible(purpose))}`,
   ]);
 }

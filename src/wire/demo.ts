@@ -14,7 +14,7 @@ import { createConfiguration, type DemoConfiguration } from './demo-configuratio
 import { serveDemo } from './demo-daemon.ts';
 
 const TEXT = { format: 'text' } as const;
-const APPLY = { compact: true, yes: true, allowHeld: true, lockTimeoutMs: 10_000, accept: ACCEPT_NOTHING };
+const APPLY = { yes: true, allowHeld: true, lockTimeoutMs: 10_000, accept: ACCEPT_NOTHING };
 
 /** Runs the demo, and with `serve` the daemon afterwards. Resolves with 0 when every step had the expected result. */
 export async function playDemo(
@@ -93,13 +93,13 @@ async function runSteps(
 
   heading(
     '2. Apply: rolecall applies the plan, except the held changes',
-    'rolecall apply acme --yes --compact',
+    'rolecall apply acme --yes',
   );
   const applied = await applyToAccounts(context, ['acme'], { ...TEXT, ...APPLY });
   if (applied !== EXIT.done) return failed(applied);
 
   const writesBefore = countWrites(sandbox);
-  heading('3. Apply again: nothing remains to be written', 'rolecall apply acme --yes --compact');
+  heading('3. Apply again: nothing remains to be written', 'rolecall apply acme --yes');
   const again = await applyToAccounts(context, ['acme'], { ...TEXT, ...APPLY });
   const writes = countWrites(sandbox) - writesBefore;
   print(['', `The second apply sent ${writes} creates and deletes to the service.`, '']);

@@ -19,22 +19,6 @@ async function threeAccounts() {
   return s;
 }
 
-test('--compact shows one line for each change, in plan and in apply', async () => {
-  const s = await threeAccounts();
-  const verdict =
-    'Merging or applying this creates 1 and deletes 1 entry; nobody loses a skill or role; 1 change is held (1 person has it).\n';
-  const lines = [
-    'acme: 1 to create, 1 to delete (nobody has it), 1 held (1 person has it)',
-    '  - skill  Used  1 person has it  held: in_use',
-    '  - skill  Old   nobody has it',
-    '  + skill  New',
-    '  Plan: 1 to create, 1 to delete, 1 held, 0 unchanged, 0 left alone.',
-  ];
-  expect((await s.run(['plan', 'acme', '--compact'])).stdout).toBe(`${verdict}${lines.join('\n')}\n`);
-  const applied = await s.run(['apply', 'acme', '--compact', '--yes']);
-  expect(applied.stdout.split('\n').slice(0, lines.length)).toEqual(lines);
-});
-
 test('--only-changes counts the accounts without changes', async () => {
   const s = await threeAccounts();
   const { stdout } = await s.run(['plan', '--only-changes']);
@@ -43,7 +27,7 @@ test('--only-changes counts the accounts without changes', async () => {
   expect(stdout).toMatch(/\n3 accounts: 1 to create, 1 to delete .*; 2 with nothing to do\.\n$/);
 });
 
-test.each(['--compact', '--only-changes', '--verbose'])(
+test.each(['--only-changes', '--verbose'])(
   'JSON, which is always complete, is refused with %s',
   async (option) => {
     const s = await scene({ file: 'skills: []' });
@@ -51,11 +35,6 @@ test.each(['--compact', '--only-changes', '--verbose'])(
     expect([status, stderr]).toEqual([64, expect.stringContaining('have no effect on JSON')]);
   },
 );
-
-test('--verbose and --compact exclude each other', async () => {
-  const s = await scene({ file: 'skills: []' });
-  expect(await s.run(['plan', '--verbose', '--compact'])).toMatchObject({ status: 64 });
-});
 
 test('text that does not go to a terminal is never wrapped', async () => {
   const long = 'x'.repeat(300);

@@ -39,6 +39,7 @@ test.skipIf(!hasTerminal)(
     const { status, output } = await onTerminal(s.folder, ['apply', '--yes'], { env });
     expect(status).toBe(0);
     // Every line of progress is erased before the next text; nothing of the report is on a line with it.
+    // eslint-disable-next-line no-control-regex
     const shown = output.replaceAll(/\u001B\[\?7l.*?\u001B\[\?7h\r\u001B\[K/g, '');
     expect(output).toContain(' of 40 operations, ');
     expect(shown).not.toContain(' of 40 operations');
