@@ -91,10 +91,7 @@ async function runSteps(
   const planned = await planAccounts(context, ['acme'], { ...TEXT, detailedExitcode: true });
   if (planned !== EXIT.changes) return failed(planned);
 
-  heading(
-    '2. Apply: rolecall applies the plan, except the held changes',
-    'rolecall apply acme --yes',
-  );
+  heading('2. Apply: rolecall applies the plan, except the held changes', 'rolecall apply acme --yes');
   const applied = await applyToAccounts(context, ['acme'], { ...TEXT, ...APPLY });
   if (applied !== EXIT.done) return failed(applied);
 
