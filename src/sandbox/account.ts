@@ -11,8 +11,8 @@ import {
   type SandboxResource,
 } from './model.ts';
 import { EntryStore } from './entry-store.ts';
-import { newId } from './ids.ts';
-import { SandboxError } from './sandbox-error.ts';
+import { newId } from './random.ts';
+import { SandboxError } from './check.ts';
 
 /** Requests are served from memory. Each change is written to the data file before a request can see it. */
 export class Account {

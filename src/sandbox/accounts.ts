@@ -2,9 +2,9 @@
 
 import { Account } from './account.ts';
 import type { DataFile } from './data-file.ts';
-import { seededId } from './ids.ts';
+import { seededId } from './random.ts';
 import { type AccountIdentity, type Kind, REGIONS, type ResourceRecord, type SandboxEntry } from './model.ts';
-import { SandboxError } from './sandbox-error.ts';
+import { SandboxError } from './check.ts';
 import type { SandboxSeed, SeedAccount, SeedEntry, SeedResource } from './seed.ts';
 
 const FIRST_DAY_MS = Date.UTC(2026, 0, 5, 8);

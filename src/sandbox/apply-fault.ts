@@ -1,18 +1,17 @@
 // Applies a fault to a request: which response is sent, how it is sent, and whether the request takes effect.
 
-import { type ServiceResponse, jsonResponse, payloadOf, errorResponse, retryAfter } from './response.ts';
+import {
+  type ServiceResponse,
+  jsonResponse,
+  payloadOf,
+  errorResponse,
+  retryAfter,
+  type Delivery,
+} from './send.ts';
 import { isRecord } from './check.ts';
-import type { FaultVerdict } from './fault-rules.ts';
+import type { FaultVerdict } from './faults.ts';
 
 type Action = NonNullable<FaultVerdict['action']>;
-
-/** How a response is sent. */
-export type Delivery =
-  | { readonly type: 'complete' }
-  | { readonly type: 'drop' }
-  | { readonly type: 'cut'; readonly fraction: number; readonly silent: boolean }
-  | { readonly type: 'drip'; readonly bytesPerSecond: number }
-  | { readonly type: 'fill'; readonly bytes: number };
 
 export interface Outcome {
   readonly response: ServiceResponse;

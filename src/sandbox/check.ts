@@ -1,7 +1,27 @@
-// The parts from which the schemas of seeds, faults, settings and control requests are made. A failed check reports
-// every problem with its path, what is expected, and the fix.
+// The parts from which the schemas of seeds, faults and settings are made, the files that contain them, and the error of a
+// wrong one: every problem with its path, what is expected, and the fix.
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { SandboxError } from './sandbox-error.ts';
+
+/**
+ * `invalid`: a value is wrong. `file`: a file cannot be read or parsed. `not_found`: no such account, entry or
+ * resource. `unavailable`: another process uses the port or the data file.
+ */
+export type SandboxErrorCode = 'invalid' | 'file' | 'not_found' | 'unavailable';
+
+/** The message names each problem, its place and the fix, one per line. `issues` is the list of these lines. */
+export class SandboxError extends Error {
+  override readonly name = 'SandboxError';
+  readonly code: SandboxErrorCode;
+  readonly issues: readonly string[];
+
+  constructor(code: SandboxErrorCode, issues: string | readonly string[], options: { cause?: unknown } = {}) {
+    const all = typeof issues === 'string' ? [issues] : issues;
+    super(all.join('\n'), options);
+    this.code = code;
+    this.issues = all;
+  }
+}
 
 /** Whether the value is a JSON object, not null or an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
@@ -102,4 +122,22 @@ function isWrongType({ code, path }: z.core.$ZodIssue): boolean {
 
 function pathBelow(root: string, path: readonly PropertyKey[]): string {
   return root + path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+}
+
+/** The value in a JSON file. Throws `SandboxError` with the name of the file. */
+export function readJsonFile(file: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+  } catch (cause) {
+    throw new SandboxError('file', `${file}: cannot read the file; check its path and permissions`, {
+      cause,
+    });
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new SandboxError('file', `${file}: not valid JSON: ${reason}`, { cause });
+  }
 }

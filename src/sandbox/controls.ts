@@ -1,14 +1,13 @@
 // The controls of a running sandbox: changes that the public API does not offer.
 
 import { type Account, newEntry } from './account.ts';
-import { parseAs } from './check.ts';
+import { parseAs, SandboxError } from './check.ts';
 import { type Fault, parseFaults } from './faults.ts';
-import { newId } from './ids.ts';
+import { newId } from './random.ts';
 import type { AccountContents, AccountIdentity, Kind, SandboxEntry, SandboxResource } from './model.ts';
 import type { LoggedRequest } from './request-log.ts';
-import { SandboxError } from './sandbox-error.ts';
 import { resourceSchema, type SeedResource } from './seed.ts';
-import type { Service } from './service.ts';
+import type { Service } from './serve.ts';
 import { changeSettings, type SandboxSettings } from './settings.ts';
 import { makeResource } from './accounts.ts';
 

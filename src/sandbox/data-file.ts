@@ -3,7 +3,7 @@
 import { chmodSync } from 'node:fs';
 import { SQLite } from '../platform/sqlite.ts';
 import type { AccountIdentity, Kind, ResourceRecord, SandboxEntry } from './model.ts';
-import { SandboxError } from './sandbox-error.ts';
+import { SandboxError } from './check.ts';
 
 const VERSION = 1;
 const APPLICATION_ID = 0x70_73_62_78; // "psbx": without it, a database of another program could be overwritten

@@ -3,7 +3,7 @@
 import type { AccountIdentity, ResourceRecord, SandboxEntry, Kind } from './model.ts';
 import type { SandboxSettings } from './settings.ts';
 import type { Account } from './account.ts';
-import { type Payload, payloadOf } from './response.ts';
+import { type Payload, payloadOf } from './send.ts';
 import { type Random, seededRandom, shuffled } from './random.ts';
 
 export type ListOf = Kind | 'resource';

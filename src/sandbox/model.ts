@@ -56,3 +56,8 @@ export interface AccountContents {
   readonly roles: readonly SandboxEntry[];
   readonly resources: readonly SandboxResource[];
 }
+
+/** An account with its token and the base address of its region. Other regions reject the token. */
+export interface SandboxAccount extends AccountIdentity {
+  readonly baseUrl: string;
+}

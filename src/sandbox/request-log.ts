@@ -3,7 +3,7 @@
 import type { FaultAction } from './faults.ts';
 import type { Region } from './model.ts';
 
-/** One request to the service (the controls are not logged). */
+/** One request to the service. */
 export interface LoggedRequest {
   readonly seq: number;
   /** When it arrived, ISO 8601. */

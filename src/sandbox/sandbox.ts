@@ -1,39 +1,31 @@
 // Starts a sandbox: a local Planning Service for rehearsals, the demo and the tests.
 
-import { getRequestListener } from '@hono/node-server';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { anInteger, parseAs } from './check.ts';
-import { controlServer } from './control-server.ts';
+import { anInteger, parseAs, readJsonFile, SandboxError } from './check.ts';
 import { controlsOf, type SandboxControls } from './controls.ts';
 import { DataFile } from './data-file.ts';
-import { FaultRules } from './fault-rules.ts';
-import { type Fault, parseFaults } from './faults.ts';
-import { readJsonFile } from './json-file.ts';
+import { FaultRules, type Fault, parseFaults } from './faults.ts';
 import { ListWriter } from './lists.ts';
-import { type Region, REGIONS } from './model.ts';
-import { openapiDocument } from './openapi.ts';
-import { RateLimiter } from './rate-limiter.ts';
+import { type Region, REGIONS, type SandboxAccount } from './model.ts';
+import openapi from './openapi.json' with { type: 'json' };
+import { RateLimiter, Timers } from './timing.ts';
 import { type LoggedRequest, RequestLog } from './request-log.ts';
-import { splitTarget } from './route.ts';
-import type { SandboxAccount } from './sandbox-account.ts';
-import { SandboxError } from './sandbox-error.ts';
+import { splitTarget } from './operations.ts';
 import { parseSeed, type SandboxSeed } from './seed.ts';
-import { serve } from './serve.ts';
-import type { Service } from './service.ts';
+import { serve, type Service } from './serve.ts';
 import { DEFAULT_SETTINGS, type SandboxSettings } from './settings.ts';
-import { Timers } from './timers.ts';
 import { openAccounts } from './accounts.ts';
 
 export type { Fault, FaultAction } from './faults.ts';
 export type { SandboxSeed } from './seed.ts';
 export type { SandboxSettings } from './settings.ts';
-export { SandboxError } from './sandbox-error.ts';
+export { SandboxError } from './check.ts';
 
 export interface SandboxOptions {
   /** 0 (the default): any free port. */
   readonly port?: number;
-  /** Loopback only: anybody who can connect can read the tokens and use the controls. */
+  /** Loopback only: the tokens are no secrets. */
   readonly host?: '127.0.0.1';
   /** A SQLite file, created if missing, for one process at a time. Without it the data is in memory. */
   readonly dataFile?: string | undefined;
@@ -126,18 +118,17 @@ function sendFailure(outgoing: ServerResponse): void {
   outgoing.end(JSON.stringify({ detail: 'the sandbox failed unexpectedly; this is a bug' }));
 }
 
+/** The description with the base addresses of this sandbox as its servers. */
 function sendDescription(outgoing: ServerResponse, url: string): void {
   outgoing.writeHead(200, { 'content-type': 'application/json' });
-  outgoing.end(JSON.stringify(openapiDocument(url)));
+  const servers = openapi.servers.map((each) => ({ ...each, url: url + each.url }));
+  outgoing.end(JSON.stringify({ ...openapi, servers }));
 }
 
-type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown;
-
-function connect(server: Server, service: Service, url: string, controls: Listener): void {
+function connect(server: Server, service: Service, url: string): void {
   server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     outgoing.on('error', () => {}); // a client may disconnect at any time
     const { path } = splitTarget(incoming.url ?? '/');
-    if (path === '/_sandbox' || path.startsWith('/_sandbox/')) return void controls(incoming, outgoing);
     if (path === '/openapi.json' && incoming.method === 'GET') return sendDescription(outgoing, url);
     serve(service, incoming, outgoing).catch(() => sendFailure(outgoing));
   });
@@ -159,9 +150,8 @@ function makeService(options: SandboxOptions, seed: SandboxSeed | undefined, dat
 }
 
 /**
- * Starts a sandbox and resolves when it listens. It serves the API under `/api/public/v1` for each region, its
- * description at `/openapi.json` and the controls at `/_sandbox` (see `controlServer`). Throws `SandboxError` for
- * every problem of the options, the files or the port.
+ * Starts a sandbox and resolves when it listens. It serves the API under `/api/public/v1` for each region, and its
+ * description at `/openapi.json`. Throws `SandboxError` for every problem of the options, the files or the port.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   checkNumbers(options);
@@ -187,12 +177,7 @@ function assemble(service: Service, server: Server, url: string, data: DataFile)
     ...identity,
     baseUrl: regions[identity.region],
   }));
-  const controls = controlsOf(service);
-  const app = controlServer(controls, accounts);
-  const listener = getRequestListener((request, env) => app.fetch(request, env), {
-    overrideGlobalObjects: false,
-  });
-  connect(server, service, url, listener);
+  connect(server, service, url);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     service.timers.clear();
@@ -200,5 +185,5 @@ function assemble(service: Service, server: Server, url: string, data: DataFile)
     service.timers.clear(); // the last requests may have started timers
     data.close();
   };
-  return { url, regions, accounts, ...controls, close: () => (closing ??= close()) };
+  return { url, regions, accounts, ...controlsOf(service), close: () => (closing ??= close()) };
 }

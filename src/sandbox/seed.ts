@@ -1,8 +1,17 @@
 // The format of a seed, the data with which a sandbox starts, and its validation.
 import { z } from 'zod';
-import { aNonEmptyString, anInteger, aNumber, aString, listOf, objectOf, oneOf, parseAs } from './check.ts';
+import {
+  aNonEmptyString,
+  anInteger,
+  aNumber,
+  aString,
+  listOf,
+  objectOf,
+  oneOf,
+  parseAs,
+  SandboxError,
+} from './check.ts';
 import { PERIODS, REGIONS } from './model.ts';
-import { SandboxError } from './sandbox-error.ts';
 import { settingsSchema } from './settings.ts';
 
 const timestamp = aNonEmptyString.refine((text) => !Number.isNaN(Date.parse(text)), {

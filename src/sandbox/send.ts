@@ -1,12 +1,66 @@
-// Sends a response: completely, or cut, slowly, filled up with white space, or not at all.
+// A response, and how it is sent: completely, or cut, slowly, filled up with white space, or not at all.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
-import type { ServiceResponse } from './response.ts';
-import type { Delivery } from './apply-fault.ts';
-import type { Timers } from './timers.ts';
+import { promisify } from 'node:util';
+import { createGzip, gzip } from 'node:zlib';
+import type { Timers } from './timing.ts';
+
+const gzipBytes = promisify(gzip);
+
+/** A body that is compressed at most once, even if it is sent many times. */
+export interface Payload {
+  readonly bytes: Buffer;
+  gzipped(): Promise<Buffer>;
+}
+
+export function payloadOf(text: string): Payload {
+  const bytes = Buffer.from(text, 'utf8');
+  let compressed: Promise<Buffer> | undefined;
+  return { bytes, gzipped: () => (compressed ??= gzipBytes(bytes, { level: 1 })) };
+}
+
+export interface ServiceResponse {
+  readonly status: number;
+  readonly payload: Payload;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether something was created or deleted. */
+  readonly effect: boolean;
+}
+
+export function jsonResponse(
+  status: number,
+  body: unknown,
+  more: Partial<ServiceResponse> = {},
+): ServiceResponse {
+  return { status, payload: payloadOf(JSON.stringify(body)), effect: false, ...more };
+}
+
+/** An error that is not a validation error. Its body is `{detail: text}`. */
+export function errorResponse(
+  status: number,
+  detail: string,
+  headers: Readonly<Record<string, string>> = {},
+): ServiceResponse {
+  return jsonResponse(status, { detail }, { headers });
+}
+
+/** `Retry-After` in whole seconds (at least 1) or as an HTTP date. */
+export function retryAfter(waitMs: number, format: 'seconds' | 'date', nowMs: number): string {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return format === 'seconds'
+    ? String(seconds)
+    : new Date(Math.ceil((nowMs + seconds * 1000) / 1000) * 1000).toUTCString();
+}
+
+/** How a response is sent. */
+export type Delivery =
+  | { readonly type: 'complete' }
+  | { readonly type: 'drop' }
+  | { readonly type: 'cut'; readonly fraction: number; readonly silent: boolean }
+  | { readonly type: 'drip'; readonly bytesPerSecond: number }
+  | { readonly type: 'fill'; readonly bytes: number };
 
 const MIN_COMPRESSED_BYTES = 1024;
 const PADDING = Buffer.alloc(64 * 1024, ' ');

@@ -1,16 +1,35 @@
-// Serves one request of the API: read, identify, log, apply faults, limit, operate, respond.
+// Serves one request of the API: find the operation, read, identify, log, apply faults, limit, operate, respond.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Account } from './account.ts';
-import { type ServiceResponse, errorResponse, retryAfter } from './response.ts';
-import { type CreateBody, readCreateBody } from './create-body.ts';
+import { type ServiceResponse, errorResponse, retryAfter, send } from './send.ts';
+import {
+  type CreateBody,
+  readCreateBody,
+  operate,
+  findRoute,
+  type Route,
+  splitTarget,
+} from './operations.ts';
 import type { Region } from './model.ts';
-import { operate } from './operations.ts';
-import { findRoute, type Route, splitTarget } from './route.ts';
-import { send } from './send.ts';
-import type { Service } from './service.ts';
 import { type FaultEffects, applyFault } from './apply-fault.ts';
 import type { Accounts } from './accounts.ts';
+import type { FaultRules } from './faults.ts';
+import type { ListWriter } from './lists.ts';
+import type { RequestLog } from './request-log.ts';
+import type { SandboxSettings } from './settings.ts';
+import type { RateLimiter, Timers } from './timing.ts';
+
+/** The parts of a running service, which requests and controls share. */
+export interface Service {
+  readonly accounts: Accounts;
+  readonly faults: FaultRules;
+  readonly limiter: RateLimiter;
+  readonly lists: ListWriter;
+  readonly log: RequestLog;
+  readonly timers: Timers;
+  settings: SandboxSettings;
+}
 
 const MAX_BODY_BYTES = 1024 * 1024;
 

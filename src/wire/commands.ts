@@ -120,7 +120,7 @@ export function createEnvironment(version: string): Environment {
     startSandbox: async (options) => (await import('../sandbox/sandbox.ts')).startSandbox(options),
     async startRehearsal(account) {
       const { startSandbox } = await import('../sandbox/sandbox.ts');
-      const { rehearsalSeed } = await import('../sandbox/rehearsal-seed.ts');
+      const { rehearsalSeed } = await import('../sandbox/demo.ts');
       const seed = rehearsalSeed(account);
       const sandbox = await startSandbox({ seed });
       return { ...sandbox, seed: `${JSON.stringify(seed, null, 2)}\n` };

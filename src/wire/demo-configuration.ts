@@ -2,8 +2,7 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DemoNames } from '../sandbox/demo-seed.ts';
-import type { Drift } from '../sandbox/demo-drift.ts';
+import type { DemoNames, Drift } from '../sandbox/demo.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 
 export interface DemoAccount {

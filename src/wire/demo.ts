@@ -7,8 +7,14 @@ import { repeatConfig, suggestNothing } from '../cli/console.ts';
 import type { Environment } from '../cli/environment.ts';
 import { EXIT, type ExitStatus } from '../cli/exit-status.ts';
 import { planAccounts } from '../cli/plan-accounts.ts';
-import { type Drift, introduceDrift } from '../sandbox/demo-drift.ts';
-import { branchSeeds, demoNames, demoSeed, readDemoExtract } from '../sandbox/demo-seed.ts';
+import {
+  branchSeeds,
+  demoNames,
+  demoSeed,
+  type Drift,
+  introduceDrift,
+  readDemoExtract,
+} from '../sandbox/demo.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { createConfiguration, type DemoConfiguration } from './demo-configuration.ts';
 import { serveDemo } from './demo-daemon.ts';

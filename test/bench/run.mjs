@@ -96,12 +96,8 @@ async function measureWrites(job, count) {
     http: (round) => bareLoop('http', sandbox.url, `token-http${round}`, job, String(count)),
     undici: (round) => bareLoop('undici', sandbox.url, `token-undici${round}`, job, String(count)),
   });
-  const log = await (await fetch(`${sandbox.url}/_sandbox/requests`)).json();
-  const requests = Object.fromEntries(
-    sides.map((side) => [side, log.filter((request) => request.account === `${side}${ROUNDS}`).length]),
-  );
   sandbox.stop();
-  return { measures, requests };
+  return { measures };
 }
 
 async function measureStart(args) {
@@ -131,7 +127,7 @@ const JOBS = {
 // ── the table ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** The medians and ranges of each side. Ratios are of one round each: to the loop of node:http, or to bare Node.js. */
-function summarise({ measures, requests }) {
+function summarise({ measures }) {
   const yardstick = measures.http ?? measures.node;
   const sides = Object.entries(measures).map(([side, rounds]) => [
     side,
@@ -140,7 +136,6 @@ function summarise({ measures, requests }) {
       cpuMs: summary(rounds.map(({ cpuMs }) => cpuMs)),
       peakMb: summary(rounds.map(({ peakMb }) => peakMb)),
       ratio: summary(rounds.map(({ ms }, round) => ms / yardstick[round].ms)),
-      ...(requests === undefined ? {} : { requests: requests[side] }),
     },
   ]);
   return Object.fromEntries(sides);
@@ -150,14 +145,13 @@ const range = ({ median, min, max }, digits) =>
   `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)})`;
 
 function rowsOf(title, sides) {
-  return Object.entries(sides).map(([side, { ms, ratio, cpuMs, peakMb, requests = '' }], index) => [
+  return Object.entries(sides).map(([side, { ms, ratio, cpuMs, peakMb }], index) => [
     index === 0 ? title : '',
     side,
     range(ms, 0),
     range(ratio, 2),
     range(cpuMs, 0),
     range(peakMb, 0),
-    String(requests),
   ]);
 }
 
@@ -190,7 +184,7 @@ try {
     `Node.js ${machine.node}, ${machine.processors} processors (${machine.model}), ${machine.memoryGb} GB, load ${machine.load}; medians (ranges) of ${ROUNDS} rounds after a warm-up; complete processes; the sandbox answers after ${LATENCY_MS} ms (0 ms beside node -e 0).\n`,
   );
   const jobs = {};
-  const rows = [['job', 'side', 'ms', 'ratio', 'CPU ms', 'peak MB', 'requests']];
+  const rows = [['job', 'side', 'ms', 'ratio', 'CPU ms', 'peak MB']];
   for (const name of only) {
     const [title, run] = JOBS[name];
     jobs[name] = summarise(await run());

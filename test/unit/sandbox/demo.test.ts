@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { demoNames, demoSeed, readDemoExtract } from '../../../src/sandbox/demo-seed.ts';
-import { readJsonFile } from '../../../src/sandbox/json-file.ts';
+import { demoNames, demoSeed, readDemoExtract } from '../../../src/sandbox/demo.ts';
+import { readJsonFile } from '../../../src/sandbox/check.ts';
 import { api, call, list, start } from './client.ts';
 
 const folder = fileURLToPath(new URL('../../../config/demo/', import.meta.url));
