@@ -28,8 +28,8 @@ export interface Session {
   ) => AccountRequest;
   /** Resolves when the store can be written. */
   checkStore(): Promise<void>;
-  /** Checks every page of the store. Throws StoreError when it is damaged or cannot be checked. */
-  verifyStore(signal?: AbortSignal): Promise<void>;
+  /** Checks every page of the store. Throws StoreError when it is damaged. */
+  verifyStore(): Promise<void>;
   /** Deletes old runs and snapshots, by the settings of the session unless others are given. */
   prune(retention?: ServiceSettings['retention']): Promise<void>;
   close(): Promise<void>;

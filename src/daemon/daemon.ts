@@ -134,7 +134,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     },
     problems() {
       if (api.isStopping()) return ['the daemon is stopping'];
-      if (!isStarted) return ['the store is being checked for damage'];
+      if (!isStarted) return ['the daemon is starting'];
       if (!isAlive()) return ['the scheduler is not running'];
       if (turns.problems().length > 0) return turns.problems();
       if (registry.accounts().length > 0) return [];

@@ -1,7 +1,11 @@
 // Opens the store where the configuration places it. Only the driver that is needed is loaded.
 import type { OpenLocation } from '../core/settings.ts';
-import type { OpenOptions } from './open-options.ts';
 import type { Store } from './store.ts';
+
+export interface OpenOptions {
+  /** Fails when the store does not exist. */
+  readonly mustExist?: boolean;
+}
 
 /** Opens or creates the store. Its methods throw StoreErrors that name it. Throws StoreError when it cannot be opened. */
 export async function openStore(location: OpenLocation, options: OpenOptions = {}): Promise<Store> {

@@ -36,11 +36,8 @@ export interface Store {
   readonly turns: TurnStore | null;
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
-  /**
-   * Reads every page in a separate process. Throws `store_corrupt` when the store is damaged; after that, every method
-   * throws the same error. Throws `store_unchecked` when the pages could not be read.
-   */
-  verify(signal?: AbortSignal): Promise<void>;
+  /** Reads every page, without a pause for other work. Throws `store_corrupt` when the store is damaged. */
+  verify(): Promise<void>;
   /** Prunes nothing when another replica does it now. */
   prune(retention: ServiceSettings['retention'], nowMs: number): Promise<Pruned>;
   /** When the newest run ended that began and ended before `nowMs`; null when there is none. */
@@ -56,7 +53,7 @@ export interface OpenDatabase {
   assertUsable(): void;
   /** Writes without changing anything; throws when the database cannot be written. */
   write(): Promise<void>;
-  verify(signal?: AbortSignal): Promise<void>;
+  verify(): Promise<void>;
   /** Does the work unless another process does it now; then resolves with null. */
   alone<T>(work: () => Promise<T>): Promise<T | null>;
   /** Converts an error of the engine to a StoreError. Returns any other error unchanged: it is a bug. */
@@ -87,13 +84,16 @@ export function createStore(opened: OpenDatabase): Store {
     endedSessions: withStoreErrors(opened, endedSessions(db), PERSON_PATIENCE_MS),
     // Replicas try again themselves, as soon as they have checked their lease.
     turns: opened.turns === null ? null : withStoreErrors(opened, opened.turns, 0),
-    ...withStoreErrors(opened, { check: () => opened.write() }, PERSON_PATIENCE_MS),
+    ...withStoreErrors(
+      opened,
+      { check: () => opened.write(), verify: () => opened.verify() },
+      PERSON_PATIENCE_MS,
+    ),
     ...withStoreErrors(opened, {
       prune: async (retention: ServiceSettings['retention'], nowMs: number) =>
         (await opened.alone(() => prune(db, retention, nowMs))) ?? NOTHING_PRUNED,
       newestEndMs: (nowMs: number) => newestEndMs(db, nowMs),
     }),
-    verify: (signal) => opened.verify(signal),
     close: () => (closing ??= opened.close()),
   };
 }

@@ -73,7 +73,7 @@ export function createEnvironment(version: string): Environment {
       (await import('./session.ts')).openSession(version, configuration, service, options),
     async openJournal(service, { mayBeNew } = { mayBeNew: false }) {
       const { openStore } = await import('../store/open-store.ts');
-      const store = await openStore(await locationOf(service), { readOnly: !mayBeNew });
+      const store = await openStore(await locationOf(service), { mustExist: !mayBeNew });
       const memory: AccountJournal = {
         accountState: (account) => store.journal.accountState(account),
         lastGood: (...of) => store.journal.lastGood(...of),

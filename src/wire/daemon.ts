@@ -25,7 +25,6 @@ import { openLog } from '../daemon/open-log.ts';
 import { listenForSignals, type ProcessSignals } from '../daemon/process-signals.ts';
 import { pruneStore, repeat } from '../daemon/maintenance.ts';
 import { createReadiness } from '../daemon/readiness.ts';
-import { startStoreCheck } from '../daemon/store-check.ts';
 import { createStoreHealth, type StoreHealth } from '../daemon/store-health.ts';
 import { createSystemd } from '../daemon/systemd.ts';
 import { createCommitReader } from '../git/commit-cache.ts';
@@ -44,10 +43,6 @@ import { openSession } from './session.ts';
 /** The longest time between two readings of the files: not every file system reports changes. */
 const RELOAD_MS = 60_000;
 const PRUNE_MS = 3_600_000;
-/** The store is checked before anything listens, unless that takes longer: then probes are answered meanwhile. */
-const QUICK_CHECK_MS = 2000;
-/** Runs start after this time although the check has not ended. */
-const MAX_CHECK_MS = 30_000;
 /** Each check of a file writes a page of it. A database is lost more often. */
 const FILE_CHECK_MS = 60_000;
 const DATABASE_CHECK_MS = 2000;
@@ -122,8 +117,6 @@ async function run(own: Process): Promise<void> {
   const session = await openDaemonSession(own, source, registry);
   const health = openHealth(own, session);
   const { daemon, showPage } = openDaemon(own, source, registry, { session, health });
-  const check = startStoreCheck((signal) => session.verifyStore(signal), signals.stop, log);
-  const isChecked = await check.endsWithin(QUICK_CHECK_MS);
   health.start();
   const readiness = createReadiness({
     problems: () => daemon.problems(),
@@ -152,9 +145,6 @@ async function run(own: Process): Promise<void> {
   const writing = tokens.some(({ role }) => role === 'operate');
   log.info({ event: 'listening', url: http.url, writing }, 'rolecall listens');
 
-  if (!isChecked && !(await check.endsWithin(MAX_CHECK_MS))) {
-    log.warn({ event: 'store_check_slow', waitedMs: MAX_CHECK_MS }, 'the store is still being checked');
-  }
   // Nothing is written before the daemon can be watched over HTTP.
   if (!signals.stop.aborted) await daemon.start();
   own.onListening(http.url);

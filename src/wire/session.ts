@@ -109,7 +109,7 @@ export async function openSession(
       signals: { stop: signals.stop, kill: signals.kill },
     }),
     checkStore: () => store.check(),
-    verifyStore: (signal) => store.verify(signal),
+    verifyStore: () => store.verify(),
     async prune(retention = service.retention) {
       const passedMs = systemClock.steadyMs() - steadyOpenedMs;
       await store.prune(retention, Math.min(Date.now(), openedMs + passedMs));

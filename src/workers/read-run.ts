@@ -9,7 +9,7 @@ import { openStore } from '../store/open-store.ts';
 import type { RunReadingAnswer, RunReadingJob } from './stored-runs.ts';
 
 async function read({ store, task }: RunReadingJob): Promise<RunReadingAnswer> {
-  const { reader } = await openStore(store, { mustExist: true, readOnly: true });
+  const { reader } = await openStore(store, { mustExist: true });
   if (task.type === 'view') {
     return { type: 'view', html: await renderRunView(task.view, reader) };
   }

@@ -5,7 +5,8 @@ import { dirname, join, resolve } from 'node:path';
 import { sql } from 'kysely';
 import { errorCode } from '../../core/error-code.ts';
 import { StoreError } from '../../core/errors.ts';
-import { openDatabase, toStoreError } from '../sqlite/database.ts';
+import { openDatabase } from '../sqlite/database.ts';
+import { toStoreError } from '../sqlite/sqlite-errors.ts';
 import { HOST, isDead } from '../process-identity.ts';
 import type { Database } from '../tables.ts';
 import type { CopiedTable, Row, Value } from './copied-tables.ts';
@@ -31,7 +32,7 @@ const MOST_PARAMETERS = 2000;
 export async function readSqlite<T>(file: string, work: (source: CopySource) => Promise<T>): Promise<T> {
   // The last process that closes a store removes this file; one that was killed leaves it.
   const isInUse = existsSync(`${file}-wal`);
-  const db = openDatabase(file, { mustExist: true, readOnly: true });
+  const db = openDatabase(file, { mustExist: true });
   try {
     return await db.connection().execute(async (connection) => {
       await sql`begin`.execute(connection);

@@ -2,7 +2,6 @@
 import { sql } from 'kysely';
 import { StoreError } from '../../core/errors.ts';
 import { engineOf } from '../engine.ts';
-import type { OpenOptions } from '../open-options.ts';
 import { creationOf } from '../creation.ts';
 import { type Database, SCHEMA_VERSION } from '../tables.ts';
 import { nameOf, type PostgresLocation } from './location.ts';
@@ -12,12 +11,12 @@ import { TURN_TABLES } from './turn-tables.ts';
 export async function migrate(
   db: Database,
   location: PostgresLocation,
-  { mustExist = false, readOnly = false }: OpenOptions,
+  { mustExist = false }: { readonly mustExist?: boolean },
 ): Promise<void> {
   await checkServer(db, location);
   const found = await versionOf(db, location);
   if (found !== null) return;
-  if (mustExist || readOnly) {
+  if (mustExist) {
     const message = `there is no store in ${nameOf(location)}: no run has been made here yet`;
     throw new StoreError('store_missing', message);
   }

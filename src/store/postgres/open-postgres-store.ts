@@ -2,13 +2,11 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { StoreError } from '../../core/errors.ts';
 import { setEngine } from '../engine.ts';
-import type { OpenOptions } from '../open-options.ts';
 import { createStore, type OpenDatabase, type Store } from '../store.ts';
 import type { Database, Tables } from '../tables.ts';
 import { alone } from './alone.ts';
 import { nameOf, type PostgresLocation } from './location.ts';
 import { migrate } from './migrate.ts';
-import { checkRights } from './rights.ts';
 import { createPool } from './pool.ts';
 import { postgresEngine } from './postgres-engine.ts';
 import { listen, probe } from './listener.ts';
@@ -18,7 +16,7 @@ import { createTurnStore } from './turn-store.ts';
 /** Opens or creates the store. Throws StoreError when that fails. `engine` is replaced in tests, which set the time. */
 export async function openPostgresStore(
   location: PostgresLocation,
-  options: OpenOptions = {},
+  options: { readonly mustExist?: boolean } = {},
   engine = postgresEngine(location),
 ): Promise<Store> {
   return createStore(await openPostgres(location, options, engine));
@@ -27,7 +25,7 @@ export async function openPostgresStore(
 /** Opens the database of the store, with its tables in their present version. Throws StoreError. */
 export async function openPostgres(
   location: PostgresLocation,
-  options: OpenOptions,
+  options: { readonly mustExist?: boolean },
   engine = postgresEngine(location),
 ): Promise<OpenDatabase> {
   const pool = createPool(location);
@@ -48,7 +46,7 @@ export async function openPostgres(
     assertUsable: () => undefined,
     write: () => writeNothing(checked, location),
     // PostgreSQL checks what it reads.
-    verify: () => checkRights(db, location),
+    verify: () => Promise.resolve(),
     alone: (work) => alone(pool.single(), location, work),
     toStoreError: (error) => toStoreError(error, location),
     turns: createTurnStore(db, {

@@ -4,11 +4,9 @@ import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, stat
 import { dirname, join, resolve } from 'node:path';
 import { StoreError } from '../../core/errors.ts';
 import { SQLite } from '../../platform/sqlite.ts';
-import { canBeWritten, missingStore, toStoreError } from './database.ts';
-import { inspectStoreFile } from './inspect-file.ts';
-import { damagedStore } from './recovery.ts';
-import { openPrivateCopy } from './private-copy.ts';
-import { readRawDatabase } from './raw-database.ts';
+import { requireWritable } from './database.ts';
+import { damagedStore, missingStore, toStoreError } from './sqlite-errors.ts';
+import { inspectStoreFile, isClosedStore } from './store-file.ts';
 
 /**
  * Copies the store to `target` (mode 0600) and checks the copy. Replaces an existing file only if it is an earlier copy, and
@@ -19,21 +17,23 @@ export async function backupStore(
   target: string,
   onProgress: (done: number, total: number) => void = () => undefined,
 ): Promise<{ bytes: number; runs: number }> {
-  requireStore(file);
+  const source = openSource(file);
   const place = resolve(target);
-  refuseOthers(file, place);
   // The process id is not enough: in a container every command may have the same one, and a killed command leaves a file.
   const partial = join(dirname(place), `.${process.pid}-${randomUUID()}.rolecall-backup`);
   try {
+    refuseOthers(file, place);
     // Created before SQLite opens it, so that others can never read it.
     closeSync(openSync(partial, 'wx', 0o600));
-    await copy(file, partial, onProgress);
+    await copy(source, partial, onProgress);
     const runs = check(partial, file);
     renameSync(partial, place);
     return { bytes: statSync(place).size, runs };
   } catch (error) {
     rmSync(partial, { force: true });
     throw toBackupError(error, file, place);
+  } finally {
+    source.close();
   }
 }
 
@@ -41,38 +41,26 @@ export async function backupStore(
 const STEP_PAGES = 1000;
 
 async function copy(
-  file: string,
+  source: SQLite.Database,
   target: string,
   onProgress: (done: number, total: number) => void,
 ): Promise<void> {
-  const source = openSource(file);
-  try {
-    // Reads from one transaction. Otherwise each commit of another process would restart the copy.
-    source.exec('begin; select count(*) from sqlite_schema');
-    await source.backup(target, {
-      progress({ totalPages, remainingPages }) {
-        onProgress(totalPages - remainingPages, totalPages);
-        return STEP_PAGES;
-      },
-    });
-  } finally {
-    source.close();
-  }
+  // Reads from one transaction. Otherwise each commit of another process would restart the copy.
+  source.exec('begin; select count(*) from sqlite_schema');
+  await source.backup(target, {
+    progress({ totalPages, remainingPages }) {
+      onProgress(totalPages - remainingPages, totalPages);
+      return STEP_PAGES;
+    },
+  });
 }
 
-/** Checks the file before SQLite opens it, so that a database of another program stays unchanged. */
-function requireStore(file: string): void {
+/** Opens the store; its file is judged first, so that a database of another program stays unchanged. */
+function openSource(file: string): SQLite.Database {
+  // Its own errors must not be reported as errors of the target.
   try {
     if (inspectStoreFile(file) !== 'store') throw missingStore(file);
-  } catch (error) {
-    throw toStoreError(error, file);
-  }
-}
-
-/** Opens the store. Its own errors must not be reported as errors of the target. */
-function openSource(file: string): SQLite.Database {
-  try {
-    if (!canBeWritten(file)) return openPrivateCopy(file, () => undefined);
+    requireWritable(file);
     return new SQLite(file, { fileMustExist: true });
   } catch (error) {
     throw toStoreError(error, file);
@@ -107,21 +95,8 @@ function refuseOthers(file: string, place: string): void {
   if (realpathSync(place) === realpathSync(file)) {
     throw new StoreError('backup_refused', `${place} is the store itself; name another file`);
   }
-  if (!statSync(place).isFile() || !isCopy(place)) {
+  if (!isClosedStore(place)) {
     throw new StoreError('backup_refused', `${place} exists and is not a backup; name another file`);
-  }
-}
-
-/** Whether a file is an earlier copy: a store that no process has open. Does not change the file. */
-function isCopy(file: string): boolean {
-  if (existsSync(`${file}-wal`)) return false;
-  try {
-    return (
-      inspectStoreFile(file) === 'store' &&
-      readRawDatabase(file, (database) => database !== null && !database.isWal)
-    );
-  } catch {
-    return false;
   }
 }
 

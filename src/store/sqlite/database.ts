@@ -1,36 +1,30 @@
-// Opens the SQLite file: checks it first, makes it private, creates the tables, turns on WAL. Explains why it cannot be opened.
-import { accessSync, chmodSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+// Opens the SQLite file: judges it first, makes it private, creates the tables, turns on WAL.
+import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
+import { errorCode } from '../../core/error-code.ts';
 import { StoreError } from '../../core/errors.ts';
 import { SQLite } from '../../platform/sqlite.ts';
-import { APPLICATION_ID, inspectStoreFile, newerStore } from './inspect-file.ts';
-import { setEngine } from '../engine.ts';
-import { sqliteEngine } from './sqlite-engine.ts';
 import { creationOf } from '../creation.ts';
+import { setEngine } from '../engine.ts';
 import { type Database, SCHEMA_VERSION, type Tables } from '../tables.ts';
-import { countAsOpen } from './open-files.ts';
-import { openPrivateCopy } from './private-copy.ts';
-import { recovery } from './recovery.ts';
-import { makeStoreFolder } from './store-folder.ts';
-import type { OpenOptions } from '../open-options.ts';
+import { sqliteEngine } from './sqlite-engine.ts';
+import { missingStore, readOnlyStore, toStoreError } from './sqlite-errors.ts';
+import { APPLICATION_ID, countAsOpen, inspectStoreFile, newerStore } from './store-file.ts';
 
 /** How long opening waits for another process. This is the only wait that blocks the process. */
 const OPEN_TIMEOUT_MS = 2000;
 
-/** Opens the file; creates it (mode 0600) and its folder when they are missing. Throws StoreError. */
-export function openDatabase(file: string, options: OpenOptions = {}): Database {
+/** Opens the file; creates it (mode 0600) and its folder when they are missing and need not exist. Throws StoreError. */
+export function openDatabase(file: string, { mustExist = false } = {}): Database {
   try {
-    const { mustExist = false, readOnly = false } = options;
     const state = inspectStoreFile(file);
-    if (state !== 'store' && (mustExist || readOnly)) throw missingStore(file);
-    if (state !== 'missing' && !canBeWritten(file)) {
-      if (readOnly) return kyselyOver(openPrivateCopy(file, createTables), () => undefined);
-      throw readOnlyStore(file);
-    }
+    if (state !== 'store' && mustExist) throw missingStore(file);
     if (state === 'missing') makeStoreFolder(file);
     // Created before SQLite opens it, so that others can never read it or its WAL.
-    if (state !== 'store') closeSync(openSync(file, 'a', 0o600));
+    if (state === 'missing') closeSync(openSync(file, 'a', 0o600));
+    requireWritable(file);
     for (const part of ['', '-wal', '-shm']) makePrivate(`${file}${part}`);
     return openWritable(file);
   } catch (error) {
@@ -38,22 +32,52 @@ export function openDatabase(file: string, options: OpenOptions = {}): Database 
   }
 }
 
-export function missingStore(file: string): StoreError {
-  return new StoreError('store_missing', `there is no store at ${file}: no run has been made here yet`);
-}
-
-function readOnlyStore(file: string): StoreError {
-  return new StoreError('store_readonly', `${file}: ${READ_ONLY}`);
-}
-
-/** Whether SQLite can write the file, and create its own files beside it. */
-export function canBeWritten(file: string): boolean {
+/** Throws StoreError unless SQLite can write the file, and create its own files beside it. */
+export function requireWritable(file: string): void {
   try {
     for (const path of [file, dirname(realpathSync(file))]) accessSync(path, constants.W_OK);
-    return true;
   } catch {
-    return false;
+    throw readOnlyStore(file);
   }
+}
+
+/**
+ * Creates the folder of a store and its missing parents (mode 0700), one at a time: Node's recursive mkdir never returns on
+ * file systems such as /proc.
+ */
+function makeStoreFolder(file: string): void {
+  const folder = dirname(resolve(file));
+  const existing = deepestExisting(folder);
+  if (!statSync(existing).isDirectory()) throw unusable(file, `${existing} is not a folder`);
+  let next = existing;
+  for (const name of relative(existing, folder).split(sep).filter(Boolean)) {
+    next = join(next, name);
+    try {
+      mkdirSync(next, { mode: 0o700 });
+    } catch (error) {
+      const code = errorCode(error);
+      // Another process may create the same folder at the same time.
+      if (code !== 'EEXIST') throw unusable(file, `the folder ${next} cannot be created (${code})`);
+    }
+  }
+}
+
+function deepestExisting(folder: string): string {
+  for (let path = folder; ; path = dirname(path)) {
+    try {
+      statSync(path);
+      return path;
+    } catch (error) {
+      if (dirname(path) === path || !['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return path;
+    }
+  }
+}
+
+function unusable(file: string, why: string): StoreError {
+  return new StoreError(
+    'store_unopenable',
+    `${file}: the store cannot be opened, because ${why}; check \`store:\` in rolecall.yaml`,
+  );
 }
 
 function makePrivate(file: string): void {
@@ -73,7 +97,7 @@ function openWritable(file: string): Database {
     driver.pragma('synchronous = NORMAL');
     // From now on busy.ts waits, without blocking the process.
     driver.pragma('busy_timeout = 0');
-    return kyselyOver(driver, countAsOpen(statSync(file)));
+    return kyselyOver(driver, countAsOpen(file));
   } catch (error) {
     driver.close();
     throw error;
@@ -126,40 +150,4 @@ function createTables(driver: SQLite.Database, file: string): void {
       driver.pragma(`user_version = ${SCHEMA_VERSION}`);
     })
     .immediate();
-}
-
-const READ_ONLY = 'the store cannot be written; check the permissions of the file and of its folder';
-
-const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [
-  // The shared memory of the WAL is a file too, which cannot grow on a full disk.
-  [
-    /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/,
-    'store_full',
-    'the disk of the store is full; free some space',
-  ],
-  // Errors of zlib come from compressed plans and lists, which have a checksum.
-  [/^(SQLITE_(NOTADB|CORRUPT)|Z_)/, 'store_corrupt', 'the store is damaged'],
-  [/^(SQLITE_READONLY|EROFS|EACCES|EPERM)/, 'store_readonly', READ_ONLY],
-  [
-    /^(SQLITE_CANTOPEN|ENOENT|ENOTDIR|EISDIR|EEXIST)/,
-    'store_unopenable',
-    'the store cannot be opened; check the path in `store:`',
-  ],
-  [/^SQLITE_(BUSY|LOCKED)/, 'store_busy', 'another program keeps the store locked; close it and try again'],
-  [/^SQLITE_IOERR/, 'store_io', 'reading or writing the store failed; check the disk'],
-];
-
-/** Converts an error of SQLite or of the file system to a StoreError. Returns any other error unchanged: it is a bug. */
-export function toStoreError(error: unknown, file: string): unknown {
-  if (!(error instanceof Error) || error instanceof StoreError) return error;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const explanation = EXPLANATIONS.find(([pattern]) => pattern.test(code));
-  if (explanation !== undefined) {
-    const [, kind, words] = explanation;
-    const hint = kind === 'store_corrupt' ? `. ${recovery(file)}` : '';
-    return new StoreError(kind, `${file}: ${words} (${code})${hint}`, { cause: error });
-  }
-  return code.startsWith('SQLITE_') && error instanceof SQLite.SqliteError
-    ? new StoreError('store_failed', `${file}: ${error.message} (${code})`, { cause: error })
-    : error;
 }

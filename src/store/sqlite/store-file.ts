@@ -1,32 +1,128 @@
-// Checks that the file of an open store still exists, is still the same file, and is not damaged.
-import { statSync } from 'node:fs';
+// Judges the file that `store:` names before SQLite opens it, because it may belong to another program. Its first 100 bytes
+// tell that.
+import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { errorCode } from '../../core/error-code.ts';
 import { StoreError } from '../../core/errors.ts';
+import { SCHEMA_VERSION } from '../tables.ts';
+import { recovery } from './sqlite-errors.ts';
 
-export interface StoreFile {
-  readonly path: string;
-  /** Throws StoreError when the file was removed, replaced by another one, or found damaged. */
-  check(): void;
-  /** Makes `check` throw this error from now on. */
-  refuse(damage: StoreError): void;
+/** "role" in ASCII, in the header of every store. */
+export const APPLICATION_ID = 0x726f6c65;
+
+/** The header of an SQLite file: https://www.sqlite.org/fileformat.html#the_database_header */
+const HEADER_BYTES = 100;
+const MAGIC = 'SQLite format 3\0';
+const WRITE_VERSION_AT = 18;
+const USER_VERSION_AT = 60;
+const APPLICATION_ID_AT = 68;
+/** The write version of a file whose changes are in a log beside it. */
+const WAL = 2;
+
+interface Header {
+  readonly applicationId: number;
+  readonly userVersion: number;
+  readonly isWal: boolean;
 }
 
-export function storeFile(path: string): StoreFile {
-  const opened = statSync(path, { bigint: true });
-  let damaged: StoreError | null = null;
-  return {
-    path,
-    refuse(damage) {
-      damaged = damage;
-    },
-    check() {
-      if (damaged !== null) throw damaged;
-      const now = statSync(path, { bigint: true, throwIfNoEntry: false });
-      if (now?.ino === opened.ino && now.dev === opened.dev) return;
-      const what = now === undefined ? 'was removed' : 'was replaced by another file';
-      throw new StoreError(
-        'store_replaced',
-        `${path} ${what} while it was open; nothing more is written. Restart rolecall`,
-      );
-    },
+/** The files that this process has open, by device and inode. */
+const open = new Map<string, number>();
+
+const keyOf = ({ dev, ino }: Stats): string => `${dev}:${ino}`;
+
+/**
+ * Counts the file as open in this process until the function that it returns is called. On POSIX systems, a process that
+ * closes any descriptor of a file loses all its locks on the file, so such a file must not be read here.
+ */
+export function countAsOpen(file: string): () => void {
+  const key = keyOf(statSync(file));
+  open.set(key, (open.get(key) ?? 0) + 1);
+  return () => {
+    const left = (open.get(key) ?? 1) - 1;
+    if (left === 0) open.delete(key);
+    else open.set(key, left);
   };
+}
+
+/**
+ * Returns what exists at the path, and changes nothing; an empty file becomes a store. Throws StoreError if it is neither
+ * empty nor a store of this version.
+ */
+export function inspectStoreFile(file: string): 'missing' | 'empty' | 'store' {
+  const stats = statOf(file);
+  if (stats === null) return 'missing';
+  if (open.has(keyOf(stats))) return 'store';
+  if (!stats.isFile()) {
+    throw new StoreError(
+      'store_unopenable',
+      `${file} is not a file; nothing was changed. Set \`store:\` in rolecall.yaml to the path of a file`,
+    );
+  }
+  if (stats.size === 0) return emptyFile(file);
+  const header = readHeader(file);
+  if (header?.applicationId !== APPLICATION_ID || header.userVersion < 1) throw foreign(file, header);
+  if (header.userVersion > SCHEMA_VERSION) throw newerStore(file, header.userVersion);
+  return 'store';
+}
+
+/** Whether the file is a store that no process has open: a backup, or one that was closed. */
+export function isClosedStore(file: string): boolean {
+  const stats = statOf(file);
+  if (stats === null || !stats.isFile() || open.has(keyOf(stats))) return false;
+  const header = readHeader(file);
+  return (
+    header?.applicationId === APPLICATION_ID && !header.isWal && (statOf(`${file}-wal`)?.size ?? 0) === 0
+  );
+}
+
+function statOf(file: string): Stats | null {
+  try {
+    return statSync(file);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw error;
+  }
+}
+
+function emptyFile(file: string): 'empty' {
+  if ((statOf(`${file}-wal`)?.size ?? 0) === 0) return 'empty';
+  // SQLite would delete the log, which is the only remaining part of the database.
+  throw new StoreError(
+    'store_corrupt',
+    `${file} is empty, but its log ${file}-wal is not: the store was truncated; nothing was changed. ${recovery(file)}`,
+  );
+}
+
+function readHeader(file: string): Header | null {
+  const bytes = Buffer.alloc(HEADER_BYTES);
+  const descriptor = openSync(file, 'r');
+  try {
+    if (readSync(descriptor, bytes, 0, HEADER_BYTES, 0) < HEADER_BYTES) return null;
+  } finally {
+    closeSync(descriptor);
+  }
+  if (bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) return null;
+  return {
+    applicationId: bytes.readUInt32BE(APPLICATION_ID_AT),
+    userVersion: bytes.readUInt32BE(USER_VERSION_AT),
+    isWal: bytes[WRITE_VERSION_AT] === WAL,
+  };
+}
+
+function foreign(file: string, header: Header | null): StoreError {
+  const what =
+    header === null
+      ? 'is not an SQLite database'
+      : `is an SQLite database of another program (application_id ${header.applicationId})`;
+  return new StoreError(
+    'store_foreign',
+    `${file} ${what}, so it is not a store of rolecall; nothing was changed. Check \`store:\` in rolecall.yaml. If it was a store, it is damaged: restore a backup. ${recovery(file)}`,
+  );
+}
+
+export function newerStore(file: string, version: number): StoreError {
+  return new StoreError(
+    'store_newer',
+    `the store ${file} was written by a newer rolecall (schema ${version}, this program supports ${SCHEMA_VERSION}); use that version, nothing was changed`,
+  );
 }

@@ -158,7 +158,7 @@ function withShortForms(store: Store, location: OpenLocation, direct: Direct): F
   return {
     ...store,
     check: () => store.check(),
-    verify: (signal) => store.verify(signal),
+    verify: () => store.verify(),
     prune: (retention, nowMs) => store.prune(retention, nowMs),
     location,
     ...direct,

@@ -2,10 +2,11 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SQLite } from '../../../src/platform/sqlite.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import { MOVED_COLUMNS, PAUSE_COLUMNS } from '../../../src/store/renamed-accounts.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
+import { damageTable } from '../../support/damage.ts';
 import { failure, sqliteFixture, newFolder } from './fixture.ts';
 
 const DOCUMENTED = {
@@ -106,6 +107,23 @@ describe('an existing store', () => {
     expect(error.code).toBe('store_foreign');
     expect(error.message).toContain(file);
     expect(error.message).toContain('restore a backup');
+  });
+
+  it('that is damaged is found by `verify`, whose error contains the commands to recover', async () => {
+    const file = join(newFolder(), 'a store.db');
+    await openSqliteStore(file).close();
+    const intact = openSqliteStore(file);
+    await intact.verify();
+    await intact.close();
+    damageTable(file, 'plan_bodies');
+    const store = openSqliteStore(file);
+    onTestFinished(() => store.close());
+    await expect(store.verify()).rejects.toMatchObject({
+      code: 'store_corrupt',
+      message: expect.stringContaining(
+        `mkdir '${file}.damaged'; mv '${file}' '${file}'-* '${file}.damaged'/; cp BACKUP '${file}'`,
+      ) as string,
+    });
   });
 
   it('that is a folder cannot be opened', () => {
