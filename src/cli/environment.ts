@@ -109,11 +109,6 @@ export interface Readable {
 }
 
 /** A path, an address, or `env:NAME`; a schema only for a database. */
-export interface StoreArgument {
-  readonly text: string;
-  readonly schema: string | undefined;
-}
-
 export interface CopiedStore {
   /** The names of both stores in messages. */
   readonly from: string;
@@ -188,14 +183,14 @@ export interface Environment {
     onProgress: (done: number, total: number) => void,
   ): Promise<{ bytes: number; runs: number }>;
   /**
-   * Copies a complete store to an empty place and verifies it; `warn` receives what the operator should know. Throws
+   * Copies a complete store from a file to a database and verifies it; `warn` receives what the operator should know. Throws
    * UsageError or StoreError.
    */
   copyStore(
-    from: StoreArgument,
-    to: StoreArgument,
+    file: string,
+    to: { readonly address: string; readonly schema: string },
     observers: {
-      readonly onProgress: (step: { text: string; done: number; total: number }) => void;
+      readonly onProgress: (done: number, total: number) => void;
       readonly warn: (message: string) => void;
     },
   ): Promise<CopiedStore>;

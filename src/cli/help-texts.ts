@@ -254,15 +254,15 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   'copy-store': {
     group: MAINTENANCE,
-    summary: 'copy the store to PostgreSQL, or back to a file',
+    summary: 'copy the store to PostgreSQL',
     examples: [
       [
         'rolecall copy-store /var/lib/rolecall/rolecall.db env:ROLECALL_DATABASE_URL',
         'copies the file to the database whose address is in this variable',
       ],
       [
-        'rolecall copy-store postgres://rolecall@db.example.com/rolecall copy.db',
-        'copies it back; the password is read from PGPASSWORD or ~/.pgpass',
+        'rolecall copy-store data/rolecall.db postgres://rolecall@db.example.com/rolecall --schema test',
+        'copies it to another schema; the password is read from PGPASSWORD or ~/.pgpass',
       ],
     ],
     variables: [DATABASES],

@@ -233,10 +233,10 @@ test('wrong usage exits 64, reports the mistake on stderr and sends no request',
     ['validate', 'surplus'],
     ['plan', '--config'],
     ['copy-store', 'only-one'],
-    ['copy-store', 'a.db', 'b.db', '--to-schema', 'a'],
+    ['copy-store', 'a.db', 'b.db'],
     ['copy-store', 'a.db', 'postgres://db'],
     ['copy-store', 'a.db', 'env:NOT_SET'],
-    ['copy-store', 'a.db', 'postgres://db/a', '--to-schema', 'pg_a'],
+    ['copy-store', 'a.db', 'postgres://db/a', '--schema', 'pg_a'],
   ];
   const results = await Promise.all(wrong.map((args) => s.run(args)));
   for (const [index, { status, stdout, stderr }] of results.entries()) {

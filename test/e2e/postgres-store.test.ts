@@ -66,7 +66,7 @@ describe.skipIf(!hasPostgres)('a store in PostgreSQL', () => {
 });
 
 describe.skipIf(!hasPostgres)('copy-store', () => {
-  test('moves a store to PostgreSQL and back, with the same answers before and after', async () => {
+  test('moves a store to PostgreSQL, with the same answers before and after', async () => {
     const on = await scene({ file: 'skills: [Go]', skills: [{ id: '1', name: 'Perl' }] });
     await on.plan();
     await on.apply();
@@ -74,7 +74,7 @@ describe.skipIf(!hasPostgres)('copy-store', () => {
     const { url, schema } = await freshPostgres();
     const env = { ROLECALL_DATABASE_URL: url };
     const there = await on.run(
-      ['copy-store', 'data/rolecall.db', 'env:ROLECALL_DATABASE_URL', '--to-schema', schema],
+      ['copy-store', 'data/rolecall.db', 'env:ROLECALL_DATABASE_URL', '--schema', schema],
       { env },
     );
     expect(there).toMatchObject({
@@ -85,17 +85,15 @@ describe.skipIf(!hasPostgres)('copy-store', () => {
     });
     on.serve({}, '', `{ postgres: { url: { env: ROLECALL_DATABASE_URL }, schema: ${schema} } }`);
     expect(await answers(on, env)).toEqual(before);
-    const again = await on.run(['copy-store', 'data/rolecall.db', url, '--to-schema', schema]);
+    const again = await on.run(['copy-store', 'data/rolecall.db', url, '--schema', schema]);
     expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('nothing was copied')]);
-    expect((await on.run(['copy-store', url, 'back.db', '--from-schema', schema])).status).toBe(0);
-    on.serve({}, '', '../back.db');
-    expect(await answers(on)).toEqual(before);
   });
 
   test('warns about a password in its arguments and does not repeat it', async () => {
     const on = await scene();
+    await on.plan();
     const address = 'postgres://me:s3cr3t@127.0.0.1:1/a';
-    const { status, stderr, stdout } = await on.run(['copy-store', address, 'b.db']);
+    const { status, stderr, stdout } = await on.run(['copy-store', 'data/rolecall.db', address]);
     expect([status, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(
       /other users of this machine can see the password[^]*127\.0\.0\.1:1\/a, schema rolecall: /u,

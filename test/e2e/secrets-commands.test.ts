@@ -67,7 +67,6 @@ const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
   backup: ({ w }) => w.run(['backup', 'copy.db']),
   'copy-store': ({ w }) =>
     all(w, [
-      ['copy-store', 'data/rolecall.db', 'copied.db'],
       ['copy-store', 'data/rolecall.db', `postgres://me:${CANARY}@127.0.0.1:1/a`],
       ['copy-store', 'data/rolecall.db', `mysql://me:${CANARY}@127.0.0.1:1/a?`],
     ]),

@@ -23,7 +23,7 @@ export async function migrate(
   await db
     .connection()
     .execute((connection) =>
-      engineOf(db).transact(connection, MIGRATING, async () => bringUpToDate(connection, location)),
+      engineOf(db).transact(connection, CREATING, async () => createMissing(connection, location)),
     );
 }
 
@@ -48,10 +48,10 @@ export async function checkServer(db: Database, location: PostgresLocation): Pro
 }
 
 /** The transaction in which tables are created: one at a time in a database. */
-export const MIGRATING = { key: 'migrations', isDurable: true };
+export const CREATING = { key: 'migrations', isDurable: true };
 
 /** Creates what is missing, in the transaction of the caller. */
-export async function bringUpToDate(connection: Database, location: PostgresLocation): Promise<void> {
+export async function createMissing(connection: Database, location: PostgresLocation): Promise<void> {
   if ((await versionOf(connection, location)) === null) await createTables(connection, location);
 }
 

@@ -1,0 +1,238 @@
+// Copies a complete store from an SQLite file to an empty schema of PostgreSQL, in one transaction, and compares the rows
+// before anybody sees them.
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import { StoreError } from '../core/errors.ts';
+import { engineOf, setEngine } from './engine.ts';
+import { nameOf, type PostgresLocation } from './postgres/location.ts';
+import { checkServer, createMissing, CREATING, versionOf } from './postgres/migrate.ts';
+import { createPool } from './postgres/pool.ts';
+import { postgresEngine } from './postgres/postgres-engine.ts';
+import { toStoreError as toPostgresError } from './postgres/postgres-errors.ts';
+import { WITHOUT_LIMITS } from './postgres/session.ts';
+import { openDatabase } from './sqlite/database.ts';
+import { toStoreError as toFileError } from './sqlite/sqlite-errors.ts';
+import { type Database, type Table, type Tables, TABLES } from './tables.ts';
+
+export interface CopiedStore {
+  readonly tables: number;
+  readonly rows: number;
+  readonly runs: number;
+  /** The locks in the copy: runs that were in progress. */
+  readonly locks: number;
+  /** Whether other processes may have written to the file since. */
+  readonly isInUse: boolean;
+}
+
+/** Every table of a file. Those about replicas are made again from the configuration. */
+const NAMES = Object.keys(TABLES) as readonly (keyof Tables)[]; // its own keys
+
+type Value = string | number | Uint8Array | null;
+type Row = Readonly<Record<string, Value>>;
+
+/**
+ * Copies every table with its ids. The schema must be empty, or have tables that nobody has used; a copy that is interrupted
+ * leaves nothing. `onProgress` receives the rows that were copied or compared. Throws StoreError.
+ */
+export async function copyStore(
+  file: string,
+  to: PostgresLocation,
+  onProgress: (done: number, total: number) => void = () => undefined,
+): Promise<CopiedStore> {
+  // The last process that closes a store removes this file; one that was killed leaves it.
+  const isInUse = existsSync(`${file}-wal`);
+  return await readFile(file, (source) =>
+    writeSchema(to, async (target) => {
+      const counts = await Promise.all(NAMES.map((name) => countRows(source, name)));
+      const total = counts.reduce((sum, rows) => sum + rows, 0);
+      let done = 0;
+      // Each row is copied and compared.
+      const report = (rows: number): void => onProgress((done += rows), 2 * total);
+      for (const [at, name] of NAMES.entries()) {
+        const digest = tableDigest(name);
+        for await (const rows of fileRows(source, name)) {
+          digest.add(rows);
+          await insertRows(target, name, rows);
+          report(rows.length);
+        }
+        await continueCounter(target, name);
+        const copy = tableDigest(name);
+        for await (const rows of schemaRows(target, name)) {
+          copy.add(rows);
+          report(rows.length);
+        }
+        if (copy.value() !== digest.value() || (await countRows(target, name)) !== counts[at]) {
+          throw new StoreError(
+            'copy_failed',
+            `the copy of ${name} differs from its source; nothing was kept. Report this as a bug`,
+          );
+        }
+      }
+      const [runs = 0, locks = 0] = [counts[NAMES.indexOf('runs')], counts[NAMES.indexOf('locks')]];
+      return { tables: NAMES.length, rows: total, runs, locks, isInUse: isInUse || locks > 0 };
+    }),
+  );
+}
+
+/** Reads the file as it is at this moment. */
+async function readFile<T>(file: string, work: (source: Database) => Promise<T>): Promise<T> {
+  const db = openDatabase(file, { mustExist: true });
+  try {
+    return await db.connection().execute(async (connection) => {
+      await sql`begin`.execute(connection);
+      return await work(connection);
+    });
+  } catch (error) {
+    throw toFileError(error, file);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Writes in the transaction that creates what is missing; nobody sees it before it has ended. */
+async function writeSchema<T>(
+  location: PostgresLocation,
+  work: (target: Database) => Promise<T>,
+): Promise<T> {
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(location) }) });
+  setEngine(db, postgresEngine(location));
+  try {
+    await checkServer(db, location);
+    return await db.connection().execute((connection) =>
+      engineOf(db).transact(connection, CREATING, async () => {
+        // A large table takes its time.
+        await sql.raw(WITHOUT_LIMITS).execute(connection);
+        const isNew = (await versionOf(connection, location)) === null;
+        await createMissing(connection, location);
+        if (!isNew) await requireUnused(connection, location);
+        return await work(connection);
+      }),
+    );
+  } catch (error) {
+    throw toPostgresError(error, location);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Throws StoreError if a table has rows. Until the copy ends, other processes wait before they write. */
+async function requireUnused(connection: Database, location: PostgresLocation): Promise<void> {
+  const { rows: tables } = await sql<{ name: string }>`
+    select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where nspname = ${location.schema} and relkind = 'r' and relname != 'store_version'`.execute(connection);
+  const names = tables.map(({ name }) => name);
+  await sql`lock table ${sql.join(names.map((name) => sql.table(name)))} in exclusive mode`.execute(
+    connection,
+  );
+  for (const name of names) {
+    const { rows } = await sql`select 1 from ${sql.table(name)} limit 1`.execute(connection);
+    if (rows.length === 0) continue;
+    throw new StoreError(
+      'copy_refused',
+      `${nameOf(location)} is in use (it has rows in ${name}), and a copy never replaces a store; nothing was copied. Name another schema, or drop this one if nobody needs it`,
+    );
+  }
+}
+
+async function countRows(connection: Database, name: keyof Tables): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(name)}`.execute(
+    connection,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** The columns of a table, with the one in which both engines keep the order of its rows. */
+function columnsOf(name: keyof Tables): readonly (readonly [column: string, type: string])[] {
+  const { columns, hasRowid }: Table = TABLES[name];
+  const types = { text: 'text', integer: 'integer', blob: 'bytea', sequence: 'bigint' };
+  return [
+    ...Object.entries(columns).map(([column, { type }]) => [column, types[type]] as const),
+    ...(hasRowid === true ? [['rowid', 'bigint'] as const] : []),
+  ];
+}
+
+function columnList(name: keyof Tables) {
+  return sql.join(columnsOf(name).map(([column]) => sql.ref(column)));
+}
+
+/** The most bytes and rows of one piece that is read; a single row may be larger. */
+const PIECE_BYTES = 4 * 1024 * 1024;
+const PIECE_ROWS = 1000;
+
+async function* fileRows(connection: Database, name: keyof Tables): AsyncIterable<readonly Row[]> {
+  let piece: Row[] = [];
+  let bytes = 0;
+  const rows = connection
+    .selectFrom(name)
+    .select(columnsOf(name).map(([column]) => sql<Value>`${sql.ref(column)}`.as(column)));
+  for await (const row of rows.stream()) {
+    piece.push(row);
+    for (const value of Object.values(row)) bytes += typeof value === 'object' ? (value?.length ?? 0) : 100;
+    if (bytes < PIECE_BYTES && piece.length < PIECE_ROWS) continue;
+    yield piece;
+    piece = [];
+    bytes = 0;
+  }
+  if (piece.length > 0) yield piece;
+}
+
+/** A body can have several megabytes. */
+const FETCHED_BODIES = 16;
+
+async function* schemaRows(connection: Database, name: keyof Tables): AsyncIterable<readonly Row[]> {
+  const size = columnsOf(name).some(([, type]) => type === 'bytea') ? FETCHED_BODIES : PIECE_ROWS;
+  await sql`declare copied no scroll cursor for select ${columnList(name)} from ${sql.table(name)}`.execute(
+    connection,
+  );
+  for (let rows: readonly Row[] = [{}]; rows.length > 0;) {
+    ({ rows } = await sql<Row>`fetch ${sql.lit(size)} from copied`.execute(connection));
+    yield rows;
+  }
+  await sql`close copied`.execute(connection);
+}
+
+/** One array for each column, so that any number of rows needs the same short statement. */
+async function insertRows(connection: Database, name: keyof Tables, rows: readonly Row[]): Promise<void> {
+  const arrays = columnsOf(name).map(
+    ([column, type]) => sql`cast(${rows.map((row) => row[column] ?? null)} as ${sql.raw(type)}[])`,
+  );
+  await sql`insert into ${sql.table(name)} (${columnList(name)}) select * from unnest(${sql.join(arrays)})`.execute(
+    connection,
+  );
+}
+
+/** Lets the counter of a table continue after its rows. */
+async function continueCounter(connection: Database, name: keyof Tables): Promise<void> {
+  for (const [column, type] of columnsOf(name)) {
+    if (type !== 'bigint') continue;
+    await sql`select setval(pg_get_serial_sequence(${name}, ${column}), max(${sql.ref(column)})) from ${sql.table(name)}
+      having max(${sql.ref(column)}) is not null`.execute(connection);
+  }
+}
+
+const MODULUS = 1n << 256n;
+
+/** A digest of rows that does not depend on their order, because the two engines order text differently. */
+function tableDigest(name: keyof Tables): { add(rows: readonly Row[]): void; value(): string } {
+  const columns = columnsOf(name);
+  let sum = 0n;
+  return {
+    add(rows) {
+      for (const row of rows) {
+        const hash = createHash('sha256');
+        for (const [column] of columns) hash.update(encoded(row[column] ?? null));
+        sum = (sum + BigInt(`0x${hash.digest('hex')}`)) % MODULUS;
+      }
+    },
+    value: () => sum.toString(16),
+  };
+}
+
+/** Different values have different bytes: the type and the length come first. */
+function encoded(value: Value): Uint8Array {
+  if (value === null) return Buffer.from('n');
+  if (typeof value === 'number') return Buffer.from(`i${value};`);
+  const bytes = typeof value === 'string' ? Buffer.from(value) : value;
+  return Buffer.concat([Buffer.from(`${typeof value === 'string' ? 't' : 'b'}${bytes.length};`), bytes]);
+}
