@@ -86,6 +86,7 @@ export async function observe(
   const checkAccountId = await accountIdCheck(request, deps);
   const onRead = listsObserver(request.progress, 'plan');
   const first = await readLists(reader, onRead);
+  await deps.clock.pause();
   const remoteAccountId = checkAccountId(first);
   const claim = {
     runId,
@@ -100,6 +101,7 @@ export async function observe(
   await refuseForeignEntries(deps.journal, request, { observed: first, remoteAccountId });
 
   const lastGood = await deps.journal.lastGood(settings.name, remoteAccountId, first);
+  await deps.clock.pause();
   const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
   const again = {
     reader,
@@ -113,6 +115,7 @@ export async function observe(
   };
   const { observed, implausible } = await readTwiceIfNeeded(again, first, lastGood, baseline);
   checkAccountId(observed);
+  await deps.clock.pause();
   const takenAtMs = deps.clock.nowMs();
   return {
     observed,

@@ -33,6 +33,7 @@ export async function planAccount(
   const { settings, api, commit } = request;
   const nowMs = deps.clock.nowMs();
   const records = await deps.journal.accountHistory(settings.name, observation.remoteAccountId, nowMs);
+  await deps.clock.pause();
   const history = judgeHistory(records, observation.observed, {
     nowMs,
     stalenessMs: api.stalenessMs,
@@ -42,6 +43,7 @@ export async function planAccount(
   request.progress?.({ type: 'plan' });
   const source = await sourceAge(request, deps);
   const frozen = await watchFreeze(settings.policy.freeze, settings.timezone, deps.loadCron);
+  await deps.clock.pause();
   const plan = makePlan({
     account: settings.name,
     remoteAccountId: observation.remoteAccountId,
@@ -68,6 +70,7 @@ export async function planAccount(
     configCommit: commit?.sha ?? null,
     sha256: deps.sha256,
   });
+  await deps.clock.pause();
   return {
     plan,
     history,

@@ -1,5 +1,4 @@
 // Plans configuration files that somebody posted, with the history of this store. Writes nothing.
-import { LargeAccount } from '../core/errors.ts';
 import { type PlanResult, UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit, Configuration } from '../core/settings.ts';
@@ -31,9 +30,7 @@ export interface PostedFiles {
   /** The accounts to plan, in their order. */
   readonly names: readonly string[];
   readonly commit: { readonly sha: string; readonly committedAt: string } | null;
-  /** One account at a time, so that no answer is large. */
-  account(name: string): Promise<PostedAccount>;
-  close(): void;
+  readonly account: (name: string) => PostedAccount;
 }
 
 /** The daemon's own configuration at this moment. */
@@ -50,10 +47,8 @@ export type PostedOutcome = { readonly plans: readonly PlanResult[] } | { readon
 export interface PostedPlanOptions {
   readonly deps: PreviewDeps;
   readonly signals: RunSignals;
-  /** Reads the body of a request. Throws UsageError when that takes too much time or memory. */
+  /** Reads the body of a request. Throws UsageError when its files have too many names. */
   readonly readFiles: (body: Uint8Array) => Promise<PostedFiles | { readonly problem: string }>;
-  /** Plans an account whose lists are too large for this process. */
-  readonly previewLarge: (request: AccountRequest) => Promise<PlanResult>;
   readonly own: () => Promise<OwnConfiguration>;
 }
 
@@ -64,27 +59,22 @@ const UNREACHABLE = new Set(['secret_missing', 'unauthorized', 'unavailable', 'c
 
 /**
  * Plans the accounts of posted files, in the order of their names. A failure concerns one account. Throws UsageError
- * when the files take too much time or memory to read.
+ * when the files have too many names.
  */
 export async function planPosted(body: Uint8Array, options: PostedPlanOptions): Promise<PostedOutcome> {
   const files = await options.readFiles(body);
-  if ('problem' in files) return files;
-  try {
-    return { plans: await planFiles(files, options) };
-  } finally {
-    files.close();
-  }
+  return 'problem' in files ? files : { plans: await planFiles(files, options) };
 }
 
 async function planFiles(
   files: PostedFiles,
-  { deps, signals, previewLarge, own }: PostedPlanOptions,
+  { deps, signals, own }: PostedPlanOptions,
 ): Promise<readonly PlanResult[]> {
   const { accounts: ownAccounts, api, trustPosted } = await own();
   const configured = new Set(ownAccounts.map(({ name }) => name));
 
   async function planOne(name: string): Promise<PlanResult> {
-    const { settings, failure } = await files.account(name);
+    const { settings, failure } = files.account(name);
     if (failure !== undefined) return failed(name, failure);
     if (settings === undefined) {
       return failed(name, { code: UNKNOWN_ACCOUNT, message: 'no posted file is of this account' });
@@ -107,12 +97,7 @@ async function planFiles(
       trigger: 'manual',
       signals: { stop: signals.stop, kill: signals.kill },
     };
-    try {
-      return await preview(request, deps);
-    } catch (error) {
-      if (!(error instanceof LargeAccount)) throw error;
-      return await previewLarge(request);
-    }
+    return await preview(request, deps);
   }
 
   const results: PlanResult[] = [];

@@ -1,5 +1,4 @@
 // Plans a posted configuration with the history of this store, and journals nothing.
-import { LargeAccount } from '../core/errors.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { IdentityClaim } from '../core/ports.ts';
 import { observe } from './observe.ts';
@@ -31,7 +30,6 @@ export async function preview(request: AccountRequest, deps: PreviewDeps): Promi
     const run = { runId: '', request, deps: readOnly, reader };
     return (await planAccount(run, await observe(run, { writes: false }), ACCEPT_NOTHING)).plan;
   } catch (error) {
-    if (error instanceof LargeAccount) throw error;
     const { name: account } = request.settings;
     return { schemaVersion: 1, account, status: 'failed', error: describeFailure(error) };
   }

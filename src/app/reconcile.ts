@@ -2,7 +2,6 @@
 import { releasedBy } from '../core/approvals.ts';
 import type { Warning } from '../core/catalog.ts';
 import { sharedToken } from '../core/identity.ts';
-import { LargeAccount } from '../core/errors.ts';
 import type { RunMode } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Lease, SentCommit } from '../core/locks.ts';
@@ -43,8 +42,8 @@ const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
 
 /**
  * The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lock.
- * `accept` is what the apply accepts that this run is a preview of. Throws LargeAccount where the reader is limited, and
- * StoreError `run_made` when another process makes the run of this permit.
+ * `accept` is what the apply accepts that this run is a preview of. Throws StoreError `run_made` when another process
+ * makes the run of this permit.
  */
 export async function dryRun(
   request: AccountRequest,
@@ -71,7 +70,7 @@ export async function dryRun(
     const { warnings } = approval;
     return await endRun(run, { status: plan.status, plan, traffic: reader.traffic(), warnings, ...pending });
   } catch (error) {
-    return await failOrLeave(run, error, reader);
+    return await failRun(run, error, reader?.traffic() ?? NO_TRAFFIC);
   }
 }
 
@@ -170,7 +169,7 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     }
     return await executePlan({ ...reading, observation, planned, change, warnings: approval.warnings });
   } catch (error) {
-    return await failOrLeave(run, error, opened);
+    return await failRun(run, error, opened?.traffic() ?? NO_TRAFFIC);
   }
 }
 
@@ -201,18 +200,6 @@ async function planAgreed(
     if (digest === agreed.digest && observedDigest === agreed.firstObserved) return first;
   }
   return planned;
-}
-
-/** Journals a failed run. A run of a large account is forgotten instead, and a separate process makes it again. */
-async function failOrLeave(
-  run: Run<DryRunDeps>,
-  error: unknown,
-  reader: ServiceReader | null,
-): Promise<RunResult> {
-  if (!(error instanceof LargeAccount)) return await failRun(run, error, reader?.traffic() ?? NO_TRAFFIC);
-  // Nothing was written yet.
-  await run.deps.journal.forgetRun(run.runId);
-  throw error;
 }
 
 /** The pause of a renamed account, which the daemon notices only in the first run under the new name. */

@@ -74,14 +74,6 @@ export class ServiceError extends Error {
   }
 }
 
-/**
- * A list is too large to be processed in the daemon itself, which then runs the account in a separate process. Nothing was
- * written yet.
- */
-export class LargeAccount extends Error {
-  override readonly name = 'LargeAccount';
-}
-
 /** The journal cannot be opened, read or written: the operator of this machine must act. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';

@@ -16,7 +16,9 @@ import {
   type MissingHolding,
   entryKey,
   HELD_FIELDS,
+  heldIds,
   holdingsOf,
+  idsInUse,
   unlistedHoldings,
 } from './usage.ts';
 
@@ -38,6 +40,8 @@ const REFERRED_FROM = 4;
 export function baselineOf(lastGood: ObservedCatalog, deletedByUs: ReadonlySet<EntryKey>): Baseline {
   const ids = (kind: Kind): Set<string> =>
     new Set(lastGood[kind].map((entry) => entry.id).filter((id) => !deletedByUs.has(entryKey(kind, id))));
+  if (deletedByUs.size === 0)
+    return { skill: ids('skill'), role: ids('role'), resources: lastGood.resources };
   const resources = lastGood.resources.map((resource): Resource => ({
     ...resource,
     ...(resource.skillsIds === undefined
@@ -65,15 +69,9 @@ export function anythingMissing(
   });
   const people = new Set(observed.resources.map((resource) => resource.id));
   if (missingEntry || baseline.resources.some((resource) => !people.has(resource.id))) return true;
-  const inUse = usedEntries(observed.resources);
-  return [...usedEntries(baseline.resources)].some((key) => !inUse.has(key));
-}
-
-/** The entries that at least one of these people has. */
-function usedEntries(resources: readonly Resource[]): Set<EntryKey> {
-  return new Set(
-    resources.flatMap(holdingsOf).map(({ kind, remoteId }): EntryKey => entryKey(kind, remoteId)),
-  );
+  const before = idsInUse(baseline.resources);
+  const inUse = idsInUse(observed.resources);
+  return KINDS.some((kind) => [...before[kind]].some((id) => !inUse[kind].has(id)));
 }
 
 /** One warning about all lists that shrank suspiciously, or null. `managed` are the kinds that the file manages. */
@@ -89,17 +87,23 @@ export function suspiciousShrink(
     if (shrank(baseline[kind].size, gone, now.size))
       losses.push(`${gone} of ${baseline[kind].size} ${kind}s`);
   }
-  const peopleNow = new Set(observed.resources.map((resource) => resource.id));
+  const peopleNow = new Map(observed.resources.map((resource) => [resource.id, resource]));
   const goneResources = baseline.resources.filter((resource) => !peopleNow.has(resource.id)).length;
   if (shrank(baseline.resources.length, goneResources, peopleNow.size)) {
     losses.push(`${goneResources} of ${baseline.resources.length} resources`);
   }
-  const before = assignments(baseline.resources, managed);
-  const now = assignments(observed.resources, managed);
-  const goneAssignments = [...before].filter((key) => !now.has(key)).length;
-  if (overQuarter(before.size, goneAssignments)) {
-    losses.push(`${goneAssignments} of ${before.size} assignments of people`);
+  let before = 0;
+  let gone = 0;
+  for (const resource of baseline.resources) {
+    const now = peopleNow.get(resource.id);
+    for (const kind of managed) {
+      const ids = new Set(heldIds(kind, resource));
+      const kept = new Set(now === undefined ? [] : heldIds(kind, now));
+      before += ids.size;
+      for (const id of ids) if (!kept.has(id)) gone += 1;
+    }
   }
+  if (overQuarter(before, gone)) losses.push(`${gone} of ${before} assignments of people`);
   if (losses.length === 0) return null;
   return {
     code: 'suspicious_shrink',
@@ -116,16 +120,11 @@ export function suspiciousList(
   managed: readonly Kind[],
   deleted: ReadonlySet<EntryKey>,
 ): Warning | null {
-  const held = new Set(
-    observed.resources
-      .flatMap(holdingsOf)
-      .map(({ kind, remoteId }) => entryKey(kind, remoteId))
-      .filter((key) => !deleted.has(key)),
-  );
+  const held = idsInUse(observed.resources);
   const lacking = managed.flatMap((kind) => {
-    const listed = new Set(observed[kind].map(({ id }) => entryKey(kind, id)));
-    const referred = [...held].filter((key) => key.startsWith(`${kind}:`));
-    const shown = referred.filter((key) => listed.has(key)).length;
+    const listed = new Set(observed[kind].map(({ id }) => id));
+    const referred = [...held[kind]].filter((id) => !deleted.has(entryKey(kind, id)));
+    const shown = referred.filter((id) => listed.has(id)).length;
     const isWrong =
       (shown === 0 && referred.length > 0) ||
       (referred.length >= REFERRED_FROM && shown * 2 < referred.length);
@@ -144,15 +143,6 @@ function shrank(before: number, gone: number, now: number): boolean {
 
 function overQuarter(before: number, gone: number): boolean {
   return gone >= QUARTER_FROM && gone * 4 > before;
-}
-
-function assignments(resources: readonly Resource[], managed: readonly Kind[]): Set<string> {
-  return new Set(
-    resources
-      .flatMap(holdingsOf)
-      .filter((holding) => managed.includes(holding.kind))
-      .map(holdingKey),
-  );
 }
 
 function holdingKey({ resourceId, kind, remoteId }: Holding): string {
@@ -211,18 +201,17 @@ export function missingHoldings(
   nowMs: number,
 ): MissingHolding[] {
   const now = new Map(observed.resources.map((resource) => [resource.id, resource]));
-  const stillMissing = (holding: Holding): boolean => {
-    const resource = now.get(holding.resourceId);
-    if (resource === undefined) return true;
-    return resource[HELD_FIELDS[holding.kind]] === undefined;
-  };
+  const isUnknown = (kind: Kind, resourceId: string): boolean =>
+    now.get(resourceId)?.[HELD_FIELDS[kind]] === undefined;
   const result = new Map<string, MissingHolding>();
-  for (const holding of baseline.resources.flatMap(holdingsOf)) {
-    if (stillMissing(holding)) result.set(holdingKey(holding), { ...holding, sinceMs: nowMs });
+  for (const resource of baseline.resources) {
+    if (!KINDS.some((kind) => isUnknown(kind, resource.id))) continue;
+    for (const holding of holdingsOf(resource))
+      if (isUnknown(holding.kind, resource.id))
+        result.set(holdingKey(holding), { ...holding, sinceMs: nowMs });
   }
-  for (const holding of remembered) {
-    if (stillMissing(holding)) result.set(holdingKey(holding), holding);
-  }
+  for (const holding of remembered)
+    if (isUnknown(holding.kind, holding.resourceId)) result.set(holdingKey(holding), holding);
   return [...result.values()].filter((holding) => nowMs - holding.sinceMs < DAY_MS);
 }
 

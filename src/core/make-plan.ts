@@ -26,7 +26,7 @@ import {
   staleListWarnings,
 } from './plan-warnings.ts';
 import { type UnknownHolders, unknownHoldersWarnings } from './unknown-holders.ts';
-import { holdingsOf, usageOf } from './usage.ts';
+import { usageOf } from './usage.ts';
 
 export interface PlanInput {
   readonly account: string;
@@ -58,7 +58,7 @@ export interface PlanInput {
 /** The plan for one account. The same input gives the same value, whatever the order of the lists. */
 export function makePlan(input: PlanInput): Plan {
   const { observed, history } = input;
-  const usage = usageOf(observed.resources.flatMap(holdingsOf));
+  const usage = usageOf(observed.resources);
   const diffs = KINDS.flatMap((kind) => {
     const desired = input.desired[kind];
     return desired === undefined ? [] : [diffKind(kind, desired, { observed, usage, history })];

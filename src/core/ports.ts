@@ -25,6 +25,8 @@ export interface Clock {
   steadyMs(): number;
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Lets other work of the process run, between two steps that compare or sort complete lists. */
+  pause(): Promise<void>;
 }
 
 /** Signals that end a run: after `stop` no operation starts, `kill` also aborts the requests in flight. */
@@ -215,8 +217,6 @@ export interface Journal {
     failure: { readonly code: string; readonly message: string },
     fence?: RunFence,
   ): Promise<void>;
-  /** Removes a run that has journaled nothing, because a separate process makes it from the beginning. */
-  forgetRun(runId: string): Promise<void>;
   /**
    * Detects that an account file was renamed, and moves the journal of the former account to the new name. The new account
    * has no claim yet; the former one claimed the same remote account at the same address, and is neither configured nor

@@ -7,7 +7,7 @@ import type { Baseline } from './list-plausibility.ts';
 import { nameKey } from './names.ts';
 import type { HoldRule, Operation } from './plan.ts';
 import { unknownHolders } from './unknown-holders.ts';
-import { entryKey, holdingsOf, usageOf } from './usage.ts';
+import { entryKey, usageOf } from './usage.ts';
 
 /**
  * Compares lists that were read during the run with the file. `history` includes what the run has created, `planned` are the
@@ -18,7 +18,7 @@ export function findingsOf(
   observed: ObservedCatalog,
   { history, planned }: { readonly history: History; readonly planned: Baseline },
 ): Findings {
-  const usage = usageOf(observed.resources.flatMap(holdingsOf));
+  const usage = usageOf(observed.resources);
   const diffs = KINDS.map((kind) => diffKind(kind, desired[kind] ?? [], { observed, usage, history }));
   return {
     entries: new Map(

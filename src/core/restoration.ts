@@ -5,7 +5,7 @@ import type { OperationRecord } from './journal.ts';
 import { nameProblem } from './name-rules.ts';
 import { compareCodePoints, nameKey } from './names.ts';
 import { holdersIn } from './unknown-holders.ts';
-import { type EntryKey, entryKey, holdingsOf, usageOf } from './usage.ts';
+import { type EntryKey, entryKey, usageOf } from './usage.ts';
 import { yamlText } from './yaml-text.ts';
 
 export interface DeletedEntry {
@@ -42,7 +42,7 @@ export interface RestorationFacts {
 /** The entries that the run deleted, or may have deleted, in the order of its operations. */
 export function deletedEntries({ detail, people, later, desired }: RestorationFacts): DeletedEntry[] {
   const planned = new Map(detail.plan?.operations.map((operation, index) => [index + 1, operation]));
-  const holders = people === null ? null : usageOf(people.flatMap(holdingsOf));
+  const holders = people === null ? null : usageOf(people);
   return detail.operations.filter(mayHaveDeleted).map((operation): DeletedEntry => {
     const { seq, kind, name, remoteId } = operation;
     const inPlan = planned.get(seq)?.usedBy;

@@ -20,9 +20,6 @@ export interface TokenRules {
   readonly place: ConfigIssue;
 }
 
-/** The daemon runs an account in a separate process if one list has more objects, or one kind more names. */
-export const LARGE_FROM = 2000;
-
 export interface ApiSettings {
   readonly concurrency: number;
   readonly requestsPerSecond: number;

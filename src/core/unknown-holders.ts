@@ -1,6 +1,6 @@
 // The kinds of which nobody can tell who has what: then nothing proves that an entry is unused.
 import { type Kind, KINDS, type Resource, type Warning } from './catalog.ts';
-import { HELD_FIELDS, holdingsOf } from './usage.ts';
+import { HELD_FIELDS, heldIds } from './usage.ts';
 
 /**
  * Why nobody can tell who has the entries of a kind: the service lists no people, nobody has any entry of the kind although
@@ -29,7 +29,7 @@ export function lostAssignments(
   kinds: readonly Kind[],
 ): boolean {
   return kinds.some((kind) => {
-    const has = (resource: Resource): boolean => holdingsOf(resource).some((each) => each.kind === kind);
+    const has = (resource: Resource): boolean => heldIds(kind, resource).length > 0;
     return earlier.some(has) && !resources.some(has);
   });
 }

@@ -1,6 +1,5 @@
 // Who has what: the people of each entry, and references to entries that no list shows.
 import { type Entry, type Kind, KINDS, type ObservedCatalog, type Resource } from './catalog.ts';
-import { groupBy } from './grouping.ts';
 import { compareCodePoints } from './names.ts';
 
 /** The key of an entry across kinds, since ids are only known to be unique within one. */
@@ -40,24 +39,43 @@ export const HELD_FIELDS = { skill: 'skillsIds', role: 'roleId' } as const satis
   keyof Resource
 >;
 
-const HELD_IDS: Readonly<Record<Kind, (resource: Resource) => Iterable<string>>> = {
-  skill: ({ skillsIds }) => new Set(skillsIds),
+const HELD_IDS: Readonly<Record<Kind, (resource: Resource) => readonly string[]>> = {
+  skill: ({ skillsIds = [] }) => skillsIds,
   role: ({ roleId, otherRoleIds = [] }) => [roleId ?? '', ...otherRoleIds].filter((id) => id !== ''),
 };
+
+/** The ids of the entries of a kind that a person has; a service may repeat one. */
+export function heldIds(kind: Kind, resource: Resource): readonly string[] {
+  return HELD_IDS[kind](resource);
+}
+
+/** The ids of the entries that at least one of these people has. */
+export function idsInUse(resources: readonly Resource[]): Readonly<Record<Kind, ReadonlySet<string>>> {
+  const idsOf = (kind: Kind): Set<string> => {
+    const ids = new Set<string>();
+    for (const resource of resources) for (const id of heldIds(kind, resource)) ids.add(id);
+    return ids;
+  };
+  return { skill: idsOf('skill'), role: idsOf('role') };
+}
 
 /** The assignments of a person, each once. */
 export function holdingsOf(resource: Resource): Holding[] {
   return KINDS.flatMap((kind) =>
-    [...HELD_IDS[kind](resource)].map((remoteId) => ({ resourceId: resource.id, kind, remoteId })),
+    [...new Set(heldIds(kind, resource))].map((remoteId) => ({ resourceId: resource.id, kind, remoteId })),
   );
 }
 
 /** The assignments to entries that the lists lack: the lists may be incomplete. */
 export function unlistedHoldings(observed: ObservedCatalog): Holding[] {
-  const listed = keysOf(observed);
+  const idsOf = (kind: Kind): Set<string> => new Set(observed[kind].map(({ id }) => id));
+  const listed = { skill: idsOf('skill'), role: idsOf('role') };
+  const lacks = (resource: Resource): boolean =>
+    KINDS.some((kind) => heldIds(kind, resource).some((id) => !listed[kind].has(id)));
   return observed.resources
+    .filter(lacks)
     .flatMap(holdingsOf)
-    .filter(({ kind, remoteId }) => !listed.has(entryKey(kind, remoteId)));
+    .filter(({ kind, remoteId }) => !listed[kind].has(remoteId));
 }
 
 /** The entries that people refer to and that the lists lack, each once. */
@@ -68,14 +86,22 @@ export function unlistedEntries(observed: ObservedCatalog): readonly EntryKey[] 
 /** The sorted ids of the people of each entry. Entries that nobody has are absent. */
 export type UsageIndex = ReadonlyMap<EntryKey, readonly string[]>;
 
-export function usageOf(holdings: Iterable<Holding>): UsageIndex {
-  const byEntry = groupBy(holdings, ({ kind, remoteId }) => entryKey(kind, remoteId));
-  return new Map(
-    [...byEntry].map(([key, ofEntry]) => {
-      const people = new Set(ofEntry.map(({ resourceId }) => resourceId));
-      return [key, [...people].sort(compareCodePoints)];
-    }),
-  );
+export function usageOf(resources: readonly Resource[]): UsageIndex {
+  const usage = new Map<EntryKey, string[]>();
+  const sorted = resources.toSorted((a, b) => compareCodePoints(a.id, b.id));
+  for (const kind of KINDS) {
+    // By id first: a key for each of a million assignments would take a second.
+    const people = new Map<string, string[]>();
+    for (const resource of sorted) {
+      for (const id of heldIds(kind, resource)) {
+        const holders = people.get(id);
+        if (holders === undefined) people.set(id, [resource.id]);
+        else if (holders.at(-1) !== resource.id) holders.push(resource.id);
+      }
+    }
+    for (const [id, holders] of people) usage.set(entryKey(kind, id), holders);
+  }
+  return usage;
 }
 
 /** The usage report of an account. */
@@ -92,7 +118,7 @@ export interface AccountUsage {
 
 /** Each entry with its people, and the assignments that refer to ids that no list shows. */
 export function accountUsage(account: string, observed: ObservedCatalog): AccountUsage {
-  const usage = usageOf(observed.resources.flatMap(holdingsOf));
+  const usage = usageOf(observed.resources);
   return {
     account,
     entries: KINDS.flatMap((kind) =>

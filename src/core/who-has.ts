@@ -2,7 +2,7 @@
 import type { Entry, Kind, Resource } from './catalog.ts';
 import { nearestWord } from './did-you-mean.ts';
 import { nameKey, nearKey } from './names.ts';
-import { entryKey, holdingsOf, usageOf } from './usage.ts';
+import { entryKey, usageOf } from './usage.ts';
 
 export type Entries = Readonly<Record<Kind, readonly Entry[]>>;
 
@@ -27,7 +27,7 @@ export function entriesNamed(name: string, entries: Entries, kinds: readonly Kin
 
 /** The entries with the people who have them. */
 export function holdersOf(entries: readonly (NamedKind & Entry)[], people: readonly Resource[]): HeldEntry[] {
-  const usage = usageOf(people.flatMap(holdingsOf));
+  const usage = usageOf(people);
   return entries.map(({ kind, name, id }) => ({
     kind,
     name,

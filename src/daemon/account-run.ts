@@ -4,16 +4,14 @@ import { dryRun, reconcile } from '../app/reconcile.ts';
 import type { AccountRequest, ApplyDeps } from '../app/request.ts';
 import { ACCEPT_NOTHING } from '../app/request.ts';
 import { describeFailure } from '../app/run-result.ts';
-import { KINDS } from '../core/catalog.ts';
 import type { RunSignals } from '../core/ports.ts';
-import { ConfigError, LargeAccount, SecretError, ServiceError, StoreError } from '../core/errors.ts';
+import { StoreError } from '../core/errors.ts';
 import type { Trigger } from '../core/journal.ts';
+import type { Plan } from '../core/plan.ts';
 import type { AccountSettings, ApiSettings, Configuration } from '../core/settings.ts';
-import { LARGE_FROM } from '../core/settings.ts';
 import type { Turn, Turns } from '../core/turns.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import { forgetOthers } from './forget-others.ts';
-import type { LargeRuns, PlanHeadline } from './large-runs.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { RunEnding } from './run-ending.ts';
@@ -27,8 +25,6 @@ export interface AccountRunsOptions {
   readonly api: ApiSettings;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Absent when all accounts run in this process. */
-  readonly large?: LargeRuns | undefined;
 }
 
 export interface AccountRuns {
@@ -129,12 +125,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       permit: turn.permit,
       signals: turn.signals,
     };
-    const result = await runInRightProcess(request, turn);
-    if (result === 'later') {
-      // It starts from the beginning, with the configuration and the pause of that moment.
-      turn.later();
-      return null;
-    }
+    const result = await runHere(request, turn);
     if ('runId' in result) return result.runId;
     if (result.heldBy === null) return null;
     if (turn.trigger !== 'schedule' && turn.trigger !== 'catch_up') {
@@ -153,35 +144,6 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     return null;
   }
 
-  async function runInRightProcess(request: AccountRequest, turn: Turn) {
-    const { settings } = request;
-    const { large } = options;
-    if (large === undefined) return await runHere(request, turn);
-    const names = largestCatalog(settings);
-    if (names > LARGE_FROM) large.note(settings.name, names);
-    if (!large.isLarge(settings.name)) {
-      try {
-        return await runHere(request, turn);
-      } catch (error) {
-        if (!(error instanceof LargeAccount)) throw error;
-        large.note(settings.name, names);
-        log.info(
-          { event: 'large_account', account: settings.name },
-          'the account runs in a process of its own',
-        );
-      }
-    }
-    if (await turn.isMade()) return { heldBy: null };
-    try {
-      return await large.run(request, settings.mode, (plan, runId) => logPlan(plan, runId, request.trigger));
-    } catch (error) {
-      // A run in this process fails for the same reason, and journals it.
-      if (error instanceof SecretError || error instanceof ConfigError || error instanceof ServiceError)
-        return await runHere(request, turn);
-      throw error;
-    }
-  }
-
   async function runHere(request: AccountRequest, turn: Turn) {
     const { mode } = request.settings;
     if (mode === 'plan') return (await turn.isMade()) ? { heldBy: null } : await dryRun(request, deps);
@@ -196,11 +158,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
   }
 
   /** Logs a plan that changes something, and one that waits only once. */
-  function logPlan(
-    { account, summary, digest, status }: PlanHeadline,
-    runId: string,
-    trigger: Trigger,
-  ): void {
+  function logPlan({ account, summary, digest, status }: Plan, runId: string, trigger: Trigger): void {
     const isNew = loggedPlans.get(account) !== digest;
     loggedPlans.set(account, digest);
     if (!isNew || (summary.create + summary.delete === 0 && status === 'planned')) return;
@@ -217,9 +175,4 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
 function hasLapsed({ check, stop }: RunSignals): boolean {
   check?.();
   return check !== undefined && stop.aborted;
-}
-
-/** The number of names of the kind of which the account desires most. */
-function largestCatalog({ desired }: AccountSettings): number {
-  return Math.max(...KINDS.map((kind) => desired[kind]?.length ?? 0));
 }

@@ -14,7 +14,6 @@ import { createDaemonApi } from './create-daemon-api.ts';
 import type { DaemonApi } from './daemon-api.ts';
 import { createEmbeddedTurns, type EmbeddedTurnsOptions } from './embedded-turns.ts';
 import { createJournalWatch } from './journal-watch.ts';
-import type { LargeRuns } from './large-runs.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Notifier } from './notify/notifier.ts';
@@ -32,7 +31,6 @@ export interface DaemonOptions {
   readonly deps: ApplyDeps;
   /** The settings that the connections were opened with. */
   readonly api: ApiSettings;
-  readonly large?: LargeRuns | undefined;
   readonly reader: JournalReader;
   readonly outcomeOf: ReadOutcome;
   readonly operator: OperatorCommands;
@@ -61,7 +59,7 @@ const STUCK_MS = 15_000;
 
 /** Makes a daemon that does nothing before `start`. */
 export function createDaemon(options: DaemonOptions): Daemon {
-  const { registry, notifier, log, metrics, large, reader, signals, outcomeOf } = options;
+  const { registry, notifier, log, metrics, reader, signals, outcomeOf } = options;
   const { clock } = options.deps;
 
   const createTurns = options.createTurns ?? createEmbeddedTurns;
@@ -74,13 +72,11 @@ export function createDaemon(options: DaemonOptions): Daemon {
     addressOf: (account) => registry.addressOf(account),
     addressCount: () => registry.addressCount(),
     maxRuns: () => registry.service().daemon.maxRuns,
-    mayStart: (account) => large?.mayStart(account, registry.addressOf(account)) !== false,
     onSkipped(account) {
       metrics.skippedTick(account);
       log.warn({ event: 'tick_skipped', account }, 'the account still runs, so this tick is skipped');
     },
   });
-  large?.onFree(() => turns.startNext());
   const ending = createRunEnding({ registry, turns, reader, outcomeOf, log, metrics, notifier });
   const runs = createAccountRuns({ ...options, turns, ending });
   const journalWatch = createJournalWatch({ registry, turns, reader, clock, log });

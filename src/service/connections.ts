@@ -24,20 +24,12 @@ export interface ConnectionOptions {
   /** The end of the pause that an earlier response requested for the account, from the journal; epoch milliseconds. */
   readonly throttledUntilMs: (account: AccountSettings) => Promise<number | null>;
   readonly observer: (account: string) => RequestObserver;
-  /**
-   * A list of more objects throws LargeAccount, so that the caller runs the account in another process. Default: none.
-   */
-  readonly largeFrom?: number;
-  /** The queue for the only base address of this process, if it shares the address's limit with another process. */
-  readonly host?: HostQueue;
   /** Whether an account with this name is configured now. */
   readonly isConfigured: (account: string) => boolean;
 }
 
 /** The reader and writer of a run share one state, which is found by the `signals` object of the run. */
 export interface Connections extends WritableService {
-  /** Makes the call as soon as `hostConcurrency` of the address allows it. */
-  atHost<T>(baseUrl: string, call: () => Promise<T>): Promise<T>;
   /** Uses only this share of `hostConcurrency`: one of so many processes. */
   shareHosts(processes: number): void;
   close(): Promise<void>;
@@ -67,7 +59,7 @@ export function createConnections(options: ConnectionOptions): Connections {
   function hostOf(baseUrl: string): HostQueue {
     const known = hosts.get(baseUrl);
     if (known !== undefined) return known;
-    const host = options.host ?? createHostQueue(api);
+    const host = createHostQueue(api);
     host.share?.(processes);
     hosts.set(baseUrl, host);
     return host;
@@ -139,12 +131,8 @@ export function createConnections(options: ConnectionOptions): Connections {
   return {
     async reader(account, signals) {
       const { requests, token } = await accountOf(account, signals);
-      return createReader(requests, token, {
-        maxEntries: api.maxEntries,
-        largeFrom: options.largeFrom ?? Infinity,
-      });
+      return createReader(requests, token, api);
     },
-    atHost: (baseUrl, call) => hostOf(baseUrl).add(call),
     shareHosts(count) {
       processes = count;
       for (const host of hosts.values()) host.share?.(count);

@@ -21,13 +21,6 @@ export interface ListBuilder<T> {
   listing(): Promise<Listing<T>>;
 }
 
-export interface ListLimits {
-  /** Limit for the objects of one list. */
-  readonly maxEntries: number;
-  /** Makes the error for a list of more objects, if the limit is not `api.maxEntries`. */
-  readonly tooMany?: ((what: string) => Error) | undefined;
-}
-
 /**
  * Throws ServiceError `malformed` unless the body is a complete array of objects within the limits. The cause is a
  * CutOff if the body is incomplete.
@@ -35,7 +28,7 @@ export interface ListLimits {
 export async function readList<T>(
   body: AsyncIterable<Uint8Array>,
   list: ListBuilder<T>,
-  { maxEntries, tooMany }: ListLimits,
+  maxEntries: number,
 ): Promise<Listing<T>> {
   const splitter = createArraySplitter({
     maxItems: maxEntries,
@@ -54,8 +47,6 @@ export async function readList<T>(
   } catch (error) {
     if (error instanceof UnreadableBody)
       throw malformed(`${list.what} ${error.message}`, error.isCutOff ? new CutOff() : undefined);
-    if (error instanceof BadArray && error.problem.type === 'too_many' && tooMany !== undefined)
-      throw tooMany(list.what);
     if (error instanceof BadArray) {
       const isCutOff = isEmpty || error.problem.type === 'cut_off';
       throw malformed(describe(list.what, error.problem, maxEntries), isCutOff ? new CutOff() : undefined);

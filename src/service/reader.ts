@@ -1,40 +1,23 @@
 // Reads the lists of one account. Sends only GET requests.
-import { LargeAccount, ServiceError } from '../core/errors.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { Listing, ServiceReader } from '../core/ports.ts';
 import type { ApiSettings } from '../core/settings.ts';
-import { type ListBuilder, type ListLimits, readList } from './list.ts';
+import { type ListBuilder, readList } from './list.ts';
 import { partialReason, totalReason } from './partial-list.ts';
 import { PATHS } from './paths.ts';
 import { type Requests, serviceErrorOf } from './requests.ts';
 import { entryList, resourceList, type TokenGuard } from './responses.ts';
 import type { ResponseHead } from './transport.ts';
 
-export interface ReaderLimits extends Pick<ApiSettings, 'maxEntries'> {
-  /** A list of more objects than this throws LargeAccount. */
-  readonly largeFrom: number;
-}
-
-/** How many times larger than `largeFrom` a list may be later in a run, because the run itself creates entries. */
-const GROWTH = 3;
-
 /** How many more people than skills or roles a list may have. */
 const PEOPLE_PER_ENTRY = 5;
 
-export function createReader(requests: Requests, token: TokenGuard, limits: ReaderLimits): ServiceReader {
-  const readBefore = new Set<string>();
-
-  /** The first read decides whether the account is large; later reads include what the run created. */
-  function limitsOf(path: string): ListLimits {
-    const maxEntries = limits.maxEntries * (path === PATHS.resource ? PEOPLE_PER_ENTRY : 1);
-    const isFirst = !readBefore.has(path);
-    const most = isFirst ? limits.largeFrom : limits.largeFrom * GROWTH;
-    if (most >= maxEntries) return { maxEntries };
-    const tooMany = (what: string): Error =>
-      isFirst
-        ? new LargeAccount(`${what} has more than ${most} objects`)
-        : new ServiceError('malformed', `${what} grew to more than ${most} objects during the run`);
-    return { maxEntries: most, tooMany };
-  }
+export function createReader(
+  requests: Requests,
+  token: TokenGuard,
+  { maxEntries }: Pick<ApiSettings, 'maxEntries'>,
+): ServiceReader {
+  const mostOf = (path: string): number => maxEntries * (path === PATHS.resource ? PEOPLE_PER_ENTRY : 1);
 
   async function list<T>(
     path: string,
@@ -49,9 +32,8 @@ export function createReader(requests: Requests, token: TokenGuard, limits: Read
         objects += 1;
         builder.add(object, text);
       };
-      const listing = await readList(body, { ...builder, add }, limitsOf(path));
+      const listing = await readList(body, { ...builder, add }, mostOf(path));
       refusePart(builder.what, totalReason(head.headers, objects));
-      readBefore.add(path);
       return listing;
     };
     try {

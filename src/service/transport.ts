@@ -1,6 +1,6 @@
 // Makes one HTTP call to one account, with its token, a timeout and a size limit. Does not retry.
 import type { Dispatcher } from 'undici';
-import { LargeAccount, ServiceError } from '../core/errors.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { ApiSettings } from '../core/settings.ts';
 import { beginningOf, BODY_TOO_LARGE, CutOff, unpacked } from './body.ts';
@@ -101,8 +101,7 @@ export function createTransport(options: TransportOptions): Transport {
       const content = await readBody(response, (chunks) => read(arrived, chunks));
       return { ...arrived, type: 'success', content };
     } catch (error) {
-      const isOfAnswer = error instanceof ServiceError || error instanceof LargeAccount;
-      if (isOfAnswer && !isBrokenOff(error, head)) throw error;
+      if (error instanceof ServiceError && !isBrokenOff(error, head)) throw error;
       throw toNoResponse(error, options, deadline.isOver(), head?.status);
     } finally {
       deadline.release();
@@ -132,7 +131,7 @@ export function createTransport(options: TransportOptions): Transport {
 /**
  * Whether the connection may have broken: without framing headers, a broken connection looks like the end of a body.
  */
-function isBrokenOff(error: ServiceError | LargeAccount, head: ResponseHead | undefined): boolean {
+function isBrokenOff(error: ServiceError, head: ResponseHead | undefined): boolean {
   const isFramed = ['content-length', 'transfer-encoding'].some((name) => head?.headers[name] !== undefined);
   return !isFramed && error.cause instanceof CutOff;
 }

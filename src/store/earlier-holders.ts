@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { RunDetail } from '../core/journal-reader.ts';
 import { compareCodePoints } from '../core/names.ts';
 import { mayHaveDeleted } from '../core/restoration.ts';
-import { type EntryKey, entryKey, holdingsOf, usageOf } from '../core/usage.ts';
+import { type EntryKey, entryKey, usageOf } from '../core/usage.ts';
 import { turn } from '../platform/turns.ts';
 import { resourcesOf } from './compressed-json.ts';
 import type { Database } from './tables.ts';
@@ -90,5 +90,5 @@ async function listsUntil(db: Database, run: RunDetail['run']): Promise<readonly
 async function usageOfList(db: Database, digest: string): Promise<ReturnType<typeof usageOf>> {
   const bodies = db.selectFrom('snapshot_bodies').select('body').where('digest', '=', digest);
   const row = await bodies.executeTakeFirst();
-  return usageOf(row === undefined ? [] : resourcesOf(row.body).flatMap(holdingsOf));
+  return usageOf(row === undefined ? [] : await resourcesOf(row.body));
 }

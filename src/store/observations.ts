@@ -23,8 +23,8 @@ import { toIso, toMs } from './times.ts';
 export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'recordObservation'> {
   // Lists are first compared and later written, but their JSON and digests are made only once.
   const digested = new WeakMap<ObservedCatalog, DigestedLists>();
-  function digestOnce(observed: ObservedCatalog): DigestedLists {
-    const lists = digested.get(observed) ?? digestLists(observed);
+  async function digestOnce(observed: ObservedCatalog): Promise<DigestedLists> {
+    const lists = digested.get(observed) ?? (await digestLists(observed));
     digested.set(observed, lists);
     return lists;
   }
@@ -44,7 +44,7 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
         .where('run_id', '=', row.last_good_run)
         .where('phase', '=', row.last_good_phase === 'after' ? 'after' : 'before')
         .execute();
-      const lists = digestOnce(observed);
+      const lists = await digestOnce(observed);
       const same = snapshots.every(({ kind, digest }) => lists[kind].digest === digest);
       const takenAt = snapshots[0]?.taken_at;
       if (takenAt === undefined) return null;
@@ -59,7 +59,7 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
     },
 
     async recordObservation(observation) {
-      const lists = digestOnce(observation.observed);
+      const lists = await digestOnce(observation.observed);
       const bodies = await newBodies(db, lists);
       const rows = entryRows(observation);
       // Most rows of a large list are written first, in several transactions, so that others can write in between. If the
@@ -102,9 +102,9 @@ async function readLists(
   };
   const [skill, role, resource] = LISTS.map(body);
   return {
-    skill: skill === undefined ? [] : entriesOf(skill),
-    role: role === undefined ? [] : entriesOf(role),
-    resources: resource === undefined ? [] : resourcesOf(resource),
+    skill: skill === undefined ? [] : await entriesOf(skill),
+    role: role === undefined ? [] : await entriesOf(role),
+    resources: resource === undefined ? [] : await resourcesOf(resource),
     warnings: [],
   };
 }
@@ -183,7 +183,7 @@ async function writeSnapshots(
     if (known === undefined) {
       await connection
         .insertInto('snapshot_bodies')
-        .values({ digest, body: bodies.get(digest) ?? compressJson(json) })
+        .values({ digest, body: bodies.get(digest) ?? (await compressJson(json)) })
         .onConflict((conflict) => conflict.column('digest').doNothing())
         .execute();
     }
@@ -203,11 +203,10 @@ async function newBodies(db: Database, lists: DigestedLists): Promise<ReadonlyMa
     .where('digest', 'in', digests)
     .execute();
   const known = new Set(rows.map(({ digest }) => digest));
-  return new Map(
-    LISTS.map((kind) => lists[kind])
-      .filter(({ digest }) => !known.has(digest))
-      .map(({ digest, json }) => [digest, compressJson(json)]),
-  );
+  const bodies = new Map<string, Uint8Array>();
+  for (const { digest, json } of LISTS.map((kind) => lists[kind]))
+    if (!known.has(digest)) bodies.set(digest, await compressJson(json));
+  return bodies;
 }
 
 async function writeLastGood(

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { type Kind, KINDS } from '../core/catalog.ts';
 import { nearKey } from '../core/names.ts';
 import type { RecordedObservation } from '../core/ports.ts';
-import { type EntryKey, entryKey, holdingsOf, usageOf } from '../core/usage.ts';
+import { type EntryKey, entryKey, idsInUse } from '../core/usage.ts';
 import { jsonRows } from './json-rows.ts';
 import type { Database } from './tables.ts';
 import { toIso } from './times.ts';
@@ -13,14 +13,14 @@ export type EntryRow = readonly [kind: Kind, id: string, name: string, lastUsedA
 
 /** The entries of all lists, with the time of the lists where somebody has them. */
 export function entryRows({ observed, takenAtMs }: RecordedObservation): EntryRow[] {
-  const used = usageOf(observed.resources.flatMap(holdingsOf));
+  const used = idsInUse(observed.resources);
   const takenAt = toIso(takenAtMs);
   return KINDS.flatMap((kind) =>
     observed[kind].map((entry): EntryRow => [
       kind,
       entry.id,
       entry.name,
-      used.has(entryKey(kind, entry.id)) ? takenAt : null,
+      used[kind].has(entry.id) ? takenAt : null,
     ]),
   );
 }

@@ -14,7 +14,7 @@ export function warningsOf({ warnings }: { readonly warnings: string | null }): 
 export async function readPlan(db: Database, planBody: string | null): Promise<Plan | null> {
   const body = await readPlanBody(db, planBody);
   // recordPlan wrote it from a Plan, so the type is known.
-  return body === null ? null : (decompressJson(body) as Plan);
+  return body === null ? null : ((await decompressJson(body)) as Plan);
 }
 
 /** The compressed plan with this digest. */

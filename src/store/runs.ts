@@ -19,13 +19,7 @@ export function runsJournal(
   db: Database,
 ): Pick<
   Journal,
-  | 'beginRun'
-  | 'recordFailedRun'
-  | 'forgetRun'
-  | 'recordPlan'
-  | 'endRun'
-  | 'hasScheduledRun'
-  | 'interruptBrokenRuns'
+  'beginRun' | 'recordFailedRun' | 'recordPlan' | 'endRun' | 'hasScheduledRun' | 'interruptBrokenRuns'
 > {
   return {
     async beginRun(run, fence) {
@@ -47,16 +41,6 @@ export function runsJournal(
           .set((eb) => ({ consecutive_failures: eb('consecutive_failures', '+', 1) }))
           .where('name', '=', run.account)
           .execute();
-      });
-    },
-
-    forgetRun(runId) {
-      return immediately(db, runId, async (connection) => {
-        await sql`
-          update accounts set last_run_id = (
-            select max(id) from runs where runs.account = accounts.name and runs.id <> ${runId})
-          where last_run_id = ${runId}`.execute(connection);
-        await connection.deleteFrom('runs').where('id', '=', runId).where('status', '=', 'running').execute();
       });
     },
 
@@ -85,13 +69,13 @@ export function runsJournal(
           .where('digest', '=', digest)
           .executeTakeFirst()) !== undefined;
       // Compressed before the transaction, because a large plan takes long.
-      const body = (await isKnown(db)) ? null : compressJson(json);
+      const body = (await isKnown(db)) ? null : await compressJson(json);
       await immediately(db, runId, async (connection) => {
         await requireOwnRun(connection, runId);
         if (!(await isKnown(connection))) {
           await connection
             .insertInto('plan_bodies')
-            .values({ digest, body: body ?? compressJson(json) })
+            .values({ digest, body: body ?? (await compressJson(json)) })
             .onConflict((conflict) => conflict.column('digest').doNothing())
             .execute();
         }

@@ -4,18 +4,20 @@ import { planPosted } from '../app/posted-plan.ts';
 import { adaptHintsInLog } from '../cli/console.ts';
 import type { ServeOptions } from '../cli/environment.ts';
 import { createConfigurationSource } from '../config/configuration-source.ts';
-import { resolveSecret, resolveToken } from '../config/secrets.ts';
+import { resolveSecret } from '../config/secrets.ts';
 import { type SettledConfiguration, settledConfiguration } from '../config/settled-configuration.ts';
-import { openLocation, storeName } from '../config/store-location.ts';
+import { storeName } from '../config/store-location.ts';
 import { trustPosted } from '../config/trust.ts';
 import { ConfigError } from '../core/errors.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
+import { outcomeOf } from '../core/run-outcome.ts';
 import type { Secret } from '../core/secret.ts';
-import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
-import { LARGE_FROM } from '../core/settings.ts';
+import type { ServiceSettings } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
 import { openHttp } from '../daemon/http/listen.ts';
+import { renderRunView } from '../daemon/http/pages/run-views.tsx';
+import type { ShowPage } from '../daemon/http/show-page.ts';
 import { configuredSessionKey, storedSessionKey } from '../daemon/http/session-key.ts';
 import { type HttpToken, readTokens } from '../daemon/http/tokens.ts';
 import type { Log } from '../daemon/log.ts';
@@ -29,12 +31,11 @@ import { createStoreHealth, type StoreHealth } from '../daemon/store-health.ts';
 import { createSystemd } from '../daemon/systemd.ts';
 import { createCommitReader } from '../git/commit-cache.ts';
 import { systemClock } from '../platform/clock.ts';
+import { sha256 } from '../platform/digest.ts';
 import { keepHeapSmall } from '../platform/heap.ts';
 import { realPathOf } from '../platform/regular-file.ts';
 import type { RequestObserver } from '../core/progress.ts';
-import { createLargeRuns } from '../workers/large-runs.ts';
-import { readPostedFiles } from '../workers/posted-files.ts';
-import { createStoredRuns } from '../workers/stored-runs.ts';
+import { readPostedFiles } from './posted-files.ts';
 import { openSource, type Source, watchFiles } from './daemon-source.ts';
 import { replicaTurns } from './replica-turns.ts';
 import type { OpenSession } from './session.ts';
@@ -57,7 +58,6 @@ interface Process {
   readonly onListening: (url: string) => void;
   /** The service file beside the process, and the source that has read it. */
   readonly service: ServiceSettings;
-  readonly location: OpenLocation;
   readonly files: SettledConfiguration;
   readonly tokens: readonly HttpToken[];
   /** The configured key of sessions. */
@@ -82,7 +82,6 @@ export async function serve(
   if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
   const tokens = await readTokens(service, resolveSecret);
   const sessionKey = await configuredSessionKey(service, resolveSecret);
-  const location = await openLocation(service);
   const { log, sink } = await openLog(service.log, adaptHintsInLog);
   const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
   const closers: Process['closers'] = [];
@@ -90,7 +89,7 @@ export async function serve(
   const started = { version, pid: process.pid, config: path.resolve(configFile), store };
   log.info({ event: 'starting', ...started }, 'rolecall starts');
   try {
-    const opened = { version, configFile, ignoreRetryAfter, onListening, service, location, files, tokens };
+    const opened = { version, configFile, ignoreRetryAfter, onListening, service, files, tokens };
     await run({ ...opened, sessionKey, signals, log, metrics, closers });
     return 0;
   } finally {
@@ -180,7 +179,6 @@ async function openDaemonSession(
     // A change binds a run that is under way at once: its deletes stop.
     readFor: (account) => configuration.latestFor(account),
     ignoreRetryAfter,
-    largeFrom: LARGE_FROM,
     isConfigured: (account) => registry.names().has(account),
   });
   closers.push(() => session.close());
@@ -207,29 +205,13 @@ function observerOf(metrics: Metrics): (account: string) => RequestObserver {
 }
 
 function openDaemon(
-  { version, location, ignoreRetryAfter, signals, log, metrics, closers }: Process,
+  { version, signals, log, metrics, closers }: Process,
   { configuration, service }: Source,
   registry: AccountRegistry,
   { session, health }: { readonly session: OpenSession; readonly health: StoreHealth },
 ) {
   const { applying, reader, operator, outbox } = session;
-  const { clock, journal } = applying;
-  const large = createLargeRuns({
-    version,
-    store: location,
-    ignoreRetryAfter,
-    async token(settings, runSignals) {
-      // Claims the token in this process, so that no two accounts use the same one, wherever they run.
-      await applying.service.tokenKey(settings, runSignals);
-      return await resolveToken(settings);
-    },
-    observer: observerOf(metrics),
-    compareCommits: (a, b) => configuration.compareCommits(a, b),
-    currentDigest: applying.currentDigest,
-    journal,
-    atHost: session.atHost,
-  });
-  const storedRuns = createStoredRuns({ reader, store: location, signals, log });
+  const { clock } = applying;
   const notifier = createNotifier({
     targets: service.notify,
     version,
@@ -243,6 +225,10 @@ function openDaemon(
   });
   // Closed after the daemon, so that notifications of the last runs are still sent.
   closers.push(() => notifier.stop());
+  const showPage: ShowPage = async (view) => {
+    const html = await renderRunView(view, reader);
+    return html === null ? { type: 'unknown' } : { type: 'page', html };
+  };
   const daemon = createDaemon({
     version,
     registry,
@@ -251,9 +237,11 @@ function openDaemon(
     metrics,
     deps: applying,
     api: service.api,
-    large,
     reader,
-    outcomeOf: storedRuns.outcomeOf,
+    outcomeOf: async (id, pendingDigest) => {
+      const detail = await reader.run(id);
+      return detail === null ? null : outcomeOf(detail, pendingDigest, sha256);
+    },
     operator,
     signals,
     planPosted: (body) =>
@@ -261,7 +249,6 @@ function openDaemon(
         deps: { ...applying, claimant: (claim) => reader.claimant(claim) },
         signals,
         readFiles: readPostedFiles,
-        previewLarge: (request) => large.preview(request),
         async own() {
           const { accounts, trust } = await configuration.read();
           return {
@@ -285,5 +272,5 @@ function openDaemon(
         }),
     undelivered: () => outbox.undeliveredCount(clock.nowMs() - DAY_MS),
   });
-  return { daemon, showPage: storedRuns.showPage };
+  return { daemon, showPage };
 }

@@ -28,8 +28,6 @@ import type { RequestObserver } from '../core/progress.ts';
 const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
 
 export interface SessionOptions extends CommandConnection {
-  /** Lists of more objects are refused as LargeAccount. */
-  readonly largeFrom?: number;
   /** For a configuration in another repository than that of the service file. */
   readonly compareCommits?: PlanningDeps['compareCommits'];
   /** Reads the files of an account again. By default the files of the service file. */
@@ -43,7 +41,6 @@ export interface OpenSession extends Session {
   readonly outbox: Outbox;
   readonly settings: StoredSettings;
   readonly endedSessions: EndedSessions;
-  readonly atHost: Connections['atHost'];
   readonly shareHosts: Connections['shareHosts'];
   /** null when the schedules are those of one process. */
   readonly turns: TurnStore | null;
@@ -68,7 +65,6 @@ export async function openSession(
     throttledUntilMs: throttleIn(store.journal, options),
     observer: options.observer ?? (() => NO_OBSERVER),
     isConfigured: options.isConfigured ?? ((name) => configured.has(name)),
-    ...(options.largeFrom === undefined ? {} : { largeFrom: options.largeFrom }),
   });
   const planning: DryRunDeps = {
     service: readOnly(connections),
@@ -96,7 +92,6 @@ export async function openSession(
     outbox: store.outbox,
     settings: store.settings,
     endedSessions: store.endedSessions,
-    atHost: (baseUrl, call) => connections.atHost(baseUrl, call),
     shareHosts: (processes) => connections.shareHosts(processes),
     turns: store.turns,
     requestFor: (settings, trigger, signals) => ({
@@ -200,7 +195,7 @@ function throttleIn(
 async function connect(
   version: string,
   { api }: ServiceSettings,
-  options: Pick<ConnectionOptions, 'throttledUntilMs' | 'observer' | 'isConfigured' | 'largeFrom'>,
+  options: Pick<ConnectionOptions, 'throttledUntilMs' | 'observer' | 'isConfigured'>,
 ): Promise<Connections> {
   const { createConnections } = await import('../service/connections.ts');
   const { readAuthorities, resolveToken } = await import('../config/secrets.ts');

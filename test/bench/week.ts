@@ -30,6 +30,7 @@ let runs = 0;
 const clock: Clock = {
   nowMs: () => nowMs,
   steadyMs: () => nowMs,
+  pause: async () => undefined,
   sleep: (_ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted === true) resolve();

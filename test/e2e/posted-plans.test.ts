@@ -1,13 +1,11 @@
 // Posted plans that are expensive to read: a few at a time or refused with a reason, while the daemon answers others.
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { readPostedFiles } from '../../src/workers/posted-files.ts';
+import { readPostedFiles } from '../../src/wire/posted-files.ts';
 import { HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { makeWorkspace, writeAccount } from '../support/workspace.ts';
-import { isThorough } from '../support/thorough.ts';
 
 const SERVICE = 'accounts: accounts/*.yaml\n';
-const PROGRAM = new URL('../../dist/read-posted-files.js', import.meta.url);
 
 /** Accounts that share a catalog: little to send, much to merge. */
 function sharedCatalog(accountCount: number, names = 45_000): string {
@@ -64,60 +62,29 @@ test('of twelve large posted plans at once some are refused as busy, and health 
   await daemon.stop();
 });
 
-test.runIf(isThorough)(
-  'posted accounts with too many names together are refused with the reason',
-  async () => {
-    const { daemon, post } = await serve();
-    const { status, text } = await post(sharedCatalog(8));
-    expect([status, text]).toEqual([
-      400,
-      expect.stringMatching(/more than 300000 names together|takes too long/),
-    ]);
-    await daemon.stop();
-  },
-);
-
-test('a posted body that fills the memory of its reader is refused, and the daemon keeps running', async () => {
+test('posted accounts with too many names together, and a body of too many parts, are refused with the reason', async () => {
   const { daemon, post } = await serve();
-  const { status, text } = await post(`[${'[{}],'.repeat(3_300_000)}[]]`);
-  expect([status, text]).toEqual([
-    400,
-    expect.stringMatching(/more memory than one plan may take|takes too long/),
-  ]);
-  expect((await daemon.get('/healthz')).status).toBe(200);
+  const { status, text } = await post(sharedCatalog(4, 19_000));
+  expect([status, text]).toEqual([400, expect.stringContaining('more than 60000 names together')]);
+  const parts = await post(`[${'[{}],'.repeat(1_000_000)}[]]`);
+  expect([parts.status, parts.text]).toEqual([400, expect.stringContaining('too many objects and lists')]);
   await daemon.stop();
 });
 
-test('reading posted files stops at its deadline, even within one file', async () => {
-  const startedMs = performance.now();
-  const reading = readPostedFiles(Buffer.from(sharedCatalog(2)), { limitMs: 20, program: PROGRAM });
-  await expect(reading).rejects.toThrow(
-    'reading the posted files takes too long; post fewer or smaller files',
-  );
-  expect(performance.now() - startedMs).toBeLessThan(5000);
-});
-
-test('a reader of posted files that ends for another reason is not reported as out of memory', async () => {
-  const program = new URL('../support/ends-at-once.mjs', import.meta.url);
-  const reading = readPostedFiles(Buffer.from('{}'), { program });
-  await expect(reading).rejects.toThrow('ended without an answer (status 3)');
-});
-
-test('the reader of posted files returns one account at a time, and names files with errors', async () => {
+test('the reader of posted files returns each account, and names files with errors', async () => {
   const files = {
     'rolecall.yaml': `${SERVICE}regions: { eu: "https://eu.example.com" }\n`,
     'accounts/good.yaml': 'region: eu\ntoken: { env: A }\nskills: [Go]\n',
     'accounts/bad.yaml': 'region: eu\ntoken: { env: B }\nskils: [Go]\n',
   };
   const body = Buffer.from(JSON.stringify({ config: 'rolecall.yaml', files }));
-  const read = await readPostedFiles(body, { program: PROGRAM });
+  const read = await readPostedFiles(body);
   if ('problem' in read) throw new Error(read.problem);
-  onTestFinished(() => read.close());
   expect(read.names).toEqual(['bad', 'good']);
-  const [bad, good, none] = await Promise.all(['bad', 'good', 'none'].map((name) => read.account(name)));
+  const [bad, good, none] = ['bad', 'good', 'none'].map((name) => read.account(name));
   expect(bad?.failure).toMatchObject({ code: 'config_invalid', message: expect.stringContaining('skils') });
   expect(good?.settings).toMatchObject({ name: 'good', baseUrl: 'https://eu.example.com' });
   expect([none?.settings, none?.failure]).toEqual([undefined, undefined]);
-  const wrong = await readPostedFiles(Buffer.from('{'), { program: PROGRAM });
+  const wrong = await readPostedFiles(Buffer.from('{'));
   expect(wrong).toEqual({ problem: 'the body is not JSON' });
 });

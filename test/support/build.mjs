@@ -35,10 +35,6 @@ const { output } = await build({
     main: 'src/main.ts',
     sqlite: 'src/platform/sqlite.ts',
     'write-schemas': 'test/support/write-schemas.ts',
-    // Programs that run as child processes, started by the names of their files.
-    'run-account': 'src/workers/run-account.ts',
-    'read-run': 'src/workers/read-run.ts',
-    'read-posted-files': 'src/workers/read-posted-files.ts',
   },
   platform: 'node',
   // The package's build for Node.js reads an environment variable at every token.

@@ -43,11 +43,6 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'zod',
     ],
   },
-  // Programs that run as child processes join rooms as wire/ does.
-  workers: {
-    rooms: ['core', 'platform', 'config', 'service', 'store', 'app', 'daemon'],
-    packages: ['node:*', 'p-queue'],
-  },
   wire: {
     rooms: [
       'core',
@@ -61,7 +56,6 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'daemon',
       'sandbox',
       'cli',
-      'workers',
     ],
     packages: ['node:*'],
   },

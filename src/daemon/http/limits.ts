@@ -27,7 +27,7 @@ export interface HttpLimits {
 
 export const DEFAULT_LIMITS: HttpLimits = {
   bodyBytes: 1024 ** 2,
-  planBytes: 16 * 1024 ** 2,
+  planBytes: 8 * 1024 ** 2,
   signInBytes: 64 * 1024,
   headersMs: 5000,
   requestMs: 30_000,

@@ -39,6 +39,7 @@ export class ProcessTime {
     return {
       nowMs: () => this.wallMs,
       steadyMs: () => this.timer,
+      pause: async () => undefined,
       sleep: (ms, signal) => this.sleep(ms, owner, signal),
     };
   }

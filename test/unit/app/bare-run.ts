@@ -214,7 +214,6 @@ function journalOf(before: Before, recorded: Recorded): Journal {
     },
     settleCreate: async (create, found) =>
       void recorded.settled.push({ create, found: found === null ? null : found.id }),
-    forgetRun: async (runId) => void recorded.log.push(`forget ${runId}`),
     beginRun: async (begun) => {
       recorded.log.push('begin');
       recorded.begun.push(begun);

@@ -11,6 +11,8 @@ export class QuickClock implements Clock {
     return this.now;
   }
 
+  async pause(): Promise<void> {}
+
   steadyMs(): number {
     return this.steady;
   }

@@ -1,6 +1,6 @@
 // The steps of a run around its writes: the lock, earlier operations, approvals, adoption.
 import { describe, expect, it } from 'vitest';
-import { LargeAccount, ServiceError } from '../../../src/core/errors.ts';
+import { ServiceError } from '../../../src/core/errors.ts';
 import type { AccountRequest } from '../../../src/app/request.ts';
 import type { Trigger } from '../../../src/core/journal.ts';
 import type { Activity } from '../../../src/core/progress.ts';
@@ -347,15 +347,6 @@ describe('a run', () => {
     const result = await run.apply(requestFor('New'));
     expect(result).toMatchObject({ status: 'failed', failure: { code: 'identity_mismatch' } });
     expect([run.sent, read, run.recorded.ends]).toMatchObject([[], [], [{ status: 'failed' }]]);
-  });
-
-  it('of a large account is forgotten, because a separate process makes it again', async () => {
-    for (const action of ['apply', 'plan'] as const) {
-      const run = bareRun({});
-      run.lists = new LargeAccount('more than this process reads');
-      await expect(run[action](requestFor('New'))).rejects.toThrow(LargeAccount);
-      expect([run.recorded.log.includes('forget run'), run.recorded.ends]).toEqual([true, []]);
-    }
   });
 
   it('reports how long it waits for the creates of an earlier run', async () => {

@@ -4,7 +4,6 @@ import type { ServiceErrorKind } from '../../../src/core/errors.ts';
 import {
   ConfigError,
   formatConfigIssue,
-  LargeAccount,
   ListenError,
   SecretError,
   ServiceError,
@@ -25,10 +24,6 @@ describe('the error', () => {
   ])('%s has its name, and the code %s', (name, code, make) => {
     const error = make();
     expect([error.name, error.code]).toEqual([name, code]);
-  });
-
-  it('LargeAccount has its name', () => {
-    expect(new LargeAccount('m').name).toBe('LargeAccount');
   });
 
   it.each<[ServiceErrorKind, string]>([

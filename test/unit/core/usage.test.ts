@@ -22,11 +22,10 @@ describe('the assignments of a person', () => {
 describe('the people of an entry', () => {
   it('are listed once each, by code points, separately by kind', () => {
     const usage = usageOf([
-      skill('\uffee', '1'),
-      skill('b', '1'),
-      skill('\u{1f600}', '1'),
-      skill('b', '1'),
-      role('c', '1'),
+      person('\uffee', ['1']),
+      person('b', ['1', '1']),
+      person('\u{1f600}', ['1']),
+      person('c', [], '1'),
     ]);
     expect([...usage]).toEqual([
       ['skill:1', ['b', '\uffee', '\u{1f600}']],

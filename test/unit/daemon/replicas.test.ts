@@ -69,7 +69,12 @@ describe('a lease', () => {
   function lease() {
     const time = { steady: 0, wall: START };
     const clock = createLeaseClock(
-      { steadyMs: () => time.steady, nowMs: () => time.wall, sleep: () => Promise.resolve() },
+      {
+        steadyMs: () => time.steady,
+        nowMs: () => time.wall,
+        sleep: () => Promise.resolve(),
+        pause: () => Promise.resolve(),
+      },
       1000,
     );
     return { time, clock };

@@ -28,6 +28,7 @@ export function virtualClock(
   return {
     nowMs: () => nowMs,
     steadyMs: () => timerMs,
+    pause: async () => undefined,
     sleep(ms, signal) {
       return new Promise((resolve) => {
         if (signal?.aborted === true) return resolve();

@@ -8,7 +8,7 @@ import { readList } from '../../../src/service/list.ts';
 import { entryList, parseCreated, resourceList } from '../../../src/service/responses.ts';
 
 const NO_TOKEN = new Secret('');
-const LIMITS = { maxEntries: 1000 };
+const MAX_ENTRIES = 1000;
 
 /** Reads a list that arrives in two pieces. */
 async function read<T>(text: string, list: ListBuilder<T>) {
@@ -20,7 +20,7 @@ async function read<T>(text: string, list: ListBuilder<T>) {
       yield bytes.subarray(middle);
     })(),
     list,
-    LIMITS,
+    MAX_ENTRIES,
   );
 }
 

@@ -63,16 +63,16 @@ describe('the body of a request', () => {
     expect(recorded).toMatchObject({ commands: [], posted: [] });
   });
 
-  it('can have sixteen mebibytes if it is a configuration, and the server still answers afterwards', async () => {
+  it('can have eight mebibytes if it is a configuration, and the server still answers afterwards', async () => {
     const { post, get, recorded } = await start();
-    const files = { 'rolecall.yaml': 'x'.repeat(16 * MEBIBYTE - 1000) };
+    const files = { 'rolecall.yaml': 'x'.repeat(8 * MEBIBYTE - 1000) };
     const answer = await post(
       '/api/v1/plan',
       { ...BEARER, ...JSON_BODY },
       JSON.stringify({ config: 'rolecall.yaml', files }),
     );
     expect(answer.status).toBe(200);
-    expect(recorded.posted[0]?.files['rolecall.yaml']).toHaveLength(16 * MEBIBYTE - 1000);
+    expect(recorded.posted[0]?.files['rolecall.yaml']).toHaveLength(8 * MEBIBYTE - 1000);
     expect((await get('/healthz')).status).toBe(200);
   });
 

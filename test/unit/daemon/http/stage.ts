@@ -10,7 +10,7 @@ import type { RunDetail, RunProgress } from '../../../../src/core/journal-reader
 import type { OperatorActionRecord } from '../../../../src/core/operator.ts';
 import { renderRunView } from '../../../../src/daemon/http/pages/run-views.tsx';
 import type { PostedConfiguration } from '../../../../src/app/posted-plan.ts';
-import { readPosted } from '../../../../src/workers/posted-body.ts';
+import { readPosted } from '../../../../src/daemon/http/posted-body.ts';
 import { type HttpOptions, startHttp } from '../../../../src/daemon/http/server.ts';
 import type { ShowPage } from '../../../../src/daemon/http/show-page.ts';
 import type { AccountView, DaemonApi, DaemonView } from '../../../../src/daemon/daemon-api.ts';

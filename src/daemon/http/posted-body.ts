@@ -1,18 +1,26 @@
 // Validates the body of a posted plan. Every field is checked by hand, because its paths are used as file paths.
-import type { PostedConfiguration } from '../app/posted-plan.ts';
-import { decode } from '../daemon/http/body.ts';
+import type { PostedConfiguration } from '../../app/posted-plan.ts';
+import { decode } from './body.ts';
 
 const MAX_FILES = 5000;
+/** Objects and arrays of a valid body, with room to spare: parsing millions of them would take seconds. */
+const MAX_PARTS = 100;
 const MAX_PATH_LENGTH = 1024;
 const MAX_PATH_PARTS = 32;
 const FIELDS = ['config', 'files', 'accounts', 'commit'];
 const SHA = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 const ACCOUNT = /^[A-Za-z0-9._-]{1,255}$/;
 
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_OBJECT = 0x7b;
+const OPEN_ARRAY = 0x5b;
+
 type Checked<T> = { readonly value: T } | { readonly problem: string };
 
 /** The configuration in a JSON body, or its first problem and the fix. */
 export function readPosted(body: Uint8Array): Checked<PostedConfiguration> {
+  if (hasManyParts(body)) return wrong('the body has too many objects and lists');
   const text = decode(body);
   if (text === null) return wrong('the body is not UTF-8');
   let value: unknown;
@@ -22,6 +30,18 @@ export function readPosted(body: Uint8Array): Checked<PostedConfiguration> {
     return wrong('the body is not JSON');
   }
   return parsePosted(value);
+}
+
+function hasManyParts(body: Uint8Array): boolean {
+  let parts = 0;
+  let isInString = false;
+  for (let at = 0; at < body.length && parts <= MAX_PARTS; at += 1) {
+    const byte = body[at];
+    if (byte === QUOTE) isInString = !isInString;
+    else if (!isInString && (byte === OPEN_OBJECT || byte === OPEN_ARRAY)) parts += 1;
+    else if (isInString && byte === BACKSLASH) at += 1;
+  }
+  return parts > MAX_PARTS;
 }
 
 function parsePosted(body: unknown): Checked<PostedConfiguration> {

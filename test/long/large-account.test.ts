@@ -1,0 +1,115 @@
+// One account of 20,000 entries and 50,000 people among 200: the daemon answers health checks meanwhile, and the pages of
+// its runs.
+import { createServer } from 'node:http';
+import { Worker } from 'node:worker_threads';
+import { expect, onTestFinished, test } from 'vitest';
+import { startDaemon } from '../support/daemon.ts';
+import { listen } from '../support/loopback.ts';
+import { makeWorkspace, until } from '../support/workspace.ts';
+
+const OF_KIND = 10_000;
+const PEOPLE = 50_000;
+const OTHERS = 199;
+
+const idOf = (prefix: string, number: number): string => `${prefix}${String(number).padStart(23, '0')}`;
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
+
+/** A service with the large account; the other accounts are empty. */
+async function startService(): Promise<string> {
+  const entries = (kind: string): string =>
+    JSON.stringify(
+      numbers(OF_KIND).map((n) => ({
+        _id: idOf(kind.charAt(0), n),
+        name: `${kind} number ${n}`,
+        accountId: 'big',
+      })),
+    );
+  const people = numbers(PEOPLE).map((n) => ({
+    _id: idOf('p', n),
+    accountId: 'big',
+    roleId: idOf('r', n % OF_KIND),
+    skillsIds: numbers(8).map((k) => idOf('s', (n * 7 + k * 131) % OF_KIND)),
+    dailyCapacity: 8,
+  }));
+  const lists: Readonly<Record<string, string>> = {
+    skill: entries('skill'),
+    role: entries('role'),
+    resource: JSON.stringify(people),
+  };
+  return await listen(
+    createServer((request, response) => {
+      const isBig = request.headers.authorization === 'Bearer token-big';
+      const list = lists[request.url?.split('/').at(-1) ?? ''] ?? '[]';
+      response.setHeader('content-type', 'application/json').end(isBig ? list : '[]');
+    }),
+  );
+}
+
+/** Requests /healthz in a thread of its own until it is stopped, since this process makes large lists. */
+function startProbe(url: string): { readonly end: () => Promise<number[]> } {
+  const program = `
+    const { parentPort, workerData } = require('node:worker_threads');
+    const delays = [];
+    parentPort.once('message', () => { parentPort.postMessage(delays); process.exit(); });
+    (async () => {
+      for (;;) {
+        const startedMs = performance.now();
+        await (await fetch(workerData)).text();
+        delays.push(performance.now() - startedMs);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    })();`;
+  const worker = new Worker(program, { eval: true, workerData: `${url}/healthz` });
+  return {
+    end: async () => {
+      const delays = new Promise<number[]>((resolve) => worker.once('message', resolve));
+      worker.postMessage('end');
+      return await delays;
+    },
+  };
+}
+
+test.each(['unchanged', 'held'] as const)(
+  'an account of 20,000 %s entries and 50,000 people delays no answer of the daemon',
+  { timeout: 300_000 },
+  async (scene) => {
+    const url = await startService();
+    const workspace = makeWorkspace('unused');
+    workspace.write(
+      'config/rolecall.yaml',
+      [
+        'accounts: accounts/*.yaml',
+        'store: ../data/rolecall.db',
+        'defaults: { mode: apply, schedule: "*/15 * * * * *", jitter: 0s }',
+        'http: { listen: 127.0.0.1:0 }',
+        '',
+      ].join('\n'),
+    );
+    const env: Record<string, string> = { T_BIG: 'token-big' };
+    const list = (kind: string): string =>
+      `${kind}s: [${numbers(scene === 'held' ? 1 : OF_KIND)
+        .map((n) => `${kind} number ${n}`)
+        .join(', ')}]\n`;
+    const account = (token: string): string => `baseUrl: ${url}\ntoken: { env: ${token} }\n`;
+    workspace.write(
+      'config/accounts/big.yaml',
+      `${account('T_BIG')}policy: { delete: unused }\n${list('skill')}${list('role')}`,
+    );
+    for (const number of numbers(OTHERS)) {
+      env[`T_${number}`] = `token-${number}`;
+      workspace.write(`config/accounts/a${number}.yaml`, `${account(`T_${number}`)}skills: []\n`);
+    }
+    const daemon = await startDaemon(workspace, { env });
+    onTestFinished(() => void daemon.process.kill('SIGKILL'));
+    const probe = startProbe(daemon.url);
+    await until('the account ran three times', () => daemon.runsEnded('big') >= 3, 240_000);
+    const runId = daemon.events('run_ended', 'big').at(-1)?.runId ?? '';
+    for (const path of ['/accounts/big', `/runs/${runId}`, `/api/v1/runs/${runId}`])
+      expect((await daemon.get(path)).status).toBe(200);
+    const delays = (await probe.end()).toSorted((a, b) => a - b);
+    const p99 = delays[Math.floor(delays.length * 0.99)] ?? 0;
+    console.log({ scene, p99, most: delays.at(-1) });
+    expect(p99).toBeLessThan(100);
+    await daemon.stop();
+  },
+);
