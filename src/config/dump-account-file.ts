@@ -1,26 +1,21 @@
 // Generates the account file of `dump`: replaces its lists of skills and roles by the contents of the account. The rest
 // of the file stays; parts that conflict with the new lists are removed and reported.
 import path from 'node:path';
-import { type Node, isMap, isSeq } from 'yaml';
+import { type Node, Pair, Scalar, YAMLMap, isMap } from 'yaml';
 import { type Kind, KINDS, LIST_KEYS, type Policy } from '../core/catalog.ts';
-import { approvalLine } from '../core/held-texts.ts';
-import { compareCodePoints, nameKey } from '../core/names.ts';
-import { yamlQuoted, yamlText } from '../core/yaml-text.ts';
-import { unfoldedPolicy, withProtection } from './dump-protection.ts';
-import {
-  type EditableYaml,
-  type NewItem,
-  type Rewrite,
-  addLines,
-  editable,
-  editList,
-  itemsAt,
-  pairAt,
-  textOf,
-  textsAt,
-} from '../yaml/edit-yaml.ts';
-import type { WrittenLists } from './name-list.ts';
 import { nameProblem } from '../core/name-rules.ts';
+import { compareCodePoints, globMatcher, nameKey } from '../core/names.ts';
+import {
+  addList,
+  editable,
+  insertItem,
+  insertPair,
+  listAt,
+  removeItems,
+  textNode,
+  textOf,
+} from '../yaml/editable-document.ts';
+import type { WrittenLists } from './name-list.ts';
 
 /** The contents of the account, and the settings that decide how they are written. */
 export interface AccountContents {
@@ -32,6 +27,11 @@ export interface AccountContents {
   readonly policy: Pick<Policy, 'protect' | 'duplicates'>;
 }
 
+const PROTECT_COMMENT = [
+  ' A file must not contain these names: they are empty, or have control characters, very many combining marks, or',
+  ' white space at the start or end. The entries are kept until somebody renames them in the service.',
+].join('\n');
+
 /** The lists of a catalog by its absolute path. */
 export type ReadCatalog = (file: string) => WrittenLists;
 
@@ -41,12 +41,7 @@ export interface DumpedFile {
   readonly notes: readonly string[];
 }
 
-interface WrittenEntry {
-  readonly name: string;
-  readonly formerly: readonly string[];
-  /** The key `formerly` with its value, in block style. */
-  readonly rename?: Rewrite['without'];
-}
+type Root = YAMLMap<Node, Node | null>;
 
 /** The input for the lists of the new file. */
 interface Wanted {
@@ -58,7 +53,8 @@ interface Wanted {
 }
 
 interface Catalog {
-  readonly index: number;
+  /** Its item in `extends`. */
+  readonly item: Node;
   readonly written: string;
   readonly lists: WrittenLists;
 }
@@ -74,9 +70,13 @@ export function dumpAccountFile(
   readCatalog: ReadCatalog,
 ): DumpedFile {
   const notes: string[] = [];
-  const start = editable(text);
-  const catalogs = catalogsOf(start, path.dirname(file), readCatalog);
-  const kinds = dumpedKinds(start, catalogs, contents, notes);
+  const document = editable(text);
+  const { root } = document;
+  const catalogs = (listAt(root, 'extends')?.items ?? []).map((item): Catalog => {
+    const written = textOf(item);
+    return { item, written, lists: readCatalog(path.resolve(path.dirname(file), written)) };
+  });
+  const kinds = dumpedKinds(root, catalogs, contents, notes);
   const names = {
     skill: kinds.includes('skill') ? writable(contents.names.skill) : [],
     role: kinds.includes('role') ? writable(contents.names.role) : [],
@@ -84,37 +84,28 @@ export function dumpAccountFile(
   if (contents.policy.duplicates === 'remove-unused') notes.push(...duplicateNotes(kinds, contents.names));
   const dropped = catalogs.filter((catalog) => isDropped(catalog, kinds, names, notes));
   const kept = catalogs.filter((catalog) => !dropped.includes(catalog));
-  const inherited = { skill: namesOf(kept, 'skill'), role: namesOf(kept, 'role') };
-  const wanted: Wanted = { kinds, names, inherited };
-  const steps: ((yaml: EditableYaml) => string)[] = [
-    (yaml) => withoutCatalogs(yaml, new Set(dropped.map(({ index }) => index))),
-    (yaml) => withoutApprovals(yaml, wanted, notes),
-    ...kinds.map((kind) => (yaml: EditableYaml) => withList(yaml, kind, wanted, notes)),
-    (yaml) => unfoldedPolicy(yaml, kinds, contents),
-    (yaml) => withProtection(yaml, kinds, contents),
-    (yaml) => withPin(yaml, contents.accountId),
-  ];
-  return { text: steps.reduce((current, step) => step(editable(current)), start.text), notes };
-}
-
-function catalogsOf(yaml: EditableYaml, folder: string, readCatalog: ReadCatalog): Catalog[] {
-  return textsAt(yaml, 'extends').map((written, index) => ({
-    index,
-    written,
-    lists: readCatalog(path.resolve(folder, written)),
-  }));
+  const wanted: Wanted = {
+    kinds,
+    names,
+    inherited: { skill: namesOf(kept, 'skill'), role: namesOf(kept, 'role') },
+  };
+  const extended = listAt(root, 'extends');
+  if (extended !== undefined) removeItems(extended, (item) => dropped.some((each) => each.item === item));
+  removeApprovals(root, wanted, notes);
+  for (const kind of kinds) updateList(root, kind, wanted, notes);
+  protectUnwritable(root, kinds, contents);
+  addPin(root, contents.accountId);
+  return { text: document.print(), notes };
 }
 
 function dumpedKinds(
-  yaml: EditableYaml,
+  root: Root,
   catalogs: readonly Catalog[],
   { names }: AccountContents,
   notes: string[],
 ): readonly Kind[] {
   const managed = KINDS.filter(
-    (kind) =>
-      pairAt(yaml, [LIST_KEYS[kind]]) !== undefined ||
-      catalogs.some(({ lists }) => lists[kind] !== undefined),
+    (kind) => root.has(LIST_KEYS[kind]) || catalogs.some(({ lists }) => lists[kind] !== undefined),
   );
   if (managed.length === 0) return KINDS;
   for (const kind of KINDS) {
@@ -168,87 +159,92 @@ function isDropped(
   return false;
 }
 
-function withoutCatalogs(yaml: EditableYaml, remove: ReadonlySet<number>): string {
-  if (remove.size === 0) return yaml.text;
-  const written = textsAt(yaml, 'extends');
-  return editList(yaml, ['extends'], { remove, add: [], written: (index) => yamlText(written[index] ?? '') });
-}
-
 /** Removes the approvals for entries that the file lists now, which would be errors. */
-function withoutApprovals(yaml: EditableYaml, { kinds, names }: Wanted, notes: string[]): string {
-  const approvals = itemsAt(yaml, 'approvedDeletes').map((item) => ({
-    kind: textOf(item, 'kind'),
-    name: nameKey(textOf(item, 'name')),
-    expires: textOf(item, 'expires'),
-  }));
-  const remove = new Set<number>();
-  for (const [index, { kind, name }] of approvals.entries()) {
-    if (!kinds.some((dumped) => dumped === kind && names[dumped].includes(name))) continue;
-    remove.add(index);
-    notes.push(`the approval to delete the ${kind} “${name}” is removed, because the file lists it now`);
-  }
-  if (remove.size === 0) return yaml.text;
-  return editList(yaml, ['approvedDeletes'], {
-    remove,
-    add: [],
-    written(index) {
-      const { kind = '', name = '', expires = '' } = approvals[index] ?? {};
-      return approvalLine(kind, name, expires);
-    },
-  });
-}
-
-function withList(yaml: EditableYaml, kind: Kind, wanted: Wanted, notes: string[]): string {
-  const key = LIST_KEYS[kind];
-  const names = new Set(wanted.names[kind]);
-  const entries = itemsAt(yaml, key).map(entryOf);
-  const own = new Set(entries.map(({ name }) => name));
-  const added = wanted.names[kind].filter((name) => !own.has(name) && !wanted.inherited[kind].has(name));
-  if (pairAt(yaml, [key]) === undefined) {
-    if (added.length === 0 && wanted.inherited[kind].size > 0) return yaml.text;
-    const lines = added.map((name) => `  - ${yamlText(name)}`);
-    return addLines(yaml, lines.length === 0 ? [`${key}: []`] : [`${key}:`, ...lines]);
-  }
-  const remove = new Set(entries.flatMap(({ name }, index) => (names.has(name) ? [] : [index])));
-  const rewrite = new Map<number, Rewrite>();
-  for (const [index, entry] of entries.entries()) {
-    const formerly = entry.formerly.filter((old) => !names.has(old));
-    if (remove.has(index) || formerly.length === entry.formerly.length) continue;
-    rewrite.set(index, {
-      text: writtenEntry({ name: entry.name, formerly }),
-      without: formerly.length === 0 ? entry.rename : undefined,
-    });
-    for (const old of entry.formerly.filter((name) => names.has(name))) {
-      notes.push(
-        `the rename of the ${kind} “${old}” to “${entry.name}” is removed, because the account contains both and the file lists both now`,
-      );
+function removeApprovals(root: Root, { kinds, names }: Wanted, notes: string[]): void {
+  const approvals = listAt(root, 'approvedDeletes');
+  if (approvals === undefined) return;
+  removeItems(approvals, (item) => {
+    const kind = textOf(item, 'kind');
+    const name = nameKey(textOf(item, 'name'));
+    const isListed = kinds.some((dumped) => dumped === kind && names[dumped].includes(name));
+    if (isListed) {
+      notes.push(`the approval to delete the ${kind} “${name}” is removed, because the file lists it now`);
     }
-  }
-  if (remove.size + rewrite.size + added.length === 0) return yaml.text;
-  const add = placed(added, entries);
-  return editList(yaml, [key], {
-    remove,
-    rewrite,
-    add,
-    written: (index) => writtenEntry(entries[index] ?? { name: '', formerly: [] }),
+    return isListed;
   });
 }
 
-/** The positions of new names: in order if the list is sorted, otherwise at the end. */
-function placed(names: readonly string[], entries: readonly WrittenEntry[]): NewItem[] {
-  const isSorted = entries.every(
-    ({ name }, index) => index === 0 || compareCodePoints(entries[index - 1]?.name ?? '', name) < 0,
+function updateList(root: Root, kind: Kind, { names, inherited }: Wanted, notes: string[]): void {
+  const key = LIST_KEYS[kind];
+  const contained = new Set(names[kind]);
+  const written = listAt(root, key);
+  const own = new Set(written?.items.map(entryName));
+  const added = names[kind].filter((name) => !own.has(name) && !inherited[kind].has(name));
+  if (written === undefined && added.length === 0 && inherited[kind].size > 0) return;
+  const list = written ?? addList(root, key);
+  const isSorted = list.items.every(
+    (item, index, items) =>
+      index === 0 || compareCodePoints(entryName(items[index - 1]), entryName(item)) < 0,
   );
-  return names.map((name) => {
-    const next = isSorted ? entries.findIndex((entry) => compareCodePoints(entry.name, name) > 0) : -1;
-    return { before: next === -1 ? entries.length : next, text: yamlText(name) };
-  });
+  removeItems(list, (item) => !contained.has(entryName(item)));
+  for (const item of list.items) removeRenames(item, kind, contained, notes);
+  let next = isSorted ? 0 : list.items.length;
+  // Both are sorted, so each name is added behind the one before it.
+  for (const name of added) {
+    while (next < list.items.length && compareCodePoints(entryName(list.items[next]), name) < 0) next += 1;
+    insertItem(list, next, textNode(name));
+  }
 }
 
-function withPin(yaml: EditableYaml, accountId: string | null): string {
-  if (accountId === null || pairAt(yaml, ['accountId']) !== undefined) return yaml.text;
-  const address = pairAt(yaml, ['region']) === undefined ? 'baseUrl' : 'region';
-  return addLines(yaml, [`accountId: ${yamlQuoted(accountId)}`], address);
+/** Removes the former names that the account still contains, which would be errors. */
+function removeRenames(item: Node, kind: Kind, contained: ReadonlySet<string>, notes: string[]): void {
+  const formerly = isMap(item) ? listAt(item, 'formerly') : undefined;
+  if (!isMap(item) || formerly === undefined) return;
+  const before = formerly.items.length;
+  removeItems(formerly, (former) => {
+    const old = nameKey(textOf(former));
+    if (!contained.has(old)) return false;
+    notes.push(
+      `the rename of the ${kind} “${old}” to “${entryName(item)}” is removed, because the account contains both and the file lists both now`,
+    );
+    return true;
+  });
+  if (before > 0 && formerly.items.length === 0) item.delete('formerly');
+}
+
+/** Adds a pattern to `policy.protect` for each name of a managed kind that a file must not contain. */
+function protectUnwritable(root: Root, kinds: readonly Kind[], { names, policy }: AccountContents): void {
+  const matchers = policy.protect.map(globMatcher);
+  const unprotected = kinds
+    .flatMap((kind) => names[kind].map(nameKey))
+    .filter((name) => nameProblem(name) !== undefined && !matchers.some((matches) => matches(name)));
+  if (unprotected.length === 0) return;
+  const globs = sortedOnce(unprotected).map((name) => textNode(escapeGlob(name)));
+  if (globs[0] !== undefined) globs[0].commentBefore = PROTECT_COMMENT;
+  const written: unknown = root.get('policy', true);
+  const map = isMap(written) ? written : new YAMLMap();
+  if (map !== written) root.set(new Scalar('policy'), map);
+  const protect = listAt(map, 'protect') ?? addList(map, 'protect');
+  // A comment needs lines of its own.
+  map.flow = false;
+  protect.flow = false;
+  for (const glob of globs) insertItem(protect, protect.items.length, glob);
+}
+
+/** The glob that matches `name`, and nothing else unless the name has too many combining marks for a glob. */
+function escapeGlob(name: string): string {
+  return name.replace(/[\\*?]/gu, '\\$&').replace(/\p{M}{31,}/gu, '*');
+}
+
+function addPin(root: Root, accountId: string | null): void {
+  if (accountId === null || root.has('accountId')) return;
+  const id = textNode(accountId);
+  id.type = Scalar.QUOTE_DOUBLE;
+  insertPair(
+    root,
+    root.has('region') ? 'region' : 'baseUrl',
+    new Pair<Node, Node>(new Scalar('accountId'), id),
+  );
 }
 
 function writable(names: readonly string[]): readonly string[] {
@@ -259,22 +255,6 @@ function sortedOnce(names: readonly string[]): readonly string[] {
   return [...new Set(names)].toSorted(compareCodePoints);
 }
 
-function writtenEntry({ name, formerly }: WrittenEntry): string {
-  return formerly.length === 0
-    ? yamlText(name)
-    : `{ name: ${yamlText(name)}, formerly: [${formerly.map(yamlText).join(', ')}] }`;
-}
-
-function entryOf(item: Node): WrittenEntry {
-  if (!isMap(item)) return { name: nameKey(textOf(item)), formerly: [] };
-  const formerly: unknown = item.get('formerly', true);
-  return {
-    name: nameKey(textOf(item, 'name')),
-    formerly: isSeq(formerly) ? (formerly.items as Node[]).map((old) => nameKey(textOf(old))) : [],
-    // A comment behind braces is about the complete entry.
-    rename:
-      item.flow === true
-        ? undefined
-        : (item.items.find(({ key }) => textOf(key) === 'formerly') as Rewrite['without']),
-  };
+function entryName(item: Node | undefined): string {
+  return nameKey(isMap(item) ? textOf(item, 'name') : textOf(item));
 }

