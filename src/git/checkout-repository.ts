@@ -1,13 +1,13 @@
-// The bare repository of the daemon's own checkout. Each commit is checked out into its own folder, so that no reader
+// The bare repository of the daemon's own checkout, and its access to the remote one. Each commit is checked out into its own folder, so that no reader
 // sees half of an update. Almost every function is one git process.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { isLoopback } from '../core/loopback.ts';
+import { remoteKind, withoutUsers } from '../core/remote-address.ts';
+import { Secret } from '../core/secret.ts';
 import type { GitSourceSettings } from '../core/settings.ts';
 import { type GitCall, type GitResult, runGit } from './run-git.ts';
-import type { RemoteAccess } from './remote-access.ts';
 
-/** The last accepted commit. A ref is stored with the objects and is updated atomically. */
-const ACCEPTED = 'refs/rolecall/accepted';
 const FETCHED = 'refs/rolecall/fetched';
 /** For calls that depend on the network, or on the size of the repository. */
 const LONG_MS = 120_000;
@@ -71,21 +71,6 @@ export async function fetchBranch(
   return outputOf(fetched);
 }
 
-/** The last accepted commit; undefined if there is none, or if its object is missing. */
-export async function acceptedCommit(repository: Repository): Promise<string | undefined> {
-  const result = await run(repository, ['rev-parse', '--verify', '--quiet', `${ACCEPTED}^{commit}`]);
-  return result.type === 'done' ? result.stdout.trim() : undefined;
-}
-
-/** The file of the ref of the accepted commit, to read it without git from a broken repository. */
-export function acceptedFile({ folder }: Repository): string {
-  return path.join(folder, ACCEPTED);
-}
-
-export async function accept(repository: Repository, sha: string): Promise<void> {
-  await git(repository, ['update-ref', ACCEPTED, sha]);
-}
-
 /** Whether `newer` is a descendant of `older`; also false if the repository does not have `older`. */
 export async function isDescendant(repository: Repository, older: string, newer: string): Promise<boolean> {
   const result = await run(repository, ['merge-base', '--is-ancestor', older, newer]);
@@ -102,24 +87,12 @@ export async function hasFolder(repository: Repository, sha: string, folder: str
   return entry.startsWith('040000 tree ');
 }
 
-/** Checks a commit out into a folder that must not exist yet. */
+/** Checks a commit out into a folder that must not exist. */
 export async function addFolder(repository: Repository, { sha, folder }: CommitFolder): Promise<void> {
+  // Removes the records of folders that no longer exist.
+  await git(repository, ['worktree', 'prune', '--expire=now']);
   const args = ['worktree', 'add', '--quiet', '--force', '--detach', folder, sha];
   await git(repository, args, { timeoutMs: LONG_MS });
-}
-
-/** Removes git's records of folders that no longer exist. */
-export async function pruneFolders(repository: Repository): Promise<void> {
-  await git(repository, ['worktree', 'prune', '--expire=now']);
-}
-
-/** Every folder that a commit was checked out into, complete or not. */
-export async function listFolders(repository: Repository): Promise<readonly CommitFolder[]> {
-  const listed = await git(repository, ['worktree', 'list', '--porcelain']);
-  return [...listed.matchAll(/^worktree (.+)\nHEAD ([0-9a-f]+)$/gmu)].map(([, folder = '', sha = '']) => ({
-    sha,
-    folder,
-  }));
 }
 
 /** Whether a folder contains exactly its commit: complete, unchanged, and without other files. */
@@ -151,4 +124,65 @@ function run(
 function outputOf(result: GitResult): string {
   if (result.type !== 'done') throw new GitFailure(result);
   return result.stdout.trim();
+}
+
+/** What a fetch needs besides its arguments. */
+export interface RemoteAccess {
+  readonly env: Readonly<Record<string, string>>;
+  /** Removes the credentials from a text of git, in each form that they may have in it. */
+  readonly scrub: (text: string) => string;
+}
+
+/**
+ * The access to the repository. For https the secret of `resolve` is a token, or `user:password`. For ssh the reference
+ * in the settings is the file of the private key, and `resolve` is not called. Throws what `resolve` throws.
+ */
+export async function remoteAccess(
+  settings: GitSourceSettings,
+  resolve: () => Promise<Secret | undefined>,
+): Promise<RemoteAccess> {
+  const { url, credentials } = settings;
+  const kind = remoteKind(url);
+  if (kind === 'ssh') return { env: { GIT_SSH_COMMAND: sshCommand(credentials) }, scrub: withoutUsers };
+  if (kind !== 'http') return { env: {}, scrub: withoutUsers };
+  const { protocol, origin, hostname } = new URL(url);
+  const isPlain = protocol === 'http:';
+  // The fetched files decide what is deleted, so plain http is allowed only for this machine.
+  const allow = {
+    ...(isPlain && isLoopback(hostname) ? { GIT_ALLOW_PROTOCOL: 'http' } : {}),
+    // A repository on this machine must not be requested through a proxy.
+    ...(isLoopback(hostname) ? { NO_PROXY: '*', no_proxy: '*' } : {}),
+  };
+  const secret = await resolve();
+  if (secret === undefined) return { env: allow, scrub: withoutUsers };
+  const value = secret.reveal();
+  // Most servers ignore the user name of a token; the others require this one.
+  const user = value.includes(':') ? value : `x-access-token:${value}`;
+  const basic = new Secret(Buffer.from(user).toString('base64'));
+  const password = user.slice(user.indexOf(':') + 1);
+  // The longest form first: after a part of it was removed, the rest would not be found.
+  const hidden = [basic, secret, ...[password, encodeURIComponent(password)].map((text) => new Secret(text))];
+  return {
+    env: {
+      ...allow,
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: `http.${origin}/.extraHeader`,
+      GIT_CONFIG_VALUE_0: `Authorization: Basic ${basic.reveal()}`,
+    },
+    // The secrets first: they may contain the characters that `withoutUsers` splits an address at.
+    scrub: (text) => withoutUsers(hidden.reduce((rest, one) => one.scrub(rest), text)),
+  };
+}
+
+/** The ssh command of a daemon: no prompts, and only hosts in known_hosts. */
+function sshCommand(credentials: GitSourceSettings['credentials']): string {
+  const options = ['BatchMode=yes', 'StrictHostKeyChecking=yes', 'ConnectTimeout=30', 'ControlPath=none'];
+  const key = credentials !== undefined && 'file' in credentials ? credentials.file : undefined;
+  const identity = key === undefined ? [] : ['-i', shellQuoted(key), '-o', 'IdentitiesOnly=yes'];
+  return ['ssh', ...options.flatMap((option) => ['-o', option]), ...identity].join(' ');
+}
+
+/** Quoted for the shell, because git runs the command with one. */
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,35 +1,31 @@
 // The daemon's own checkout of its configuration (`source.git`): fetches a branch, accepts a commit only if it is a
-// descendant of the last accepted one, and provides each accepted commit in its own folder.
-import { mkdir, rename } from 'node:fs/promises';
+// descendant of the last accepted one, and provides each accepted commit in its own folder. The folder of the checkout:
+//
+//   current            a link to the folder of the commit in use, which is the last accepted one
+//   clone-…            a clone; one that is broken is replaced by another and never repaired
+//     repository.git   its bare repository
+//     <sha>            each commit that is in use, checked out
+import { chmod, mkdir, mkdtemp, readdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode } from '../core/error-code.ts';
 import { SecretError } from '../core/errors.ts';
 import { shownRemote } from '../core/remote-address.ts';
 import type { Secret } from '../core/secret.ts';
 import type { GitSourceSettings } from '../core/settings.ts';
-import {
-  type CheckoutFolder,
-  checkoutFolder,
-  exists,
-  pointLinkTo,
-  repairFolder,
-  remove,
-  removeOthers,
-  checkOutCommit,
-} from './checkout-folder.ts';
+import { checkoutLink } from './checkout-place.ts';
 import {
   type CommitFolder,
   GitFailure,
-  type Repository,
-  accept,
+  type RemoteAccess,
+  addFolder,
   fetchBranch,
   hasFolder,
   initRepository,
+  isComplete,
   isDescendant,
-  pruneFolders,
+  remoteAccess,
   requireRecentGit,
 } from './checkout-repository.ts';
-import { type RemoteAccess, remoteAccess } from './remote-access.ts';
 import { explainGitFailure } from './failure-reason.ts';
 
 /** The result of a refresh. A reason is a message for the operator, without credentials. */
@@ -56,15 +52,15 @@ export interface Checkout {
 
 /**
  * Opens the checkout in `folder` (absolute; created if missing, with access for this user only, and used by one process
- * at a time) and repairs the state that an earlier process may have left. Does not use the network and does not throw:
- * `refresh` reports the problems of the folder.
+ * at a time) and finds the commit that an earlier process used. Does not use the network and does not throw: `refresh`
+ * reports the problems of the folder, and clones again what is broken.
  */
 export async function openCheckout(
   settings: GitSourceSettings,
   folder: string,
   resolveCredentials: () => Promise<Secret | undefined>,
 ): Promise<Checkout> {
-  const checkout = new GitCheckout(settings, checkoutFolder(path.resolve(folder)), resolveCredentials);
+  const checkout = new GitCheckout(settings, path.resolve(folder), resolveCredentials);
   await checkout.open();
   return checkout;
 }
@@ -84,12 +80,13 @@ class GitCheckout implements Checkout {
   readonly link: string;
   readonly path: string;
   readonly #settings: GitSourceSettings;
-  readonly #place: CheckoutFolder;
+  readonly #root: string;
   readonly #resolveCredentials: () => Promise<Secret | undefined>;
+  /** The folder of the clone in use; undefined if there is none, or if it is broken. */
+  #clone: string | undefined;
   #accepted: string | undefined;
   #current: CommitFolder | null = null;
   #previous: CommitFolder | null = null;
-  #isSound = false;
   #isGitRecent = false;
   #refreshing: Promise<Refresh> | undefined;
   /** The last operation; operations on the folder run one after the other. */
@@ -97,18 +94,18 @@ class GitCheckout implements Checkout {
 
   constructor(
     settings: GitSourceSettings,
-    place: CheckoutFolder,
+    root: string,
     resolveCredentials: () => Promise<Secret | undefined>,
   ) {
-    this.link = place.link;
+    this.link = checkoutLink(root);
     this.path = settings.path;
     this.#settings = settings;
-    this.#place = place;
+    this.#root = root;
     this.#resolveCredentials = resolveCredentials;
   }
 
   async open(): Promise<void> {
-    await this.#inTurn(() => this.#findState()).catch(() => undefined);
+    await this.#afterOthers(() => this.#findState()).catch(() => undefined);
   }
 
   current(): CommitFolder | null {
@@ -116,35 +113,45 @@ class GitCheckout implements Checkout {
   }
 
   refresh(signal?: AbortSignal): Promise<Refresh> {
-    this.#refreshing ??= this.#inTurn(() => this.#tryRefresh(signal)).finally(() => {
+    this.#refreshing ??= this.#afterOthers(() => this.#tryRefresh(signal)).finally(() => {
       this.#refreshing = undefined;
     });
     return this.#refreshing;
   }
 
   async removeUnused(inUse: ReadonlySet<string>): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#afterOthers(async () => {
       const own = [this.#current?.folder, this.#previous?.folder].filter((folder) => folder !== undefined);
-      const removed = await removeOthers(this.#place, new Set([...inUse, ...own]));
-      if (removed > 0) await pruneFolders({ folder: this.#place.repository });
+      await this.#removeOthers(new Set([...inUse, ...own]));
       // A folder that cannot be removed now is removed at the next start.
     }).catch(() => undefined);
   }
 
-  async #findState(signal?: AbortSignal): Promise<void> {
-    const found = await repairFolder(this.#place, signal);
-    this.#accepted = found.accepted;
-    this.#current = found.current ?? null;
+  /** An incomplete folder is not used: after a power failure, files may have lost their content. */
+  async #findState(): Promise<void> {
+    await mkdir(this.#root, { recursive: true, mode: 0o700 });
+    await chmod(this.#root, 0o700);
+    const target = await readlink(this.link).catch(() => '');
+    const [, clone, sha] = /^(clone-[^/]+)\/([0-9a-f]{40,64})$/u.exec(target) ?? [];
+    this.#accepted = sha;
+    this.#clone = undefined;
+    this.#current = null;
     this.#previous = null;
-    this.#isSound = found.isSound;
+    if (clone === undefined || sha === undefined) return await this.#removeOthers(new Set());
+    const found = { sha, folder: path.join(this.#root, target) };
+    // Commands may be reading it, complete or not.
+    await this.#removeOthers(new Set([found.folder]));
+    if (!(await isComplete(found))) return;
+    this.#clone = path.join(this.#root, clone);
+    this.#current = found;
   }
 
   async #tryRefresh(signal: AbortSignal | undefined): Promise<Refresh> {
     let access: RemoteAccess = { env: {}, scrub: (text) => text };
     try {
       // An operator who deletes the folder accepts the commit that the branch has now.
-      if (!(await exists(this.#place.repository))) await this.#findState(signal);
-      if (!this.#isGitRecent) await requireRecentGit({ folder: this.#place.root, signal });
+      if (!(await exists(this.link))) await this.#findState();
+      if (!this.#isGitRecent) await requireRecentGit({ folder: this.#root, signal });
       this.#isGitRecent = true;
       access = await remoteAccess(this.#settings, this.#resolveCredentials);
       return await this.#update(access, signal);
@@ -157,42 +164,34 @@ class GitCheckout implements Checkout {
   }
 
   async #update(access: RemoteAccess, signal: AbortSignal | undefined): Promise<Refresh> {
-    const repository = { folder: this.#place.repository, signal };
-    const fetched = this.#isSound ? await this.#fetchUnlessDamaged(repository, access) : undefined;
-    const sha = fetched ?? (await this.#recreate(access, signal));
-    const folder = this.#current?.sha === sha ? this.#current.folder : undefined;
-    // A folder that was checked out from a broken repository has no history, so it is not used any longer.
-    if (fetched !== undefined && folder !== undefined && (await exists(path.join(folder, '.git')))) {
-      return { type: 'unchanged', sha };
+    if (this.#clone !== undefined) {
+      try {
+        const sha = await this.#fetchInto(this.#clone, access, signal);
+        if (sha === this.#current?.sha) return { type: 'unchanged', sha };
+        return await this.#use(this.#clone, sha, signal);
+      } catch (error) {
+        if (!(error instanceof GitFailure) || this.#explain(error, access).isKnown) throw error;
+      }
     }
-    const next = await checkOutCommit(this.#place, repository, sha);
-    await accept(repository, sha);
-    await pointLinkTo(this.#place, next);
-    this.#accepted = sha;
-    if (this.#current?.folder !== next.folder) this.#previous = this.#current;
-    this.#current = next;
-    return { type: 'updated', sha };
-  }
-
-  /** Undefined if the repository is broken. */
-  async #fetchUnlessDamaged(repository: Repository, access: RemoteAccess): Promise<string | undefined> {
+    const clone = await mkdtemp(path.join(this.#root, 'clone-'));
     try {
-      return await this.#fetchInto(repository, access);
+      await initRepository({ folder: path.join(clone, 'repository.git'), signal });
+      return await this.#use(clone, await this.#fetchInto(clone, access, signal), signal);
     } catch (error) {
-      if (!(error instanceof GitFailure) || !this.#explain(error, access).isDamaged) throw error;
-      this.#isSound = false;
-      return undefined;
+      await remove(clone);
+      throw error;
     }
   }
 
   /** The commit of the branch, if it is acceptable. Otherwise throws RefusedCommit. */
-  async #fetchInto(repository: Repository, access: RemoteAccess): Promise<string> {
+  async #fetchInto(clone: string, access: RemoteAccess, signal: AbortSignal | undefined): Promise<string> {
+    const repository = { folder: path.join(clone, 'repository.git'), signal };
     const sha = await fetchBranch(repository, this.#settings, access);
     const { branch, url } = this.#settings;
     const at = `${branch} of ${shownRemote(url)}`;
     const accepted = this.#accepted;
     if (accepted !== undefined && sha !== accepted && !(await isDescendant(repository, accepted, sha))) {
-      const fix = `push a commit that descends from it, or delete the folder ${this.#place.root} to accept the commit of the branch`;
+      const fix = `push a commit that descends from it, or delete the folder ${this.#root} to accept the commit of the branch`;
       throw new RefusedCommit(
         sha,
         `${at} is at ${sha}, which is not a descendant of ${accepted}, the last accepted commit (a force push, or a reset of the branch); the last accepted commit stays in use: ${fix}`,
@@ -208,37 +207,68 @@ class GitCheckout implements Checkout {
     return sha;
   }
 
-  /** Creates a repository that replaces the broken or missing one as soon as it has an acceptable commit. */
-  async #recreate(access: RemoteAccess, signal: AbortSignal | undefined): Promise<string> {
-    const { fresh, old, repository } = this.#place;
-    await remove(fresh);
-    await mkdir(fresh, { recursive: true, mode: 0o700 });
-    await initRepository({ folder: fresh, signal });
-    const sha = await this.#fetchInto({ folder: fresh, signal }, access);
-    // The new repository keeps the last accepted commit, so that a restart still checks descendants of it.
-    if (this.#accepted !== undefined) await accept({ folder: fresh, signal }, this.#accepted);
-    await remove(old);
-    if (await exists(repository)) await rename(repository, old);
-    await rename(fresh, repository);
-    await remove(old);
-    this.#isSound = true;
-    return sha;
+  /** Checks the commit out, and then moves the link to it, atomically. */
+  async #use(clone: string, sha: string, signal: AbortSignal | undefined): Promise<Refresh> {
+    const folder = path.join(clone, sha);
+    // What an earlier attempt left. No commit that was in use is checked out again, as its descendants are accepted.
+    await remove(folder);
+    try {
+      await addFolder({ folder: path.join(clone, 'repository.git'), signal }, { sha, folder });
+    } catch (error) {
+      await remove(folder);
+      throw error;
+    }
+    const link = `${this.link}.new`;
+    await remove(link);
+    await symlink(path.relative(this.#root, folder), link);
+    await rename(link, this.link);
+    this.#clone = clone;
+    this.#accepted = sha;
+    this.#previous = this.#current;
+    this.#current = { sha, folder };
+    return { type: 'updated', sha };
+  }
+
+  /** Removes the folders of all other commits, and the clones without a commit that is kept. */
+  async #removeOthers(kept: ReadonlySet<string>): Promise<void> {
+    const clones = new Set([...kept].map((folder) => path.dirname(folder)));
+    for (const name of await readdir(this.#root)) {
+      const clone = path.join(this.#root, name);
+      if (!name.startsWith('clone-')) continue;
+      if (!clones.has(clone)) await remove(clone);
+      else {
+        const commits = (await readdir(clone)).filter((item) => item !== 'repository.git');
+        const others = commits.map((item) => path.join(clone, item)).filter((folder) => !kept.has(folder));
+        await Promise.all(others.map(remove));
+      }
+    }
   }
 
   #explain({ result }: GitFailure, { scrub }: RemoteAccess): ReturnType<typeof explainGitFailure> {
-    return explainGitFailure(result, { settings: this.#settings, folder: this.#place.root, scrub });
+    return explainGitFailure(result, { settings: this.#settings, folder: this.#root, scrub });
   }
 
   #diskFailure(error: unknown): string {
     const code = errorCode(error);
-    const { root } = this.#place;
-    if (code === 'ENOSPC' || code === 'EDQUOT') return `the disk of ${root} is full; free some space on it`;
-    return `${root} cannot be used for the checkout (${code}); check its path, owner and permissions`;
+    if (code === 'ENOSPC' || code === 'EDQUOT')
+      return `the disk of ${this.#root} is full; free some space on it`;
+    return `${this.#root} cannot be used for the checkout (${code}); check its path, owner and permissions`;
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => undefined);
-    return turn;
+  #afterOthers<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => undefined);
+    return result;
   }
+}
+
+async function remove(item: string): Promise<void> {
+  await rm(item, { recursive: true, force: true });
+}
+
+async function exists(item: string): Promise<boolean> {
+  return stat(item).then(
+    () => true,
+    () => false,
+  );
 }

@@ -3,14 +3,14 @@
 //
 // The repository may belong to another user, and its settings can name programs. So git is used only to read objects
 // and the index. The files of the working tree are compared here, because git would run the filters of these settings.
-import { stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { lstat, readlink, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { cutSubject } from '../core/commit-subject.ts';
-import type { CommitRelation } from '../core/repository.ts';
+import type { CommitPlace, CommitReader, CommitRelation } from '../core/repository.ts';
 import type { ConfigCommit } from '../core/settings.ts';
 import { runGit } from './run-git.ts';
-import { realPathOf } from '../platform/regular-file.ts';
-import { type Listed, differsFromBlob, treeEntries } from './tree-files.ts';
+import { readRegularFile, realPathOf } from '../platform/regular-file.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Enough for the lists of a folder with 50,000 files. */
@@ -18,6 +18,64 @@ const MAX_OUTPUT = 16 * 1024 * 1024;
 const SHA = /^[0-9a-f]{7,64}$/u;
 /** Files of a configuration. The other files of a large repository are not read. */
 const YAML = /\.ya?ml$/iu;
+
+/** Larger than any file that rolecall reads; a larger file counts as changed. */
+const MAX_BYTES = 8 * 1024 * 1024;
+/** For how long a commit is not read again while the content of the configuration stays the same. */
+const RECENT_MS = 1000;
+/** The same while HEAD stays the same, which costs one git process instead of five. */
+const FRESH_MS = 10_000;
+
+/** A file as `ls-tree` and `ls-files --stage` list it. */
+interface Listed {
+  readonly mode: string;
+  /** The id of its blob. */
+  readonly id: string;
+}
+
+interface KnownCommit {
+  readonly head: string;
+  readonly readMs: number;
+  readonly commit: ConfigCommit | null;
+}
+
+/**
+ * Reads the commit of a configuration, for a daemon that starts many runs per second. Concurrent calls share the result.
+ * `nowMs` is for tests.
+ */
+export function createCommitReader(nowMs: () => number = Date.now): CommitReader {
+  let last: { key: string; askedMs: number; answer: Promise<KnownCommit | null> };
+  last = { key: '', askedMs: 0, answer: Promise.resolve(null) };
+
+  async function read({ file, others }: CommitPlace, before: typeof last.answer): Promise<KnownCommit> {
+    const [known, head] = await Promise.all([before, headOf(file)]);
+    const readMs = nowMs();
+    if (head !== '' && known?.head === head && readMs - known.readMs < FRESH_MS) return known;
+    return { head, readMs, commit: (await readConfigCommit(file, others)) ?? null };
+  }
+
+  return {
+    async commitAt(place) {
+      const key = `${place.generation} ${place.file}`;
+      const askedMs = nowMs();
+      const age = askedMs - last.askedMs;
+      if (key !== last.key || age < 0 || age >= RECENT_MS) {
+        const before = key === last.key && age >= 0 ? last.answer : Promise.resolve(null);
+        last = { key, askedMs, answer: read(place, before) };
+      }
+      return (await last.answer)?.commit ?? null;
+    },
+    compare: compareCommits,
+  };
+}
+
+/** The id of the commit that is checked out in the repository of `file`; empty if there is none. */
+async function headOf(file: string): Promise<string> {
+  return orElse('', async () => {
+    const root = await repositoryRoot(file);
+    return root === undefined ? '' : await git(root, ['rev-parse', '--verify', 'HEAD']);
+  });
+}
 
 /**
  * The commit that is checked out in the repository of `file`, or undefined when the file is not in git. `dirty`: the
@@ -157,4 +215,36 @@ function inTree(root: string, folders: readonly string[]): readonly string[] {
 /** With a time limit, since a link may lead to a file system that does not answer. */
 async function realFile(file: string): Promise<string> {
   return await realPathOf(path.resolve(file));
+}
+
+/** Parses the output of both commands; keys are paths. */
+function treeEntries(output: string): ReadonlyMap<string, Listed> {
+  const entries = new Map<string, Listed>();
+  for (const line of output.split('\0')) {
+    const [, mode, id, name] =
+      /^(\d{6}) (?:blob |commit |tree )?([0-9a-f]{40,64})(?: [0-3])?\t(.+)$/su.exec(line) ?? [];
+    if (mode !== undefined && id !== undefined && name !== undefined) entries.set(name, { mode, id });
+  }
+  return entries;
+}
+
+/**
+ * Whether a file differs from its blob, has another type, or is missing. git's own comparison is not used, because it runs
+ * programs that the settings and attributes of a repository name.
+ */
+async function differsFromBlob(file: string, { mode, id }: Listed): Promise<boolean> {
+  try {
+    if (mode === '120000') return blobId(Buffer.from(await readlink(file)), id) !== id;
+    if (mode === '160000') return false;
+    if (!(await lstat(file)).isFile()) return true;
+    return blobId((await readRegularFile(file, MAX_BYTES)).bytes, id) !== id;
+  } catch {
+    return true;
+  }
+}
+
+/** The blob id of these bytes, with the hash algorithm of the id `like`. */
+function blobId(bytes: Buffer, like: string): string {
+  const hash = createHash(like.length === 64 ? 'sha256' : 'sha1');
+  return hash.update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 }

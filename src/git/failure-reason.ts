@@ -6,8 +6,8 @@ import type { GitResult } from './run-git.ts';
 
 export interface GitFailureReason {
   readonly reason: string;
-  /** The repository on this machine is broken and must be created again. */
-  readonly isDamaged: boolean;
+  /** Whether the reason is known; otherwise the repository on this machine may be broken. */
+  readonly isKnown: boolean;
 }
 
 interface Place {
@@ -21,9 +21,6 @@ type Explanation = (shown: string, place: Place) => string;
 
 /** Longer lines are cut, because the patterns take quadratic time for a long line. */
 const LONGEST_LINE = 1000;
-
-const DAMAGED =
-  /object file .* is empty|(?:loose object|packed object|packfile|pack) .* (?:is|seems) (?:corrupt|damaged)|bad object|missing (?:blob|tree|commit)|unable to read (?:tree|sha1|[0-9a-f]{40})|not a git repository|bad (?:config|tree)|did not send all necessary objects|index file (?:corrupt|smaller)|bad signature|inflate: |object .* cannot be read|broken (?:HEAD|ref)|not a valid object/iu;
 
 /** The first match counts, so specific patterns come before general ones. */
 const KNOWN: readonly (readonly [RegExp, Explanation])[] = [
@@ -101,7 +98,8 @@ const KNOWN: readonly (readonly [RegExp, Explanation])[] = [
       `${remoteKind(settings.url) === 'local' ? shown : folder} belongs to another user; change its owner`,
   ],
   [
-    /(?:could not|cannot|unable to) (?:create|write|open|lock)/iu,
+    // A lock that exists was left by a git that was killed.
+    /(?:could not|cannot|unable to) (?:create|write|open|lock)(?!.*File exists)/iu,
     (_, { folder }) => `git cannot write below ${folder}; check its owner and permissions`,
   ],
 ];
@@ -112,27 +110,24 @@ export function explainGitFailure(
   place: Place,
 ): GitFailureReason {
   const shown = shownRemote(place.settings.url);
-  if (result.type === 'stopped') return repositoryIntact('stopped');
+  if (result.type === 'stopped') return { reason: 'stopped', isKnown: true };
   if (result.type === 'too_slow') {
-    return repositoryIntact(
-      `git took more than ${result.timeoutMs / 1000} s; check the connection to ${shown}`,
-    );
+    const reason = `git took more than ${result.timeoutMs / 1000} s; check the connection to ${shown}`;
+    return { reason, isKnown: true };
   }
   if (result.type === 'not_started') {
-    const isMissing = result.code === 'ENOENT';
-    return repositoryIntact(
-      isMissing
+    const reason =
+      result.code === 'ENOENT'
         ? 'git is not installed; install it'
-        : `git cannot be started (${result.code}); check its installation and the folder ${place.folder}`,
-    );
+        : `git cannot be started (${result.code}); check its installation and the folder ${place.folder}`;
+    return { reason, isKnown: true };
   }
   const output = place.scrub(withShortLines(result.stderr));
   // Without the addresses and paths that git quotes, since the patterns could match them.
   const unquoted = output.replace(/'[^'\n]*'/gu, "''");
   const known = KNOWN.find(([pattern]) => pattern.test(unquoted));
   const reason = known?.[1](shown, place) ?? `git failed: ${lastErrorLine(output)}`;
-  // Lines of the server are about the repository there.
-  return { reason, isDamaged: known === undefined && DAMAGED.test(unquoted.replace(/^remote:.*$/gmu, '')) };
+  return { reason, isKnown: known !== undefined };
 }
 
 function withShortLines(text: string): string {
@@ -140,10 +135,6 @@ function withShortLines(text: string): string {
     .split('\n')
     .map((line) => line.slice(0, LONGEST_LINE))
     .join('\n');
-}
-
-function repositoryIntact(reason: string): GitFailureReason {
-  return { reason, isDamaged: false };
 }
 
 /** The line with the error, shortened and without control characters. */

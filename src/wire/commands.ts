@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { AccountJournal } from '../app/read-account.ts';
 import type { DraftFiles, Environment } from '../cli/environment.ts';
 import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
+import { checkoutOf } from '../git/checkout-place.ts';
 import { sha256 } from '../platform/digest.ts';
 
 /** A user id without an entry in the user database, as in many containers, has no name. */
@@ -14,12 +15,6 @@ function userName(): string {
   } catch {
     return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
-}
-
-async function checkoutOf(service: ServiceSettings) {
-  return service.source === undefined
-    ? undefined
-    : await (await import('../git/checkout-folder.ts')).checkoutOf(service);
 }
 
 async function locationOf(service: ServiceSettings): Promise<OpenLocation> {
@@ -39,7 +34,7 @@ export function createEnvironment(version: string): Environment {
     async loadConfiguration(file) {
       const { loadConfiguration } = await import('../config/load-configuration.ts');
       const loaded = await loadConfiguration(file);
-      const checkout = loaded.service === undefined ? undefined : await checkoutOf(loaded.service);
+      const checkout = await checkoutOf(loaded.service);
       return checkout === undefined ? loaded : await loadConfiguration(file, { checkout });
     },
     collectConfiguration: async (file) =>
@@ -47,7 +42,7 @@ export function createEnvironment(version: string): Environment {
     async ownFiles(file) {
       const { configurationFiles } = await import('../config/load-configuration.ts');
       const { files, service } = await configurationFiles(file);
-      const checkout = service === undefined ? undefined : await checkoutOf(service);
+      const checkout = await checkoutOf(service);
       const fetched = checkout === undefined ? [] : (await configurationFiles(file, checkout)).files;
       const store = service !== undefined && 'file' in service.store ? service.store.file : null;
       const stored = store === null ? [] : [store, `${store}-wal`, `${store}-shm`];

@@ -10,9 +10,9 @@ import { type GitSource, NO_GIT_SOURCE, openGitSource } from '../daemon/git-sour
 import type { Log } from '../daemon/log.ts';
 import type { Metrics } from '../daemon/metrics.ts';
 import { createWatch } from '../daemon/watch.ts';
-import { checkoutRoot } from '../git/checkout-folder.ts';
+import { checkoutRoot } from '../git/checkout-place.ts';
 import { openCheckout } from '../git/checkout.ts';
-import { createCommitReader } from '../git/commit-cache.ts';
+import { createCommitReader } from '../git/commit.ts';
 
 /** What the start of the process has read and opened. */
 interface Opened {

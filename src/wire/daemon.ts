@@ -29,7 +29,7 @@ import { pruneStore, repeat } from '../daemon/maintenance.ts';
 import { createReadiness } from '../daemon/readiness.ts';
 import { createStoreHealth, type StoreHealth } from '../daemon/store-health.ts';
 import { createSystemd } from '../daemon/systemd.ts';
-import { createCommitReader } from '../git/commit-cache.ts';
+import { createCommitReader } from '../git/commit.ts';
 import { systemClock } from '../platform/clock.ts';
 import { sha256 } from '../platform/digest.ts';
 import { keepHeapSmall } from '../platform/heap.ts';

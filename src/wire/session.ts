@@ -18,6 +18,7 @@ import type { CheckoutPlace } from '../core/repository.ts';
 import type { StoredSettings } from '../core/stored-settings.ts';
 import type { TurnStore } from '../core/turn-store.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
+import { checkoutOf } from '../git/checkout-place.ts';
 import { systemClock } from '../platform/clock.ts';
 import { sha256 } from '../platform/digest.ts';
 import { uuidv7 } from '../platform/ids.ts';
@@ -130,11 +131,10 @@ function accountReader(service: ServiceSettings): (account: string) => Promise<C
   let source: ConfigurationSource | null = null;
   let place: CheckoutPlace | undefined;
   return async (account) => {
-    const { checkoutOf } = await import('../git/checkout-folder.ts');
     place = await checkoutOf(service);
     if (source === null) {
       const { createConfigurationSource } = await import('../config/configuration-source.ts');
-      const { createCommitReader } = await import('../git/commit-cache.ts');
+      const { createCommitReader } = await import('../git/commit.ts');
       const checkout = place && {
         ...place,
         current: () => place ?? null,

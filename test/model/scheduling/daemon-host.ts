@@ -20,7 +20,7 @@ import { createNotifier } from '../../../src/daemon/notify/notifier.ts';
 import { targetKey } from '../../../src/daemon/notify/target.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
-import { createCommitReader } from '../../../src/git/commit-cache.ts';
+import { createCommitReader } from '../../../src/git/commit.ts';
 import type { AccountFile } from './files.ts';
 import { judgeGauges } from './gauge-watch.ts';
 import type { FileAtTurn } from './run-watch.ts';

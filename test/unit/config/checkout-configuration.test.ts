@@ -2,7 +2,7 @@ import type { Configuration } from '../../../src/core/settings.ts';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkoutRoot, placeOfCheckout } from '../../../src/git/checkout-folder.ts';
+import { checkoutOf, checkoutRoot } from '../../../src/git/checkout-place.ts';
 import {
   type ConfigurationSource,
   createConfigurationSource,
@@ -13,7 +13,7 @@ import { formatConfigIssue } from '../../../src/core/errors.ts';
 import { git } from '../../support/git.ts';
 import { type Origin, forcePush, makeOrigin } from '../git/origin.ts';
 import { ACCOUNT, SERVICE, workspace } from './workspace.ts';
-import { createCommitReader } from '../../../src/git/commit-cache.ts';
+import { createCommitReader } from '../../../src/git/commit.ts';
 
 interface Scene {
   readonly origin: Origin;
@@ -197,21 +197,21 @@ describe('the configuration of a checkout', () => {
     const { origin, checkout, bootstrap } = await scene(SERVICE, {
       'config/accounts/a.yaml': `${ACCOUNT}skills: [A]`,
     });
-    expect(await placeOfCheckout(origin.kept, checkout.path)).toBeUndefined();
+    const store = { file: path.join(path.dirname(origin.kept), 'rolecall.db') };
+    const service = { file: bootstrap, store, source: { git: origin.settings } };
+    expect(await checkoutOf(service)).toBeUndefined();
     await checkout.refresh();
-    const place = await placeOfCheckout(origin.kept, checkout.path);
+    const place = await checkoutOf(service);
     if (place === undefined) throw new Error('there is no checkout');
     expect(skills(await loadConfiguration(bootstrap, { checkout: place }))).toEqual(['A']);
   });
 });
 
-test('the checkout is beside the SQLite file, or where the service file puts it', () => {
+test('the checkout is beside the SQLite file, or where that would be with PostgreSQL', () => {
   const file = '/srv/config/rolecall.yaml';
   const postgres = { url: { env: 'A' }, schema: 'rolecall', pool: 10 };
   expect(checkoutRoot({ file, store: { file: '/var/lib/rolecall.db' } })).toBe('/var/lib/checkout');
   expect(checkoutRoot({ file, store: { postgres } })).toBe('/srv/data/checkout');
-  const git = { url: '/a', branch: 'main', path: 'config', intervalMs: 1000, checkout: '/var/cache/own' };
-  expect(checkoutRoot({ file, store: { postgres }, source: { git } })).toBe('/var/cache/own');
 });
 
 test('limits of calls in the repository change nothing on the machine', async () => {

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createConfigurationSource } from '../../../src/config/configuration-source.ts';
 import { settledConfiguration } from '../../../src/config/settled-configuration.ts';
 import type { Configuration } from '../../../src/core/settings.ts';
-import { createCommitReader } from '../../../src/git/commit-cache.ts';
+import { createCommitReader } from '../../../src/git/commit.ts';
 import { commitAll, git } from '../../support/git.ts';
 import { ACCOUNT, SERVICE, workspace } from './workspace.ts';
 

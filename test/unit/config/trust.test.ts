@@ -9,7 +9,7 @@ import { checkSecrets, resolveToken } from '../../../src/config/secrets.ts';
 import { ConfigError, formatConfigIssue } from '../../../src/core/errors.ts';
 import { makeOrigin } from '../git/origin.ts';
 import { ACCOUNT, SERVICE, load, workspace } from './workspace.ts';
-import { createCommitReader } from '../../../src/git/commit-cache.ts';
+import { createCommitReader } from '../../../src/git/commit.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -11,27 +11,26 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { openCheckout } from '../../../src/git/checkout.ts';
 import { readConfigCommit } from '../../../src/git/commit.ts';
 import { git } from '../../support/git.ts';
 import { times } from '../../support/thorough.ts';
-import { content, folderNames, head, makeOrigin, removeOrigin } from './origin.ts';
+import { cloneOf, content, folderNames, head, makeOrigin, removeOrigin } from './origin.ts';
 import { workspace } from '../config/workspace.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
 /** What git stores about the only commit that is checked out. */
-function worktree(kept: string): string {
-  const trees = path.join(kept, 'repository.git/worktrees');
+function worktree(clone: string): string {
+  const trees = path.join(clone, 'repository.git/worktrees');
   return path.join(trees, readdirSync(trees)[0] ?? '');
 }
 
-function leaveLocks(kept: string): void {
-  const repository = path.join(kept, 'repository.git');
-  for (const name of ['index', 'config', 'refs/rolecall/accepted', 'refs/rolecall/fetched', 'packed-refs']) {
+function leaveLocks(clone: string): void {
+  const repository = path.join(clone, 'repository.git');
+  for (const name of ['index', 'config', 'HEAD', 'refs/rolecall/fetched', 'packed-refs', 'shallow']) {
     writeFileSync(path.join(repository, `${name}.lock`), '');
   }
-  writeFileSync(path.join(worktree(kept), 'index.lock'), '');
+  writeFileSync(path.join(worktree(clone), 'index.lock'), '');
   writeFileSync(path.join(repository, 'objects/pack/tmp_pack_x'), 'PACK');
 }
 
@@ -79,67 +78,27 @@ describe('a checkout that is opened again', () => {
     expect(content(checkout)).toBe('1');
   });
 
-  test('has its commit also after it was moved on the disk', async () => {
-    const origin = makeOrigin({ 'config/a': '1' });
-    await (await origin.open()).refresh();
-    const moved = `${origin.kept}-moved`;
-    renameSync(origin.kept, moved);
-    const checkout = await openCheckout(origin.settings, moved, async () => undefined);
-    expect(content(checkout)).toBe('1');
-    expect(checkout.current()?.folder.startsWith(moved)).toBe(true);
-    expect(await checkout.refresh()).toMatchObject({ type: 'unchanged' });
-  });
-
-  test.each<[string, (kept: string, sha: string) => void]>([
-    ['lock files and an incomplete pack', leaveLocks],
+  test.each<[string, (clone: string, sha: string) => void]>([
     [
       'a part of another commit',
-      (kept) => {
-        mkdirSync(path.join(kept, 'commits', 'f'.repeat(40)));
-        writeFileSync(path.join(kept, 'commits', 'f'.repeat(40), 'config'), '');
-      },
-    ],
-    ['an empty file', (kept, sha) => truncateSync(path.join(kept, 'commits', sha, 'config/a'))],
-    ['another file', (kept, sha) => writeFileSync(path.join(kept, 'commits', sha, 'config/x.ignored'), '9')],
-    ['a lost folder', (kept, sha) => rmSync(path.join(kept, 'commits', sha), { recursive: true })],
-    [
-      'no list of folders',
-      (kept) => rmSync(path.join(kept, 'repository.git/worktrees'), { recursive: true }),
-    ],
-    ['a broken index', (kept) => truncateSync(path.join(worktree(kept), 'index'), 20)],
-    [
-      'links to nowhere',
-      (kept) => {
-        rmSync(path.join(kept, 'current'));
-        symlinkSync('commits/nowhere', path.join(kept, 'current'));
-        symlinkSync('commits/nowhere', path.join(kept, 'current.new'));
-      },
+      (clone) => mkdirSync(path.join(clone, 'f'.repeat(40), 'config'), { recursive: true }),
     ],
     [
-      'repositories that were being created',
-      (kept) => {
-        mkdirSync(path.join(kept, 'repository.new/objects'), { recursive: true });
-        mkdirSync(path.join(kept, 'repository.old'));
-      },
+      'another clone',
+      (clone) => mkdirSync(path.join(clone, '../clone-x/repository.git'), { recursive: true }),
     ],
-    [
-      'a repository that was being replaced',
-      (kept) => renameSync(path.join(kept, 'repository.git'), path.join(kept, 'repository.old')),
-    ],
-  ])('is repaired without the network after it was left with %s', async (_title, leave) => {
-    const origin = makeOrigin({ 'config/a': '1', '.gitignore': '*.ignored\n' });
+    ['a new link', (clone) => symlinkSync('clone-x/y', path.join(clone, '../current.new'))],
+    ['lock files and an incomplete pack', leaveLocks],
+  ])('has its commit without the network after it was left with %s', async (_title, leave) => {
+    const origin = makeOrigin({ 'config/a': '1' });
     const sha = head(origin);
     await (await origin.open()).refresh();
-    leave(origin.kept, sha);
+    leave(cloneOf(origin), sha);
     renameSync(origin.folder, `${origin.folder}2`);
     const checkout = await origin.open();
-    const current = checkout.current();
-    expect([current?.sha, content(checkout)]).toEqual([sha, '1']);
-    expect(readdirSync(path.join(current?.folder ?? '', 'config'))).toEqual(['a']);
-    const file = path.join(checkout.link, 'config/a');
-    expect(await readConfigCommit(file, [])).toMatchObject({ sha, dirty: false });
-    expect(folderNames(origin)).toHaveLength(1);
-    expect(readdirSync(origin.kept).toSorted()).toEqual(['commits', 'current', 'repository.git']);
+    expect([checkout.current()?.sha, content(checkout)]).toEqual([sha, '1']);
+    expect(await readConfigCommit(path.join(checkout.link, 'config/a'), [])).toMatchObject({ sha });
+    expect(folderNames(origin)).toEqual([sha]);
 
     renameSync(`${origin.folder}2`, origin.folder);
     const next = origin.commit({ 'config/a': '2' });
@@ -147,54 +106,63 @@ describe('a checkout that is opened again', () => {
     expect(content(checkout)).toBe('2');
   });
 
-  test.each<[string, (repository: string) => void]>([
-    ['its objects', (repository) => rmSync(path.join(repository, 'objects'), { recursive: true })],
-    ['its HEAD', (repository) => rmSync(path.join(repository, 'HEAD'))],
-    ['its configuration', (repository) => writeFileSync(path.join(repository, 'config'), '[[[')],
-    ['the content of its objects', emptyObjects],
-  ])(
-    'is created again when its repository has lost %s, and still refuses a rewritten branch',
-    async (_title, damage) => {
-      const origin = makeOrigin({ 'config/a': '1' });
-      const first = head(origin);
-      const second = origin.commit({ 'config/a': '2' });
-      await (await origin.open()).refresh();
-      damage(path.join(origin.kept, 'repository.git'));
-      git(origin.folder, ['reset', '-q', '--hard', first]);
-      expect(await (await origin.open()).refresh()).toMatchObject({ type: 'refused', sha: first });
-      const reopened = await origin.open();
-      expect(await reopened.refresh()).toMatchObject({ type: 'refused', sha: first });
-      git(origin.folder, ['reset', '-q', '--hard', second]);
-      expect(await reopened.refresh()).toEqual({ type: 'updated', sha: second });
-      expect(content(reopened)).toBe('2');
-      const file = path.join(reopened.link, 'config/a');
-      expect(await readConfigCommit(file, [])).toMatchObject({ sha: second });
-      expect(await (await origin.open()).refresh()).toEqual({ type: 'unchanged', sha: second });
-    },
-  );
+  test.each<[string, (clone: string, sha: string) => void]>([
+    ['an empty file', (clone, sha) => truncateSync(path.join(clone, sha, 'config/a'))],
+    ['another file', (clone, sha) => writeFileSync(path.join(clone, sha, 'config/x.ignored'), '9')],
+    ['a lost folder', (clone, sha) => rmSync(path.join(clone, sha), { recursive: true })],
+    [
+      'no list of folders',
+      (clone) => rmSync(path.join(clone, 'repository.git/worktrees'), { recursive: true }),
+    ],
+    ['a broken index', (clone) => truncateSync(path.join(worktree(clone), 'index'), 20)],
+    ['another place on the disk', (clone) => renameSync(clone, `${clone}x`)],
+    ['no objects', (clone) => rmSync(path.join(clone, 'repository.git/objects'), { recursive: true })],
+    ['no HEAD', (clone) => rmSync(path.join(clone, 'repository.git/HEAD'))],
+    ['a broken configuration', (clone) => writeFileSync(path.join(clone, 'repository.git/config'), '[[[')],
+    ['empty objects', (clone) => emptyObjects(path.join(clone, 'repository.git'))],
+  ])('is cloned again when it has %s, and still refuses a rewritten branch', async (_title, damage) => {
+    const origin = makeOrigin({ 'config/a': '1', '.gitignore': '*.ignored\n' });
+    const first = head(origin);
+    const second = origin.commit({ 'config/a': '2' });
+    await (await origin.open()).refresh();
+    damage(cloneOf(origin), second);
+    git(origin.folder, ['reset', '-q', '--hard', first]);
+    expect(await (await origin.open()).refresh()).toMatchObject({ type: 'refused', sha: first });
+    const reopened = await origin.open();
+    expect(await reopened.refresh()).toMatchObject({ type: 'refused', sha: first });
+    git(origin.folder, ['reset', '-q', '--hard', second]);
+    expect(await reopened.refresh()).toMatchObject({ sha: second });
+    expect(content(reopened)).toBe('2');
+    expect(readdirSync(path.join(reopened.link, 'config'))).toEqual(['a']);
+    const file = path.join(reopened.link, 'config/a');
+    expect(await readConfigCommit(file, [])).toMatchObject({ sha: second, dirty: false });
+    expect(await (await origin.open()).refresh()).toEqual({ type: 'unchanged', sha: second });
+    expect(folderNames(origin)).toEqual([second]);
+  });
 
-  test('refuses a branch that was reset, even when it was stopped while it was created again', async () => {
+  test('refuses a branch that was reset, even when it was stopped while it was cloned again', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     const first = head(origin);
     origin.commit({ 'config/a': '2' });
     await (await origin.open()).refresh();
-    rmSync(path.join(origin.kept, 'repository.git/HEAD'));
+    const checkout = await origin.open();
+    rmSync(path.join(cloneOf(origin), 'repository.git/HEAD'));
     origin.commit({ 'config/a': '3' });
     failCheckouts();
-    expect(await (await origin.open()).refresh()).toMatchObject({ type: 'failed' });
+    expect(await checkout.refresh()).toMatchObject({ type: 'failed' });
     vi.unstubAllEnvs();
     git(origin.folder, ['reset', '-q', '--hard', first]);
-    const checkout = await origin.open();
     expect(content(checkout)).toBe('2');
     expect(await checkout.refresh()).toMatchObject({ type: 'refused', sha: first });
+    expect(await (await origin.open()).refresh()).toMatchObject({ type: 'refused', sha: first });
   });
 
-  test('is created again also while it is open, and its reader keeps the folder', async () => {
+  test('is cloned again also while it is open, and its reader keeps the folder', async () => {
     const origin = makeOrigin({ 'config/a': '1' });
     const checkout = await origin.open();
     await checkout.refresh();
     const before = checkout.current();
-    rmSync(path.join(origin.kept, 'repository.git/HEAD'));
+    rmSync(path.join(cloneOf(origin), 'repository.git/HEAD'));
     expect(await checkout.refresh()).toEqual({ type: 'updated', sha: head(origin) });
     expect(readFileSync(path.join(before?.folder ?? '', 'config/a'), 'utf8')).toBe('1');
     expect(checkout.current()?.folder).not.toBe(before?.folder);
@@ -227,7 +195,7 @@ describe('a checkout that is opened again', () => {
     vi.unstubAllEnvs();
     expect([folderNames(origin), content(checkout)]).toEqual([[first], '1']);
     expect(await checkout.refresh()).toEqual({ type: 'updated', sha: second });
-    expect(checkout.current()?.folder).toBe(path.join(origin.kept, 'commits', second));
+    expect(checkout.current()?.folder).toBe(path.join(cloneOf(origin), second));
   });
 
   test.each([

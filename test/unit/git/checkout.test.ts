@@ -15,7 +15,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { compareCommits, readConfigCommit } from '../../../src/git/commit.ts';
 import { git } from '../../support/git.ts';
-import { content, folderNames, forcePush, head, makeOrigin } from './origin.ts';
+import { cloneOf, content, folderNames, forcePush, head, makeOrigin } from './origin.ts';
 import { workspace } from '../config/workspace.ts';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -28,7 +28,7 @@ describe('the checkout of a daemon', () => {
     expect(await checkout.refresh()).toEqual({ type: 'updated', sha: head(origin) });
     expect(checkout.current()).toEqual({
       sha: head(origin),
-      folder: path.join(origin.kept, 'commits', head(origin)),
+      folder: path.join(cloneOf(origin), head(origin)),
     });
     expect(content(checkout)).toBe('1');
     expect(realpathSync(checkout.link)).toBe(realpathSync(checkout.current()?.folder ?? ''));
@@ -213,7 +213,7 @@ describe('the checkout of a daemon', () => {
       await checkout.refresh();
     }
     const [first = '', second = '', third = '', fourth = ''] = shas;
-    await checkout.removeUnused(new Set([path.join(origin.kept, 'commits', first)]));
+    await checkout.removeUnused(new Set([path.join(cloneOf(origin), first)]));
     expect(folderNames(origin)).toEqual([first, third, fourth].toSorted());
     await checkout.removeUnused(new Set());
     expect(folderNames(origin)).toEqual([third, fourth].toSorted());
@@ -265,7 +265,7 @@ describe('the checkout of a hostile repository', () => {
     expect(content(checkout)).toBe(git(origin.folder, ['show', 'HEAD:config/a']) + '\n');
     expect(content(checkout, 'config/b')).toBe('plain\n');
     expect(readdirSync(path.join(checkout.current()?.folder ?? '', 'config/sub'))).toEqual([]);
-    expect(git(path.join(origin.kept, 'repository.git'), ['tag', '--list'])).toBe('');
+    expect(git(path.join(cloneOf(origin), 'repository.git'), ['tag', '--list'])).toBe('');
     vi.unstubAllEnvs();
     vi.stubEnv('HOME', home);
     expect(await (await origin.open()).refresh()).toMatchObject({ type: 'unchanged' });

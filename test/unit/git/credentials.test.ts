@@ -3,7 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import path from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.ts';
-import { remoteAccess } from '../../../src/git/remote-access.ts';
+import { remoteAccess } from '../../../src/git/checkout-repository.ts';
 import type { GitSourceSettings, SecretRef } from '../../../src/core/settings.ts';
 import { traceGit } from './traced-git.ts';
 import { workspace } from '../config/workspace.ts';

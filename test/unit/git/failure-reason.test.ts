@@ -68,7 +68,7 @@ describe('a failure of git', () => {
     ],
     ['fatal: early EOF', 'cannot be reached'],
   ])('is explained for %j', (stderr, sentence) => {
-    expect(explained(stderr)).toEqual({ reason: expect.stringContaining(sentence), isDamaged: false });
+    expect(explained(stderr)).toEqual({ reason: expect.stringContaining(sentence), isKnown: true });
   });
 
   test.each([
@@ -77,18 +77,17 @@ describe('a failure of git', () => {
     'fatal: bad object refs/rolecall/accepted',
     'fatal: bad config line 1 in file ./config',
     'error: packfile ./objects/pack/pack-x.pack does not match index\nfatal: packed object x is corrupt',
-  ])('means a damaged repository for %j', (stderr) => {
-    expect(explained(stderr).isDamaged).toBe(true);
+  ])('is unknown for %j, so that the repository is cloned again', (stderr) => {
+    expect(explained(stderr).isKnown).toBe(false);
   });
 
   test('is reported with its last error line when it is unknown, short, without secrets and control characters', () => {
     expect(explained('hint: x\nfatal: the \u001b[31ms3cr3t\u0007 is out\nhint: y')).toEqual({
       reason: 'git failed: the  [31m[redacted]  is out',
-      isDamaged: false,
+      isKnown: false,
     });
     expect(explained('x'.repeat(5000)).reason).toHaveLength('git failed: '.length + 300);
     expect(explained('').reason).toBe('git failed: without a message');
-    expect(explained('remote: fatal: bad object x\nfatal: something').isDamaged).toBe(false);
   });
 
   test('is explained when git is missing, too slow or stopped', async () => {

@@ -69,7 +69,16 @@ export function content(checkout: Checkout, file = 'config/a'): string | undefin
   return current === null ? undefined : readFileSync(path.join(current.folder, file), 'utf8');
 }
 
+/** The folder of the only clone in the checkout. */
+export function cloneOf({ kept }: Origin): string {
+  const [clone = '', ...others] = readdirSync(kept).filter((name) => name.startsWith('clone-'));
+  if (others.length > 0) throw new Error(`several clones: ${clone}, ${others.join(', ')}`);
+  return path.join(kept, clone);
+}
+
 /** The commits that have a folder in the checkout. */
-export function folderNames({ kept }: Origin): readonly string[] {
-  return readdirSync(path.join(kept, 'commits')).toSorted();
+export function folderNames(origin: Origin): readonly string[] {
+  return readdirSync(cloneOf(origin))
+    .filter((name) => name !== 'repository.git')
+    .toSorted();
 }
