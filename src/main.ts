@@ -64,8 +64,7 @@ keepCompiledCode();
 // Tests run this module several times in one process.
 resetConsole();
 try {
-  const environment = async () => (await import('./wire/commands.ts')).createEnvironment(version);
-  process.exitCode = await runCommand(process.argv.slice(2), environment, version);
+  process.exitCode = await runCommand(process.argv.slice(2), version);
 } catch (error) {
   const { text, exit } = await explain(error);
   process.stderr.write(`${text}\n`);

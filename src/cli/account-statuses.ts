@@ -5,7 +5,8 @@ import type { AccountRecord } from '../core/journal-reader.ts';
 import type { ReplicaRecord, TurnState } from '../core/turns.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { AccountStatus } from '../report/status-report.ts';
-import type { Environment } from './environment.ts';
+import { nextRun } from '../daemon/next-run.ts';
+import { openJournal } from './compose.ts';
 import { errorsOf, type Loaded } from './load-accounts.ts';
 import { selectAccounts } from './select-accounts.ts';
 
@@ -26,12 +27,11 @@ export interface Statuses {
  * accounts never ran. Throws UsageError.
  */
 export async function readStatuses(
-  environment: Environment,
   configuration: Pick<Loaded, 'service' | 'accounts'>,
   names: readonly string[],
   nowMs: number,
 ): Promise<Statuses> {
-  const journal = await environment.openJournal(configuration.service).catch((error: unknown) => {
+  const journal = await openJournal(configuration.service).catch((error: unknown) => {
     if (error instanceof StoreError && error.code === 'store_missing') return null;
     throw error;
   });
@@ -39,8 +39,8 @@ export async function readStatuses(
     const records = journal === null ? [] : await journal.reader.accounts();
     const accounts = selectAccounts(known(configuration.accounts, records), names);
     const turns =
-      (await journal?.turnStates(accounts.map(({ name }) => name))) ?? new Map<string, TurnState>();
-    const replicas = (await journal?.replicas()) ?? [];
+      (await journal?.turns?.states(accounts.map(({ name }) => name))) ?? new Map<string, TurnState>();
+    const replicas = (await journal?.turns?.replicas(null)) ?? [];
     const isAnyAlive = replicas.some(({ isAlive }) => isAlive);
     const statuses: AccountStatus[] = [];
     for (const account of accounts) {
@@ -48,7 +48,7 @@ export async function readStatuses(
       const turn = account.configured === undefined && !isAnyAlive ? undefined : turns.get(account.name);
       statuses.push({
         ...statusOf(account, turn, nowMs),
-        nextRun: await nextRunOf(environment, account, turn, nowMs),
+        nextRun: nextRunOf(account, turn, nowMs),
       });
     }
     return { accounts: statuses, replicas };
@@ -131,12 +131,11 @@ function statusOf(
 }
 
 /** None while the account is paused, its file is invalid, or it is removed. Replicas have stored when it is. */
-async function nextRunOf(
-  environment: Environment,
+function nextRunOf(
   { configured, record }: KnownAccount,
   turn: TurnState | undefined,
   nowMs: number,
-): Promise<AccountStatus['nextRun']> {
+): AccountStatus['nextRun'] {
   const settings = configured?.settings;
   const isInvalid = configured !== undefined && settings === undefined;
   if (isInvalid || (record?.state.pause ?? null) !== null) return null;
@@ -145,7 +144,7 @@ async function nextRunOf(
     return atMs === null ? null : { at: iso(atMs), jitterMs: 0, backingOff: backoffUntilMs !== null };
   }
   if (settings === undefined) return null;
-  const next = await environment.nextRun(
+  const next = nextRun(
     settings,
     {
       failures: record?.state.consecutiveFailures ?? 0,

@@ -10,13 +10,13 @@ import type { RunSignals } from '../core/ports.ts';
 import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { renderPlanOf } from '../report/plan-report.ts';
 import { renderRunReports } from '../report/run-report.ts';
-import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
+import { errorsOf, loadAccounts, loadConfiguration, mapAccounts } from './load-accounts.ts';
 import { askToApply } from './ask-to-apply.ts';
 import type { CommandContext } from './command-line.ts';
 import type { Output, OutputOptions } from './console.ts';
 import { openOutput, showMessage, showFailure } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
-import type { RetryAfterOptions, Session } from './environment.ts';
+import { commitOf, openSession, type RetryAfterOptions, type Session } from './compose.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit, runExit } from './exit-status.ts';
 import { createProgress, type Observe } from './progress.ts';
@@ -51,14 +51,14 @@ interface Applied {
 
 /** Plans and applies accounts and prints their runs. Asks for confirmation unless `--yes` or `--plan` is given. */
 export async function applyToAccounts(
-  { environment, configFile }: CommandContext,
+  { version, configFile }: CommandContext,
   names: readonly string[],
   options: ApplyOptions,
 ): Promise<ExitStatus> {
   const chosen = reportDetail(options);
   const asks = !options.yes && options.planFile === undefined;
-  const saved = options.planFile === undefined ? null : await readSavedPlan(options.planFile, environment);
-  const loaded = await loadAccounts(environment, configFile, []);
+  const saved = options.planFile === undefined ? null : await readSavedPlan(options.planFile);
+  const loaded = await loadAccounts(configFile, []);
   const { configuration, service } = loaded;
   const accounts = accountsToApply(loaded.accounts, names, saved, options.all === true);
   const output = openOutput(options);
@@ -66,7 +66,7 @@ export async function applyToAccounts(
   const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
   const { observer } = progress;
   const limit = service.daemon.maxRuns;
-  const session = await environment.openSession(configuration, service, { ...options, observer });
+  const session = await openSession(version, configuration, service, { ...options, observer });
   const detail = { ...chosen, hasLocalChanges: session.commit?.dirty === true };
   try {
     const consent = asks
@@ -85,7 +85,7 @@ export async function applyToAccounts(
       asks || isOneDocument(options.format)
         ? null
         : (plan: Plan) => showPlan(plan, accounts.length, output, detail);
-    const applying = { environment, configFile, session, signals, options, onPlan };
+    const applying = { version, configFile, session, signals, options, onPlan };
     const applied = await progress.during({ verb: 'applied', accounts: accounts.length }, (track) =>
       mapAccounts(accounts, limit, (account) =>
         track(account.name, (observe) =>
@@ -173,13 +173,13 @@ function agreedPlans(
 /** Loads the account's files again. Throws ConfigError when they are invalid or missing by now. */
 async function reloadRequest(
   name: string,
-  { environment, configFile, session, signals, observe }: Applying,
+  { configFile, session, signals, observe }: Applying,
 ): Promise<AccountRequest> {
-  const configuration = await environment.loadConfiguration(configFile);
+  const configuration = await loadConfiguration(configFile);
   const { service, accounts, issues } = configuration;
   const settings = accounts.find((account) => account.name === name)?.settings;
   if (service === undefined || settings === undefined) throw new ConfigError(errorsOf(issues));
-  const commit = await environment.commitOf(configuration, service);
+  const commit = await commitOf(configuration, service);
   return { ...session.requestFor(settings, 'cli', signals), commit, progress: observe };
 }
 

@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import { addReportOptions, addRetryAfterOption, type CommandLine } from './command-line.ts';
 import type { ReportDetail } from '../report/document.ts';
 import type { OutputOptions } from './console.ts';
-import type { RetryAfterOptions } from './environment.ts';
+import type { RetryAfterOptions } from './compose.ts';
 import { duration } from './option-values.ts';
 import { addDetailOptions } from './report-detail.ts';
 

@@ -9,7 +9,7 @@ import { changeCounts } from '../report/plan-sentence.ts';
 import { ACCOUNT_HELP, type CommandContext, type CommandLine } from './command-line.ts';
 import { printLine, showMessage } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { withOperatorCommands } from './operator-commands.ts';
+import { withOperatorCommands } from './open-journal.ts';
 
 /** More are in the report of the run. */
 const MOST_DELETES = 20;
@@ -36,8 +36,8 @@ async function approve(
       'DIGEST must be the digest of the plan, or at least its first eight hex digits; `rolecall status` shows it',
     );
   }
-  return await withOperatorCommands(context, account, async (operator, record, reader) => {
-    const outcome = await operator.approve(account, digest ?? null, context.environment.user(), Date.now());
+  return await withOperatorCommands(context, account, async ({ operator, record, reader, user }) => {
+    const outcome = await operator.approve(account, digest ?? null, user, Date.now());
     switch (outcome.type) {
       case 'approved': {
         const until = new Date(outcome.expiresAtMs).toISOString();

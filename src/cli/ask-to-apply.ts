@@ -14,7 +14,7 @@ import { createPrinter } from '../report/text-printer.ts';
 import { mapAccounts } from './load-accounts.ts';
 import type { Output } from './console.ts';
 import { canAsk, confirm, showMessage, terminalRender } from './console.ts';
-import type { Session } from './environment.ts';
+import type { Session } from './compose.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
 import { planOne } from './plan-accounts.ts';

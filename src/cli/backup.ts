@@ -1,7 +1,7 @@
 // rolecall backup: a consistent copy of the store, also while the daemon runs.
 import { ConfigError } from '../core/errors.ts';
 import { count } from '../report/formatting.ts';
-import { errorsOf } from './load-accounts.ts';
+import { errorsOf, loadConfiguration } from './load-accounts.ts';
 import type { CommandContext, CommandLine } from './command-line.ts';
 import { printLine } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
@@ -15,11 +15,14 @@ export function addBackup({ program, run }: CommandLine): void {
     .action((file: string) => run((context) => backup(context, file)));
 }
 
-async function backup({ environment, configFile }: CommandContext, file: string): Promise<ExitStatus> {
-  const { service, issues } = await environment.loadConfiguration(configFile);
+async function backup({ configFile }: CommandContext, file: string): Promise<ExitStatus> {
+  const { service, issues } = await loadConfiguration(configFile);
   if (service === undefined) throw new ConfigError(errorsOf(issues));
+  const { backupStore } = await import('../store/backup-store.ts');
+  const { openLocation } = await import('../config/store-location.ts');
+  const location = await openLocation(service);
   const { bytes, runs } = await showStep('store', { text: 'copying' }, (observe) =>
-    environment.backupStore(service, file, (done, total) =>
+    backupStore(location, file, (done, total) =>
       observe({ type: 'step', text: done === total ? 'checking the copy' : 'copying', done, total }),
     ),
   );

@@ -12,8 +12,11 @@ import { count, instant } from '../report/formatting.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
-import type { ConfiguredAccount } from '../core/settings.ts';
-import type { ConnectionOptions, Environment, RetryAfterOptions, Session } from './environment.ts';
+import { checkSecrets } from '../config/secrets.ts';
+import { storeName } from '../config/store-location.ts';
+import type { ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
+import { nextTimes } from '../daemon/cron.ts';
+import { openSession, type RetryAfterOptions, type Session } from './compose.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combine, EXIT, failureExit } from './exit-status.ts';
 import { createProgress } from './progress.ts';
@@ -28,19 +31,19 @@ interface Checked extends Diagnosis {
 
 /** Checks the store, the secrets and each account, and prints what was found. */
 export async function checkAccounts(
-  { environment, configFile }: CommandContext,
+  { version, configFile }: CommandContext,
   names: readonly string[],
   options: CheckOptions,
 ): Promise<ExitStatus> {
-  const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
+  const { configuration, service, accounts } = await loadAccounts(configFile, names);
   const progress = createProgress();
   const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
-  const secrets = await environment.checkSecrets(configuration);
+  const secrets = await checkSecrets(configuration, process.env);
   const { observer } = progress;
   const { session, diagnosis } = await progress.during({ verb: 'checked', accounts: 1 }, (track) =>
     track('store', (observe) => {
       observe({ type: 'step', text: 'checking the store' });
-      return openStore(environment, configuration, service, { ...options, observer });
+      return openStore(service, () => openSession(version, configuration, service, { ...options, observer }));
     }),
   );
   try {
@@ -49,9 +52,7 @@ export async function checkAccounts(
       diagnoses.push(
         ...(await progress.during({ verb: 'checked', accounts: accounts.length }, (track) =>
           mapAccounts(accounts, service.daemon.maxRuns, (account) =>
-            track(account.name, (observe) =>
-              examine(account, { environment, session, signals, secrets, observe }),
-            ),
+            track(account.name, (observe) => examine(account, { session, signals, secrets, observe })),
           ),
         )),
       );
@@ -68,15 +69,13 @@ export async function checkAccounts(
 }
 
 async function openStore(
-  environment: Environment,
-  configuration: Parameters<Environment['openSession']>[0],
-  service: Parameters<Environment['openSession']>[1],
-  options: ConnectionOptions,
+  service: ServiceSettings,
+  open: () => Promise<Session>,
 ): Promise<{ session: Session | null; diagnosis: Checked }> {
-  const title = `store ${await environment.storeName(service)}`;
+  const title = `store ${await storeName(service)}`;
   let session: Session | null = null;
   try {
-    session = await environment.openSession(configuration, service, options);
+    session = await open();
     await session.checkStore();
     await session.verifyStore();
     const findings = [{ ok: true, what: 'store', detail: 'readable, writable and not damaged' }];
@@ -102,7 +101,6 @@ function secretNote(issue: SecretIssue): Finding {
 }
 
 interface Examination {
-  readonly environment: Environment;
   readonly session: Session;
   readonly signals: RunSignals;
   readonly secrets: readonly SecretIssue[];
@@ -111,7 +109,7 @@ interface Examination {
 
 async function examine(
   account: ConfiguredAccount,
-  { environment, session, signals, secrets, observe }: Examination,
+  { session, signals, secrets, observe }: Examination,
 ): Promise<Checked> {
   const title = `account ${account.name}`;
   const { settings } = account;
@@ -123,7 +121,7 @@ async function examine(
     }));
     return { title, account: account.name, findings, exit: EXIT.invalidConfiguration };
   }
-  const next = await environment.nextTimes(settings.schedule, settings.timezone, 3);
+  const next = nextTimes(settings.schedule, settings.timezone, 3, Date.now());
   const findings: Finding[] = [
     // A missing secret is reported below, when the lists are read.
     ...secrets.filter((issue) => issue.account === account.name && issue.isOpen === true).map(secretNote),

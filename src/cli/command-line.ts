@@ -2,12 +2,11 @@
 import { type Command, Option } from 'commander';
 import { FORMATS } from '../report/document.ts';
 import type { OutputOptions } from './console.ts';
-import type { Environment } from './environment.ts';
 import type { ExitStatus } from './exit-status.ts';
 
 /** What a command works with. */
 export interface CommandContext {
-  readonly environment: Environment;
+  readonly version: string;
   /** The path of the service file. */
   readonly configFile: string;
 }

@@ -4,8 +4,10 @@ import tab from '@bomb.sh/tab/commander';
 import { KINDS } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
 import { RUN_STATUSES } from '../core/journal.ts';
+import type { ServiceSettings } from '../core/settings.ts';
 import type { CommandLine } from './command-line.ts';
-import type { Environment } from './environment.ts';
+import { openJournal } from './compose.ts';
+import { loadConfiguration } from './load-accounts.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'];
 
@@ -50,7 +52,7 @@ function plain(values: readonly string[]): Value[] {
 }
 
 /** Adds `completion SHELL`, and the hidden command that the completion scripts call. */
-export function addCompletion({ program }: CommandLine, environment: () => Promise<Environment>): void {
+export function addCompletion({ program }: CommandLine): void {
   const root = tab(program, { completionCommandName: 'completion' });
   const command = program.commands.find((each) => each.name() === 'completion');
   // Changed in place, since the library keeps this list. PowerShell is removed because it is not tested.
@@ -88,7 +90,7 @@ export function addCompletion({ program }: CommandLine, environment: () => Promi
     const needs = (source: Source): boolean =>
       names.some((each) => (ARGUMENTS[each] ?? OPTIONS[each])?.includes(source) === true);
     if (needs('accounts') || needs('runs')) {
-      const loaded = await load(await environment(), configFileIn(words), needs('runs'));
+      const loaded = await load(configFileIn(words), needs('runs'));
       values.accounts.push(...loaded.accounts);
       values.runs.push(...loaded.runs);
     }
@@ -110,18 +112,17 @@ function configFileIn(words: readonly string[]): string {
 
 /** Never fails: a message would be shown in the middle of the line that the user types. */
 async function load(
-  environment: Environment,
   configFile: string,
   withRuns: boolean,
 ): Promise<{ readonly accounts: readonly Value[]; readonly runs: readonly Value[] }> {
   try {
-    const { accounts, service } = await environment.loadConfiguration(configFile);
+    const { accounts, service } = await loadConfiguration(configFile);
     const named = accounts.map(({ name, settings }) => ({
       value: name,
       description: settings === undefined ? 'its file is not valid' : `mode ${settings.mode}`,
     }));
     if (!withRuns || service === undefined) return { accounts: named, runs: [] };
-    const runs = await newestRuns(environment, service).catch(() => []);
+    const runs = await newestRuns(service).catch(() => []);
     return {
       accounts: named,
       runs: [{ value: 'last', description: 'the newest run' }, ...runs.map(described)],
@@ -131,11 +132,8 @@ async function load(
   }
 }
 
-async function newestRuns(
-  environment: Environment,
-  service: Parameters<Environment['openJournal']>[0],
-): Promise<readonly RunRecord[]> {
-  const journal = await environment.openJournal(service);
+async function newestRuns(service: ServiceSettings): Promise<readonly RunRecord[]> {
+  const journal = await openJournal(service);
   try {
     return await journal.reader.runs({ limit: MAX_RUNS });
   } finally {

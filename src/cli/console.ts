@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { errorCode } from '../core/error-code.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
-import { adaptHintsInJson, adaptHintsInText, PROGRAM, programWith } from '../report/command-hints.ts';
+import { adaptHintsInText, PROGRAM, programWith } from '../report/command-hints.ts';
 import { type Format, isOneDocument } from '../report/document.ts';
 import { visible, visibleLines } from '../report/escape-invisible.ts';
 import { checkWritable, protectFiles } from './writable-files.ts';
@@ -64,11 +64,6 @@ function writeStderr(text: string): void {
 /** The text, with the `--config` of this command in the commands that it suggests. */
 export function adaptHints(text: string): string {
   return adaptHintsInText(text, program);
-}
-
-/** Like `adaptHints`, for a line of the log. */
-export function adaptHintsInLog(json: string): string {
-  return adaptHintsInJson(json, visible(program));
 }
 
 /** A command of rolecall as a user can copy it, with the `--config` of this command. */

@@ -12,6 +12,9 @@ export function addDemo({ program, run }: CommandLine): void {
     .description('plan and apply a drifted sample account on a sandbox')
     .option('--serve', 'then run the daemon and its pages on sample accounts, until Ctrl-C')
     .action((flags: DemoFlags) =>
-      run(({ environment }) => environment.demo({ serve: flags.serve === true })),
+      run(async ({ version }) => {
+        const { playDemo } = await import('./play-demo.ts');
+        return await playDemo(version, flags.serve === true);
+      }),
     );
 }

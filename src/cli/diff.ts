@@ -3,7 +3,6 @@ import type { ReadAccount } from '../app/read-account.ts';
 import { catalogDifference, type Lists } from '../core/catalog-difference.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
-import type { Configuration, ServiceSettings } from '../core/settings.ts';
 import type { SnapshotRecord } from '../core/snapshots.ts';
 import type { ComparedLists } from '../report/diff-report.ts';
 import {
@@ -13,7 +12,7 @@ import {
   type CommandLine,
 } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
-import type { Environment, RetryAfterOptions } from './environment.ts';
+import type { RetryAfterOptions } from './compose.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import {
   findCompared,
@@ -22,9 +21,9 @@ import {
   type Side,
   SNAPSHOT_HELP,
 } from './find-snapshot.ts';
-import { knownAccounts } from './known-accounts.ts';
-import { loadForStore } from './load-accounts.ts';
-import { accountNamed, onlyAccountNamed } from './select-accounts.ts';
+import type { Loaded } from './load-accounts.ts';
+import { withJournal } from './open-journal.ts';
+import { accountNamed, knownAccounts, onlyAccountNamed } from './select-accounts.ts';
 
 interface DiffFlags extends OutputOptions, RetryAfterOptions {
   readonly account?: string;
@@ -43,7 +42,7 @@ export function addDiff({ program, report }: CommandLine): void {
 }
 
 async function diff(
-  { environment, configFile }: CommandContext,
+  context: CommandContext,
   args: Parameters<typeof parseCompared>[0],
   flags: DiffFlags,
 ): Promise<ExitStatus> {
@@ -53,16 +52,14 @@ async function diff(
   }
   const wanted = { ...parsed, account: parsed.account ?? flags.account };
   const { renderDifference } = await import('../report/diff-report.ts');
-  const { service, configuration } = await loadForStore(environment, configFile);
-  const journal = await environment.openJournal(service);
-  try {
-    const known = await knownAccounts(journal.reader, configuration.accounts);
+  return await withJournal(context, async (reader, loaded) => {
+    const known = await knownAccounts(reader, loaded.configuration.accounts);
     if (wanted.account !== undefined) onlyAccountNamed(known, wanted.account, 'diff');
-    const { sides, account } = await findCompared(journal.reader, wanted, known);
+    const { sides, account } = await findCompared(reader, wanted, known);
     const remoteIds = sides.map((side) => (side === 'now' ? null : side.remoteAccountId));
     const read = async (side: Side): Promise<[ComparedLists, Lists] | null> => {
-      if (side !== 'now') return [side, await storedLists(journal.reader, side)];
-      const now = await readNow(environment, { service, configuration }, account, flags);
+      if (side !== 'now') return [side, await storedLists(reader, side)];
+      const now = await readNow(context, loaded, account, flags);
       if (now === null) return null;
       refuseDifferentRemotes([...remoteIds, now.remoteAccountId]);
       return [{ takenAt: new Date().toISOString(), id: null, runId: null, phase: null }, now.observed];
@@ -77,9 +74,7 @@ async function diff(
     await output.print(renderDifference({ account, before, after, ...difference }, output.render));
     await output.close();
     return EXIT.done;
-  } finally {
-    await journal.close();
-  }
+  });
 }
 
 async function storedLists(reader: JournalReader, snapshot: SnapshotRecord): Promise<Lists> {
@@ -94,14 +89,14 @@ async function storedLists(reader: JournalReader, snapshot: SnapshotRecord): Pro
 
 /** The lists of the account as the service shows them now, with the identity checks of a run. null after a signal. */
 async function readNow(
-  environment: Environment,
-  { service, configuration }: { readonly service: ServiceSettings; readonly configuration: Configuration },
+  { version }: CommandContext,
+  { service, configuration }: Loaded,
   name: string,
   flags: RetryAfterOptions,
 ): Promise<ReadAccount | null> {
   const { openReading } = await import('./read-accounts.ts');
   const account = accountNamed(configuration.accounts, name);
-  const reading = await openReading({ environment, configuration, service }, flags);
+  const reading = await openReading({ version, configuration, service }, flags);
   try {
     return await reading.read(account);
   } catch (error) {

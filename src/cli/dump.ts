@@ -6,11 +6,12 @@ import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
 import { nameKeys } from '../core/diff.ts';
 import type { ReadAccount } from '../app/read-account.ts';
 import { formatConfigIssue, UsageError } from '../core/errors.ts';
+import { checkoutOf } from '../git/checkout-place.ts';
 import { nameKey } from '../core/names.ts';
 import { loadAccounts, settingsOf } from './load-accounts.ts';
 import { addRetryAfterOption, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, showHint, showMessage, showWarnings } from './console.ts';
-import type { RetryAfterOptions } from './environment.ts';
+import type { RetryAfterOptions } from './compose.ts';
 import { EXIT, type ExitStatus, failureExit } from './exit-status.ts';
 import { listDoubts, showDoubts } from './list-doubts.ts';
 import { onlyAccountNamed } from './select-accounts.ts';
@@ -63,12 +64,13 @@ function showDropped(account: string, names: readonly string[]): void {
 }
 
 async function dump(
-  { environment, configFile }: CommandContext,
+  { version, configFile }: CommandContext,
   name: string,
   options: DumpFlags,
 ): Promise<ExitStatus> {
+  const { dumpAccount, replaceAccountFile } = await import('../config/account-file-on-disk.ts');
   const { openReading } = await import('./read-accounts.ts');
-  const { configuration, service, accounts } = await loadAccounts(environment, configFile, []);
+  const { configuration, service, accounts } = await loadAccounts(configFile, []);
   const account = onlyAccountNamed(accounts, name, 'dump');
   const settings = settingsOf(account);
   if (options.write === true && service.source !== undefined) {
@@ -80,7 +82,7 @@ async function dump(
     options.write === true
       ? null
       : openOutput({ format: 'text', output: options.output, keepExisting: options.force !== true });
-  const reading = await openReading({ environment, configuration, service }, options);
+  const reading = await openReading({ version, configuration, service }, options);
   try {
     const content = await reading.readCarefully(account);
     const { observed, remoteAccountId } = content;
@@ -94,21 +96,24 @@ async function dump(
       return EXIT.failed;
     }
     showDoubts(name, doubts);
-    const { text, before, notes, errors } = await environment.dumpAccount(configFile, service, account, {
-      accountId: remoteAccountId,
-      names: {
-        skill: observed.skill.map((entry) => entry.name),
-        role: observed.role.map((entry) => entry.name),
+    const { text, before, notes, errors } = await dumpAccount(
+      { configFile, account, checkout: await checkoutOf(service) },
+      {
+        accountId: remoteAccountId,
+        names: {
+          skill: observed.skill.map((entry) => entry.name),
+          role: observed.role.map((entry) => entry.name),
+        },
+        policy: settings.policy,
       },
-      policy: settings.policy,
-    });
+    );
     for (const note of notes) showMessage(`${name}: ${note}`);
     showDropped(name, droppedNames(settings.desired, content));
     if (output !== null) {
       await output.print(text);
       await output.close();
     } else if (errors.length === 0) {
-      if (text !== before) await environment.replaceAccountFile(account.file, before, text);
+      if (text !== before) await replaceAccountFile(account.file, before, text);
       const written = writtenKinds(settings.desired);
       const entries = written.map((kind) => count(observed[kind].length, kind)).join(' and ');
       const file = relative(process.cwd(), account.file);

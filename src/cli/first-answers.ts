@@ -1,11 +1,23 @@
 // Completes the options of `init` with questions on the terminal. A token is never asked for, only where it is.
 import { existsSync } from 'node:fs';
+import { FIRST_ANSWER_CHECKS } from '../config/first-answers.ts';
 import { UsageError } from '../core/errors.ts';
 import { looksLikeSecret } from '../core/secret-looks.ts';
 import type { SecretRef } from '../core/settings.ts';
 import { canAsk, promptTerminal } from './console.ts';
-import type { AnswerChecks } from './environment.ts';
-import type { InitFlags } from './init.ts';
+
+/** The options of `init`. On a terminal it asks for the missing values. */
+export interface InitFlags {
+  readonly baseUrl?: string;
+  readonly region?: string;
+  readonly account?: string;
+  readonly tokenEnv?: string;
+  readonly tokenFile?: string;
+  readonly dir?: string;
+  readonly yes?: true;
+  readonly sandbox?: true;
+  readonly port: number;
+}
 
 /** The answers about the account. The path of a token file is relative to the working directory. */
 export interface FirstAnswers {
@@ -14,22 +26,33 @@ export interface FirstAnswers {
   readonly token: SecretRef;
 }
 
-/** Checks the options and asks for what is missing. null when the user cancels. Throws UsageError. */
-export async function answersFor(flags: InitFlags, checks: AnswerChecks): Promise<FirstAnswers | null> {
-  refuseWrong(flags, checks);
+/** Checks the options and asks once for each that is missing. null when the user cancels. Throws UsageError. */
+export async function answersFor(flags: InitFlags): Promise<FirstAnswers | null> {
+  refuseWrong(flags);
   const { baseUrl, account, tokenEnv, tokenFile } = flags;
-  const token =
-    tokenEnv === undefined ? (tokenFile === undefined ? undefined : { file: tokenFile }) : { env: tokenEnv };
-  if (baseUrl !== undefined && account !== undefined && token !== undefined)
-    return { baseUrl, account, token };
-  if (!canAsk()) throw missingOptions({ baseUrl, account, token });
-  return await ask({ baseUrl, account, token }, checks);
+  const missing = [
+    ...(baseUrl === undefined ? ['--base-url URL'] : []),
+    ...(account === undefined ? ['--account NAME'] : []),
+    ...((tokenEnv ?? tokenFile) === undefined ? ['--token-env NAME (or --token-file FILE)'] : []),
+  ];
+  if (missing.length > 0 && !canAsk()) {
+    throw new UsageError(
+      `init cannot ask without a terminal; add ${missing.join(', ')}. To rehearse without an account, use --sandbox`,
+    );
+  }
+  const url = baseUrl ?? (await ask(BASE_URL));
+  const name = url === null ? null : (account ?? (await ask(ACCOUNT)));
+  if (url === null || name === null) return null;
+  if (tokenEnv !== undefined) return { baseUrl: url, account: name, token: { env: tokenEnv } };
+  const place = tokenFile ?? (await ask({ ...TOKEN, initialValue: variableFor(name) }));
+  if (place === null) return null;
+  const token = tokenFile === undefined && isVariable(place) ? { env: place } : { file: place };
+  return { baseUrl: url, account: name, token };
 }
 
-function refuseWrong(
-  { baseUrl, region, account, tokenEnv, tokenFile }: InitFlags,
-  checks: AnswerChecks,
-): void {
+/** Throws UsageError that names every option with a wrong value. */
+export function refuseWrong({ baseUrl, region, account, tokenEnv, tokenFile }: InitFlags): void {
+  const checks = FIRST_ANSWER_CHECKS;
   const given = [
     ['--base-url', baseUrl, checks.baseUrl],
     ['--region', region, checks.region],
@@ -48,52 +71,33 @@ function refuseWrong(
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
 }
 
-type Partly<T> = { readonly [Key in keyof T]: T[Key] | undefined };
-
-function missingOptions({ baseUrl, account, token }: Partly<FirstAnswers>): UsageError {
-  const missing = [
-    ...(baseUrl === undefined ? ['--base-url URL'] : []),
-    ...(account === undefined ? ['--account NAME'] : []),
-    ...(token === undefined ? ['--token-env NAME (or --token-file FILE)'] : []),
-  ];
-  return new UsageError(
-    `init cannot ask without a terminal; add ${missing.join(', ')}. To rehearse without an account, use --sandbox`,
-  );
+interface Question {
+  readonly message: string;
+  readonly initialValue?: string;
+  /** What is wrong with an answer and how to fix it, or undefined. */
+  readonly check: (text: string) => string | undefined;
 }
 
-/** Asks on stderr, so that the result on stdout can be redirected. */
-async function ask(known: Partly<FirstAnswers>, checks: AnswerChecks): Promise<FirstAnswers | null> {
-  const { intro, isCancel, text } = await import('@clack/prompts');
-  const output = promptTerminal();
-  const answer = async (options: Omit<Parameters<typeof text>[0], 'output'>): Promise<string | null> => {
-    const given = await text({ ...options, output });
-    return isCancel(given) ? null : given.trim();
-  };
-  intro('A first configuration of rolecall. Nothing is written before you agree. Ctrl-C cancels.', {
-    output,
-  });
-  const baseUrl =
-    known.baseUrl ??
-    (await answer({
-      message: 'Base address of your region, as you received it; for example https://eu.planning.example.com',
-      validate: (given) => checks.baseUrl((given ?? '').trim()),
-    }));
-  if (baseUrl === null) return null;
-  const account =
-    known.account ??
-    (await answer({
-      message: 'Name of the account, for its file and for reports; for example acme-eu',
-      validate: (given) => checks.account((given ?? '').trim()),
-    }));
-  if (account === null) return null;
-  if (known.token !== undefined) return { baseUrl, account, token: known.token };
-  const where = await answer({
-    message:
-      'Where is its token? Name of an environment variable, or path of a file. Enter accepts the name below',
-    initialValue: variableFor(account),
-    validate: (given) => placeProblem((given ?? '').trim()),
-  });
-  return where === null ? null : { baseUrl, account, token: tokenPlace(where) };
+const BASE_URL: Question = {
+  message: 'Base address of your region, as you received it; for example https://eu.planning.example.com',
+  check: FIRST_ANSWER_CHECKS.baseUrl,
+};
+const ACCOUNT: Question = {
+  message: 'Name of the account, for its file and for reports; for example acme-eu',
+  check: FIRST_ANSWER_CHECKS.account,
+};
+const TOKEN: Question = {
+  message:
+    'Where is its token? Name of an environment variable, or path of a file. Enter accepts the name below',
+  check: placeProblem,
+};
+
+/** Asks on stderr, so that the result on stdout can be redirected. null when the user cancels. */
+async function ask({ check, ...question }: Question): Promise<string | null> {
+  const { isCancel, text } = await import('@clack/prompts');
+  const validate = (given: string | undefined): string | undefined => check((given ?? '').trim());
+  const given = await text({ ...question, validate, output: promptTerminal() });
+  return isCancel(given) ? null : given.trim();
 }
 
 function variableFor(account: string): string {
@@ -101,21 +105,17 @@ function variableFor(account: string): string {
   return `${/^\d/.test(name) ? '_' : ''}${name}_TOKEN`;
 }
 
-/** A variable if it can be the name of one, otherwise a file. */
-function tokenPlace(text: string): SecretRef {
-  return isVariable(text) ? { env: text } : { file: text };
-}
-
+/** The token is in a variable if the answer can be the name of one, otherwise in a file. */
 function isVariable(text: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/u.test(text);
 }
 
 function placeProblem(text: string): string | undefined {
-  if (isVariable(text) ? process.env[text] !== undefined : text !== '' && existsSync(text)) return undefined;
   if (text === '') return 'Name the variable or the file that contains the token';
+  if (isVariable(text) ? process.env[text] !== undefined : existsSync(text)) return undefined;
   // The user may have pasted the token itself.
-  const shown =
-    looksLikeSecret(text) || (isVariable(text) && !/^[A-Z][A-Z0-9_]*$/u.test(text)) ? 'This' : text;
+  const isShown = !looksLikeSecret(text) && (!isVariable(text) || /^[A-Z][A-Z0-9_]*$/u.test(text));
+  const shown = isShown ? text : 'This';
   return isVariable(text)
     ? `${shown} is not set here. Name a variable that is set, or press Ctrl-C, run export NAME=TOKEN, and start again`
     : `${shown} does not exist. Name a file that contains the token, or an environment variable`;

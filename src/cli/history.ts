@@ -1,13 +1,12 @@
 // rolecall history: lists the runs in the journal. It reads the store and never calls the service.
 import { Option } from 'commander';
 import { RUN_STATUSES, type RunStatus } from '../core/journal.ts';
-import { requireKnown } from './known-accounts.ts';
-import { loadForStore } from './load-accounts.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { duration, positive } from './option-values.ts';
-import { printedIds } from './printed-ids.ts';
+import { printedIds, withJournal } from './open-journal.ts';
+import { requireKnown } from './select-accounts.ts';
 
 interface HistoryFlags extends OutputOptions {
   readonly limit: number;
@@ -29,17 +28,15 @@ export function addHistory({ program, report }: CommandLine): void {
 }
 
 async function history(
-  { environment, configFile }: CommandContext,
+  context: CommandContext,
   account: string | undefined,
   flags: HistoryFlags,
 ): Promise<ExitStatus> {
   const { renderRuns } = await import('../report/history-report.ts');
   const { status } = flags;
-  const { service, accounts } = await loadForStore(environment, configFile);
-  const journal = await environment.openJournal(service);
-  try {
-    await requireKnown(account, journal.reader, accounts, 'history');
-    const runs = await journal.reader.runs({
+  return await withJournal(context, async (reader, { accounts }) => {
+    await requireKnown(account, reader, accounts, 'history');
+    const runs = await reader.runs({
       limit: flags.limit,
       ...(account === undefined ? {} : { account }),
       ...(status === undefined ? {} : { status }),
@@ -47,12 +44,10 @@ async function history(
     });
     const output = openOutput(flags);
     const ids = runs.map(({ id }) => id);
-    const tallies = await journal.reader.runTallies(ids);
-    const shortIds = await printedIds(journal.reader, ids, output);
+    const tallies = await reader.runTallies(ids);
+    const shortIds = await printedIds(reader, ids, output);
     await output.print(renderRuns(runs, output.render, { tallies, shortIds }));
     await output.close();
     return EXIT.done;
-  } finally {
-    await journal.close();
-  }
+  });
 }

@@ -1,20 +1,8 @@
 // rolecall init: its options.
 import { InvalidArgumentError, Option } from 'commander';
 import type { CommandLine } from './command-line.ts';
+import type { InitFlags } from './first-answers.ts';
 import { port } from './option-values.ts';
-
-/** The options of `init`. On a terminal it asks for the missing values. */
-export interface InitFlags {
-  readonly baseUrl?: string;
-  readonly region?: string;
-  readonly account?: string;
-  readonly tokenEnv?: string;
-  readonly tokenFile?: string;
-  readonly dir?: string;
-  readonly yes?: true;
-  readonly sandbox?: true;
-  readonly port: number;
-}
 
 const REAL = ['baseUrl', 'region', 'tokenEnv', 'tokenFile'];
 
@@ -39,7 +27,7 @@ export function addInit({ program, run }: CommandLine): void {
     .option('--port <n>', 'with --sandbox: the port that the sandbox will listen on', port, 8090)
     .action((flags: InitFlags) =>
       run(async (context) => {
-        const { initialise } = await import('./write-first-configuration.ts');
+        const { initialise } = await import('./first-configuration.ts');
         return await initialise(context, flags);
       }),
     );

@@ -2,8 +2,8 @@
 import type { ConfigIssue } from '../core/errors.ts';
 import { ConfigError, formatConfigIssue } from '../core/errors.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
+import { checkoutOf } from '../git/checkout-place.ts';
 import { showWarnings } from './console.ts';
-import type { Environment } from './environment.ts';
 import { selectAccounts } from './select-accounts.ts';
 
 export interface Loaded {
@@ -12,18 +12,37 @@ export interface Loaded {
   readonly accounts: readonly ConfiguredAccount[];
 }
 
+/** Loads the configuration, with `source.git` from the checkout that the daemon of this machine keeps. */
+export async function loadConfiguration(file: string): Promise<Configuration> {
+  const { loadConfiguration: load } = await import('../config/load-configuration.ts');
+  const loaded = await load(file);
+  const checkout = await checkoutOf(loaded.service);
+  return checkout === undefined ? loaded : await load(file, { checkout });
+}
+
+/** The absolute paths of the files of the configuration, and of the store if it is a file. */
+export async function ownFiles(file: string): Promise<readonly string[]> {
+  const { configurationFiles } = await import('../config/load-configuration.ts');
+  const { files, service } = await configurationFiles(file);
+  const checkout = await checkoutOf(service);
+  const fetched = checkout === undefined ? [] : (await configurationFiles(file, checkout)).files;
+  const store = service !== undefined && 'file' in service.store ? service.store.file : null;
+  const stored = store === null ? [] : [store, `${store}-wal`, `${store}-shm`];
+  return [...files, ...fetched, ...stored];
+}
+
 /** Loads the configuration for a command that only reads the store: what it warns of does not concern the command. */
-export async function loadForStore(environment: Environment, configFile: string): Promise<Loaded> {
-  const configuration = await environment.loadConfiguration(configFile);
+export async function loadForStore(configFile: string): Promise<Loaded> {
+  const configuration = await loadConfiguration(configFile);
   const { service, accounts } = configuration;
   if (service === undefined || accounts.length === 0) throw withoutAccounts(configuration);
   return { configuration, service, accounts };
 }
 
 /** The same for `status`, whose reader wants to know what the errors of the service file stop. */
-export async function loadForStatus(environment: Environment, configFile: string): Promise<Loaded> {
+export async function loadForStatus(configFile: string): Promise<Loaded> {
   try {
-    return await loadForStore(environment, configFile);
+    return await loadForStore(configFile);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const message = 'no account runs until the errors of the service file are fixed';
@@ -36,12 +55,8 @@ export async function loadForStatus(environment: Environment, configFile: string
  * Loads the configuration, shows its warnings, and selects accounts by names, globs and exclusions; without any, all of them. Throws
  * ConfigError when there is no service file.
  */
-export async function loadAccounts(
-  environment: Environment,
-  configFile: string,
-  names: readonly string[],
-): Promise<Loaded> {
-  const loaded = await loadForStore(environment, configFile);
+export async function loadAccounts(configFile: string, names: readonly string[]): Promise<Loaded> {
+  const loaded = await loadForStore(configFile);
   showConfigWarnings(loaded.configuration.issues);
   return { ...loaded, accounts: selectAccounts(loaded.accounts, names) };
 }

@@ -18,7 +18,7 @@ import type { CommandContext } from './command-line.ts';
 import type { OutputOptions } from './console.ts';
 import { openOutput } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
-import type { RetryAfterOptions, Session } from './environment.ts';
+import { openSession, type RetryAfterOptions, type Session } from './compose.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { combinePlans, EXIT, failureExit, planExit } from './exit-status.ts';
 import { createProgress, type Observe } from './progress.ts';
@@ -65,13 +65,13 @@ export async function planAccounts(
     const plans = await planRemotely(context, names, options.server, options.allowInsecure);
     return await report(plans, options, detail);
   }
-  const { environment, configFile } = context;
-  const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
+  const { version, configFile } = context;
+  const { configuration, service, accounts } = await loadAccounts(configFile, names);
   const progress = createProgress();
   const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
   const { observer } = progress;
   const accept = { ...ACCEPT_NOTHING, noHistory: options.acceptNoHistory === true };
-  const session = await environment.openSession(configuration, service, { ...options, observer });
+  const session = await openSession(version, configuration, service, { ...options, observer });
   try {
     const planned = await progress.during({ verb: 'planned', accounts: accounts.length }, (track) =>
       mapAccounts(accounts, service.daemon.maxRuns, (account) =>

@@ -11,8 +11,8 @@ import { addDemo } from './demo.ts';
 import { addDiff } from './diff.ts';
 import { addDoctor } from './doctor.ts';
 import { addDump } from './dump.ts';
-import type { Environment } from './environment.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
+import { ownFiles } from './load-accounts.ts';
 import { addInit } from './init.ts';
 import { addHistory } from './history.ts';
 import { addPause, addResume } from './pause.ts';
@@ -56,15 +56,11 @@ const COMMANDS: readonly ((line: CommandLine) => void)[] = [
 ];
 
 /** Parses the arguments and runs the command. Resolves with the exit status. */
-export async function runCommand(
-  argv: readonly string[],
-  environment: () => Promise<Environment>,
-  version: string,
-): Promise<ExitStatus> {
+export async function runCommand(argv: readonly string[], version: string): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done;
-  const program = await createProgram(version, argv, environment, async (work) => {
+  const program = await createProgram(version, argv, async (work) => {
     const { config } = program.opts<GlobalOptions>();
-    status = await work({ environment: await environment(), configFile: config });
+    status = await work({ version, configFile: config });
   });
   try {
     refuseUnknownCommand(program, argv);
@@ -94,21 +90,16 @@ interface FileOptions {
 }
 
 /** Keeps what the command writes from replacing a file that it reads. */
-async function protectOwnFiles(
-  configFile: string,
-  { output, save, out }: FileOptions,
-  environment: () => Promise<Environment>,
-): Promise<void> {
+async function protectOwnFiles(configFile: string, { output, save, out }: FileOptions): Promise<void> {
   if (output === undefined && save === undefined && out === undefined) return;
   // The command reports itself why the configuration cannot be loaded.
-  protectFiles(await (await environment()).ownFiles(configFile).catch(() => [configFile]));
+  protectFiles(await ownFiles(configFile).catch(() => [configFile]));
 }
 
 /** The program with all its commands. `run` receives what a command does. */
 export async function createProgram(
   version: string,
   argv: readonly string[],
-  environment: () => Promise<Environment>,
   run: CommandLine['run'],
 ): Promise<Command> {
   const program = new Command('rolecall')
@@ -124,7 +115,7 @@ export async function createProgram(
     .exitOverride()
     .hook('preAction', async (_, command) => {
       applyGlobalOptions(program);
-      await protectOwnFiles(program.opts<GlobalOptions>().config, command.opts<FileOptions>(), environment);
+      await protectOwnFiles(program.opts<GlobalOptions>().config, command.opts<FileOptions>());
     });
   const line: CommandLine = {
     program,
@@ -135,7 +126,7 @@ export async function createProgram(
     },
   };
   for (const add of COMMANDS) add(line);
-  await addCompletion(line, argv, environment);
+  await addCompletion(line, argv);
   addHelp(program);
   return program;
 }
@@ -149,14 +140,10 @@ function applyGlobalOptions(program: Command): void {
 }
 
 /** The completion library loads only for its own commands; the help needs one line. */
-async function addCompletion(
-  line: CommandLine,
-  argv: readonly string[],
-  environment: () => Promise<Environment>,
-): Promise<void> {
+async function addCompletion(line: CommandLine, argv: readonly string[]): Promise<void> {
   // Options may precede the command.
   if (argv.some((argument) => argument === 'completion' || argument === 'complete'))
-    (await import('./completion.ts')).addCompletion(line, environment);
+    (await import('./completion.ts')).addCompletion(line);
   else
     line.program
       .command('completion')

@@ -1,13 +1,12 @@
 // Reads the lists of accounts for commands that journal no run: checks by the store whose lists they are, shows the
 // progress, and stops at a signal.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AccountJournal, ReadAccount, ReadRequest } from '../app/read-account.ts';
+import type { ReadAccount, ReadRequest } from '../app/read-account.ts';
 import { readAccount } from '../app/read-account.ts';
 import { describeFailure, type RunFailure } from '../app/run-result.ts';
-import { StoreError } from '../core/errors.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { showFailure } from './console.ts';
-import type { Environment, RetryAfterOptions } from './environment.ts';
+import { openReadable, type RetryAfterOptions } from './compose.ts';
 import { mapAccounts, settingsOf } from './load-accounts.ts';
 import { createProgress, type Observe } from './progress.ts';
 import { listenForSignals } from './signals.ts';
@@ -32,22 +31,21 @@ export interface AccountReading {
 }
 
 interface ReadingContext {
-  readonly environment: Environment;
+  readonly version: string;
   readonly configuration: Configuration;
   readonly service: ServiceSettings;
 }
 
 /** Opens connections, and the store for reading. A missing store is not created. Listens to signals until it is closed. */
 export async function openReading(
-  { environment, configuration, service }: ReadingContext,
+  { version, configuration, service }: ReadingContext,
   options: RetryAfterOptions = {},
 ): Promise<AccountReading> {
   const progress = createProgress();
   const { observer } = progress;
   const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
   const configured = new Set(configuration.accounts.map(({ name }) => name));
-  const opened = await openJournal(environment, service);
-  const readable = await environment.openReadable(service, { ...options, observer });
+  const readable = await openReadable(version, service, { ...options, observer });
   async function readWith(
     account: ConfiguredAccount,
     observe: Observe,
@@ -55,9 +53,9 @@ export async function openReading(
   ): Promise<ReadAccount> {
     const settings = settingsOf(account);
     // Without a pinned accountId only the store contains the expected account id.
-    if (opened.failure !== null && settings.accountId === undefined) throw opened.failure;
+    if (readable.storeFailure !== null && settings.accountId === undefined) throw readable.storeFailure;
     const reader = await readable.service.reader(settings, signals);
-    const reading = { reader, settings, configured, journal: opened.journal, progress: observe };
+    const reading = { reader, settings, configured, journal: readable.journal, progress: observe };
     return await readAccount(wait === undefined ? reading : { ...reading, wait });
   }
   function showReading<T>(name: string, run: (observe: Observe) => Promise<T>): Promise<T> {
@@ -89,25 +87,7 @@ export async function openReading(
     noteFailure: (account, error) => readable.noteFailure(account, error),
     async close() {
       await readable.close();
-      await opened.close();
       signals.release();
     },
   };
-}
-
-interface OpenedJournal {
-  readonly journal: AccountJournal | null;
-  readonly failure: StoreError | null;
-  close(): Promise<void>;
-}
-
-async function openJournal(environment: Environment, service: ServiceSettings): Promise<OpenedJournal> {
-  const nothing = { journal: null, close: () => Promise.resolve() };
-  try {
-    const journal = await environment.openJournal(service);
-    return { journal: journal.memory, failure: null, close: () => journal.close() };
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    return { ...nothing, failure: error.code === 'store_missing' ? null : error };
-  }
 }

@@ -1,12 +1,17 @@
 // rolecall plan --server: sends the files of the working tree to a daemon, which plans them with its history and its
 // tokens and returns the plans.
+import { collectConfiguration } from '../config/load-configuration.ts';
+import { resolveSecret } from '../config/secrets.ts';
 import { ServiceError, UsageError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
+import type { ServiceSettings } from '../core/settings.ts';
+import { postJson } from '../platform/post-json.ts';
+import { checkPlans } from '../report/schemas.ts';
 import { showConfigWarnings, withoutAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
-import type { Environment } from './environment.ts';
+import { commitOf } from './compose.ts';
 import { showStep } from './progress.ts';
 import { selectAccounts } from './select-accounts.ts';
 
@@ -24,24 +29,24 @@ const TOKEN_VARIABLE = 'ROLECALL_HTTP_TOKEN';
  * ServiceError when it returns none.
  */
 export async function planRemotely(
-  { environment, configFile }: CommandContext,
+  { configFile }: CommandContext,
   names: readonly string[],
   server: string,
   allowInsecure = false,
 ): Promise<readonly PlanResult[]> {
   const endpoint = endpointOf(server, allowInsecure);
-  const { config, files, loaded } = await environment.collectConfiguration(configFile);
+  const { config, files, loaded } = await collectConfiguration(configFile);
   const { service, accounts, issues } = loaded;
   if (service === undefined || accounts.length === 0) throw withoutAccounts(loaded, NO_FILES);
   showConfigWarnings(issues);
   const picked = selectAccounts(accounts, names).map(({ name }) => name);
-  const token = await environment.httpToken(service, TOKEN_VARIABLE);
+  const token = await httpToken(service);
   if (token === null) {
     throw new UsageError(
       `plan --server needs a token of the daemon; set ${TOKEN_VARIABLE}. A daemon without tokens refuses to plan posted files, on loopback too: set http.token there and restart it, or plan here without --server`,
     );
   }
-  const commit = await environment.commitOf(loaded, service);
+  const commit = await commitOf(loaded, service);
   const body = {
     config,
     files,
@@ -49,7 +54,7 @@ export async function planRemotely(
     commit: commit === null ? null : { sha: commit.sha, committedAt: commit.committedAt },
   };
   const plans = await showStep(endpoint.host, { text: WAITING, forMs: TIMEOUT_MS }, () =>
-    requestPlans(environment, endpoint, token, JSON.stringify(body)),
+    requestPlans(endpoint, token, JSON.stringify(body)),
   );
   // In the order of the accounts here. An account that the response lacks is reported as failed.
   return picked.map(
@@ -66,6 +71,12 @@ export async function planRemotely(
   );
 }
 
+/** The daemon's token from the variable, otherwise from the reference in the service file; null when there is none. */
+async function httpToken(service: ServiceSettings): Promise<Secret | null> {
+  const token = process.env[TOKEN_VARIABLE] === undefined ? service.http.token : { env: TOKEN_VARIABLE };
+  return token === undefined ? null : await resolveSecret(token, 'the daemon’s token');
+}
+
 function endpointOf(server: string, allowInsecure: boolean): URL {
   const url = URL.canParse(server) ? new URL(server) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== '') {
@@ -79,25 +90,18 @@ function endpointOf(server: string, allowInsecure: boolean): URL {
   return new URL(`${url.pathname.replace(/\/+$/, '')}/api/v1/plan`, url);
 }
 
-async function requestPlans(
-  environment: Environment,
-  endpoint: URL,
-  token: Secret,
-  body: string,
-): Promise<readonly PlanResult[]> {
+async function requestPlans(endpoint: URL, token: Secret, body: string): Promise<readonly PlanResult[]> {
   const at = `the daemon at ${endpoint.host}`;
-  const { status, text } = await environment
-    .postJson(endpoint, token, body, TIMEOUT_MS)
-    .catch((error: unknown) => {
-      if (error instanceof ServiceError) throw error;
-      throw new ServiceError(
-        'unavailable',
-        `${at} does not respond (${reasonOf(error)}); check the address and that it is running`,
-      );
-    });
+  const { status, text } = await postJson(endpoint, token, body, TIMEOUT_MS).catch((error: unknown) => {
+    if (error instanceof ServiceError) throw error;
+    throw new ServiceError(
+      'unavailable',
+      `${at} does not respond (${reasonOf(error)}); check the address and that it is running`,
+    );
+  });
   const answer = parse(text);
   if (status !== 200) throw refusal(at, status, answer, token);
-  const checked = await environment.checkPlans(answer);
+  const checked = checkPlans(answer);
   if ('plans' in checked) return checked.plans;
   throw new ServiceError(
     'malformed',
@@ -111,35 +115,12 @@ function reasonOf(error: unknown): string {
   return 'code' in error ? String(error.code) : error.name;
 }
 
-/** Deeper nesting than in any plan, which could exhaust the stack of code that walks through it. */
-const DEEPEST = 64;
-
 function parse(text: string): unknown {
-  if (depthOf(text) > DEEPEST) return null;
   try {
     return JSON.parse(text);
   } catch {
     return null;
   }
-}
-
-/** How deep brackets are nested, outside of strings. */
-function depthOf(json: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let isString = false;
-  for (let at = 0; at < json.length; at += 1) {
-    const character = json[at];
-    if (isString) {
-      if (character === '\\') at += 1;
-      else if (character === '"') isString = false;
-    } else if (character === '"') isString = true;
-    else if (character === '[' || character === '{') {
-      depth += 1;
-      deepest = Math.max(deepest, depth);
-    } else if (character === ']' || character === '}') depth -= 1;
-  }
-  return deepest;
 }
 
 function refusal(at: string, status: number, answer: unknown, token: Secret): ServiceError {

@@ -13,8 +13,8 @@ import { openOutput, type OutputOptions, showMessage } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { ACCOUNT_OF_LAST_HELP, findRun, RUN_HELP } from './find-run.ts';
 import { newestSnapshot, peopleBefore } from './find-snapshot.ts';
-import { requireKnown } from './known-accounts.ts';
-import { loadForStore } from './load-accounts.ts';
+import { withJournal } from './open-journal.ts';
+import { requireKnown } from './select-accounts.ts';
 
 interface RestoreFlags extends Omit<OutputOptions, 'format'> {
   readonly format: Format | 'csv';
@@ -41,19 +41,13 @@ function reportOptions({ format, output }: RestoreFlags): OutputOptions {
   return { format: format === 'csv' ? 'text' : format, output };
 }
 
-async function restore(
-  { environment, configFile }: CommandContext,
-  wanted: string,
-  flags: RestoreFlags,
-): Promise<ExitStatus> {
+async function restore(context: CommandContext, wanted: string, flags: RestoreFlags): Promise<ExitStatus> {
   const { hasFormulas, renderRestoration, restorationCsv } = await import('../report/restore-report.ts');
-  const { service, configuration, accounts } = await loadForStore(environment, configFile);
-  const journal = await environment.openJournal(service);
-  try {
-    await requireKnown(flags.account, journal.reader, accounts, 'restore');
-    const run = await findRun(journal.reader, wanted, flags.account);
+  return await withJournal(context, async (reader, { configuration, accounts }) => {
+    await requireKnown(flags.account, reader, accounts, 'restore');
+    const run = await findRun(reader, wanted, flags.account);
     const account = configuration.accounts.find(({ name }) => name === run.account);
-    const restoration = await readRestoration(journal.reader, run, account);
+    const restoration = await readRestoration(reader, run, account);
     const output = openOutput(reportOptions(flags));
     if (flags.format === 'csv') {
       await output.print(restorationCsv(restoration));
@@ -62,9 +56,7 @@ async function restore(
     } else await output.print(renderRestoration(restoration, output.render));
     await output.close();
     return EXIT.done;
-  } finally {
-    await journal.close();
-  }
+  });
 }
 
 async function readRestoration(

@@ -1,5 +1,5 @@
 // rolecall sandbox: runs a local Planning Service until it is stopped.
-import type { CommandContext, CommandLine } from './command-line.ts';
+import type { CommandLine } from './command-line.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { port, positive } from './option-values.ts';
 
@@ -47,17 +47,18 @@ export function addSandbox({ program, run }: CommandLine): void {
     .option('--accounts <n>', 'number of accounts', positive, 1)
     .option('--seed <file>', 'initial data of the accounts (JSON)')
     .option('--faults <file>', 'faults to simulate (JSON)')
-    .action((flags: SandboxFlags) => run((context) => sandbox(context, flags)));
+    .action((flags: SandboxFlags) => run(() => sandbox(flags)));
 }
 
-async function sandbox({ environment }: CommandContext, flags: SandboxFlags): Promise<ExitStatus> {
+async function sandbox(flags: SandboxFlags): Promise<ExitStatus> {
   // Listens for signals before the address is printed: whoever reads it may stop the sandbox at once.
   const stopped = new Promise<void>((resolve) => {
     process.once('SIGINT', () => resolve());
     process.once('SIGTERM', () => resolve());
     process.once('SIGHUP', () => resolve());
   });
-  const running = await environment.startSandbox({
+  const { startSandbox } = await import('../sandbox/sandbox.ts');
+  const running = await startSandbox({
     port: flags.port,
     accounts: flags.accounts,
     dataFile: flags.data,

@@ -8,8 +8,9 @@ import type { ReviewedPlan } from '../core/plan-changes.ts';
 import type { Plan, PlanResult } from '../core/plan.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
 import { planDigest } from '../core/plan-digest.ts';
+import { sha256 } from '../platform/digest.ts';
+import { checkPlans } from '../report/schemas.ts';
 import { showMessage } from './console.ts';
-import type { Environment } from './environment.ts';
 
 /** A digest that no plan has: a plan that was edited in the file is never applied. */
 const EDITED = 'edited';
@@ -18,10 +19,7 @@ const EDITED = 'edited';
  * The saved plan of each account; null for an account that could not be planned. A plan whose operations were edited
  * gets a digest that no plan matches.
  */
-export async function readSavedPlan(
-  file: string,
-  { sha256, checkPlans }: Pick<Environment, 'sha256' | 'checkPlans'>,
-): Promise<ReadonlyMap<string, AgreedPlan | null>> {
+export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, AgreedPlan | null>> {
   const rows = parse(file, await read(file));
   if (rows.length === 0) throw notAPlan(file, 'it contains no plan');
   const plans = new Map<string, AgreedPlan | null>();
@@ -36,13 +34,13 @@ export async function readSavedPlan(
     if (digest === null && !('error' in row))
       throw notAPlan(file, `the plan of ${row.account} has no digest`);
     if (plans.has(row.account)) throw notAPlan(file, `it contains ${row.account} twice`);
-    const isEdited = digest !== null && 'operations' in row && digestOf(row, sha256) !== digest;
+    const isEdited = digest !== null && 'operations' in row && digestOf(row) !== digest;
     if (isEdited) {
       showMessage(
         `${row.account}: its plan in ${file} was edited after it was saved; save a new plan with \`rolecall plan --save\``,
       );
     }
-    const checked = await checkPlans([row]);
+    const checked = checkPlans([row]);
     const [plan] = 'plans' in checked ? checked.plans : [];
     // Nothing is compared with a plan that is not as it was saved: the difference would be that of the edit.
     const reviewed = isEdited || plan === undefined || plan.status === 'failed' ? null : plan;
@@ -77,7 +75,7 @@ function agreedTo(
 }
 
 /** The digest of the operations in the file, or null when they are malformed. */
-function digestOf(row: object, sha256: (text: string) => string): string | null {
+function digestOf(row: object): string | null {
   const { operations, remoteAccountId = null } = row as Partial<Pick<Plan, 'operations' | 'remoteAccountId'>>;
   try {
     return planDigest(remoteAccountId, operations ?? [], sha256);

@@ -1,5 +1,6 @@
 // Selects accounts by the arguments of a command: names, globs, and exclusions that begin with `!`.
 import { UsageError } from '../core/errors.ts';
+import type { JournalReader } from '../core/journal-reader.ts';
 import { globMatcher } from '../core/names.ts';
 
 interface Named {
@@ -73,4 +74,23 @@ function noAccount(accounts: readonly Named[], arg: string): UsageError {
     ? `no account matches ${JSON.stringify(arg)}`
     : `there is no account ${JSON.stringify(arg)}`;
   return new UsageError(`${what}; ${accountList(accounts)}`);
+}
+
+/** The configured accounts, and those that the journal knows: removed ones keep their history. */
+export async function knownAccounts(
+  reader: Pick<JournalReader, 'accounts'>,
+  configured: readonly Named[],
+): Promise<readonly Named[]> {
+  const names = new Set([...configured, ...(await reader.accounts())].map(({ name }) => name));
+  return [...names].map((name) => ({ name }));
+}
+
+/** Throws UsageError when an account is named that is neither configured nor in the journal: its name may be mistyped. */
+export async function requireKnown(
+  account: string | undefined,
+  reader: Pick<JournalReader, 'accounts'>,
+  configured: readonly Named[],
+  command: string,
+): Promise<void> {
+  if (account !== undefined) onlyAccountNamed(await knownAccounts(reader, configured), account, command);
 }

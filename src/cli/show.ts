@@ -1,12 +1,12 @@
 // rolecall show: one run from the journal. It reads the store and never calls the service.
 import { StoreError } from '../core/errors.ts';
-import { requireKnown } from './known-accounts.ts';
-import { loadForStore } from './load-accounts.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { ACCOUNT_OF_LAST_HELP, findRun, RUN_HELP } from './find-run.ts';
 import { reportDetail } from './report-detail.ts';
+import { withJournal } from './open-journal.ts';
+import { requireKnown } from './select-accounts.ts';
 
 interface ShowFlags extends OutputOptions {
   readonly account?: string;
@@ -24,25 +24,17 @@ export function addShow({ program, report }: CommandLine): void {
     );
 }
 
-async function show(
-  { environment, configFile }: CommandContext,
-  wanted: string,
-  flags: ShowFlags,
-): Promise<ExitStatus> {
+async function show(context: CommandContext, wanted: string, flags: ShowFlags): Promise<ExitStatus> {
   const detail = reportDetail(flags);
   const { renderRun } = await import('../report/run-report.ts');
-  const { service, accounts } = await loadForStore(environment, configFile);
-  const journal = await environment.openJournal(service);
-  try {
-    await requireKnown(flags.account, journal.reader, accounts, 'show');
-    const { id } = await findRun(journal.reader, wanted, flags.account);
-    const run = await journal.reader.runReport(id);
+  return await withJournal(context, async (reader, { accounts }) => {
+    await requireKnown(flags.account, reader, accounts, 'show');
+    const { id } = await findRun(reader, wanted, flags.account);
+    const run = await reader.runReport(id);
     if (run === null) throw new StoreError('run_unknown', `run ${id} was deleted meanwhile`);
     const output = openOutput(flags);
     await output.print(renderRun(run, { ...output.render, ...detail }));
     await output.close();
     return EXIT.done;
-  } finally {
-    await journal.close();
-  }
+  });
 }

@@ -2,10 +2,9 @@
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { requireKnown } from './known-accounts.ts';
-import { loadForStore } from './load-accounts.ts';
 import { positive } from './option-values.ts';
-import { printedIds } from './printed-ids.ts';
+import { printedIds, withJournal } from './open-journal.ts';
+import { requireKnown } from './select-accounts.ts';
 
 interface SnapshotsFlags extends OutputOptions {
   readonly limit: number;
@@ -22,15 +21,12 @@ export function addSnapshots({ program, report }: CommandLine): void {
 }
 
 async function snapshots(
-  { environment, configFile }: CommandContext,
+  context: CommandContext,
   account: string | undefined,
   flags: SnapshotsFlags,
 ): Promise<ExitStatus> {
   const { renderSnapshots } = await import('../report/snapshots-report.ts');
-  const { service, accounts } = await loadForStore(environment, configFile);
-  const journal = await environment.openJournal(service);
-  const { reader } = journal;
-  try {
+  return await withJournal(context, async (reader, { accounts }) => {
     await requireKnown(account, reader, accounts, 'snapshots');
     const found = await reader.snapshots({
       limit: flags.limit,
@@ -45,7 +41,5 @@ async function snapshots(
     await output.print(renderSnapshots(found, output.render, ids));
     await output.close();
     return EXIT.done;
-  } finally {
-    await journal.close();
-  }
+  });
 }

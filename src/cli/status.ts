@@ -33,8 +33,8 @@ async function status(
   const { readStatuses } = await import('./account-statuses.ts');
   const { renderStatus } = await import('../report/status-report.ts');
   const nowMs = Date.now();
-  const configuration = await loadForStatus(context.environment, context.configFile);
-  const { accounts, replicas } = await readStatuses(context.environment, configuration, names, nowMs);
+  const configuration = await loadForStatus(context.configFile);
+  const { accounts, replicas } = await readStatuses(configuration, names, nowMs);
   const output = openOutput(flags);
   await output.print(renderStatus(accounts, nowMs, output.render, replicas));
   await output.close();

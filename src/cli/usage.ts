@@ -10,7 +10,7 @@ import {
   type CommandLine,
 } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
-import type { RetryAfterOptions } from './environment.ts';
+import type { RetryAfterOptions } from './compose.ts';
 import { combine, EXIT, type ExitStatus, failureExit } from './exit-status.ts';
 
 type UsageFlags = OutputOptions & RetryAfterOptions;
@@ -25,14 +25,14 @@ export function addUsage({ program, report }: CommandLine): void {
 }
 
 async function usage(
-  { environment, configFile }: CommandContext,
+  { version, configFile }: CommandContext,
   names: readonly string[],
   options: UsageFlags,
 ): Promise<ExitStatus> {
   const { openReading } = await import('./read-accounts.ts');
   const { renderUsage } = await import('../report/usage-report.ts');
-  const { configuration, service, accounts } = await loadAccounts(environment, configFile, names);
-  const reading = await openReading({ environment, configuration, service }, options);
+  const { configuration, service, accounts } = await loadAccounts(configFile, names);
+  const reading = await openReading({ version, configuration, service }, options);
   try {
     const exits: ExitStatus[] = [];
     const usages = await reading.readEach(

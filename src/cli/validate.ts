@@ -2,6 +2,7 @@
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
+import { loadConfiguration } from './load-accounts.ts';
 
 interface ValidateFlags extends OutputOptions {
   readonly requireSecrets?: true;
@@ -14,13 +15,11 @@ export function addValidate({ program, report }: CommandLine): void {
     .action((flags: ValidateFlags) => report('validate', flags, (context) => validate(context, flags)));
 }
 
-async function validate(
-  { environment, configFile }: CommandContext,
-  flags: ValidateFlags,
-): Promise<ExitStatus> {
+async function validate({ configFile }: CommandContext, flags: ValidateFlags): Promise<ExitStatus> {
   const { renderIssues } = await import('../report/issues-report.ts');
-  const configuration = await environment.loadConfiguration(configFile);
-  const secrets = (await environment.checkSecrets(configuration)).map((issue) =>
+  const { checkSecrets } = await import('../config/secrets.ts');
+  const configuration = await loadConfiguration(configFile);
+  const secrets = (await checkSecrets(configuration, process.env)).map((issue) =>
     flags.requireSecrets === true ? { ...issue, severity: 'error' as const } : issue,
   );
   const issues = [...configuration.issues, ...secrets];

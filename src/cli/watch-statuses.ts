@@ -36,18 +36,13 @@ export async function watchStatuses(
     stop.abort();
   };
   process.stdout.once('error', onOutputError);
-  const configuration = rereading(() => loadForStatus(context.environment, context.configFile));
+  const configuration = rereading(() => loadForStatus(context.configFile));
   let shown = new Map<string, string>();
   let isFirst = true;
   try {
     while (!stop.signal.aborted) {
       const nowMs = Date.now();
-      const { accounts: statuses, replicas } = await readStatuses(
-        context.environment,
-        await configuration(nowMs),
-        names,
-        nowMs,
-      );
+      const { accounts: statuses, replicas } = await readStatuses(await configuration(nowMs), names, nowMs);
       const states = new Map(statuses.map((status) => [status.account, stateKey(status)]));
       if (output.isTerminal) {
         // The terminal may have another size now.

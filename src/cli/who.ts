@@ -12,10 +12,9 @@ import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine 
 import { openOutput, type OutputOptions, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { newestSnapshot, peopleBefore } from './find-snapshot.ts';
-import { knownAccounts } from './known-accounts.ts';
-import { loadForStore } from './load-accounts.ts';
 import { moment, MOMENT_HELP } from './option-values.ts';
-import { selectAccounts } from './select-accounts.ts';
+import { knownAccounts, selectAccounts } from './select-accounts.ts';
+import { withJournal } from './open-journal.ts';
 
 interface WhoFlags extends OutputOptions {
   /** Epoch milliseconds. */
@@ -36,7 +35,7 @@ export function addWho({ program, report }: CommandLine): void {
 }
 
 async function who(
-  { environment, configFile }: CommandContext,
+  context: CommandContext,
   name: string,
   flags: WhoFlags & { readonly accounts: readonly string[] },
 ): Promise<ExitStatus> {
@@ -45,19 +44,17 @@ async function who(
   const untilMs = flags.at;
   if (untilMs !== undefined && untilMs > nowMs)
     throw new UsageError('--at is in the future; use a date until today');
-  const { service, configuration } = await loadForStore(environment, configFile);
-  const journal = await environment.openJournal(service);
-  try {
-    const known = await knownAccounts(journal.reader, configuration.accounts);
+  return await withJournal(context, async (reader, { configuration }) => {
+    const known = await knownAccounts(reader, configuration.accounts);
     const accounts = selectAccounts(known, flags.accounts);
     const kinds = flags.kind === undefined ? KINDS : [flags.kind];
     const search: Search = { name, kinds, untilMs, others: [] };
-    const sent = await journal.reader.deletesNamed(name);
+    const sent = await reader.deletesNamed(name);
     const holders: AccountHolders[] = [];
     for (const { name: account } of accounts) {
-      const found = await holdersIn(journal.reader, account, search);
+      const found = await holdersIn(reader, account, search);
       const own = sent.filter((each) => each.account === account);
-      holders.push({ ...found, deleted: await lastDeletes(journal.reader, own, found, search) });
+      holders.push({ ...found, deleted: await lastDeletes(reader, own, found, search) });
     }
     const output = openOutput(flags);
     const isFound = holders.some(({ entries, deleted }) => entries.length + deleted.length > 0);
@@ -68,9 +65,7 @@ async function who(
     if (!isFound) throw notFound(search, holders);
     showWarnings(missingSnapshots(search, holders));
     return EXIT.done;
-  } finally {
-    await journal.close();
-  }
+  });
 }
 
 interface Search {

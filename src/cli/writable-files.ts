@@ -4,11 +4,11 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { errorCode } from '../core/error-code.ts';
 import { UsageError } from '../core/errors.ts';
 
-let ownFiles: readonly string[] = [];
+let protectedFiles: readonly string[] = [];
 
 /** From now on no output replaces one of these files: those of the configuration and of the store. */
 export function protectFiles(files: readonly string[]): void {
-  ownFiles = files;
+  protectedFiles = files;
 }
 
 /** Throws UsageError when a file cannot be written. Leaves nothing behind, and the content of the file unchanged. */
@@ -28,7 +28,7 @@ export function checkWritable(file: string, flag: string): void {
 /** Throws UsageError for a file of the configuration or of the store, whatever path or link leads to it. */
 function refuseOwnFile(file: string, flag: string): void {
   const place = placeOf(file);
-  if (!ownFiles.some((own) => placeOf(own) === place)) return;
+  if (!protectedFiles.some((own) => placeOf(own) === place)) return;
   throw new UsageError(
     `${file} belongs to the configuration or to the store and was not changed; choose another file for ${flag}`,
   );

@@ -6,7 +6,7 @@ import { REGION_NAME } from './service-schema.ts';
 
 /** A check returns what is wrong with a text and how to fix it, or undefined. No message repeats the text. */
 export const FIRST_ANSWER_CHECKS = {
-  baseUrl(text: string): string | undefined {
+  baseUrl: (text: string): string | undefined => {
     const parsed = parseBaseUrl(text);
     if ('problem' in parsed) return parsed.problem;
     return isPlainHttp(parsed.value)
@@ -19,7 +19,7 @@ export const FIRST_ANSWER_CHECKS = {
     ACCOUNT_NAME.test(text)
       ? undefined
       : 'an account name has letters, digits, ".", "_" and "-" only, such as acme-eu; it becomes the name of a file',
-  tokenVariable(text: string): string | undefined {
+  tokenVariable: (text: string): string | undefined => {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/u.test(text) || (process.env[text] === undefined && looksLikeSecret(text)))
       return 'this is not the name of an environment variable, such as ACME_EU_TOKEN (it is not shown, in case it is a token)';
     return undefined;

@@ -5,10 +5,8 @@ import type { ServiceSettings } from '../core/settings.ts';
 import { inVisibleJson, visibleData } from '../report/escape-invisible.ts';
 import { createLogSink, type LogSink, openWithoutBlocking } from './log-sink.ts';
 
-/** Opens the log. `adaptHints` completes the commands that a line of JSON suggests. */
 export async function openLog(
   settings: ServiceSettings['log'],
-  adaptHints: (json: string) => string,
 ): Promise<{ readonly log: Logger; readonly sink: LogSink }> {
   const sink = createLogSink(openWithoutBlocking(process.stderr), {
     onDropped: (lines) =>
@@ -17,18 +15,14 @@ export async function openLog(
         'log lines were dropped, because stderr was not read for a while',
       ),
   });
-  const log = await createLogger(settings, sink, adaptHints);
+  const log = await createLogger(settings, sink);
   return { log, sink };
 }
 
-async function createLogger(
-  { level, format }: ServiceSettings['log'],
-  sink: LogSink,
-  adaptHints: (json: string) => string,
-): Promise<Logger> {
+async function createLogger({ level, format }: ServiceSettings['log'], sink: LogSink): Promise<Logger> {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   if (format === 'json' || (format === 'auto' && !process.stderr.isTTY)) {
-    return pino(options, { write: (line: string) => sink.write(inVisibleJson(adaptHints(line))) });
+    return pino(options, { write: (line: string) => sink.write(inVisibleJson(line)) });
   }
   // In this thread: pino's own transport writes in a worker, which a stalled terminal could keep from ending.
   const { default: pretty } = await import('pino-pretty');
@@ -36,6 +30,6 @@ async function createLogger(
   const toText = pretty.prettyFactory(isPlain ? { colorize: false } : {});
   return pino(
     { ...options, formatters: { log: visibleData } },
-    { write: (line: string) => sink.write(toText(adaptHints(line))) },
+    { write: (line: string) => sink.write(toText(line)) },
   );
 }

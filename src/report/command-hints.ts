@@ -1,5 +1,5 @@
 // Adds the `--config` of the running command to the commands that reports and messages suggest, so that they can be copied.
-import type { Fact, Group, Line, Part, Report, ReportDocument, Section } from './document.ts';
+import type { Report } from './document.ts';
 
 /** How a suggested command begins without `--config`. */
 export const PROGRAM = 'rolecall';
@@ -20,10 +20,8 @@ export function adaptHintsInText(text: string, program: string): string {
   return program === PROGRAM ? text : text.replaceAll(/`rolecall (?=[a-z])/g, () => `\`${program} `);
 }
 
-/** Like `adaptHintsInText`, for text that is JSON. */
-export function adaptHintsInJson(json: string, program: string): string {
-  return adaptHintsInText(json, JSON.stringify(program).slice(1, -1));
-}
+/** What is copied into files, or comes from outside: a command in it is no hint. */
+const UNCHANGED = new Set(['code', 'time', 'verbatim', 'items']);
 
 /** The report, with `program` at the start of each suggested command; null: without commands to run next. */
 export function adaptHintsInReport(report: Report, program: string | null = PROGRAM): Report {
@@ -32,36 +30,18 @@ export function adaptHintsInReport(report: Report, program: string | null = PROG
     const without = { next: [], completeBy: undefined };
     return { ...report, documents: report.documents.map((document) => ({ ...document, ...without })) };
   }
-  const part = (each: Part): Part => {
-    if (typeof each === 'string') return adaptHintsInText(each, program);
-    if ('tone' in each) return { ...each, line: line(each.line) };
-    return 'list' in each ? { list: each.list.map(line) } : each;
-  };
-  const line = (parts: Line): Line => parts.map(part);
-  const fact = (each: Fact): Fact => ({ ...each, line: line(each.line) });
-  const group = (each: Group): Group => ({
-    ...each,
-    ...(each.facts === undefined ? {} : { facts: each.facts.map(fact) }),
-    rows: each.rows.map((row) => row.map(line)),
-  });
-  const section = (each: Section): Section => ({
-    ...each,
-    ...(each.intro === undefined ? {} : { intro: line(each.intro) }),
-    groups: each.groups.map(group),
-  });
-  const document = (each: ReportDocument): ReportDocument => ({
-    ...each,
-    headline: each.headline.map(line),
-    ...(each.lines === undefined ? {} : { lines: each.lines.map(line) }),
-    sections: each.sections.map(section),
-    ...(each.next === undefined ? {} : { next: each.next.map(step) }),
-    ...(each.completeBy === undefined ? {} : { completeBy: command(each.completeBy) }),
-  });
-  // These commands are written by rolecall. A name of an account or an entry never starts one.
-  const command = (each: string) => each.replace(/^rolecall(?= )/, () => program);
-  const step = ({ command: suggested, purpose }: NonNullable<ReportDocument['next']>[number]) => ({
-    command: command(suggested),
-    purpose,
-  });
-  return { ...report, documents: report.documents.map(document) };
+  const start = program;
+  function adapted<T>(value: T, key: string): T;
+  function adapted(value: unknown, key: string): unknown {
+    if (UNCHANGED.has(key)) return value;
+    if (Array.isArray(value)) return value.map((item: unknown) => adapted(item, key));
+    if (typeof value === 'object' && value !== null)
+      return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, adapted(field, name)]));
+    if (typeof value !== 'string') return value;
+    // Only rolecall writes these two. A name of an account or an entry never starts one.
+    return key === 'command' || key === 'completeBy'
+      ? value.replace(/^rolecall(?= )/, () => start)
+      : adaptHintsInText(value, start);
+  }
+  return adapted(report, '');
 }

@@ -1,8 +1,6 @@
 // Joins the rooms of the daemon, starts them in order, and closes them in the reverse order.
 import path from 'node:path';
 import { planPosted } from '../app/posted-plan.ts';
-import { adaptHintsInLog } from '../cli/console.ts';
-import type { ServeOptions } from '../cli/environment.ts';
 import { createConfigurationSource } from '../config/configuration-source.ts';
 import { resolveSecret } from '../config/secrets.ts';
 import { type SettledConfiguration, settledConfiguration } from '../config/settled-configuration.ts';
@@ -38,8 +36,7 @@ import type { RequestObserver } from '../core/progress.ts';
 import { readPostedFiles } from './posted-files.ts';
 import { openSource, type Source, watchFiles } from './daemon-source.ts';
 import { replicaTurns } from './replica-turns.ts';
-import type { OpenSession } from './session.ts';
-import { openSession } from './session.ts';
+import { openSession, type RetryAfterOptions, type Session } from '../cli/compose.ts';
 
 /** The longest time between two readings of the files: not every file system reports changes. */
 const RELOAD_MS = 60_000;
@@ -69,11 +66,14 @@ interface Process {
   readonly closers: (() => Promise<void>)[];
 }
 
-/** Runs the daemon until SIGTERM or SIGINT. Resolves with its exit status. */
+/** Runs the daemon until SIGTERM or SIGINT. `onListening` receives the address of the pages. Resolves with its exit status. */
 export async function serve(
   version: string,
   configFile: string,
-  { ignoreRetryAfter = false, onListening = () => undefined }: ServeOptions = {},
+  {
+    ignoreRetryAfter = false,
+    onListening = () => undefined,
+  }: RetryAfterOptions & { readonly onListening?: (url: string) => void } = {},
 ): Promise<number> {
   const signals = listenForSignals();
   const own = createConfigurationSource(configFile, createCommitReader());
@@ -82,7 +82,7 @@ export async function serve(
   if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
   const tokens = await readTokens(service, resolveSecret);
   const sessionKey = await configuredSessionKey(service, resolveSecret);
-  const { log, sink } = await openLog(service.log, adaptHintsInLog);
+  const { log, sink } = await openLog(service.log);
   const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
   const closers: Process['closers'] = [];
   const store = await storeName(service);
@@ -172,7 +172,7 @@ async function openDaemonSession(
   { version, ignoreRetryAfter, metrics, closers }: Process,
   { configuration, service }: Source,
   registry: AccountRegistry,
-): Promise<OpenSession> {
+): Promise<Session> {
   const session = await openSession(version, await configuration.read(), service, {
     observer: observerOf(metrics),
     compareCommits: (a, b) => configuration.compareCommits(a, b),
@@ -185,7 +185,7 @@ async function openDaemonSession(
   return session;
 }
 
-function openHealth({ log, metrics, closers }: Process, session: OpenSession): StoreHealth {
+function openHealth({ log, metrics, closers }: Process, session: Session): StoreHealth {
   const health = createStoreHealth({
     check: () => session.checkStore(),
     everyMs: session.turns === null ? FILE_CHECK_MS : DATABASE_CHECK_MS,
@@ -208,7 +208,7 @@ function openDaemon(
   { version, signals, log, metrics, closers }: Process,
   { configuration, service }: Source,
   registry: AccountRegistry,
-  { session, health }: { readonly session: OpenSession; readonly health: StoreHealth },
+  { session, health }: { readonly session: Session; readonly health: StoreHealth },
 ) {
   const { applying, reader, operator, outbox } = session;
   const { clock } = applying;

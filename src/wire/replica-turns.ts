@@ -7,8 +7,8 @@ import type { DaemonOptions } from '../daemon/daemon.ts';
 import { createReplicaTurns } from '../daemon/replicas/replica-turns.ts';
 import type { StoreHealth } from '../daemon/store-health.ts';
 import type { ReplicaConfiguration } from '../daemon/replicas/stored-configuration.ts';
+import type { Session } from '../cli/compose.ts';
 import { uuidv7 } from '../platform/ids.ts';
-import type { OpenSession } from './session.ts';
 
 interface Parts {
   readonly version: string;
@@ -16,7 +16,7 @@ interface Parts {
   readonly service: ServiceSettings;
   readonly configuration: ConfigurationSource;
   readonly registry: AccountRegistry;
-  readonly session: OpenSession;
+  readonly session: Session;
   readonly health: StoreHealth;
 }
 

@@ -85,20 +85,6 @@ test('a mistyped command is refused with the command that was probably intended'
   }
 });
 
-test('the log of the daemon and doctor repeat the given --config in the commands that they suggest', async () => {
-  const s = await scene({ skills: ['A', 'B'], file: 'skills: [A]', others: [{ name: 'other', id: '43' }] });
-  await s.run(['apply', '--yes']);
-  const file = `${s.folder}/config/rolecall.yaml`;
-  s.configure('accountId: "43"\nskills: [A]');
-  const running = s.start(['serve']);
-  await s.until('a run failed', () => running.output().stderr.includes('identity_mismatch'));
-  running.process.kill('SIGTERM');
-  const { stderr } = await running.ended;
-  expect(stderr).toContain('rolecall ');
-  for (const [command] of stderr.matchAll(/`rolecall [^`]*`/g))
-    expect(command).toContain(`--config ${file} `);
-});
-
 async function runsOf(s: Scene): Promise<readonly RunRecord[]> {
   return arrayOf<RunRecord>(await s.run(['history', '--format', 'json']));
 }

@@ -9,12 +9,7 @@ import { createProgram } from '../../../src/cli/program.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-const program = await createProgram(
-  '0.0.0',
-  [],
-  () => Promise.reject(new Error('unused')),
-  async () => {},
-);
+const program = await createProgram('0.0.0', [], async () => {});
 const commands = program.commands.map((command) => [command.name(), command] as const);
 
 function helpOf(command: Command): string {

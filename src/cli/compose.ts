@@ -1,19 +1,15 @@
 // Joins what a command or the daemon works with: the store, the connections, and the dependencies of the use cases.
-import { existsSync } from 'node:fs';
 import { settingsDigest } from '../app/changes-during-run.ts';
-import type { ApplyDeps, DryRunDeps, PlanningDeps } from '../app/request.ts';
+import type { AccountJournal } from '../app/read-account.ts';
+import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from '../app/request.ts';
 import { rememberThrottle } from '../app/run-result.ts';
-import type {
-  ConnectionOptions as CommandConnection,
-  Readable,
-  RetryAfterOptions,
-  Session,
-} from '../cli/environment.ts';
 import type { ConfigurationSource } from '../config/configuration-source.ts';
 import { StoreError } from '../core/errors.ts';
 import type { EndedSessions } from '../core/ended-sessions.ts';
 import type { Outbox } from '../core/outbox.ts';
-import type { AccountState } from '../core/ports.ts';
+import type { JournalReader } from '../core/journal-reader.ts';
+import type { OperatorCommands } from '../core/operator.ts';
+import type { AccountState, ReadableService, RunSignals } from '../core/ports.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
 import type { StoredSettings } from '../core/stored-settings.ts';
 import type { TurnStore } from '../core/turn-store.ts';
@@ -24,11 +20,24 @@ import { sha256 } from '../platform/digest.ts';
 import { uuidv7 } from '../platform/ids.ts';
 import type { ConnectionOptions, Connections } from '../service/connections.ts';
 import { readOnly } from '../service/read-only.ts';
+import type { OpenOptions } from '../store/open-store.ts';
+import type { Store } from '../store/store.ts';
 import type { RequestObserver } from '../core/progress.ts';
 
 const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
 
-export interface SessionOptions extends CommandConnection {
+export interface RetryAfterOptions {
+  /** Whether to send requests before the time that the service set with Retry-After. */
+  readonly ignoreRetryAfter?: boolean;
+}
+
+/** How a command connects to the service. */
+interface CommandConnection extends RetryAfterOptions {
+  /** Receives the requests of an account. */
+  readonly observer?: (account: string) => RequestObserver;
+}
+
+interface SessionOptions extends CommandConnection {
   /** For a configuration in another repository than that of the service file. */
   readonly compareCommits?: PlanningDeps['compareCommits'];
   /** Reads the files of an account again. By default the files of the service file. */
@@ -37,8 +46,27 @@ export interface SessionOptions extends CommandConnection {
   readonly isConfigured?: (account: string) => boolean;
 }
 
-/** A session with the parts of the store and the connections that only the daemon uses. */
-export interface OpenSession extends Session {
+/** What all runs of this process share. `close` closes connections and the store. */
+export interface Session {
+  readonly planning: DryRunDeps;
+  readonly applying: ApplyDeps;
+  readonly reader: JournalReader;
+  readonly operator: OperatorCommands;
+  /** The commit of the configuration when the session was opened. */
+  readonly commit: ConfigCommit | null;
+  readonly requestFor: (
+    settings: AccountSettings,
+    trigger: AccountRequest['trigger'],
+    signals: RunSignals,
+  ) => AccountRequest;
+  /** Resolves when the store can be written. */
+  checkStore(): Promise<void>;
+  /** Checks every page of the store. Throws StoreError when it is damaged. */
+  verifyStore(): Promise<void>;
+  /** Deletes old runs and snapshots, by the settings of the session unless others are given. */
+  prune(retention?: ServiceSettings['retention']): Promise<void>;
+  close(): Promise<void>;
+  /** What follows is used by the daemon only. */
   readonly outbox: Outbox;
   readonly settings: StoredSettings;
   readonly endedSessions: EndedSessions;
@@ -47,15 +75,14 @@ export interface OpenSession extends Session {
   readonly turns: TurnStore | null;
 }
 
+/** Opens the store and the connections. Throws StoreError. */
 export async function openSession(
   version: string,
   configuration: Configuration,
   service: ServiceSettings,
   options: SessionOptions = {},
-): Promise<OpenSession> {
-  const { openStore } = await import('../store/open-store.ts');
-  const { openLocation } = await import('../config/store-location.ts');
-  const store = await openStore(await openLocation(service));
+): Promise<Session> {
+  const store = await openJournal(service, {});
   // A clock that is ahead must not delete the journal: time passes from the newest run of other processes, by a clock that
   // nobody can set.
   const openedMs = (await store.newestEndMs(Date.now())) ?? Date.now();
@@ -146,42 +173,57 @@ function accountReader(service: ServiceSettings): (account: string) => Promise<C
   };
 }
 
-/** For commands that read accounts and journal no run. A store is used if it exists. */
+/** Reads the lists of accounts, for commands that journal no run. */
+export interface Readable {
+  readonly service: ReadableService;
+  /** null without a store. */
+  readonly journal: AccountJournal | null;
+  /** Why an existing store cannot be read. */
+  readonly storeFailure: StoreError | null;
+  /** Journals the Retry-After time of a failure, if it has one. */
+  noteFailure(account: string, error: unknown): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens connections, and the store if it exists. */
 export async function openReadable(
   version: string,
   service: ServiceSettings,
   options: CommandConnection = {},
 ): Promise<Readable> {
-  const journal = await existingJournal(service);
+  const opened = await openJournal(service).catch((error: unknown) => {
+    if (error instanceof StoreError) return error;
+    throw error;
+  });
+  const store = opened instanceof StoreError ? null : opened;
   const connections = await connect(version, service, {
-    throttledUntilMs: journal === null ? async () => null : throttleIn(journal, options),
+    throttledUntilMs: store === null ? async () => null : throttleIn(store.journal, options),
     observer: options.observer ?? (() => NO_OBSERVER),
     isConfigured: () => false,
   });
   return {
     service: readOnly(connections),
+    journal: store === null ? null : { ...store.journal, claimant: (claim) => store.reader.claimant(claim) },
+    storeFailure: opened instanceof StoreError && opened.code !== 'store_missing' ? opened : null,
     async noteFailure(account, error) {
-      if (journal !== null) await rememberThrottle(account, error, { journal, clock: systemClock });
+      if (store === null) return;
+      await rememberThrottle(account, error, { journal: store.journal, clock: systemClock });
     },
     async close() {
       await connections.close();
-      await journal?.close();
+      await store?.close();
     },
   };
 }
 
-async function existingJournal(service: ServiceSettings) {
-  const { store: place } = service;
-  if ('file' in place && !existsSync(place.file)) return null;
+/** Opens the store of a configuration; only an existing one, unless the options say otherwise. Throws StoreError. */
+export async function openJournal(
+  service: ServiceSettings,
+  options: OpenOptions = { mustExist: true },
+): Promise<Store> {
   const { openStore } = await import('../store/open-store.ts');
   const { openLocation } = await import('../config/store-location.ts');
-  try {
-    const store = await openStore(await openLocation(service), { mustExist: true });
-    return { ...store.journal, close: () => store.close() };
-  } catch (error) {
-    if (error instanceof StoreError) return null;
-    throw error;
-  }
+  return await openStore(await openLocation(service), options);
 }
 
 /** The end of the pause that the service requested from an earlier process. */

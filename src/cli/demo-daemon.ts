@@ -1,13 +1,15 @@
 // `demo --serve`: gives the store of the demo some history and accounts in several states, then runs the daemon on it.
 import { ACCEPT_NOTHING } from '../app/request.ts';
-import { applyToAccounts } from '../cli/apply-accounts.ts';
-import type { Environment } from '../cli/environment.ts';
-import { EXIT, type ExitStatus } from '../cli/exit-status.ts';
-import { planAccounts } from '../cli/plan-accounts.ts';
+import { applyToAccounts } from './apply-accounts.ts';
+import { EXIT, type ExitStatus } from './exit-status.ts';
+import { openJournal } from './compose.ts';
+import { loadConfiguration } from './load-accounts.ts';
+import { currentUser } from './open-journal.ts';
+import { planAccounts } from './plan-accounts.ts';
 import { BRANCH_NAMES, type Branch, createEditor, type DemoExtract, demoNames } from '../sandbox/demo.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { DemoConfiguration } from './demo-configuration.ts';
-import { serve } from './daemon.ts';
+import { serve } from '../wire/daemon.ts';
 
 /** How often acme is changed by hand and applied before the daemon starts. */
 const EARLIER_RUNS = 4;
@@ -21,19 +23,19 @@ interface Stage {
 }
 
 /** Runs the daemon until SIGTERM or SIGINT. */
-export async function serveDemo(environment: Environment, stage: Stage): Promise<ExitStatus> {
+export async function serveDemo(version: string, stage: Stage): Promise<ExitStatus> {
   const { sandbox, configuration } = stage;
   const edit = createEditor(sandbox);
   await writeBranches(stage);
-  const made = await makeHistory(environment, stage, edit);
+  const made = await makeHistory(version, stage, edit);
   if (made !== EXIT.done) return made;
   // acme is corrected at its next tick, studio waits for approval, support only reports, finance is paused.
   for (const account of ['studio', 'support', 'finance']) edit(account);
-  await pauseFinance(environment, configuration);
+  await pauseFinance(configuration);
   const editing = setInterval(() => edit('acme'), EDIT_MS);
   try {
     const onListening = (url: string): void => printWelcome(url, configuration);
-    const status = await serve(environment.version, configuration.file, { onListening });
+    const status = await serve(version, configuration.file, { onListening });
     return status === 0 ? EXIT.done : EXIT.failed;
   } finally {
     clearInterval(editing);
@@ -53,11 +55,11 @@ async function writeBranches({ configuration, extract }: Stage): Promise<void> {
 
 /** Runs commands as a user does, until one has another result than 0; their reports are in files beside the configuration. */
 async function makeHistory(
-  environment: Environment,
+  version: string,
   { configuration }: Stage,
   edit: (account: string) => void,
 ): Promise<ExitStatus> {
-  const context = { environment, configFile: configuration.file };
+  const context = { version, configFile: configuration.file };
   const report = (name: string) => ({ format: 'text', output: configuration.path(name) }) as const;
   let exit = await planAccounts(context, [], report('plan.txt'));
   for (let run = 1; run <= EARLIER_RUNS && exit === EXIT.done; run += 1) {
@@ -68,13 +70,13 @@ async function makeHistory(
   return exit;
 }
 
-async function pauseFinance(environment: Environment, { file }: DemoConfiguration): Promise<void> {
-  const { service } = await environment.loadConfiguration(file);
+async function pauseFinance({ file }: DemoConfiguration): Promise<void> {
+  const { service } = await loadConfiguration(file);
   if (service === undefined) throw new Error('the configuration of the demo is invalid');
-  const journal = await environment.openJournal(service);
+  const journal = await openJournal(service, {});
   try {
     const reason = 'the annual report is being prepared';
-    await journal.operator.pause('finance', reason, environment.user(), Date.now());
+    await journal.operator.pause('finance', reason, currentUser(), Date.now());
   } finally {
     await journal.close();
   }

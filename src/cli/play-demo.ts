@@ -2,11 +2,10 @@
 // same commands as a user. It leaves a journal to read, and no process.
 import { fileURLToPath } from 'node:url';
 import { ACCEPT_NOTHING } from '../app/request.ts';
-import { applyToAccounts } from '../cli/apply-accounts.ts';
-import { repeatConfig, suggestNothing } from '../cli/console.ts';
-import type { Environment } from '../cli/environment.ts';
-import { EXIT, type ExitStatus } from '../cli/exit-status.ts';
-import { planAccounts } from '../cli/plan-accounts.ts';
+import { applyToAccounts } from './apply-accounts.ts';
+import { repeatConfig, suggestNothing } from './console.ts';
+import { EXIT, type ExitStatus } from './exit-status.ts';
+import { planAccounts } from './plan-accounts.ts';
 import {
   branchSeeds,
   demoNames,
@@ -23,10 +22,7 @@ const TEXT = { format: 'text' } as const;
 const APPLY = { yes: true, allowHeld: true, lockTimeoutMs: 10_000, accept: ACCEPT_NOTHING };
 
 /** Runs the demo, and with `serve` the daemon afterwards. Resolves with 0 when every step had the expected result. */
-export async function playDemo(
-  environment: Environment,
-  { serve }: { readonly serve: boolean },
-): Promise<ExitStatus> {
+export async function playDemo(version: string, serve: boolean): Promise<ExitStatus> {
   const extract = readDemoExtract(
     fileURLToPath(new URL('../config/demo/onet-extract.json', import.meta.url)),
   );
@@ -42,14 +38,14 @@ export async function playDemo(
     repeatConfig(configuration.file, executable());
     if (!serve) suggestNothing();
     // A first plan before the drift makes history, since a plan on a fresh store holds every delete.
-    const context = { environment, configFile: configuration.file };
+    const context = { version, configFile: configuration.file };
     await planAccounts(context, ['acme'], { ...TEXT, output: configuration.path('first-plan.txt') });
     const drift = introduceDrift(sandbox);
     await configuration.writeAccount({ ...acme, renamed: drift.renamed });
     print(story(drift, acme.names));
-    const exit = await runSteps(environment, configuration, sandbox);
+    const exit = await runSteps(version, configuration, sandbox);
     if (exit !== EXIT.done) return exit;
-    if (serve) return await serveDemo(environment, { sandbox, configuration, extract });
+    if (serve) return await serveDemo(version, { sandbox, configuration, extract });
     print(nextCommands(configuration, ['history', 'show last', 'demo --serve']));
     return EXIT.done;
   } finally {
@@ -88,11 +84,11 @@ function story({ missing, renamed, near }: Drift, { skills, roles }: ReturnType<
 }
 
 async function runSteps(
-  environment: Environment,
+  version: string,
   { file: configFile }: DemoConfiguration,
   sandbox: Sandbox,
 ): Promise<ExitStatus> {
-  const context = { environment, configFile };
+  const context = { version, configFile };
   heading('1. Dry run: what rolecall would create, delete and hold', 'rolecall plan acme');
   const planned = await planAccounts(context, ['acme'], { ...TEXT, detailedExitcode: true });
   if (planned !== EXIT.changes) return failed(planned);

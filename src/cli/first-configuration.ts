@@ -1,0 +1,249 @@
+// The work of `init`: reads the account with the files that it is about to write, and writes them if that succeeds.
+import path from 'node:path';
+import type { ReadAccount } from '../app/read-account.ts';
+import { dumpAccount } from '../config/account-file-on-disk.ts';
+import { filesFromMemory } from '../config/configuration-files.ts';
+import { loadConfiguration } from '../config/load-configuration.ts';
+import { ConfigError } from '../core/errors.ts';
+import type { SecretRef } from '../core/settings.ts';
+import { shellWord } from '../report/command-hints.ts';
+import { count } from '../report/formatting.ts';
+import type { CommandContext } from './command-line.ts';
+import {
+  canAsk,
+  printLine,
+  promptTerminal,
+  repeatConfig,
+  showMessage,
+  showWarnings,
+  suggestedCommand,
+} from './console.ts';
+import { EXIT, type ExitStatus } from './exit-status.ts';
+import { answersFor, type InitFlags, refuseWrong } from './first-answers.ts';
+import {
+  accountText,
+  type FirstAccount,
+  type FirstPlace,
+  firstPlace,
+  refuseExistingConfiguration,
+  refuseExistingFiles,
+  serviceText,
+  shownFile,
+  writeNewFiles,
+} from './first-files.ts';
+import { listDoubts, showDoubts } from './list-doubts.ts';
+import { errorsOf, settingsOf } from './load-accounts.ts';
+import { openReading } from './read-accounts.ts';
+
+/** The user waits for the answer, and nothing is lost by trying again. */
+const RETRIES = 1;
+
+const SANDBOX = {
+  account: 'acme',
+  region: 'eu',
+  variable: 'ROLECALL_SANDBOX_TOKEN',
+  /** The default of `sandbox --port`. */
+  port: 8090,
+} as const;
+
+/** What `init` writes, and where it reads it. */
+interface Beginning {
+  readonly first: FirstAccount;
+  /** The address that is read now; that of a sandbox differs from the one that is written. */
+  readonly readAt: string;
+  /** Files beside the two of the configuration. */
+  readonly more: ReadonlyMap<string, string>;
+  readonly next: readonly (readonly [command: string, purpose: string])[];
+  close(): Promise<void>;
+}
+
+/**
+ * Writes the first configuration. Resolves with 1 when the account cannot be read and 130 when the user cancels; nothing
+ * is written then. Throws UsageError, also for files that exist.
+ */
+export async function initialise(
+  { version, configFile }: CommandContext,
+  flags: InitFlags,
+): Promise<ExitStatus> {
+  const place = firstPlace(configFile, flags.dir);
+  if (flags.dir !== undefined) repeatConfig(shownFile(place.configFile));
+  refuseExistingConfiguration(place);
+  const beginning = flags.sandbox === true ? await rehearsal(place, flags) : await realAccount(place, flags);
+  if (beginning === null) return cancelled();
+  try {
+    const { first, readAt, more, next } = beginning;
+    const accountFile = path.join(place.folder, 'accounts', `${first.account}.yaml`);
+    refuseExistingFiles([accountFile, ...more.keys()]);
+    const content = await readFirstAccount(version, place, { ...first, baseUrl: readAt });
+    if (typeof content === 'number') return content;
+    const texts = new Map([
+      [place.configFile, serviceText(first, place.store)],
+      [accountFile, await completeAccountFile(place, first, content)],
+      ...more,
+    ]);
+    const files = [...texts.keys()];
+    const asks = flags.sandbox !== true && flags.yes !== true && canAsk();
+    if (asks && !(await agrees(content, files))) return cancelled();
+    await writeNewFiles(texts);
+    printWritten(first.account, content, files);
+    printNext(next);
+    return EXIT.done;
+  } finally {
+    await beginning.close();
+  }
+}
+
+async function realAccount(place: FirstPlace, flags: InitFlags): Promise<Beginning | null> {
+  const answers = await answersFor(flags);
+  if (answers === null) return null;
+  const token = seenFrom(path.join(place.folder, 'accounts'), answers.token);
+  return {
+    first: { ...answers, region: flags.region ?? null, token },
+    readAt: answers.baseUrl,
+    more: new Map(),
+    next: [
+      [`rolecall plan ${answers.account}`, 'compare the account with its file'],
+      [`rolecall apply ${answers.account}`, 'after a change of the file: show the plan, ask, apply it'],
+      ['rolecall serve', 'plan on a schedule, with pages at http://127.0.0.1:8080'],
+    ],
+    close: () => Promise.resolve(),
+  };
+}
+
+/** The lists come from a sandbox in this process. The user starts the same one later, on the port of the files. */
+async function rehearsal(place: FirstPlace, flags: InitFlags): Promise<Beginning> {
+  refuseWrong(flags);
+  const { account = SANDBOX.account, port } = flags;
+  const { startSandbox } = await import('../sandbox/sandbox.ts');
+  const { rehearsalSeed } = await import('../sandbox/demo.ts');
+  const seed = rehearsalSeed(account);
+  const sandbox = await startSandbox({ seed });
+  const token = sandbox.accounts[0]?.token ?? '';
+  process.env[SANDBOX.variable] = token;
+  const seedFile = path.join(place.folder, 'sandbox.json');
+  const option = port === SANDBOX.port ? '' : ` --port ${port}`;
+  return {
+    first: {
+      account,
+      baseUrl: `http://127.0.0.1:${port}/${SANDBOX.region}`,
+      region: SANDBOX.region,
+      token: { env: SANDBOX.variable },
+      comment: 'This is the account of the local sandbox, with invented people. No real account is reached.',
+    },
+    readAt: sandbox.regions[SANDBOX.region],
+    more: new Map([[seedFile, `${JSON.stringify(seed, null, 2)}\n`]]),
+    next: [
+      [
+        `rolecall sandbox --seed ${shellWord(shownFile(seedFile))}${option}`,
+        'in another terminal; Ctrl-C stops it',
+      ],
+      [`export ${SANDBOX.variable}=${token}`, 'the token of the sandbox, which is no secret'],
+      ['rolecall plan', 'nothing to do yet: change the account file, then plan again'],
+    ],
+    close: () => sandbox.close(),
+  };
+}
+
+/** The configuration as if its files were written, with the source of these files. Throws ConfigError. */
+async function loadDraft({ configFile, folder, store }: FirstPlace, first: FirstAccount) {
+  const files = filesFromMemory(folder, {
+    [path.basename(configFile)]: serviceText(first, store),
+    [`accounts/${first.account}.yaml`]: accountText(first),
+  });
+  const configuration = await loadConfiguration(configFile, { files });
+  const { service, accounts, issues } = configuration;
+  const [account] = accounts;
+  if (service === undefined || account?.settings === undefined) throw new ConfigError(errorsOf(issues));
+  return { configuration, service, account, files };
+}
+
+/** Reads the account; only lists are requested. After a failure, which is shown, the exit status. Throws ConfigError. */
+async function readFirstAccount(
+  version: string,
+  place: FirstPlace,
+  first: FirstAccount,
+): Promise<ReadAccount | ExitStatus> {
+  const { configuration, service, account } = await loadDraft(place, first);
+  const impatient = { ...service, api: { ...service.api, retries: RETRIES } };
+  const reading = await openReading({ version, configuration, service: impatient });
+  try {
+    const content = await reading.readCarefully(account);
+    showWarnings(content.observed.warnings.map(({ message }) => message));
+    const doubts = listDoubts(content);
+    if (content.implausible === null) {
+      showDoubts(account.name, doubts);
+      return content;
+    }
+    for (const doubt of doubts) showMessage(`error: ${account.name}: ${doubt}`);
+    showMessage(`error: ${account.name}: nothing was written. Run the command again later.`);
+    return EXIT.failed;
+  } catch (error) {
+    if (reading.isInterrupted()) return cancelled();
+    const { code } = await reading.reportFailure(account.name, error);
+    const fix = code === 'secret_missing' ? ' Set it in this shell with `export NAME=TOKEN`.' : '';
+    showMessage(`error: the account could not be read, so nothing was written.${fix}`);
+    return EXIT.failed;
+  } finally {
+    await reading.close();
+  }
+}
+
+/** The account file with the lists and the pin. Throws ConfigError when it would not be valid. */
+async function completeAccountFile(
+  place: FirstPlace,
+  first: FirstAccount,
+  { observed, remoteAccountId }: ReadAccount,
+): Promise<string> {
+  const { account, files } = await loadDraft(place, first);
+  const { text, notes, errors } = await dumpAccount(
+    { configFile: place.configFile, account, files },
+    {
+      accountId: remoteAccountId,
+      names: { skill: observed.skill.map(({ name }) => name), role: observed.role.map(({ name }) => name) },
+      policy: settingsOf(account).policy,
+    },
+  );
+  if (errors.length > 0) throw new ConfigError(errors);
+  for (const note of notes) showMessage(`${account.name}: ${note}`);
+  return text;
+}
+
+async function agrees(content: ReadAccount, files: readonly string[]): Promise<boolean> {
+  const { confirm } = await import('@clack/prompts');
+  const { remoteAccountId, observed } = content;
+  const account = remoteAccountId === null ? 'The account' : `Account ${remoteAccountId}`;
+  const people = count(observed.resources.length, 'person', 'people');
+  const message = `${account} contains ${entriesOf(content)}, and lists ${people}. Write ${files.map(shownFile).join(' and ')}?`;
+  return (await confirm({ message, output: promptTerminal() })) === true;
+}
+
+function cancelled(): ExitStatus {
+  showMessage('Cancelled. Nothing was written.');
+  return EXIT.interrupted;
+}
+
+function printWritten(account: string, content: ReadAccount, files: readonly string[]): void {
+  for (const file of files) printLine(`wrote ${shownFile(file)}`);
+  const id = content.remoteAccountId === null ? '' : ` of account ${content.remoteAccountId}`;
+  printLine(`${account} lists the ${entriesOf(content)}${id}, so the first plan is empty`);
+}
+
+function entriesOf({ observed }: ReadAccount): string {
+  return `${count(observed.skill.length, 'skill')} and ${count(observed.role.length, 'role')}`;
+}
+
+function printNext(steps: Beginning['next']): void {
+  printLine('');
+  printLine('Next:');
+  // Below the command: in some shells a line that is pasted cannot contain a comment.
+  for (const [command, purpose] of steps) {
+    printLine(`  ${suggestedCommand(command)}`);
+    printLine(`    ${purpose}`);
+  }
+}
+
+/** A token file that is not below the project keeps its absolute path. */
+function seenFrom(folder: string, token: SecretRef): SecretRef {
+  if ('env' in token || path.isAbsolute(token.file)) return token;
+  return { file: path.relative(folder, path.resolve(token.file)) };
+}
