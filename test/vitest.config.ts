@@ -13,7 +13,6 @@ const ON_BOTH_ENGINES = [
     'ended-sessions',
     'entry-retention',
     'fence',
-    'large-run',
     'locks',
     'operator-commands',
     'outbox',

@@ -4,7 +4,7 @@ import type { RunMode, Trigger } from '../core/journal.ts';
 import type { RunPermit } from '../core/locks.ts';
 import type { ConfigCommit } from '../core/settings.ts';
 import type { DryRunDeps } from './request.ts';
-import { describeFailure, type RunResult } from './run-result.ts';
+import { describeFailure, NO_TRAFFIC, resultOf, type RunResult } from './run-result.ts';
 
 interface BrokenAccount {
   readonly account: string;
@@ -23,8 +23,9 @@ export async function journalBrokenAccount(
 ): Promise<RunResult> {
   const runId = deps.newRunId();
   const failure = describeFailure(new ConfigError(issues));
-  const run = { id: runId, account, trigger, mode, startedAtMs: deps.clock.nowMs() };
+  const startedAtMs = deps.clock.nowMs();
+  const run = { id: runId, account, trigger, mode, startedAtMs, configDigest: null, configCommit: commit };
   const fence = permit && { permit, lease: undefined, nowMs: () => deps.clock.nowMs() };
-  await deps.journal.recordFailedRun({ ...run, configDigest: null, configCommit: commit }, failure, fence);
-  return { runId, status: 'failed', plan: null, failure };
+  await deps.journal.recordFailedRun(run, failure, fence);
+  return resultOf(run, { status: 'failed', plan: null, traffic: NO_TRAFFIC, error: failure }, startedAtMs);
 }

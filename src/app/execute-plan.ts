@@ -18,12 +18,12 @@ import { nearDuplicateHint } from './near-duplicate.ts';
 import { createOperationLog } from './operation-log.ts';
 import { guardAccount } from './account-guard.ts';
 import type { Planned } from './plan-account.ts';
-import type { AccountRequest, ReadingRun } from './request.ts';
+import type { AccountRequest, JournaledRun, ReadingRun } from './request.ts';
 import { endRun, type RunResult } from './run-result.ts';
 import { type Expectation, verify } from './verify.ts';
 
 /** A run that holds the account's lock and whose plan may be applied. */
-export interface PlannedRun extends ReadingRun {
+export interface PlannedRun extends ReadingRun, JournaledRun {
   readonly lease: Lease;
   readonly observation: Observation;
   readonly planned: Planned;
@@ -38,7 +38,8 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
   const { settings, signals } = request;
   const { plan } = planned;
   const operations = plan.operations.map((operation, index) => ({ ...operation, seq: index + 1 }));
-  await deps.journal.addOperations(runId, journalRows(plan));
+  const rows = journalRows(plan);
+  await deps.journal.addOperations(runId, rows);
   if (operations.length === 0) {
     const status = runStatus({
       statuses: plan.held.map(() => 'held' as const),
@@ -48,6 +49,8 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
     return await endRun(run, {
       status,
       plan,
+      lists: observation,
+      operations: rows,
       traffic: reader.traffic(),
       warnings: run.warnings,
       // An operator may accept lists in which all assignments of a kind vanished.
@@ -97,7 +100,8 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
       missing: observation.missing,
     });
   }
-  return await finish(run, context, warnings);
+  const lists = { observed: observed ?? observation.observed, remoteAccountId: context.remoteAccountId };
+  return await finish(run, context, { rows, lists, unverified: warnings });
 }
 
 /** Reports the counts of the operations at once, and again with every result. */
@@ -136,11 +140,19 @@ function expectation(
   return { desired: settings.desired, policy: settings.policy, handled };
 }
 
-/** Ends the run. `unverified` are the differences that the last lists showed. */
+interface Applied {
+  readonly rows: readonly NewOperation[];
+  /** The last lists. */
+  readonly lists: Pick<Observation, 'observed' | 'remoteAccountId'>;
+  /** The differences that they showed. */
+  readonly unverified: readonly Warning[];
+}
+
+/** Ends the run. */
 async function finish(
   run: PlannedRun,
   context: ApplyContext,
-  unverified: readonly Warning[],
+  { rows, lists, unverified }: Applied,
 ): Promise<RunResult> {
   const { warnings } = run;
   const { plan } = run.planned;
@@ -148,10 +160,7 @@ async function finish(
   if (halt?.retryAfterMs !== undefined) {
     await deps.journal.rememberThrottle(request.settings.name, deps.clock.nowMs() + halt.retryAfterMs);
   }
-  const results = operations.flatMap(({ seq, action }) => {
-    const result = statuses.get(seq);
-    return result === undefined ? [] : [{ ...result, action }];
-  });
+  const results = operations.flatMap(({ seq }) => statuses.get(seq) ?? []);
   const heldByPlan = plan.held.map(() => 'held' as const);
   const status = runStatus({
     statuses: [...results.map((result) => result.status), ...heldByPlan],
@@ -161,9 +170,11 @@ async function finish(
   return await endRun(run, {
     status: HALTED_STATUSES[halt?.code ?? ''] ?? status,
     plan,
+    lists,
+    operations: rows,
+    results: statuses,
     traffic: reader.traffic(),
     warnings: [...warnings, ...stoppedDeletes(context), ...unverified, ...changedNames(context)],
-    results,
     pending: null,
     ...(halt === null ? {} : { error: { code: halt.code, message: halt.message } }),
   });

@@ -5,7 +5,7 @@ import { sharedToken } from '../core/identity.ts';
 import type { RunMode } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Lease, SentCommit } from '../core/locks.ts';
-import type { NewRun, ServiceReader, Traffic } from '../core/ports.ts';
+import type { NewRun, ServiceReader } from '../core/ports.ts';
 import { type ApprovalVerdict, takeApproval } from './approval.ts';
 import { refuseForeignEntries } from './account-guard.ts';
 import { watchChanges } from './changes-during-run.ts';
@@ -20,11 +20,12 @@ import {
   type AccountRequest,
   type ApplyDeps,
   type DryRunDeps,
+  type JournaledRun,
   type ReadingRun,
   type ReconcileOptions,
   type Run,
 } from './request.ts';
-import { endRun, failRun, LOCK_LOST, type RunResult } from './run-result.ts';
+import { endRun, failRun, LOCK_LOST, NO_TRAFFIC, type RunResult } from './run-result.ts';
 import { changesSinceAgreed } from './stale-plan.ts';
 
 const FREE: ApprovalVerdict = { verdict: 'free', warnings: [] };
@@ -38,7 +39,6 @@ const HISTORY_MISSING = {
   message:
     'the store contains no earlier lists of this account, so the deletes of this plan are held (no_history); nothing was written. Apply it with the store that it was made with, or with --accept-no-history',
 };
-const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
 
 /**
  * The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lock.
@@ -50,8 +50,7 @@ export async function dryRun(
   deps: DryRunDeps,
   accept: Acceptance = ACCEPT_NOTHING,
 ): Promise<RunResult> {
-  const run: Run<DryRunDeps> = { runId: deps.newRunId(), request, deps };
-  await beginRun(run, 'plan');
+  const run = await beginRun({ runId: deps.newRunId(), request, deps }, 'plan');
   let reader: ServiceReader | null = null;
   try {
     reader = await deps.service.reader(request.settings, request.signals);
@@ -68,7 +67,15 @@ export async function dryRun(
     await recordPlan(run, { observation, plan, good });
     const pending = isPreview ? {} : { pending: good ? null : plan.digest };
     const { warnings } = approval;
-    return await endRun(run, { status: plan.status, plan, traffic: reader.traffic(), warnings, ...pending });
+    const traffic = reader.traffic();
+    return await endRun(run, {
+      status: plan.status,
+      plan,
+      lists: observation,
+      traffic,
+      warnings,
+      ...pending,
+    });
   } catch (error) {
     return await failRun(run, error, reader?.traffic() ?? NO_TRAFFIC);
   }
@@ -108,15 +115,14 @@ export async function reconcile(
   try {
     if ((await options.isMade?.()) === true) return { heldBy: null };
     const current = waited && options.reread !== undefined ? await options.reread() : request;
-    const run: LockedRun = { runId, request: current, deps, lease };
-    await beginRun(run, options.mode, lease);
-    return await runLocked(run, options);
+    const run = await beginRun({ runId, request: current, deps }, options.mode, lease);
+    return await runLocked({ ...run, lease }, options);
   } finally {
     await release();
   }
 }
 
-interface LockedRun extends Run {
+interface LockedRun extends JournaledRun {
   readonly lease: Lease;
 }
 
@@ -144,6 +150,7 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
       planned = { ...planned, areListsGood: true };
     }
     const { plan } = planned;
+    const ended = { plan, lists: observation };
     const { agreed } = options;
     const stale = agreed === undefined || agreed.digest === plan.digest ? undefined : agreed;
     const changes = stale === undefined ? [] : await changesSinceAgreed(run, observation, plan, stale);
@@ -154,10 +161,16 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     if (plan.status === 'blocked' || approval.verdict === 'waits' || pause.length > 0) {
       const waits = approval.verdict === 'waits' ? { pending: plan.digest } : {};
       const warnings = [...approval.warnings, ...pause];
-      return await endRun(run, { status: plan.status, plan, traffic: reader.traffic(), warnings, ...waits });
+      return await endRun(run, {
+        ...ended,
+        status: plan.status,
+        traffic: reader.traffic(),
+        warnings,
+        ...waits,
+      });
     }
     if (stale !== undefined) {
-      const ending = { status: 'failed', plan, traffic: reader.traffic(), warnings: changes } as const;
+      const ending = { ...ended, status: 'failed', traffic: reader.traffic(), warnings: changes } as const;
       const accepted = await planAccount(run, observation, { ...options.accept, noHistory: true });
       const error = accepted.plan.digest === stale.digest ? HISTORY_MISSING : PLAN_STALE;
       return await endRun(run, { ...ending, error });
@@ -165,7 +178,8 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     // Another account may have recorded the same entries at the same moment: one of the two sees it here.
     if (plan.operations.length > 0) await refuseForeignEntries(deps.journal, request, observation);
     if ((await recordApplied(run, observation, planned)) === 'lock_lost') {
-      return await endRun(run, { status: 'interrupted', plan, traffic: reader.traffic(), error: LOCK_LOST });
+      const traffic = reader.traffic();
+      return await endRun(run, { ...ended, status: 'interrupted', traffic, error: LOCK_LOST });
     }
     return await executePlan({ ...reading, observation, planned, change, warnings: approval.warnings });
   } catch (error) {
@@ -211,15 +225,15 @@ async function inheritedPause({ request, deps }: Run, { formerName }: Observatio
   return [{ code: 'paused', message }];
 }
 
-async function beginRun(
-  { runId, request, deps }: Run<DryRunDeps>,
+async function beginRun<Deps extends DryRunDeps>(
+  run: Run<Deps>,
   mode: RunMode,
   lease?: Lease,
-): Promise<void> {
-  const { settings, trigger, commit, permit } = request;
-  const { journal, clock } = deps;
-  const run: NewRun = {
-    id: runId,
+): Promise<JournaledRun<Deps>> {
+  const { settings, trigger, commit, permit } = run.request;
+  const { journal, clock } = run.deps;
+  const begun: NewRun = {
+    id: run.runId,
     account: settings.name,
     trigger,
     mode,
@@ -227,8 +241,8 @@ async function beginRun(
     configDigest: settings.configDigest,
     configCommit: commit,
   };
-  if (permit === undefined) return await journal.beginRun(run);
-  await journal.beginRun(run, { permit, lease, nowMs: () => clock.nowMs() });
+  await journal.beginRun(begun, permit && { permit, lease, nowMs: () => clock.nowMs() });
+  return { ...run, begun };
 }
 
 interface RecordedPlan {

@@ -3,6 +3,7 @@ import type { Locks, RunPermit } from '../core/locks.ts';
 import type {
   Clock,
   Journal,
+  NewRun,
   ReadableService,
   RunSignals,
   ServiceReader,
@@ -40,6 +41,11 @@ export interface Run<Deps extends PlanningDeps = ApplyDeps> {
 /** A run whose account is open for reading. */
 export interface ReadingRun<Deps extends PlanningDeps = ApplyDeps> extends Run<Deps> {
   readonly reader: ServiceReader;
+}
+
+/** A run that has begun in the journal. */
+export interface JournaledRun<Deps extends DryRunDeps = ApplyDeps> extends Run<Deps> {
+  readonly begun: NewRun;
 }
 
 /** The guards that an operator overrides for this run. */

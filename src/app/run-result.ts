@@ -1,10 +1,21 @@
 // Ends a run in every case: counts and journals the result, and returns it as a value.
-import type { Action, Warning } from '../core/catalog.ts';
+import { type Kind, KINDS, type Warning } from '../core/catalog.ts';
+import { cutSubject } from '../core/commit-subject.ts';
 import { ConfigError, SecretError, ServiceError, StoreError, UsageError } from '../core/errors.ts';
-import type { RunStatus } from '../core/journal.ts';
+import type { OperationStatus, RunRecord, RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
-import type { Clock, Journal, OperationResult, RunEnd, Traffic } from '../core/ports.ts';
-import type { DryRunDeps, Run } from './request.ts';
+import type {
+  Clock,
+  Journal,
+  NewOperation,
+  NewRun,
+  OperationResult,
+  RunEnd,
+  Traffic,
+} from '../core/ports.ts';
+import type { EndedOperation, EndedRun } from '../core/journal-reader.ts';
+import type { Observation } from './observe.ts';
+import type { DryRunDeps, JournaledRun } from './request.ts';
 
 export interface RunFailure {
   readonly code: string;
@@ -18,12 +29,15 @@ export const LOCK_LOST = {
     'another process took over the account, so nothing more was sent; the run of that process finds out whether the doubtful operations happened',
 } as const satisfies RunFailure;
 
-/** What the caller receives; the journal contains the rest under `runId`. */
+/** What became of a run: what the caller reports, and what the journal has under `runId`. */
 export interface RunResult {
   readonly runId: string;
   readonly status: RunStatus;
   readonly plan: Plan | null;
   readonly failure: RunFailure | null;
+  readonly ended: EndedRun;
+  /** How many entries of each kind its last lists showed; empty when it read none. */
+  readonly entryCounts: ReadonlyMap<Kind, number>;
 }
 
 interface Ending {
@@ -34,42 +48,121 @@ interface Ending {
   readonly warnings?: readonly Warning[];
   /** The digest of the plan that waits for approval; null: none waits; left out: unchanged. */
   readonly pending?: string | null;
-  readonly results?: readonly (OperationResult & { readonly action: Action })[];
+  /** The last lists that the run read. */
+  readonly lists?: Pick<Observation, 'observed' | 'remoteAccountId'>;
+  /** The journaled operations in their order, and the results by `seq` of those that were tried. */
+  readonly operations?: readonly NewOperation[];
+  readonly results?: ReadonlyMap<number, OperationResult>;
 }
+
+export const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
 
 /** Journals the end of a run. A run that another process has ended meanwhile is returned as interrupted. */
 export async function endRun(
-  { runId, deps: { journal, clock } }: Pick<Run<DryRunDeps>, 'runId' | 'deps'>,
-  { status, plan, traffic, error, warnings = [], results, pending }: Ending,
+  { begun, deps: { journal, clock } }: Pick<JournaledRun<DryRunDeps>, 'begun' | 'deps'>,
+  ending: Ending,
 ): Promise<RunResult> {
+  const finishedAtMs = clock.nowMs();
+  const result = resultOf(begun, ending, finishedAtMs);
+  const { run, operations, warnings } = result.ended;
+  const { created, deleted, held, kept, failed } = run;
+  const isOurs = await journal.endRun(begun.id, {
+    status: ending.status,
+    finishedAtMs,
+    counts: ending.plan === null ? null : { created, deleted, held, kept, failed },
+    traffic: ending.traffic,
+    planDigest: run.planDigest,
+    errorCode: run.errorCode,
+    error: run.error,
+    warnings,
+    ...(ending.pending === undefined ? {} : { pending: ending.pending }),
+  });
+  if (isOurs) return result;
+  const lost = { errorCode: LOCK_LOST.code, error: LOCK_LOST.message };
+  return {
+    ...result,
+    status: 'interrupted',
+    failure: LOCK_LOST,
+    ended: { ...result.ended, operations, run: { ...run, status: 'interrupted', ...lost } },
+  };
+}
+
+/** What became of a run that ended at this time. */
+export function resultOf(begun: NewRun, ending: Ending, finishedAtMs: number): RunResult {
+  const { status, plan, traffic, error, lists } = ending;
   // The guard that blocked a plan is its first warning.
   const [blocking] = status === 'blocked' ? (plan?.warnings ?? []) : [];
   const reason = error ?? blocking;
-  const isOurs = await journal.endRun(runId, {
+  const operations = operationsOf(begun.id, ending);
+  const { configCommit: commit } = begun;
+  const run: RunRecord = {
+    id: begun.id,
+    account: begun.account,
+    remoteAccountId: lists?.remoteAccountId ?? null,
+    trigger: begun.trigger,
+    mode: begun.mode,
     status,
-    finishedAtMs: clock.nowMs(),
-    counts: plan === null ? null : countsOf(plan, results),
-    traffic,
+    startedAt: new Date(begun.startedAtMs).toISOString(),
+    finishedAt: new Date(finishedAtMs).toISOString(),
+    configDigest: begun.configDigest,
+    configCommit: commit?.sha ?? null,
+    configDirty: commit?.dirty ?? null,
+    configAuthoredAt: commit?.authoredAt ?? null,
+    configSubject: commit === null ? null : cutSubject(commit.subject),
     planDigest: plan?.digest ?? null,
+    plannedCreates: plan?.summary.create ?? null,
+    plannedDeletes: plan?.summary.delete ?? null,
+    ...countsOf(plan, operations, ending.results),
+    ...traffic,
     errorCode: reason?.code ?? null,
     error: reason?.message ?? null,
-    warnings: [...(plan?.warnings ?? []), ...warnings],
-    ...(pending === undefined ? {} : { pending }),
-  });
-  return isOurs
-    ? { runId, status, plan, failure: error ?? null }
-    : { runId, status: 'interrupted', plan, failure: LOCK_LOST };
+    folded: 0,
+    foldedUntil: null,
+  };
+  const warnings = [...(plan?.warnings ?? []), ...(ending.warnings ?? [])];
+  const entryCounts = new Map(
+    lists === undefined ? [] : KINDS.map((kind) => [kind, lists.observed[kind].length]),
+  );
+  return {
+    runId: begun.id,
+    status,
+    plan,
+    failure: error ?? null,
+    ended: { run, operations, warnings, plan },
+    entryCounts,
+  };
 }
 
-function countsOf(plan: Plan, results: Ending['results'] = []): RunEnd['counts'] {
-  const done = results.filter((result) => result.status === 'done' && result.attempts > 0);
-  const heldMeanwhile = results.filter((result) => result.status === 'held').length;
+/** The operations with their results. One without a result was planned and not tried. */
+function operationsOf(runId: string, { operations = [], results = new Map() }: Ending): EndedOperation[] {
+  return operations.map((row, index): EndedOperation => {
+    const seq = index + 1;
+    const result = results.get(seq);
+    if (result === undefined) {
+      const status = row.status === 'held' ? 'held' : 'skipped';
+      return { ...row, runId, seq, status, attempts: 0, httpStatus: null };
+    }
+    const { status, rule, reason, attempts, httpStatus, entry } = result;
+    const remoteId = entry?.remoteId ?? row.remoteId;
+    return { ...row, runId, seq, remoteId, status, rule, reason, attempts, httpStatus };
+  });
+}
+
+function countsOf(
+  plan: Plan | null,
+  operations: readonly EndedOperation[],
+  results: Ending['results'],
+): NonNullable<RunEnd['counts']> {
+  const done = operations.filter(({ status, attempts }) => status === 'done' && attempts > 0);
+  const existed = ({ seq }: EndedOperation): boolean => results?.get(seq)?.entry?.existed === true;
+  const count = (...wanted: readonly OperationStatus[]): number =>
+    operations.filter(({ seq, status }) => results?.has(seq) === true && wanted.includes(status)).length;
   return {
-    created: done.filter((result) => result.action === 'create' && result.entry?.existed !== true).length,
-    deleted: done.filter((result) => result.action === 'delete').length,
-    held: plan.summary.hold + heldMeanwhile,
-    kept: plan.summary.keep,
-    failed: results.filter((result) => result.status === 'failed' || result.status === 'unknown').length,
+    created: done.filter((operation) => operation.action === 'create' && !existed(operation)).length,
+    deleted: done.filter(({ action }) => action === 'delete').length,
+    held: (plan?.summary.hold ?? 0) + count('held'),
+    kept: plan?.summary.keep ?? 0,
+    failed: count('failed', 'unknown'),
   };
 }
 
@@ -77,7 +170,11 @@ function countsOf(plan: Plan, results: Ending['results'] = []): RunEnd['counts']
  * Ends a run that could not observe or plan. Throws a StoreError on, unless another process has taken over the account;
  * journals any other failure.
  */
-export async function failRun(run: Run<DryRunDeps>, error: unknown, traffic: Traffic): Promise<RunResult> {
+export async function failRun(
+  run: JournaledRun<DryRunDeps>,
+  error: unknown,
+  traffic: Traffic,
+): Promise<RunResult> {
   if (error instanceof StoreError && error.code === LOCK_LOST.code)
     return await endRun(run, { status: 'interrupted', plan: null, traffic, error: LOCK_LOST });
   if (error instanceof StoreError) {

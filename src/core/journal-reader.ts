@@ -71,12 +71,6 @@ export interface JournalReader extends SnapshotReader {
    * has many different lists of people.
    */
   runReport(id: string): Promise<RunDetail | null>;
-  /** The same run without its lists, and whether those are large. */
-  runHead(id: string): Promise<RunHead | null>;
-  /** The same run's warnings and plan as JSON texts, which need not be parsed to be sent, and its number of operations. */
-  runTexts(id: string): Promise<RunTexts | null>;
-  /** A page of the operations of the run with this complete id: those after `seq`; empty after the last. */
-  operationsAfter(runId: string, seq: number): Promise<readonly OperationRecord[]>;
   /** The deletes of entries with this name that were sent, of all accounts, those of the newest run first. */
   deletesNamed(name: string): Promise<readonly SentDelete[]>;
   /** How far the run with this complete id is; null when there is no such run. */
@@ -95,12 +89,6 @@ export interface JournalReader extends SnapshotReader {
   entryCounts(runId: string): Promise<ReadonlyMap<Kind, number>>;
 }
 
-/** A run without its lists. A large one must not be read in one step, which would block the process. */
-export interface RunHead {
-  readonly run: RunRecord;
-  readonly isLarge: boolean;
-}
-
 /** The journaled operations of a run, counted. Held ones are not among them. */
 export interface RunProgress {
   readonly status: RunStatus;
@@ -115,13 +103,6 @@ export interface RunProgress {
   readonly firstSentAt: string | null;
 }
 
-export interface RunTexts {
-  readonly warnings: string;
-  /** In pieces; null when the run made no plan. */
-  readonly plan: AsyncIterable<Uint8Array> | null;
-  readonly operationCount: number;
-}
-
 export interface RunDetail {
   readonly run: RunRecord;
   readonly operations: readonly OperationRecord[];
@@ -129,6 +110,14 @@ export interface RunDetail {
   readonly plan: Plan | null;
   /** Of the deletes, by `seq`; absent where it was not read, and without deletes. */
   readonly earlierHolders?: readonly (EarlierHolders & Pick<OperationRecord, 'seq'>)[];
+}
+
+/** An operation of an ended run, without its times. */
+export type EndedOperation = Omit<OperationRecord, 'startedAt' | 'finishedAt'>;
+
+/** A run that has ended: as it ended in this process, or as the journal has it. */
+export interface EndedRun extends Pick<RunDetail, 'run' | 'warnings' | 'plan'> {
+  readonly operations: readonly EndedOperation[];
 }
 
 export type SentDelete = Pick<OperationRecord, 'runId' | 'seq' | 'kind'> &

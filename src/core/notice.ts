@@ -1,7 +1,6 @@
 // Derives the health of an account from a run, and the notices that a change of the health causes.
-import type { OperationRecord, RunRecord } from './journal.ts';
 import type { HeldChange } from './plan.ts';
-import type { RunDetail } from './journal-reader.ts';
+import type { EndedOperation, EndedRun } from './journal-reader.ts';
 import type { NotifySettings } from './settings.ts';
 
 export type NoticeType = NotifySettings['events'][number];
@@ -20,12 +19,9 @@ export interface NotifiedState extends AccountHealth {
   readonly asOfMs: number;
 }
 
-/** `fingerprint` is null when the changes of the run could not be read: a known state of the same sort continues. */
-type RunHealth = Pick<AccountHealth, 'state'> & { readonly fingerprint: string | null };
-
 /** What a run changes. `health` is null when the run does not determine it, as an interrupted one. */
 export interface RunNews {
-  readonly health: RunHealth | null;
+  readonly health: AccountHealth | null;
   readonly applied: boolean;
 }
 
@@ -48,14 +44,14 @@ export type WaitingChange = Pick<HeldChange, 'action' | 'kind' | 'name'> & {
 };
 
 /** The digest of this run's plan when it waits for approval; null when another plan waits, or none. */
-export function awaitedDigest({ run }: Pick<RunDetail, 'run'>, pendingDigest: string | null): string | null {
+export function awaitedDigest({ run }: Pick<EndedRun, 'run'>, pendingDigest: string | null): string | null {
   const mayWait = run.status === 'planned' || run.status === 'blocked';
   return mayWait && run.planDigest === pendingDigest ? pendingDigest : null;
 }
 
 /** What a run changes for its account. `pendingDigest` is that of the plan that waits for approval, if any. */
 export function newsOf(
-  detail: RunDetail,
+  detail: EndedRun,
   pendingDigest: string | null,
   sha256: (text: string) => string,
 ): RunNews {
@@ -67,20 +63,7 @@ export function newsOf(
   };
 }
 
-/** What the record of a run shows when its plan and its operations could not be read. */
-export function unreadNewsOf(
-  run: RunRecord,
-  pendingDigest: string | null,
-  sha256: (text: string) => string,
-): RunNews {
-  const news = newsOf({ run, operations: [], warnings: [], plan: null }, pendingDigest, sha256);
-  const dependsOnChanges = run.status === 'held' || run.status === 'partial';
-  return news.health === null || !dependsOnChanges
-    ? news
-    : { ...news, health: { state: news.health.state, fingerprint: null } };
-}
-
-function healthOf(detail: RunDetail, isAwaited: boolean): AccountHealth | null {
+function healthOf(detail: EndedRun, isAwaited: boolean): AccountHealth | null {
   const { run, plan } = detail;
   switch (run.status) {
     case 'running':
@@ -103,7 +86,7 @@ function healthOf(detail: RunDetail, isAwaited: boolean): AccountHealth | null {
   }
 }
 
-function heldOrOk(detail: RunDetail): AccountHealth {
+function heldOrOk(detail: EndedRun): AccountHealth {
   // The rule no_history ends with the second run, which must not count as a change of state.
   const held = waitingChanges(detail).map(({ action, kind, name, rules }) =>
     text(
@@ -118,7 +101,7 @@ function heldOrOk(detail: RunDetail): AccountHealth {
     : { state: 'held', fingerprint: text(held.toSorted()) };
 }
 
-function failureFingerprint({ run, operations }: RunDetail, isAwaited: boolean): string {
+function failureFingerprint({ run, operations }: EndedRun, isAwaited: boolean): string {
   const undone = undoneOperations(operations).map(({ kind, action, name }) => text(kind, action, name));
   return text(run.status, run.errorCode, run.status === 'partial' ? undone.toSorted() : [], isAwaited);
 }
@@ -129,18 +112,18 @@ function text(...parts: readonly unknown[]): string {
 }
 
 /** The operations that the run did not complete. Which of them failed first is chance, so all of them count. */
-export function undoneOperations(operations: readonly OperationRecord[]): OperationRecord[] {
+export function undoneOperations(operations: readonly EndedOperation[]): EndedOperation[] {
   return operations.filter(({ status }) => status !== 'done' && status !== 'held');
 }
 
 /** The held changes, by the plan or during the run, each once. */
-export function waitingChanges({ plan, operations }: RunDetail): WaitingChange[] {
+export function waitingChanges({ plan, operations }: EndedRun): WaitingChange[] {
   const key = ({
     kind,
     action,
     name,
     remoteId,
-  }: Pick<OperationRecord, 'kind' | 'action' | 'name' | 'remoteId'>) => text(kind, action, name, remoteId);
+  }: Pick<EndedOperation, 'kind' | 'action' | 'name' | 'remoteId'>) => text(kind, action, name, remoteId);
   const planned = plan?.held ?? [];
   const known = new Set(planned.map(key));
   const meanwhile = operations.filter((row) => row.status === 'held' && !known.has(key(row)));
@@ -176,12 +159,9 @@ export function decideNotices(
     return { notified, due };
 
   if (hasRecovered(notified, health, applied)) add('recovered');
-  const before = notified?.state === health.state ? notified.fingerprint : '';
-  const known = { state: health.state, fingerprint: health.fingerprint ?? before, asOfMs: startedAtMs };
+  const known = { ...health, asOfMs: startedAtMs };
   if (health.state === 'ok') return { notified: { ...known, notifiedAtMs: null }, due };
-  const isSame =
-    notified?.state === health.state &&
-    (health.fingerprint === null || notified.fingerprint === health.fingerprint);
+  const isSame = notified?.state === health.state && notified.fingerprint === health.fingerprint;
   const notifiedAtMs = isSame ? notified.notifiedAtMs : null;
   const isNew = notifiedAtMs === null;
   if (!isNew && nowMs - notifiedAtMs < listener.remindEveryMs)
@@ -195,7 +175,7 @@ function isOlder(startedAtMs: number, knownMs: number, nowMs: number): boolean {
   return startedAtMs < knownMs && knownMs <= nowMs;
 }
 
-function hasRecovered(notified: NotifiedState | null, now: RunHealth, applied: boolean): boolean {
+function hasRecovered(notified: NotifiedState | null, now: AccountHealth, applied: boolean): boolean {
   if (notified === null || notified.state === 'ok') return false;
   return notified.state === 'failed' ? now.state !== 'failed' : now.state === 'ok' && !applied;
 }

@@ -1,15 +1,15 @@
 // The operations that remain after a run: the drift that the gauges and the pages show.
 import type { Action } from './catalog.ts';
-import type { RunDetail } from './journal-reader.ts';
+import type { EndedRun } from './journal-reader.ts';
 import type { Operation, Plan } from './plan.ts';
 
 /** The plan's operations that were not done; null when the run made no plan. */
-export function remainingOperations({ plan, operations }: RunDetail): readonly Operation[] | null {
+export function remainingOperations({ plan, operations }: EndedRun): readonly Operation[] | null {
   return plan === null ? null : notDone(plan, operations);
 }
 
 /** The plan of a run with only the operations that were not done; null when none remains and nothing is held. */
-export function remainingPlan(detail: RunDetail): Plan | null {
+export function remainingPlan(detail: EndedRun): Plan | null {
   const { plan } = detail;
   if (plan === null) return null;
   const operations = notDone(plan, detail.operations);
@@ -19,7 +19,7 @@ export function remainingPlan(detail: RunDetail): Plan | null {
   return { ...plan, operations, summary };
 }
 
-function notDone(plan: Plan, operations: RunDetail['operations']): Operation[] {
+function notDone(plan: Plan, operations: EndedRun['operations']): Operation[] {
   const done = new Set(operations.filter(({ status }) => status === 'done').map(({ seq }) => seq));
   return plan.operations.filter((_, index) => !done.has(index + 1));
 }

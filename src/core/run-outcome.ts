@@ -1,14 +1,13 @@
 // Summarises an ended run for the daemon: counts and the first rows, so that its size does not depend on the run's.
 import { ACTIONS, type Kind, type Warning } from './catalog.ts';
 import type { OperationRecord, RunRecord } from './journal.ts';
-import type { RunDetail } from './journal-reader.ts';
+import type { EndedOperation, EndedRun } from './journal-reader.ts';
 import {
   awaitedDigest,
   newsOf,
   type NoticeType,
   type RunNews,
   undoneOperations,
-  unreadNewsOf,
   waitingChanges,
 } from './notice.ts';
 import type { PlanSummary } from './plan.ts';
@@ -31,9 +30,7 @@ export interface FirstChanges {
 
 export interface RunOutcome {
   readonly run: RunRecord;
-  /** Whether the plan and the operations of the run could not be read; then they are unknown, not empty. */
-  readonly isUnread: boolean;
-  /** null when the run made no plan, or could not be read. */
+  /** null when the run made no plan. */
   readonly plan: {
     readonly summary: PlanSummary;
     /** The operations that were not done, counted. */
@@ -47,7 +44,7 @@ export interface RunOutcome {
     readonly count: number;
   })[];
   /** The first operations that failed, or whose outcome is unknown. */
-  readonly failures: readonly OperationRecord[];
+  readonly failures: readonly EndedOperation[];
   /** The warnings that the daemon logs. */
   readonly logged: readonly Warning[];
   readonly news: RunNews;
@@ -61,7 +58,7 @@ export const MOST_NAMED = 5;
 
 /** `pendingDigest` is that of the account's plan that waits for approval, if one does. */
 export function outcomeOf(
-  detail: RunDetail,
+  detail: EndedRun,
   pendingDigest: string | null,
   sha256: (text: string) => string,
 ): RunOutcome {
@@ -70,7 +67,6 @@ export function outcomeOf(
   const done = operations.filter(({ status, attempts }) => status === 'done' && attempts > 0);
   return {
     run,
-    isUnread: false,
     plan:
       plan === null || remaining === null
         ? null
@@ -95,32 +91,6 @@ export function outcomeOf(
       held: firstOf(waitingChanges(detail)),
       failed: firstOf(run.status === 'partial' ? undoneOperations(operations) : []),
       recovered: firstOf([]),
-    },
-  };
-}
-
-/** What the record of a run alone shows, when the lists of the run could not be read. */
-export function unreadOutcome(
-  run: RunRecord,
-  pendingDigest: string | null,
-  sha256: (text: string) => string,
-): RunOutcome {
-  const unnamed = (total: number): FirstChanges => ({ first: [], total });
-  return {
-    run,
-    isUnread: true,
-    plan: null,
-    operations: [],
-    failures: [],
-    logged: [],
-    news: unreadNewsOf(run, pendingDigest, sha256),
-    awaited: awaitedDigest({ run }, pendingDigest),
-    changes: {
-      drift: unnamed(0),
-      applied: unnamed(run.created + run.deleted),
-      held: unnamed(run.held),
-      failed: unnamed(run.status === 'partial' ? run.failed : 0),
-      recovered: unnamed(0),
     },
   };
 }

@@ -3,7 +3,7 @@ import { journalBrokenAccount } from '../app/broken-account.ts';
 import { dryRun, reconcile } from '../app/reconcile.ts';
 import type { AccountRequest, ApplyDeps } from '../app/request.ts';
 import { ACCEPT_NOTHING } from '../app/request.ts';
-import { describeFailure } from '../app/run-result.ts';
+import { describeFailure, type RunResult } from '../app/run-result.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Trigger } from '../core/journal.ts';
@@ -58,10 +58,10 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     const startedAt = performance.now();
     try {
       const reading = await registry.refresh(name, isByOperator(trigger) ? MOST_CHANGING_MS : 0);
-      const runId = await runCurrent(turn, reading);
+      const result = await runCurrent(turn, reading);
       unjournaled.delete(name);
       if (unjournaled.size === 0) problem = null;
-      if (runId !== null) await options.ending.ended(name, runId, (performance.now() - startedAt) / 1000);
+      if (result !== null) await options.ending.ended(result, (performance.now() - startedAt) / 1000);
     } catch (error) {
       if (error instanceof StoreError && error.code === 'run_made') {
         log.debug({ event: 'made_elsewhere', account: name }, 'another process makes this run');
@@ -83,8 +83,8 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     }
   }
 
-  /** Resolves with the run that was journaled, or null when there was none. */
-  async function runCurrent(turn: Turn, reading: Configuration): Promise<string | null> {
+  /** Resolves with null when no run was made. */
+  async function runCurrent(turn: Turn, reading: Configuration): Promise<RunResult | null> {
     const { account: name, trigger } = turn;
     const account = registry.account(name);
     if (account === undefined) {
@@ -106,7 +106,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       const commit = await registry.commit(reading);
       const broken = { account: name, issues: errors, trigger, mode, commit, permit: turn.permit };
       if (await turn.isMade()) return null;
-      return (await journalBrokenAccount(broken, deps)).runId;
+      return await journalBrokenAccount(broken, deps);
     }
     return await runSettings(settings, turn, reading);
   }
@@ -115,7 +115,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     settings: AccountSettings,
     turn: Turn,
     reading: Configuration,
-  ): Promise<string | null> {
+  ): Promise<RunResult | null> {
     const request: AccountRequest = {
       settings,
       api: options.api,
@@ -126,7 +126,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       signals: turn.signals,
     };
     const result = await runHere(request, turn);
-    if ('runId' in result) return result.runId;
+    if ('runId' in result) return result;
     if (result.heldBy === null) return null;
     if (turn.trigger !== 'schedule' && turn.trigger !== 'catch_up') {
       log.debug(

@@ -12,7 +12,7 @@ import type { AccountRuns } from './account-run.ts';
 import type { AccountView, DaemonApi } from './daemon-api.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import { runJson } from './run-json.ts';
+import { runReportToJson } from '../report/run-json.ts';
 
 export interface DaemonApiOptions {
   readonly version: string;
@@ -152,7 +152,10 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     },
     runs: (filter) => reader.runs(filter),
     latestRuns: (accounts, limit) => reader.latestRuns(accounts, limit),
-    runJson: (id) => runJson(id, reader),
+    async runJson(id) {
+      const detail = await reader.runReport(id);
+      return detail === null ? null : JSON.stringify(runReportToJson(detail));
+    },
     runProgress: (runId) => reader.runProgress(runId),
     operatorActions: (account, limit) => reader.operatorActions(account, limit),
     replicas: () => turns.replicas(),

@@ -17,7 +17,7 @@ import { createJournalWatch } from './journal-watch.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Notifier } from './notify/notifier.ts';
-import { createRunEnding, type ReadOutcome } from './run-ending.ts';
+import { createRunEnding } from './run-ending.ts';
 import { createSharedGauges } from './shared-gauges.ts';
 import { startUp } from './start-up.ts';
 
@@ -32,7 +32,6 @@ export interface DaemonOptions {
   /** The settings that the connections were opened with. */
   readonly api: ApiSettings;
   readonly reader: JournalReader;
-  readonly outcomeOf: ReadOutcome;
   readonly operator: OperatorCommands;
   /** Makes the turns of several replicas. By default this process is the only one that keeps schedules. */
   readonly createTurns?: (options: EmbeddedTurnsOptions) => Turns;
@@ -59,8 +58,8 @@ const STUCK_MS = 15_000;
 
 /** Makes a daemon that does nothing before `start`. */
 export function createDaemon(options: DaemonOptions): Daemon {
-  const { registry, notifier, log, metrics, reader, signals, outcomeOf } = options;
-  const { clock } = options.deps;
+  const { registry, notifier, log, metrics, reader, signals } = options;
+  const { clock, sha256 } = options.deps;
 
   const createTurns = options.createTurns ?? createEmbeddedTurns;
   const turns = createTurns({
@@ -77,7 +76,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       log.warn({ event: 'tick_skipped', account }, 'the account still runs, so this tick is skipped');
     },
   });
-  const ending = createRunEnding({ registry, turns, reader, outcomeOf, log, metrics, notifier });
+  const ending = createRunEnding({ registry, turns, deps: options.deps, log, metrics, notifier });
   const runs = createAccountRuns({ ...options, turns, ending });
   const journalWatch = createJournalWatch({ registry, turns, reader, clock, log });
   const gauges =
@@ -124,7 +123,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       await endBrokenRuns();
       notifier.start();
       turns.start((turn) => runs.run(turn));
-      ({ background } = await startUp({ registry, turns, reader, outcomeOf, log, metrics, signals }));
+      ({ background } = await startUp({ registry, turns, reader, sha256, log, metrics, signals }));
       journalWatch.start();
       gauges?.start();
     },

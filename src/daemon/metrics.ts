@@ -165,12 +165,10 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
     durations.forget(account);
   }
 
-  function showFound({ run, plan, isUnread }: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void {
+  function showFound({ run, plan }: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void {
     const { account, id: runId } = run;
-    if (plan === null && !isUnread) return;
+    if (plan === null) return;
     forgetGauges(account);
-    // With the values of an earlier run, an alert could stay silent although the last run could not be read.
-    if (plan === null) return void shown.set(account, { runId, forget: [] });
     const forget: (() => void)[] = [];
     for (const kind of KINDS) {
       entries.set({ account, kind }, entryCounts.get(kind) ?? 0);

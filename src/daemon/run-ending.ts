@@ -1,27 +1,17 @@
 // The end of a run: reports its outcome to the metrics, the turns, the log and the notifications.
+import type { ApplyDeps } from '../app/request.ts';
+import type { RunResult } from '../app/run-result.ts';
 import type { RunMode } from '../core/journal.ts';
-import type { JournalReader } from '../core/journal-reader.ts';
-import type { RunOutcome } from '../core/run-outcome.ts';
+import { outcomeOf, type RunOutcome } from '../core/run-outcome.ts';
 import type { Turns } from '../core/turns.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
-/**
- * The outcome of a stored run; null when there is no such run. `pendingDigest` is that of the account's plan that waits
- * for approval. `signal` ends the reading of a large run.
- */
-export type ReadOutcome = (
-  runId: string,
-  pendingDigest: string | null,
-  signal?: AbortSignal,
-) => Promise<RunOutcome | null>;
-
 export interface RunEndingOptions {
   readonly registry: AccountRegistry;
   readonly turns: Pick<Turns, 'ended'>;
-  readonly reader: Pick<JournalReader, 'accounts' | 'entryCounts'>;
-  readonly outcomeOf: ReadOutcome;
+  readonly deps: Pick<ApplyDeps, 'journal' | 'sha256'>;
   readonly log: Log;
   readonly metrics: Metrics;
   /** `mode` is that of the account as configured. Never rejects. */
@@ -29,22 +19,22 @@ export interface RunEndingOptions {
 }
 
 export interface RunEnding {
-  ended(account: string, runId: string, seconds: number): Promise<void>;
+  ended(result: Pick<RunResult, 'ended' | 'entryCounts'>, seconds: number): Promise<void>;
 }
 
 export function createRunEnding(options: RunEndingOptions): RunEnding {
-  const { registry, turns, reader, log, metrics, notifier } = options;
+  const { registry, turns, deps, log, metrics, notifier } = options;
   return {
-    async ended(account, runId, seconds) {
-      const { state } = (await reader.accounts(account))[0] ?? {};
-      const pendingDigest = state?.pending?.digest ?? null;
-      const outcome = await options.outcomeOf(runId, pendingDigest);
-      if (outcome === null) return;
-      metrics.run(outcome, await reader.entryCounts(runId), seconds);
-      metrics.account(account, { isPaused: (state?.pause ?? null) !== null, pending: pendingDigest });
+    async ended({ ended, entryCounts }, seconds) {
+      const { account } = ended.run;
+      const { pause, pending, consecutiveFailures } = await deps.journal.accountState(account);
+      const pendingDigest = pending?.digest ?? null;
+      const outcome = outcomeOf(ended, pendingDigest, deps.sha256);
+      metrics.run(outcome, entryCounts, seconds);
+      metrics.account(account, { isPaused: pause !== null, pending: pendingDigest });
       // Its file may have been removed while it ran.
       if (registry.account(account) === undefined) metrics.forget(account);
-      if (outcome.run.status !== 'interrupted') turns.ended(account, state?.consecutiveFailures ?? 0);
+      if (outcome.run.status !== 'interrupted') turns.ended(account, consecutiveFailures);
       logEnd(log, outcome, seconds);
       await notifier.runEnded(outcome, registry.account(account)?.settings?.mode ?? outcome.run.mode);
     },

@@ -3,11 +3,11 @@ import { describeFailure } from '../app/run-result.ts';
 import { formatConfigIssue } from '../core/errors.ts';
 import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
+import { outcomeOf } from '../core/run-outcome.ts';
 import type { EarlierRun, Turns } from '../core/turns.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { ReadOutcome } from './run-ending.ts';
 
 /** So many accounts are logged one by one. */
 const MAX_LOGGED = 20;
@@ -15,8 +15,8 @@ const MAX_LOGGED = 20;
 export interface StartUpOptions {
   readonly registry: AccountRegistry;
   readonly turns: Pick<Turns, 'startFirst' | 'nextRunMs'>;
-  readonly reader: Pick<JournalReader, 'accounts' | 'entryCounts'>;
-  readonly outcomeOf: ReadOutcome;
+  readonly reader: Pick<JournalReader, 'accounts' | 'entryCounts' | 'run'>;
+  readonly sha256: (text: string) => string;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly signals: Pick<RunSignals, 'stop'>;
@@ -24,7 +24,7 @@ export interface StartUpOptions {
 
 /**
  * Requests a run of each account. With `runOnStart: false` only accounts that missed a tick while the daemon was down get
- * one. `background` ends when the metrics show the last runs: reading a large run may take a minute.
+ * one. `background` ends when the metrics show the last runs.
  */
 export async function startUp(options: StartUpOptions): Promise<{ readonly background: Promise<void> }> {
   const { registry, turns, reader, metrics } = options;
@@ -67,12 +67,13 @@ async function showLastRuns(
 
 async function showLastRun(
   { name, lastRun, state }: AccountRecord,
-  { registry, reader, outcomeOf, metrics, log, signals: { stop } }: StartUpOptions,
+  { registry, reader, sha256, metrics, log, signals: { stop } }: StartUpOptions,
 ): Promise<void> {
   if (lastRun === null) return;
   try {
-    const outcome = await outcomeOf(lastRun.id, state.pending?.digest ?? null, stop);
-    if (outcome === null || stop.aborted) return;
+    const detail = await reader.run(lastRun.id);
+    if (detail === null || stop.aborted) return;
+    const outcome = outcomeOf(detail, state.pending?.digest ?? null, sha256);
     const entryCounts = await reader.entryCounts(lastRun.id);
     // Its file may have been removed meanwhile.
     if (registry.account(name) !== undefined) metrics.found(outcome, entryCounts);

@@ -7,7 +7,7 @@ import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
 import { claimantOf, claimToken } from './claims.ts';
 import { adoptRenamedAccount } from './renamed-accounts.ts';
-import { readPlanHead } from './large-run.ts';
+import { readPlanHead } from './run-report.ts';
 import { warningsOf } from './run-report.ts';
 import { NOTHING_APPROVED, NOTHING_PENDING, toState } from './account-state.ts';
 import { toIso } from './times.ts';

@@ -6,13 +6,11 @@ import { toRemaining, toState } from './account-state.ts';
 import { claimantOf } from './claims.ts';
 import { readEarlierHolders } from './earlier-holders.ts';
 import type { Database } from './tables.ts';
-import { isLargeRun, planText } from './large-run.ts';
 import { jsonList, jsonRows } from './json-rows.ts';
-import { ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
 import { readProgress } from './run-progress.ts';
 import { readShortIds } from './short-run-ids.ts';
-import { readPlan, readPlanBody, warningsOf } from './run-report.ts';
+import { readPlan, warningsOf } from './run-report.ts';
 import { readTallies } from './run-tallies.ts';
 import { findRun, LISTED, toOperation, toRun, toRuns, withTotals } from './run-rows.ts';
 import { snapshotReader } from './snapshot-reader.ts';
@@ -81,41 +79,6 @@ export function journalReader(db: Database): JournalReader {
     },
 
     shortRunIds: (ids) => readShortIds(db, ids),
-
-    async runHead(id) {
-      const row = await findRun(db, id);
-      return row === null ? null : { run: await withTotals(db, row), isLarge: await isLargeRun(db, row.id) };
-    },
-
-    async runTexts(id) {
-      const row = await findRun(db, id);
-      if (row === null) return null;
-      const body = await readPlanBody(db, row.plan_body);
-      // A plan is deleted only after the last run that refers to it.
-      if (row.plan_body !== null && body === null) return null;
-      const { count } = await db
-        .selectFrom('operations')
-        .select((eb) => eb.fn.countAll<number>().as('count'))
-        .where('run_id', '=', row.id)
-        .executeTakeFirstOrThrow();
-      return {
-        operationCount: count,
-        warnings: row.warnings ?? '[]',
-        plan: body === null ? null : planText(body, row.started_at),
-      };
-    },
-
-    async operationsAfter(runId, seq) {
-      const rows = await db
-        .selectFrom('operations')
-        .selectAll()
-        .where('run_id', '=', runId)
-        .where('seq', '>', seq)
-        .orderBy('seq')
-        .limit(ROWS_AT_A_TIME)
-        .execute();
-      return rows.map(toOperation);
-    },
 
     async deletesNamed(name) {
       return await db

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { ACTIONS } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { Database, Tables } from './tables.ts';
-import { packedPlanHead, parsePlanHead } from './large-run.ts';
+import { packedPlanHead, parsePlanHead } from './run-report.ts';
 import { inRanges } from './small-transactions.ts';
 
 /** `requests` is a lower limit: requests for lists are only counted at the end of a run. */

@@ -8,14 +8,13 @@ import { storeName } from '../config/store-location.ts';
 import { trustPosted } from '../config/trust.ts';
 import { ConfigError } from '../core/errors.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
-import { outcomeOf } from '../core/run-outcome.ts';
 import type { Secret } from '../core/secret.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
 import { openHttp } from '../daemon/http/listen.ts';
 import { renderRunView } from '../daemon/http/pages/run-views.tsx';
-import type { ShowPage } from '../daemon/http/show-page.ts';
+import type { RunView } from '../daemon/http/run-view.ts';
 import { configuredSessionKey, storedSessionKey } from '../daemon/http/session-key.ts';
 import { type HttpToken, readTokens } from '../daemon/http/tokens.ts';
 import type { Log } from '../daemon/log.ts';
@@ -29,7 +28,6 @@ import { createStoreHealth, type StoreHealth } from '../daemon/store-health.ts';
 import { createSystemd } from '../daemon/systemd.ts';
 import { createCommitReader } from '../git/commit.ts';
 import { systemClock } from '../platform/clock.ts';
-import { sha256 } from '../platform/digest.ts';
 import { keepHeapSmall } from '../platform/heap.ts';
 import { realPathOf } from '../platform/regular-file.ts';
 import type { RequestObserver } from '../core/progress.ts';
@@ -225,10 +223,6 @@ function openDaemon(
   });
   // Closed after the daemon, so that notifications of the last runs are still sent.
   closers.push(() => notifier.stop());
-  const showPage: ShowPage = async (view) => {
-    const html = await renderRunView(view, reader);
-    return html === null ? { type: 'unknown' } : { type: 'page', html };
-  };
   const daemon = createDaemon({
     version,
     registry,
@@ -238,10 +232,6 @@ function openDaemon(
     deps: applying,
     api: service.api,
     reader,
-    outcomeOf: async (id, pendingDigest) => {
-      const detail = await reader.run(id);
-      return detail === null ? null : outcomeOf(detail, pendingDigest, sha256);
-    },
     operator,
     signals,
     planPosted: (body) =>
@@ -272,5 +262,5 @@ function openDaemon(
         }),
     undelivered: () => outbox.undeliveredCount(clock.nowMs() - DAY_MS),
   });
-  return { daemon, showPage };
+  return { daemon, showPage: (view: RunView) => renderRunView(view, reader) };
 }

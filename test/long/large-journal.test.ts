@@ -38,7 +38,6 @@ test(
       longest[what] = await longestTurn(work);
     };
     await timed('accounts', () => store.reader.accounts());
-    await timed('head', () => store.reader.runHead(first));
     await timed('end', () =>
       store.journal.endRun(first, {
         status: 'failed',

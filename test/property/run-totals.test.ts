@@ -7,7 +7,7 @@ import type { DryRunDeps } from '../../src/app/request.ts';
 import type { OperationStatus } from '../../src/core/journal.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import type { OperationResult } from '../../src/core/ports.ts';
-import { unused } from '../unit/app/bare-context.ts';
+import { begunRun, unused } from '../unit/app/bare-context.ts';
 import { QuickClock } from '../unit/app/quick-clock.ts';
 import { entry, plan } from '../unit/core/builders.ts';
 import { ENGINE, type Fixture, fixture, operation, runId, T0 } from '../unit/store/fixture.ts';
@@ -71,18 +71,19 @@ async function journaled(store: Fixture, n: number, { outcomes, held }: Run) {
   const id = await store.begin(n, { atMs: T0 + n * 60_000 });
   const made = planOf(held);
   await store.journal.recordPlan(id, made);
-  await store.journal.addOperations(id, [
+  const operations = [
     ...outcomes.map(({ action, remoteId }, index) =>
       operation({ action, name: `Name ${index}`, ...(action === 'delete' ? { remoteId } : {}) }),
     ),
     ...made.held.map(({ name, remoteId }) =>
       operation({ action: 'delete', name, remoteId: remoteId ?? null, status: 'held', rule: 'max_deletes' }),
     ),
-  ]);
+  ];
+  await store.journal.addOperations(id, operations);
   const results = outcomes.map(resultOf);
   await store.journal.commitOperations(id, lease, [], results);
   await store.locks.release(lease);
-  return { id, made, results };
+  return { id, made, operations, results: new Map(results.map((each) => [each.seq, each])) };
 }
 
 const totalsOf = (store: Fixture, id: string) =>
@@ -94,12 +95,13 @@ it('the totals that a run reports equal what the store counts from its operation
       const store = await fixture();
       const deps = { ...unused<DryRunDeps>('deps'), journal: store.journal, clock: new QuickClock() };
       for (const [index, each] of runs.entries()) {
-        const { id, made, results } = await journaled(store, index + 1, each);
+        const { id, made, ...done } = await journaled(store, index + 1, each);
         const traffic = { requests: 3, retries: 0 };
-        await endRun({ runId: id, deps }, { status: 'partial', plan: made, traffic, results });
+        const begun = begunRun(id);
+        await endRun({ begun, deps }, { status: 'partial', plan: made, traffic, ...done });
         const counted = totalsOf(store, id);
         store.execute("update runs set status = 'running', created = -1, deleted = -1 where id = ?", id);
-        await endRun({ runId: id, deps }, { status: 'failed', plan: null, traffic });
+        await endRun({ begun, deps }, { status: 'failed', plan: null, traffic });
         expect(totalsOf(store, id)).toEqual(counted);
       }
       await store.close();

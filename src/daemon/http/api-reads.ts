@@ -8,13 +8,10 @@ import { ACCOUNT } from './account-path.ts';
 import { accountToJson, daemonToJson, replicaToJson } from './account-json.ts';
 import type { HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
-import { badRequest, NO_ACCOUNT, NO_RUN, TOO_MANY_LARGE_RUNS } from './refusals.ts';
+import { badRequest, NO_ACCOUNT, NO_RUN } from './refusals.ts';
 import { namesOf, parsePage } from './account-page.ts';
 import { parseRunFilter } from './run-filter.ts';
 import { sendPieces } from './send-pieces.ts';
-
-/** Large runs that are sent at the same time. Each needs as much memory as its compressed plan. */
-const MAX_SENDING = 4;
 
 /** Reading so many accounts and their last runs takes a few milliseconds, also while runs work. */
 const ACCOUNTS_AT_A_TIME = 100;
@@ -50,15 +47,10 @@ export function addApiReads(
     return context.json({ runs: (await daemon.runs(filter)).map(runToJson) });
   });
 
-  let sending = 0;
   app.get('/api/v1/runs/:id{[0-9a-f-]+}', async (context) => {
     const json = await daemon.runJson(context.req.param('id'));
     if (json === null) return apiFailure(context, NO_RUN);
-    if (typeof json === 'string') return context.body(json, 200, { 'content-type': 'application/json' });
-    if (sending >= MAX_SENDING) return apiFailure(context, TOO_MANY_LARGE_RUNS);
-    sending += 1;
-    const headers = { 'content-type': 'application/json' };
-    return await sendPieces(context, { pieces: json, headers, log }).finally(() => (sending -= 1));
+    return context.body(json, 200, { 'content-type': 'application/json' });
   });
 }
 

@@ -28,10 +28,9 @@ import {
 } from './middleware.ts';
 import type { HttpLimits } from './limits.ts';
 import { refuseDuringOutage } from './outage.ts';
-import type { ShowPage } from './show-page.ts';
 import { addPageActions } from './page-actions.ts';
 import { addOverview } from './pages/overview-routes.tsx';
-import { addPages } from './pages/page-routes.tsx';
+import { addPages, type PagesOptions } from './pages/page-routes.tsx';
 import { takeTurns } from './request-turns.ts';
 import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { withSecurityHeaders } from './security-headers.ts';
@@ -48,7 +47,7 @@ export interface AppOptions {
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly daemon: DaemonApi;
-  readonly showPage: ShowPage;
+  readonly showPage: PagesOptions['showPage'];
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'wrongToken' | 'connectionDropped'>;
   /** What is not ready, as messages; empty when everything is ready. */
   readonly notReady: () => Promise<readonly string[]>;

@@ -83,13 +83,6 @@ export const TOO_MANY_PLANS: Failure = {
   headers: { 'retry-after': '10', connection: 'close' },
 };
 
-export const TOO_MANY_LARGE_RUNS: Failure = {
-  status: 503,
-  code: 'busy',
-  message: 'Too many large runs are being read; try again in 10 s.',
-  headers: { 'retry-after': '10' },
-};
-
 export const TOO_MANY_REQUESTS: Failure = {
   status: 503,
   code: 'busy',
@@ -125,11 +118,6 @@ const UNKNOWN_EFFECT =
   'It is not known whether the action was done: check that when the store is available again.';
 
 /** For the page of a large run that could not be rendered. */
-export function runNotShown(runId: string, reason: string): Failure {
-  const message = `The run cannot be shown as a page: ${reason}. Read /api/v1/runs/${runId}, or run \`rolecall show ${runId}\`.`;
-  return { ...INTERNAL, message };
-}
-
 export function badRequest(message: string): Failure {
   return { status: 400, code: 'bad_request', message };
 }

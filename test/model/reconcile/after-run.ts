@@ -40,7 +40,14 @@ function callsOf(row: Row, calls: readonly Call[]): Call[] {
 }
 
 function* judgeRows(ended: Ended, context: OracleContext): Generator<string> {
-  const { watch, rows, calls } = ended;
+  const { watch, rows, calls, result } = ended;
+  if (result.plan !== null) {
+    for (const row of rows) {
+      const known = result.ended.operations.find(({ seq }) => seq === row.seq);
+      if (known?.status !== row.status || known.attempts !== row.attempts)
+        yield `the result has the operation ${row.seq} as ${known?.status ?? 'none'}, and the journal as ${row.status}`;
+    }
+  }
   const writes = calls.filter(({ method }) => method !== 'GET');
   if (watch.mode === 'plan' && writes.length > 0) yield 'a dry run wrote';
   for (const call of writes) {

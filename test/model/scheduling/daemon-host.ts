@@ -1,7 +1,6 @@
 // One daemon from its start to its stop, composed as wire/daemon.ts does it, with the time and the service of the
 // stage. Its ticks and runs are recorded in its ledger.
 import { createConfigurationSource } from '../../../src/config/configuration-source.ts';
-import { outcomeOf } from '../../../src/core/run-outcome.ts';
 import { Secret } from '../../../src/core/secret.ts';
 import type { Configuration, NotifySettings } from '../../../src/core/settings.ts';
 import type { AccountRegistry } from '../../../src/daemon/account-registry.ts';
@@ -213,10 +212,6 @@ export class DaemonHost {
       reader: store.reader,
       operator: store.operator,
       signals: { stop: this.stopSignal.signal, kill: this.killSignal.signal },
-      outcomeOf: async (runId, pendingDigest) => {
-        const detail = await store.reader.run(runId);
-        return detail === null ? null : outcomeOf(detail, pendingDigest, deps.sha256);
-      },
       notifier: {
         start: () => undefined,
         update: (targets) => notifier.update(targets),

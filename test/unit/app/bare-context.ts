@@ -4,7 +4,7 @@ import type { ApplyContext, NumberedOperation } from '../../../src/app/apply-con
 import type { AccountRequest, ApplyDeps } from '../../../src/app/request.ts';
 import type { DesiredCatalog, ObservedCatalog, Policy } from '../../../src/core/catalog.ts';
 import type { History } from '../../../src/core/history.ts';
-import type { OperationResult, ServiceReader, ServiceWriter } from '../../../src/core/ports.ts';
+import type { NewRun, OperationResult, ServiceReader, ServiceWriter } from '../../../src/core/ports.ts';
 import { entry, HISTORY, observed, POLICY } from '../core/builders.ts';
 import { accountAt } from '../service/account-at.ts';
 import { API } from './api.ts';
@@ -122,4 +122,10 @@ export function creating(seq: number, name: string): NumberedOperation {
 /** A delete of a skill whose id is its name, numbered. */
 export function deleting(seq: number, name: string, usedBy: readonly string[] = []): NumberedOperation {
   return { seq, action: 'delete', kind: 'skill', name, remoteId: name, usedBy };
+}
+
+/** A run that has begun in the journal. */
+export function begunRun(id: string): NewRun {
+  const configured = { configDigest: null, configCommit: null };
+  return { id, account: 'acme', trigger: 'cli', mode: 'apply', startedAtMs: 0, ...configured };
 }

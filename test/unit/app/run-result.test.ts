@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { describeFailure, endRun, failRun } from '../../../src/app/run-result.ts';
 import type { DryRunDeps } from '../../../src/app/request.ts';
 import { ConfigError, SecretError, ServiceError, StoreError } from '../../../src/core/errors.ts';
-import type { Journal, OperationResult, RunEnd } from '../../../src/core/ports.ts';
+import type { Action } from '../../../src/core/catalog.ts';
+import type { Journal, NewOperation, OperationResult, RunEnd } from '../../../src/core/ports.ts';
 import { entry, person, plan } from '../core/builders.ts';
-import { bareRequest, unused } from './bare-context.ts';
+import { bareRequest, begunRun, unused } from './bare-context.ts';
 import { QuickClock } from './quick-clock.ts';
 
 const TRAFFIC = { requests: 7, retries: 2 };
@@ -28,19 +29,23 @@ function recording(failure?: Error, isOurs = true) {
   return { deps, ends, throttles, nowMs: clock.nowMs() };
 }
 
-type Result = OperationResult & { readonly action: 'create' | 'delete' };
+const BEGUN = begunRun('run');
 
-function result(action: Result['action'], more: Partial<OperationResult>): Result {
-  const complete = {
-    seq: 1,
-    attempts: 1,
-    httpStatus: 200,
-    reason: null,
-    rule: null,
-    atMs: 0,
-    status: 'done',
+/** The operations of a run and their results, by `seq`. */
+function operationsWith(...results: readonly (readonly [Action, Partial<OperationResult>])[]) {
+  const done = { attempts: 1, httpStatus: 200, reason: null, rule: null, atMs: 0, status: 'done' } as const;
+  return {
+    operations: results.map(([action], index): NewOperation => ({
+      kind: 'skill',
+      action,
+      name: `n${index}`,
+      remoteId: null,
+      status: 'pending',
+      rule: null,
+      reason: null,
+    })),
+    results: new Map(results.map(([, more], index) => [index + 1, { ...done, seq: index + 1, ...more }])),
   };
-  return { ...complete, action, ...more } as Result;
 }
 
 const made = plan({
@@ -51,23 +56,23 @@ const made = plan({
 describe('the end of a run', () => {
   it('counts what this run did, and what was held by the plan or during the run', async () => {
     const { deps, ends, nowMs } = recording();
-    const results = [
-      result('create', {}),
-      result('create', {}),
-      result('create', { entry: { remoteId: '1', name: 'x', existed: true } }),
-      result('create', { entry: { remoteId: '2', name: 'y', existed: false } }),
-      result('create', { attempts: 0 }),
-      result('create', { status: 'failed' }),
-      result('create', { status: 'skipped', attempts: 0 }),
-      result('delete', {}),
-      result('delete', { attempts: 0 }),
-      result('delete', { status: 'unknown' }),
-      result('delete', { status: 'held', attempts: 0 }),
-    ];
+    const done = operationsWith(
+      ['create', {}],
+      ['create', {}],
+      ['create', { entry: { remoteId: '1', name: 'x', existed: true } }],
+      ['create', { entry: { remoteId: '2', name: 'y', existed: false } }],
+      ['create', { attempts: 0 }],
+      ['create', { status: 'failed' }],
+      ['create', { status: 'skipped', attempts: 0 }],
+      ['delete', {}],
+      ['delete', { attempts: 0 }],
+      ['delete', { status: 'unknown' }],
+      ['delete', { status: 'held', attempts: 0 }],
+    );
     const warnings = [{ code: 'vanished', message: 'm' }];
     const ended = await endRun(
-      { runId: 'run', deps },
-      { status: 'partial', plan: made, traffic: TRAFFIC, results, warnings },
+      { begun: BEGUN, deps },
+      { status: 'partial', plan: made, traffic: TRAFFIC, ...done, warnings },
     );
     expect(ends).toEqual([
       {
@@ -81,14 +86,23 @@ describe('the end of a run', () => {
         warnings: [...made.warnings, ...warnings],
       },
     ]);
-    expect(ended).toEqual({ runId: 'run', status: 'partial', plan: made, failure: null });
+    expect(ended).toMatchObject({ runId: 'run', status: 'partial', plan: made, failure: null });
+    expect(ended.ended.run).toMatchObject({
+      created: 3,
+      deleted: 1,
+      held: 2,
+      kept: 1,
+      failed: 2,
+      ...TRAFFIC,
+    });
+    expect(ended.ended.operations[3]).toMatchObject({ seq: 4, status: 'done', remoteId: '2' });
   });
 
   it('without a plan leaves the counts to the journal', async () => {
     const { deps, ends } = recording();
     const error = { code: 'unavailable', message: 'm' };
     const ended = await endRun(
-      { runId: 'run', deps },
+      { begun: BEGUN, deps },
       { status: 'failed', plan: null, traffic: TRAFFIC, error },
     );
     expect(ends).toMatchObject([
@@ -108,7 +122,7 @@ describe('the end of a run', () => {
     async (pending) => {
       const { deps, ends } = recording();
       const ending = { status: 'planned', plan: null, traffic: TRAFFIC } as const;
-      await endRun({ runId: 'run', deps }, { ...ending, ...(pending === undefined ? {} : { pending }) });
+      await endRun({ begun: BEGUN, deps }, { ...ending, ...(pending === undefined ? {} : { pending }) });
       expect(ends.map((end) => ['pending' in end, end.pending])).toEqual([[pending !== undefined, pending]]);
     },
   );
@@ -117,7 +131,7 @@ describe('the end of a run', () => {
 describe('a run that another process has ended', () => {
   it('is interrupted, whatever its own result', async () => {
     const { deps } = recording(undefined, false);
-    const ended = await endRun({ runId: 'run', deps }, { status: 'converged', plan: made, traffic: TRAFFIC });
+    const ended = await endRun({ begun: BEGUN, deps }, { status: 'converged', plan: made, traffic: TRAFFIC });
     expect(ended).toMatchObject({
       runId: 'run',
       status: 'interrupted',
@@ -131,12 +145,13 @@ describe('a run that failed', () => {
   it('is journaled with the error’s code and message', async () => {
     const { deps, ends, throttles } = recording();
     const error = new ServiceError('unavailable', 'no answer', { retryAfterMs: 1000 });
-    const ended = await failRun({ runId: 'run', request: bareRequest(), deps }, error, TRAFFIC);
-    expect(ended).toEqual({
+    const ended = await failRun({ runId: 'run', begun: BEGUN, request: bareRequest(), deps }, error, TRAFFIC);
+    expect(ended).toMatchObject({
       runId: 'run',
       status: 'failed',
       plan: null,
       failure: { code: 'unavailable', message: 'no answer' },
+      ended: { run: { status: 'failed', errorCode: 'unavailable', error: 'no answer' } },
     });
     expect([ends.length, ends[0]?.traffic, throttles]).toEqual([1, TRAFFIC, []]);
   });
@@ -144,14 +159,14 @@ describe('a run that failed', () => {
   it('remembers the pause that the service asked for', async () => {
     const { deps, throttles, nowMs } = recording();
     const error = new ServiceError('throttled', 'later', { retryAfterMs: 600_000 });
-    await failRun({ runId: 'run', request: bareRequest(), deps }, error, TRAFFIC);
+    await failRun({ runId: 'run', begun: BEGUN, request: bareRequest(), deps }, error, TRAFFIC);
     expect(throttles).toEqual([['acme', nowMs + 600_000]]);
   });
 
   it('remembers no pause when the service asked for none', async () => {
     const { deps, throttles, ends } = recording();
     await failRun(
-      { runId: 'run', request: bareRequest(), deps },
+      { runId: 'run', begun: BEGUN, request: bareRequest(), deps },
       new ServiceError('throttled', 'later'),
       TRAFFIC,
     );
@@ -163,7 +178,7 @@ describe('a run that failed', () => {
     const request = bareRequest();
     request.stop();
     const ended = await failRun(
-      { runId: 'run', request: request, deps },
+      { runId: 'run', begun: BEGUN, request, deps },
       new ServiceError('unavailable', 'cut'),
       TRAFFIC,
     );
@@ -173,7 +188,7 @@ describe('a run that failed', () => {
   it('because another process has taken its lock is interrupted, and is no failure of the store', async () => {
     const { deps, ends } = recording();
     const lost = new StoreError('lock_lost', 'another process has taken over');
-    const ended = await failRun({ runId: 'run', request: bareRequest(), deps }, lost, TRAFFIC);
+    const ended = await failRun({ runId: 'run', begun: BEGUN, request: bareRequest(), deps }, lost, TRAFFIC);
     expect(ended).toMatchObject({ status: 'interrupted', failure: { code: 'lock_lost' } });
     expect(ends).toMatchObject([{ status: 'interrupted', errorCode: 'lock_lost' }]);
   });
@@ -183,9 +198,9 @@ describe('a run that failed', () => {
     async (second) => {
       const { deps, ends } = recording(second);
       const error = new StoreError('store_full', 'the disk is full');
-      await expect(failRun({ runId: 'run', request: bareRequest(), deps }, error, TRAFFIC)).rejects.toBe(
-        error,
-      );
+      await expect(
+        failRun({ runId: 'run', begun: BEGUN, request: bareRequest(), deps }, error, TRAFFIC),
+      ).rejects.toBe(error);
       expect(ends).toMatchObject([{ status: 'failed', errorCode: 'store_full' }]);
     },
   );

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQLite } from '../../../src/platform/sqlite.ts';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { settingsDigest } from '../../../src/app/changes-during-run.ts';
 import type { ReconcileResult } from '../../../src/app/reconcile.ts';
 import { dryRun, reconcile } from '../../../src/app/reconcile.ts';
@@ -13,6 +13,7 @@ import type { AccountRequest, ApplyDeps, ReconcileOptions } from '../../../src/a
 import { ACCEPT_NOTHING } from '../../../src/app/request.ts';
 import type { RunResult } from '../../../src/app/run-result.ts';
 import type { DesiredCatalog, DesiredEntry, Policy } from '../../../src/core/catalog.ts';
+import { outcomeOf } from '../../../src/core/run-outcome.ts';
 import type { ProgressObserver } from '../../../src/core/progress.ts';
 import { Secret } from '../../../src/core/secret.ts';
 import type { AccountSettings, ApiSettings } from '../../../src/core/settings.ts';
@@ -131,6 +132,21 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
     };
   }
 
+  /** The value that a run returns is what the journal has of it, unless it failed after it had planned. */
+  async function expectJournaled({ status, runId, ended, entryCounts, failure }: RunResult): Promise<void> {
+    const detail = await store.reader.run(runId);
+    if (detail === null || status === 'failed' || failure?.code === 'lock_lost') return;
+    expect(ended.run).toEqual(detail.run);
+    expect(outcomeOf(ended, null, deps.sha256)).toEqual({
+      ...outcomeOf(detail, null, deps.sha256),
+      failures: ended.operations
+        .filter(({ status: result }) => result === 'failed' || result === 'unknown')
+        .slice(0, 5),
+    });
+    expect(detail.operations).toMatchObject(ended.operations);
+    expect(entryCounts).toEqual(await store.reader.entryCounts(runId));
+  }
+
   const depsOf = (wish: Wish): ApplyDeps => wish.deps?.(deps) ?? deps;
   return {
     sandbox,
@@ -146,9 +162,14 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
       } as const;
       const result: ReconcileResult = await reconcile(requestFor(wish), depsOf(wish), options);
       if ('heldBy' in result) throw new Error(`the lock is held by ${result.heldBy}`);
+      await expectJournaled(result);
       return result;
     },
-    plan: (wish) => dryRun(requestFor(wish), depsOf(wish)),
+    async plan(wish) {
+      const result = await dryRun(requestFor(wish), depsOf(wish));
+      await expectJournaled(result);
+      return result;
+    },
     skills: (account = sandbox.accounts[0]?.name ?? '') =>
       sandbox
         .state(account)

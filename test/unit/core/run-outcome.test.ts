@@ -1,8 +1,7 @@
 // The summary of a run for the daemon, whose size does not depend on the run.
 import { describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../../src/core/journal.ts';
-import { decideNotices } from '../../../src/core/notice.ts';
-import { outcomeOf, unreadOutcome } from '../../../src/core/run-outcome.ts';
+import { outcomeOf } from '../../../src/core/run-outcome.ts';
 import { sha256 } from './builders.ts';
 import type { RunSketch } from './run-details.ts';
 import { runDetail } from './run-details.ts';
@@ -82,8 +81,8 @@ describe('the outcome of a run', () => {
   });
 
   it('has no plan when the run made none', () => {
-    const { plan, changes, isUnread } = outcome({ status: 'failed', plan: null });
-    expect([plan, changes.drift, isUnread]).toEqual([null, { first: [], total: 0 }, false]);
+    const { plan, changes } = outcome({ status: 'failed', plan: null });
+    expect([plan, changes.drift]).toEqual([null, { first: [], total: 0 }]);
   });
 
   it('has the warnings that the daemon logs', () => {
@@ -114,43 +113,5 @@ describe('the outcome of a run', () => {
     };
     const size = (count: number) => JSON.stringify(outcome(many(count))).length;
     expect(size(5000)).toBeLessThan(size(10) + 100);
-  });
-});
-
-describe('the outcome of a run whose lists could not be read', () => {
-  const unread = (sketch: RunSketch) => unreadOutcome(runDetail(1, sketch).run, null, sha256);
-
-  it('has no plan, no operations, and the totals of the record', () => {
-    const outcome = unread({ status: 'held', held: ['Perl'] });
-    expect(outcome).toMatchObject({ isUnread: true, plan: null, operations: [], failures: [] });
-    expect(outcome.changes.held).toEqual({ first: [], total: outcome.run.held });
-  });
-
-  it('has the numbers of the record where no name is known', () => {
-    const record = { created: 2, deleted: 3, failed: 4, held: ['Perl'] };
-    const { changes, logged } = unread({ ...record, status: 'partial' });
-    expect([changes.applied.total, changes.failed.total, changes.held.total]).toEqual([5, 4, 1]);
-    expect([changes.drift.total, changes.recovered.total, logged]).toEqual([0, 0, []]);
-    expect(unread({ ...record, status: 'held' }).changes.failed.total).toBe(0);
-  });
-
-  it('determines the health from the status alone', () => {
-    const healthOf = (status: RunStatus) => unread({ status }).news.health;
-    for (const status of ['planned', 'running', 'interrupted'] as const) expect(healthOf(status)).toBeNull();
-    expect(healthOf('held')).toEqual({ state: 'held', fingerprint: null });
-    expect(healthOf('partial')).toEqual({ state: 'failed', fingerprint: null });
-    for (const status of ['converged', 'failed', 'blocked'] as const) {
-      expect(healthOf(status)).toEqual(outcome({ status }).news.health);
-    }
-  });
-
-  it('causes a notice when a state starts, and none while it lasts', () => {
-    const listener = { events: ['held'] as const, remindEveryMs: 1000 };
-    const news = { ...unread({ status: 'held' }).news, startedAtMs: 10 };
-    const first = decideNotices(news, null, listener, 20);
-    expect(first.due).toEqual([{ type: 'held', reminder: false }]);
-    const notified = { state: 'held', fingerprint: 'known', notifiedAtMs: 5, asOfMs: 5 } as const;
-    const second = decideNotices(news, notified, listener, 20);
-    expect(second).toEqual({ notified: { ...notified, asOfMs: 10 }, due: [] });
   });
 });

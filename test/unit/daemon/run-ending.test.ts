@@ -1,7 +1,6 @@
 // What the end of a run reports to the turns.
 import { expect, it } from 'vitest';
 import type { RunStatus } from '../../../src/core/journal.ts';
-import { outcomeOf } from '../../../src/core/run-outcome.ts';
 import { createRunEnding, type RunEndingOptions } from '../../../src/daemon/run-ending.ts';
 import { sha256 } from '../core/builders.ts';
 import { runDetail } from '../core/run-details.ts';
@@ -14,16 +13,15 @@ async function failuresAfter(status: RunStatus): Promise<readonly number[]> {
   const ending = createRunEnding({
     registry: { account: () => ({ settings: null }) },
     turns: { ended: (_account: string, count: number) => failures.push(count) },
-    reader: {
-      accounts: async () => [{ state: { consecutiveFailures: 3 } }],
-      entryCounts: async () => new Map(),
+    deps: {
+      journal: { accountState: async () => ({ pause: null, pending: null, consecutiveFailures: 3 }) },
+      sha256,
     },
-    outcomeOf: async () => outcomeOf(runDetail(1, { status }), null, sha256),
     log: testLog(),
     metrics: { run: nothing, account: nothing },
     notifier: { runEnded: async () => undefined },
   } as unknown as RunEndingOptions); // only what the end of a run uses
-  await ending.ended('acme', 'run', 1);
+  await ending.ended({ ended: runDetail(1, { status }), entryCounts: new Map() }, 1);
   return failures;
 }
 

@@ -29,12 +29,10 @@ interface AccountPageProps {
   readonly runs: readonly RunRecord[];
   /** The latest ones, newest first. */
   readonly actions: readonly OperatorActionRecord[];
-  /** The run that the changes are from, and its plan; null when there is none, or when it cannot be shown. */
+  /** The run that the changes are from, and its plan; null when there is none. */
   readonly changes: Changes | null;
   /** The run that works now; null when none does. */
   readonly progress: RunProgress | null;
-  /** Why the changes are not shown, although there may be some. */
-  readonly unshown?: string;
   /** The part of the changes that the page shows. */
   readonly place: SectionPlace | null;
   /** The result of the button that led to this page. */
@@ -123,21 +121,14 @@ export function AccountPage(props: AccountPageProps) {
 }
 
 /** The plan that waits, or what remains after the last run that planned. Nothing while a run changes it, as the run of an approval does. */
-function DifferencesNow({ account, changes, progress, unshown, place, visitor }: AccountPageProps) {
+function DifferencesNow({ account, changes, progress, place, visitor }: AccountPageProps) {
   const { pending, lastRun } = account;
   return (
     <>
-      {unshown === undefined ? null : (
-        <p class="notice warn">
-          The changes of <a href={`/runs/${pending?.runId ?? lastRun?.id ?? ''}`}>the run</a> are not shown.{' '}
-          {unshown}
-        </p>
-      )}
       {progress !== null && !waitsForApproval(account) ? null : (
         <PendingPlan
           account={account}
           plan={changes?.plan ?? null}
-          isUnshown={unshown !== undefined}
           place={place}
           visitor={visitor}
           isReplaced={isChanging(account)}

@@ -7,16 +7,15 @@ import type { HttpContext, HttpEnv } from '../context.ts';
 import { isChanging } from '../../account-state.ts';
 import type { DaemonApi } from '../../daemon-api.ts';
 import { answerFailure } from '../failure.tsx';
-import { NO_ACCOUNT, NO_RUN, runNotShown, TOO_MANY_LARGE_RUNS } from '../refusals.ts';
+import { NO_ACCOUNT, NO_RUN } from '../refusals.ts';
 import type { AnyView, RunView } from '../run-view.ts';
-import type { ShowPage } from '../show-page.ts';
 import { ProgressBar } from './progress-bar.tsx';
 import { placeIn } from './paged-sections.tsx';
-import { renderAccount } from './run-views.tsx';
 
 export interface PagesOptions {
   readonly daemon: DaemonApi;
-  readonly showPage: ShowPage;
+  /** Renders a page from the store; null when there is no such run. */
+  readonly showPage: (view: RunView) => Promise<string | null>;
   readonly nowMs: () => number;
 }
 
@@ -66,24 +65,8 @@ export function addPages(
   });
 
   async function answerView(context: HttpContext, view: RunView): Promise<Response> {
-    const outcome = await showPage(view, context.req.raw.signal);
-    switch (outcome.type) {
-      case 'page':
-        return context.html(outcome.html);
-      case 'unknown':
-        return await answerFailure(context, NO_RUN);
-      case 'busy':
-        if (view.type === 'account')
-          return await answerWithoutPlan(context, view, TOO_MANY_LARGE_RUNS.message);
-        return await answerFailure(context, TOO_MANY_LARGE_RUNS);
-      case 'failed': {
-        const failure = runNotShown(outcome.runId, outcome.reason);
-        if (view.type === 'account') return await answerWithoutPlan(context, view, failure.message);
-        return await answerFailure(context, failure);
-      }
-      default:
-        return outcome satisfies never;
-    }
+    const page = await showPage(view);
+    return page === null ? await answerFailure(context, NO_RUN) : context.html(page);
   }
 }
 
@@ -91,13 +74,4 @@ export function addPages(
 export function viewOf(context: HttpContext, nowMs: number): AnyView {
   const place = placeIn(context.req.query('group'), context.req.query('page'));
   return { place, nowMs, visitor: context.get('visitor'), isStopping: context.get('isStopping') };
-}
-
-/** The account can be viewed, paused and run although the changes of its last run cannot be shown. */
-async function answerWithoutPlan(
-  context: HttpContext,
-  view: Extract<RunView, { type: 'account' }>,
-  unshown: string,
-): Promise<Response> {
-  return context.html(await renderAccount(view, { changes: null, progress: null, unshown }));
 }

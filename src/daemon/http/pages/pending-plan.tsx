@@ -14,8 +14,6 @@ import { planCounts } from './plan-counts.ts';
 interface PendingPlanProps {
   readonly account: AccountView;
   readonly plan: Plan | null;
-  /** Whether the page explains elsewhere why the plan is not shown. */
-  readonly isUnshown: boolean;
   readonly place: SectionPlace | null;
   readonly visitor: Visitor | undefined;
   /** Whether a run makes another plan now, so that a button could be under the pointer with a plan that nobody has read. */
@@ -23,7 +21,7 @@ interface PendingPlanProps {
 }
 
 /** The button sends the digest of the plan that is shown. There is none when that is not the pending plan. */
-export function PendingPlan({ account, plan, isUnshown, place, visitor, isReplaced }: PendingPlanProps) {
+export function PendingPlan({ account, plan, place, visitor, isReplaced }: PendingPlanProps) {
   const { name, pending } = account;
   if (pending === null) return null;
   const shown = plan?.digest === pending.digest ? plan : null;
@@ -40,7 +38,7 @@ export function PendingPlan({ account, plan, isUnshown, place, visitor, isReplac
           <Instant at={pending.since} />, by <a href={`/runs/${pending.runId}`}>this run</a>
         </dd>
       </dl>
-      {shown === null && !isUnshown ? (
+      {shown === null ? (
         <p class="notice warn">
           The plan is no longer stored. Run the account again, and approve the new plan.
         </p>

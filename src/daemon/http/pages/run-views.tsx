@@ -1,5 +1,4 @@
-// Renders the two pages that show the plan or the operations of a run. A page of a large run is rendered in a process of
-// its own, so that the daemon stays responsive.
+// Renders the two pages that show the plan or the operations of a run.
 import { remainingPlan } from '../../../core/remaining-operations.ts';
 import type { JournalReader, RunDetail } from '../../../core/journal-reader.ts';
 import type { RunView } from '../run-view.ts';
@@ -11,7 +10,7 @@ export type RunViewReader = Pick<JournalReader, 'run' | 'runReport' | 'runProgre
 type AccountRunView = Extract<RunView, { type: 'account' }>;
 
 /** The run that the page shows; null when it shows none. */
-export function runShownBy(view: RunView): string | null {
+function runShownBy(view: RunView): string | null {
   if (view.type === 'run') return view.id;
   const { pending, lastRun } = view.account;
   if (pending !== null) {
@@ -54,21 +53,8 @@ async function accountPage(
   const { lastRun } = view.account;
   const isRunning = lastRun?.status === 'running';
   const progress = isRunning ? await reader.runProgress(lastRun.id) : null;
-  return await renderAccount(view, {
-    changes:
-      detail === null ? null : { run: detail.run, plan: detail.plan, remaining: remainingPlan(detail) },
-    progress,
-  });
-}
-
-interface AccountExtras {
-  readonly changes: Changes | null;
-  readonly progress: Awaited<ReturnType<RunViewReader['runProgress']>>;
-  readonly unshown?: string;
-}
-
-/** The page of an account with what was read for it. */
-export async function renderAccount(view: AccountRunView, extras: AccountExtras): Promise<string> {
+  const changes: Changes | null =
+    detail === null ? null : { run: detail.run, plan: detail.plan, remaining: remainingPlan(detail) };
   const { type: _type, ...props } = view;
-  return await pageText(<AccountPage {...props} {...extras} />);
+  return await pageText(<AccountPage {...props} changes={changes} progress={progress} />);
 }

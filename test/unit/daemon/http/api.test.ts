@@ -1,65 +1,8 @@
 // The JSON API: its responses to valid and to invalid requests.
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConfigError, UsageError } from '../../../../src/core/errors.ts';
 import { MIXED } from '../../report/samples.ts';
 import { BEARER, JSON_BODY, makeAccount, PENDING, REPLICA, RUN_ID, start } from './stage.ts';
-
-describe('the JSON of a run that is sent in parts', () => {
-  it('is one response with the usual headers', async () => {
-    const json = (async function* () {
-      yield '{"id":';
-      yield '1}';
-    })();
-    const { get } = await start({}, { json });
-    const { status, text, headers } = await get(`/api/v1/runs/${RUN_ID}`, BEARER);
-    expect([status, text]).toEqual([200, '{"id":1}']);
-    expect(headers.get('content-type')).toBe('application/json');
-    expect(headers.get('cache-control')).toBe('no-store');
-    expect(headers.get('x-content-type-options')).toBe('nosniff');
-  });
-
-  it('is refused while four others are being sent', async () => {
-    let finish = (): void => undefined;
-    const finished = new Promise<void>((resolve) => (finish = resolve));
-    let started = 0;
-    const json = {
-      async *[Symbol.asyncIterator]() {
-        started += 1;
-        yield '{';
-        await finished;
-        yield '}';
-      },
-    };
-    const { get, raw } = await start({}, { json });
-    const path = `/api/v1/runs/${RUN_ID}`;
-    const { authorization } = BEARER;
-    const others = Array.from({ length: 4 }, () =>
-      raw(
-        `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\nconnection: close\r\n\r\n`,
-        true,
-      ),
-    );
-    await vi.waitFor(() => expect(started).toBe(4));
-    const { status, headers } = await get(path, BEARER);
-    expect([status, headers.get('retry-after')]).toEqual([503, '10']);
-    finish();
-    for (const text of await Promise.all(others)) expect(text).toContain('HTTP/1.1 200 OK');
-    expect((await get(path, BEARER)).text).toBe('{}');
-  });
-
-  it('is aborted and logged when a part cannot be read', async () => {
-    const json = (async function* () {
-      yield '{"id":';
-      throw new Error('the store is damaged');
-    })();
-    const { get, logged } = await start({}, { json });
-    await expect(get(`/api/v1/runs/${RUN_ID}`, BEARER)).rejects.toThrow();
-    expect(logged).toEqual([
-      expect.objectContaining({ event: 'http_failed', error: 'the store is damaged' }),
-    ]);
-    expect((await get('/healthz')).status).toBe(200);
-  });
-});
 
 describe('the reading API', () => {
   it('returns every account, alone and in a list, with only the documented fields', async () => {

@@ -191,11 +191,11 @@ describe('a failure of the server', () => {
     const outage = new AbortController();
     const held = new AbortController();
     const error = new StoreError('store_unavailable', 'the database has not answered');
-    const running = await start({ outage: () => outage.signal });
-    running.stage.view = async () => {
+    const showPage = async () => {
       await once(held.signal, 'abort');
-      return { type: 'unknown' };
+      return null;
     };
+    const running = await start({ outage: () => outage.signal, showPage });
     const waiting = running.get('/runs/0193a5c2', { ...BEARER, ...HTML });
     await running.get('/api/v1/accounts', BEARER);
     outage.abort(error);
@@ -273,7 +273,7 @@ it('a probe does not wait for all pages that were requested before it', async ()
     const end = performance.now() + 20;
     while (performance.now() < end);
     shown += 1;
-    return { type: 'page', html: 'a page' } as const;
+    return 'a page';
   };
   const { raw } = await start({ showPage });
   const pages = Array.from({ length: 30 }, () =>

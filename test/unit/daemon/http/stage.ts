@@ -12,7 +12,6 @@ import { renderRunView } from '../../../../src/daemon/http/pages/run-views.tsx';
 import type { PostedConfiguration } from '../../../../src/app/posted-plan.ts';
 import { readPosted } from '../../../../src/daemon/http/posted-body.ts';
 import { type HttpOptions, startHttp } from '../../../../src/daemon/http/server.ts';
-import type { ShowPage } from '../../../../src/daemon/http/show-page.ts';
 import type { AccountView, DaemonApi, DaemonView } from '../../../../src/daemon/daemon-api.ts';
 import { runReportToJson } from '../../../../src/report/run-json.ts';
 import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';
@@ -89,12 +88,10 @@ export interface Stage {
   accounts: readonly AccountView[];
   runs: readonly RunDetail[];
   /** The JSON of every run, in place of its own. */
-  json: AsyncIterable<string> | null;
   /** The progress of every run; by default a run is as far as its operations are. */
   progress: RunProgress | null;
   actions: readonly OperatorActionRecord[];
   /** Renders the pages of runs and accounts, in place of their own. */
-  view: ShowPage | null;
   overview: DaemonView;
   replicas: readonly ReplicaRecord[];
   sync: Awaited<ReturnType<DaemonApi['sync']>>;
@@ -124,10 +121,8 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
       makeAccount('acme-us'),
     ],
     runs: [makeDetail()],
-    json: null,
     progress: null,
     actions: [],
-    view: null,
     overview: {
       version: '1.2.3',
       startedAt: '2026-11-20T00:00:00.000Z',
@@ -196,7 +191,6 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
     },
     async runJson(id) {
       const run = send(findRun(id));
-      if (stage.json !== null) return stage.json;
       return run === null ? null : JSON.stringify(runReportToJson(run));
     },
     replicas: async () => stage.replicas,
@@ -316,16 +310,14 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
     endedSessions: memorySessions(),
     trustedProxies: [],
     daemon: memoryDaemon(stage, recorded),
-    async showPage(view, signal) {
-      if (stage.view !== null) return await stage.view(view, signal);
+    async showPage(view) {
       recorded.calls += 1;
       if (stage.broken !== null) throw stage.broken;
-      const html = await renderRunView(view, {
+      return await renderRunView(view, {
         run: async (id) => stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null,
         runReport: async (id) => stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null,
         runProgress: async (id) => progressIn(stage, id),
       });
-      return html === null ? { type: 'unknown' } : { type: 'page', html };
     },
     metrics: {
       contentType: 'text/plain; version=0.0.4',
