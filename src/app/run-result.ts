@@ -116,8 +116,6 @@ export function resultOf(begun: NewRun, ending: Ending, finishedAtMs: number): R
     ...traffic,
     errorCode: reason?.code ?? null,
     error: reason?.message ?? null,
-    folded: 0,
-    foldedUntil: null,
   };
   const warnings = [...(plan?.warnings ?? []), ...(ending.warnings ?? [])];
   const entryCounts = new Map(

@@ -160,11 +160,7 @@ function complete(filePath: string, written: ServiceFile): ServiceSettings {
     ...(written.trust === undefined ? {} : { trust: trustSettings(written.trust, folder) }),
     notify: written.notify.map((webhook) => notifySettings(webhook, folder)),
     ...(source === undefined ? {} : { source: { git: gitSettings(source.git, folder) } }),
-    retention: {
-      runsMs: retention.runs,
-      snapshotsMs: retention.snapshots,
-      keepAtLeast: retention.keepAtLeast,
-    },
+    retention: { runsMs: retention.runs, snapshotsMs: retention.snapshots },
     log,
   };
 }

@@ -185,16 +185,6 @@ const retentionSchema = z.strictObject({
         'How long snapshots are kept. The last good snapshot of an account is never deleted, since guards compare with it.',
       examples: ['30d'],
     }),
-  keepAtLeast: z
-    .int()
-    .min(0)
-    .max(1_000_000)
-    .prefault(20)
-    .meta({
-      description:
-        'Number of runs of each account that are always kept. Guards the history of accounts that run rarely.',
-      examples: [100],
-    }),
 });
 
 const logSchema = z.strictObject({

@@ -42,7 +42,7 @@ export interface AccountBrief {
 }
 
 /** What a small mark shows of a run. */
-export type RunMark = Pick<RunRecord, 'id' | 'account' | 'status' | 'startedAt' | 'folded'>;
+export type RunMark = Pick<RunRecord, 'id' | 'account' | 'status' | 'startedAt'>;
 
 /** Reads the journal. All methods may throw StoreError. */
 export interface JournalReader extends SnapshotReader {

@@ -61,9 +61,6 @@ export interface RunRecord {
   readonly retries: number;
   readonly errorCode: string | null;
   readonly error: string | null;
-  /** The number of later runs without changes that were compacted into this one, and when the last of them ended. */
-  readonly folded: number;
-  readonly foldedUntil: string | null;
 }
 
 /** One row of `operations`; `seq` starts at 1 within its run. */

@@ -119,7 +119,7 @@ export interface ServiceSettings {
   readonly source?: { readonly git: GitSourceSettings };
   /** What account files may use; a field that is left out has the default of the configuration's source. */
   readonly trust?: TrustSettings;
-  readonly retention: { readonly runsMs: number; readonly snapshotsMs: number; readonly keepAtLeast: number };
+  readonly retention: { readonly runsMs: number; readonly snapshotsMs: number };
   readonly log: {
     readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
     readonly format: 'auto' | 'pretty' | 'json';

@@ -59,7 +59,7 @@ const COLUMNS: readonly HistoryColumn[] = [
   { head: 'Started (UTC)', until: WIDE, cell: ({ run }) => [briefInstant(run.startedAt)] },
   { head: 'Started', from: WIDE, cell: ({ run }) => [{ time: run.startedAt }] },
   { head: 'Account', cell: ({ run }) => [code(run.account)] },
-  { head: 'Status', cell: ({ run }) => [toned(statusTone(run.status), run.status), ...repeats(run)] },
+  { head: 'Status', cell: ({ run }) => [toned(statusTone(run.status), run.status)] },
   { head: 'Error', cell: ({ run }) => errorCell(run) },
   { head: 'Trigger', from: WIDE, cell: ({ run }) => [`${run.trigger}, ${run.mode}`] },
   { head: 'Changes', until: COUNTS_FROM, cell: briefChanges },
@@ -107,11 +107,6 @@ function historyReport(runs: readonly HistoryRow[]): Report {
   return listReport('rolecall history', { columns: COLUMNS, rows }, [
     runs.length === 0 ? 'No runs.' : `${count(runs.length, 'run')}.`,
   ]);
-}
-
-/** `×3` for a row that represents three equal runs, after compaction. */
-function repeats({ folded }: RunRecord): Line {
-  return folded === 0 ? [] : [toned('quiet', ` ×${folded + 1}`)];
 }
 
 /** Why a run failed or was blocked; `show` has the message. */

@@ -31,8 +31,6 @@ export function runToJson(run: RunRecord) {
     retries: run.retries,
     errorCode: run.errorCode,
     error: run.error,
-    folded: run.folded,
-    foldedUntil: run.foldedUntil,
   } as const satisfies RunRecord & { schemaVersion: 1 };
 }
 

@@ -200,8 +200,6 @@ export const runRecordSchema = z
     retries: amount('Requests that were sent again; counted when the run ends.'),
     errorCode: z.string().nullable().describe('Stable name of the failure.'),
     error: z.string().nullable().describe('What failed. The wording may change.'),
-    folded: amount('Number of later runs with the same result, which are stored as this count only.'),
-    foldedUntil: timeOrNull('When the last of those runs ended.'),
   })
   .describe('One run, without its operations.');
 

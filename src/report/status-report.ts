@@ -149,7 +149,7 @@ function lastRunText(run: RunRecord | null, nowMs: number): string {
   if (run === null) return '–';
   return run.finishedAt === null
     ? `began ${relativeTime(run.startedAt, nowMs)}`
-    : relativeTime(run.foldedUntil ?? run.finishedAt, nowMs);
+    : relativeTime(run.finishedAt, nowMs);
 }
 
 function nextRunText({ nextRun }: AccountStatus, nowMs: number): string {

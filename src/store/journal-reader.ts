@@ -49,18 +49,18 @@ export function journalReader(db: Database): JournalReader {
       // limit for each account that PostgreSQL answers without reading all runs.
       const names = jsonRows([...new Set(accounts)].map((account) => [account]));
       const { rows } = await sql<RunMark>`
-        with recursive latest (account, id, status, started_at, folded, place) as (
-          select runs.account, runs.id, runs.status, runs.started_at, runs.folded, 1
+        with recursive latest (account, id, status, started_at, place) as (
+          select runs.account, runs.id, runs.status, runs.started_at, 1
           from ${names} as named join runs on runs.id = (
             select id from runs as newest where account = named.value ->> 0 order by started_at desc, id desc limit 1)
           union all
-          select runs.account, runs.id, runs.status, runs.started_at, runs.folded, latest.place + 1
+          select runs.account, runs.id, runs.status, runs.started_at, latest.place + 1
           from latest join runs on runs.id = (
             select id from runs as older
             where account = latest.account and (started_at, id) < (latest.started_at, latest.id)
             order by started_at desc, id desc limit 1)
           where latest.place < ${limit})
-        select id, account, status, started_at as "startedAt", folded from latest
+        select id, account, status, started_at as "startedAt" from latest
         order by account, started_at desc, id desc`.execute(db);
       return rows;
     },

@@ -2,56 +2,59 @@
 import { type RawBuilder, sql } from 'kysely';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { ServiceSettings } from '../core/settings.ts';
-import { pruneBodies } from './body-retention.ts';
-import type { Database } from './tables.ts';
-import { immediately } from './transactions.ts';
-import { pruneEntries } from './entry-retention.ts';
-import { compactRuns } from './compaction.ts';
-import { PAGE, deleteLargeOperations, deleteRows, inSteps, pages } from './small-transactions.ts';
+import { turn } from '../platform/turns.ts';
 import { toIso, toMs } from './times.ts';
+import type { Database, Tables } from './tables.ts';
+import { immediately } from './transactions.ts';
 
 /** Some rules read the operations of the last 24 hours, so a shorter retention would disable them. */
 const SHORTEST_MS = 2 * DAY_MS;
+
+/** Of older runs that changed nothing, one a day is kept. */
+const COMPLETE_MS = 7 * DAY_MS;
+
+/** The rows that one transaction deletes: about 10 ms. */
+const ROWS = 2000;
+/** Rows with dependent rows. */
+const RUNS = 100;
 
 /** The number of deleted rows. */
 export interface Pruned {
   readonly runs: number;
   readonly snapshots: number;
-  /** Runs that compaction merged into others. */
-  readonly compacted: number;
   readonly entries: number;
 }
 
-/** The limits for the runs of one account. */
-interface Limits {
-  /** ISO times. */
-  readonly runsBefore: string;
-  readonly snapshotsBefore: string;
-  readonly keepAtLeast: number;
-}
-
-/** Merges quiet runs and deletes what is older than the settings allow, in small transactions. */
+/**
+ * Deletes what is older than the settings allow, and runs that found nothing new. Works in small transactions, so that other
+ * work and other writers wait only a few milliseconds. What changes meanwhile is judged again by each of them.
+ */
 export async function prune(
   db: Database,
   retention: ServiceSettings['retention'],
   nowMs: number,
 ): Promise<Pruned> {
-  const { keepAtLeast } = retention;
-  const runsBeforeMs = nowMs - Math.max(retention.runsMs, SHORTEST_MS);
-  const runsBefore = toIso(runsBeforeMs);
+  const runsBefore = toIso(nowMs - Math.max(retention.runsMs, SHORTEST_MS));
   const snapshotsBefore = toIso(nowMs - Math.max(retention.snapshotsMs, SHORTEST_MS));
-  const pruned = { runs: 0, snapshots: 0, compacted: 0, entries: 0 };
-  const accounts = await db.selectFrom('accounts').select('name').execute();
-  for (const { name } of accounts) {
-    pruned.compacted += await compactRuns(db, name, { keepAtLeast, nowMs });
-    pruned.entries += await pruneEntries(db, name, runsBeforeMs);
-    const { runs, snapshots } = await pruneRuns(db, name, { runsBefore, snapshotsBefore, keepAtLeast });
-    pruned.runs += runs;
-    pruned.snapshots += snapshots;
+  const pruned = { runs: 0, snapshots: 0, entries: 0 };
+  for (const { name } of await db.selectFrom('accounts').select('name').execute()) {
+    pruned.snapshots += await deleteRows(db, 'snapshots', oldSnapshot(name, snapshotsBefore));
+    for (const runs of [repeatedRun(name, toIso(nowMs - COMPLETE_MS)), oldRun(name, runsBefore)]) {
+      // Those of a large run would otherwise be deleted with it in one long transaction.
+      await deleteRows(db, 'operations', sql`run_id in (select id from runs where ${runs})`);
+      pruned.runs += await deleteRows(db, 'runs', runs);
+    }
+    pruned.entries += await deleteRows(db, 'entries', oldEntry(name, runsBefore));
   }
-  await pruneBodies(db);
-  await immediately(db, 'notices', (connection) => pruneNotices(connection, runsBefore));
-  await sql`delete from operator_actions where at < ${runsBefore}`.execute(db);
+  await deleteBodies(
+    db,
+    'snapshot_bodies',
+    sql`select 1 from snapshots where digest = snapshot_bodies.digest`,
+  );
+  await deleteBodies(db, 'plan_bodies', sql`select 1 from runs where plan_body = plan_bodies.digest`);
+  await deleteRows(db, 'notices', sql`delivered_at < ${runsBefore} or failed_at < ${runsBefore}`);
+  await deleteRows(db, 'notice_states', sql`as_of < ${runsBefore}`);
+  await deleteRows(db, 'operator_actions', sql`at < ${runsBefore}`);
   return pruned;
 }
 
@@ -69,77 +72,111 @@ export async function newestEndMs(db: Database, nowMs: number): Promise<number |
   return typeof run?.finished_at === 'string' ? toMs(run.finished_at) : null;
 }
 
-interface RunKey {
-  readonly started_at: string;
-  readonly id: string;
-}
-
-/** Deletes old snapshots and runs of one account. */
-async function pruneRuns(
+/** Deletes the rows that meet a condition, some at a time. Resolves with their number. */
+async function deleteRows(
   db: Database,
-  account: string,
-  limits: Limits,
-): Promise<Pick<Pruned, 'runs' | 'snapshots'>> {
-  const pruned = { runs: 0, snapshots: 0 };
-  const before = limits.runsBefore > limits.snapshotsBefore ? limits.runsBefore : limits.snapshotsBefore;
-  const kept = await keptRuns(db, account, limits.keepAtLeast);
-  const read = (last: RunKey) =>
-    sql<RunKey>`
-      select started_at, id from runs
-      where account = ${account} and started_at < ${before} and (started_at, id) > (${last.started_at}, ${last.id})
-      order by started_at, id limit ${PAGE}`.execute(db);
-  for await (const rows of pages({ started_at: '', id: '' }, read)) {
-    const old = rows.filter(({ id }) => !kept.has(id)).map(({ id }) => id);
-    pruned.snapshots += await inSteps(old, (ids) => deleteSnapshots(db, ids, limits.snapshotsBefore));
-    pruned.runs += await inSteps(old, (ids) => deleteRuns(db, ids, limits.runsBefore));
+  table: keyof typeof KEYS,
+  condition: RawBuilder<unknown>,
+): Promise<number> {
+  const [name, key, most] = [sql.table(table), sql.raw(KEYS[table]), table === 'runs' ? RUNS : ROWS];
+  const statement = sql`
+    delete from ${name} where (${key}) in (select ${key} from ${name} where ${condition} limit ${most})`;
+  for (let sum = 0; ;) {
+    const deleted = await deleteNow(db, statement);
+    sum += deleted;
+    if (deleted < most) return sum;
   }
-  return pruned;
 }
 
-/** The newest runs of an account, and the one with its last good snapshot. */
-async function keptRuns(db: Database, account: string, keepAtLeast: number): Promise<ReadonlySet<string>> {
-  const { rows } = await sql<{ id: string }>`
-    select id from (select id from runs where account = ${account} order by started_at desc limit ${keepAtLeast}) as newest
-    union select last_good_run from accounts where name = ${account} and last_good_run is not null`.execute(
-    db,
-  );
-  return new Set(rows.map(({ id }) => id));
+const KEYS = {
+  runs: 'id',
+  snapshots: 'id',
+  operations: 'run_id, seq',
+  entries: 'account, remote_account_id, kind, remote_id',
+  notices: 'seq',
+  notice_states: 'target, account',
+  operator_actions: 'seq',
+} as const satisfies Partial<Record<keyof Tables, string>>;
+
+/** Deletes in a transaction of its own. Other work runs after it. */
+async function deleteNow(db: Database, statement: RawBuilder<unknown>): Promise<number> {
+  const { numAffectedRows } = await immediately(db, 'pruning', (connection) => statement.execute(connection));
+  await turn();
+  return Number(numAffectedRows ?? 0);
 }
 
-async function deleteSnapshots(db: Database, runs: readonly string[], before: string): Promise<number> {
-  const { rows } = await sql<{ id: number }>`
-    select id from snapshots where run_id in (${sql.join(runs)}) and taken_at < ${before}
-      and ${isNotLastGood('snapshots', 'run_id')}`.execute(db);
-  if (rows.length === 0) return 0;
-  return await deleteRows(db, sql`delete from snapshots where id in (${sql.join(rows.map(({ id }) => id))})`);
+/** The runs to which the row of an account refers: the latest, the one with the last good snapshot, a plan that waits. */
+const IS_NEEDED = sql`exists (
+  select 1 from accounts where name = runs.account and runs.id in (last_run_id, last_good_run, pending_run))`;
+
+/**
+ * Of the runs of a day that changed nothing, all but the first with the same plan. The plans of those that found nothing are
+ * the same.
+ */
+function repeatedRun(account: string, before: string): RawBuilder<unknown> {
+  return sql`not ${IS_NEEDED} and id in (
+    select id from (
+      select id, row_number() over (
+        partition by substr(started_at, 1, 10), status, mode,
+          case when held + planned_creates + planned_deletes > 0 then plan_body end
+        order by started_at, id) as place
+      from runs where account = ${account} and started_at < ${before}
+        and status in ('converged', 'held', 'planned') and created + deleted + failed = 0 and error_code is null
+        and not exists (select 1 from operations where run_id = runs.id and operations.status != 'held')
+      ) as quiet
+    where place > 1)`;
 }
 
-/** Checked again in the delete itself, because a renamed account may have adopted the run meanwhile. */
-function isNotLastGood(table: 'runs' | 'snapshots', run: 'id' | 'run_id'): RawBuilder<unknown> {
-  const [account, id] = [sql.ref(`${table}.account`), sql.ref(`${table}.${run}`)];
-  return sql`not exists (select 1 from accounts where name = ${account} and last_good_run = ${id})`;
+function oldSnapshot(account: string, before: string): RawBuilder<unknown> {
+  return sql`taken_at < ${before} and run_id in (select id from runs where account = ${account} and started_at < ${before})
+    and not exists (select 1 from accounts where name = snapshots.account and last_good_run = run_id)`;
 }
 
-/** Deletes old runs, but not those that still have snapshots, that are running, or that have an unknown outcome. */
-async function deleteRuns(db: Database, runs: readonly string[], before: string): Promise<number> {
-  const prunable = sql`
-    id in (${sql.join(runs)}) and started_at < ${before} and status != 'running'
-      and ${isNotLastGood('runs', 'id')}
-      and not exists (select 1 from snapshots where run_id = runs.id)
-      and not exists (
-        select 1 from operations
-        where run_id = runs.id and operations.status in ('sent', 'unknown') and settled_by is null)`;
-  const { rows } = await sql<{ id: string }>`select id from runs where ${prunable}`.execute(db);
-  if (rows.length === 0) return 0;
-  await deleteLargeOperations(
-    db,
-    rows.map(({ id }) => id),
-  );
-  return await deleteRows(db, sql`delete from runs where ${prunable}`);
+/** Not those that still have snapshots, that are running, or that have an unknown outcome. */
+function oldRun(account: string, before: string): RawBuilder<unknown> {
+  return sql`account = ${account} and started_at < ${before} and status != 'running' and not ${IS_NEEDED}
+    and not exists (select 1 from snapshots where run_id = runs.id)
+    and not exists (
+      select 1 from operations
+      where run_id = runs.id and operations.status in ('sent', 'unknown') and settled_by is null)`;
 }
 
-/** Deletes old notices that were delivered or failed, and the states of accounts that have not run since. */
-async function pruneNotices(connection: Database, before: string): Promise<void> {
-  await sql`delete from notices where delivered_at < ${before} or failed_at < ${before}`.execute(connection);
-  await sql`delete from notice_states where as_of < ${before}`.execute(connection);
+/**
+ * Entries that others created and that disappeared long ago; a service that lists new ids at each reading would fill the
+ * store. Only those that the last good lists did not show. Entries of a former remote account are kept, because they
+ * identify its token. While the outcome of a create is unknown, all entries are kept, because every earlier id is needed to
+ * find the new one.
+ */
+function oldEntry(account: string, before: string): RawBuilder<unknown> {
+  return sql`account = ${account} and last_seen_run < ${firstRunIdAt(toMs(before))}
+    and created_by_run is null and adopted_by_run is null and requested_name is null and deleted_by_run is null
+    and released_as is null
+    and exists (
+      select 1 from accounts where name = ${account} and last_seen_run < last_good_run
+        and entries.remote_account_id in ('', coalesce(accounts.remote_account_id, '')))
+    and not exists (
+      select 1 from operations join runs on runs.id = operations.run_id
+      where operations.status in ('sent', 'unknown') and settled_by is null and runs.account = ${account})`;
+}
+
+/** The smallest id of a run that began at this moment. Ids are UUIDv7, which begin with the time. */
+function firstRunIdAt(epochMs: number): string {
+  const time = Math.max(0, Math.trunc(epochMs)).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+}
+
+/** Deletes the bodies to which no row refers: those whose digests begin with the same byte at a time. */
+async function deleteBodies(
+  db: Database,
+  table: 'snapshot_bodies' | 'plan_bodies',
+  users: RawBuilder<unknown>,
+): Promise<void> {
+  for (let byte = 0; byte < 256; byte += 1) {
+    const first = `sha256:${byte.toString(16).padStart(2, '0')}`;
+    await deleteNow(
+      db,
+      sql`delete from ${sql.table(table)}
+        where digest >= ${first} and digest < ${`${first}g`} and not exists (${users})`,
+    );
+  }
 }

@@ -32,8 +32,6 @@ export const LISTED = [
   'retries',
   'error_code',
   'error',
-  'folded',
-  'folded_until',
 ] as const satisfies readonly (keyof RunsTable)[];
 
 type ListedRun = Pick<Selectable<RunsTable>, (typeof LISTED)[number]>;
@@ -90,8 +88,6 @@ export function toRun(row: ListedRun): RunRecord {
     retries: row.retries,
     errorCode: row.error_code,
     error: row.error,
-    folded: row.folded,
-    foldedUntil: row.folded_until,
   };
 }
 

@@ -38,7 +38,6 @@ export interface Store {
   check(): Promise<void>;
   /** Reads every page, without a pause for other work. Throws `store_corrupt` when the store is damaged. */
   verify(): Promise<void>;
-  /** Prunes nothing when another replica does it now. */
   prune(retention: ServiceSettings['retention'], nowMs: number): Promise<Pruned>;
   /** When the newest run ended that began and ended before `nowMs`; null when there is none. */
   newestEndMs(nowMs: number): Promise<number | null>;
@@ -54,15 +53,11 @@ export interface OpenDatabase {
   /** Writes without changing anything; throws when the database cannot be written. */
   write(): Promise<void>;
   verify(): Promise<void>;
-  /** Does the work unless another process does it now; then resolves with null. */
-  alone<T>(work: () => Promise<T>): Promise<T | null>;
   /** Converts an error of the engine to a StoreError. Returns any other error unchanged: it is a bug. */
   toStoreError(error: unknown): unknown;
   close(): Promise<void>;
   readonly turns: TurnStore | null;
 }
-
-const NOTHING_PRUNED: Pruned = { runs: 0, snapshots: 0, compacted: 0, entries: 0 };
 
 /** The store over an open database. Its methods throw StoreErrors that name the database. */
 export function createStore(opened: OpenDatabase): Store {
@@ -90,8 +85,7 @@ export function createStore(opened: OpenDatabase): Store {
       PERSON_PATIENCE_MS,
     ),
     ...withStoreErrors(opened, {
-      prune: async (retention: ServiceSettings['retention'], nowMs: number) =>
-        (await opened.alone(() => prune(db, retention, nowMs))) ?? NOTHING_PRUNED,
+      prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),
       newestEndMs: (nowMs: number) => newestEndMs(db, nowMs),
     }),
     close: () => (closing ??= opened.close()),

@@ -107,9 +107,6 @@ export const TABLES = {
       people_affected: optionalInteger(),
       holder_host: optionalText(),
       holder_pid: optionalInteger(),
-      // The number of later runs with the same result that compaction removed, and when the last of them ended.
-      folded: count(),
-      folded_until: optionalText(),
     },
     key: ['id'],
     references: { plan_body: 'plan_bodies (digest)' },

@@ -23,7 +23,7 @@ const EVERY_MINUTES = Number(values.minutes);
 if (60 % EVERY_MINUTES !== 0) throw new Error('--minutes must divide 60');
 const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
-const RETENTION = { runsMs: 90 * DAY, snapshotsMs: 90 * DAY, keepAtLeast: 20 };
+const RETENTION = { runsMs: 90 * DAY, snapshotsMs: 90 * DAY };
 
 let nowMs = Date.parse('2026-01-05T00:00:00Z');
 let runs = 0;

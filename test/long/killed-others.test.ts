@@ -254,7 +254,7 @@ test(
   { timeout: 300_000 },
   async () => {
     // An account that manages nothing writes the same in every run.
-    const setup = { account: '', service: 'retention: { runs: 2d, snapshots: 2d, keepAtLeast: 1 }' };
+    const setup = { account: '', service: 'retention: { runs: 2d, snapshots: 2d }' };
     const store = await prepared(setup, async ({ workspace }) => {
       for (let run = 0; run < 3; run += 1) expect((await workspace.run(APPLY)).status).toBe(0);
       const old = new Date(Date.now() - 10 * 86_400_000).toISOString();

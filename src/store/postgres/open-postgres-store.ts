@@ -4,7 +4,6 @@ import { StoreError } from '../../core/errors.ts';
 import { setEngine } from '../engine.ts';
 import { createStore, type OpenDatabase, type Store } from '../store.ts';
 import type { Database, Tables } from '../tables.ts';
-import { alone } from './alone.ts';
 import { nameOf, type PostgresLocation } from './location.ts';
 import { migrate } from './migrate.ts';
 import { createPool } from './pool.ts';
@@ -47,7 +46,6 @@ export async function openPostgres(
     write: () => writeNothing(checked, location),
     // PostgreSQL checks what it reads.
     verify: () => Promise.resolve(),
-    alone: (work) => alone(pool.single(), location, work),
     toStoreError: (error) => toStoreError(error, location),
     turns: createTurnStore(db, {
       listen: async (listeners) => listen(() => pool.single(), location.schema, listeners),

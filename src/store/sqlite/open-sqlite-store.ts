@@ -21,8 +21,6 @@ export function openSqliteStore(file: string, options: { readonly mustExist?: bo
       const finding = rows[0]?.quick_check ?? '';
       if (finding !== 'ok') throw damagedStore(file, finding);
     },
-    // Two processes that prune a file delete nothing twice.
-    alone: (work) => work(),
     turns: null,
     toStoreError: (error) => toStoreError(error, file),
     async close() {

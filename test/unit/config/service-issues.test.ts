@@ -288,7 +288,7 @@ describe('the service file', () => {
       daemon: { maxRuns: 8, runOnStart: true, shutdownGraceMs: 20_000, leaseMs: 60_000 },
       http: { host: '127.0.0.1', port: 8080, tokens: [], trustedProxies: [] },
       notify: [],
-      retention: { runsMs: 90 * 86_400_000, snapshotsMs: 90 * 86_400_000, keepAtLeast: 20 },
+      retention: { runsMs: 90 * 86_400_000, snapshotsMs: 90 * 86_400_000 },
       log: { level: 'info', format: 'auto' },
     });
     expect(accounts[0]?.settings).toMatchObject({

@@ -54,8 +54,6 @@ export function runDetail(n: number, sketch: RunSketch = {}): RunDetail {
       failed: 0,
       requests: 3,
       retries: 0,
-      folded: 0,
-      foldedUntil: null,
       errorCode: null,
       error: null,
       ...run,

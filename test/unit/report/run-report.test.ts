@@ -24,7 +24,7 @@ function report(run: Parameters<typeof makeRun>[0], parts: Partial<RunDetail> = 
 const RUN_KEYS =
   'schemaVersion id account remoteAccountId trigger mode status startedAt finishedAt configDigest configCommit ' +
   'configDirty configAuthoredAt configSubject planDigest plannedCreates plannedDeletes ' +
-  'created deleted held kept failed requests retries errorCode error folded foldedUntil';
+  'created deleted held kept failed requests retries errorCode error';
 const OPERATION_KEYS =
   'seq kind action name remoteId status rule reason attempts httpStatus startedAt finishedAt';
 
@@ -380,7 +380,7 @@ describe('the report of history', () => {
         configDirty: true,
         configSubject: 'Add the skills of the new team',
       }),
-      makeRun({ status: 'failed', errorCode: 'suspicious_shrink', folded: 12 }),
+      makeRun({ status: 'failed', errorCode: 'suspicious_shrink' }),
     ];
     const tallies = new Map(
       runs.map(({ id }) => [id, { statuses: { unknown: 1, skipped: 3 }, planned: null }]),

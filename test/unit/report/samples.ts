@@ -149,8 +149,6 @@ export function makeRun(parts: Partial<RunRecord> = {}): RunRecord {
     configDirty: false,
     configAuthoredAt: '2026-11-20T10:00:00.000Z',
     configSubject: 'Add Rust',
-    folded: 0,
-    foldedUntil: null,
     ...parts,
   };
 }

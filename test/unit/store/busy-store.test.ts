@@ -4,7 +4,7 @@ import { SQLite } from '../../../src/platform/sqlite.ts';
 import type { SqliteFixture } from './fixture.ts';
 import { DAY_MS, sqliteFixture, listed, operation, T0 } from './fixture.ts';
 
-const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS, keepAtLeast: 0 };
+const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS };
 const LOCKED_MS = 300;
 
 const count = (store: SqliteFixture, table: string): number =>
@@ -36,7 +36,7 @@ it('operations are completed after a lock when some of them are already written'
   ]);
 });
 
-it('pruning continues after a lock, and counts everything that it deleted', async () => {
+it('pruning continues after a lock', async () => {
   const store = sqliteFixture();
   for (let n = 1; n <= 100; n += 1) {
     const id = await store.begin(n, { atMs: T0 + n });

@@ -49,7 +49,7 @@ it('deletes commands that are older than the runs that are kept', async () => {
   const { operator, reader } = store;
   await operator.recordSync('acme', CI, T0);
   await operator.recordSync('acme', SAM, T0 + 5 * DAY_MS);
-  const retention = { runsMs: 4 * DAY_MS, snapshotsMs: 4 * DAY_MS, keepAtLeast: 1 };
+  const retention = { runsMs: 4 * DAY_MS, snapshotsMs: 4 * DAY_MS };
   await store.prune(retention, T0 + 6 * DAY_MS);
   expect((await reader.operatorActions('acme', 10)).map(({ by }) => by)).toEqual(['sam']);
 });

@@ -7,7 +7,7 @@ import type { Fixture } from './fixture.ts';
 import { DAY_MS, fixture, openAgain, runId, T0 } from './fixture.ts';
 
 const HOUR_MS = 3_600_000;
-const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS, keepAtLeast: 0 };
+const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS };
 
 function notified(state: NotifiedState['state'], asOfMs = T0): NotifiedState {
   return { state, fingerprint: state, notifiedAtMs: state === 'ok' ? null : asOfMs, asOfMs };

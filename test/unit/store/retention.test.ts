@@ -6,7 +6,7 @@ import type { Fixture } from './fixture.ts';
 import { DAY_MS, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
 
 const NOW = T0 + 1000 * DAY_MS;
-const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS, keepAtLeast: 0 };
+const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS };
 
 /** A run of the given number of days ago, with a snapshot and a plan of its own. */
 async function runOf(
@@ -53,8 +53,9 @@ describe('pruning', () => {
     const store = await fixture();
     const good = await runOf(store, 1, 900);
     await runOf(store, 2, 500, { good: false });
+    const latest = await runOf(store, 3, 400, { good: false });
     await store.prune(RETENTION, NOW);
-    expect([runs(store), withSnapshots(store)]).toEqual([[good], [good]]);
+    expect([runs(store), withSnapshots(store)]).toEqual([[good, latest], [good]]);
   });
 
   it('never deletes the last good snapshot of an account that is renamed meanwhile', async () => {
@@ -78,17 +79,16 @@ describe('pruning', () => {
     );
     await store.prune(RETENTION, NOW);
     expect(store.rows('select name from accounts')).toEqual([{ name: 'later' }]);
-    expect([runs(store), withSnapshots(store)]).toEqual([[good], [good]]);
+    expect([runs(store), withSnapshots(store)]).toEqual([[runId(201), good], [good]]);
   });
 
-  it('keeps at least `keepAtLeast` runs of each account', async () => {
+  it('keeps the latest run of an account, however old', async () => {
     const store = await fixture();
     await runOf(store, 1, 300);
-    const kept = [await runOf(store, 2, 200), await runOf(store, 3, 199)];
-    const other = await runOf(store, 4, 900, { account: 'other' });
-    await store.prune({ ...RETENTION, keepAtLeast: 2 }, NOW);
-    expect(runs(store)).toEqual([...kept, other]);
-    expect(withSnapshots(store)).toEqual([...kept, other]);
+    const latest = await runOf(store, 2, 200, { good: false });
+    const good = runId(1);
+    await store.prune(RETENTION, NOW);
+    expect(runs(store)).toEqual([good, latest]);
   });
 
   it('keeps a run while one of its creates is unsettled', async () => {
@@ -113,7 +113,7 @@ describe('pruning', () => {
     const store = await fixture();
     const [old, young] = [await runOf(store, 1, 3), await runOf(store, 2, 1)];
     await runOf(store, 3, 0);
-    await store.prune({ runsMs: 0, snapshotsMs: 0, keepAtLeast: 0 }, NOW);
+    await store.prune({ runsMs: 0, snapshotsMs: 0 }, NOW);
     expect(runs(store)).toContain(young);
     expect(runs(store)).not.toContain(old);
   });
@@ -132,6 +132,69 @@ describe('pruning', () => {
     const young = await runOf(store, 2, 1);
     await store.prune({ ...RETENTION, runsMs: 10 * DAY_MS }, NOW);
     expect(withSnapshots(store)).toEqual([old, young]);
+  });
+});
+
+describe('runs that changed nothing', () => {
+  /** One every six hours, of which each has the plan that `planOf` returns. */
+  async function quietRuns(store: Fixture, days: number, planOf: (n: number) => Plan): Promise<void> {
+    for (let n = 0; n < days * 4; n += 1) {
+      const atMs = T0 + n * 6 * 3_600_000;
+      const id = await store.begin(n + 1, { atMs });
+      await store.record(id, { skill: [listed('a', `A${n}`)] }, { takenAtMs: atMs });
+      await store.journal.recordPlan(id, planOf(n));
+      await store.end(id, 'converged', atMs + 1000);
+    }
+  }
+  const starts = (store: Fixture) =>
+    store
+      .rows<{ at: string }>('select started_at as at from runs order by id')
+      .map(({ at }) => at.slice(8, 13));
+
+  it('stay for a week; of older ones, the first of each day stays, with its snapshots', async () => {
+    const store = await fixture();
+    await quietRuns(store, 9, () => plan({}));
+    const nowMs = T0 + 9 * DAY_MS;
+    expect(await store.prune(RETENTION, nowMs)).toMatchObject({ runs: 5 });
+    expect(starts(store).slice(0, 5)).toEqual(['10T12', '11T00', '12T00', '12T12', '12T18']);
+    expect(store.rows('select count(*) as n from snapshots')).toEqual([{ n: 3 * 31 }]);
+    expect(await store.prune(RETENTION, nowMs)).toMatchObject({ runs: 0 });
+  });
+
+  it('stay when their plans, their modes or their statuses differ', async () => {
+    const store = await fixture();
+    await quietRuns(store, 1, (n) => plan({ skills: [`S${n % 3}`] }));
+    store.execute('update runs set planned_creates = 1');
+    store.execute("update runs set mode = 'approve' where id = ?", runId(4));
+    await store.prune(RETENTION, T0 + 30 * DAY_MS);
+    expect(runs(store)).toHaveLength(4);
+  });
+
+  it('stay when a row of the account refers to them', async () => {
+    const store = await fixture();
+    await quietRuns(store, 1, () => plan({}));
+    store.execute('update accounts set last_good_run = ?, pending_run = ?', runId(2), runId(3));
+    await store.prune(RETENTION, T0 + 30 * DAY_MS);
+    // The day of the first two ends at midnight.
+    expect(runs(store)).toEqual([1, 2, 3, 4].map(runId));
+    store.execute('update accounts set last_good_run = null, pending_run = null');
+    await store.prune(RETENTION, T0 + 30 * DAY_MS);
+    expect(runs(store)).toEqual([1, 3, 4].map(runId));
+  });
+
+  it.each([
+    ['wrote', 'update runs set created = 1'],
+    ['failed', "update runs set status = 'failed'"],
+    [
+      'tried something',
+      "insert into operations (run_id, seq, kind, action, name, status) select id, 1, 'skill', 'create', 'a', 'skipped' from runs",
+    ],
+  ])('are not those that %s', async (_, change) => {
+    const store = await fixture();
+    await quietRuns(store, 1, () => plan({}));
+    store.execute(change);
+    await store.prune(RETENTION, T0 + 30 * DAY_MS);
+    expect(runs(store)).toHaveLength(4);
   });
 });
 

@@ -39,7 +39,6 @@ describe('the latest runs', () => {
       account: 'even',
       status: 'held',
       startedAt: new Date(T0 + 6000).toISOString(),
-      folded: 0,
     });
     expect(await store.reader.latestRuns([], 2)).toEqual([]);
   });

@@ -55,9 +55,8 @@ export function RunStrip({ runs }: { readonly runs: readonly RunMark[] }) {
   );
 }
 
-function titleOf({ status, startedAt, folded }: RunMark): string {
-  const more = folded === 0 ? '' : ` (and ${folded} later without changes)`;
-  return visible(`${status}, ${instant(startedAt)}${more}`);
+function titleOf({ status, startedAt }: RunMark): string {
+  return visible(`${status}, ${instant(startedAt)}`);
 }
 
 /** `Last runs, newest first: 2 failed, 18 converged`. */
