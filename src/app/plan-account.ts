@@ -30,13 +30,12 @@ export async function planAccount(
   observation: Observation,
   accept: Acceptance,
 ): Promise<Planned> {
-  const { settings, api, commit } = request;
+  const { settings, commit } = request;
   const nowMs = deps.clock.nowMs();
   const records = await deps.journal.accountHistory(settings.name, observation.remoteAccountId, nowMs);
   await deps.clock.pause();
   const history = judgeHistory(records, observation.observed, {
     nowMs,
-    stalenessMs: api.stalenessMs,
     missingHoldings: observation.missing,
     hasSnapshot: observation.hasSnapshot,
   });

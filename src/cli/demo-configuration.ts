@@ -33,7 +33,7 @@ export async function createConfiguration(sandbox: Sandbox): Promise<DemoConfigu
     'regions:',
     ...Object.entries(sandbox.regions).map(([region, url]) => `  ${region}: ${url}`),
     'defaults: { schedule: "*/20 * * * * *" }',
-    'api: { requestsPerSecond: 200, recheck: 200ms }',
+    'api: { requestsPerSecond: 200 }',
     'daemon: { runOnStart: false }',
     'http: { listen: "127.0.0.1:0" }',
     'log: { level: warn }',

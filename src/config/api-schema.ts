@@ -58,20 +58,6 @@ export const apiSchema = z.strictObject({
         'How long a run waits for a list to show its changes; more than `timeout`. Guards against a second create of an entry whose answer was lost.',
       examples: ['2m'],
     }),
-  recheck: duration()
-    .prefault('2s')
-    .meta({
-      description:
-        'Wait before a list with missing entries is read again. Guards against creating entries again because one answer was incomplete.',
-      examples: ['10s'],
-    }),
-  staleness: duration({ timer: false })
-    .prefault('2m')
-    .meta({
-      description:
-        'How long a confirmed change is assumed although no list shows it. Guards against repeating changes when lists are old.',
-      examples: ['10m'],
-    }),
   maxResponseBytes: size({ min: 1024, max: 512 * 1024 ** 2 })
     .prefault('64MiB')
     .meta({

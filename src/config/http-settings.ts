@@ -76,13 +76,6 @@ export const httpSchema = z.strictObject({
       description: 'Further tokens, each with a name and a role.',
       examples: [[{ name: 'ci', token: { env: 'ROLECALL_CI_TOKEN' }, role: 'read' }]],
     }),
-  sessionKey: secretRef('sessionKey')
-    .optional()
-    .meta({
-      description:
-        'Reference to the key that signs the cookies of sessions; at least 32 characters. Without it, the daemon makes one and keeps it in the store. Another key ends all sessions.',
-      examples: [{ file: '/run/secrets/rolecall-session-key' }],
-    }),
   trustedProxies: z
     .array(network)
     .max(100)
@@ -108,14 +101,13 @@ export function httpIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
 
 /** The settings, with absolute paths. */
 export function httpSettings(
-  { listen, token, tokens, sessionKey, trustedProxies, tls }: HttpFile,
+  { listen, token, tokens, trustedProxies, tls }: HttpFile,
   folder: string,
 ): HttpSettings {
   return {
     ...listen,
     ...(token === undefined ? {} : { token: absoluteRef(token, folder) }),
     tokens: tokens.map((each) => ({ ...each, token: absoluteRef(each.token, folder) })),
-    ...(sessionKey === undefined ? {} : { sessionKey: absoluteRef(sessionKey, folder) }),
     trustedProxies,
     ...(tls === undefined
       ? {}

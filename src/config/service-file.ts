@@ -20,6 +20,9 @@ import { type ServiceFile, serviceSchema } from './service-schema.ts';
 import type { SourceRead } from '../yaml/source-text.ts';
 import { type YamlFile, parseYaml } from '../yaml/yaml-file.ts';
 
+/** How long a run waits at most before it reads a list with missing entries again. */
+const LONGEST_RECHECK_MS = 2000;
+
 const LEASE_TOO_SHORT =
   'daemon.lease must be more than api.timeout, because a replica that was replaced may still wait for a call';
 
@@ -138,7 +141,7 @@ function asRecord(value: unknown): Readonly<Record<string, unknown>> {
 function complete(filePath: string, written: ServiceFile): ServiceSettings {
   const folder = path.dirname(filePath);
   const { api, daemon, http, retention, log, source } = written;
-  const { timeout, settle, recheck, staleness, caFile, ...counts } = api;
+  const { timeout, settle, caFile, ...counts } = api;
   return {
     file: filePath,
     store: storeLocation(written.store, folder),
@@ -146,8 +149,7 @@ function complete(filePath: string, written: ServiceFile): ServiceSettings {
       ...counts,
       timeoutMs: timeout,
       settleMs: settle,
-      recheckMs: recheck,
-      stalenessMs: staleness,
+      recheckMs: Math.min(settle / 16, LONGEST_RECHECK_MS),
       ...(caFile === undefined ? {} : { caFile: path.resolve(folder, caFile) }),
     },
     daemon: {
@@ -182,25 +184,23 @@ function trustSettings(
 }
 
 function notifySettings(written: ServiceFile['notify'][number], folder: string): NotifySettings {
-  const { url, secret, remindEvery, format, events } = written;
+  const { url, secret, format, events } = written;
   return {
     url: typeof url === 'string' ? url : absoluteRef(url, folder),
     format,
     events: [...new Set(events)],
     ...(secret === undefined ? {} : { secret: absoluteRef(secret, folder) }),
-    remindEveryMs: remindEvery,
   };
 }
 
 function gitSettings(written: NonNullable<ServiceFile['source']>['git'], folder: string) {
-  const { url, interval, credentials, checkout, ...rest } = written;
+  const { url, interval, credentials, ...rest } = written;
   const isPath = remoteKind(url) === 'local' && !/^file:/iu.test(url);
   return {
     ...rest,
     url: isPath ? path.resolve(folder, url) : url,
     intervalMs: interval,
     ...(credentials === undefined ? {} : { credentials: absoluteRef(credentials, folder) }),
-    ...(checkout === undefined ? {} : { checkout: path.resolve(folder, checkout) }),
   };
 }
 
@@ -219,7 +219,6 @@ function secretUses(file: YamlFile, settings: ServiceSettings): SecretUse[] {
   for (const [index, { name, token }] of settings.http.tokens.entries()) {
     add(token, `token ${name} of http.tokens`, ['http', 'tokens', index, 'token']);
   }
-  add(settings.http.sessionKey, 'http.sessionKey', ['http', 'sessionKey']);
   for (const [index, { url, secret }] of settings.notify.entries()) {
     add(url, 'notify url', ['notify', index, 'url']);
     add(secret, 'notify secret', ['notify', index, 'secret']);

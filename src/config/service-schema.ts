@@ -54,13 +54,6 @@ const notifySchema = z.strictObject({
         'Reference to the key that signs each message (Standard Webhooks). Guards the receiver against messages of others.',
       examples: [{ env: 'ROLECALL_WEBHOOK_SECRET' }],
     }),
-  remindEvery: duration({ min: 1000 })
-    .prefault('24h')
-    .meta({
-      description:
-        'How often a message is repeated while the state lasts. Guards against a problem that everybody forgets.',
-      examples: ['7d'],
-    }),
 });
 
 const branch = z.string().regex(/^(?![-./])(?!.*(?:\.\.|@\{|\/\/|\.lock$))[^\s\p{Cc}~^:?*[\\]+$/u);
@@ -100,13 +93,6 @@ const gitSchema = z.strictObject({
     .meta({
       description: 'Reference to the token, or user:password, for git; for ssh the file of the private key.',
       examples: [{ file: '/run/secrets/git' }],
-    }),
-  checkout: pathText()
-    .optional()
-    .meta({
-      description:
-        'Folder of the daemon’s own checkout, relative to this file; each daemon needs its own. Omitted: `checkout` beside the SQLite file, with PostgreSQL `../data/checkout`.',
-      examples: ['/var/lib/rolecall/checkout'],
     }),
 });
 
@@ -192,15 +178,9 @@ const logSchema = z.strictObject({
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .prefault('info')
     .meta({
-      description: 'The lowest level of messages that are written.',
+      description:
+        'The lowest level of messages that are written: readable on a terminal, otherwise JSON lines.',
       examples: ['debug'],
-    }),
-  format: z
-    .enum(['auto', 'pretty', 'json'])
-    .prefault('auto')
-    .meta({
-      description: '`auto`: pretty on a terminal, otherwise JSON lines.',
-      examples: ['json'],
     }),
 });
 

@@ -7,6 +7,9 @@ import { resolveSecret } from './secrets.ts';
 
 type StoreSettings = Pick<ServiceSettings, 'store' | 'daemon'>;
 
+/** The connections of one process, at most. The database limits those of all replicas and commands. */
+const CONNECTIONS = 10;
+
 const WHAT = 'store.postgres.url';
 
 /**
@@ -15,12 +18,12 @@ const WHAT = 'store.postgres.url';
  */
 export async function openLocation({ store, daemon }: StoreSettings): Promise<OpenLocation> {
   if ('file' in store) return store;
-  const { url, schema, pool } = store.postgres;
+  const { url, schema } = store.postgres;
   const isWritten = typeof url === 'string';
   const parsed = parsePostgresUrl(isWritten ? url : (await resolveSecret(url, WHAT)).reveal());
   // A lock has expired when the accounts of a replica that has died are given to others.
   const leaseMs = Math.floor(daemon.leaseMs / 2);
-  if ('value' in parsed) return { url: parsed.value.url, schema, pool, leaseMs };
+  if ('value' in parsed) return { url: parsed.value.url, schema, pool: CONNECTIONS, leaseMs };
   const source = isWritten ? 'the address' : shownRef(url, true);
   throw new SecretError(`${WHAT}: ${source} can't be used: ${parsed.problem} (the value is not shown)`);
 }

@@ -36,16 +36,6 @@ const postgresSchema = z.strictObject({
       description: 'Schema of the tables; created if the user may do that. Each rolecall needs its own.',
       examples: ['rolecall_staging'],
     }),
-  pool: z
-    .int()
-    .min(1)
-    .max(100)
-    .prefault(10)
-    .meta({
-      description:
-        'Connections of one process, at most. Guards the limit of the database, which all replicas and commands share.',
-      examples: [20],
-    }),
 });
 
 const location = z.union([pathText(), z.strictObject({ postgres: postgresSchema.describe('A database.') })]);

@@ -109,13 +109,15 @@ export function kindNameKey(kind: Kind, name: string): string {
   return `${kind}:${nameKey(name)}`;
 }
 
+/** How long a confirmed change counts although no list shows it. */
+export const STALENESS_MS = 120_000;
+
 /** Evaluates the records at `nowMs` against an observation. Pure; the order of operations has no effect. */
 export function judgeHistory(
   records: AccountHistory,
   observed: ObservedCatalog,
   options: {
     readonly nowMs: number;
-    readonly stalenessMs: number;
     readonly missingHoldings: readonly MissingHolding[];
     readonly hasSnapshot: boolean;
   },
@@ -141,7 +143,7 @@ export function judgeHistory(
     if ((lastCreatedMs.get(key) ?? -Infinity) > operation.finishedAtMs) continue;
     deletedByUs.add(key);
     const isSame = nameKey(listed.get(key) ?? operation.name) === nameKey(operation.name);
-    if (isSame && options.nowMs - operation.finishedAtMs < options.stalenessMs) gone.add(key);
+    if (isSame && options.nowMs - operation.finishedAtMs < STALENESS_MS) gone.add(key);
   }
   for (const operation of recent) {
     if (operation.action !== 'create' || !mayHaveHappened(operation)) continue;
@@ -150,7 +152,7 @@ export function judgeHistory(
     creates.push(operation);
     if (operation.remoteId === null || key === null || operation.status !== 'done') continue;
     if (listed.has(key) || operation.listed) continue;
-    if (options.nowMs - operation.finishedAtMs < options.stalenessMs) {
+    if (options.nowMs - operation.finishedAtMs < STALENESS_MS) {
       awaited.push({ kind: operation.kind, remoteId: operation.remoteId, name: operation.name });
     }
   }

@@ -25,7 +25,10 @@ export interface RunNews {
   readonly applied: boolean;
 }
 
-export type Listener = Pick<NotifySettings, 'events' | 'remindEveryMs'>;
+export type Listener = Pick<NotifySettings, 'events'>;
+
+/** A state that lasts is notified again after this time, so that nobody forgets it. */
+const REMIND_EVERY_MS = 86_400_000;
 
 export interface DueNotice {
   readonly type: NoticeType;
@@ -140,7 +143,7 @@ export function waitingChanges({ plan, operations }: EndedRun): WaitingChange[] 
 
 /**
  * Decides which notices a target receives for a run. Applied changes are notified for each run. A state is notified when
- * it starts, and again after `remindEveryMs`. Its end is notified unless the `applied` notice of the same run implies it.
+ * it starts, and again after a day. Its end is notified unless the `applied` notice of the same run implies it.
  * States whose notices the target does not list are tracked too. A run older than the known state changes no state.
  */
 export function decideNotices(
@@ -164,8 +167,7 @@ export function decideNotices(
   const isSame = notified?.state === health.state && notified.fingerprint === health.fingerprint;
   const notifiedAtMs = isSame ? notified.notifiedAtMs : null;
   const isNew = notifiedAtMs === null;
-  if (!isNew && nowMs - notifiedAtMs < listener.remindEveryMs)
-    return { notified: { ...known, notifiedAtMs }, due };
+  if (!isNew && nowMs - notifiedAtMs < REMIND_EVERY_MS) return { notified: { ...known, notifiedAtMs }, due };
   add(health.state, !isNew);
   return { notified: { ...known, notifiedAtMs: hears(health.state) ? nowMs : notifiedAtMs }, due };
 }

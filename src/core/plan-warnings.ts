@@ -95,7 +95,7 @@ export function historyWarnings(
 }
 
 /**
- * Warns of recently confirmed changes that no list shows yet. They count as done for `staleness`, and a run that relies
+ * Warns of recently confirmed changes that no list shows yet. They count as done for two minutes, and a run that relies
  * on them is not converged.
  */
 export function staleListWarnings(history: History, diffs: readonly KindDiff[]): Warning[] {

@@ -27,8 +27,8 @@ export interface ApiSettings {
   readonly hostConcurrency: number;
   readonly timeoutMs: number;
   readonly settleMs: number;
+  /** The wait before a list with missing entries is read again. */
   readonly recheckMs: number;
-  readonly stalenessMs: number;
   readonly maxResponseBytes: number;
   /** Objects of one list. */
   readonly maxEntries: number;
@@ -48,7 +48,6 @@ export interface NotifySettings {
   readonly format: 'json' | 'slack' | 'teams';
   readonly events: readonly ('drift' | 'applied' | 'held' | 'failed' | 'recovered')[];
   readonly secret?: SecretRef;
-  readonly remindEveryMs: number;
 }
 
 export interface GitSourceSettings {
@@ -57,8 +56,6 @@ export interface GitSourceSettings {
   readonly path: string;
   readonly intervalMs: number;
   readonly credentials?: SecretRef;
-  /** The folder of the daemon's own checkout, absolute. */
-  readonly checkout?: string;
 }
 
 /** What a token allows over HTTP. `read`: view, and request plans. `operate`: also approve, pause, resume and sync. */
@@ -70,8 +67,6 @@ export interface HttpSettings {
   /** The token of the operator named `http`. */
   readonly token?: SecretRef;
   readonly tokens: readonly { readonly name: string; readonly token: SecretRef; readonly role: HttpRole }[];
-  /** Signs the cookies of sessions; without it, the store keeps a key. */
-  readonly sessionKey?: SecretRef;
   /** Addresses and networks (CIDR) whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   /** Absolute paths of PEM files. */
@@ -83,8 +78,6 @@ export interface PostgresSettings {
   /** The address of the database, without a password if it is written in the file. */
   readonly url: SecretRef | string;
   readonly schema: string;
-  /** The most connections of one process. */
-  readonly pool: number;
 }
 
 /** Where the store is, as the service file names it. `file` is the absolute path of a SQLite file. */
@@ -120,10 +113,7 @@ export interface ServiceSettings {
   /** What account files may use; a field that is left out has the default of the configuration's source. */
   readonly trust?: TrustSettings;
   readonly retention: { readonly runsMs: number; readonly snapshotsMs: number };
-  readonly log: {
-    readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
-    readonly format: 'auto' | 'pretty' | 'json';
-  };
+  readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent' };
 }
 
 /** One account's file merged with the defaults and its `extends`. */

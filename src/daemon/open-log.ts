@@ -19,9 +19,9 @@ export async function openLog(
   return { log, sink };
 }
 
-async function createLogger({ level, format }: ServiceSettings['log'], sink: LogSink): Promise<Logger> {
+async function createLogger({ level }: ServiceSettings['log'], sink: LogSink): Promise<Logger> {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  if (format === 'json' || (format === 'auto' && !process.stderr.isTTY)) {
+  if (!process.stderr.isTTY) {
     return pino(options, { write: (line: string) => sink.write(inVisibleJson(line)) });
   }
   // In this thread: pino's own transport writes in a worker, which a stalled terminal could keep from ending.

@@ -9,10 +9,14 @@ export function checkoutLink(root: string): string {
   return path.join(root, 'current');
 }
 
-/** The folder of the checkout: beside the SQLite file, or where that would be without PostgreSQL. */
+/**
+ * The folder of the checkout: beside the SQLite file. With PostgreSQL in /var/lib/rolecall for a service file in
+ * /etc/rolecall, otherwise where the SQLite file would be by default.
+ */
 export function checkoutRoot({ file, store }: Pick<ServiceSettings, 'file' | 'store'>): string {
-  const data = 'file' in store ? path.dirname(store.file) : path.resolve(path.dirname(file), '../data');
-  return path.join(data, 'checkout');
+  const folder = path.dirname(file);
+  const data = folder === '/etc/rolecall' ? '/var/lib/rolecall' : path.resolve(folder, '../data');
+  return path.join('file' in store ? path.dirname(store.file) : data, 'checkout');
 }
 
 /** The checkout that the daemon of this store keeps; undefined without `source.git`, and before the first fetch. */

@@ -8,14 +8,13 @@ import { storeName } from '../config/store-location.ts';
 import { trustPosted } from '../config/trust.ts';
 import { ConfigError } from '../core/errors.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
-import type { Secret } from '../core/secret.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
 import { openHttp } from '../daemon/http/listen.ts';
 import { renderRunView } from '../daemon/http/pages/run-views.tsx';
 import type { RunView } from '../daemon/http/run-view.ts';
-import { configuredSessionKey, storedSessionKey } from '../daemon/http/session-key.ts';
+import { storedSessionKey } from '../daemon/http/session-key.ts';
 import { type HttpToken, readTokens } from '../daemon/http/tokens.ts';
 import type { Log } from '../daemon/log.ts';
 import { createMetrics, type Metrics } from '../daemon/metrics.ts';
@@ -56,7 +55,6 @@ interface Process {
   readonly files: SettledConfiguration;
   readonly tokens: readonly HttpToken[];
   /** The configured key of sessions. */
-  readonly sessionKey: Secret | null;
   readonly signals: ProcessSignals;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -79,7 +77,6 @@ export async function serve(
   const { service, issues } = await files.read();
   if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
   const tokens = await readTokens(service, resolveSecret);
-  const sessionKey = await configuredSessionKey(service, resolveSecret);
   const { log, sink } = await openLog(service.log);
   const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
   const closers: Process['closers'] = [];
@@ -88,7 +85,7 @@ export async function serve(
   log.info({ event: 'starting', ...started }, 'rolecall starts');
   try {
     const opened = { version, configFile, ignoreRetryAfter, onListening, service, files, tokens };
-    await run({ ...opened, sessionKey, signals, log, metrics, closers });
+    await run({ ...opened, signals, log, metrics, closers });
     return 0;
   } finally {
     // Also after a failed start: the runs in progress end soon.
@@ -125,7 +122,7 @@ async function run(own: Process): Promise<void> {
   const http = await openHttp(source.service, {
     tokens,
     endedSessions: session.endedSessions,
-    sessionKey: own.sessionKey ?? (await storedSessionKey(session.settings, session.turns !== null, log)),
+    sessionKey: await storedSessionKey(session.settings, session.turns !== null, log),
     daemon: daemon.api,
     showPage,
     metrics,

@@ -129,7 +129,6 @@ test('a list that is empty by mistake causes at most one create in several runs'
   expect([first.result.status, first.run.status, s.writes().length]).toEqual([3, 'blocked', 1]);
   expect(first.run.errorCode).toBe('suspicious_list');
   // Also when the create no longer counts as one that a stale list may lack.
-  s.serve({ staleness: '1s' });
   s.execute("update operations set finished_at = '2026-01-01T00:00:00.000Z' where status = 'done'");
   const second = await s.apply();
   expect([second.result.status, second.run.status, s.writes().length]).toEqual([3, 'blocked', 1]);

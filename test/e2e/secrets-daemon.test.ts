@@ -93,7 +93,7 @@ test(
   { timeout: 90_000 },
   async () => {
     const parrot = await startParrot(MANNERS);
-    const { w, env, total } = configured(parrot, '{ level: trace, format: json }');
+    const { w, env, total } = configured(parrot, '{ level: trace }');
     const running = w.start(['serve'], { env });
     const log = (): string => running.output().stderr;
     await until('every account has run', () => log().split('"run_ended"').length > total);
@@ -153,18 +153,12 @@ test(
   },
 );
 
-test(
-  'the log of the daemon contains no secret at any level, in the formats json and pretty',
-  { timeout: 90_000 },
-  async () => {
-    const levels = ['silent', 'debug', 'info', 'warn', 'error'].map(
-      (level) => `{ level: ${level}, format: json }`,
-    );
-    const logs = ['{ level: trace, format: pretty }', ...levels];
-    // One after the other: on a busy machine six daemons would starve each other.
-    for (const log of someOf(logs, 2)) await serveWithLog(log);
-  },
-);
+test('the log of the daemon contains no secret at any level', { timeout: 90_000 }, async () => {
+  const levels = ['trace', 'silent', 'debug', 'info', 'warn', 'error'];
+  const logs = levels.map((level) => `{ level: ${level} }`);
+  // One after the other: on a busy machine six daemons would starve each other.
+  for (const log of someOf(logs, 2)) await serveWithLog(log);
+});
 
 async function serveWithLog(log: string): Promise<void> {
   const parrot = await startParrot(MANNERS);

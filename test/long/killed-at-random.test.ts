@@ -19,8 +19,7 @@ const KILLS = 20;
 const CREATES = 110;
 const DELETES = 110;
 const LATENCY_MS = 6;
-const API =
-  '{ concurrency: 4, requestsPerSecond: 1000, timeout: 900ms, settle: 1s, recheck: 10ms, staleness: 1ms }';
+const API = '{ concurrency: 4, requestsPerSecond: 1000, timeout: 900ms, settle: 1s }';
 const POLICY = 'policy: { maxDeletes: 1000, maxDeletesPerDay: 1000, maxDeletePercent: 100 }';
 
 const numbered = (what: string, count: number): string[] =>

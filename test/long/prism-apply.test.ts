@@ -7,7 +7,7 @@ import { makeWorkspace, type Workspace, writeAccount } from '../support/workspac
 import { startPrism } from './prism.ts';
 
 const TIME_LIMIT = { timeout: 60_000 };
-const API = '{ requestsPerSecond: 1000, timeout: 20s, settle: 21s, recheck: 20ms, retries: 0 }';
+const API = '{ requestsPerSecond: 1000, timeout: 20s, settle: 21s, retries: 0 }';
 
 async function startAccount(): Promise<{ sandbox: Sandbox; workspace: Workspace; description: string }> {
   const sandbox = await startSandbox({

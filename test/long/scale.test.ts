@@ -13,7 +13,7 @@ const NAMES = JSON.parse(
   readFileSync(new URL('../../config/demo/onet-names.json', import.meta.url), 'utf8'),
 ) as Names;
 
-const FAST_API = '{ concurrency: 32, requestsPerSecond: 10000, timeout: 20s, settle: 21s, recheck: 20ms }';
+const FAST_API = '{ concurrency: 32, requestsPerSecond: 10000, timeout: 20s, settle: 21s }';
 
 function asYaml({ skills, roles }: Names): string {
   const list = (names: readonly string[]): string =>

@@ -82,10 +82,10 @@ async function startScene(): Promise<Scene> {
     [
       'accounts: accounts/*.yaml',
       'store: ../data/rolecall.db',
-      'api: { requestsPerSecond: 1000, timeout: 1500ms, settle: 4s, recheck: 20ms, staleness: 2s, retries: 3 }',
+      'api: { requestsPerSecond: 1000, timeout: 1500ms, settle: 4s, retries: 3 }',
       `defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 50ms, policy: { maxDeletes: 10000, maxDeletesPerDay: 1000000, maxDeletePercent: 100, unusedFor: 0s, allowNoPeople: true } }`,
       `retention: { runs: 2d, snapshots: 2d }`,
-      'log: { level: debug, format: json }',
+      'log: { level: debug }',
       WITH_TOKEN,
       NOTIFY,
       '',

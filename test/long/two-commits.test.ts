@@ -59,7 +59,7 @@ async function startStage(): Promise<Stage> {
   on.serve(
     {},
     `${WITH_TOKEN}\ndaemon: { lease: ${LEASE_MS}ms }\ndefaults: { mode: apply, schedule: "* * * * * *", jitter: 0s }`,
-    `{ postgres: { url: { env: ROLECALL_DATABASE_URL }, schema: ${SCHEMA}, pool: 4 } }`,
+    `{ postgres: { url: { env: ROLECALL_DATABASE_URL }, schema: ${SCHEMA} } }`,
   );
   on.configure('mode: plan\nschedule: "0 0 1 1 *"');
   on.configure('skills: [Go]', 'same');

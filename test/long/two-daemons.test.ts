@@ -101,7 +101,7 @@ async function startScene(): Promise<Scene> {
     [
       'accounts: accounts/*.yaml',
       'store: ../data/rolecall.db',
-      'api: { requestsPerSecond: 1000, timeout: 4s, settle: 5s, recheck: 20ms, staleness: 1s, retries: 2 }',
+      'api: { requestsPerSecond: 1000, timeout: 4s, settle: 5s, retries: 2 }',
       `defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s, policy: { maxDeletes: 10000, maxDeletesPerDay: 100000, maxDeletePercent: 100, unusedFor: 0s, allowNoPeople: true } }`,
       WITH_TOKEN,
       NOTIFY,

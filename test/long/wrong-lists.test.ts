@@ -19,7 +19,7 @@ import { makeWorkspace, type Workspace, writeAccount } from '../support/workspac
 const LANES = Number(process.env['ROLECALL_LANES'] ?? 3);
 /** Only the cells whose line contains this text. */
 const ONLY = process.env['ROLECALL_CELLS'] ?? '';
-const API = '{ requestsPerSecond: 1000, timeout: 800ms, settle: 1s, recheck: 50ms, retries: 2 }';
+const API = '{ requestsPerSecond: 1000, timeout: 800ms, settle: 1s, retries: 2 }';
 const HOUR_MS = 3_600_000;
 
 interface Size {
@@ -468,8 +468,7 @@ test('six runs make a bounded number of entries of a name, whatever happens to t
 test('after three creates of a run whose outcome stays unknown, the run sends no more', async () => {
   const names = numbered('Name', 20);
   // A create is unresolved `settle` after its answer was lost. The other names take three times as long.
-  const api =
-    '{ requestsPerSecond: 1000, concurrency: 1, timeout: 800ms, settle: 1s, recheck: 50ms, retries: 0 }';
+  const api = '{ requestsPerSecond: 1000, concurrency: 1, timeout: 800ms, settle: 1s, retries: 0 }';
   const { workspace, service } = await laneWithNames(names, { answer: 'lost', afterMs: 300 }, api);
   freeze(service);
   const status = await apply(workspace);

@@ -6,7 +6,7 @@ import type { DueNotice, NoticeType, RunNews, AccountHealth, NotifiedState } fro
 import { decideNotices } from '../../src/core/notice.ts';
 
 const TYPES: readonly NoticeType[] = ['drift', 'applied', 'held', 'failed', 'recovered'];
-const REMIND_MS = 50;
+const REMIND_MS = 86_400_000;
 
 const health: fc.Arbitrary<AccountHealth | null> = fc.oneof(
   fc.constant({ state: 'ok' as const, fingerprint: '' }),
@@ -23,7 +23,7 @@ interface Run extends RunNews {
 }
 
 const history: fc.Arbitrary<Run[]> = fc
-  .array(fc.record({ health, applied: fc.boolean(), gapMs: fc.integer({ min: 1, max: 60 }) }), {
+  .array(fc.record({ health, applied: fc.boolean(), gapMs: fc.integer({ min: 1, max: 1.2 * REMIND_MS }) }), {
     maxLength: 25,
   })
   .map((runs) => {
@@ -37,7 +37,7 @@ const history: fc.Arbitrary<Run[]> = fc
 function noticesOf(runs: readonly Run[], events: readonly NoticeType[]): (readonly DueNotice[])[] {
   let notified: NotifiedState | null = null;
   return runs.map((run) => {
-    const decided = decideNotices(run, notified, { events, remindEveryMs: REMIND_MS }, run.nowMs);
+    const decided = decideNotices(run, notified, { events }, run.nowMs);
     notified = decided.notified;
     return decided.due;
   });

@@ -50,7 +50,7 @@ const TOKEN = 'token-of-acme';
 const HOOK = pathToFileURL(fileURLToPath(new URL('kill-hook.mjs', import.meta.url))).href;
 /** A request has enough time on a busy machine, and waits for `settle` are short. */
 export const CRASH_API =
-  '{ concurrency: 3, requestsPerSecond: 1000, timeout: 2s, settle: 2200ms, recheck: 10ms, staleness: 1ms, retries: 2 }';
+  '{ concurrency: 3, requestsPerSecond: 1000, timeout: 2s, settle: 2200ms, retries: 2 }';
 
 /** In use and not in the file; in use under its old name; not used under its old name; protected; unused. */
 const SEED = {

@@ -74,7 +74,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     },
   });
   const schema = 'rolecall_fleet';
-  const place = `{ postgres: { url: { env: ROLECALL_DATABASE_URL }, schema: ${schema}, pool: 5 } }`;
+  const place = `{ postgres: { url: { env: ROLECALL_DATABASE_URL }, schema: ${schema} } }`;
   on.serve(
     { timeout: '4s', settle: '4500ms' },
     [

@@ -37,8 +37,7 @@ export interface Receiver {
 }
 
 /** The `notify` of a service file for a receiver whose `env` the daemon has. */
-export const NOTIFY =
-  'notify: [{ url: { env: HOOK_URL }, secret: { env: HOOK_SECRET }, format: json, remindEvery: 24h }]';
+export const NOTIFY = 'notify: [{ url: { env: HOOK_URL }, secret: { env: HOOK_SECRET }, format: json }]';
 
 const TOLERANCE_S = 300;
 

@@ -66,7 +66,7 @@ export interface Scene extends Workspace {
 }
 
 /** Waits for `settle` are short, and a request still has enough time on a busy machine. */
-const API = { requestsPerSecond: 1000, timeout: '900ms', settle: '1s', recheck: '20ms', retries: 2 };
+const API = { requestsPerSecond: 1000, timeout: '900ms', settle: '1s', retries: 2 };
 
 export const TOKEN = 'token-of-acme';
 export const tokenVariable = (account: string): string =>
@@ -76,7 +76,7 @@ async function storePlace(kind: string | undefined) {
   if (kind !== 'postgres') return { store: '../data/rolecall.db', env: {} };
   const { url, schema } = await freshPostgres();
   return {
-    store: `{ postgres: { url: { env: ROLECALL_DATABASE_URL }, schema: ${schema}, pool: 3 } }`,
+    store: `{ postgres: { url: { env: ROLECALL_DATABASE_URL }, schema: ${schema} } }`,
     env: { ROLECALL_DATABASE_URL: url },
   };
 }

@@ -57,8 +57,7 @@ export interface RunOptions {
 export const TOKEN_VARIABLE = 'ACME_TOKEN';
 
 /** The `api` of a service file in tests: shorter waits than the real defaults. */
-export const QUICK_API =
-  '{ requestsPerSecond: 1000, timeout: 2s, settle: 2500ms, recheck: 20ms, retries: 2 }';
+export const QUICK_API = '{ requestsPerSecond: 1000, timeout: 2s, settle: 2500ms, retries: 2 }';
 
 /** Makes a workspace that is removed when the test ends. `token` is the value of ACME_TOKEN for the program. */
 export function makeWorkspace(token: string): Workspace {

@@ -1,28 +1,9 @@
-// The key that signs the cookies of sessions: from the configuration, else one that the store keeps.
+// The key that signs the cookies of sessions, which the store keeps.
 import { randomBytes } from 'node:crypto';
-import { SecretError, StoreError } from '../../core/errors.ts';
+import { StoreError } from '../../core/errors.ts';
 import { Secret } from '../../core/secret.ts';
-import type { SecretRef, ServiceSettings } from '../../core/settings.ts';
 import type { StoredSettings } from '../../core/stored-settings.ts';
 import type { Log } from '../log.ts';
-
-/** A shorter key can be guessed by trying. */
-const MIN_KEY_LENGTH = 32;
-
-/** The configured key; null when none is configured. Throws SecretError for one that is missing or too short. */
-export async function configuredSessionKey(
-  { http }: Pick<ServiceSettings, 'http'>,
-  resolveSecret: (ref: SecretRef, what: string) => Promise<Secret>,
-): Promise<Secret | null> {
-  if (http.sessionKey === undefined) return null;
-  const key = await resolveSecret(http.sessionKey, 'http.sessionKey');
-  if (key.reveal().length < MIN_KEY_LENGTH) {
-    throw new SecretError(
-      `http.sessionKey has fewer than ${MIN_KEY_LENGTH} characters and can be guessed; use a longer one, such as the output of \`openssl rand -hex 32\``,
-    );
-  }
-  return key;
-}
 
 /**
  * The key in the store, which is made once. Where a store of one process cannot keep it, sessions end with that process.

@@ -40,7 +40,6 @@ function merge(target: NotifySettings, other: NotifySettings): NotifySettings {
   return {
     ...target,
     events: [...new Set([...target.events, ...other.events])],
-    remindEveryMs: Math.min(target.remindEveryMs, other.remindEveryMs),
   };
 }
 

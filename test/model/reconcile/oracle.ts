@@ -10,6 +10,7 @@ import type { Ledger } from './ledger.ts';
 import { isConfirmed, isDoubtful } from './ledger.ts';
 import { exactly, globMatches, loosely } from './names.ts';
 import type { Wish, WishedEntry } from './script.ts';
+import { STALENESS_MS } from '../../../src/core/history.ts';
 import { LIMITS, REMOTE_ID } from './world.ts';
 
 const DAY_MS = 86_400_000;
@@ -139,7 +140,7 @@ function* judgeCreate(
         each.method === 'DELETE' &&
         each.remoteId === id &&
         (each.answer?.status ?? 500) < 300 &&
-        call.sentAtMs - (each.endedAtMs ?? 0) < LIMITS.stalenessMs + SLACK_MS,
+        call.sentAtMs - (each.endedAtMs ?? 0) < STALENESS_MS + SLACK_MS,
     );
   const live = new Set(
     ledger.live().flatMap((each) => (each.kind === kind && !wasDeleted(each.id) ? [each.id] : [])),
@@ -213,7 +214,7 @@ function* judgeCreate(
     const confirmed = earlier.filter((each) => isConfirmed(each) && confirmedId(each) === existing.id);
     const wasShown = receivedEntries(calls, kind).some(({ entries }) => entries.has(existing.id));
     for (const { endedAtMs } of wasShown ? [] : confirmed) {
-      if (call.sentAtMs - (endedAtMs ?? 0) < LIMITS.stalenessMs - SLACK_MS) {
+      if (call.sentAtMs - (endedAtMs ?? 0) < STALENESS_MS - SLACK_MS) {
         yield `its create was confirmed (${existing.id}) and no list needs to show it yet`;
       }
     }

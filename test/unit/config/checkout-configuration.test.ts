@@ -209,9 +209,11 @@ describe('the configuration of a checkout', () => {
 
 test('the checkout is beside the SQLite file, or where that would be with PostgreSQL', () => {
   const file = '/srv/config/rolecall.yaml';
-  const postgres = { url: { env: 'A' }, schema: 'rolecall', pool: 10 };
+  const postgres = { url: { env: 'A' }, schema: 'rolecall' };
   expect(checkoutRoot({ file, store: { file: '/var/lib/rolecall.db' } })).toBe('/var/lib/checkout');
   expect(checkoutRoot({ file, store: { postgres } })).toBe('/srv/data/checkout');
+  const installed = { file: '/etc/rolecall/rolecall.yaml', store: { postgres } };
+  expect(checkoutRoot(installed)).toBe('/var/lib/rolecall/checkout');
 });
 
 test('limits of calls in the repository change nothing on the machine', async () => {

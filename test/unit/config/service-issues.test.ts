@@ -73,11 +73,6 @@ const CASES: readonly (readonly [title: string, text: string, issue: string])[] 
     '1:47 error store.postgres.schema: must be the name of a schema',
   ],
   [
-    'more connections than a database has',
-    'store: { postgres: { url: { env: A }, pool: 101 } }',
-    '1:45 error store.postgres.pool: must be at most 100',
-  ],
-  [
     'a mistyped key of the store',
     'store: { postgres: { urll: { env: A }, url: { env: B } } }',
     '1:22 error unknown key "urll"; did you mean "url"?',
@@ -249,18 +244,18 @@ describe('the service file', () => {
 
   test('can name a database, whose reference is a secret of the daemon', async () => {
     const { service, lines, secrets } = await loadService(
-      'store: { postgres: { url: { file: db-url }, schema: staging, pool: 3 } }\ndaemon: { lease: 90s }',
+      'store: { postgres: { url: { file: db-url }, schema: staging } }\ndaemon: { lease: 90s }',
     );
     expect(lines).toEqual([]);
     const url = { file: expect.stringMatching(/^\/.*\/db-url$/u) };
-    expect(service?.store).toEqual({ postgres: { url, schema: 'staging', pool: 3 } });
+    expect(service?.store).toEqual({ postgres: { url, schema: 'staging' } });
     expect(service?.daemon.leaseMs).toBe(90_000);
     expect(secrets.filter(({ account }) => account === undefined)).toEqual([
       expect.objectContaining({ ref: url, what: 'store.postgres.url', line: 1, column: 27 }),
     ]);
     const plain = await loadService('store: { postgres: { url: "postgres://me@db/a" } }');
     expect(plain.service?.store).toEqual({
-      postgres: { url: 'postgres://me@db/a', schema: 'rolecall', pool: 10 },
+      postgres: { url: 'postgres://me@db/a', schema: 'rolecall' },
     });
   });
 
@@ -281,7 +276,6 @@ describe('the service file', () => {
         timeoutMs: 30_000,
         settleMs: 35_000,
         recheckMs: 2000,
-        stalenessMs: 120_000,
         maxResponseBytes: 64 * 1024 ** 2,
         maxEntries: 20_000,
       },
@@ -289,7 +283,7 @@ describe('the service file', () => {
       http: { host: '127.0.0.1', port: 8080, tokens: [], trustedProxies: [] },
       notify: [],
       retention: { runsMs: 90 * 86_400_000, snapshotsMs: 90 * 86_400_000 },
-      log: { level: 'info', format: 'auto' },
+      log: { level: 'info' },
     });
     expect(accounts[0]?.settings).toMatchObject({
       name: 'a',
@@ -330,7 +324,7 @@ http:
   trustedProxies: [10.0.0.0/8, "fd00::1"]
   tls: { cert: tls/cert.pem, key: /etc/key.pem }
 notify:
-  - { url: { env: HOOK }, format: slack, events: [held, held], secret: { env: KEY }, remindEvery: 1h }
+  - { url: { env: HOOK }, format: slack, events: [held, held], secret: { env: KEY } }
   - { url: "https://hooks.example.com/a?b=c" }
 source: { git: { url: "https://git.example.com/b.git", credentials: { env: GIT } } }
 trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: [A, ACME_*], files: [/run/secrets/**, secrets/*] }
@@ -356,13 +350,11 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
           format: 'slack',
           events: ['held'],
           secret: { env: 'KEY' },
-          remindEveryMs: 3_600_000,
         },
         {
           url: 'https://hooks.example.com/a?b=c',
           format: 'json',
           events: ['drift', 'applied', 'held', 'failed', 'recovered'],
-          remindEveryMs: 86_400_000,
         },
       ],
       trust: {

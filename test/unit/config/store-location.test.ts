@@ -7,7 +7,7 @@ import { makeFolder } from '../../support/folder.ts';
 
 const daemon = { maxRuns: 8, runOnStart: true, shutdownGraceMs: 20_000, leaseMs: 60_000 };
 const settings = (url: { env: string } | { file: string } | string) => ({
-  store: { postgres: { url, schema: 'rolecall', pool: 10 } },
+  store: { postgres: { url, schema: 'rolecall' } },
   daemon,
 });
 

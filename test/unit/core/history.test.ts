@@ -41,7 +41,7 @@ function judge(
     knownNames: new Map(),
     ...records,
   };
-  const options = { nowMs: NOW_MS, stalenessMs: STALENESS_MS, missingHoldings: [], hasSnapshot: true };
+  const options = { nowMs: NOW_MS, missingHoldings: [], hasSnapshot: true };
   return judgeHistory(memory, observed(lists), options);
 }
 

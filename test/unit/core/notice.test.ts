@@ -14,7 +14,6 @@ import { runDetail, T0 } from './run-details.ts';
 
 const ALL: readonly NoticeType[] = ['drift', 'applied', 'held', 'failed', 'recovered'];
 const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 
 const FAILED: RunSketch = { status: 'failed', plan: null, errorCode: 'unavailable', error: 'no answer' };
 const HELD: RunSketch = { status: 'held', held: ['Perl'] };
@@ -37,7 +36,7 @@ function newsAt(n: number, run: RunSketch, pending: string | null = null) {
 /** The notices that one target receives for these runs, one list for each run. `!` marks a reminder. */
 function noticesFor(
   steps: readonly (RunSketch | Step)[],
-  listener: { events?: readonly NoticeType[]; remindEveryMs?: number } = {},
+  listener: { events?: readonly NoticeType[] } = {},
 ): string[][] {
   let notified: NotifiedState | null = null;
   let nowMs = 0;
@@ -45,12 +44,7 @@ function noticesFor(
     const { run, pending, at = index }: Step = 'run' in step ? step : { run: step };
     nowMs = Math.max(nowMs, T0 + at * MINUTE + 1000);
     const news = newsAt(at, run, pending);
-    const decided = decideNotices(
-      news,
-      notified,
-      { events: ALL, remindEveryMs: 24 * HOUR, ...listener },
-      nowMs,
-    );
+    const decided = decideNotices(news, notified, { events: ALL, ...listener }, nowMs);
     notified = decided.notified;
     return decided.due.map(spelled);
   });
@@ -268,10 +262,13 @@ describe('a held change', () => {
   });
 });
 
+/** In minutes. */
+const DAY = 24 * 60;
+
 describe('a reminder', () => {
-  it('is sent at the interval of the target while a state lasts, and is marked as a reminder', () => {
+  it('is sent each day while a state lasts, and is marked as a reminder', () => {
     const at = (minutes: number): Step => ({ run: HELD, at: minutes });
-    expect(noticesFor([at(0), at(59), at(60), at(61), at(121)], { remindEveryMs: HOUR })).toEqual([
+    expect(noticesFor([at(0), at(DAY - 1), at(DAY), at(DAY + 1), at(2 * DAY + 1)])).toEqual([
       ['held'],
       [],
       ['held!'],
@@ -282,27 +279,21 @@ describe('a reminder', () => {
 
   it('starts again when the state changes', () => {
     expect(
-      noticesFor(
-        [
-          { run: HELD, at: 0 },
-          { run: FAILED, at: 50 },
-          { run: FAILED, at: 70 },
-          { run: FAILED, at: 111 },
-        ],
-        { remindEveryMs: HOUR },
-      ),
+      noticesFor([
+        { run: HELD, at: 0 },
+        { run: FAILED, at: 50 },
+        { run: FAILED, at: DAY + 10 },
+        { run: FAILED, at: DAY + 51 },
+      ]),
     ).toEqual([['held'], ['failed'], [], ['failed!']]);
   });
 
   it('is not sent for a good state', () => {
     expect(
-      noticesFor(
-        [
-          { run: OK, at: 0 },
-          { run: OK, at: 500 },
-        ],
-        { remindEveryMs: HOUR },
-      ),
+      noticesFor([
+        { run: OK, at: 0 },
+        { run: OK, at: 2 * DAY },
+      ]),
     ).toEqual([[], []]);
   });
 });
@@ -319,10 +310,10 @@ describe('a target', () => {
 
   it('that starts to list the current state is notified of it, and not by a reminder', () => {
     const news = newsAt(1, HELD);
-    const unlisted = decideNotices(news, null, { events: ['failed'], remindEveryMs: HOUR }, T0 + MINUTE);
+    const unlisted = decideNotices(news, null, { events: ['failed'] }, T0 + MINUTE);
     expect(unlisted.due).toEqual([]);
     const later = { ...news, startedAtMs: T0 + 2 * MINUTE };
-    const listener = { events: ['failed', 'held'] as const, remindEveryMs: HOUR };
+    const listener = { events: ['failed', 'held'] as const };
     expect(decideNotices(later, unlisted.notified, listener, T0 + 2 * MINUTE).due).toEqual([
       { type: 'held', reminder: false },
     ]);
@@ -350,7 +341,7 @@ describe('a run that began before the known one', () => {
   });
 
   it('counts as older also when the clock shows the start of the known one', () => {
-    const listener = { events: ALL, remindEveryMs: HOUR };
+    const listener = { events: ALL };
     const { notified } = decideNotices(newsAt(5, OK), null, listener, T0 + 5 * MINUTE);
     expect(decideNotices(newsAt(4, FAILED), notified, listener, T0 + 5 * MINUTE)).toEqual({
       notified,
@@ -359,13 +350,8 @@ describe('a run that began before the known one', () => {
   });
 
   it('does not count as older when the clock was set back', () => {
-    const known = decideNotices(
-      newsAt(600, OK),
-      null,
-      { events: ALL, remindEveryMs: HOUR },
-      T0 + 600 * MINUTE,
-    ).notified;
+    const known = decideNotices(newsAt(600, OK), null, { events: ALL }, T0 + 600 * MINUTE).notified;
     const news = newsAt(1, FAILED);
-    expect(decideNotices(news, known, { events: ALL, remindEveryMs: HOUR }, T0 + MINUTE).due).toHaveLength(1);
+    expect(decideNotices(news, known, { events: ALL }, T0 + MINUTE).due).toHaveLength(1);
   });
 });

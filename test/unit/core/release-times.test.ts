@@ -97,7 +97,7 @@ describe('the times of the history', () => {
         knownNames: new Map(),
       },
       observed(),
-      { nowMs: NOW_MS, stalenessMs: 0, missingHoldings: [], hasSnapshot: true },
+      { nowMs: NOW_MS, missingHoldings: [], hasSnapshot: true },
     );
 
   it.each(['create', 'delete'] as const)(

@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { checkoutRoot } from '../../../src/git/checkout-place.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { Node, textOf, yamlOf } from './operational-file.ts';
@@ -167,9 +168,10 @@ describe('several replicas', () => {
     const { service, issues, secrets } = await loadConfiguration(join(folder, 'rolecall.yaml'));
     expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
     const url = { file: '/run/secrets/rolecall-daemon/database-url' };
-    expect(service?.store).toEqual({ postgres: { url, schema: 'rolecall', pool: 10 } });
+    expect(service?.store).toEqual({ postgres: { url, schema: 'rolecall' } });
     // Each pod can write there only.
-    expect(service?.source?.git.checkout).toBe('/var/lib/rolecall/checkout');
+    const installed = service && { ...service, file: '/etc/rolecall/rolecall.yaml' };
+    expect(installed && checkoutRoot(installed)).toBe('/var/lib/rolecall/checkout');
     const mounted = replicas
       .at('volumes', 1, 'secret', 'items')
       .items()

@@ -24,7 +24,6 @@ export const API: ApiSettings = {
   timeoutMs: 2000,
   settleMs: 2500,
   recheckMs: 10,
-  stalenessMs: 120_000,
   maxResponseBytes: 10_000,
   maxEntries: 100_000,
 };

@@ -2,9 +2,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished, describe, expect, it } from 'vitest';
-import { SecretError, StoreError } from '../../../../src/core/errors.ts';
+import { StoreError } from '../../../../src/core/errors.ts';
 import { Secret } from '../../../../src/core/secret.ts';
-import { configuredSessionKey, storedSessionKey } from '../../../../src/daemon/http/session-key.ts';
+import { storedSessionKey } from '../../../../src/daemon/http/session-key.ts';
 import type { HttpOptions } from '../../../../src/daemon/http/server.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts';
 import { newFolder } from '../../store/fixture.ts';
@@ -139,15 +139,5 @@ describe('the key of sessions', () => {
     const store = open(file);
     rmSync(file);
     await expect(storedSessionKey(store.settings, true, log)).rejects.toThrow(StoreError);
-  });
-
-  it('is that of the configuration, with at least 32 characters', async () => {
-    const http = { host: '', port: 0, tokens: [], trustedProxies: [] };
-    const resolved = (value: string) => async () => new Secret(value);
-    const configured = { http: { ...http, sessionKey: { env: 'KEY' } } };
-    const key = await configuredSessionKey(configured, resolved('k'.repeat(32)));
-    expect(key?.reveal()).toBe('k'.repeat(32));
-    await expect(configuredSessionKey(configured, resolved('k'.repeat(31)))).rejects.toThrow(SecretError);
-    expect(await configuredSessionKey({ http }, resolved(''))).toBeNull();
   });
 });

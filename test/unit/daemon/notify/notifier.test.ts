@@ -88,24 +88,6 @@ describe('the notifier', () => {
     expect(dead.arrived.length).toBeLessThanOrEqual(4);
   });
 
-  it('sends reminders of lasting states at the interval of each target', async () => {
-    const on = stage();
-    const [eager, calm] = [await serve(ok), await serve(ok)];
-    const notifier = on.notifier([target(eager.url, { remindEveryMs: HOUR_MS }), target(calm.url)]);
-    await end(notifier, 0, HELD);
-    await delivered(on.store);
-    await on.clock.pass(HOUR_MS - 1);
-    await end(notifier, 59, HELD);
-    await on.clock.pass(1);
-    await end(notifier, 60, HELD);
-    await delivered(on.store);
-    expect(received(eager).map(({ type, data }) => [type, data.reminder])).toEqual([
-      ['held', undefined],
-      ['held', true],
-    ]);
-    expect(types(calm)).toEqual(['held']);
-  });
-
   it('writes nothing without targets', async () => {
     const on = stage();
     await end(on.notifier([]), 1, FAILED);

@@ -36,7 +36,6 @@ export function target(url: NotifySettings['url'], of: Partial<NotifySettings> =
     url,
     format: 'json',
     events: ['drift', 'applied', 'held', 'failed', 'recovered'],
-    remindEveryMs: 86_400_000,
     ...of,
   };
 }

@@ -63,7 +63,7 @@ describe('the key of a target', () => {
   const hook = target('https://hooks.example/s3cr3t');
 
   it('depends on address, format and secret, not on events', () => {
-    expect(targetKey({ ...hook, events: ['failed'], remindEveryMs: 1 })).toBe(targetKey(hook));
+    expect(targetKey({ ...hook, events: ['failed'] })).toBe(targetKey(hook));
     const others = [
       target('https://hooks.example/other'),
       { ...hook, format: 'slack' as const },
@@ -81,14 +81,13 @@ describe('the key of a target', () => {
 
   it('is the same for a target that is configured twice, which receives the events of both', () => {
     const merged = targetsByKey([
-      { ...hook, events: ['failed', 'held'], remindEveryMs: 500 },
-      { ...hook, events: ['held', 'drift'], remindEveryMs: 300 },
+      { ...hook, events: ['failed', 'held'] },
+      { ...hook, events: ['held', 'drift'] },
     ]);
     expect([...merged.values()]).toEqual([
       {
         ...hook,
         events: expect.toSatisfy((events: string[]) => events.toSorted().join() === 'drift,failed,held'),
-        remindEveryMs: 300,
       },
     ]);
   });
