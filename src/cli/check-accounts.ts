@@ -7,7 +7,7 @@ import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports.ts';
 import type { ProgressObserver } from '../core/progress.ts';
 import { yamlQuoted } from '../core/yaml-text.ts';
-import { type Diagnosis, type Finding, renderDiagnoses } from '../report/doctor-report.ts';
+import { type Diagnosis, type Finding, renderDiagnoses } from '../report/check-reports.ts';
 import { count, instant } from '../report/formatting.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
@@ -17,8 +17,7 @@ import { storeName } from '../config/store-location.ts';
 import type { ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { nextTimes } from '../daemon/cron.ts';
 import { openSession, type RetryAfterOptions, type Session } from './compose.ts';
-import type { ExitStatus } from './exit-status.ts';
-import { combine, EXIT, failureExit } from './exit-status.ts';
+import { type ExitStatus, combine, EXIT, failureExit } from './exit-status.ts';
 import { createProgress } from './progress.ts';
 import { listenForSignals } from './signals.ts';
 

@@ -16,7 +16,7 @@ export function addValidate({ program, report }: CommandLine): void {
 }
 
 async function validate({ configFile }: CommandContext, flags: ValidateFlags): Promise<ExitStatus> {
-  const { renderIssues } = await import('../report/issues-report.ts');
+  const { renderIssues } = await import('../report/check-reports.ts');
   const { checkSecrets } = await import('../config/secrets.ts');
   const configuration = await loadConfiguration(configFile);
   const secrets = (await checkSecrets(configuration, process.env)).map((issue) =>

@@ -5,8 +5,7 @@ import { newNameOf } from '../core/held-texts.ts';
 import type { LeftAlone, Operation, Plan } from '../core/plan.ts';
 import { holdersIn } from '../core/unknown-holders.ts';
 import { code, codeList, toned, type Column, type Group, type Line, type Section } from './document.ts';
-import { byKind, count, LEAVE_RULE_TEXTS } from './formatting.ts';
-import { sortedNaturally } from './natural-order.ts';
+import { byKind, count, LEAVE_RULE_TEXTS, sortedNaturally } from './formatting.ts';
 
 /** The first cells of every row about a change: `+ skill`, `TypeScript`. */
 export const CHANGE_COLUMNS: readonly Column[] = [{ head: 'Change' }, { head: 'Name' }];

@@ -1,4 +1,4 @@
-// The published JSON Schemas of `history`, `usage`, `validate` and `doctor`, which print lists of these elements.
+// The published JSON Schemas of `history`, `usage`, `validate`, `doctor` and `status`, which print lists of these elements.
 import { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { AccountUsage } from '../core/usage.ts';
@@ -10,7 +10,12 @@ import {
   people,
   runRecordSchema,
   schemaVersion,
+  amount,
+  time,
+  timeOrNull,
 } from './schemas.ts';
+import { ACCOUNT_STATES } from '../core/account-states.ts';
+import type { AccountStatus } from './status-report.ts';
 
 /** A run without its operations. */
 export const historySchema = z
@@ -83,3 +88,88 @@ export const doctorSchema = z
 
 true satisfies Mirrors<Omit<z.output<typeof accountUsageSchema>, 'schemaVersion'>, AccountUsage>;
 true satisfies Mirrors<Omit<z.output<typeof issueSchema>, 'schemaVersion'>, ConfigIssue>;
+
+const accountStatusSchema = z.strictObject({
+  schemaVersion,
+  account: accountName,
+  state: z
+    .enum(ACCOUNT_STATES)
+    .describe(
+      'The most urgent of its states. waiting: a plan needs approval. drift: the latest plan has operations. queued: it waits for a free place of a daemon, which is known only where several replicas share the accounts. new: it never ran. removed: it is stored and no longer configured.',
+    ),
+  configured: z.boolean().describe('Whether its file exists, here or where replicas run it.'),
+  issues: z.array(z.string()).describe('The errors of its file. The wording may change.'),
+  mode: z
+    .enum(['plan', 'approve', 'apply'])
+    .nullable()
+    .describe('What the daemon may do; null when its file is invalid or missing.'),
+  drift: z
+    .strictObject({ create: amount('Entries to create.'), delete: amount('Entries to delete.') })
+    .nullable()
+    .describe("Operations of the latest run's plan that were not done; null when that is not known."),
+  held: amount('Changes that the latest run held.'),
+  pending: z
+    .strictObject({
+      digest: z.string().describe('Digest of the plan. `sha256:…`'),
+      runId: z.string().describe('The run that made it. UUIDv7.'),
+      since: time('Since when it waits.'),
+      approval: z
+        .strictObject({
+          by: z.string().nullable().describe('Who approved it; null when an older version recorded it.'),
+          at: time('When it was approved.'),
+          expiresAt: time('When the approval expires.'),
+        })
+        .nullable()
+        .describe('null while nobody has approved it, and after the approval expired.'),
+    })
+    .nullable()
+    .describe('The plan that waits for approval, or for the run that applies it.'),
+  pause: z
+    .strictObject({
+      since: timeOrNull('Since when; null when an older version recorded it.'),
+      by: z.string().nullable().describe('Who paused it; null when an older version recorded it.'),
+      reason: z.string().nullable().describe('Why; null when no reason was given.'),
+    })
+    .nullable()
+    .describe('Why scheduled runs are stopped; null while they are not.'),
+  lastRun: runRecordSchema.nullable().describe('The latest run; null when it never ran.'),
+  lastSuccessAt: timeOrNull('When a run last ended converged, held or planned.'),
+  consecutiveFailures: amount('How many of the latest runs in a row failed or were partial.'),
+  replica: z
+    .strictObject({
+      id: z.string().describe('Changes when the replica has lost its turn.'),
+      host: z.string().describe('Name of its machine.'),
+      pid: z.int().describe('Number of its process.'),
+    })
+    .nullable()
+    .describe('The replica that runs it now; null while none does, or without replicas.'),
+  waitsForCommit: z
+    .string()
+    .nullable()
+    .describe(
+      'The commit that changed the account and that no live replica has, so that it does not run; null otherwise.',
+    ),
+  leftOut: z
+    .boolean()
+    .describe(
+      'Whether the newest configuration of the replicas has no such account, so that it does not run.',
+    ),
+  nextRun: z
+    .strictObject({
+      at: time('When its schedule next starts a run.'),
+      jitterMs: amount('The run starts at most this many milliseconds later.'),
+      backingOff: z.boolean().describe('Whether earlier times are skipped, because the latest runs failed.'),
+    })
+    .nullable()
+    .describe(
+      'null while the account is paused or waits for a commit, its file is invalid or missing, or its schedule never runs; also while a replica runs it.',
+    ),
+});
+
+/** The status of one account. */
+export const statusSchema = z
+  .union([accountStatusSchema, failedPlanSchema])
+  .meta({ title: 'rolecall status', description: 'One account of `rolecall status --format json`.' });
+
+type Unversioned = Omit<z.output<typeof accountStatusSchema>, 'schemaVersion' | 'lastRun'>;
+true satisfies Mirrors<Unversioned, Omit<AccountStatus, 'lastRun'>>;

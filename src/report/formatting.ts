@@ -1,7 +1,8 @@
-// Formats the values that all reports share: counts, durations, times and the meanings of the rules.
+// Formats the values that all reports share: counts, durations, times, the order of names and the meanings of the rules.
 import { KINDS, type Kind } from '../core/catalog.ts';
 import type { HoldRule, LeaveRule } from '../core/plan.ts';
 import type { Line, Part } from './document.ts';
+import { compareCodePoints } from '../core/names.ts';
 
 export { count, people } from '../core/amounts.ts';
 
@@ -81,3 +82,44 @@ export const LEAVE_RULE_TEXTS: Readonly<Record<LeaveRule, string>> = {
   never_delete: 'the policy forbids deletes',
   duplicate: 'another entry has this name',
 };
+
+let collator: Intl.Collator | undefined;
+
+/** Created when it is needed, since it takes longer than loading several files. */
+function byLanguage(): Intl.Collator {
+  // A fixed language: the order must not depend on the machine.
+  collator ??= new Intl.Collator('en', { numeric: true });
+  return collator;
+}
+
+/** Compares names as people sort them; names that a reader would call equal are in the order of their code points. */
+export function compareNaturally(a: string, b: string): number {
+  return byLanguage().compare(a, b) || compareCodePoints(a, b);
+}
+
+/** The items sorted by name within the order of their kinds. Items of one name keep their order. */
+export function sortedNaturally<T extends { readonly kind: string; readonly name: string }>(
+  items: readonly T[],
+  kinds: readonly string[],
+): T[] {
+  return items.toSorted(
+    (a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || compareNaturally(a.name, b.name),
+  );
+}
+
+const UNITS: readonly (readonly [ms: number, unit: string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1000, 's'],
+];
+
+/** `4 min ago`, `in 2 h`, `now`. Rounds down, so that `2 h ago` is at least two hours. Any other text is returned unchanged. */
+export function relativeTime(iso: string, nowMs: number): string {
+  const ms = nowMs - Date.parse(iso);
+  if (Number.isNaN(ms)) return iso;
+  const [size, unit] = UNITS.find(([each]) => Math.abs(ms) >= each) ?? [];
+  if (size === undefined || unit === undefined) return 'now';
+  const amount = `${Math.floor(Math.abs(ms) / size)} ${unit}`;
+  return ms > 0 ? `${amount} ago` : `in ${amount}`;
+}

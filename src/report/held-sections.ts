@@ -20,8 +20,7 @@ import {
   quietSections,
 } from './change-sections.ts';
 import { code, codeList, toned, type Fact, type Group, type Line, type Section } from './document.ts';
-import { commas, HOLD_RULE_TEXTS } from './formatting.ts';
-import { sortedNaturally } from './natural-order.ts';
+import { commas, HOLD_RULE_TEXTS, sortedNaturally } from './formatting.ts';
 
 /** Text output shows this many held changes; each may need a line for its people and one for its approval. */
 const HELD_ROWS = 12;

@@ -11,8 +11,7 @@ import {
   type ReportOptions,
   type Tone,
 } from './document.ts';
-import { listReport } from './list-report.ts';
-import { renderReport } from './render.ts';
+import { listReport, renderReport } from './render.ts';
 import { countUndone, type RunCounts } from './run-counts.ts';
 import { runToJson } from './run-json.ts';
 import { statusTone } from './run-status.ts';

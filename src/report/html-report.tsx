@@ -1,11 +1,11 @@
 // Prints a report as one HTML file: no request, no script, light and dark, and complete on paper.
 import { raw } from 'hono/html';
 import type { Line, Report, ReportDocument } from './document.ts';
-import { visible } from './escape-invisible.ts';
+import { visible, visibleName } from './escape-invisible.ts';
 import { Code, Facts, GroupTable, Headline, Inline, Sections, type Shortening, Summary } from './html.tsx';
-import { splitQuiet } from './quiet-documents.ts';
+import { splitQuiet } from './shown-parts.ts';
 import { FILE_STYLES, REPORT_STYLES } from './stylesheet.ts';
-import { escapedText } from './text-of-line.ts';
+import { instant } from './formatting.ts';
 
 /** The most rows of one section: more would take a browser many seconds to show. */
 const FILE_ROWS = 10_000;
@@ -125,4 +125,16 @@ function Content({ document, most, level }: ContentProps & { readonly level: 2 |
       <Sections sections={sections} shortening={most} level={level} />
     </>
   );
+}
+
+/** The escaped text of a line. Lists are complete. */
+export function escapedText(line: Line): string {
+  return line
+    .map((part) => {
+      if (typeof part === 'string') return visible(part);
+      if ('code' in part) return visibleName(part.code);
+      if ('time' in part) return visible(instant(part.time));
+      return 'tone' in part ? escapedText(part.line) : part.list.map(escapedText).join(', ');
+    })
+    .join('');
 }

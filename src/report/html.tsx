@@ -1,11 +1,9 @@
 // Prints a report as HTML. Invisible characters are escaped here, and everything that HTML interprets by hono.
 import type { Child } from 'hono/jsx';
 import type { Fact, Group, Line, Section } from './document.ts';
-import { firstRows } from './first-rows.ts';
-import { pastedBlock, type PastedBlock } from './paste.ts';
+import { firstRows, pastedBlock, type PastedBlock, usedColumns } from './shown-parts.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { instant } from './formatting.ts';
-import { usedColumns } from './used-columns.ts';
 
 /** The most items of one list that a line contains. */
 const HTML_ITEMS = 10;

@@ -1,12 +1,9 @@
 // Prints a report as Markdown for a comment on a pull request. GitHub accepts 65,536 characters, GitLab more. Text from outside is
 // escaped, so that it adds no mark-up, mention, reference, link or table cell.
 import type { Fact, Group, Line, Report, ReportDocument, Section } from './document.ts';
-import { firstRows } from './first-rows.ts';
-import { pastedBlock, type PastedBlock } from './paste.ts';
+import { firstRows, pastedBlock, type PastedBlock, splitQuiet, usedColumns } from './shown-parts.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { instant } from './formatting.ts';
-import { splitQuiet } from './quiet-documents.ts';
-import { usedColumns } from './used-columns.ts';
 
 /** The longest report, in UTF-16 code units: below GitHub's limit, with room for text around the report. */
 export const MARKDOWN_LIMIT = 60_000;

@@ -1,6 +1,6 @@
 // Renders a report in the requested format: json prints the value itself, the other formats print the model.
 import { adaptHintsInReport } from './command-hints.ts';
-import type { Report, ReportOptions } from './document.ts';
+import type { Report, ReportOptions, Group, Line, Section } from './document.ts';
 import { reportToHtml } from './html-report.tsx';
 import { reportToMarkdown } from './markdown.ts';
 import { reportToText } from './text.ts';
@@ -20,4 +20,19 @@ export function renderReport(value: unknown, model: () => Report, options: Repor
     default:
       return options.format satisfies never;
   }
+}
+
+/** The list under the title of the command, and `more` below it. No row is left out; without rows there is no table. */
+export function listReport(
+  title: string,
+  table: Pick<Group, 'columns' | 'rows'>,
+  summary: Line,
+  more: readonly Section[] = [],
+): Report {
+  const sections =
+    table.rows.length === 0
+      ? []
+      : [{ title: '', groups: [{ ...table, heads: true as const }], unlimited: true as const }];
+  const document = { title: [], facts: [], headline: [], sections: [...sections, ...more], summary };
+  return { title, documents: [document] };
 }

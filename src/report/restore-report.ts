@@ -13,8 +13,7 @@ import {
 } from './document.ts';
 import { visible } from './escape-invisible.ts';
 import { KINDS } from '../core/catalog.ts';
-import { count, people } from './formatting.ts';
-import { sortedNaturally } from './natural-order.ts';
+import { count, people, sortedNaturally } from './formatting.ts';
 import { renderReport } from './render.ts';
 import { hadItUntil, holdersOf, holdersTable, nobodyHad, togetherEarlier } from './run-people.ts';
 

@@ -9,11 +9,10 @@ import type { Plan } from '../core/plan.ts';
 import { CHANGE_COLUMNS, changeCells } from './change-sections.ts';
 import { code, codeList, toned, type Column, type Group, type Line, type Section } from './document.ts';
 import { HELD_INTRO } from './held-sections.ts';
-import { sortedNaturally } from './natural-order.ts';
+import { sortedNaturally, count, duration, elapsedMs } from './formatting.ts';
 import { heldDuringRun } from './run-counts.ts';
 import { peopleOf } from './run-people.ts';
 import { withStatus } from './run-status.ts';
-import { count, duration, elapsedMs } from './formatting.ts';
 
 /** How many rows of each section text output shows. Creates and deletes of a large run are rarely read one by one. */
 const TEXT_ROWS = 40;

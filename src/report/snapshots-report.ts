@@ -2,8 +2,7 @@
 import { listSize, type SnapshotRecord } from '../core/snapshots.ts';
 import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
 import { briefInstant, count } from './formatting.ts';
-import { listReport } from './list-report.ts';
-import { renderReport } from './render.ts';
+import { listReport, renderReport } from './render.ts';
 
 /** All given snapshots, with `shortIds` as the printed forms of the ids of their runs. json is an array. */
 export function renderSnapshots(

@@ -3,14 +3,18 @@ import { ACCOUNT_STATES, type AccountStateName, FAILING_STATES } from '../core/a
 import type { Action } from '../core/catalog.ts';
 import type { RunMode, RunRecord } from '../core/journal.ts';
 import type { ReplicaRecord, TurnState } from '../core/turns.ts';
-import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
+import {
+  code,
+  toned,
+  type Column,
+  type Line,
+  type Report,
+  type ReportOptions,
+  type Section,
+} from './document.ts';
 import { ACCOUNT_STATE_TEXTS } from './account-state-texts.ts';
-import { count, duration, shortCommit } from './formatting.ts';
-import { compareNaturally } from './natural-order.ts';
-import { replicaSections } from './replica-section.ts';
-import { relativeTime } from './relative-time.ts';
-import { listReport } from './list-report.ts';
-import { renderReport } from './render.ts';
+import { count, duration, shortCommit, compareNaturally, relativeTime } from './formatting.ts';
+import { listReport, renderReport } from './render.ts';
 import { runToJson } from './run-json.ts';
 
 /** The status of one account, as the journal and the configuration show it. Times are UTC ISO 8601. */
@@ -228,4 +232,27 @@ function totalText(accounts: readonly AccountStatus[]): string {
     ? ` Next runs start while the daemon (rolecall serve) runs${jitter}.`
     : '';
   return `${count(accounts.length, 'account')}: ${parts.join(', ')}.${daemon}`;
+}
+
+/** No section where one process runs all accounts. */
+export function replicaSections(replicas: readonly ReplicaRecord[], nowMs: number): Section[] {
+  if (replicas.length === 0) return [];
+  const since = (ms: number): string => relativeTime(new Date(ms).toISOString(), nowMs);
+  const columns = [
+    { head: 'Replica' },
+    { head: 'State' },
+    { head: 'Alive since' },
+    { head: 'Last beat' },
+    { head: 'Commit' },
+    { head: 'Runs', align: 'right' as const },
+  ];
+  const rows = replicas.map(({ host, pid, isAlive, startedMs, beatMs, commit, hasNewest, runs }) => [
+    [code(`${host}, process ${pid}`)],
+    [isAlive ? 'alive' : toned('bad', 'lost')],
+    [since(startedMs)],
+    [since(beatMs)],
+    [...(commit === null ? [] : [code(shortCommit(commit))]), isAlive && !hasNewest ? ' not the newest' : ''],
+    [String(runs)],
+  ]);
+  return [{ title: 'Replicas', groups: [{ columns, rows, heads: true }] }];
 }

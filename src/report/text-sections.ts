@@ -1,11 +1,9 @@
 // Prints the sections of a report as text: titles, facts, rows in columns, and lines to paste. Long lists are cut after
 // complete rows, with the count of the rest.
-import { alignColumns, shownWidth } from './columns.ts';
+import { alignColumns, shownWidth, type Printer } from './text-printer.ts';
 import type { Fact, Group, Line, Section } from './document.ts';
 import { visible } from './escape-invisible.ts';
-import type { PastedBlock } from './paste.ts';
-import type { Printer } from './text-printer.ts';
-import { usedColumns } from './used-columns.ts';
+import { type PastedBlock, usedColumns } from './shown-parts.ts';
 
 /** The most rows of one section that are printed, unless the section has its own number. */
 export const TEXT_ROWS = 200;

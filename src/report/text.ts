@@ -1,8 +1,8 @@
 // Prints a report as text, for a terminal or for a file.
-import { type Report, type ReportDocument } from './document.ts';
+import type { Report, ReportDocument } from './document.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { createPrinter, type Printer, type TextOptions } from './text-printer.ts';
-import { pastedBlock } from './paste.ts';
+import { pastedBlock } from './shown-parts.ts';
 import { printFacts, printGroup, printPaste, printSection, shownGroups } from './text-sections.ts';
 
 /** The report with a line break at its end, wrapped to `width`. Rows of tables and lines to paste are not wrapped. */

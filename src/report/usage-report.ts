@@ -12,8 +12,7 @@ import {
   type Section,
 } from './document.ts';
 import { renderReport } from './render.ts';
-import { byKind, count, messageLines, people } from './formatting.ts';
-import { sortedNaturally } from './natural-order.ts';
+import { byKind, count, messageLines, people, sortedNaturally } from './formatting.ts';
 import { failureStep } from './run-status.ts';
 
 /**

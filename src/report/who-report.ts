@@ -11,8 +11,7 @@ import {
   type ReportOptions,
   type Section,
 } from './document.ts';
-import { count, people } from './formatting.ts';
-import { relativeTime } from './relative-time.ts';
+import { count, people, relativeTime } from './formatting.ts';
 import { renderReport } from './render.ts';
 import { hadItUntil, holdersTable } from './run-people.ts';
 

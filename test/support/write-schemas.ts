@@ -10,9 +10,9 @@ import {
   historySchema,
   usageSchema,
   validateSchema,
+  statusSchema,
 } from '../../src/report/command-schemas.ts';
 import { diffSchema, restoreSchema, snapshotsSchema, whoSchema } from '../../src/report/snapshot-schemas.ts';
-import { statusSchema } from '../../src/report/status-schema.ts';
 import { planResultSchema, runSchema } from '../../src/report/schemas.ts';
 import { serviceSchema } from '../../src/config/service-schema.ts';
 

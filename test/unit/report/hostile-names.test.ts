@@ -5,7 +5,7 @@ import { html } from 'hono/html';
 import { describe, expect, it } from 'vitest';
 import { explainSuspectedRename } from '../../../src/core/held-texts.ts';
 import { renderRuns } from '../../../src/report/history-report.ts';
-import { renderIssues } from '../../../src/report/issues-report.ts';
+import { renderIssues } from '../../../src/report/check-reports.ts';
 import { codeSpan, escapeProse } from '../../../src/report/markdown.ts';
 import { Facts, Headline, Sections, Summary } from '../../../src/report/html.tsx';
 import { planDocument, renderPlans } from '../../../src/report/plan-report.ts';

@@ -1,7 +1,6 @@
 // The reports of `usage`, `doctor` and `validate`.
 import { describe, expect, it } from 'vitest';
-import { renderDiagnoses } from '../../../src/report/doctor-report.ts';
-import { renderIssues } from '../../../src/report/issues-report.ts';
+import { renderDiagnoses, renderIssues } from '../../../src/report/check-reports.ts';
 import { renderUsage } from '../../../src/report/usage-report.ts';
 import type { AccountUsage } from '../../../src/core/usage.ts';
 import { JSON_FORMAT, MARKDOWN, resourceIds, TEXT } from './samples.ts';

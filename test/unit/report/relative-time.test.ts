@@ -1,6 +1,6 @@
 // Times relative to now.
 import { expect, it } from 'vitest';
-import { relativeTime } from '../../../src/report/relative-time.ts';
+import { relativeTime } from '../../../src/report/formatting.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
 const iso = (ms: number) => new Date(NOW + ms).toISOString();

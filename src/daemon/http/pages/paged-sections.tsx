@@ -1,7 +1,7 @@
 // The sections of a plan or a run on a page: a long one is collapsed, and a very long one is shown in parts.
 import type { Group, Section } from '../../../report/document.ts';
 import { PasteBlock, SectionBody } from '../../../report/html.tsx';
-import { pastedBlock } from '../../../report/paste.ts';
+import { pastedBlock } from '../../../report/shown-parts.ts';
 import { Pager } from './pager.tsx';
 
 /** A section of more rows is collapsed. */

@@ -1,7 +1,6 @@
 // A time relative to now. The absolute time is in its title and in its `datetime`.
 import { visible } from '../../../report/escape-invisible.ts';
-import { instant } from '../../../report/formatting.ts';
-import { relativeTime } from '../../../report/relative-time.ts';
+import { instant, relativeTime } from '../../../report/formatting.ts';
 
 /** `4 min ago`. */
 export function RelativeInstant({ at, nowMs }: { readonly at: string; readonly nowMs: number }) {
