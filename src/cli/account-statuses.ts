@@ -4,7 +4,7 @@ import { formatConfigIssue, StoreError } from '../core/errors.ts';
 import type { AccountRecord } from '../core/journal-reader.ts';
 import type { ReplicaRecord, TurnState } from '../core/turns.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
-import type { AccountStatus } from '../report/status-report.ts';
+import type { AccountStatus } from '../report/command-schemas.ts';
 import { nextRun } from '../daemon/next-run.ts';
 import { openJournal } from './compose.ts';
 import { errorsOf, type Loaded } from './load-accounts.ts';

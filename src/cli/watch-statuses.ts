@@ -1,11 +1,12 @@
 // Shows the status of accounts again and again: redrawn on a terminal, elsewhere one block for each change.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { renderStatus, type AccountStatus } from '../report/status-report.ts';
+import type { AccountStatus } from '../report/command-schemas.ts';
+import { renderStatus } from '../report/status-report.ts';
 import { readStatuses } from './account-statuses.ts';
 import type { CommandContext } from './command-line.ts';
 import type { Output } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { type Loaded, loadForStatus } from './load-accounts.ts';
+import { loadForStatus } from './load-accounts.ts';
 
 const EVERY_MS = 2000;
 const HOME = '\u001B[H';
@@ -36,13 +37,16 @@ export async function watchStatuses(
     stop.abort();
   };
   process.stdout.once('error', onOutputError);
-  const configuration = rereading(() => loadForStatus(context.configFile));
   let shown = new Map<string, string>();
   let isFirst = true;
   try {
     while (!stop.signal.aborted) {
       const nowMs = Date.now();
-      const { accounts: statuses, replicas } = await readStatuses(await configuration(nowMs), names, nowMs);
+      const { accounts: statuses, replicas } = await readStatuses(
+        await loadForStatus(context.configFile),
+        names,
+        nowMs,
+      );
       const states = new Map(statuses.map((status) => [status.account, stateKey(status)]));
       if (output.isTerminal) {
         // The terminal may have another size now.
@@ -57,7 +61,9 @@ export async function watchStatuses(
       }
       shown = states;
       isFirst = false;
-      await sleep(EVERY_MS, undefined, { signal: stop.signal }).catch(() => undefined);
+      // With thousands of files a reading takes seconds.
+      const tookMs = Date.now() - nowMs;
+      await sleep(Math.max(EVERY_MS, 10 * tookMs), undefined, { signal: stop.signal }).catch(() => undefined);
     }
   } finally {
     if (output.isTerminal) await output.write(WRAP);
@@ -67,21 +73,6 @@ export async function watchStatuses(
     process.stdout.off('error', onOutputError);
   }
   return isPipeClosed ? EXIT.done : EXIT.interrupted;
-}
-
-/** The part of the time that is spent on reading the configuration: with thousands of files this takes seconds. */
-const READING_SHARE = 0.05;
-
-/** Returns the configuration, read again unless that was done only a short time ago, compared with how long it took. */
-function rereading(load: () => Promise<Loaded>): (nowMs: number) => Promise<Loaded> {
-  let last: { readonly configuration: Loaded; readonly untilMs: number } | null = null;
-  return async (nowMs) => {
-    if (last !== null && nowMs < last.untilMs) return last.configuration;
-    const configuration = await load();
-    const endMs = Date.now();
-    last = { configuration, untilMs: endMs + (endMs - nowMs) / READING_SHARE };
-    return configuration;
-  };
 }
 
 /** What counts as a change. The next run is left out: it changes with each tick, also while no daemon runs. */

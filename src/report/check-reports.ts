@@ -21,13 +21,7 @@ export interface Diagnosis {
 
 /** The parts in the given order. json is an array with one object for each. */
 export function renderDiagnoses(diagnoses: readonly Diagnosis[], options: ReportOptions): string {
-  const value = diagnoses.map(({ title, account, findings, exit }) => ({
-    schemaVersion: 1,
-    title,
-    account,
-    findings,
-    exit,
-  }));
+  const value = diagnoses.map((diagnosis) => ({ schemaVersion: 1, ...diagnosis }));
   return renderReport(
     value,
     () => ({ title: 'rolecall doctor', documents: diagnoses.map(diagnosisDocument) }),
@@ -36,7 +30,7 @@ export function renderDiagnoses(diagnoses: readonly Diagnosis[], options: Report
 }
 
 function diagnosisDocument({ title, findings }: Diagnosis): ReportDocument {
-  const columns = [{ head: 'Result' }, { head: 'Check' }, { head: 'Detail', wraps: true } as const];
+  const columns = [{ head: 'Result' }, { head: 'Check' }, { head: 'Detail', below: 'overflow' } as const];
   const rows = findings.map(({ ok, what, detail }): Line[] => [
     [ok ? toned('good', 'ok') : toned('bad', 'FAIL')],
     [what],

@@ -1,11 +1,13 @@
 // The published JSON Schemas of `history`, `usage`, `validate`, `doctor` and `status`, which print lists of these elements.
 import { z } from 'zod';
+import type { RunRecord } from '../core/journal.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { AccountUsage } from '../core/usage.ts';
 import {
   accountName,
   failedPlanSchema,
   kind,
+  type DeepReadonly,
   type Mirrors,
   people,
   runRecordSchema,
@@ -15,7 +17,6 @@ import {
   timeOrNull,
 } from './schemas.ts';
 import { ACCOUNT_STATES } from '../core/account-states.ts';
-import type { AccountStatus } from './status-report.ts';
 
 /** A run without its operations. */
 export const historySchema = z
@@ -171,5 +172,7 @@ export const statusSchema = z
   .union([accountStatusSchema, failedPlanSchema])
   .meta({ title: 'rolecall status', description: 'One account of `rolecall status --format json`.' });
 
-type Unversioned = Omit<z.output<typeof accountStatusSchema>, 'schemaVersion' | 'lastRun'>;
-true satisfies Mirrors<Unversioned, Omit<AccountStatus, 'lastRun'>>;
+/** The status of one account, as the journal and the configuration show it. */
+export type AccountStatus = DeepReadonly<
+  Omit<z.output<typeof accountStatusSchema>, 'schemaVersion' | 'lastRun'>
+> & { readonly lastRun: RunRecord | null };

@@ -34,17 +34,12 @@ export interface Fact {
 
 /**
  * `below`: a column of long text, which a format may print under the row instead of beside it; `overflow`: only if the
- * text does not fit beside it. A last column that `wraps` continues below itself,
- * or below the row where a narrow terminal has no room beside it. Text output shows a column on terminals
- * of the width `from` or more, and narrower than `until`; other formats show those without `until`.
+ * text does not fit beside it.
  */
 export interface Column {
   readonly head: string;
   readonly align?: 'left' | 'right';
   readonly below?: true | 'overflow';
-  readonly wraps?: true;
-  readonly from?: number;
-  readonly until?: number;
 }
 
 /**

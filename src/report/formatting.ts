@@ -36,9 +36,9 @@ export function instant(iso: string): string {
   return match === null ? iso : `${match[1] ?? ''} ${match[2] ?? ''} UTC`;
 }
 
-/** `11-21 05:24`, for narrow tables whose heads name UTC. Any other text is returned unchanged. */
+/** `2026-11-21 05:24`, for tables whose heads name UTC. Any other text is returned unchanged. */
 export function briefInstant(iso: string): string {
-  return iso.replace(/^\d{4}-(\d\d-\d\d)T(\d\d:\d\d):.*Z$/, '$1 $2');
+  return iso.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):.*Z$/, '$1 $2');
 }
 
 /** Shortens a leading commit id to twelve digits and keeps the text behind it. */

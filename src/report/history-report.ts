@@ -1,16 +1,7 @@
 // The report of `history`: one row for each run, in the given order.
 import type { RunRecord } from '../core/journal.ts';
 import type { RunTally } from '../core/journal-reader.ts';
-import type { Action } from '../core/catalog.ts';
-import {
-  code,
-  toned,
-  type Column,
-  type Line,
-  type Report,
-  type ReportOptions,
-  type Tone,
-} from './document.ts';
+import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
 import { listReport, renderReport } from './render.ts';
 import { countUndone, type RunCounts } from './run-counts.ts';
 import { runToJson } from './run-json.ts';
@@ -42,62 +33,25 @@ interface HistoryRow extends Pick<RunCounts, 'failed' | 'inDoubt' | 'notTried'>,
   readonly id: string;
 }
 
-/** What a narrow terminal does not show is in the report of the run. */
-interface HistoryColumn extends Column {
-  readonly cell: (row: HistoryRow) => Line;
-}
-
-/** The narrowest terminals that show counts of their own, of failures, and all but the commit. */
-const COUNTS_FROM = 80;
-const FAILURES_FROM = 90;
-const WIDE = 120;
-const COMMIT_FROM = 130;
-const SUBJECT_FROM = 160;
-
-const COLUMNS: readonly HistoryColumn[] = [
-  { head: 'Started (UTC)', until: WIDE, cell: ({ run }) => [briefInstant(run.startedAt)] },
-  { head: 'Started', from: WIDE, cell: ({ run }) => [{ time: run.startedAt }] },
+const COLUMNS: readonly (Column & { readonly cell: (row: HistoryRow) => Line })[] = [
+  { head: 'Started (UTC)', cell: ({ run }) => [briefInstant(run.startedAt)] },
   { head: 'Account', cell: ({ run }) => [code(run.account)] },
   { head: 'Status', cell: ({ run }) => [toned(statusTone(run.status), run.status)] },
   { head: 'Error', cell: ({ run }) => errorCell(run) },
-  { head: 'Trigger', from: WIDE, cell: ({ run }) => [`${run.trigger}, ${run.mode}`] },
-  { head: 'Changes', until: COUNTS_FROM, cell: briefChanges },
+  { head: 'Changes', cell: changesCell },
   {
-    head: 'Created',
+    head: 'Held',
     align: 'right',
-    from: COUNTS_FROM,
-    cell: (row) => written(row, 'create', amount('good', '+', row.run.created)),
+    cell: ({ run }) => (run.held === 0 ? [] : [toned('warn', String(run.held))]),
   },
-  {
-    head: 'Deleted',
-    align: 'right',
-    from: COUNTS_FROM,
-    cell: (row) => written(row, 'delete', amount('bad', '-', row.run.deleted)),
-  },
-  { head: 'Held', align: 'right', from: COUNTS_FROM, cell: ({ run }) => amount('warn', '', run.held) },
-  { head: 'Failed', align: 'right', from: FAILURES_FROM, cell: ({ failed }) => amount('bad', '', failed) },
-  // Columns that are empty in every row are left out.
-  { head: 'In doubt', align: 'right', from: FAILURES_FROM, cell: ({ inDoubt }) => unless0('bad', inDoubt) },
-  {
-    head: 'Not tried',
-    align: 'right',
-    from: FAILURES_FROM,
-    cell: ({ run, notTried }) => (isOpen(run) ? [] : unless0('warn', notTried)),
-  },
+  { head: 'Problems', cell: problemsCell },
   {
     head: 'Duration',
     align: 'right',
-    from: WIDE,
     cell: ({ run }) => [duration(elapsedMs(run.startedAt, run.finishedAt))],
   },
   { head: 'Run', cell: ({ id }) => [code(id)] },
-  {
-    head: 'Commit',
-    from: COMMIT_FROM,
-    until: SUBJECT_FROM,
-    cell: ({ run }) => commitCell(run, false),
-  },
-  { head: 'Commit', from: SUBJECT_FROM, cell: ({ run }) => commitCell(run, true) },
+  { head: 'Commit', cell: ({ run }) => commitCell(run) },
 ];
 
 /** The report model of the list of runs. */
@@ -113,26 +67,13 @@ function errorCell({ status, errorCode }: RunRecord): Line {
   return errorCode === null || errorCode === status ? [] : [toned(statusTone(status), code(errorCode))];
 }
 
-function commitCell({ configCommit, configDirty, configSubject }: RunRecord, hasSubject: boolean): Line {
+function commitCell({ configCommit, configDirty }: RunRecord): Line {
   if (configCommit === null) return [];
-  const changed = configDirty === true ? ' with local changes' : '';
-  const subject = hasSubject && configSubject !== null ? ` ${configSubject}` : '';
-  return [code(shortCommit(configCommit)), `${changed}${subject}`];
+  return [code(shortCommit(configCommit)), configDirty === true ? ' with local changes' : ''];
 }
 
-/** A plan that was not applied, or is not applied yet. */
-function isOpen({ status }: RunRecord): boolean {
-  return status === 'planned' || status === 'running';
-}
-
-/** What was written; for a plan that was not applied, what it would write. */
-function written({ run, planned }: HistoryRow, action: Action, done: Line): Line {
-  if (run.status !== 'planned' || planned === null) return done;
-  return [toned('quiet', planned[action] === 0 ? '0' : `${planned[action]} planned`)];
-}
-
-/** `+4 -2`; in brackets if it was only planned. */
-function briefChanges({ run, planned }: HistoryRow): Line {
+/** `+4 -2`: what was written; in brackets what a dry run would write. */
+function changesCell({ run, planned }: HistoryRow): Line {
   const isPlan = run.status === 'planned' && planned !== null;
   const { create, delete: deleted } = isPlan ? planned : { create: run.created, delete: run.deleted };
   const parts = [...(create > 0 ? [`+${create}`] : []), ...(deleted > 0 ? [`-${deleted}`] : [])].join(' ');
@@ -140,10 +81,14 @@ function briefChanges({ run, planned }: HistoryRow): Line {
   return [isPlan ? toned('quiet', `(${parts})`) : parts];
 }
 
-function unless0(tone: Tone, value: number): Line {
-  return value === 0 ? [] : [toned(tone, String(value))];
-}
-
-function amount(tone: Tone, sign: string, value: number): Line {
-  return [value > 0 ? toned(tone, `${sign}${value}`) : toned('quiet', '0')];
+/** `1 failed, 2 in doubt, 3 not tried`. */
+function problemsCell({ run, failed, inDoubt, notTried }: HistoryRow): Line {
+  // A plan that was not applied, or is not applied yet, tried nothing.
+  const isOpen = run.status === 'planned' || run.status === 'running';
+  const parts = [
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(inDoubt > 0 ? [`${inDoubt} in doubt`] : []),
+    ...(notTried > 0 && !isOpen ? [`${notTried} not tried`] : []),
+  ];
+  return parts.length === 0 ? [] : [toned('bad', parts.join(', '))];
 }

@@ -1,7 +1,6 @@
 // The report of `restore`: what a run deleted, the lines that ask for it again, and the people who had it.
 import type { RunRecord } from '../core/journal.ts';
 import { type DeletedEntry, restoringLines } from '../core/restoration.ts';
-import { looksLikeFormula, toCsv } from './csv.ts';
 import {
   code,
   toned,
@@ -40,19 +39,7 @@ function restorationToJson({ run, entries, listedAt }: Restoration) {
     runId: run.id,
     startedAt: run.startedAt,
     listedAt,
-    entries: entries.map(
-      ({ kind, name, remoteId, outcome, people: holders, earlier, listed, inFile, problem }) => ({
-        kind,
-        name,
-        remoteId,
-        outcome,
-        people: holders,
-        earlier,
-        listed,
-        inFile,
-        problem,
-      }),
-    ),
+    entries,
     yaml: restoringLines(entries)
       .map((line) => `${line}\n`)
       .join(''),
@@ -286,4 +273,22 @@ function listSection(title: string, entries: readonly DeletedEntry[]): Section[]
       unlimited: true,
     },
   ];
+}
+
+/** A spreadsheet may run a cell that begins like this as a formula. */
+const FORMULA = /^[=+\-@\t\r]/u;
+
+/** Rows with CRLF line ends. A cell that begins with `=`, `+`, `-` or `@` gets a leading apostrophe. */
+export function toCsv(rows: readonly (readonly string[])[]): string {
+  return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+}
+
+/** Whether a spreadsheet could run the text, so that `toCsv` changes it. */
+export function looksLikeFormula(text: string): boolean {
+  return FORMULA.test(text);
+}
+
+function cell(text: string): string {
+  const safe = looksLikeFormula(text) ? `'${text}` : text;
+  return /[",\r\n]/u.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

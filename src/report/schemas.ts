@@ -231,7 +231,7 @@ export type Mirrors<A, B> = [DeepReadonly<A>] extends [DeepReadonly<B>]
     ? true
     : false
   : false;
-type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
+export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
 true satisfies Mirrors<Omit<z.output<typeof planSchema>, 'warnings'>, Omit<Plan, 'warnings'>>;
 true satisfies Mirrors<z.output<typeof failedPlanSchema>, FailedPlan>;

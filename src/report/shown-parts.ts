@@ -3,16 +3,14 @@
 import type { Column, Group, Line, Section, ReportDocument } from './document.ts';
 import { visible } from './escape-invisible.ts';
 
-/** The columns that fit the width and are not empty in every row, with their positions. */
-export function usedColumns(
-  { columns, rows }: Pick<Group, 'columns' | 'rows'>,
-  width = Number.POSITIVE_INFINITY,
-): (Column & { readonly index: number })[] {
-  return columns.flatMap((column, index) => {
-    const { from = 0, until } = column;
-    const fits = width >= from && (until === undefined || width < until);
-    return fits && rows.some((row) => (row[index] ?? []).length > 0) ? [{ ...column, index }] : [];
-  });
+/** The columns that are not empty in every row, with their positions. */
+export function usedColumns({
+  columns,
+  rows,
+}: Pick<Group, 'columns' | 'rows'>): (Column & { readonly index: number })[] {
+  return columns.flatMap((column, index) =>
+    rows.some((row) => (row[index] ?? []).length > 0) ? [{ ...column, index }] : [],
+  );
 }
 
 /** The groups with at most `most` rows together, without those that lose all of them; and how many rows are left out. */

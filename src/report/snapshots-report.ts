@@ -13,30 +13,10 @@ export function renderSnapshots(
   return renderReport(snapshots.map(snapshotToJson), () => snapshotsReport(snapshots, shortIds), options);
 }
 
-export function snapshotToJson({
-  id,
-  account,
-  remoteAccountId,
-  runId,
-  phase,
-  takenAt,
-  lists,
-}: SnapshotRecord) {
-  return {
-    schemaVersion: 1 as const,
-    id,
-    account,
-    remoteAccountId,
-    runId,
-    phase,
-    takenAt,
-    lists: lists.map(({ kind, entries, digest }) => ({ kind, entries, digest })),
-  };
+/** JSON leaves out what is undefined. */
+function snapshotToJson(snapshot: SnapshotRecord) {
+  return { schemaVersion: 1, ...snapshot, runStatus: undefined } as const;
 }
-
-/** Narrower terminals show short times, and then no run. */
-const WIDE = 100;
-const MEDIUM = 80;
 
 function snapshotsReport(
   snapshots: readonly SnapshotRecord[],
@@ -44,17 +24,15 @@ function snapshotsReport(
 ): Report {
   const columns: Column[] = [
     { head: 'Id', align: 'right' },
-    { head: 'Taken (UTC)', until: WIDE },
-    { head: 'Taken', from: WIDE },
+    { head: 'Taken (UTC)' },
     { head: 'Account' },
     ...['Skills', 'Roles', 'People'].map((head): Column => ({ head, align: 'right' })),
     { head: 'Phase' },
-    { head: 'Run', from: MEDIUM },
+    { head: 'Run' },
   ];
   const rows = snapshots.map((snapshot): Line[] => [
     [code(String(snapshot.id))],
     [briefInstant(snapshot.takenAt)],
-    [{ time: snapshot.takenAt }],
     [code(snapshot.account)],
     ...(['skill', 'role', 'resource'] as const).map((kind): Line => [String(listSize(snapshot, kind))]),
     [toned('quiet', snapshot.phase)],

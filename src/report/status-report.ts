@@ -1,8 +1,8 @@
 // The report of `status`: one line for each account, and a total.
 import { ACCOUNT_STATES, type AccountStateName, FAILING_STATES } from '../core/account-states.ts';
-import type { Action } from '../core/catalog.ts';
-import type { RunMode, RunRecord } from '../core/journal.ts';
-import type { ReplicaRecord, TurnState } from '../core/turns.ts';
+import type { RunRecord } from '../core/journal.ts';
+import type { ReplicaRecord } from '../core/turns.ts';
+import type { AccountStatus } from './command-schemas.ts';
 import {
   code,
   toned,
@@ -16,45 +16,6 @@ import { ACCOUNT_STATE_TEXTS } from './account-state-texts.ts';
 import { count, duration, shortCommit, compareNaturally, relativeTime } from './formatting.ts';
 import { listReport, renderReport } from './render.ts';
 import { runToJson } from './run-json.ts';
-
-/** The status of one account, as the journal and the configuration show it. Times are UTC ISO 8601. */
-export interface AccountStatus {
-  readonly account: string;
-  readonly state: AccountStateName;
-  /** Whether its file exists. */
-  readonly configured: boolean;
-  /** The errors of its file. */
-  readonly issues: readonly string[];
-  /** null when its file is invalid or missing. */
-  readonly mode: RunMode | null;
-  /** How many operations of the latest run's plan were not done; null when that is not known. */
-  readonly drift: Readonly<Record<Action, number>> | null;
-  /** Changes that the latest run held. */
-  readonly held: number;
-  readonly pending: {
-    readonly digest: string;
-    readonly runId: string;
-    readonly since: string;
-    /** null while nobody has approved it, and after the approval expired. */
-    readonly approval: { readonly by: string | null; readonly at: string; readonly expiresAt: string } | null;
-  } | null;
-  readonly pause: {
-    readonly since: string | null;
-    readonly by: string | null;
-    readonly reason: string | null;
-  } | null;
-  readonly lastRun: RunRecord | null;
-  readonly lastSuccessAt: string | null;
-  readonly consecutiveFailures: number;
-  /** The process that runs it; null while none does, and where only one process runs accounts. */
-  readonly replica: TurnState['replica'];
-  /** The commit that it needs and that no live replica has, so that it does not run; null when it can run. */
-  readonly waitsForCommit: string | null;
-  /** Whether the newest configuration of the replicas has no such account, so that it does not run. */
-  readonly leftOut: boolean;
-  /** When a daemon starts the next run, at most `jitterMs` later; null while there is none. */
-  readonly nextRun: { readonly at: string; readonly jitterMs: number; readonly backingOff: boolean } | null;
-}
 
 /**
  * The accounts, the most urgent first, those of one state by name, and below them the replicas. json is an array of the
@@ -79,35 +40,14 @@ export function renderStatus(
 }
 
 function statusToJson(status: AccountStatus) {
-  const { account, state, configured, issues, mode, drift, held, pending, pause, lastRun } = status;
-  return {
-    schemaVersion: 1,
-    account,
-    state,
-    configured,
-    issues,
-    mode,
-    drift,
-    held,
-    pending,
-    pause,
-    lastRun: lastRun === null ? null : runToJson(lastRun),
-    lastSuccessAt: status.lastSuccessAt,
-    consecutiveFailures: status.consecutiveFailures,
-    replica: status.replica,
-    waitsForCommit: status.waitsForCommit,
-    leftOut: status.leftOut,
-    nextRun: status.nextRun,
-  } as const satisfies AccountStatus & { schemaVersion: 1 };
+  const lastRun = status.lastRun === null ? null : runToJson(status.lastRun);
+  return { schemaVersion: 1, ...status, lastRun } as const;
 }
 
 function stateCell(state: AccountStateName): Line {
   const { label, tone } = ACCOUNT_STATE_TEXTS[state];
   return [tone === null ? label : toned(tone, label)];
 }
-
-/** Narrower terminals do not show the commit, which is in the report of the run. */
-const COMMIT_FROM = 100;
 
 function statusReport(
   accounts: readonly AccountStatus[],
@@ -122,7 +62,7 @@ function statusReport(
     { head: 'Held', align: 'right' },
     { head: 'Last run' },
     { head: 'Next run' },
-    { head: 'Commit', from: COMMIT_FROM },
+    { head: 'Commit' },
     // In a log each account is one line.
     { head: 'Note', ...(Number.isFinite(width) ? { below: true as const } : {}) },
   ];

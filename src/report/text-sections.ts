@@ -106,24 +106,12 @@ export function printGroup(printer: Printer, group: Group, place: Place): string
     indent += '  ';
   }
   lines.push(...printFacts(printer, group.facts ?? [], indent));
-  const { shown, below, wrapped } = layOut(printer, group, indent.length);
+  const { shown, below } = layOut(printer, group, indent.length);
   if (group.heads) lines.push(indent + (shown.shift() ?? ''));
   for (const [index, line] of shown.entries()) {
-    const rest = printBelow(printer, group, below[index] ?? [], `${indent}    `);
-    const end = wrapped[index] ?? '';
-    lines.push(...printWrapped(printer, indent + line.slice(0, line.length - end.length), end), ...rest);
+    lines.push(indent + line, ...printBelow(printer, group, below[index] ?? [], `${indent}    `));
   }
   return lines;
-}
-
-/** The narrowest room in which text is broken beside its row. */
-const NARROWEST_TEXT = 24;
-
-/** The end of a row beside it, or below it if there is no room. */
-function printWrapped(printer: Printer, row: string, end: string): string[] {
-  const room = printer.width - shownWidth(row);
-  if (end === '' || shownWidth(end) <= room || room >= NARROWEST_TEXT) return printer.wrap(row, end);
-  return [row.trimEnd(), ...printer.wrap(' '.repeat(6), end)];
 }
 
 interface Layout {
@@ -131,45 +119,16 @@ interface Layout {
   readonly shown: string[];
   /** What is printed below each row: each row again, without the cells that are in its line. */
   readonly below: readonly (readonly Line[])[];
-  /** The end of each row that is wrapped. */
-  readonly wrapped: readonly string[];
-}
-
-/**
- * Chooses the columns as for a narrower terminal where the rows would be too long with those of this one. If they are too
- * long with every choice, the columns are those of this terminal.
- */
-function layOut(printer: Printer, group: Group, indent: number): Layout {
-  const narrower = group.columns
-    .flatMap(({ from, until }) => [from, until].flatMap((width) => (width === undefined ? [] : [width - 1])))
-    .filter((width) => width < printer.width)
-    .toSorted((a, b) => b - a);
-  const layouts = new Map<number, Layout>();
-  for (const width of [printer.width, ...new Set(narrower)]) {
-    const layout = layOutFor(width, printer, group, indent);
-    layouts.set(width, layout);
-    if (
-      layout.shown.every(
-        (row, index) => shownWidth(row) - wrappedWidth(layout, index) + indent <= printer.width,
-      )
-    )
-      return layout;
-  }
-  return layouts.get(printer.width) ?? layOutFor(printer.width, printer, group, indent);
-}
-
-function wrappedWidth({ wrapped, shown }: Layout, index: number): number {
-  return shownWidth(wrapped[index - (shown.length - wrapped.length)] ?? '');
 }
 
 /** Puts the cells into columns, without those that are empty. A cell that may be below its row is beside it where it fits. */
-function layOutFor(width: number, printer: Printer, group: Group, indent: number): Layout {
+function layOut(printer: Printer, group: Group, indent: number): Layout {
   const { columns, rows, tone } = group;
   const text = (line: Line): string => {
     const cell = printer.inline(line);
     return tone === undefined ? cell : printer.paint(tone, cell);
   };
-  const beside = usedColumns(group, width).filter(({ below }) => !below);
+  const beside = usedColumns(group).filter(({ below }) => !below);
   const cells = rows.map((row) => beside.map(({ index }) => text(row[index] ?? [])));
   const aligns = [...beside.map(({ align = 'left' }) => align), 'left' as const];
   const overflow = columns.findIndex(({ below }) => below === 'overflow');
@@ -182,9 +141,7 @@ function layOutFor(width: number, printer: Printer, group: Group, indent: number
   const fits = ends.map((end, index) => end !== '' && (widths[index] ?? 0) - 1 + shownWidth(end) <= limit);
   const heads = group.heads ? [[...beside.map(({ head }) => printer.paint('quiet', head)), '']] : [];
   const lines = cells.map((row, index) => [...row, fits[index] === true ? (ends[index] ?? '') : '']);
-  const wraps = columns.at(-1)?.wraps === true;
   return {
-    wrapped: rows.map((row) => (wraps ? text(row.at(-1) ?? []) : '')),
     shown: alignColumns([...heads, ...lines], aligns),
     below: rows.map((row, index) =>
       row.map((cell, column) => (column === overflow && fits[index] === true ? [] : cell)),

@@ -1,6 +1,6 @@
 // Tables as CSV that no spreadsheet runs.
 import { expect, it } from 'vitest';
-import { toCsv } from '../../../src/report/csv.ts';
+import { toCsv } from '../../../src/report/restore-report.ts';
 
 it('CSV quotes commas, quotes and line breaks, and ends every row with CRLF', () => {
   expect(toCsv([['a', 'b,c', 'say "x"', 'two\r\nlines'], ['']])).toBe(
