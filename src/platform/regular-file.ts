@@ -1,6 +1,5 @@
 // Reads a file that the configuration names. The path may be a pipe, a device, or a file of a mount that does not
 // answer. These must neither block this process nor use all four threads that Node.js reads files with.
-import { spawn } from 'node:child_process';
 import { constants, readlinkSync, type Stats } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -32,27 +31,20 @@ export class FileError extends Error {
 
 /** Long enough for any working file system: a disk answers within milliseconds. */
 const DEADLINE_MS = 5000;
-/** Concurrent reads in the four threads of Node.js; the other threads stay free. */
-const AT_ONCE = 2;
-const MAX_CHILDREN = 4;
+/** Of the four threads that Node.js reads files with, one stays free. */
+const MOST_STUCK = 3;
 
-/** The running reads, by size limit and file. */
-const reads = new Map<string, Promise<RegularFile>>();
-/** The calls that missed the deadline. They end only when the file system answers. */
+/** The folders of the calls that missed the deadline. Such a call ends only when its file system answers. */
 const stuck = new Set<string>();
-const waiting: (() => void)[] = [];
-let running = 0;
-let children = 0;
+/** The last call. They run one after the other, so that a folder that hangs blocks one thread. */
+let last: Promise<unknown> = Promise.resolve();
 
 /**
- * The bytes of a regular file of at most `maxBytes`, within five seconds. Throws FileError. Concurrent calls for a file
- * share one read. After a missed deadline, further calls fail immediately until the file system answers.
+ * The bytes of a regular file of at most `maxBytes`, within five seconds of reading. Throws FileError. After a missed
+ * deadline, further calls for the same folder fail at once until its file system answers.
  */
 export async function readRegularFile(file: string, maxBytes: number): Promise<RegularFile> {
-  const key = `${maxBytes} ${file}`;
-  if (stuck.has(key)) throw new FileError('too_slow');
-  const reading = reads.get(key) ?? start(key, file, maxBytes);
-  return await reading;
+  return await afterOthers(path.dirname(file), () => read(file, maxBytes));
 }
 
 /** Whether a read hangs in the system. */
@@ -71,70 +63,36 @@ export function exitNow(status: number): never {
  * not answer in time, so a caller that reads the file must check `realPath` again.
  */
 export async function realPathOf(file: string): Promise<string> {
-  if (stuck.size >= AT_ONCE) return file;
-  const key = `path ${file}`;
-  if (stuck.has(key)) return file;
-  await waitForSlot();
-  return await inTime(key, resolveLinks(file)).catch(() => file);
+  return await afterOthers(path.dirname(file), () => resolveLinks(file)).catch(() => file);
 }
 
-async function start(key: string, file: string, maxBytes: number): Promise<RegularFile> {
-  const reading = (async () =>
-    (await waitForSlot()) === 'here'
-      ? await inTime(key, readHere(file, maxBytes))
-      : await inChild(file, maxBytes))();
-  reads.set(key, reading);
-  try {
-    return await reading;
-  } finally {
-    reads.delete(key);
-  }
-}
-
-/** Waits for a free thread. If the threads hang, another process reads the file. */
-async function waitForSlot(): Promise<'here' | 'child'> {
-  for (;;) {
-    if (running < AT_ONCE) {
-      running += 1;
-      return 'here';
-    }
-    if (stuck.size >= AT_ONCE && children < MAX_CHILDREN) {
-      children += 1;
-      return 'child';
-    }
-    await new Promise<void>((resolve) => waiting.push(resolve));
-  }
-}
-
-function wakeOne(): void {
-  waiting.shift()?.();
-}
-
-function wakeAll(): void {
-  for (const resolve of waiting.splice(0)) resolve();
+async function afterOthers<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const result = last.then(async () => {
+    if (stuck.has(folder) || stuck.size >= MOST_STUCK) throw new FileError('too_slow');
+    return await inTime(folder, work());
+  });
+  last = result.catch(() => undefined);
+  return await result;
 }
 
 /** The result of `work`, or `too_slow` after the deadline; the thread is in use until `work` ends. */
-async function inTime<T>(key: string, work: Promise<T>): Promise<T> {
+async function inTime<T>(folder: string, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      stuck.add(key);
-      wakeAll();
+      stuck.add(folder);
       reject(new FileError('too_slow'));
     }, DEADLINE_MS);
   });
   const ended = (): void => {
     clearTimeout(timer);
-    running -= 1;
-    stuck.delete(key);
-    wakeOne();
+    stuck.delete(folder);
   };
   work.then(ended, ended);
   return await Promise.race([work, late]);
 }
 
-async function readHere(file: string, maxBytes: number): Promise<RegularFile> {
+async function read(file: string, maxBytes: number): Promise<RegularFile> {
   try {
     // Opening a device may have side effects, so its type is checked first.
     const before = await stat(file);
@@ -186,73 +144,5 @@ async function resolveLinks(file: string): Promise<string> {
   } catch {
     const parent = path.dirname(file);
     return parent === file ? file : path.join(await resolveLinks(parent), path.basename(file));
-  }
-}
-
-/** Does the same as `readHere`, in a process that can be killed. */
-const CHILD = `
-const fs = require('node:fs');
-const [file, max] = process.argv.slice(1);
-const end = (answer) => fs.writeSync(1, JSON.stringify(answer));
-const kindOf = (found) =>
-  found.isDirectory() ? 'a folder' : found.isFIFO() ? 'a named pipe (FIFO)' : found.isSocket() ? 'a socket' : 'a device';
-try {
-  const before = fs.statSync(file);
-  if (!before.isFile()) end({ code: 'irregular', kind: kindOf(before) });
-  else {
-    const { O_RDONLY, O_NONBLOCK, O_NOCTTY } = fs.constants;
-    const handle = fs.openSync(file, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-    const found = fs.fstatSync(handle);
-    const bytes = Buffer.alloc(Number(max) + 1);
-    let length = 0;
-    for (let count = 1; found.isFile() && count > 0 && length < bytes.length; length += count) {
-      count = fs.readSync(handle, bytes, length, bytes.length - length, null);
-    }
-    const realPath = fs.realpathSync.native(file);
-    if (!found.isFile()) end({ code: 'irregular', kind: kindOf(found) });
-    else if (length > Number(max)) end({ code: 'too_large' });
-    else end({ bytes: bytes.toString('base64', 0, length), mode: found.mode & 0o7777, uid: found.uid, realPath });
-  }
-} catch (error) { end({ code: String(error.code) }); }
-`;
-
-function inChild(file: string, maxBytes: number): Promise<RegularFile> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['-e', CHILD, file, String(maxBytes)], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-      env: {},
-    });
-    let output = '';
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
-    let isOver = false;
-    const end = (failure?: string): void => {
-      if (isOver) return;
-      isOver = true;
-      clearTimeout(timer);
-      // A process that hangs in the system can't be killed immediately, so nothing waits for it.
-      child.kill('SIGKILL');
-      child.unref();
-      child.stdout.destroy();
-      children -= 1;
-      wakeOne();
-      const answer = failure === undefined ? parseAnswer(output) : { code: failure, kind: undefined };
-      if ('code' in answer) reject(new FileError(answer.code, answer.kind));
-      else resolve(answer);
-    };
-    const timer = setTimeout(() => end('too_slow'), DEADLINE_MS);
-    child.on('error', () => end('unknown'));
-    child.on('close', () => end());
-  });
-}
-
-function parseAnswer(output: string): RegularFile | { readonly code: string; readonly kind?: string } {
-  try {
-    // The script above writes this type.
-    const answer = JSON.parse(output) as
-      | { readonly code: string; readonly kind?: string }
-      | { bytes: string; mode: number; uid: number; realPath: string };
-    return 'code' in answer ? answer : { ...answer, bytes: Buffer.from(answer.bytes, 'base64') };
-  } catch {
-    return { code: 'unknown' };
   }
 }
