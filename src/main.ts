@@ -12,7 +12,7 @@ import {
   StoreError,
   UsageError,
 } from './core/errors.ts';
-import { keepCompiledCode } from './platform/compile-cache.ts';
+import { keepCompiledCode } from './platform/runtime.ts';
 
 let outputFailed = false;
 

@@ -17,7 +17,7 @@ import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } fr
 import { checkoutOf } from '../git/checkout-place.ts';
 import { systemClock } from '../platform/clock.ts';
 import { sha256 } from '../platform/digest.ts';
-import { uuidv7 } from '../platform/ids.ts';
+import { uuidv7 } from '../platform/digest.ts';
 import type { ConnectionOptions, Connections } from '../service/connections.ts';
 import { readOnly } from '../service/read-only.ts';
 import type { OpenOptions } from '../store/open-store.ts';

@@ -1,12 +1,50 @@
 // The schema of an account file, and the checks of its approvals that a schema can't make.
 import { z } from 'zod';
-import { type DesiredCatalog, KINDS } from '../core/catalog.ts';
-import { expectations, baseUrl, calendarDate, nameReference, pathText, secretRef } from './field-formats.ts';
+import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
+import {
+  expectations,
+  baseUrl,
+  calendarDate,
+  nameReference,
+  nameText,
+  pathText,
+  secretRef,
+} from './field-formats.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { locate, spotOf } from '../yaml/node-lookup.ts';
 import { type YamlFile, quoted } from '../yaml/yaml-file.ts';
-import { catalogSchema } from './catalog-schema.ts';
 import { inheritedShape } from './inherited-settings.ts';
+
+const skills = entryList({ kind: 'skill', name: 'Kubernetes', formerly: 'K8s' });
+const roles = entryList({ kind: 'role', name: 'Backend engineer', formerly: 'Backend developer' });
+
+/** A shared list of skills and roles: for the JSON Schema that editors use, and to find unknown keys. */
+export const catalogSchema = z.strictObject({ skills, roles }).meta({
+  title: 'rolecall catalog',
+  description: 'Lists of skills and roles that accounts share by `extends`.',
+});
+
+/** The schema of a list of entries; `name` and `formerly` are its examples. */
+function entryList({ kind, name, formerly }: { kind: Kind; name: string; formerly: string }) {
+  const entry = z.strictObject({
+    name: nameText().meta({ description: `The name of the ${kind}.`, examples: [name] }),
+    formerly: z
+      .array(nameReference())
+      .optional()
+      .meta({
+        description:
+          'Earlier names of the entry; marks a rename. Guards the people who have the old entry: it is deleted when the last of them has moved.',
+        examples: [[formerly]],
+      }),
+  });
+  return z
+    .array(z.union([nameText(), entry]))
+    .optional()
+    .meta({
+      description: `Every ${kind} that the account must have. Omitted: ${kind}s are never changed. An empty list: no ${kind} may remain.`,
+      examples: [[{ name, formerly: [formerly] }], [name]],
+    });
+}
 
 const accountId = z.string().min(1).meta({ title: 'id' });
 expectations.add(accountId, { expected: 'the account id in quotes, because a number would lose digits' });
@@ -24,60 +62,48 @@ export const approvedDeleteSchema = z.strictObject({
   }),
 });
 
-const settingsShape = {
-  region: z
-    .string()
-    .meta({ title: 'region' })
-    .optional()
-    .meta({ description: 'A key of `regions` in rolecall.yaml; this or `baseUrl`.', examples: ['eu'] }),
-  baseUrl: baseUrl()
-    .optional()
-    .meta({
-      description: 'Base address of the service, before /api/public/v1; this or `region`.',
-      examples: ['https://eu.planning.example.com'],
-    }),
-  allowInsecure: z
-    .boolean()
-    .optional()
-    .meta({
-      description:
-        'Allows http:// to another machine. `false` guards the token, which http sends unencrypted.',
-      default: false,
-      examples: [true],
-    }),
-  accountId: accountId.optional().meta({
-    description:
-      'A pin: the account that the token must belong to, in quotes. Guards against a token of another account, whose entries would be deleted. `rolecall dump` writes it.',
-    examples: ['4815162342'],
-  }),
-  token: secretRef('token').meta({
-    description: 'Where the token is found; never the token itself.',
-    examples: [{ env: 'ACME_EU_TOKEN' }, { file: '/run/secrets/acme-eu' }],
-  }),
-  ...inheritedShape,
-  extends: z
-    .array(pathText())
-    .max(1000)
-    .optional()
-    .meta({
-      description: 'Shared lists of skills and roles, relative to this file, merged in order.',
-      default: [],
-      examples: [['../catalogs/engineering.yaml']],
-    }),
-};
-
-/** An account file without its two lists of names, which name-list.ts reads from the YAML nodes. */
-export const accountSettingsSchema = z.strictObject({
-  ...settingsShape,
-  skills: z.undefined().optional(),
-  roles: z.undefined().optional(),
-  approvedDeletes: z.array(approvedDeleteSchema).optional(),
-});
-
-/** A complete account file, for the JSON Schema that editors use. */
+/** An account file, also for the JSON Schema that editors use. */
 export const accountSchema = z
   .strictObject({
-    ...settingsShape,
+    region: z
+      .string()
+      .meta({ title: 'region' })
+      .optional()
+      .meta({ description: 'A key of `regions` in rolecall.yaml; this or `baseUrl`.', examples: ['eu'] }),
+    baseUrl: baseUrl()
+      .optional()
+      .meta({
+        description: 'Base address of the service, before /api/public/v1; this or `region`.',
+        examples: ['https://eu.planning.example.com'],
+      }),
+    allowInsecure: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          'Allows http:// to another machine. `false` guards the token, which http sends unencrypted.',
+        default: false,
+        examples: [true],
+      }),
+    accountId: accountId.optional().meta({
+      description:
+        'A pin: the account that the token must belong to, in quotes. Guards against a token of another account, whose entries would be deleted. `rolecall dump` writes it.',
+      examples: ['4815162342'],
+    }),
+    token: secretRef('token').meta({
+      description: 'Where the token is found; never the token itself.',
+      examples: [{ env: 'ACME_EU_TOKEN' }, { file: '/run/secrets/acme-eu' }],
+    }),
+    ...inheritedShape,
+    extends: z
+      .array(pathText())
+      .max(1000)
+      .optional()
+      .meta({
+        description: 'Shared lists of skills and roles, relative to this file, merged in order.',
+        default: [],
+        examples: [['../catalogs/engineering.yaml']],
+      }),
     ...catalogSchema.shape,
     approvedDeletes: z
       .array(approvedDeleteSchema)
@@ -95,6 +121,12 @@ export const accountSchema = z
       'One account and the entries that it must have. The base name of the file is the name of the account.',
     oneOf: [{ required: ['region'] }, { required: ['baseUrl'] }],
   });
+
+/** The same without the two lists of names, which name-list.ts reads from the YAML nodes. */
+export const accountSettingsSchema = accountSchema.extend({
+  skills: z.undefined().optional(),
+  roles: z.undefined().optional(),
+});
 
 /** Errors: an approval for a desired name, or a duplicate. Warnings: an approval that expired or has no effect. */
 export function approvalIssues(

@@ -3,7 +3,7 @@ import { LIST_KEYS } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { type WrittenLists, readNameLists } from './name-list.ts';
 import { type YamlFile, quoted, parseYaml } from '../yaml/yaml-file.ts';
-import { catalogSchema } from './catalog-schema.ts';
+import { catalogSchema } from './account-schema.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
 import { nearestWord } from '../core/did-you-mean.ts';

@@ -8,7 +8,7 @@ import {
   constants,
   fstatSync,
   openSync,
-  readSync,
+  readFileSync,
   readdirSync,
   statSync,
 } from 'node:fs';
@@ -164,19 +164,10 @@ function readOnce(location: string): FileContent | number | 'folder' | 'irregula
     const size = Number(before.size);
     if (!before.isFile()) return 'irregular';
     if (size > MAX_FILE_BYTES) return size;
-    // One byte more than the size, to detect a file that grows.
-    const bytes = Buffer.allocUnsafe(size + 1);
-    let length = 0;
-    while (length < bytes.length) {
-      const count = readSync(handle, bytes, length, bytes.length - length, null);
-      if (count === 0) break;
-      length += count;
-    }
-    const after = fstatSync(handle, { bigint: true });
-    const isUnchanged = length === size && after.size === before.size && after.mtimeNs === before.mtimeNs;
-    if (!isUnchanged) return 'changed';
-    const stamp = isSettled(before, openedAt) ? stampOf(before) : undefined;
-    return { bytes: bytes.subarray(0, length), stamp };
+    const bytes = readFileSync(handle);
+    if (bytes.length !== size || stampOf(fstatSync(handle, { bigint: true })) !== stampOf(before))
+      return 'changed';
+    return { bytes, stamp: isSettled(before, openedAt) ? stampOf(before) : undefined };
   } finally {
     closeSync(handle);
   }

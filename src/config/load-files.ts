@@ -12,8 +12,7 @@ import { type AccountContext, type AccountRead, readAccount } from './account-fi
 import { type Catalogs, openCatalogs } from './catalog-file.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
 import { joinAccounts } from './join-accounts.ts';
-import { withoutToken } from './copied-token.ts';
-import { secretValue } from './secrets.ts';
+import { secretValue, withoutToken } from './secrets.ts';
 import { openListMerger } from './merge-lists.ts';
 import { checkTrust, trustOf } from './trust.ts';
 import type { CheckoutPlace } from '../core/repository.ts';

@@ -1,11 +1,17 @@
 // Resolves references to secrets, and reads certificate authorities. No message quotes a value.
-import { ConfigError, type SecretIssue, SecretError } from '../core/errors.ts';
+import { KINDS } from '../core/catalog.ts';
+import { ConfigError, type ConfigIssue, type SecretIssue, SecretError } from '../core/errors.ts';
 import { FileError, readRegularFile } from '../platform/regular-file.ts';
-import { shownPath } from '../yaml/source-text.ts';
+import { MAX_FILE_BYTES, shownPath } from '../yaml/source-text.ts';
 import { Secret } from '../core/secret.ts';
-import type { AccountSettings, Configuration, SecretRef, SecretUse } from '../core/settings.ts';
+import type {
+  AccountSettings,
+  Configuration,
+  ConfiguredAccount,
+  SecretRef,
+  SecretUse,
+} from '../core/settings.ts';
 import { passwordOf, shownRef } from './secret-references.ts';
-import { copiedToken } from './copied-token.ts';
 import { OWN_SECRET, untrustedFile } from './trust.ts';
 
 /** Longer than any token or key. */
@@ -22,6 +28,12 @@ const AUTHORITIES_PROBLEMS: Readonly<Record<string, string>> = {
   too_large: 'it has more than 4 MiB',
   too_slow: 'it did not answer within 5 s',
 };
+
+/** Shorter tokens match parts of usual names. */
+const SHORTEST_COPY = 8;
+
+const ADVICE =
+  'remove it, and renew the token in the service: it is known to everybody who can read the file';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -189,4 +201,52 @@ function valueProblem(value: string): string | undefined {
     return 'has characters that are not allowed in an HTTP header, such as a line break';
   if (value.trim() !== value) return 'starts or ends with white space';
   return undefined;
+}
+
+/**
+ * The error at the token in the account's file, or undefined: as a name, it would be sent to the service for everybody to
+ * see. Finds it in comments and in catalogs too. No message repeats it.
+ */
+export async function copiedToken(
+  { file, settings }: Pick<ConfiguredAccount, 'file' | 'settings'>,
+  token: string,
+): Promise<ConfigIssue | undefined> {
+  if (token.length < SHORTEST_COPY) return undefined;
+  const place = { file: shownPath(file), severity: 'error' } as const;
+  const text = await textOf(file);
+  const at = text.indexOf(token);
+  if (at !== -1) {
+    const before = text.slice(0, at).split('\n');
+    const [line, column] = [before.length, (before.at(-1)?.length ?? 0) + 1];
+    return { ...place, line, column, message: `the token itself is in this file; ${ADVICE}` };
+  }
+  if (settings === undefined || !namesIn(settings).some((name) => name.includes(token))) return undefined;
+  const message = `the token itself is in this file or in a catalog that it extends; ${ADVICE}`;
+  return { ...place, line: 1, column: 1, message };
+}
+
+/** The same account with its token removed from the messages about its files. */
+export function withoutToken(account: ConfiguredAccount, token: string): ConfiguredAccount {
+  if (token.length < SHORTEST_COPY) return account;
+  const secret = new Secret(token);
+  const issues = account.issues.map((issue) => ({ ...issue, message: secret.scrub(issue.message) }));
+  return { ...account, issues };
+}
+
+/** An unreadable file is not this check's concern: its text is empty. */
+async function textOf(file: string): Promise<string> {
+  try {
+    return (await readRegularFile(file, MAX_FILE_BYTES)).bytes.toString('utf8');
+  } catch {
+    return '';
+  }
+}
+
+function namesIn({ desired, policy }: AccountSettings): string[] {
+  const entries = KINDS.flatMap((kind) => desired[kind] ?? []);
+  return [
+    ...entries.flatMap(({ name, formerly }) => [name, ...formerly]),
+    ...desired.approvedDeletes.map(({ name }) => name),
+    ...policy.protect,
+  ];
 }

@@ -1,14 +1,18 @@
 // Where the store is, with the secret address of its database: for opening it and for messages.
-import { SecretError } from '../core/errors.ts';
+import { SecretError, UsageError } from '../core/errors.ts';
 import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
 import { parsePostgresUrl, shownDatabase } from '../platform/postgres-address.ts';
 import { shownRef } from './secret-references.ts';
 import { resolveSecret } from './secrets.ts';
+import { isSchemaName, SCHEMA_EXPECTED } from './store-settings.ts';
 
 type StoreSettings = Pick<ServiceSettings, 'store' | 'daemon'>;
 
 /** The connections of one process, at most. The database limits those of all replicas and commands. */
 const CONNECTIONS = 10;
+
+/** Only runs take locks, and a copy does not run. */
+const COPY_LEASE_MS = 60_000;
 
 const WHAT = 'store.postgres.url';
 
@@ -35,4 +39,31 @@ export async function storeName(settings: StoreSettings): Promise<string> {
   const location = await openLocation(settings).catch(() => undefined);
   const database = location !== undefined && 'url' in location ? ` ${shownDatabase(location.url)}` : '';
   return `PostgreSQL${database}, schema ${store.postgres.schema}`;
+}
+
+/** `isExposed`: the argument itself contains a password, which other users of the machine can see. */
+export interface DatabaseArgument {
+  readonly location: Extract<OpenLocation, { url: string }>;
+  readonly isExposed: boolean;
+}
+
+/** `text` is `postgres://…`, or `env:NAME` of a variable with such an address. Throws UsageError, which never contains an address. */
+export function databaseArgument(
+  text: string,
+  schema: string,
+  env: Readonly<Record<string, string | undefined>>,
+): DatabaseArgument {
+  const variable = /^env:(.*)$/su.exec(text)?.[1];
+  const name = variable === undefined ? 'the address' : `the variable ${variable}`;
+  const address = variable === undefined ? text : env[variable];
+  if (address === undefined) throw new UsageError(`${name} is not set; it must contain postgres://…`);
+  const parsed = parsePostgresUrl(address);
+  if ('problem' in parsed)
+    throw new UsageError(`${name} can't be used: ${parsed.problem} (the value is not shown)`);
+  if (!isSchemaName(schema)) throw new UsageError(`"${schema}" is not ${SCHEMA_EXPECTED}`);
+  const { url, hasPassword } = parsed.value;
+  return {
+    location: { url, schema, pool: 1, leaseMs: COPY_LEASE_MS },
+    isExposed: hasPassword && variable === undefined,
+  };
 }

@@ -1,9 +1,21 @@
-// Opens the HTTP dispatchers: direct, or through the proxy of the environment. Requests to this machine never use a
-// proxy: plain http is allowed for them because they do not leave the machine.
+// Sends requests over HTTP: directly, or through the proxy of the environment. Requests to this machine never use a proxy:
+// plain http is allowed for them because they do not leave the machine. No other file imports undici.
+import { setFlagsFromString } from 'node:v8';
 import type { Agent as Agents, Dispatcher } from 'undici';
 import { ServiceError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
-import { Agent, EnvHttpProxyAgent } from './undici.ts';
+import type { Secret } from '../core/secret.ts';
+
+// V8 compiles the WebAssembly parser of undici with an optimising compiler in the background, which a short process would
+// wait for at its end. The baseline compiler is fast enough.
+setFlagsFromString('--liftoff-only');
+
+const { Agent, EnvHttpProxyAgent, request } = await import('undici');
+
+export { request };
+
+/** More than the plans of all the accounts that a daemon accepts. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 const VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'];
 
@@ -39,5 +51,46 @@ function openProxied(options: Agents.Options, ca?: readonly string[]): Dispatche
       'unavailable',
       `${VARIABLES.slice(0, 2).join(' or ')} is not a valid URL (the value is not shown); correct it or unset it`,
     );
+  }
+}
+
+/**
+ * Posts JSON with a bearer token; redirects are not followed. Rejects when no complete answer arrives in time. Throws
+ * ServiceError when the proxy is not a valid URL or the answer is too large.
+ */
+export async function postJson(
+  url: URL,
+  token: Secret,
+  body: string,
+  timeoutMs: number,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const dispatchers = openDispatchers({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+  try {
+    const response = await request(url, {
+      method: 'POST',
+      dispatcher: dispatchers.to(url),
+      signal: AbortSignal.timeout(timeoutMs),
+      headers: {
+        authorization: `Bearer ${token.reveal()}`,
+        'content-type': 'application/json',
+        accept: 'application/json',
+      },
+      body,
+    });
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of response.body as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > MAX_ANSWER_BYTES) {
+        throw new ServiceError(
+          'malformed',
+          `the daemon at ${url.host} sent more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB, which is more than any plan; check the address`,
+        );
+      }
+      chunks.push(chunk);
+    }
+    return { status: response.statusCode, text: Buffer.concat(chunks).toString('utf8') };
+  } finally {
+    await dispatchers.close();
   }
 }

@@ -27,7 +27,7 @@ import { createStoreHealth, type StoreHealth } from '../daemon/store-health.ts';
 import { createSystemd } from '../daemon/systemd.ts';
 import { createCommitReader } from '../git/commit.ts';
 import { systemClock } from '../platform/clock.ts';
-import { keepHeapSmall } from '../platform/heap.ts';
+import { keepHeapSmall } from '../platform/runtime.ts';
 import { realPathOf } from '../platform/regular-file.ts';
 import type { RequestObserver } from '../core/progress.ts';
 import { readPostedFiles } from './posted-files.ts';

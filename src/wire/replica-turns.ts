@@ -8,7 +8,7 @@ import { createReplicaTurns } from '../daemon/replicas/replica-turns.ts';
 import type { StoreHealth } from '../daemon/store-health.ts';
 import type { ReplicaConfiguration } from '../daemon/replicas/stored-configuration.ts';
 import type { Session } from '../cli/compose.ts';
-import { uuidv7 } from '../platform/ids.ts';
+import { uuidv7 } from '../platform/digest.ts';
 
 interface Parts {
   readonly version: string;

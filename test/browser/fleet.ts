@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { uuidv7 } from '../../src/platform/ids.ts';
+import { uuidv7 } from '../../src/platform/digest.ts';
 import { SQLite } from '../../src/platform/sqlite.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
 import { startDaemonProcess, writeBelow, writeServiceFile } from './daemon-process.ts';

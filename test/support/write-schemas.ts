@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { accountSchema } from '../../src/config/account-schema.ts';
-import { catalogSchema } from '../../src/config/catalog-schema.ts';
+import { catalogSchema } from '../../src/config/account-schema.ts';
 import {
   doctorSchema,
   historySchema,

@@ -59,8 +59,7 @@ export function createPoster(userAgent: string): Poster {
 }
 
 async function loadClient() {
-  const { openDispatchers } = await import('../../platform/dispatchers.ts');
-  const { request } = await import('../../platform/undici.ts');
+  const { openDispatchers, request } = await import('../../platform/dispatchers.ts');
   const options = { pipelining: 1, keepAliveTimeout: 4000, keepAliveMaxTimeout: 30_000 };
   return { request, dispatchers: openDispatchers(options) };
 }

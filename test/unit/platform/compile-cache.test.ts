@@ -2,7 +2,7 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { cacheFolder } from '../../../src/platform/compile-cache.ts';
+import { cacheFolder } from '../../../src/platform/runtime.ts';
 import { makeFolder } from '../../support/folder.ts';
 
 const isRoot = process.getuid?.() === 0;

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { startDeadline } from '../../../src/platform/deadline.ts';
+import { startDeadline } from '../../../src/service/transport.ts';
 
 const LONG_MS = 60_000;
 
