@@ -154,29 +154,21 @@ export function moment() {
 
 /** The name of a skill or role, converted to NFC. */
 export function nameText() {
-  return z
-    .string()
-    .min(1)
-    .meta({ title: 'name' })
-    .transform((written, context): string => {
-      const problem = nameProblem(written);
-      if (problem === undefined) return nameKey(written);
-      context.addIssue({ code: 'custom', message: problem });
-      return z.NEVER;
-    });
+  return z.string().min(1).meta({ title: 'name' }).transform(toName(nameProblem));
 }
 
 /** The name of an existing skill or role, converted to NFC. */
 export function nameReference() {
-  return z
-    .string()
-    .meta({ title: 'name' })
-    .transform((written, context): string => {
-      const problem = referenceProblem(written);
-      if (problem === undefined) return nameKey(written);
-      context.addIssue({ code: 'custom', message: problem });
-      return z.NEVER;
-    });
+  return z.string().meta({ title: 'name' }).transform(toName(referenceProblem));
+}
+
+function toName(problemOf: (name: string) => string | undefined) {
+  return (written: string, context: z.RefinementCtx): string => {
+    const problem = problemOf(written);
+    if (problem === undefined) return nameKey(written);
+    context.addIssue({ code: 'custom', message: problem });
+    return z.NEVER;
+  };
 }
 
 /** A path or a glob of paths. Whether it exists is not checked here. */
