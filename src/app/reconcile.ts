@@ -4,6 +4,7 @@ import type { Warning } from '../core/catalog.ts';
 import { sharedToken } from '../core/identity.ts';
 import type { RunMode } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
+import { changesSince } from '../core/plan-changes.ts';
 import type { Lease, SentCommit } from '../core/locks.ts';
 import type { NewRun, ServiceReader } from '../core/ports.ts';
 import { type ApprovalVerdict, takeApproval } from './approval.ts';
@@ -26,7 +27,6 @@ import {
   type Run,
 } from './request.ts';
 import { endRun, failRun, LOCK_LOST, NO_TRAFFIC, type RunResult } from './run-result.ts';
-import { changesSinceAgreed } from './stale-plan.ts';
 
 const FREE: ApprovalVerdict = { verdict: 'free', warnings: [] };
 const PLAN_STALE = {
@@ -153,7 +153,6 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     const ended = { plan, lists: observation };
     const { agreed } = options;
     const stale = agreed === undefined || agreed.digest === plan.digest ? undefined : agreed;
-    const changes = stale === undefined ? [] : await changesSinceAgreed(run, observation, plan, stale);
     await recordPlan(run, { observation, plan, good: planned.areListsGood });
     await options.onPlan?.(plan, run.runId);
 
@@ -170,6 +169,8 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
       });
     }
     if (stale !== undefined) {
+      const { reviewed = null } = stale;
+      const changes = reviewed === null ? [] : changesSince(reviewed, plan, observation.observed);
       const ending = { ...ended, status: 'failed', traffic: reader.traffic(), warnings: changes } as const;
       const accepted = await planAccount(run, observation, { ...options.accept, noHistory: true });
       const error = accepted.plan.digest === stale.digest ? HISTORY_MISSING : PLAN_STALE;

@@ -108,3 +108,25 @@ function matchesTokens(tokens: readonly GlobToken[], points: readonly string[]):
   }
   return tokens.slice(token).every((rest) => rest === 'any');
 }
+
+/**
+ * Where a name first differs from another one, such as `character 5 is U+00A0, not U+0020`: a reader may not see it.
+ * Characters are code points of the NFC forms, counted from 1. Empty for equal names.
+ */
+export function nameDifference(name: string, other: string): string {
+  const mine = Array.from(nameKey(name));
+  const theirs = Array.from(nameKey(other));
+  const at = mine.findIndex((character, index) => character !== theirs[index]);
+  const first = at === -1 ? mine.length : at;
+  const [here, there] = [mine[first], theirs[first]];
+  if (here === undefined)
+    return there === undefined ? '' : `character ${first + 1} is missing: ${described(there)}`;
+  if (there === undefined) return `character ${first + 1} is extra: ${described(here)}`;
+  return `character ${first + 1} is ${described(here)}, not ${described(there)}`;
+}
+
+function described(character: string): string {
+  if (/[!-~]/.test(character)) return `“${character}”`;
+  const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  return /[\p{L}\p{N}\p{P}\p{S}]/u.test(character) ? `“${character}” (${code})` : code;
+}

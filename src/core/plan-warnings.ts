@@ -4,8 +4,7 @@ import { isOpenApproval, type ReleasedEntry, usedUpBy, usedUpText } from './appr
 import type { ApprovedDelete, Warning } from './catalog.ts';
 import type { KindDiff } from './diff.ts';
 import type { History } from './history.ts';
-import { appearance, nameDifference } from './name-difference.ts';
-import { compareCodePoints, nameKey, nearKey } from './names.ts';
+import { compareCodePoints, nameDifference, nameKey, nearKey } from './names.ts';
 import type { JudgedEntry } from './policy.ts';
 
 /** The code of a confirmed change that no list shows yet. */
@@ -176,27 +175,7 @@ function nearWarnings(diff: KindDiff, extras: readonly JudgedEntry[]): Warning[]
           },
         ],
   );
-  return [...nearExtras, ...lookAlikes(diff, ofKind), ...nearDesired(diff)];
-}
-
-/** Two names that look the same and are not near, because letters of different scripts differ, are never renames. */
-function lookAlikes({ kind, desired }: KindDiff, extras: readonly JudgedEntry[]): Warning[] {
-  const unnamed = extras.filter(({ extra }) => extra.cause === 'unnamed' && extra.nearName === undefined);
-  if (unnamed.length === 0) return [];
-  const byAppearance = new Map(desired.map(({ name }) => [appearance(name), name]));
-  return unnamed.flatMap(({ extra: { entry }, usedBy }): Warning[] => {
-    const desiredName = byAppearance.get(appearance(entry.name));
-    if (desiredName === undefined) return [];
-    return [
-      {
-        code: 'lookalike_name',
-        message: `the ${kind} “${entry.name}” (${count(usedBy.length, 'person', 'people')}) looks like the desired “${desiredName}” and is another name: ${nameDifference(entry.name, desiredName)}; if it is a rename, declare it with \`formerly\``,
-        kind,
-        name: entry.name,
-        remoteId: entry.id,
-      },
-    ];
-  });
+  return [...nearExtras, ...nearDesired(diff)];
 }
 
 function nearDesired({ kind, desired }: KindDiff): Warning[] {

@@ -9,7 +9,7 @@ import {
   sharedExplanation,
   suggestedExpiryOf,
 } from '../core/held-texts.ts';
-import { nameDifference } from '../core/name-difference.ts';
+import { nameDifference } from '../core/names.ts';
 import { type HeldChange, HOLD_RULES, type HoldRule, type Plan } from '../core/plan.ts';
 import { holdersIn, type HoldersOf } from '../core/unknown-holders.ts';
 import {

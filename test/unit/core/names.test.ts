@@ -1,6 +1,13 @@
 // Equal names, near names, their order, and globs.
 import { describe, expect, it } from 'vitest';
-import { compareCodePoints, globMatcher, nameKey, nearKey, wellFormed } from '../../../src/core/names.ts';
+import {
+  compareCodePoints,
+  globMatcher,
+  nameDifference,
+  nameKey,
+  nearKey,
+  wellFormed,
+} from '../../../src/core/names.ts';
 
 describe('the key of a name', () => {
   it('is the same for composed and decomposed forms', () => {
@@ -153,5 +160,19 @@ describe('globs', () => {
     const startedAt = performance.now();
     expect(matches('a'.repeat(48))).toBe(false);
     expect(performance.now() - startedAt).toBeLessThan(200);
+  });
+});
+
+describe('the difference of two names', () => {
+  it.each([
+    ['typescript', 'TypeScript', 'character 1 is “t”, not “T”'],
+    ['Site\u00a0lead', 'Site lead', 'character 5 is U+00A0, not U+0020'],
+    ['P\u0430yroll', 'Payroll', 'character 2 is “а” (U+0430), not “a”'],
+    ['Perl', 'Perl\n', 'character 5 is missing: U+000A'],
+    ['Perl 5', 'Perl', 'character 5 is extra: U+0020'],
+    ['👩x', '👩X', 'character 2 is “x”, not “X”'],
+    ['e\u0301', 'é', ''],
+  ])('%j and %j: %s', (name, other, difference) => {
+    expect(nameDifference(name, other)).toBe(difference);
   });
 });

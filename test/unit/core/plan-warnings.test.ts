@@ -137,32 +137,7 @@ describe('a warning about the lists', () => {
       remoteId: '7',
     });
     expect(warning.message).toContain('(2 people)');
-    expect(warning.message).toContain('character 5 is U+00A0 no-break space, not U+0020 space');
-  });
-
-  it('names an existing name that looks like a desired one and is not near to it', () => {
-    const warning = onlyWarning({
-      skills: ['Kept', 'Payroll'],
-      observed: { skill: [entry('Kept'), entry('P\u0430yroll', '7')], resources: [person('p1', ['7'])] },
-    });
-    expect(warning).toMatchObject({
-      code: 'lookalike_name',
-      kind: 'skill',
-      name: 'P\u0430yroll',
-      remoteId: '7',
-    });
-    expect(warning.message).toContain('(1 person) looks like the desired “Payroll”');
-    expect(warning.message).toContain('Cyrillic letter');
-  });
-
-  it('names no look-alike of the other kind, and none of an entry that the file names', () => {
-    const role = [entry('P\u0430yroll')];
-    expect(codes(plan({ skills: ['Payroll'], roles: ['Kept'], observed: { role } }))).toEqual([]);
-    const renamed = [{ name: 'Payroll', formerly: ['P\u0430yroll'] }];
-    expect(codes(plan({ roles: renamed, observed: { role } }))).toEqual([]);
-    expect(codes(plan({ roles: ['Go'], observed: { role: [entry('Go', '1'), entry('Go', '2')] } }))).toEqual([
-      'duplicate',
-    ]);
+    expect(warning.message).toContain('character 5 is U+00A0, not U+0020');
   });
 
   it('names a near name once, although it also looks the same', () => {
