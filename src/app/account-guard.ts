@@ -1,8 +1,8 @@
 // Checks that every list read during a run still belongs to the account that the run started with.
+import type { ObservedCatalog } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import { foreignEntries, listedAccountId } from '../core/identity.ts';
 import type { Journal, Listing, ServiceReader } from '../core/ports.ts';
-import type { Observation } from './observe.ts';
 import type { AccountRequest } from './request.ts';
 
 /**
@@ -30,7 +30,10 @@ export function guardAccount(reader: ServiceReader, expected: () => string | nul
 export async function refuseForeignEntries(
   journal: Pick<Journal, 'foreignOwner'>,
   { settings: { name: account }, configured }: Pick<AccountRequest, 'settings' | 'configured'>,
-  { observed: listed, remoteAccountId }: Pick<Observation, 'observed' | 'remoteAccountId'>,
+  {
+    observed: listed,
+    remoteAccountId,
+  }: { readonly observed: ObservedCatalog; readonly remoteAccountId: string | null },
 ): Promise<void> {
   const identified = listedAccountId(listed) !== null;
   const claim = { account, remoteAccountId, configured };

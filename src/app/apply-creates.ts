@@ -11,15 +11,13 @@ import {
   createOperationQueue,
   halted,
   holdFrozen,
+  knownEntries,
   noteFailure,
   type NumberedOperation,
   skip,
 } from './apply-context.ts';
-import { isComplete } from './complete-list.ts';
-import { checkOwner, confirmAccount } from './confirm-account.ts';
 import type { DuplicateHint } from './near-duplicate.ts';
-import { probeEmptyList } from './probe-empty-list.ts';
-import { knownEntries } from './run-history.ts';
+import { checkOwner, confirmAccount, isComplete, probeEmptyList } from './probe-empty-list.ts';
 import { LOCK_LOST } from './run-result.ts';
 import { type Doubt, settle, type SettleOptions } from './settle.ts';
 

@@ -2,7 +2,6 @@
 import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
 import { nameKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
-import { runStatus } from '../core/run-status.ts';
 import type { OperationStatus, RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
@@ -19,7 +18,7 @@ import { createOperationLog } from './operation-log.ts';
 import { guardAccount } from './account-guard.ts';
 import type { Planned } from './plan-account.ts';
 import type { AccountRequest, JournaledRun, ReadingRun } from './request.ts';
-import { endRun, type RunResult } from './run-result.ts';
+import { endRun, type RunResult, runStatus } from './run-result.ts';
 import { type Expectation, verify } from './verify.ts';
 
 /** A run that holds the account's lock and whose plan may be applied. */

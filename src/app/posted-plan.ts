@@ -1,11 +1,12 @@
 // Plans configuration files that somebody posted, with the history of this store. Writes nothing.
 import { type PlanResult, UNKNOWN_ACCOUNT } from '../core/plan.ts';
-import type { RunSignals } from '../core/ports.ts';
+import type { IdentityClaim, RunSignals } from '../core/ports.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit, Configuration } from '../core/settings.ts';
 import { tokenUse, UNKNOWN_POSTED_ACCOUNT } from './posted-token.ts';
-import type { PreviewDeps } from './preview.ts';
-import { preview } from './preview.ts';
-import type { AccountRequest } from './request.ts';
+import { ACCEPT_NOTHING, type AccountRequest, type PlanningDeps } from './request.ts';
+import { observe } from './observe.ts';
+import { planAccount } from './plan-account.ts';
+import { describeFailure } from './run-result.ts';
 
 /** The account is planned with `settings`, or not because of `failure`. Neither: no posted file is of the account. */
 export interface PostedAccount {
@@ -116,4 +117,33 @@ function failed(account: string, error: { readonly code: string; readonly messag
 function commitOf({ commit }: PostedFiles): ConfigCommit | null {
   if (commit === null) return null;
   return { ...commit, dirty: false, authoredAt: commit.committedAt, subject: '' };
+}
+
+/** What a preview needs: reads of the journal, and a look-up of claims that claims nothing itself. */
+export interface PreviewDeps extends PlanningDeps {
+  readonly claimant: (claim: IdentityClaim) => Promise<string | null>;
+}
+
+/** Observes and plans; writes neither to the service nor to the store. Returns a failure as a value. */
+export async function preview(request: AccountRequest, deps: PreviewDeps): Promise<PlanResult> {
+  const { accountHistory, accountState, foreignOwner, lastGood } = deps.journal;
+  const readOnly: PlanningDeps = {
+    ...deps,
+    journal: {
+      accountHistory,
+      accountState,
+      foreignOwner,
+      lastGood,
+      adoptRenamedAccount: () => Promise.resolve(null),
+      claimRemoteAccount: deps.claimant,
+    },
+  };
+  try {
+    const reader = await deps.service.reader(request.settings, request.signals);
+    const run = { runId: '', request, deps: readOnly, reader };
+    return (await planAccount(run, await observe(run, { writes: false }), ACCEPT_NOTHING)).plan;
+  } catch (error) {
+    const { name: account } = request.settings;
+    return { schemaVersion: 1, account, status: 'failed', error: describeFailure(error) };
+  }
 }

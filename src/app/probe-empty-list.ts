@@ -1,9 +1,18 @@
-// An empty list may be wrong, and then each create would make a duplicate. So the first create of a kind whose list is
-// empty is sent alone, and the others follow when a list shows its entry.
-import type { Kind } from '../core/catalog.ts';
+// The creates that are sent alone before the others. An empty list may be wrong, and then each create would make a
+// duplicate: the others follow when a list shows the first entry. Without a listed account id, an answer confirms the account.
+import type { Entry, Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
-import { type ApplyContext, halted, noteFailure, type NumberedOperation, skip } from './apply-context.ts';
+import {
+  type ApplyContext,
+  deletedWithStatus,
+  halted,
+  noteFailure,
+  type NumberedOperation,
+  skip,
+  UNIDENTIFIED,
+} from './apply-context.ts';
 import { waits } from './settle.ts';
+import { entryKey } from '../core/usage.ts';
 
 /**
  * Sends the first of several creates of a kind whose list was empty with `createAlone`. Halts the run
@@ -87,4 +96,54 @@ async function awaitList(context: ApplyContext, kind: Kind, created: readonly st
 function halt(context: ApplyContext, why: string): void {
   const message = `${why}; nothing more was written, because more creates could make duplicates. Check the account, then run \`rolecall plan\` again`;
   context.halt = { code: 'suspicious_list', message };
+}
+
+/** Whether a list shows what the lists of the plan showed and what this run created, except for what it deleted. */
+export function isComplete(context: ApplyContext, kind: Kind, list: readonly Entry[]): boolean {
+  const listed = new Set(list.map(({ id }) => id));
+  const gone = deletedWithStatus(context, ['done', 'unknown']);
+  const created = context.operations.flatMap(({ seq, ...operation }) => {
+    const entry = operation.kind === kind ? context.statuses.get(seq)?.entry : undefined;
+    return entry === undefined ? [] : [entry.remoteId];
+  });
+  return [...context.planned[kind].map(({ id }) => id), ...created].every(
+    (id) => listed.has(id) || gone.has(entryKey(kind, id)),
+  );
+}
+
+/**
+ * In an account that is not confirmed, sends creates one by one with `createAlone` until `isAnswered` with an entry. A
+ * create whose answer was lost stops the rest, since its account is unknown. Returns the remaining creates.
+ */
+export async function confirmAccount(
+  context: ApplyContext,
+  creates: readonly NumberedOperation[],
+  createAlone: (operation: NumberedOperation) => Promise<void>,
+  isAnswered: () => boolean,
+): Promise<readonly NumberedOperation[]> {
+  if (context.identified) return creates;
+  for (const [index, operation] of creates.entries()) {
+    await createAlone(operation);
+    const left = creates.slice(index + 1);
+    if (isAnswered() || context.identified) return left;
+    const status = context.statuses.get(operation.seq)?.status;
+    // A create that was refused, or held before it was sent, reveals no account id: try the next one.
+    if (status !== 'failed' && status !== 'held') {
+      skip(context, left, context.halt?.message ?? UNIDENTIFIED);
+      return [];
+    }
+  }
+  return [];
+}
+
+/** Whether the answer belongs to the intended account, or carries no account id. Halts the run otherwise. */
+export async function checkOwner(context: ApplyContext, { accountId }: Entry): Promise<boolean> {
+  if (accountId === undefined) return true;
+  if (context.identified && accountId === context.remoteAccountId) return true;
+  const wrong = await context.claimAccountId(accountId);
+  if (wrong === null) {
+    context.remoteAccountId = accountId;
+    context.identified = true;
+  } else context.halt ??= { code: 'identity_mismatch', message: wrong };
+  return wrong === null;
 }

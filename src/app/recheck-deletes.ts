@@ -7,8 +7,7 @@ import { baselineOf } from '../core/list-plausibility.ts';
 import { nameKey } from '../core/names.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import { findingsOf, recheckDelete, type RecheckResult } from '../core/recheck.ts';
-import { type ApplyContext, deletedWithStatus, type NumberedOperation } from './apply-context.ts';
-import { runHistory } from './run-history.ts';
+import { type ApplyContext, deletedWithStatus, type NumberedOperation, runHistory } from './apply-context.ts';
 
 /** What the lists show now, with what the run has done so far. No create is sent while deletes are. */
 export interface FindingsNow extends Findings {

@@ -1,8 +1,21 @@
 // Ends a run in every case: counts and journals the result, and returns it as a value.
 import { type Kind, KINDS, type Warning } from '../core/catalog.ts';
-import { cutSubject } from '../core/commit-subject.ts';
-import { ConfigError, SecretError, ServiceError, StoreError, UsageError } from '../core/errors.ts';
-import type { OperationStatus, RunRecord, RunStatus } from '../core/journal.ts';
+import {
+  ConfigError,
+  type ConfigIssue,
+  SecretError,
+  ServiceError,
+  StoreError,
+  UsageError,
+} from '../core/errors.ts';
+import {
+  cutSubject,
+  type OperationStatus,
+  type RunMode,
+  type RunRecord,
+  type RunStatus,
+  type Trigger,
+} from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import type {
   Clock,
@@ -16,6 +29,8 @@ import type {
 import type { EndedOperation, EndedRun } from '../core/journal-reader.ts';
 import type { Observation } from './observe.ts';
 import type { DryRunDeps, JournaledRun } from './request.ts';
+import type { RunPermit } from '../core/locks.ts';
+import type { ConfigCommit } from '../core/settings.ts';
 
 export interface RunFailure {
   readonly code: string;
@@ -220,4 +235,43 @@ export function describeFailure(error: unknown, stop?: AbortSignal): RunFailure 
   }
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'internal', message: `a bug in rolecall: ${message}. Report it with this message` };
+}
+
+export interface OutcomeFacts {
+  readonly statuses: readonly OperationStatus[];
+  readonly interrupted: boolean;
+  /** Whether the last lists do not show a confirmed change or a desired entry. */
+  readonly unverified: boolean;
+}
+
+/** `converged` only when nothing remains. Failed, unknown and untried operations outweigh held ones. */
+export function runStatus({ statuses, interrupted, unverified }: OutcomeFacts): RunStatus {
+  if (interrupted) return 'interrupted';
+  const bad: readonly OperationStatus[] = ['failed', 'unknown', 'skipped', 'pending', 'sent'];
+  if (unverified || statuses.some((status) => bad.includes(status))) return 'partial';
+  return statuses.includes('held') ? 'held' : 'converged';
+}
+
+interface BrokenAccount {
+  readonly account: string;
+  /** The errors of its file. */
+  readonly issues: readonly ConfigIssue[];
+  readonly trigger: Trigger;
+  readonly mode: RunMode;
+  readonly commit: ConfigCommit | null;
+  readonly permit?: RunPermit | undefined;
+}
+
+/** Journals the failed run of an account whose configuration does not validate. */
+export async function journalBrokenAccount(
+  { account, issues, trigger, mode, commit, permit }: BrokenAccount,
+  deps: DryRunDeps,
+): Promise<RunResult> {
+  const runId = deps.newRunId();
+  const failure = describeFailure(new ConfigError(issues));
+  const startedAtMs = deps.clock.nowMs();
+  const run = { id: runId, account, trigger, mode, startedAtMs, configDigest: null, configCommit: commit };
+  const fence = permit && { permit, lease: undefined, nowMs: () => deps.clock.nowMs() };
+  await deps.journal.recordFailedRun(run, failure, fence);
+  return resultOf(run, { status: 'failed', plan: null, traffic: NO_TRAFFIC, error: failure }, startedAtMs);
 }

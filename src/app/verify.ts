@@ -14,8 +14,7 @@ import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import { kindNameKey } from '../core/history.ts';
 import type { OperationResult } from '../core/ports.ts';
 import { entryKey, keysOf } from '../core/usage.ts';
-import { type ApplyContext, noteFailure, type NumberedOperation } from './apply-context.ts';
-import { runHistory } from './run-history.ts';
+import { type ApplyContext, noteFailure, type NumberedOperation, runHistory } from './apply-context.ts';
 import { readLists } from './observe.ts';
 import { waits } from './settle.ts';
 

@@ -1,5 +1,5 @@
 // The work of `apply`: plans, shows the plan, asks for confirmation, applies the plan and verifies the result.
-import { journalBrokenAccount } from '../app/broken-account.ts';
+import { journalBrokenAccount } from '../app/run-result.ts';
 import { reconcile } from '../app/reconcile.ts';
 import type { Acceptance, AccountRequest } from '../app/request.ts';
 import { ConfigError, StoreError, UsageError } from '../core/errors.ts';
@@ -13,12 +13,10 @@ import { renderRunReports } from '../report/run-report.ts';
 import { errorsOf, loadAccounts, loadConfiguration, mapAccounts } from './load-accounts.ts';
 import { askToApply } from './ask-to-apply.ts';
 import type { CommandContext } from './command-line.ts';
-import type { Output, OutputOptions } from './console.ts';
-import { openOutput, showMessage, showFailure } from './console.ts';
+import { openOutput, type Output, type OutputOptions, showFailure, showMessage } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import { commitOf, openSession, type RetryAfterOptions, type Session } from './compose.ts';
-import type { ExitStatus } from './exit-status.ts';
-import { combine, EXIT, failureExit, runExit } from './exit-status.ts';
+import { combine, EXIT, type ExitStatus, failureExit, runExit } from './exit-status.ts';
 import { createProgress, type Observe } from './progress.ts';
 import { reportDetail } from './report-detail.ts';
 import { readSavedPlan } from './saved-plan.ts';

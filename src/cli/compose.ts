@@ -19,7 +19,6 @@ import { systemClock } from '../platform/clock.ts';
 import { sha256 } from '../platform/digest.ts';
 import { uuidv7 } from '../platform/digest.ts';
 import type { ConnectionOptions, Connections } from '../service/connections.ts';
-import { readOnly } from '../service/read-only.ts';
 import type { OpenOptions } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { RequestObserver } from '../core/progress.ts';
@@ -257,4 +256,9 @@ export async function commitOf(
 /** With `source.git` only the account files are in the repository of the configuration. */
 function fileInRepository({ accounts }: Configuration, { file, source }: ServiceSettings): string {
   return source === undefined ? file : (accounts[0]?.file ?? file);
+}
+
+/** A service without a way to write, for code that only plans. */
+function readOnly(service: ReadableService): ReadableService {
+  return { reader: (account, signals) => service.reader(account, signals) };
 }

@@ -13,15 +13,21 @@ import { explainHeldCreate, explainHeldDelete } from './explain.ts';
 import { renamedText } from './held-texts.ts';
 import { type History, kindNameKey } from './history.ts';
 import { compareCodePoints, nearKey } from './names.ts';
-import type { HeldChange, LeftAlone, OpenFreeze, Operation, Plan } from './plan.ts';
-import { planDigest } from './plan-digest.ts';
+import {
+  type HeldChange,
+  type LeftAlone,
+  type OpenFreeze,
+  type Operation,
+  type Plan,
+  planDigest,
+} from './plan.ts';
 import { judge, type JudgedEntry, type Judgement, possibleResults } from './policy.ts';
 import {
   approvalWarnings,
   catalogWarnings,
   historyWarnings,
-  managesNothing,
   isStaleSource,
+  managesNothing,
   type SourceAge,
   staleListWarnings,
 } from './plan-warnings.ts';

@@ -1,7 +1,6 @@
 // Checks names of skills and roles in files: which are forbidden, and which contain suspicious characters.
 import { firstFew } from './amounts.ts';
-import { isLongerThan, LONGEST_NAME } from './names.ts';
-import { EMOJI_JOINT, STRAY_MARK, INVISIBLE } from './invisible-characters.ts';
+import { EMOJI_JOINT, INVISIBLE, isLongerThan, LONGEST_NAME, STRAY_MARK } from './names.ts';
 
 /** Matches most names quickly; the other tests are slower, and a catalog has thousands of names. */
 const SIMPLE = /^[!-~](?:[ -~]*[!-~])?$/u;

@@ -1,5 +1,5 @@
 // Summarises an ended run for the daemon: counts and the first rows, so that its size does not depend on the run's.
-import { ACTIONS, type Kind, type Warning } from './catalog.ts';
+import { type Action, ACTIONS, type Kind, type Warning } from './catalog.ts';
 import type { OperationRecord, RunRecord } from './journal.ts';
 import type { EndedOperation, EndedRun } from './journal-reader.ts';
 import {
@@ -10,9 +10,8 @@ import {
   undoneOperations,
   waitingChanges,
 } from './notice.ts';
-import type { PlanSummary } from './plan.ts';
+import type { Operation, Plan, PlanSummary } from './plan.ts';
 import { OLDER_SOURCE } from './plan-warnings.ts';
-import { remainingOperations } from './remaining-operations.ts';
 
 type Change = Pick<OperationRecord, 'kind' | 'action'>;
 
@@ -121,4 +120,25 @@ function firstOf(changes: readonly NamedChange[]): FirstChanges {
     }
   }
   return { first, total: changes.length };
+}
+
+/** The plan's operations that were not done; null when the run made no plan. */
+export function remainingOperations({ plan, operations }: EndedRun): readonly Operation[] | null {
+  return plan === null ? null : notDone(plan, operations);
+}
+
+/** The plan of a run with only the operations that were not done; null when none remains and nothing is held. */
+export function remainingPlan(detail: EndedRun): Plan | null {
+  const { plan } = detail;
+  if (plan === null) return null;
+  const operations = notDone(plan, detail.operations);
+  if (operations.length === 0 && plan.held.length === 0) return null;
+  const count = (wanted: Action): number => operations.filter(({ action }) => action === wanted).length;
+  const summary = { ...plan.summary, create: count('create'), delete: count('delete') };
+  return { ...plan, operations, summary };
+}
+
+function notDone(plan: Plan, operations: EndedRun['operations']): Operation[] {
+  const done = new Set(operations.filter(({ status }) => status === 'done').map(({ seq }) => seq));
+  return plan.operations.filter((_, index) => !done.has(index + 1));
 }

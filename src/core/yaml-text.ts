@@ -1,6 +1,6 @@
 // Writes texts as one line of YAML 1.2 that every parser reads back exactly, also when it was copied from a report, which
 // escapes invisible characters and doubles a backslash before `u` (report/escape-invisible.ts).
-import { RUNNER_COMMAND, STRAY_MARK, INVISIBLE } from './invisible-characters.ts';
+import { INVISIBLE, RUNNER_COMMAND, STRAY_MARK } from './names.ts';
 
 const HIDDEN = `${INVISIBLE}|${STRAY_MARK}|${RUNNER_COMMAND}`;
 const UNSAFE = new RegExp(HIDDEN, 'u');

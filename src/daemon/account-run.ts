@@ -1,9 +1,7 @@
 // Runs one account: reads its current configuration, runs what its mode allows, and hands the end of the run on.
-import { journalBrokenAccount } from '../app/broken-account.ts';
 import { dryRun, reconcile } from '../app/reconcile.ts';
-import type { AccountRequest, ApplyDeps } from '../app/request.ts';
-import { ACCEPT_NOTHING } from '../app/request.ts';
-import { describeFailure, type RunResult } from '../app/run-result.ts';
+import { ACCEPT_NOTHING, type AccountRequest, type ApplyDeps } from '../app/request.ts';
+import { describeFailure, journalBrokenAccount, type RunResult } from '../app/run-result.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Trigger } from '../core/journal.ts';

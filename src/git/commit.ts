@@ -3,10 +3,10 @@
 //
 // The repository may belong to another user, and its settings can name programs. So git is used only to read objects
 // and the index. The files of the working tree are compared here, because git would run the filters of these settings.
+import path from 'node:path';
 import { createHash } from 'node:crypto';
 import { lstat, readlink, stat } from 'node:fs/promises';
-import path from 'node:path';
-import { cutSubject } from '../core/commit-subject.ts';
+import { cutSubject } from '../core/journal.ts';
 import type { CommitPlace, CommitReader, CommitRelation } from '../core/repository.ts';
 import type { ConfigCommit } from '../core/settings.ts';
 import { runGit } from './run-git.ts';

@@ -1,6 +1,6 @@
 // Escapes invisible characters and terminal commands. Names come from people and from the service and may contain
 // anything, so every text passes through here before it reaches a terminal or a page.
-import { EMOJI_JOINT, RUNNER_COMMAND, STRAY_MARK, INVISIBLE } from '../core/invisible-characters.ts';
+import { EMOJI_JOINT, INVISIBLE, RUNNER_COMMAND, STRAY_MARK } from '../core/names.ts';
 
 const HIDDEN = [INVISIBLE, STRAY_MARK, RUNNER_COMMAND].join('|');
 

@@ -4,10 +4,10 @@ import type { Listing, ServiceReader } from '../core/ports.ts';
 import type { ApiSettings } from '../core/settings.ts';
 import { type ListBuilder, readList } from './list.ts';
 import { partialReason, totalReason } from './partial-list.ts';
-import { PATHS } from './paths.ts';
 import { type Requests, serviceErrorOf } from './requests.ts';
 import { entryList, resourceList, type TokenGuard } from './responses.ts';
 import type { ResponseHead } from './transport.ts';
+import type { Kind } from '../core/catalog.ts';
 
 /** How many more people than skills or roles a list may have. */
 const PEOPLE_PER_ENTRY = 5;
@@ -56,3 +56,9 @@ function refusePart(what: string, part: string | null): void {
     `${what} is incomplete (${part}); rolecall needs complete lists, because it would create the missing entries again. Check the base address and the proxy`,
   );
 }
+
+export const PATHS: Readonly<Record<Kind | 'resource', string>> = {
+  skill: '/api/public/v1/skill',
+  role: '/api/public/v1/role',
+  resource: '/api/public/v1/resource',
+};

@@ -6,8 +6,7 @@ import type { Traffic } from '../core/ports.ts';
 import type { RequestObserver } from '../core/progress.ts';
 import { sleep } from '../platform/clock.ts';
 import type { Pace } from './pacing.ts';
-import { describeRefusal, throttledMessage } from './status-messages.ts';
-import { type Scrub, serviceMessage } from './service-message.ts';
+import { describeRefusal, type Scrub, serviceMessage, throttledMessage } from './service-message.ts';
 import { type Call, type HttpResponse, NoResponse, type Transport } from './transport.ts';
 
 type Success<T> = Extract<HttpResponse<T>, { type: 'success' }>;

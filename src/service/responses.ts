@@ -5,9 +5,8 @@ import { ServiceError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import { isLongerThan, LONGEST_NAME, wellFormed } from '../core/names.ts';
 import { createDistinct, mergeEntries, mergePeople } from './distinct.ts';
-import { spelledNumber } from './exact-number.ts';
+import { hasRepeatedKey, spelledNumber } from './json-text.ts';
 import { type ListBuilder, malformed } from './list.ts';
-import { hasRepeatedKey } from './repeated-keys.ts';
 import { isSalary, type Scrub } from './service-message.ts';
 
 type Json = Readonly<Record<string, unknown>>;

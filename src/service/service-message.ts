@@ -1,10 +1,9 @@
 // Extracts the service's own message from the body of an error response, in any format: one short line without secrets.
+import { isRetryableStatus } from '../core/backoff.ts';
+import { LONGEST_REFUSAL_BYTES, type Method } from './transport.ts';
 
 /** Removes the token from a text. */
 export type Scrub = (text: string) => string;
-
-/** Only this much of a body is read, because messages are at its start. */
-export const LONGEST_REFUSAL_BYTES = 65_536;
 
 const LONGEST_MESSAGE = 300;
 const MOST_TEXTS = 20;
@@ -110,4 +109,60 @@ function labelled(object: Readonly<Record<string, unknown>>, depth: number): rea
     .filter(([field]) => !isSalary(field) && !['input', 'ctx'].includes(field))
     .slice(0, MOST_TEXTS)
     .flatMap(([field, value]) => textsIn(value, depth + 1).map((text) => `${field}: ${text}`));
+}
+
+interface Refusal {
+  readonly status: number;
+  /** The service's own message, on one line and without secrets. */
+  readonly serviceMessage: string | undefined;
+  /** The end of the requested pause, if it is longer than a run waits; epoch milliseconds. */
+  readonly untilMs: number | undefined;
+}
+
+/** `the service rejected the create of a skill (status 400): …; check the name in the account's file`. */
+export function describeRefusal(
+  method: Method,
+  path: string,
+  { status, serviceMessage, untilMs }: Refusal,
+): string {
+  const quoted = serviceMessage === undefined ? '' : `: ${serviceMessage}`;
+  const what = subject(method, path);
+  if (status === 401 || status === 403)
+    return `the service rejected the token (status ${status}) for ${what}${quoted}; check the account's token reference`;
+  if (untilMs !== undefined) return `${throttledMessage(untilMs)} (status ${status} for ${what}${quoted})`;
+  const isRejected = status >= 400 && status < 500 && !isRetryableStatus(status);
+  const sentence = isRejected
+    ? `the service rejected ${what} (status ${status})${quoted}`
+    : `${what} failed with status ${status}${quoted}`;
+  const advice = adviceFor(method, status);
+  return advice === null ? sentence : `${sentence}; ${advice}`;
+}
+
+/** `the service requested a pause until …`, with seconds. */
+export function throttledMessage(untilMs: number): string {
+  const until = new Date(untilMs).toISOString().slice(0, 19).replace('T', ' ');
+  return `the service requested a pause until ${until} UTC, and rolecall sends nothing before`;
+}
+
+function subject(method: Method, path: string): string {
+  const kind = path.split('/')[4] ?? 'entry';
+  switch (method) {
+    case 'GET':
+      return `the list of ${kind}s`;
+    case 'POST':
+      return `the create of a ${kind}`;
+    case 'DELETE':
+      return `the delete of a ${kind}`;
+  }
+}
+
+/** What to do, if the status shows it. */
+function adviceFor(method: Method, status: number): string | null {
+  if (status >= 300 && status < 400) return 'redirects are not followed; check the base address';
+  if (status === 429) return 'run it later, or lower api.requestsPerSecond';
+  if (status >= 500 || isRetryableStatus(status))
+    return 'this is a failure of the service; run it again later';
+  if (method === 'GET') return 'check the base address';
+  if (method === 'POST' && (status === 400 || status === 422)) return "check the name in the account's file";
+  return null;
 }

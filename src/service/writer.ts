@@ -5,7 +5,7 @@ import { ServiceError } from '../core/errors.ts';
 import type { ServiceWriter } from '../core/ports.ts';
 import type { CreateOutcome, DeleteOutcome } from '../core/write-outcome.ts';
 import { beginningOf, shortText } from './body.ts';
-import { PATHS } from './paths.ts';
+import { PATHS } from './reader.ts';
 import { FailedAttempt, type Requests } from './requests.ts';
 import { parseCreated, type TokenGuard } from './responses.ts';
 import type { ResponseHead } from './transport.ts';

@@ -1,7 +1,6 @@
 // Converts rows of runs and operations to records, with the present totals of a run that is still running.
 import type { Selectable } from 'kysely';
-import { cutSubject } from '../core/commit-subject.ts';
-import type { OperationRecord, RunRecord } from '../core/journal.ts';
+import { cutSubject, type OperationRecord, type RunRecord } from '../core/journal.ts';
 import type { Database, OperationsTable, RunsTable } from './tables.ts';
 import { totalsOf } from './run-totals.ts';
 

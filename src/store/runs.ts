@@ -1,6 +1,6 @@
 // The journal of runs, from their beginning to their end.
 import { type Insertable, sql } from 'kysely';
-import { cutSubject } from '../core/commit-subject.ts';
+import { cutSubject } from '../core/journal.ts';
 import type { Journal, NewRun, RunEnd } from '../core/ports.ts';
 import { affectedPeople, type Plan } from '../core/plan.ts';
 import { sha256 } from '../platform/digest.ts';

@@ -1,6 +1,5 @@
 // Finds how much of a run id is enough to name the run.
 import { sql } from 'kysely';
-import { distinctLength } from '../core/short-ids.ts';
 import { jsonRows } from './json-rows.ts';
 import type { Database } from './tables.ts';
 
@@ -16,4 +15,18 @@ export async function readShortIds(
     from ${jsonRows(ids.map((id) => [id]))}`.execute(db);
   const length = Math.max(0, ...rows.map(({ id, before, after }) => distinctLength(id, [before, after])));
   return new Map(ids.map((id) => [id, id.slice(0, length)]));
+}
+
+/** The part of a UUIDv7 that is its time, in milliseconds. Runs that start later never begin with the same characters. */
+const TIME_CHARACTERS = 13;
+
+/** The length from which on the beginning of `id` differs from that of the others, which are other ids. */
+export function distinctLength(id: string, others: readonly (string | null)[]): number {
+  const shared = others.map((other) => (other === null ? 0 : sharedLength(id, other)));
+  return Math.min(id.length, Math.max(TIME_CHARACTERS, ...shared.map((length) => length + 1)));
+}
+
+function sharedLength(a: string, b: string): number {
+  const difference = Array.from(a).findIndex((character, index) => character !== b[index]);
+  return difference === -1 ? a.length : difference;
 }

@@ -15,7 +15,7 @@ import { localPath } from '../../src/daemon/http/local-path.ts';
 import { codeSpan, escapeProse } from '../../src/report/markdown.ts';
 import { inVisibleJson, visible, visibleLines, visibleName } from '../../src/report/escape-invisible.ts';
 import { shortCommit } from '../../src/report/formatting.ts';
-import { spelledNumber } from '../../src/service/exact-number.ts';
+import { spelledNumber } from '../../src/service/json-text.ts';
 import { partialReason } from '../../src/service/partial-list.ts';
 import { serviceMessage } from '../../src/service/service-message.ts';
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../core/ports.ts';
 import type { NotifySettings } from '../../core/settings.ts';
 import type { Log } from '../log.ts';
 import type { Delivery } from './delivery.ts';
-import { logOutboxFailure } from './outbox-failure.ts';
+import { describeFailure } from '../../app/run-result.ts';
 
 export interface CourierOptions {
   readonly key: string;
@@ -135,4 +135,17 @@ export function startCourier(options: CourierOptions): Courier {
       await outbox.release(claimant).catch((error: unknown) => logOutboxFailure(log, error));
     },
   };
+}
+
+/** `run` is the one whose notifications were lost, if any were. */
+export function logOutboxFailure(
+  log: Log,
+  failure: unknown,
+  run?: { readonly account: string; readonly runId: string },
+): void {
+  const { code, message } = describeFailure(failure);
+  log.error(
+    { event: 'outbox_failed', ...run, code, error: message },
+    'the outbox of notifications cannot be used; notifications may be late or lost',
+  );
 }

@@ -1,15 +1,14 @@
-// One attempt to deliver a notification: from the row of the outbox to an outcome, in every case.
+// One attempt to deliver a notification: signs it, posts it, and returns an outcome in every case.
 import type { DeliveryOutcome, QueuedNotice } from '../../core/outbox.ts';
 import { parseRetryAfter } from '../../core/backoff.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { NotifySettings } from '../../core/settings.ts';
 import { renderNotice } from './formats.ts';
 import type { NoticeMessage } from './message.ts';
-import type { Poster, PostResult } from './post.ts';
-import { MAX_RETRY_AFTER_MS, retryWaitMs } from './retry-plan.ts';
-import type { ResolveSecret } from './target.ts';
-import { resolveDestination } from './target.ts';
-import { webhookHeaders } from './webhook.ts';
+import { resolveDestination, type ResolveSecret } from './target.ts';
+import { createHmac } from 'node:crypto';
+import type { Secret } from '../../core/secret.ts';
+import { ServiceError } from '../../core/errors.ts';
 
 export interface Attempt {
   readonly outcome: DeliveryOutcome;
@@ -92,4 +91,118 @@ export function createDelivery({ poster, clock, resolveSecret, random }: Deliver
       quietUntilMs: requestedMs === 0 ? 0 : nowMs + Math.min(requestedMs, MAX_RETRY_AFTER_MS),
     };
   }
+}
+
+/** The waits after the first, the second … failed attempt. After the last wait one more attempt is made. */
+const WAITS_MS = [1000, 4000, 16_000, 64_000, 256_000, 1_024_000] as const;
+
+/** A longer Retry-After counts as this. */
+export const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/**
+ * The wait before the next attempt; null when no further attempt is made. It varies randomly by a fifth, so that
+ * notifications that failed together are not sent again together. `random` is in [0, 1).
+ */
+export function retryWaitMs(attempts: number, random: number, retryAfterMs = 0): number | null {
+  const waitMs = WAITS_MS[attempts - 1];
+  if (waitMs === undefined) return null;
+  return Math.max(Math.round(waitMs * (0.8 + 0.4 * random)), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
+}
+
+const PREFIX = 'whsec_';
+
+/**
+ * `id` is the same at every attempt, so that receivers can detect repetitions; `timestampMs` is that of the attempt. With a
+ * secret, the signature covers id, time and body.
+ */
+export function webhookHeaders(
+  id: string,
+  timestampMs: number,
+  body: string,
+  secret: Secret | null,
+): Record<string, string> {
+  const timestamp = String(Math.floor(timestampMs / 1000));
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp };
+  if (secret === null) return headers;
+  const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { ...headers, 'webhook-signature': `v1,${signature}` };
+}
+
+/** The specification writes keys as base64 after a prefix. The bytes of any other text are the key. */
+function keyOf(secret: Secret): Buffer {
+  const text = secret.reveal();
+  const encoded = text.startsWith(PREFIX) ? text.slice(PREFIX.length) : '';
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) ? Buffer.from(encoded, 'base64') : Buffer.from(text, 'utf8');
+}
+
+/** `code`: why there is no answer. It contains nothing from the address. */
+export type PostResult =
+  { readonly status: number; readonly retryAfter: string | undefined } | { readonly code: string };
+
+export interface Poster {
+  /** Ends early when the signal aborts. Never rejects. */
+  post(
+    url: Secret,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<PostResult>;
+  close(): Promise<void>;
+}
+
+const MAX_BODY_BYTES = 65_536;
+
+/** Loads the HTTP client with the first notification: many daemons send none. */
+export function createPoster(userAgent: string): Poster {
+  let loaded: ReturnType<typeof loadClient> | undefined;
+
+  async function send(
+    url: Secret,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<PostResult> {
+    loaded ??= loadClient();
+    const { request, dispatchers } = await loaded;
+    const response = await request(url.reveal(), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...headers },
+      body,
+      signal,
+      dispatcher: dispatchers.to(url.reveal()),
+    });
+    const retryAfter = response.headers['retry-after'];
+    // The body is read only so that the connection can be used again.
+    await response.body.dump({ limit: MAX_BODY_BYTES, signal }).catch(() => undefined);
+    return {
+      status: response.statusCode,
+      retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
+    };
+  }
+
+  return {
+    post: (url, headers, body, signal) =>
+      send(url, headers, body, signal).catch((error: unknown) => ({ code: firstCode(error) })),
+    async close() {
+      // A failure to load was already reported by the delivery.
+      const client = await loaded?.catch(() => undefined);
+      await client?.dispatchers.close();
+    },
+  };
+}
+
+async function loadClient() {
+  const { openDispatchers, request } = await import('../../platform/dispatchers.ts');
+  const options = { pipelining: 1, keepAliveTimeout: 4000, keepAliveMaxTimeout: 30_000 };
+  return { request, dispatchers: openDispatchers(options) };
+}
+
+/** The first code of an error, its parts and its causes. Messages are not used, because they may quote the address. */
+function firstCode(error: unknown, depth = 0): string {
+  if (typeof error !== 'object' || error === null || depth > 4) return 'unknown';
+  if (error instanceof ServiceError) return 'proxy_invalid';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  const parts: unknown[] = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
+  const inner = 'cause' in error ? [...parts, error.cause] : parts;
+  return inner.map((part) => firstCode(part, depth + 1)).find((code) => code !== 'unknown') ?? 'unknown';
 }

@@ -7,14 +7,10 @@ import type { Clock } from '../../core/ports.ts';
 import type { RunOutcome } from '../../core/run-outcome.ts';
 import type { NotifySettings } from '../../core/settings.ts';
 import type { Log } from '../log.ts';
-import type { Courier, DeliveryResult } from './courier.ts';
-import { startCourier } from './courier.ts';
-import { createDelivery } from './delivery.ts';
+import { type Courier, type DeliveryResult, logOutboxFailure, startCourier } from './courier.ts';
+import { createDelivery, createPoster } from './delivery.ts';
 import { composeMessage } from './message.ts';
-import { logOutboxFailure } from './outbox-failure.ts';
-import { createPoster } from './post.ts';
-import type { ResolveSecret } from './target.ts';
-import { targetsByKey } from './target.ts';
+import { type ResolveSecret, targetsByKey } from './target.ts';
 
 export interface NotifierOptions {
   readonly targets: readonly NotifySettings[];

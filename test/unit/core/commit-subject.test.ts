@@ -1,6 +1,6 @@
 // The length limit of commit subjects.
 import { expect, it } from 'vitest';
-import { cutSubject } from '../../../src/core/commit-subject.ts';
+import { cutSubject } from '../../../src/core/journal.ts';
 
 it.each([
   ['', ''],

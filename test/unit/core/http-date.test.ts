@@ -1,6 +1,6 @@
 // Dates in HTTP headers.
 import { describe, expect, it } from 'vitest';
-import { isoOfHttpDate } from '../../../src/core/http-date.ts';
+import { isoOfHttpDate } from '../../../src/core/backoff.ts';
 import { NOW_MS } from './builders.ts';
 
 const iso = (text: string, nowMs = NOW_MS): string | undefined => isoOfHttpDate(text, nowMs);

@@ -1,11 +1,6 @@
 // The patterns for characters that are invisible or look like others.
 import { describe, expect, it } from 'vitest';
-import {
-  EMOJI_JOINT,
-  INVISIBLE,
-  RUNNER_COMMAND,
-  STRAY_MARK,
-} from '../../../src/core/invisible-characters.ts';
+import { EMOJI_JOINT, INVISIBLE, RUNNER_COMMAND, STRAY_MARK } from '../../../src/core/names.ts';
 
 /** The positions at which a pattern matches, in UTF-16 units. */
 function positions(pattern: string, text: string): number[] {

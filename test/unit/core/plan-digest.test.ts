@@ -1,7 +1,6 @@
 // The digest of a plan.
 import { describe, expect, it } from 'vitest';
-import type { Operation } from '../../../src/core/plan.ts';
-import { planDigest } from '../../../src/core/plan-digest.ts';
+import { type Operation, planDigest } from '../../../src/core/plan.ts';
 import { sha256 } from './builders.ts';
 
 const CREATE: Operation = { action: 'create', kind: 'skill', name: 'Go' };

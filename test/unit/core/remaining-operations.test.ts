@@ -1,7 +1,7 @@
 // What remains of a plan after its run.
 import { describe, expect, it } from 'vitest';
 import { OPERATION_STATUSES } from '../../../src/core/journal.ts';
-import { remainingOperations, remainingPlan } from '../../../src/core/remaining-operations.ts';
+import { remainingOperations, remainingPlan } from '../../../src/core/run-outcome.ts';
 import { runDetail } from './run-details.ts';
 
 describe('the operations that remain after a run', () => {

@@ -1,6 +1,6 @@
 // The spellings of a secret that are removed from texts.
 import { describe, expect, it } from 'vitest';
-import { spellings } from '../../../src/core/secret-spellings.ts';
+import { spellings } from '../../../src/core/secret.ts';
 
 /** The text unchanged, in JSON, and in JSON within JSON. */
 const inJson = (text: string): string[] => {

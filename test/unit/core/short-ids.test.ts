@@ -1,6 +1,6 @@
 // The shortest beginnings of ids that name one run.
 import { describe, expect, it } from 'vitest';
-import { distinctLength } from '../../../src/core/short-ids.ts';
+import { distinctLength } from '../../../src/store/short-run-ids.ts';
 
 const ID = '01900000-0000-7000-8000-000000000001';
 

@@ -323,9 +323,7 @@ describe('held changes', () => {
 
   it('show where a name differs from the desired one that it is near to, also if nobody can see it', () => {
     const text = renderPlans([plannedHolds(['Site\u00a0lead'], ['Site lead'])], { ...TEXT, width: 200 });
-    expect(text).toContain(
-      '- skill  Site\\u00a0lead  near Site lead  character 5 is U+00A0, not U+0020',
-    );
+    expect(text).toContain('- skill  Site\\u00a0lead  near Site lead  character 5 is U+00A0, not U+0020');
   });
 
   it('show the ids of entries of one name, and approve that name once', () => {

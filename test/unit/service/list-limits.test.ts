@@ -1,7 +1,7 @@
 // The limits of a list, and the early failure of a list that exceeds one.
 import { createGzip, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { spelledNumber } from '../../../src/service/exact-number.ts';
+import { spelledNumber } from '../../../src/service/json-text.ts';
 import { client, serve } from './loopback.ts';
 
 async function message(failing: Promise<unknown>): Promise<string> {

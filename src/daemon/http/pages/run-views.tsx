@@ -1,5 +1,5 @@
 // Renders the two pages that show the plan or the operations of a run.
-import { remainingPlan } from '../../../core/remaining-operations.ts';
+import { remainingPlan } from '../../../core/run-outcome.ts';
 import type { JournalReader, RunDetail } from '../../../core/journal-reader.ts';
 import type { RunView } from '../run-view.ts';
 import { AccountPage, type Changes } from './account-page.tsx';

@@ -1,11 +1,10 @@
 // The Standard Webhooks headers against the specification's own example, and the arithmetic of retries and targets.
-import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
+import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../../src/core/secret.ts';
-import { MAX_RETRY_AFTER_MS, retryWaitMs } from '../../../../src/daemon/notify/retry-plan.ts';
+import { MAX_RETRY_AFTER_MS, retryWaitMs, webhookHeaders } from '../../../../src/daemon/notify/delivery.ts';
 import { targetKey, targetsByKey } from '../../../../src/daemon/notify/target.ts';
-import { webhookHeaders } from '../../../../src/daemon/notify/webhook.ts';
 import { target } from './stage.ts';
 
 describe('the headers of a webhook', () => {

@@ -1,4 +1,5 @@
-// Reads the digits of a number from its JSON text, because a JavaScript number rounds ids above 9,007,199,254,740,991.
+// What a parsed object no longer shows of its JSON text: the exact digits of a number, because JavaScript rounds ids above
+// 9,007,199,254,740,991, and whether a field is repeated.
 
 const WHITE = /\s/;
 
@@ -36,4 +37,23 @@ function valueAfterKey(text: string, end: number): number | undefined {
   at += 1;
   while (WHITE.test(text[at] ?? '')) at += 1;
   return at;
+}
+
+/** Whether the JSON of the object has one of its own keys more than once. Nested objects are not checked. */
+export function hasRepeatedKey(object: object, objectText: string): boolean {
+  return countKeys(objectText) !== Object.keys(object).length;
+}
+
+/** Outside of strings every colon of valid JSON belongs to a key. */
+function countKeys(objectText: string): number {
+  let depth = 0;
+  let keys = 0;
+  for (let at = 0; at < objectText.length; at += 1) {
+    const character = objectText[at] ?? '';
+    if (character === '"') at = endOfString(objectText, at) - 1;
+    else if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+    else if (character === ':' && depth === 1) keys += 1;
+  }
+  return keys;
 }
