@@ -5,7 +5,6 @@ import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from '../app
 import { rememberThrottle } from '../app/run-result.ts';
 import type { ConfigurationSource } from '../config/configuration-source.ts';
 import { StoreError } from '../core/errors.ts';
-import type { EndedSessions } from '../core/ended-sessions.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { OperatorCommands } from '../core/operator.ts';
@@ -68,7 +67,6 @@ export interface Session {
   /** What follows is used by the daemon only. */
   readonly outbox: Outbox;
   readonly settings: StoredSettings;
-  readonly endedSessions: EndedSessions;
   readonly shareHosts: Connections['shareHosts'];
   /** null when the schedules are those of one process. */
   readonly turns: TurnStore | null;
@@ -118,7 +116,6 @@ export async function openSession(
     commit,
     outbox: store.outbox,
     settings: store.settings,
-    endedSessions: store.endedSessions,
     shareHosts: (processes) => connections.shareHosts(processes),
     turns: store.turns,
     requestFor: (settings, trigger, signals) => ({

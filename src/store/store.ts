@@ -4,7 +4,6 @@ import type { JournalReader } from '../core/journal-reader.ts';
 import type { Journal } from '../core/ports.ts';
 import type { OperatorCommands } from '../core/operator.ts';
 import type { Outbox } from '../core/outbox.ts';
-import type { EndedSessions } from '../core/ended-sessions.ts';
 import type { StoredSettings } from '../core/stored-settings.ts';
 import type { TurnStore } from '../core/turn-store.ts';
 import type { ServiceSettings } from '../core/settings.ts';
@@ -15,7 +14,6 @@ import { createLocks } from './locks.ts';
 import { observationsJournal } from './observations.ts';
 import { operatorCommands } from './operator-commands.ts';
 import { operationsJournal } from './operations.ts';
-import { endedSessions } from './ended-sessions.ts';
 import { engineOf } from './engine.ts';
 import { createOutbox } from './outbox.ts';
 import { newestEndMs, prune, type Pruned } from './retention.ts';
@@ -31,7 +29,6 @@ export interface Store {
   readonly operator: OperatorCommands;
   readonly outbox: Outbox;
   readonly settings: StoredSettings;
-  readonly endedSessions: EndedSessions;
   /** Where several processes share the schedules; null in a file. */
   readonly turns: TurnStore | null;
   /** Resolves when the store can be written; throws StoreError when not. */
@@ -76,7 +73,6 @@ export function createStore(opened: OpenDatabase): Store {
     operator: withStoreErrors(opened, operatorCommands(db), PERSON_PATIENCE_MS),
     outbox: withStoreErrors(opened, createOutbox(db)),
     settings: withStoreErrors(opened, storedSettings(db), PERSON_PATIENCE_MS),
-    endedSessions: withStoreErrors(opened, endedSessions(db), PERSON_PATIENCE_MS),
     // Replicas try again themselves, as soon as they have checked their lease.
     turns: opened.turns === null ? null : withStoreErrors(opened, opened.turns, 0),
     ...withStoreErrors(

@@ -11,11 +11,11 @@ import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
-import { openHttp } from '../daemon/http/listen.ts';
+import { type HttpToken, readTokens } from '../daemon/http/access.ts';
 import { renderRunView } from '../daemon/http/pages/run-views.tsx';
 import type { RunView } from '../daemon/http/run-view.ts';
-import { storedSessionKey } from '../daemon/http/session-key.ts';
-import { type HttpToken, readTokens } from '../daemon/http/tokens.ts';
+import { openHttp } from '../daemon/http/server.ts';
+import { sessionKeyIn } from '../daemon/http/sessions.ts';
 import type { Log } from '../daemon/log.ts';
 import { createMetrics, type Metrics } from '../daemon/metrics.ts';
 import { createNotifier } from '../daemon/notify/notifier.ts';
@@ -54,7 +54,6 @@ interface Process {
   readonly service: ServiceSettings;
   readonly files: SettledConfiguration;
   readonly tokens: readonly HttpToken[];
-  /** The configured key of sessions. */
   readonly signals: ProcessSignals;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -121,8 +120,7 @@ async function run(own: Process): Promise<void> {
   });
   const http = await openHttp(source.service, {
     tokens,
-    endedSessions: session.endedSessions,
-    sessionKey: await storedSessionKey(session.settings, session.turns !== null, log),
+    sessionKey: sessionKeyIn(session.settings),
     daemon: daemon.api,
     showPage,
     metrics,

@@ -39,6 +39,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'pino',
       'pino-pretty',
       'p-queue',
+      'proxy-addr',
       'undici',
       'zod',
     ],
@@ -59,7 +60,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ],
     packages: ['node:*'],
   },
-  sandbox: { rooms: ['platform/sqlite.ts'], packages: ['node:*', 'zod', ...HTTP_SERVER] },
+  sandbox: { rooms: ['platform/sqlite.ts'], packages: ['node:*', 'zod'] },
   cli: {
     rooms: [
       'core',

@@ -1,9 +1,23 @@
-// The commands of an operator over HTTP, for programs and for pages: run now, approve, pause, resume.
-import type { Operator, OperatorAction } from '../../core/operator.ts';
-import type { Log } from '../log.ts';
+// The commands of an operator over HTTP: run now, approve, pause, resume. The forms of the pages post them, and redirect to
+// the account, which shows the result.
+import type { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import {
+  isPauseReason,
+  type Operator,
+  type OperatorAction,
+  OPERATOR_ACTIONS,
+  PLAN_DIGEST,
+  REASON_TOO_LONG,
+} from '../../core/operator.ts';
 import type { DaemonApi } from '../daemon-api.ts';
-import type { HttpContext } from './context.ts';
-import type { HttpLimits } from './limits.ts';
+import type { Log } from '../log.ts';
+import { ACCOUNT, accountPath } from './account-path.ts';
+import type { HttpContext, HttpEnv } from './context.ts';
+import { answerFailure } from './failure.tsx';
+import { badRequest, NO_ACCOUNT, TOO_LARGE } from './refusals.ts';
+import { isHttps } from './request-checks.ts';
 
 /** `unknown`: there is no such account. */
 export type ActionOutcome =
@@ -29,10 +43,12 @@ export const OUTCOME_MESSAGES: Readonly<Record<ActionOutcome['type'], string>> =
   resumed: 'The account runs on its schedule again.',
 };
 
+/** Of an action or its form. */
+export const MAX_BODY_BYTES = 1024 ** 2;
+
 export interface ActionDeps {
   readonly daemon: DaemonApi;
   readonly log: Pick<Log, 'info'>;
-  readonly limits: HttpLimits;
 }
 
 export interface RequestedAction {
@@ -87,5 +103,63 @@ export async function perform(
       return { type: (await daemon.pause(account, reason, by)) ? 'paused' : 'unknown' };
     case 'resume':
       return { type: (await daemon.resume(account, by)) ? 'resumed' : 'unknown' };
+  }
+}
+
+/** `not_done`: the session had expired when the button was pressed. */
+export type ActionMessage = ActionOutcome['type'] | 'not_done';
+
+export const ACTION_MESSAGES: Readonly<Record<ActionMessage, string>> = {
+  ...OUTCOME_MESSAGES,
+  not_done: 'Your session had ended, so nothing was done. Repeat the action if you still want it.',
+};
+
+const COOKIE = 'rolecall_message';
+/** A message that no page has shown by then is dropped: later it would look like news. */
+const LIFE_S = 60;
+
+/** Keeps the message for the next page of the account in this browser. */
+export function leaveMessage(context: HttpContext, account: string, message: ActionMessage): void {
+  const options = { path: accountPath(account), httpOnly: true, secure: isHttps(context), maxAge: LIFE_S };
+  setCookie(context, COOKIE, message, { ...options, sameSite: 'Strict' });
+}
+
+/**
+ * The message for this page of the account; null when there is none. It is shown once, or, while the account is changing,
+ * each time the page is loaded again.
+ */
+export function takeMessage(
+  context: HttpContext,
+  account: string,
+  isChanging: boolean,
+): ActionMessage | null {
+  const message = getCookie(context, COOKIE);
+  if (message === undefined) return null;
+  if (!isChanging) deleteCookie(context, COOKIE, { path: accountPath(account) });
+  return Object.hasOwn(ACTION_MESSAGES, message) ? (message as ActionMessage) : null; // a key of the messages
+}
+
+const limitForm = bodyLimit({
+  maxSize: MAX_BODY_BYTES,
+  onError: (context: HttpContext) => answerFailure(context, TOO_LARGE),
+});
+
+/** Adds the paths that the forms post to. The form that approves contains the plan that was shown, and approves no other. */
+export function addPageActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
+  for (const action of OPERATOR_ACTIONS) {
+    app.post(`/accounts/${ACCOUNT}/${action}`, limitForm, async (context) => {
+      const form = new URLSearchParams(await context.req.text());
+      const digest = form.get('digest');
+      const reason = action === 'pause' ? form.get('reason')?.trim() || null : null;
+      if (!isPauseReason(reason)) return await answerFailure(context, badRequest(REASON_TOO_LONG));
+      if (action === 'approve' && (digest === null || !PLAN_DIGEST.test(digest))) {
+        return await answerFailure(context, badRequest('The form names no plan to approve.'));
+      }
+      const name = context.req.param('name');
+      const outcome = await performFor(context, { action, account: name, digest, reason }, deps);
+      if (outcome.type === 'unknown') return await answerFailure(context, NO_ACCOUNT);
+      if (context.get('visitor')?.kind === 'session') leaveMessage(context, name, outcome.type);
+      return context.redirect(accountPath(name), 303);
+    });
   }
 }

@@ -1,5 +1,6 @@
 // The paths of the API that write or plan: the commands of an operator, and plans of posted configurations.
 import type { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import PQueue from 'p-queue';
 import { ConfigError, UsageError } from '../../core/errors.ts';
 import { wellFormed } from '../../core/names.ts';
@@ -14,13 +15,13 @@ import type { DaemonApi } from '../daemon-api.ts';
 import {
   type ActionDeps,
   type ActionOutcome,
+  MAX_BODY_BYTES,
   OUTCOME_MESSAGES,
   performFor,
   type RequestedAction,
 } from './actions.ts';
 import { ACCOUNT } from './account-path.ts';
-import { type Body, readBody, readBytes } from './body.ts';
-import type { HttpContext, HttpEnv } from './context.ts';
+import type { HttpContext, HttpEnv, HttpMiddleware } from './context.ts';
 import { apiFailure } from './failure.tsx';
 import { badRequest, type Failure, NO_ACCOUNT, TOO_LARGE, TOO_MANY_PLANS } from './refusals.ts';
 
@@ -29,13 +30,13 @@ type Json = { readonly value: unknown } | { readonly failure: Failure };
 /** Posted plans at the same time: each keeps its body in memory and uses a processor. */
 const MAX_PLANS = 2;
 const MAX_WAITING_PLANS = 4;
-/** Bodies that one holder of a token may be sending at the same time. */
-const MAX_ARRIVING = 6;
+const MAX_PLAN_BYTES = 8 * 1024 ** 2;
+const PLAN_IDLE_MS = 1_800_000;
 
 export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
   for (const action of OPERATOR_ACTIONS) {
-    app.post(`/api/v1/accounts/${ACCOUNT}/${action}`, async (context) => {
-      const body = parseJson(await readBody(context.env.incoming, deps.limits.bodyBytes), {});
+    app.post(`/api/v1/accounts/${ACCOUNT}/${action}`, limitTo(MAX_BODY_BYTES), async (context) => {
+      const body = parseJson(await context.req.arrayBuffer(), {});
       if ('failure' in body) return apiFailure(context, body.failure);
       const fields = parseFields(body.value, action);
       if ('failure' in fields) return apiFailure(context, fields.failure);
@@ -46,32 +47,34 @@ export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
   addPlan(app, deps);
 }
 
-function addPlan(app: Hono<HttpEnv>, { daemon, limits }: ActionDeps): void {
+function limitTo(maxSize: number): HttpMiddleware {
+  return bodyLimit({ maxSize, onError: (context: HttpContext) => apiFailure(context, TOO_LARGE) });
+}
+
+function addPlan(app: Hono<HttpEnv>, { daemon }: ActionDeps): void {
   const queue = new PQueue({ concurrency: MAX_PLANS });
   const isFull = (): boolean => queue.size >= MAX_WAITING_PLANS;
-  /** How many bodies each holder of a token is sending. */
-  const arriving = new Map<string, number>();
-  app.post('/api/v1/plan', async (context) => {
-    // The limit for each holder: a slow sender takes no place from the others.
-    const sender = context.get('visitor')?.name ?? '';
-    if (isFull() || (arriving.get(sender) ?? 0) >= MAX_ARRIVING) return apiFailure(context, TOO_MANY_PLANS);
-    // During a plan the connection is silent for as long as the service takes.
-    context.env.incoming.setTimeout(limits.planIdleMs);
-    arriving.set(sender, (arriving.get(sender) ?? 0) + 1);
-    const body = await readBytes(context.env.incoming, limits.planBytes).finally(() =>
-      arriving.set(sender, (arriving.get(sender) ?? 1) - 1),
-    );
-    if (body.type === 'too_large') return apiFailure(context, TOO_LARGE);
-    if (body.type === 'incomplete') return apiFailure(context, badRequest('the body is incomplete'));
-    if (isFull()) return apiFailure(context, TOO_MANY_PLANS);
-    return await queue.add(async () => {
-      // The client may have left while its plan waited.
-      const hasLeft = context.env.outgoing.destroyed;
-      return hasLeft
-        ? apiFailure(context, badRequest('the client has closed the connection'))
-        : await answerPlan(context, daemon, body.bytes);
-    });
-  });
+  app.post(
+    '/api/v1/plan',
+    async (context, next) => {
+      if (isFull()) return apiFailure(context, TOO_MANY_PLANS);
+      // During a plan the connection is silent for as long as the service takes.
+      context.env.incoming.setTimeout(PLAN_IDLE_MS);
+      return await next();
+    },
+    limitTo(MAX_PLAN_BYTES),
+    async (context) => {
+      const body = new Uint8Array(await context.req.arrayBuffer());
+      if (isFull()) return apiFailure(context, TOO_MANY_PLANS);
+      return await queue.add(async () => {
+        // The client may have left while its plan waited.
+        const hasLeft = context.env.outgoing.destroyed;
+        return hasLeft
+          ? apiFailure(context, badRequest('the client has closed the connection'))
+          : await answerPlan(context, daemon, body);
+      });
+    },
+  );
 }
 
 async function answerPlan(context: HttpContext, daemon: DaemonApi, body: Uint8Array): Promise<Response> {
@@ -88,13 +91,16 @@ async function answerPlan(context: HttpContext, daemon: DaemonApi, body: Uint8Ar
 }
 
 /** The JSON in a body. An empty body has the value `empty`. */
-function parseJson(body: Body, empty: unknown): Json {
-  if (body.type === 'too_large') return { failure: TOO_LARGE };
-  if (body.type === 'incomplete') return { failure: badRequest('the body is incomplete') };
-  if (body.type === 'not_utf8') return { failure: badRequest('the body is not UTF-8') };
-  if (body.text.trim() === '') return { value: empty };
+function parseJson(body: ArrayBuffer, empty: unknown): Json {
+  let text: string;
   try {
-    return { value: JSON.parse(body.text) };
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    return { failure: badRequest('the body is not UTF-8') };
+  }
+  if (text.trim() === '') return { value: empty };
+  try {
+    return { value: JSON.parse(text) };
   } catch {
     return { failure: badRequest('the body is not JSON') };
   }

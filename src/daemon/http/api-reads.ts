@@ -1,17 +1,22 @@
-// The paths of the API that read: accounts, runs, and the daemon itself.
+// The paths of the API that read: accounts, runs, and the daemon itself. Each field of the JSON is named, so that a field
+// added to a view is not published by accident.
 import type { Hono } from 'hono';
-import { runToJson } from '../../report/run-json.ts';
+import { compareCodePoints } from '../../core/names.ts';
+import type { ReplicaRecord } from '../../core/turns.ts';
 import { turn } from '../../platform/turns.ts';
-import type { AccountView, DaemonApi } from '../daemon-api.ts';
+import { runToJson } from '../../report/run-json.ts';
+import { statesOfListed } from '../account-state.ts';
+import type { AccountView, DaemonApi, DaemonView } from '../daemon-api.ts';
 import type { Log } from '../log.ts';
 import { ACCOUNT } from './account-path.ts';
-import { accountToJson, daemonToJson, replicaToJson } from './account-json.ts';
 import type { HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
-import { badRequest, NO_ACCOUNT, NO_RUN } from './refusals.ts';
-import { namesOf, parsePage } from './account-page.ts';
+import { badRequest, NO_ACCOUNT, NO_RUN, TOO_MANY_REQUESTS } from './refusals.ts';
+import { sendPieces } from './responses.ts';
 import { parseRunFilter } from './run-filter.ts';
-import { sendPieces } from './send-pieces.ts';
+
+/** Lists of all accounts that are sent at the same time. */
+const MAX_LISTS = 10;
 
 /** Reading so many accounts and their last runs takes a few milliseconds, also while runs work. */
 const ACCOUNTS_AT_A_TIME = 100;
@@ -20,6 +25,7 @@ export function addApiReads(
   app: Hono<HttpEnv>,
   { daemon, log, nowMs }: { daemon: DaemonApi; log: Pick<Log, 'error'>; nowMs: () => number },
 ): void {
+  const lists = { most: MAX_LISTS, sending: 0 };
   app.get('/api/v1/status', async (context) => context.json(daemonToJson(await daemon.overview())));
 
   app.get('/api/v1/replicas', async (context) =>
@@ -32,8 +38,9 @@ export function addApiReads(
     const names = namesOf(page, daemon.accountNames());
     const first = await daemon.accounts(names.slice(0, ACCOUNTS_AT_A_TIME));
     if (names.length <= ACCOUNTS_AT_A_TIME) return context.json({ accounts: first.map(accountToJson) });
+    if (lists.sending >= lists.most) return apiFailure(context, TOO_MANY_REQUESTS);
     const pieces = accountsInPieces(daemon, first, names.slice(ACCOUNTS_AT_A_TIME));
-    return await sendPieces(context, { pieces, headers: { 'content-type': 'application/json' }, log });
+    return sendPieces(context, lists, { pieces, type: 'application/json', log });
   });
 
   app.get(`/api/v1/accounts/${ACCOUNT}`, async (context) => {
@@ -73,4 +80,104 @@ async function* accountsInPieces(
     comma = ',';
   }
   yield ']}';
+}
+
+const MAX_ACCOUNTS = 10_000;
+
+interface AccountPage {
+  /** All if undefined. */
+  readonly limit?: number;
+  /** Only accounts after this name, which need not exist: the last account of a page may have been removed. */
+  readonly after?: string;
+}
+
+/** The page, or the problem and its fix. Other parameters are ignored. */
+function parsePage({
+  limit = [],
+  after = [],
+}: Readonly<Record<string, readonly string[]>>): AccountPage | { readonly problem: string } {
+  if (limit.length > 1 || after.length > 1) return { problem: 'give limit and after at most once' };
+  const [written] = limit;
+  const [name] = after;
+  const count = written !== undefined && /^\d{1,5}$/.test(written) ? Number(written) : 0;
+  if (written !== undefined && (count < 1 || count > MAX_ACCOUNTS))
+    return { problem: `limit must be a whole number from 1 to ${MAX_ACCOUNTS}` };
+  return {
+    ...(written === undefined ? {} : { limit: count }),
+    ...(name === undefined ? {} : { after: name }),
+  };
+}
+
+/** The names of the page; `names` is ordered by code points. */
+function namesOf({ limit, after }: AccountPage, names: readonly string[]): readonly string[] {
+  const rest = after === undefined ? names : names.filter((name) => compareCodePoints(name, after) > 0);
+  return rest.slice(0, limit);
+}
+
+/** One account. Times are UTC ISO 8601. */
+function accountToJson(account: AccountView) {
+  const { pause, pending, approved, drift, lastRun } = account;
+  return {
+    name: account.name,
+    state: statesOfListed(account)[0],
+    valid: account.valid,
+    issues: account.issues,
+    mode: account.mode,
+    schedule: account.schedule,
+    timezone: account.timezone,
+    region: account.region,
+    remoteAccountId: account.remoteAccountId,
+    paused: pause !== null,
+    pause: pause === null ? null : { since: pause.since, by: pause.by, reason: pause.reason },
+    activity: account.activity,
+    replica: account.replica,
+    waitsForCommit: account.waitsForCommit,
+    leftOut: account.isLeftOut,
+    nextRunAt: account.nextRunAt,
+    backoffUntil: account.backoffUntil,
+    consecutiveFailures: account.consecutiveFailures,
+    drift: drift === null ? null : { create: drift.create, delete: drift.delete },
+    pending: pending === null ? null : { digest: pending.digest, runId: pending.runId, since: pending.since },
+    approved:
+      approved === null ? null : { digest: approved.digest, by: approved.by, expiresAt: approved.expiresAt },
+    lastRun: lastRun === null ? null : runToJson(lastRun),
+    lastSuccessAt: account.lastSuccessAt,
+  };
+}
+
+function replicaToJson({ startedMs, beatMs, isAlive, isSelf, hasNewest, ...replica }: ReplicaRecord) {
+  const { id, host, pid, version, runs, commit } = replica;
+  return {
+    id,
+    host,
+    pid,
+    version,
+    startedAt: new Date(startedMs).toISOString(),
+    beatAt: new Date(beatMs).toISOString(),
+    alive: isAlive,
+    self: isSelf,
+    runs,
+    commit,
+    newest: hasNewest,
+  };
+}
+
+function daemonToJson({ version, startedAt, issues, commit, undelivered, ...daemon }: DaemonView) {
+  return {
+    version,
+    startedAt,
+    configurationValid: daemon.configurationErrors === 0,
+    issues,
+    commit:
+      commit === null
+        ? null
+        : {
+            sha: commit.sha,
+            dirty: commit.dirty,
+            committedAt: commit.committedAt,
+            authoredAt: commit.authoredAt,
+            subject: commit.subject,
+          },
+    undelivered,
+  };
 }

@@ -1,10 +1,16 @@
 // The files that pages refer to. The path of each contains its digest, so that browsers can cache it without a limit.
 import { sha256 } from '../../platform/digest.ts';
-import { DETAIL_STYLES } from './detail-styles.ts';
-import { FAVICON_SVG } from './favicon.ts';
 import { LIVE_SCRIPT } from './live-script.ts';
-import { PAGE_STYLES } from './stylesheet.ts';
+import { DETAIL_STYLES, PAGE_STYLES } from './stylesheet.ts';
 import { REPORT_STYLES } from '../../report/stylesheet.ts';
+
+/** A list with a check mark, in colours that are visible in light and in dark windows. */
+const FAVICON_SVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
+<rect width="32" height="32" rx="7" fill="#0b57a4"/>
+<path d="M7 9.5h10M7 16h7M7 22.5h5" stroke="#fff" stroke-width="3" stroke-linecap="round" fill="none"/>
+<path d="M15.5 20.5l4 4 7-9" stroke="#7ed49a" stroke-width="3.5" stroke-linecap="round" stroke-linejoin="round" fill="none"/>
+</svg>
+`;
 
 export interface Asset {
   readonly path: string;

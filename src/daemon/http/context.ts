@@ -13,8 +13,8 @@ export interface Visitor {
 
 export interface HttpEnv {
   Bindings: HttpBindings;
-  /** `visitor` is not set on paths that need no token, `sessionId` only in a session. */
-  Variables: { visitor?: Visitor; sessionId?: string; address: string; isStopping: boolean };
+  /** `visitor` is not set on paths that need no token. */
+  Variables: { visitor?: Visitor; address: string; isStopping: boolean };
 }
 
 export type HttpContext = Context<HttpEnv>;

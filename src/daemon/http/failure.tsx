@@ -3,7 +3,7 @@ import type { HttpContext } from './context.ts';
 import { Prose } from '../../report/html.tsx';
 import { Layout } from './pages/layout.tsx';
 import { RELOAD_AFTER_S } from './pages/progress-bar.tsx';
-import { pageText } from './pages/page-text.ts';
+import { pageText } from './pages/layout.tsx';
 import type { Failure } from './refusals.ts';
 
 /** The answer as JSON: `{error: {code, message}}`. */

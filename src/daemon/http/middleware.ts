@@ -1,18 +1,22 @@
-// Checks requests before they reach the daemon: target, host, site, token, role, and whether writing is on.
-import type { Access } from './access.ts';
+// Checks requests before they reach the daemon: target, host, site, token, role, and whether the store is available and
+// writing is on.
+import proxyAddr from 'proxy-addr';
+import { StoreError } from '../../core/errors.ts';
+import type { JudgeToken } from './access.ts';
 import type { HttpContext, HttpMiddleware } from './context.ts';
 import { answerFailure, apiFailure, isApi, wantsPage } from './failure.tsx';
 import {
   CROSS_SITE,
   MALFORMED_TARGET,
   READ_ONLY,
+  storeFailed,
   tooManyAttempts,
   UNAUTHORIZED,
   WRITING_OFF,
   WRONG_HOST,
 } from './refusals.ts';
-import { isLoopbackHost, siteOf } from './request-site.ts';
-import { isValidTarget } from './request-target.ts';
+import { isLoopbackHost, isValidTarget, siteOf } from './request-checks.ts';
+import type { Sessions } from './sessions.ts';
 import { showSignIn } from './sign-in.tsx';
 
 /** Whether the method must not change anything. */
@@ -34,6 +38,25 @@ export function closeWhileStopping(isStopping: () => boolean): HttpMiddleware {
   };
 }
 
+/** Finds the client: the rightmost address that is not a trusted proxy, because it can invent everything to its left. */
+export function findAddress(trustedProxies: readonly string[]): HttpMiddleware {
+  const trust = proxyAddr.compile([...trustedProxies]);
+  return async (context, next) => {
+    context.set('address', proxyAddr(context.env.incoming, trust));
+    await next();
+  };
+}
+
+/** While the database cannot be reached, refuses everything but the paths in `open`, at once instead of after a timeout. */
+export function refuseDuringOutage(outage: () => AbortSignal, open: ReadonlySet<string>): HttpMiddleware {
+  return async (context, next) => {
+    const { aborted, reason } = outage();
+    if (!aborted || open.has(context.req.path)) return await next();
+    const error = reason instanceof StoreError ? reason : new StoreError('store_unavailable', String(reason));
+    return await answerFailure(context, storeFailed(error, false));
+  };
+}
+
 /** Without a token, a page of another site could reach this server through a host name of its own that resolves to loopback. */
 export const refuseOtherHosts: HttpMiddleware = async (context, next) =>
   isLoopbackHost(context.req.header('host') ?? '') ? await next() : await answerFailure(context, WRONG_HOST);
@@ -50,23 +73,26 @@ export const refuseWriting: HttpMiddleware = async (context, next) => {
 };
 
 /** Accepts requests with a token or a session. The paths in `open` need neither. */
-export function requireToken(access: Access, open: ReadonlySet<string>): HttpMiddleware {
+export function requireToken(
+  judge: JudgeToken,
+  sessions: Sessions,
+  open: ReadonlySet<string>,
+): HttpMiddleware {
   return async (context, next) => {
     if (open.has(context.req.path)) return await next();
     const given = /^bearer +(.*)$/i.exec(context.req.header('authorization') ?? '')?.[1];
     if (given !== undefined) {
-      const verdict = access.judge(given, context.get('address'));
+      const verdict = judge(given, context.get('address'));
       if (verdict.type === 'throttled') return await answerFailure(context, tooManyAttempts(verdict.waitMs));
       if (verdict.type === 'wrong') return await answerFailure(context, UNAUTHORIZED);
       context.set('visitor', { kind: 'bearer', ...verdict.holder });
       return await next();
     }
-    const session = await access.sessions.find(context);
-    if (session !== undefined) {
+    const holder = await sessions.find(context);
+    if (holder !== undefined) {
       // A browser sends the cookie by itself, so it must also report that a page of this server sent the request.
       if (!isSafe(context) && siteOf(context) !== 'same') return await answerFailure(context, CROSS_SITE);
-      context.set('visitor', { kind: 'session', ...session.holder });
-      context.set('sessionId', session.id);
+      context.set('visitor', { kind: 'session', ...holder });
       return await next();
     }
     return isApi(context) || !wantsPage(context)

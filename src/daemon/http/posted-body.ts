@@ -1,6 +1,5 @@
 // Validates the body of a posted plan. Every field is checked by hand, because its paths are used as file paths.
 import type { PostedConfiguration } from '../../app/posted-plan.ts';
-import { decode } from './body.ts';
 
 const MAX_FILES = 5000;
 /** Objects and arrays of a valid body, with room to spare: parsing millions of them would take seconds. */
@@ -42,6 +41,15 @@ function hasManyParts(body: Uint8Array): boolean {
     else if (isInString && byte === BACKSLASH) at += 1;
   }
   return parts > MAX_PARTS;
+}
+
+/** null when the bytes are not UTF-8. */
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
 }
 
 function parsePosted(body: unknown): Checked<PostedConfiguration> {

@@ -2,7 +2,7 @@
 import type { RunRecord } from '../../core/journal.ts';
 import type { OperatorActionRecord } from '../../core/operator.ts';
 import type { AccountView } from '../daemon-api.ts';
-import type { ActionMessage } from './action-message.ts';
+import type { ActionMessage } from './actions.ts';
 import type { Visitor } from './context.ts';
 import type { SectionPlace } from './pages/paged-sections.tsx';
 

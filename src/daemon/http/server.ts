@@ -1,16 +1,34 @@
-// The HTTP server of the daemon: sockets, their limits, and TLS. The answers are made in app.ts.
+// The HTTP server of the daemon: sockets, their limits, and TLS, with the address, the certificate and the proxies of the
+// service file. The answers are made in app.ts.
 import { getRequestListener } from '@hono/node-server';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Hono } from 'hono';
 import { errorCode } from '../../core/error-code.ts';
+import { ListenError, UsageError } from '../../core/errors.ts';
+import { isLoopback } from '../../core/loopback.ts';
+import type { HttpSettings, ServiceSettings } from '../../core/settings.ts';
+import { FileError, readRegularFile } from '../../platform/regular-file.ts';
 import { type AppOptions, buildApp } from './app.ts';
-import { limitConnections } from './connections.ts';
 import type { HttpEnv } from './context.ts';
-import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
 import { MALFORMED_TARGET } from './refusals.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
+
+export interface HttpLimits {
+  /** How long the headers of a request may take, and the complete request. */
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** How long a connection may be silent, except during a plan. */
+  readonly idleMs: number;
+  readonly connections: number;
+}
+
+const DEFAULT_LIMITS: HttpLimits = {
+  headersMs: 5000,
+  requestMs: 30_000,
+  idleMs: 30_000,
+  connections: 1000,
+};
 
 /** A certificate with its chain and its private key, as PEM. */
 export interface TlsPair {
@@ -18,7 +36,7 @@ export interface TlsPair {
   readonly key: string;
 }
 
-export interface HttpOptions extends Omit<AppOptions, 'limits' | 'nowMs' | 'steadyMs'> {
+export interface HttpOptions extends Omit<AppOptions, 'nowMs' | 'steadyMs'> {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -47,12 +65,12 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const app = buildApp({
     ...options,
-    limits,
     nowMs: options.nowMs ?? Date.now,
     steadyMs: options.steadyMs ?? (() => performance.now()),
   });
   const server = createLimitedServer(app, limits, options.tls);
-  limitConnections(server, limits, () => options.metrics.connectionDropped());
+  server.maxConnections = limits.connections;
+  server.on('drop', () => options.metrics.connectionDropped());
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port: options.port, host: options.host, backlog: BACKLOG }, resolve);
@@ -74,14 +92,17 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 
 function createLimitedServer(app: Hono<HttpEnv>, limits: HttpLimits, tls?: TlsPair): Server | TlsServer {
   const listener = getRequestListener(app.fetch, {
-    overrideGlobalObjects: false,
     // For HTTP/1.0, which has no host; the check of the host still refuses it.
     hostname: 'localhost',
     // For requests that hono cannot parse, such as one with an invalid Host.
     errorHandler: () =>
       new Response(`${MALFORMED_TARGET.message}\n`, {
         status: MALFORMED_TARGET.status,
-        headers: { ...SECURITY_HEADERS, 'cache-control': 'no-store', 'content-type': 'text/plain' },
+        headers: {
+          'content-security-policy': "default-src 'none'",
+          'cache-control': 'no-store',
+          'content-type': 'text/plain',
+        },
       }),
   });
   const settings = {
@@ -103,4 +124,81 @@ async function close(server: Server | TlsServer): Promise<void> {
   const grace = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
   await new Promise((resolve) => server.close(resolve));
   clearTimeout(grace);
+}
+
+/** No certificate with its chain is larger. */
+const MAX_PEM_BYTES = 1024 ** 2;
+
+export interface OpenHttp extends HttpServer {
+  /** Reads certificate and key again. An unusable pair is logged and not used. */
+  reloadTls(): Promise<void>;
+}
+
+/** Listens at `http.listen`. Throws ListenError when that is not possible, and UsageError for an unusable certificate. */
+export async function openHttp(
+  { http }: ServiceSettings,
+  options: Omit<HttpOptions, 'host' | 'port' | 'tls' | 'trustedProxies'>,
+): Promise<OpenHttp> {
+  const { log } = options;
+  const tls = http.tls === undefined ? {} : { tls: await readPair(http.tls) };
+  const server = await listen(http, { ...options, ...tls, trustedProxies: http.trustedProxies });
+  if (http.tls === undefined && !isLoopback(http.host)) {
+    log.warn(
+      { event: 'without_tls', host: http.host },
+      'the HTTP interface listens beyond this machine without TLS: tokens, sessions and reports are sent unencrypted; set http.tls, or use a proxy with TLS',
+    );
+  }
+  return {
+    ...server,
+    async reloadTls() {
+      if (http.tls === undefined) return;
+      try {
+        server.replaceTls(await readPair(http.tls));
+        log.info({ event: 'tls_reloaded' }, 'the certificate was read again');
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : 'unknown';
+        log.error(
+          { event: 'tls_reload_failed', reason },
+          'the new certificate cannot be used; the old one stays in use',
+        );
+      }
+    },
+  };
+}
+
+async function readPair({ cert, key }: NonNullable<HttpSettings['tls']>): Promise<TlsPair> {
+  return { cert: await readPem(cert, 'http.tls.cert'), key: await readPem(key, 'http.tls.key') };
+}
+
+async function readPem(file: string, what: string): Promise<string> {
+  try {
+    return (await readRegularFile(file, MAX_PEM_BYTES)).bytes.toString('utf8');
+  } catch (error) {
+    const code = error instanceof FileError ? error.code : 'unknown';
+    throw new UsageError(
+      code === 'irregular' || code === 'too_large'
+        ? `${what}: ${file} is not a PEM file; name a file of at most 1 MiB`
+        : `${what}: ${file} cannot be read (${code}); check the path and its permissions`,
+    );
+  }
+}
+
+async function listen(http: HttpSettings, options: Omit<HttpOptions, 'host' | 'port'>): Promise<HttpServer> {
+  const { host, port } = http;
+  try {
+    return await startHttp({ ...options, host, port });
+  } catch (error) {
+    const reason = errorCode(error);
+    if (reason.startsWith('ERR_SSL') || reason.startsWith('ERR_OSSL')) {
+      throw new UsageError(
+        `http.tls: the certificate and the key cannot be used together (${reason}); use a PEM certificate and the PEM key that belongs to it`,
+      );
+    }
+    const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    throw new ListenError(
+      reason === 'EADDRINUSE'
+        ? `another program listens on ${address} (${reason}); stop it, or set another http.listen`
+        : `cannot listen on ${address} (${reason}); set another http.listen`,
+    );
+  }
 }

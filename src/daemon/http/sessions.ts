@@ -1,73 +1,70 @@
-// Browsers that have signed in. The signed cookie contains the session, so that it is valid after a restart, too.
+// Browsers that have signed in. The signed cookie contains the session, so that it is valid on every process that uses the
+// same store, and after a restart. No script can read it.
 import { createHmac, randomBytes } from 'node:crypto';
-import type { EndedSessions } from '../../core/ended-sessions.ts';
-import type { Secret } from '../../core/secret.ts';
+import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
+import type { CookieOptions } from 'hono/utils/cookie';
+import { Secret } from '../../core/secret.ts';
+import type { StoredSettings } from '../../core/stored-settings.ts';
+import type { HttpToken, TokenHolder } from './access.ts';
 import type { HttpContext } from './context.ts';
-import { signedCookie } from './signed-cookie.ts';
-import type { HttpToken, TokenHolder } from './tokens.ts';
+import { isHttps } from './request-checks.ts';
 
 export const SESSION_LIFE_MS = 43_200_000;
-
-export interface Session {
-  readonly id: string;
-  readonly holder: TokenHolder;
-}
+const COOKIE = 'rolecall_session';
 
 export interface Sessions {
-  open(context: HttpContext, holder: TokenHolder): Promise<Session>;
-  /** Undefined without a session, when it has expired or was ended, and when its token was changed or removed. */
-  find(context: HttpContext): Promise<Session | undefined>;
-  /** Removes the cookie. Every process refuses copies of it from then on. */
-  end(context: HttpContext): Promise<void>;
+  open(context: HttpContext, holder: TokenHolder): Promise<void>;
+  /** Undefined without a session, when it has expired, and when its token was changed or removed. */
+  find(context: HttpContext): Promise<TokenHolder | undefined>;
+  /** Removes the cookie from the browser. A new key in the store, or a new token, ends copies of it too. */
+  end(context: HttpContext): void;
 }
 
 export interface SessionsOptions {
   readonly tokens: readonly HttpToken[];
-  readonly sessionKey: Secret;
-  readonly endedSessions: EndedSessions;
+  readonly sessionKey: () => Promise<Secret>;
   readonly nowMs: () => number;
 }
 
+/** The key in the store, which is made once and read when it is first needed. Rejects with StoreError. */
+export function sessionKeyIn(settings: StoredSettings): () => Promise<Secret> {
+  let key: Secret | undefined;
+  return async () =>
+    (key ??= new Secret(await settings.valueOr('session_key', randomBytes(32).toString('base64url'))));
+}
+
 /** Sessions of twelve hours. Each is bound to the token that it was opened with. */
-export function createSessions({ tokens, sessionKey, endedSessions, nowMs }: SessionsOptions): Sessions {
-  const cookie = signedCookie('rolecall_session', sessionKey);
-  const known = new Map(
-    tokens.map(({ name, role, token }) => [
-      name,
-      { holder: { name, role }, mark: markOf(token, sessionKey) },
-    ]),
-  );
-
-  /** The session of a cookie that was signed for a present token and has not expired. */
-  async function read(context: HttpContext): Promise<(Session & { readonly expiresMs: number }) | undefined> {
-    const [name = '', mark, end, id = ''] = (await cookie.read(context))?.split(':') ?? [];
-    const token = known.get(name);
-    if (token === undefined || mark !== token.mark || nowMs() >= Number(end)) return undefined;
-    return { id, holder: token.holder, expiresMs: Number(end) };
-  }
-
+export function createSessions({ tokens, sessionKey, nowMs }: SessionsOptions): Sessions {
   return {
     async open(context, holder) {
-      const id = randomBytes(32).toString('base64url');
-      const mark = known.get(holder.name)?.mark ?? '';
-      const endMs = nowMs() + SESSION_LIFE_MS;
-      await cookie.write(context, [holder.name, mark, endMs, id].join(':'), SESSION_LIFE_MS);
-      return { id, holder };
+      const key = await sessionKey();
+      const token = tokens.find(({ name }) => name === holder.name);
+      const mark = token === undefined ? '' : markOf(token.token, key);
+      const value = [holder.name, mark, nowMs() + SESSION_LIFE_MS].join(':');
+      const options = { ...optionsFor(context), maxAge: SESSION_LIFE_MS / 1000 };
+      await setSignedCookie(context, COOKIE, value, key.reveal(), options);
     },
     async find(context) {
-      const session = await read(context);
-      if (session === undefined) return undefined;
-      const { id, holder } = session;
-      return (await endedSessions.hasEnded({ holder: holder.name, id })) ? undefined : { id, holder };
+      const key = await sessionKey();
+      const value = isHttps(context)
+        ? await getSignedCookie(context, key.reveal(), COOKIE, 'host')
+        : await getSignedCookie(context, key.reveal(), COOKIE);
+      const [name = '', mark, end] = typeof value === 'string' ? value.split(':') : [];
+      const token = tokens.find((each) => each.name === name);
+      if (token === undefined || mark !== markOf(token.token, key) || nowMs() >= Number(end))
+        return undefined;
+      return { name, role: token.role };
     },
-    async end(context) {
-      const session = await read(context);
-      cookie.remove(context);
-      if (session === undefined) return;
-      const { id, holder, expiresMs } = session;
-      await endedSessions.end({ holder: holder.name, id, expiresMs }, nowMs());
+    end(context) {
+      deleteCookie(context, COOKIE, optionsFor(context));
     },
   };
+}
+
+/** Over https the name begins with `__Host-`, so that no other host of the same domain can set the cookie. */
+function optionsFor(context: HttpContext): CookieOptions {
+  const shared = { path: '/', httpOnly: true, sameSite: 'Lax' } as const;
+  return isHttps(context) ? { ...shared, secure: true, prefix: 'host' } : shared;
 }
 
 /** Differs for each token, and does not reveal it. */

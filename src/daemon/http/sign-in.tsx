@@ -1,58 +1,55 @@
 // How a browser signs in and out: it sends a token once, and has a session from then on.
 import type { Hono } from 'hono';
-import type { Access } from './access.ts';
+import { bodyLimit } from 'hono/body-limit';
+import type { JudgeToken } from './access.ts';
 import { accountAt, formPageOf } from './account-path.ts';
-import type { ActionMessages } from './action-message.ts';
-import { readBody } from './body.ts';
+import { leaveMessage } from './actions.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
-import type { HttpLimits } from './limits.ts';
-import { localPath } from './local-path.ts';
-import { pageText } from './pages/page-text.ts';
-import { ReturnPage, SignInPage } from './pages/sign-in-page.tsx';
-import { badRequest, type Failure, TOO_LARGE, tooManyAttempts, UNAUTHORIZED } from './refusals.ts';
+import { Layout, pageText } from './pages/layout.tsx';
+import { type Failure, TOO_LARGE, tooManyAttempts, UNAUTHORIZED } from './refusals.ts';
+import { localPath } from './request-checks.ts';
+import type { Sessions } from './sessions.ts';
 
 export const SIGN_IN = '/sign-in';
 export const SIGN_OUT = '/sign-out';
-interface SignInOptions {
-  readonly access: Access;
-  readonly limits: HttpLimits;
-  readonly messages: ActionMessages;
-}
 
+/** Of bodies that are read before a token is checked. */
+const MAX_BYTES = 64 * 1024;
 const WRONG_TOKEN: Failure = { ...UNAUTHORIZED, message: 'The token is wrong.' };
 
 /** Adds the form, the path that it posts to, and the path that signs out. */
-export function addSignIn(app: Hono<HttpEnv>, { access, limits, messages }: SignInOptions): void {
+export function addSignIn(app: Hono<HttpEnv>, judge: JudgeToken, sessions: Sessions): void {
   app.get(SIGN_IN, async (context) => {
     const page = <SignInPage next={localPath(context.req.query('next') ?? '/')} />;
     return context.html(await pageText(page));
   });
 
-  app.post(SIGN_IN, async (context) => {
-    const body = await readBody(context.env.incoming, limits.signInBytes);
-    if (body.type === 'too_large') return await answerFailure(context, TOO_LARGE);
-    if (body.type !== 'complete') return await answerFailure(context, badRequest('The form is incomplete.'));
-    const form = new URLSearchParams(body.text);
+  const limit = bodyLimit({
+    maxSize: MAX_BYTES,
+    onError: (context: HttpContext) => answerFailure(context, TOO_LARGE),
+  });
+  app.post(SIGN_IN, limit, async (context) => {
+    const form = new URLSearchParams(await context.req.text());
     const next = localPath(form.get('next') ?? '/');
     const isNotDone = form.has('not-done');
-    const verdict = access.judge(form.get('token') ?? '', context.get('address'));
+    const verdict = judge(form.get('token') ?? '', context.get('address'));
     switch (verdict.type) {
       case 'throttled':
         return await refuseSignIn(context, tooManyAttempts(verdict.waitMs), { next, isNotDone });
       case 'wrong':
         return await refuseSignIn(context, WRONG_TOKEN, { next, isNotDone });
       case 'right': {
-        const { id } = await access.sessions.open(context, verdict.holder);
+        await sessions.open(context, verdict.holder);
         const account = isNotDone ? accountAt(next) : null;
-        if (account !== null) await messages.leave(context, id, account, 'not_done');
+        if (account !== null) leaveMessage(context, account, 'not_done');
         return context.redirect(next, 303);
       }
     }
   });
 
-  app.post(SIGN_OUT, async (context) => {
-    await access.sessions.end(context);
+  app.post(SIGN_OUT, (context) => {
+    sessions.end(context);
     return context.redirect(SIGN_IN, 303);
   });
 }
@@ -67,12 +64,7 @@ export async function showSignIn(context: HttpContext): Promise<Response> {
   const target = context.env.incoming.url ?? '/';
   const formPage = isReading ? null : formPageOf(target);
   const next = localPath(isReading ? target : (formPage ?? '/'));
-  const page =
-    isReading && comesFromElsewhere(context) ? (
-      <ReturnPage />
-    ) : (
-      <SignInPage next={next} isNotDone={formPage !== null} />
-    );
+  const page = <SignInPage next={next} isNotDone={formPage !== null} />;
   return context.html(await pageText(page), status, { ...headers });
 }
 
@@ -86,13 +78,48 @@ async function refuseSignIn(
   return context.html(await pageText(page), status, { ...headers });
 }
 
-/**
- * Whether the browser followed a link on another site, such as in a chat. It then does not send the strict cookie, so it
- * may be signed in. For a request by our own page it sends the cookie.
- */
-function comesFromElsewhere(context: HttpContext): boolean {
+interface SignInPageProps {
+  /** The address after the sign-in. */
+  readonly next: string;
+  /** Why the last attempt failed. */
+  readonly problem?: string;
+  /** Whether the browser sent the form of an action, which was not performed. */
+  readonly isNotDone?: boolean;
+}
+
+function SignInPage({ next, problem, isNotDone = false }: SignInPageProps) {
   return (
-    context.req.header('sec-fetch-site') === 'cross-site' &&
-    context.req.header('sec-fetch-mode') === 'navigate'
+    <Layout title="Sign in">
+      <form class="sign-in" method="post" action="/sign-in">
+        <h1>Sign in</h1>
+        {problem === undefined ? null : (
+          <p class="notice bad" role="alert" id="problem">
+            {problem}
+          </p>
+        )}
+        {isNotDone ? (
+          <p class="notice warn">
+            Your session has ended, so nothing was done. Sign in, then repeat the action.
+          </p>
+        ) : null}
+        <input type="hidden" name="next" value={next} />
+        {isNotDone ? <input type="hidden" name="not-done" value="yes" /> : null}
+        {/* For password managers, which need a user name. */}
+        <input type="text" name="username" value="rolecall" autocomplete="username" hidden />
+        <label for="token">Token of this server</label>
+        <input
+          id="token"
+          name="token"
+          type="password"
+          autocomplete="current-password"
+          required
+          autofocus
+          {...(problem === undefined ? {} : { 'aria-invalid': 'true', 'aria-describedby': 'problem' })}
+        />
+        <button class="main" type="submit">
+          Sign in
+        </button>
+      </form>
+    </Layout>
   );
 }

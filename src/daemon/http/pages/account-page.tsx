@@ -6,7 +6,7 @@ import type { Plan } from '../../../core/plan.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { isChanging, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
-import { ACTION_MESSAGES, type ActionMessage } from '../action-message.ts';
+import { ACTION_MESSAGES, type ActionMessage } from '../actions.ts';
 import type { Visitor } from '../context.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
 import { AccountFacts, ConfigurationNotice, PauseNotice } from './account-facts.tsx';

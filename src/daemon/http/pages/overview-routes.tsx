@@ -6,7 +6,7 @@ import type { DaemonApi } from '../../daemon-api.ts';
 import type { HttpEnv } from '../context.ts';
 import { accountFilterOf, listAccounts } from './account-list.ts';
 import { AccountsPage } from './accounts-page.tsx';
-import { pageText } from './page-text.ts';
+import { pageText } from './layout.tsx';
 import { runListOf } from './run-list.ts';
 import { STRIP_RUNS } from './run-strip.tsx';
 import { RunsPage } from './runs-page.tsx';

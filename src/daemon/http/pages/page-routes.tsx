@@ -2,7 +2,7 @@
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
 import { ACCOUNT } from '../account-path.ts';
-import type { ActionMessages } from '../action-message.ts';
+import { takeMessage } from '../actions.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';
 import { isChanging } from '../../account-state.ts';
 import type { DaemonApi } from '../../daemon-api.ts';
@@ -19,19 +19,12 @@ export interface PagesOptions {
   readonly nowMs: () => number;
 }
 
-export interface AccountPagesOptions extends PagesOptions {
-  readonly messages: ActionMessages;
-}
-
 /** Of the chart; the table has fewer. */
 const LAST_RUNS = 60;
 const LAST_ACTIONS = 20;
 
 /** Adds the pages. They have buttons for visitors who may use them. */
-export function addPages(
-  app: Hono<HttpEnv>,
-  { daemon, showPage, nowMs, messages }: AccountPagesOptions,
-): void {
+export function addPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }: PagesOptions): void {
   app.get(`/accounts/${ACCOUNT}`, async (context) => {
     const account = await daemon.account(context.req.param('name'));
     if (account === null) return await answerFailure(context, NO_ACCOUNT);
@@ -40,7 +33,7 @@ export function addPages(
       daemon.runs({ account: name, limit: LAST_RUNS }),
       daemon.operatorActions(name, LAST_ACTIONS),
     ]);
-    const message = await messages.take(context, name, isChanging(account));
+    const message = takeMessage(context, name, isChanging(account));
     const view = {
       type: 'account',
       account,

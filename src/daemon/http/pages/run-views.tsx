@@ -3,7 +3,7 @@ import { remainingPlan } from '../../../core/run-outcome.ts';
 import type { JournalReader, RunDetail } from '../../../core/journal-reader.ts';
 import type { RunView } from '../run-view.ts';
 import { AccountPage, type Changes } from './account-page.tsx';
-import { pageText } from './page-text.ts';
+import { pageText } from './layout.tsx';
 import { RunPage } from './run-page.tsx';
 
 export type RunViewReader = Pick<JournalReader, 'run' | 'runReport' | 'runProgress'>;

@@ -77,7 +77,7 @@ describe('the sign-in form', () => {
     expect((await get('/api/v1/accounts', { cookie })).status).toBe(200);
   });
 
-  it('sets a strict cookie that scripts cannot read, and with https a secure one', async () => {
+  it('sets a cookie that scripts cannot read, and with https a secure one', async () => {
     const { post, url, get } = await start();
     const plain = await post('/sign-in', { origin: url, ...FORM }, formOf(TOKEN));
     const flags = (plain.headers.get('set-cookie') ?? '').split('; ').toSorted();
@@ -85,8 +85,8 @@ describe('the sign-in form', () => {
       'HttpOnly',
       'Max-Age=43200',
       'Path=/',
-      'SameSite=Strict',
-      expect.stringMatching(/^rolecall_session=http%3A[\w-]{43}%3A\d+%3A[\w-]{43}\.[\w%]+$/),
+      'SameSite=Lax',
+      expect.stringMatching(/^rolecall_session=http%3A[\w-]{43}%3A\d+\.[\w%]+$/),
     ]);
     const secure = await post(
       '/sign-in',
@@ -95,7 +95,7 @@ describe('the sign-in form', () => {
     );
     const [pair = '', ...others] = (secure.headers.get('set-cookie') ?? '').split('; ');
     expect(pair).toMatch(/^__Host-rolecall_session=http%3A/);
-    expect(others).toEqual(expect.arrayContaining(['Secure', 'HttpOnly', 'SameSite=Strict', 'Path=/']));
+    expect(others).toEqual(expect.arrayContaining(['Secure', 'HttpOnly', 'SameSite=Lax', 'Path=/']));
     const inside = await get('/', { cookie: pair, 'x-forwarded-proto': 'https' });
     expect(inside.status).toBe(200);
     // The name of the cookie marks it as set over https, so it is not valid over http.
@@ -138,16 +138,6 @@ describe('the sign-in form', () => {
     const shown = await get('/sign-in?next=/runs/0193a5c2%3Fa=b', HTML);
     expect(shown.text).toContain('value="/runs/0193a5c2?a=b"');
   });
-
-  it('makes a browser that followed a link on another site request the page again with its cookie', async () => {
-    const { get } = await start();
-    const from = (site: string) => ({ ...HTML, 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate' });
-    const first = await get('/accounts/acme-eu', from('cross-site'));
-    expect([first.status, first.text]).toEqual([401, expect.stringContaining('http-equiv="refresh"')]);
-    const again = await get('/accounts/acme-eu', from('same-origin'));
-    expect(again.text).not.toContain('http-equiv');
-    expect(again.text).toContain('name="token"');
-  });
 });
 
 describe('a session', () => {
@@ -159,7 +149,6 @@ describe('a session', () => {
     const out = await post('/sign-out', { ...one, origin: url });
     expect([out.status, out.headers.get('location')]).toEqual([303, '/sign-in']);
     expect(out.headers.get('set-cookie')).toMatch(/^rolecall_session=; Max-Age=0; Path=\/; HttpOnly/);
-    expect((await get('/', one)).status).toBe(401);
     nowMs = 43_199_999;
     expect((await get('/', other)).status).toBe(200);
     nowMs = 43_200_000;
@@ -315,7 +304,6 @@ describe('a token with the role read', () => {
     }
     expect(running.recorded.commands).toEqual([]);
     expect((await running.post('/sign-out', { ...session, origin: running.url })).status).toBe(303);
-    expect((await running.get('/', session)).status).toBe(401);
   });
 
   it('causes no log entry of an operator action, unlike a token with the role operate', async () => {

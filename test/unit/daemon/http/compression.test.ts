@@ -1,6 +1,6 @@
 // Compressed answers: which encoding, of what, and what caches must consider.
 import { request } from 'node:http';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { BEARER, makeAccount, start } from './stage.ts';
 
@@ -18,28 +18,29 @@ async function fetchRaw(url: string, path: string, encoding: string) {
   });
 }
 
-it.each([
-  ['gzip', 'gzip'],
-  ['gzip, deflate, br', 'br'],
-  ['GZIP;q=0.5', 'gzip'],
-  ['br;q=0, gzip', 'gzip'],
-  ['*', 'br'],
-])('an answer to “Accept-Encoding: %s” is compressed with %s', async (accepted, encoding) => {
-  const accounts = Array.from({ length: 100 }, (_, index) => makeAccount(`account-${index}`));
-  const running = await start({}, { accounts });
-  for (const path of ['/', '/api/v1/accounts', await assetOf(running, 'css'), await assetOf(running, 'js')]) {
-    const plain = await running.get(path, BEARER);
-    const { headers, body } = await fetchRaw(running.url, path, accepted);
-    expect([path, headers['content-encoding'], headers['vary']]).toEqual([path, encoding, 'Accept-Encoding']);
-    expect([path, headers['content-length']]).toEqual([path, String(body.length)]);
-    expect(body.length).toBeLessThan(plain.text.length / 2);
-    const text = (encoding === 'br' ? brotliDecompressSync(body) : gunzipSync(body)).toString();
-    expect(text === plain.text).toBe(true);
-    expect(headers['content-security-policy']).toBe(plain.headers.get('content-security-policy'));
-  }
-});
+it.each(['gzip', 'gzip, deflate, br', 'GZIP;q=0.5', '*'])(
+  'an answer to “Accept-Encoding: %s” is compressed',
+  async (accepted) => {
+    const accounts = Array.from({ length: 100 }, (_, index) => makeAccount(`account-${index}`));
+    const running = await start({}, { accounts });
+    for (const path of [
+      '/',
+      '/api/v1/accounts',
+      await assetOf(running, 'css'),
+      await assetOf(running, 'js'),
+    ]) {
+      const plain = await running.get(path, BEARER);
+      const { headers, body } = await fetchRaw(running.url, path, accepted);
+      expect([path, headers['content-encoding'], headers['vary']]).toEqual([path, 'gzip', 'Accept-Encoding']);
+      expect(body.length).toBeLessThan(plain.text.length / 2);
+      const text = gunzipSync(body).toString();
+      expect(text === plain.text).toBe(true);
+      expect(headers['content-security-policy']).toBe(plain.headers.get('content-security-policy'));
+    }
+  },
+);
 
-it.each(['', 'identity', 'deflate', 'gzip;q=0', 'br;q=0.0, *;q=0'])(
+it.each(['', 'identity', 'deflate', 'br', 'gzip;q=0'])(
   'an answer to “Accept-Encoding: %s” is not compressed, and caches can see that it could be',
   async (accepted) => {
     const { url } = await start();
@@ -48,12 +49,6 @@ it.each(['', 'identity', 'deflate', 'gzip;q=0', 'br;q=0.0, *;q=0'])(
     expect(body.toString()).toMatch(/^<!doctype html>/);
   },
 );
-
-it('a short answer is not compressed', async () => {
-  const { url } = await start();
-  const { headers, body } = await fetchRaw(url, '/healthz', 'gzip');
-  expect([headers['content-encoding'], body.toString()]).toEqual([undefined, 'ok\n']);
-});
 
 async function assetOf({ get }: Awaited<ReturnType<typeof start>>, suffix: string): Promise<string> {
   const { text } = await get('/', BEARER);

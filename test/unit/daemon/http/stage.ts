@@ -269,15 +269,6 @@ export interface Running {
   readonly close: () => Promise<void>;
 }
 
-/** Ended sessions in memory; servers that share it are as replicas of one store. */
-export function memorySessions(): HttpOptions['endedSessions'] {
-  const ended = new Set<string>();
-  return {
-    end: async ({ holder, id }) => void ended.add(`${holder} ${id}`),
-    hasEnded: async ({ holder, id }) => ended.has(`${holder} ${id}`),
-  };
-}
-
 /** The server with the settings of a real start, except for `options`. It is closed at the end of the test. */
 export async function start(...given: Parameters<typeof open>): Promise<Running> {
   const running = await open(...given);
@@ -306,8 +297,7 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
       { name: 'http', role: 'operate', token: new Secret(TOKEN) },
       { name: 'ci', role: 'read', token: new Secret(READ_TOKEN) },
     ],
-    sessionKey: new Secret(SESSION_KEY),
-    endedSessions: memorySessions(),
+    sessionKey: async () => new Secret(SESSION_KEY),
     trustedProxies: [],
     daemon: memoryDaemon(stage, recorded),
     async showPage(view) {
