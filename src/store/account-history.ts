@@ -84,9 +84,9 @@ export function accountHistoryJournal(
       const { rows } = await sql<{ account: string; remote_account_id: string }>`
         select entries.account, entries.remote_account_id
         -- SQLite searches the entries of each account otherwise: the order of a cross join is fixed.
-        from ${jsonRows(KINDS.flatMap((kind) => listed[kind].map(({ id }) => [kind, id])))} as listed
+        from ${jsonRows(KINDS.flatMap((kind) => listed[kind].map(({ id }) => ({ kind, id }))))} as listed
           cross join entries join accounts on accounts.name = entries.account
-        where entries.remote_id = value ->> 1 and entries.kind = value ->> 0 and ${comparable} and (entries.account = ${account} or (
+        where entries.remote_id = value ->> 'id' and entries.kind = value ->> 'kind' and ${comparable} and (entries.account = ${account} or (
           entries.deleted_by_run is null
           -- Run ids are UUIDv7: their order is the order of time.
           and coalesce(entries.last_seen_run, entries.created_by_run) >= coalesce(accounts.last_good_run, '')
@@ -154,12 +154,12 @@ async function adopt(
     .execute();
   const adopted = rows
     .filter(({ kind, remote_id }) => keys.has(entryKey(kind, remote_id)))
-    .map(({ kind, remote_id }) => [kind, remote_id]);
+    .map(({ kind, remote_id: id }) => ({ kind, id }));
   // One statement over a JSON array, because lists have thousands of entries.
   await sql`
     update entries set adopted_by_run = ${runId}, deleted_by_run = null
     where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}
-      and (kind, remote_id) in (select value ->> 0, value ->> 1 from ${jsonRows(adopted)})`.execute(
+      and (kind, remote_id) in (select value ->> 'kind', value ->> 'id' from ${jsonRows(adopted)})`.execute(
     connection,
   );
 }

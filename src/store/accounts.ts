@@ -7,8 +7,7 @@ import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
 import { claimantOf, claimToken } from './claims.ts';
 import { adoptRenamedAccount } from './renamed-accounts.ts';
-import { readPlanHead } from './run-report.ts';
-import { warningsOf } from './run-report.ts';
+import { readPlan, warningsOf } from './run-rows.ts';
 import { NOTHING_APPROVED, NOTHING_PENDING, toState } from './account-state.ts';
 import { toIso } from './times.ts';
 
@@ -71,7 +70,7 @@ export function accountsJournal(
         .executeTakeFirst();
       if (typeof row?.approved_digest !== 'string') return null;
       const isFirst = warningsOf(row).some(({ code }) => code === NO_HISTORY);
-      const plan = isFirst ? await readPlanHead(db, row.plan_body) : null;
+      const plan = isFirst ? await readPlan(db, row.plan_body) : null;
       return { digest: row.approved_digest, firstObserved: plan?.observedDigest ?? null };
     },
 

@@ -8,11 +8,10 @@ import { readEarlierHolders } from './earlier-holders.ts';
 import type { Database } from './tables.ts';
 import { jsonList, jsonRows } from './json-rows.ts';
 import { toIso, toMs } from './times.ts';
-import { readProgress } from './run-progress.ts';
+import { readProgress, readTallies } from './run-totals.ts';
+import { findRun, LISTED, OPERATION_COLUMNS, readPlan } from './run-rows.ts';
 import { readShortIds } from './short-run-ids.ts';
-import { readPlan, warningsOf } from './run-report.ts';
-import { readTallies } from './run-tallies.ts';
-import { findRun, LISTED, toOperation, toRun, toRuns, withTotals } from './run-rows.ts';
+import { toOperation, toRun, toRuns, warningsOf } from './run-rows.ts';
 import { snapshotReader } from './snapshot-reader.ts';
 
 export function journalReader(db: Database): JournalReader {
@@ -47,12 +46,12 @@ export function journalReader(db: Database): JournalReader {
     async latestRuns(accounts, limit) {
       // Goes from each run to the one before it, and so reads only the rows that it returns: there is no common form of a
       // limit for each account that PostgreSQL answers without reading all runs.
-      const names = jsonRows([...new Set(accounts)].map((account) => [account]));
+      const names = jsonRows([...new Set(accounts)].map((name) => ({ name })));
       const { rows } = await sql<RunMark>`
         with recursive latest (account, id, status, started_at, place) as (
           select runs.account, runs.id, runs.status, runs.started_at, 1
           from ${names} as named join runs on runs.id = (
-            select id from runs as newest where account = named.value ->> 0 order by started_at desc, id desc limit 1)
+            select id from runs as newest where account = named.value ->> 'name' order by started_at desc, id desc limit 1)
           union all
           select runs.account, runs.id, runs.status, runs.started_at, latest.place + 1
           from latest join runs on runs.id = (
@@ -156,15 +155,17 @@ export function journalReader(db: Database): JournalReader {
 async function readRun(db: Database, id: string): Promise<RunDetail | null> {
   const row = await findRun(db, id);
   if (row === null) return null;
+  const [run] = await toRuns(db, [row]);
+  if (run === undefined) return null;
   const operations = await db
     .selectFrom('operations')
-    .selectAll()
+    .select(OPERATION_COLUMNS)
     .where('run_id', '=', row.id)
     .orderBy('seq')
     .execute();
   const plan = await readPlan(db, row.plan_body);
   return {
-    run: await withTotals(db, row),
+    run,
     operations: operations.map(toOperation),
     warnings: warningsOf(row),
     // Equal plans are stored once, without their time.

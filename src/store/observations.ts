@@ -219,11 +219,9 @@ async function writeLastGood(
     .where('name', '=', account)
     .execute();
   await connection.deleteFrom('missing_holdings').where('account', '=', account).execute();
-  const rows = jsonRows(
-    missing.map((holding) => [holding.resourceId, holding.kind, holding.remoteId, toIso(holding.sinceMs)]),
-  );
+  const rows = jsonRows(missing.map(({ sinceMs, ...holding }) => ({ ...holding, since: toIso(sinceMs) })));
   await sql`
     insert into missing_holdings (account, resource_id, kind, remote_id, since)
-    select ${account}, value ->> 0, value ->> 1, value ->> 2, value ->> 3 from ${rows} where true
+    select ${account}, value ->> 'resourceId', value ->> 'kind', value ->> 'remoteId', value ->> 'since' from ${rows} where true
     on conflict do nothing`.execute(connection);
 }

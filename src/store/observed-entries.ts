@@ -9,19 +9,24 @@ import type { Database } from './tables.ts';
 import { toIso } from './times.ts';
 
 /** What a list shows of one entry. */
-export type EntryRow = readonly [kind: Kind, id: string, name: string, lastUsedAt: string | null];
+export interface EntryRow {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly name: string;
+  readonly usedAt: string | null;
+}
 
 /** The entries of all lists, with the time of the lists where somebody has them. */
 export function entryRows({ observed, takenAtMs }: RecordedObservation): EntryRow[] {
   const used = idsInUse(observed.resources);
   const takenAt = toIso(takenAtMs);
   return KINDS.flatMap((kind) =>
-    observed[kind].map((entry): EntryRow => [
+    observed[kind].map(({ id, name }): EntryRow => ({
       kind,
-      entry.id,
-      entry.name,
-      used[kind].has(entry.id) ? takenAt : null,
-    ]),
+      id,
+      name,
+      usedAt: used[kind].has(id) ? takenAt : null,
+    })),
   );
 }
 
@@ -33,7 +38,7 @@ export async function writeEntries(
 ): Promise<void> {
   const requested = await requestedNames(connection, account, remoteAccountId, entries);
   const rows = jsonRows(
-    entries.map((entry) => [...entry, requested.get(entryKey(entry[0], entry[1])) ?? null]),
+    entries.map((entry) => ({ ...entry, requested: requested.get(entryKey(entry.kind, entry.id)) ?? null })),
   );
   // An entry whose name changed after a list showed it was renamed by somebody, or has the reused id of a deleted entry:
   // rolecall did not create it.
@@ -43,8 +48,8 @@ export async function writeEntries(
     insert into entries
       (account, remote_account_id, kind, remote_id, name, first_seen_run, first_seen_after, last_seen_run, last_used_at,
         requested_name)
-    select ${account}, ${remoteAccountId ?? ''}, value ->> 0, value ->> 1, value ->> 2, ${runId},
-      ${sql.lit(phase === 'after' ? 1 : 0)}, ${runId}, value ->> 3, value ->> 4
+    select ${account}, ${remoteAccountId ?? ''}, value ->> 'kind', value ->> 'id', value ->> 'name', ${runId},
+      ${sql.lit(phase === 'after' ? 1 : 0)}, ${runId}, value ->> 'usedAt', value ->> 'requested'
     from ${rows} where true
     on conflict (account, remote_account_id, kind, remote_id) do update set
       -- Any other name means that somebody renamed the entry.
@@ -78,7 +83,7 @@ async function requestedNames(
     .where('created_by_run', 'is not', null)
     .execute();
   if (created.length === 0) return new Map();
-  const names = new Map(listed.map(([kind, id, name]) => [entryKey(kind, id), name]));
+  const names = new Map(listed.map(({ kind, id, name }) => [entryKey(kind, id), name]));
   return new Map(
     created.flatMap((row) => {
       const key = entryKey(row.kind, row.remote_id);

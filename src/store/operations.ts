@@ -24,15 +24,14 @@ export function operationsJournal(
       for (let at = 0; at < operations.length; at += ROWS_AT_A_TIME) {
         // Other processes write in between. Nothing is sent before the last part is written.
         if (at > 0) await afterRows(at);
-        const rows = operations
-          .slice(at, at + ROWS_AT_A_TIME)
-          .map((o) => [o.kind, o.action, o.name, o.remoteId, o.status, o.rule, o.reason]);
+        const rows = operations.slice(at, at + ROWS_AT_A_TIME);
         // One statement over a JSON array, because ten thousand single rows would take a second.
         await immediately(db, runId, async (connection) => {
           await requireOwnRun(connection, runId);
           await sql`
           insert into operations (run_id, seq, kind, action, name, remote_id, status, rule, reason)
-          select ${runId}, ${at} + key + 1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
+          select ${runId}, ${at} + key + 1, value ->> 'kind', value ->> 'action', value ->> 'name', value ->> 'remoteId',
+            value ->> 'status', value ->> 'rule', value ->> 'reason'
           from ${jsonRows(rows)}`.execute(connection);
         });
       }
@@ -44,10 +43,10 @@ export function operationsJournal(
         if (!(await holds(connection, lease))) return 'lock_lost';
         await writeResults(connection, runId, results);
         if (sent.length === 0) return 'committed';
-        const rows = jsonRows(sent.map(({ seq, atMs }) => [seq, toIso(atMs)]));
+        const rows = jsonRows(sent.map(({ seq, atMs }) => ({ seq, at: toIso(atMs) })));
         await sql`
           with starts as materialized (
-            select ${runId} as run_id, cast(value ->> 0 as integer) as seq, value ->> 1 as started_at from ${rows})
+            select ${runId} as run_id, cast(value ->> 'seq' as integer) as seq, value ->> 'at' as started_at from ${rows})
           update operations set status = 'sent', started_at = coalesce(operations.started_at, starts.started_at),
             finished_at = null
           from starts where operations.run_id = starts.run_id and operations.seq = starts.seq`.execute(
@@ -176,10 +175,11 @@ async function writeResults(
   const rows = resultRows(results);
   await sql`
     with results as materialized (
-      select ${runId} as run_id, cast(value ->> 0 as integer) as seq, value from ${rows})
-    update operations set status = value ->> 1, attempts = cast(value ->> 2 as integer),
-      http_status = cast(value ->> 3 as integer), reason = value ->> 4, rule = value ->> 5, finished_at = value ->> 6,
-      remote_id = coalesce(value ->> 7, remote_id), existed = cast(value ->> 9 as integer)
+      select ${runId} as run_id, cast(value ->> 'seq' as integer) as seq, value from ${rows})
+    update operations set status = value ->> 'status', attempts = cast(value ->> 'attempts' as integer),
+      http_status = cast(value ->> 'httpStatus' as integer), reason = value ->> 'reason', rule = value ->> 'rule',
+      finished_at = value ->> 'at', remote_id = coalesce(value ->> 'remoteId', remote_id),
+      existed = cast(value ->> 'existed' as integer)
     from results where operations.run_id = results.run_id and operations.seq = results.seq`.execute(
     connection,
   );
@@ -187,13 +187,13 @@ async function writeResults(
   if (results.some((result) => result.entry === undefined && result.status === 'done')) {
     await sql`
       with results as materialized (
-        select ${runId} as run_id, cast(value ->> 0 as integer) as seq, value from ${rows}),
+        select ${runId} as run_id, cast(value ->> 'seq' as integer) as seq, value from ${rows}),
       gone as materialized (
         select runs.account, coalesce(runs.remote_account_id, '') as remote_account_id, operations.kind,
           operations.remote_id
         from results join operations on operations.run_id = results.run_id and operations.seq = results.seq
           join runs on runs.id = operations.run_id
-        where operations.action = 'delete' and value ->> 1 = 'done' and cast(value ->> 2 as integer) > 0)
+        where operations.action = 'delete' and value ->> 'status' = 'done' and cast(value ->> 'attempts' as integer) > 0)
       update entries set deleted_by_run = ${runId}
       from gone where entries.account = gone.account and entries.remote_account_id = gone.remote_account_id
         and entries.kind = gone.kind and entries.remote_id = gone.remote_id`.execute(connection);
@@ -202,19 +202,19 @@ async function writeResults(
 
 function resultRows(results: readonly OperationResult[]): RawBuilder<unknown> {
   return jsonRows(
-    results.map((r) => [
-      r.seq,
-      r.status,
-      r.attempts,
-      r.httpStatus,
-      r.reason,
-      r.rule,
-      toIso(r.atMs),
-      r.entry?.remoteId ?? null,
-      r.entry?.name ?? null,
-      r.entry?.existed === true ? 1 : 0,
-      r.entry?.accountId ?? null,
-    ]),
+    results.map(({ seq, status, attempts, httpStatus, reason, rule, atMs, entry }) => ({
+      seq,
+      status,
+      attempts,
+      httpStatus,
+      reason,
+      rule,
+      at: toIso(atMs),
+      remoteId: entry?.remoteId,
+      listedName: entry?.name,
+      existed: Number(entry?.existed === true),
+      accountId: entry?.accountId,
+    })),
   );
 }
 
@@ -240,15 +240,15 @@ async function writeCreatedEntries(
   // belongs to a new entry, which no list has shown yet.
   await sql`
     with results as materialized (
-      select ${runId} as run_id, cast(value ->> 0 as integer) as seq, value from ${resultRows(results)})
+      select ${runId} as run_id, cast(value ->> 'seq' as integer) as seq, value from ${resultRows(results)})
     insert into entries
       (account, remote_account_id, kind, remote_id, name, requested_name, created_by_run, adopted_by_run)
-    select runs.account, coalesce(value ->> 10, runs.remote_account_id, ''), operations.kind, value ->> 7, value ->> 8,
-      case when operations.name != value ->> 8 then operations.name end,
-      case when cast(value ->> 9 as integer) = 0 then runs.id end, case when cast(value ->> 9 as integer) = 1 then runs.id end
+    select runs.account, coalesce(value ->> 'accountId', runs.remote_account_id, ''), operations.kind, value ->> 'remoteId',
+      value ->> 'listedName', case when operations.name != value ->> 'listedName' then operations.name end,
+      case when cast(value ->> 'existed' as integer) = 0 then runs.id end, case when cast(value ->> 'existed' as integer) = 1 then runs.id end
     from results join operations on operations.run_id = results.run_id and operations.seq = results.seq
       join runs on runs.id = operations.run_id
-    where value ->> 7 is not null and value ->> 1 = 'done'
+    where value ->> 'remoteId' is not null and value ->> 'status' = 'done'
     on conflict (account, remote_account_id, kind, remote_id) do update set name = excluded.name, requested_name = excluded.requested_name,
       created_by_run = coalesce(entries.created_by_run, excluded.created_by_run),
       adopted_by_run = coalesce(entries.adopted_by_run, excluded.adopted_by_run),

@@ -15,8 +15,8 @@ const COMPLETE_MS = 7 * DAY_MS;
 
 /** The rows that one transaction deletes: about 10 ms. */
 const ROWS = 2000;
-/** Rows with dependent rows. */
-const RUNS = 100;
+/** Rows with dependent rows, or with large values. */
+const LARGE_ROWS = 100;
 
 /** The number of deleted rows. */
 export interface Pruned {
@@ -46,12 +46,9 @@ export async function prune(
     }
     pruned.entries += await deleteRows(db, 'entries', oldEntry(name, runsBefore));
   }
-  await deleteBodies(
-    db,
-    'snapshot_bodies',
-    sql`select 1 from snapshots where digest = snapshot_bodies.digest`,
-  );
-  await deleteBodies(db, 'plan_bodies', sql`select 1 from runs where plan_body = plan_bodies.digest`);
+  for (const table of ['snapshot_bodies', 'plan_bodies'] as const) {
+    for (const digit of '0123456789abcdef') await deleteRows(db, table, unusedBody(table, digit));
+  }
   await deleteRows(db, 'notices', sql`delivered_at < ${runsBefore} or failed_at < ${runsBefore}`);
   await deleteRows(db, 'notice_states', sql`as_of < ${runsBefore}`);
   await deleteRows(db, 'operator_actions', sql`at < ${runsBefore}`);
@@ -78,13 +75,18 @@ async function deleteRows(
   table: keyof typeof KEYS,
   condition: RawBuilder<unknown>,
 ): Promise<number> {
-  const [name, key, most] = [sql.table(table), sql.raw(KEYS[table]), table === 'runs' ? RUNS : ROWS];
-  const statement = sql`
-    delete from ${name} where (${key}) in (select ${key} from ${name} where ${condition} limit ${most})`;
+  const [name, key] = [sql.table(table), sql.raw(KEYS[table])];
+  const most = ['runs', 'snapshot_bodies', 'plan_bodies'].includes(table) ? LARGE_ROWS : ROWS;
+  const found = sql`select ${key} from ${name} where ${condition}`;
   for (let sum = 0; ;) {
-    const deleted = await deleteNow(db, statement);
-    sum += deleted;
-    if (deleted < most) return sum;
+    await turn();
+    // Others need not wait where there is nothing to delete.
+    const { rows } = await sql`${found} limit 1`.execute(db);
+    if (rows.length === 0) return sum;
+    const { numAffectedRows } = await immediately(db, 'pruning', (connection) =>
+      sql`delete from ${name} where (${key}) in (${found} limit ${most})`.execute(connection),
+    );
+    sum += Number(numAffectedRows ?? 0);
   }
 }
 
@@ -93,17 +95,12 @@ const KEYS = {
   snapshots: 'id',
   operations: 'run_id, seq',
   entries: 'account, remote_account_id, kind, remote_id',
+  snapshot_bodies: 'digest',
+  plan_bodies: 'digest',
   notices: 'seq',
   notice_states: 'target, account',
   operator_actions: 'seq',
 } as const satisfies Partial<Record<keyof Tables, string>>;
-
-/** Deletes in a transaction of its own. Other work runs after it. */
-async function deleteNow(db: Database, statement: RawBuilder<unknown>): Promise<number> {
-  const { numAffectedRows } = await immediately(db, 'pruning', (connection) => statement.execute(connection));
-  await turn();
-  return Number(numAffectedRows ?? 0);
-}
 
 /** The runs to which the row of an account refers: the latest, the one with the last good snapshot, a plan that waits. */
 const IS_NEEDED = sql`exists (
@@ -165,18 +162,11 @@ function firstRunIdAt(epochMs: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
 }
 
-/** Deletes the bodies to which no row refers: those whose digests begin with the same byte at a time. */
-async function deleteBodies(
-  db: Database,
-  table: 'snapshot_bodies' | 'plan_bodies',
-  users: RawBuilder<unknown>,
-): Promise<void> {
-  for (let byte = 0; byte < 256; byte += 1) {
-    const first = `sha256:${byte.toString(16).padStart(2, '0')}`;
-    await deleteNow(
-      db,
-      sql`delete from ${sql.table(table)}
-        where digest >= ${first} and digest < ${`${first}g`} and not exists (${users})`,
-    );
-  }
+/** The bodies to which no row refers, among those whose digests begin with a digit: a store may have very many. */
+function unusedBody(table: 'snapshot_bodies' | 'plan_bodies', digit: string): RawBuilder<unknown> {
+  const users =
+    table === 'plan_bodies'
+      ? sql`select 1 from runs where plan_body = plan_bodies.digest`
+      : sql`select 1 from snapshots where digest = snapshot_bodies.digest`;
+  return sql`digest >= ${`sha256:${digit}`} and digest < ${`sha256:${digit}g`} and not exists (${users})`;
 }

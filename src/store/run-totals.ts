@@ -1,46 +1,48 @@
-// Counts the totals of a run from its plan and its operations: for a run that is still running, or that was killed or
-// failed before it counted them.
-import { sql } from 'kysely';
-import { ACTIONS } from '../core/catalog.ts';
-import type { RunRecord } from '../core/journal.ts';
+// Counts the operations of runs: for a run that is still running, or that was killed or failed before it counted them, for
+// those who watch a run, and for lists of runs.
+import { type RawBuilder, sql } from 'kysely';
+import type { OperationStatus, RunRecord } from '../core/journal.ts';
+import type { RunProgress, RunTally } from '../core/journal-reader.ts';
+import { jsonList } from './json-rows.ts';
 import type { Database, Tables } from './tables.ts';
-import { packedPlanHead, parsePlanHead } from './run-report.ts';
-import { inRanges } from './small-transactions.ts';
 
 /** `requests` is a lower limit: requests for lists are only counted at the end of a run. */
-export type RunTotals = Pick<RunRecord, 'created' | 'deleted' | 'held' | 'kept' | 'failed' | 'requests'>;
+export type RunTotals = Pick<RunRecord, 'created' | 'deleted' | 'held' | 'failed' | 'requests'>;
 
 /** Counts the journaled operations of a run. */
 export async function totalsOf(db: Database, runId: string): Promise<RunTotals> {
-  const counted = { created: 0, deleted: 0, held: 0, failed: 0, requests: 0 };
-  await inRanges(db, runId, async (range) => {
-    const { rows } = await sql<Omit<RunTotals, 'kept'>>`
-      select
-        count(*) filter (where action = 'create' and status = 'done' and attempts > 0 and existed = 0) as created,
-        count(*) filter (where action = 'delete' and status = 'done' and attempts > 0) as deleted,
-        count(*) filter (where status = 'held') as held,
-        count(*) filter (where status in ('failed', 'unknown')) as failed,
-        coalesce(sum(attempts), 0) as requests
-      from operations where run_id = ${runId} and ${range}`.execute(db);
-    for (const key of ['created', 'deleted', 'held', 'failed', 'requests'] as const)
-      counted[key] += rows[0]?.[key] ?? 0;
-  });
-  const run = await db.selectFrom('runs').select('plan_body').where('id', '=', runId).executeTakeFirst();
-  const packed = await packedPlanHead(db, run?.plan_body ?? null);
-  const { hold, keep } = packed === null ? NO_PLAN : summaryOf(packed);
-  // The operations of a plan are written after the plan itself.
-  return { ...counted, held: Math.max(counted.held, hold), kept: keep };
+  const { rows } = await sql<RunTotals>`
+    select
+      ${amountOf(sql`action = 'create' and status = 'done' and attempts > 0 and existed = 0`)} as created,
+      ${amountOf(sql`action = 'delete' and status = 'done' and attempts > 0`)} as deleted,
+      ${amountOf(sql`status = 'held'`)} as held,
+      ${amountOf(sql`status in ('failed', 'unknown')`)} as failed,
+      coalesce(sum(attempts), 0) as requests
+    from operations where run_id = ${runId}`.execute(db);
+  return rows[0] ?? { created: 0, deleted: 0, held: 0, failed: 0, requests: 0 };
 }
 
-const NO_PLAN = { hold: 0, keep: 0 };
+function amountOf(condition: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`count(*) filter (where ${condition})`;
+}
 
-/** A damaged plan must not prevent the end of its run, or the next run of its account. */
-function summaryOf(packed: Uint8Array): typeof NO_PLAN {
-  try {
-    return parsePlanHead(packed)?.summary ?? NO_PLAN;
-  } catch {
-    return NO_PLAN;
-  }
+/** Stores the totals of the operations as the totals of an ended run. */
+export async function recountRun(connection: Database, runId: string): Promise<void> {
+  const { requests, held, ...totals } = await totalsOf(connection, runId);
+  await connection
+    .updateTable('runs')
+    .set({
+      ...totals,
+      // The plan has more where its operations were not written.
+      held: largest('held', held),
+      requests: largest('requests', requests),
+    })
+    .where('id', '=', runId)
+    .execute();
+}
+
+function largest(column: 'held' | 'requests', value: number): RawBuilder<number> {
+  return sql<number>`case when ${sql.ref(column)} < ${value} then ${value} else ${sql.ref(column)} end`;
 }
 
 /** What the account's last plan left to do, for its row; unchanged when the run made no plan. */
@@ -48,45 +50,67 @@ export async function remainingColumns(
   db: Database,
   runId: string,
 ): Promise<Partial<Pick<Tables['accounts'], 'remaining_creates' | 'remaining_deletes'>>> {
-  const run = await db
-    .selectFrom('runs')
-    .select(['planned_creates', 'planned_deletes'])
-    .where('id', '=', runId)
-    .executeTakeFirst();
-  if (run === undefined || run.planned_creates === null || run.planned_deletes === null) return {};
-  const done = { create: 0, delete: 0 };
-  await inRanges(db, runId, async (range) => {
-    const { rows } = await sql<typeof done>`
-      select count(*) filter (where action = 'create') as "create", count(*) filter (where action = 'delete') as "delete"
-      from operations where run_id = ${runId} and status = 'done' and ${range}`.execute(db);
-    for (const action of ACTIONS) done[action] += rows[0]?.[action] ?? 0;
-  });
-  return {
-    remaining_creates: run.planned_creates - done.create,
-    remaining_deletes: run.planned_deletes - done.delete,
-  };
+  const { rows } = await sql<{ creates: number | null; deletes: number | null }>`
+    select planned_creates - ${doneOf('create')} as creates, planned_deletes - ${doneOf('delete')} as deletes
+    from runs where id = ${runId}`.execute(db);
+  const { creates = null, deletes = null } = rows[0] ?? {};
+  return creates === null || deletes === null
+    ? {}
+    : { remaining_creates: creates, remaining_deletes: deletes };
+}
+
+function doneOf(action: 'create' | 'delete'): RawBuilder<number> {
+  return sql<number>`(
+    select count(*) from operations where run_id = runs.id and operations.status = 'done' and action = ${action})`;
 }
 
 /** Stores what an interrupted run, the last one of its account, left to do. */
 export async function rememberRemaining(connection: Database, runId: string): Promise<void> {
   const remaining = await remainingColumns(connection, runId);
   if (remaining.remaining_creates === undefined) return;
-  await sql`
-    update accounts set remaining_creates = ${remaining.remaining_creates}, remaining_deletes = ${remaining.remaining_deletes}
-    where name = (select account from runs where id = ${runId}) and last_run_id = ${runId}`.execute(
-    connection,
-  );
+  await connection.updateTable('accounts').set(remaining).where('last_run_id', '=', runId).execute();
 }
 
-/** Stores the totals of the operations as the totals of an ended run. */
-export async function recountRun(connection: Database, runId: string): Promise<void> {
-  const { requests, ...totals } = await totalsOf(connection, runId);
-  await connection
-    .updateTable('runs')
-    .set((eb) => ({
-      ...totals,
-      requests: eb.case().when('requests', '<', requests).then(requests).else(eb.ref('requests')).end(),
-    }))
-    .where('id', '=', runId)
+/** How far a run is, without held operations. null when there is no such run. */
+export async function readProgress(db: Database, runId: string): Promise<RunProgress | null> {
+  const { rows } = await sql<RunProgress>`
+    select runs.status, count(operations.seq) as total,
+      ${amountOf(sql`operations.status = 'done'`)} as done,
+      ${amountOf(sql`operations.status = 'failed'`)} as failed,
+      ${amountOf(sql`operations.status = 'sent'`)} as sent,
+      ${amountOf(sql`operations.status = 'unknown'`)} as unknown,
+      min(operations.started_at) as "firstSentAt"
+    from runs left join operations on operations.run_id = runs.id and operations.status <> 'held'
+    where runs.id = ${runId} group by runs.id, runs.status`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** The tallies of the runs that exist, by their ids. */
+export async function readTallies(
+  db: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, RunTally>> {
+  const planned = await db
+    .selectFrom('runs')
+    .select(['id', 'planned_creates', 'planned_deletes'])
+    .where('id', 'in', jsonList(ids))
     .execute();
+  const counted = await db
+    .selectFrom('operations')
+    .select(['run_id', 'status', ({ fn }) => fn.countAll<number>().as('amount')])
+    .where('run_id', 'in', jsonList(ids))
+    .groupBy(['run_id', 'status'])
+    .execute();
+  const statuses = new Map<string, [OperationStatus, number][]>();
+  for (const { run_id: id, status, amount } of counted)
+    statuses.set(id, [...(statuses.get(id) ?? []), [status, amount]]);
+  return new Map(
+    planned.map(({ id, planned_creates: creates, planned_deletes: deletes }) => [
+      id,
+      {
+        statuses: Object.fromEntries(statuses.get(id) ?? []),
+        planned: creates === null || deletes === null ? null : { create: creates, delete: deletes },
+      },
+    ]),
+  );
 }

@@ -2,7 +2,7 @@
 import { type Insertable, sql } from 'kysely';
 import { cutSubject } from '../core/journal.ts';
 import type { Journal, NewRun, RunEnd } from '../core/ports.ts';
-import { affectedPeople, type Plan } from '../core/plan.ts';
+import type { Plan } from '../core/plan.ts';
 import { sha256 } from '../platform/digest.ts';
 import { compressJson } from './compressed-json.ts';
 import { NOTHING_APPROVED, NOTHING_PENDING } from './account-state.ts';
@@ -86,7 +86,8 @@ export function runsJournal(
             plan_digest: plan.digest,
             planned_creates: plan.summary.create,
             planned_deletes: plan.summary.delete,
-            people_affected: affectedPeople(plan).size,
+            held: plan.summary.hold,
+            kept: plan.summary.keep,
           })
           .where('id', '=', runId)
           .execute();

@@ -10,9 +10,9 @@ export async function readShortIds(
 ): Promise<ReadonlyMap<string, string>> {
   // Of all ids, the neighbours in their order have the longest common beginning with an id.
   const { rows } = await sql<{ id: string; before: string | null; after: string | null }>`
-    select value ->> 0 as id, (select max(id) from runs where id < value ->> 0) as before,
-      (select min(id) from runs where id > value ->> 0) as after
-    from ${jsonRows(ids.map((id) => [id]))}`.execute(db);
+    select value ->> 'id' as id, (select max(id) from runs where id < value ->> 'id') as before,
+      (select min(id) from runs where id > value ->> 'id') as after
+    from ${jsonRows(ids.map((id) => ({ id })))}`.execute(db);
   const length = Math.max(0, ...rows.map(({ id, before, after }) => distinctLength(id, [before, after])));
   return new Map(ids.map((id) => [id, id.slice(0, length)]));
 }

@@ -104,7 +104,6 @@ export const TABLES = {
       plan_body: optionalText(),
       planned_creates: optionalInteger(),
       planned_deletes: optionalInteger(),
-      people_affected: optionalInteger(),
       holder_host: optionalText(),
       holder_pid: optionalInteger(),
     },

@@ -253,7 +253,7 @@ describe('runs', () => {
     expect(await failures(5, 'held')).toBe(0);
   });
 
-  it('contain at most 200 characters of their commit’s subject, also in rows of earlier versions', async () => {
+  it('contain at most 200 characters of their commit’s subject', async () => {
     const store = await fixture();
     const run = {
       account: 'acme',
@@ -266,7 +266,5 @@ describe('runs', () => {
     await store.journal.beginRun({ ...run, id: runId(1), configCommit: commit });
     const stored = 'select length(config_subject) as length from runs';
     expect(store.rows(stored)).toEqual([{ length: 200 }]);
-    store.execute('update runs set config_subject = ?', 'x'.repeat(9000));
-    expect((await store.reader.run(runId(1)))?.run.configSubject).toHaveLength(200);
   });
 });

@@ -1,6 +1,5 @@
 // The totals of runs that did not count them: running, killed, or failed early.
 import { describe, expect, it } from 'vitest';
-import { StoreError } from '../../../src/core/errors.ts';
 import { entry, person, plan } from '../core/builders.ts';
 import type { Fixture } from './fixture.ts';
 import { fixture, operation, result, runId, T0 } from './fixture.ts';
@@ -106,13 +105,6 @@ describe('the totals of a run', () => {
     await store.take('the next run');
     expect(store.rows('select status, created from runs')).toEqual([{ status: 'interrupted', created: 1 }]);
     await expect(store.reader.run(id)).rejects.toMatchObject({ code: 'store_corrupt' });
-  });
-
-  it('are not counted as if there were no plan while the plan cannot be read', async () => {
-    const store = await fixture();
-    await halfWay(store);
-    store.execute('alter table plan_bodies rename to elsewhere');
-    await expect(store.reader.runs({ limit: 1 })).rejects.toBeInstanceOf(StoreError);
   });
 });
 
