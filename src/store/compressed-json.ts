@@ -1,7 +1,7 @@
 // The bodies of snapshots and plans: canonical JSON, compressed with gzip, with its digest as the key.
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { constants, gunzip, gunzipSync, gzip, gzipSync } from 'node:zlib';
+import { gunzip, gunzipSync, gzip, gzipSync } from 'node:zlib';
 import { type Entry, KINDS, type ObservedCatalog, type Resource } from '../core/catalog.ts';
 import { compareCodePoints } from '../core/names.ts';
 import { startTurns, type Turns } from '../platform/turns.ts';
@@ -59,11 +59,6 @@ export async function decompressJson(body: Uint8Array): Promise<unknown> {
   // A list is about ten times as large as its compressed form.
   const text = body.length * 10 < LARGE_BYTES ? gunzipSync(body) : await promisify(gunzip)(body);
   return JSON.parse(text.toString('utf8'));
-}
-
-/** The beginning of a compressed text, from the beginning of its bytes. */
-export function decompressHead(bytes: Uint8Array): string {
-  return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }).toString('utf8');
 }
 
 type Raw = Readonly<Record<string, unknown>>;
