@@ -1,39 +1,38 @@
 // Joins the rooms of the daemon, starts them in order, and closes them in the reverse order.
 import path from 'node:path';
 import { planPosted } from '../app/posted-plan.ts';
+import { openSession, type RetryAfterOptions, type Session } from '../cli/compose.ts';
 import { createConfigurationSource } from '../config/configuration-source.ts';
 import { resolveSecret } from '../config/secrets.ts';
 import { type SettledConfiguration, settledConfiguration } from '../config/settled-configuration.ts';
 import { storeName } from '../config/store-location.ts';
 import { trustPosted } from '../config/trust.ts';
-import { ConfigError } from '../core/errors.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
+import { ConfigError } from '../core/errors.ts';
+import type { RequestObserver } from '../core/progress.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
 import { type HttpToken, readTokens } from '../daemon/http/access.ts';
-import { renderRunView } from '../daemon/http/pages/run-views.tsx';
-import type { RunView } from '../daemon/http/run-view.ts';
+import { renderRunView, type RunView } from '../daemon/http/pages/run-views.tsx';
 import { openHttp } from '../daemon/http/server.ts';
 import { sessionKeyIn } from '../daemon/http/sessions.ts';
 import type { Log } from '../daemon/log.ts';
+import { pruneStore, repeat } from '../daemon/maintenance.ts';
 import { createMetrics, type Metrics } from '../daemon/metrics.ts';
 import { createNotifier } from '../daemon/notify/notifier.ts';
 import { openLog } from '../daemon/open-log.ts';
 import { listenForSignals, type ProcessSignals } from '../daemon/process-signals.ts';
-import { pruneStore, repeat } from '../daemon/maintenance.ts';
 import { createReadiness } from '../daemon/readiness.ts';
 import { createStoreHealth, type StoreHealth } from '../daemon/store-health.ts';
 import { createSystemd } from '../daemon/systemd.ts';
 import { createCommitReader } from '../git/commit.ts';
 import { systemClock } from '../platform/clock.ts';
-import { keepHeapSmall } from '../platform/runtime.ts';
 import { realPathOf } from '../platform/regular-file.ts';
-import type { RequestObserver } from '../core/progress.ts';
-import { readPostedFiles } from './posted-files.ts';
+import { keepHeapSmall } from '../platform/runtime.ts';
 import { openSource, type Source, watchFiles } from './daemon-source.ts';
+import { readPostedFiles } from './posted-files.ts';
 import { replicaTurns } from './replica-turns.ts';
-import { openSession, type RetryAfterOptions, type Session } from '../cli/compose.ts';
 
 /** The longest time between two readings of the files: not every file system reports changes. */
 const RELOAD_MS = 60_000;

@@ -3,14 +3,14 @@ import { Hono } from 'hono';
 import { methodNotAllowed as withAllowedMethods } from 'hono/method-not-allowed';
 import { StoreError } from '../../core/errors.ts';
 import type { Secret } from '../../core/secret.ts';
+import type { DaemonApi } from '../daemon-api.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import type { DaemonApi } from '../daemon-api.ts';
 import { createTokenJudge, type HttpToken } from './access.ts';
 import { addPageActions } from './actions.ts';
-import { type Asset, ASSET_CACHING, ASSETS } from './assets.ts';
 import { addApiActions } from './api-actions.ts';
 import { addApiReads } from './api-reads.ts';
+import { type Asset, ASSET_CACHING, ASSETS } from './assets.ts';
 import type { HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
 import {
@@ -25,8 +25,7 @@ import {
   refuseWriting,
   requireToken,
 } from './middleware.ts';
-import { addOverview } from './pages/overview-routes.tsx';
-import { addPages, type PagesOptions } from './pages/page-routes.tsx';
+import { addOverview, addPages, type PagesOptions } from './pages/page-routes.tsx';
 import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { compressAnswers, sendPieces, withSecurityHeaders } from './responses.ts';
 import { createSessions } from './sessions.ts';

@@ -1,9 +1,10 @@
-// The settings and the times of an account, and since when, by whom and why it is paused.
-import type { Fact } from '../../../report/document.ts';
-import { code } from '../../../report/document.ts';
+// The settings, the times and the states of an account, since when, by whom and why it is paused, and what a plan would change.
+import { ACCOUNT_STATE_TEXTS } from '../../../report/account-state-texts.ts';
+import { type Fact, code } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { shortCommit } from '../../../report/formatting.ts';
 import { Facts, Instant } from '../../../report/html.tsx';
+import { statesOfListed } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 
 export function AccountFacts({ account }: { readonly account: AccountView }) {
@@ -106,4 +107,46 @@ function settingsOf(account: AccountView): Fact[] {
     },
   ];
   return facts.filter((fact) => fact !== false);
+}
+
+/** All states of the account as badges, those that need a person first, and whether its scheduled runs wait after failures. */
+export function AccountStates({ account }: { readonly account: AccountView }) {
+  return (
+    <>
+      {statesOfListed(account).map((state, index) => {
+        const { label, tone } = ACCOUNT_STATE_TEXTS[state];
+        return (
+          <>
+            {index === 0 ? '' : ' '}
+            <span class={`badge ${tone ?? ''}`}>{label}</span>
+          </>
+        );
+      })}
+      {account.waitsForCommit === null && !account.isLeftOut ? null : (
+        <>
+          {' '}
+          <span class="badge bad">does not run</span>
+        </>
+      )}
+      {account.backoffUntil === null ? null : (
+        <>
+          {' '}
+          <span class="badge warn">backing off</span>
+        </>
+      )}
+    </>
+  );
+}
+
+/** `+3 −2`: what a plan would create and delete now; a dash when it is not known. */
+export function Drift({ drift }: { readonly drift: AccountView['drift'] }) {
+  if (drift === null) return <span class="quiet">–</span>;
+  if (drift.create + drift.delete === 0) return <span class="quiet">0</span>;
+  return (
+    <>
+      {drift.create > 0 ? <span class="good">+{drift.create}</span> : null}
+      {drift.create > 0 && drift.delete > 0 ? ' ' : null}
+      {drift.delete > 0 ? <span class="bad">−{drift.delete}</span> : null}
+    </>
+  );
 }

@@ -1,27 +1,24 @@
 // The page of one account: its state, how it differs from its file, the buttons, a chart, the last runs and the audit.
 import type { RunProgress } from '../../../core/journal-reader.ts';
 import type { RunRecord } from '../../../core/journal.ts';
-import type { OperatorActionRecord } from '../../../core/operator.ts';
+import type { OperatorActionRecord, OperatorAction } from '../../../core/operator.ts';
 import type { Plan } from '../../../core/plan.ts';
 import { visible } from '../../../report/escape-invisible.ts';
+import { Instant } from '../../../report/html.tsx';
 import { isChanging, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { ACTION_MESSAGES, type ActionMessage } from '../actions.ts';
 import type { Visitor } from '../context.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
-import { AccountFacts, ConfigurationNotice, PauseNotice } from './account-facts.tsx';
-import { AccountStates } from './account-marks.tsx';
-import { ActionButton } from './action-button.tsx';
+import { AccountFacts, ConfigurationNotice, PauseNotice, AccountStates } from './account-facts.tsx';
 import { Layout } from './layout.tsx';
 import { DriftChart } from './line-chart.tsx';
-import { LiveProgress, QueuedRun, RELOAD_AFTER_S } from './progress-bar.tsx';
-import { NO_ACCOUNT_RUNS, Notice } from './notice.tsx';
-import { OperatorActions } from './operator-actions.tsx';
+import { ActionButton, NO_ACCOUNT_RUNS, Notice, ColumnHeads, RelativeInstant } from './page-parts.tsx';
 import type { SectionPlace } from './paged-sections.tsx';
-import { PendingPlan } from './pending-plan.tsx';
-import { RemainingChanges } from './remaining-changes.tsx';
-import { runsAddress } from './run-list.ts';
+import { PendingPlan, RemainingChanges } from './pending-plan.tsx';
+import { LiveProgress, QueuedRun, RELOAD_AFTER_S } from './progress-bar.tsx';
 import { RunTable } from './run-table.tsx';
+import { runsAddress } from './runs-page.tsx';
 
 interface AccountPageProps {
   readonly account: AccountView;
@@ -168,4 +165,48 @@ function failureTitle(run: RunRecord | null): string {
 function failureLines({ issues, lastRun }: AccountView): string[] {
   if (issues.length > 0) return [];
   return lastRun?.error?.split('\n') ?? [];
+}
+
+const LABELS: Readonly<Record<OperatorAction, string>> = {
+  sync: 'requested a run',
+  approve: 'approved a plan',
+  pause: 'paused',
+  resume: 'resumed',
+};
+
+interface OperatorActionsProps {
+  readonly actions: readonly OperatorActionRecord[];
+  readonly nowMs: number;
+}
+
+export function OperatorActions({ actions, nowMs }: OperatorActionsProps) {
+  if (actions.length === 0) return <p class="quiet">No operator has approved, paused, resumed or run it.</p>;
+  return (
+    <table class="cards actions-table">
+      <ColumnHeads texts={['When (UTC)', 'Who', 'What', 'Detail']} />
+      <tbody>
+        {actions.map(({ at, action, by, via, detail }) => (
+          <tr>
+            <th scope="row">
+              <Instant at={at} brief />
+              <span class="ago quiet">
+                {' '}
+                <RelativeInstant at={at} nowMs={nowMs} />
+              </span>
+            </th>
+            <td data-head="Who">
+              {visible(by)} <span class="quiet">{via === 'cli' ? 'on the command line' : 'over HTTP'}</span>
+            </td>
+            {/* A newer version may have recorded an action without a label here. */}
+            <td data-head="What">{Object.hasOwn(LABELS, action) ? LABELS[action] : visible(action)}</td>
+            <td data-head="Detail">{detail === null ? null : <Detail action={action} detail={detail} />}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Detail({ action, detail }: { readonly action: OperatorAction; readonly detail: string }) {
+  return action === 'approve' ? <code>{visible(detail)}</code> : <>{visible(detail)}</>;
 }

@@ -6,9 +6,8 @@ import { count, shortCommit } from '../../../report/formatting.ts';
 import { Prose } from '../../../report/html.tsx';
 import { type RankedAccount, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
-import { AccountLink } from './account-link.tsx';
-import { AccountStates, Drift } from './account-marks.tsx';
-import { RelativeInstant } from './relative-instant.tsx';
+import { AccountStates, Drift } from './account-facts.tsx';
+import { AccountLink, RelativeInstant } from './page-parts.tsx';
 import { RunStrip } from './run-strip.tsx';
 import { Count } from './run-table.tsx';
 

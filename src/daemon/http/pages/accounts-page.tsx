@@ -1,21 +1,18 @@
 // The page at /: all accounts, those that need a person first, filtered and paged by its address.
+import type { AccountStateName } from '../../../core/account-states.ts';
 import type { RunMark } from '../../../core/journal-reader.ts';
 import type { ReplicaRecord } from '../../../core/turns.ts';
+import { ACCOUNT_STATE_TEXTS } from '../../../report/account-state-texts.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { count, shortCommit } from '../../../report/formatting.ts';
-import type { AccountStateName } from '../../../core/account-states.ts';
-import { ACCOUNT_STATE_TEXTS } from '../../../report/account-state-texts.ts';
 import { LISTED_STATES } from '../../account-state.ts';
 import type { AccountView, DaemonView } from '../../daemon-api.ts';
 import type { Visitor } from '../context.ts';
 import { type AccountList, accountsAddress } from './account-list.ts';
 import { AccountTable } from './account-table.tsx';
-import { FilterForm } from './filter-form.tsx';
 import { Layout, Live } from './layout.tsx';
-import { NO_ACCOUNT_RUNS, Notice } from './notice.tsx';
-import { Pager } from './pager.tsx';
+import { FilterForm, NO_ACCOUNT_RUNS, Notice, Pager, RelativeInstant } from './page-parts.tsx';
 import { ReplicaTable } from './replica-table.tsx';
-import { RelativeInstant } from './relative-instant.tsx';
 
 interface AccountsPageProps {
   readonly daemon: DaemonView;

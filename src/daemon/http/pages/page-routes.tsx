@@ -1,16 +1,23 @@
-// The paths of the pages of one account and of one run.
+// The paths of the pages: the lists of all accounts and of all runs, one account, and one run.
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
+import type { RunMark } from '../../../core/journal-reader.ts';
+import { turn } from '../../../platform/turns.ts';
+import { isChanging } from '../../account-state.ts';
+import type { DaemonApi } from '../../daemon-api.ts';
 import { ACCOUNT } from '../account-path.ts';
 import { takeMessage } from '../actions.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';
-import { isChanging } from '../../account-state.ts';
-import type { DaemonApi } from '../../daemon-api.ts';
 import { answerFailure } from '../failure.tsx';
 import { NO_ACCOUNT, NO_RUN } from '../refusals.ts';
-import type { AnyView, RunView } from '../run-view.ts';
-import { ProgressBar } from './progress-bar.tsx';
+import { accountFilterOf, listAccounts } from './account-list.ts';
+import { AccountsPage } from './accounts-page.tsx';
+import { pageText } from './layout.tsx';
 import { placeIn } from './paged-sections.tsx';
+import { ProgressBar } from './progress-bar.tsx';
+import { STRIP_RUNS } from './run-strip.tsx';
+import type { AnyView, RunView } from './run-views.tsx';
+import { runListOf, RunsPage } from './runs-page.tsx';
 
 export interface PagesOptions {
   readonly daemon: DaemonApi;
@@ -67,4 +74,52 @@ export function addPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }: PagesO
 export function viewOf(context: HttpContext, nowMs: number): AnyView {
   const place = placeIn(context.req.query('group'), context.req.query('page'));
   return { place, nowMs, visitor: context.get('visitor'), isStopping: context.get('isStopping') };
+}
+
+/** Adds the pages. Of the accounts that a page does not show, only what it is sorted and filtered by is read. */
+export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => number): void {
+  app.get('/', async (context) => {
+    const [overview, replicas, accounts] = await Promise.all([
+      daemon.overview(),
+      daemon.replicas(),
+      daemon.accountFacts(),
+    ]);
+    await turn();
+    const list = listAccounts(
+      accounts,
+      accountFilterOf((name) => context.req.query(name)),
+    );
+    const names = list.shown.map(({ account }) => account.name);
+    const [views, runs] = await Promise.all([daemon.accounts(names), daemon.latestRuns(names, STRIP_RUNS)]);
+    const page = (
+      <AccountsPage
+        daemon={overview}
+        replicas={replicas}
+        list={list}
+        views={new Map(views.map((view) => [view.name, view]))}
+        runs={byAccount(runs)}
+        nowMs={nowMs()}
+        visitor={context.get('visitor')}
+        isStopping={context.get('isStopping')}
+      />
+    );
+    return context.html(await pageText(page));
+  });
+
+  app.get('/runs', async (context) => {
+    const request = runListOf((name) => context.req.query(name), nowMs());
+    const runs = await daemon.runs(request.query);
+    const page = <RunsPage request={request} runs={runs} nowMs={nowMs()} visitor={context.get('visitor')} />;
+    return context.html(await pageText(page));
+  });
+}
+
+function byAccount(runs: readonly RunMark[]): ReadonlyMap<string, readonly RunMark[]> {
+  const grouped = new Map<string, RunMark[]>();
+  for (const run of runs) {
+    const some = grouped.get(run.account);
+    if (some === undefined) grouped.set(run.account, [run]);
+    else some.push(run);
+  }
+  return grouped;
 }

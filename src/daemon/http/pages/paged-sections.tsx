@@ -2,7 +2,7 @@
 import type { Group, Section } from '../../../report/document.ts';
 import { PasteBlock, SectionBody } from '../../../report/html.tsx';
 import { pastedBlock } from '../../../report/shown-parts.ts';
-import { Pager } from './pager.tsx';
+import { Pager } from './page-parts.tsx';
 
 /** A section of more rows is collapsed. */
 const COLLAPSED_BEYOND = 50;

@@ -1,15 +1,18 @@
-// The plan that waits for approval, shown completely, since nobody may approve a plan unseen. The button is below it.
+// How an account differs from its file: the plan that waits for approval, shown completely, since nobody may approve a plan
+// unseen, with its button below it; or what remains after the latest run that planned.
+import type { RunRecord } from '../../../core/journal.ts';
 import type { Plan } from '../../../core/plan.ts';
 import type { Section } from '../../../report/document.ts';
+import { count } from '../../../report/formatting.ts';
 import { Instant, Summary } from '../../../report/html.tsx';
 import { planDocument } from '../../../report/plan-report.ts';
+import { affectedText, losingPeople } from '../../../report/plan-sentence.ts';
 import { waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { accountPath } from '../account-path.ts';
 import type { Visitor } from '../context.ts';
-import { ActionButton } from './action-button.tsx';
+import { ActionButton } from './page-parts.tsx';
 import { PagedSections, type SectionPlace } from './paged-sections.tsx';
-import { planCounts } from './plan-counts.ts';
 
 interface PendingPlanProps {
   readonly account: AccountView;
@@ -148,4 +151,60 @@ function appliedFirst(sections: readonly Section[]): Section[] {
     })),
     ...sections.filter((section) => !isHeld(section) && !isApplied(section)),
   ];
+}
+
+interface RemainingChangesProps {
+  /** What remains after the run; null when nothing does. */
+  readonly plan: Plan | null;
+  /** The run that planned. */
+  readonly run: RunRecord;
+  /** Whether it is the last run. Otherwise later runs ended before they could plan. */
+  readonly isLast: boolean;
+  readonly place: SectionPlace | null;
+}
+
+export function RemainingChanges({ plan, run, isLast, place }: RemainingChangesProps) {
+  const when = (
+    <a href={`/runs/${run.id}`}>
+      <Instant at={run.startedAt} />
+    </a>
+  );
+  const later = isLast ? '.' : '. Later runs ended before they could compare the account with its file.';
+  if (plan === null) {
+    const matches = run.status === 'converged' || run.status === 'planned';
+    return matches ? (
+      <p>
+        The account matched its file in the run of {when}
+        {later}
+      </p>
+    ) : null;
+  }
+  return (
+    <section class="remaining" id="changes">
+      <h2>Remaining changes</h2>
+      <p>
+        {run.status === 'planned' ? 'By the dry run of ' : 'After the run of '}
+        {when}
+        {later}
+      </p>
+      <PlanChanges plan={plan} at={accountPath(run.account)} place={place} />
+    </section>
+  );
+}
+
+/**
+ * `3 creates, 10 deletes, 0 people affected`, or that nobody can tell. A plan without creates does not mention them.
+ */
+export function planCounts(plan: Plan): string {
+  const { create, delete: deletes } = plan.summary;
+  const parts = [
+    ...(create === 0 ? [] : [count(create, 'create')]),
+    count(deletes, 'delete'),
+    affectedText(affected, losingPeople(plan), deletes),
+  ];
+  return parts.join(', ');
+}
+
+function affected(people: number): string {
+  return `${count(people, 'person', 'people')} affected`;
 }

@@ -2,7 +2,7 @@
 import type { ReplicaRecord } from '../../../core/turns.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { shortCommit } from '../../../report/formatting.ts';
-import { RelativeInstant } from './relative-instant.tsx';
+import { RelativeInstant } from './page-parts.tsx';
 
 interface ReplicaTableProps {
   readonly replicas: readonly ReplicaRecord[];

@@ -1,12 +1,10 @@
 // The table of runs on a page: what each run did, with a link to its page.
 import type { RunRecord } from '../../../core/journal.ts';
 import { visible } from '../../../report/escape-invisible.ts';
-import { statusTone } from '../../../report/run-status.ts';
-import { Instant } from '../../../report/html.tsx';
 import { duration, elapsedMs } from '../../../report/formatting.ts';
-import { AccountLink } from './account-link.tsx';
-import { ColumnHeads } from './column-heads.tsx';
-import { RelativeInstant } from './relative-instant.tsx';
+import { Instant } from '../../../report/html.tsx';
+import { statusTone } from '../../../report/run-status.ts';
+import { AccountLink, ColumnHeads, RelativeInstant } from './page-parts.tsx';
 
 /** The status of a run, coloured. */
 export function StatusBadge({ status }: { readonly status: RunRecord['status'] }) {

@@ -1,10 +1,42 @@
-// Renders the two pages that show the plan or the operations of a run.
+// The two pages that show the plan or the operations of a run: that of an account, and that of a run, which is the report
+// that `rolecall show` prints, with links, and its progress while it works.
+import type { JournalReader, RunDetail, RunProgress } from '../../../core/journal-reader.ts';
+import type { RunRecord } from '../../../core/journal.ts';
+import type { OperatorActionRecord } from '../../../core/operator.ts';
 import { remainingPlan } from '../../../core/run-outcome.ts';
-import type { JournalReader, RunDetail } from '../../../core/journal-reader.ts';
-import type { RunView } from '../run-view.ts';
+import { Facts, Headline, Instant, Summary } from '../../../report/html.tsx';
+import { runDocument } from '../../../report/run-report.ts';
+import type { AccountView } from '../../daemon-api.ts';
+import type { ActionMessage } from '../actions.ts';
+import type { Visitor } from '../context.ts';
 import { AccountPage, type Changes } from './account-page.tsx';
-import { pageText } from './layout.tsx';
-import { RunPage } from './run-page.tsx';
+import { pageText, Layout } from './layout.tsx';
+import { AccountLink } from './page-parts.tsx';
+import { type SectionPlace, PagedSections } from './paged-sections.tsx';
+import { LiveProgress, RELOAD_AFTER_S } from './progress-bar.tsx';
+import { StatusBadge } from './run-table.tsx';
+
+/** What every page needs that is rendered from the store. */
+export interface AnyView {
+  /** The part of the changes that the page shows; null: each section from its first row. */
+  readonly place: SectionPlace | null;
+  readonly nowMs: number;
+  readonly visitor: Visitor | undefined;
+  /** Whether the process that answers is stopping. */
+  readonly isStopping: boolean;
+}
+
+export type RunView =
+  | (AnyView & { readonly type: 'run'; readonly id: string })
+  | (AnyView & {
+      readonly type: 'account';
+      readonly account: AccountView;
+      /** The latest ones, newest first. */
+      readonly runs: readonly RunRecord[];
+      readonly actions: readonly OperatorActionRecord[];
+      /** The result of the button that led to the page. */
+      readonly message: ActionMessage | null;
+    });
 
 export type RunViewReader = Pick<JournalReader, 'run' | 'runReport' | 'runProgress'>;
 type AccountRunView = Extract<RunView, { type: 'account' }>;
@@ -57,4 +89,52 @@ async function accountPage(
     detail === null ? null : { run: detail.run, plan: detail.plan, remaining: remainingPlan(detail) };
   const { type: _type, ...props } = view;
   return await pageText(<AccountPage {...props} changes={changes} progress={progress} />);
+}
+
+interface RunPageProps {
+  readonly report: RunDetail;
+  /** null when the run has ended. */
+  readonly progress: RunProgress | null;
+  readonly place: SectionPlace | null;
+  readonly nowMs: number;
+  readonly visitor: Visitor | undefined;
+  readonly isStopping: boolean;
+}
+
+export function RunPage({ report, progress, place, nowMs, visitor, isStopping }: RunPageProps) {
+  const { id, account, status, errorCode } = report.run;
+  const { headline, lines = [], summary, facts, sections } = runDocument(report);
+  return (
+    <Layout
+      title={`Run of ${account}`}
+      visitor={visitor}
+      isStopping={isStopping}
+      {...(progress === null ? {} : { reloadAfterS: RELOAD_AFTER_S })}
+    >
+      <h1>
+        Run of <AccountLink name={account} />
+      </h1>
+      <p>
+        <StatusBadge status={status} /> {errorCode === null ? null : <code>{errorCode}</code>}
+      </p>
+      {progress === null ? (
+        <>
+          <Headline headline={headline} lines={lines} />
+          {summary === undefined ? null : <Summary line={summary} />}
+        </>
+      ) : (
+        <LiveProgress runId={id} progress={progress} nowMs={nowMs} />
+      )}
+      <Facts facts={facts} />
+      {progress === null || sections.length === 0 ? null : (
+        <p class="quiet">
+          The lists below are from <Instant at={new Date(nowMs).toISOString()} />.
+        </p>
+      )}
+      <PagedSections sections={sections} at={`/runs/${id}`} place={place} />
+      <p class="quiet foot">
+        <a href={`/api/v1/runs/${id}`}>This run as JSON</a>
+      </p>
+    </Layout>
+  );
 }

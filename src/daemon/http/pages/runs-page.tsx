@@ -1,12 +1,9 @@
 // The page at /runs: the runs of all accounts, newest first, filtered as `rolecall history` does.
-import type { RunRecord } from '../../../core/journal.ts';
-import { RUN_STATUSES } from '../../../core/journal.ts';
+import { type RunRecord, RUN_STATUSES } from '../../../core/journal.ts';
 import type { Visitor } from '../context.ts';
-import { FilterForm } from './filter-form.tsx';
+import { parseRunFilter, type RunFilter } from '../run-filter.ts';
 import { Layout, Live } from './layout.tsx';
-import { Notice } from './notice.tsx';
-import { Pager } from './pager.tsx';
-import { type RunListFilter, type RunListRequest, RUNS_SHOWN, runsAddress } from './run-list.ts';
+import { FilterForm, Notice, Pager } from './page-parts.tsx';
 import { RunTable } from './run-table.tsx';
 
 interface RunsPageProps {
@@ -76,4 +73,58 @@ function Pages({ filter, last }: { readonly filter: RunListFilter; readonly last
       }
     />
   );
+}
+
+/** Rows of one page. */
+export const RUNS_SHOWN = 50;
+
+/** The parts of the filter as texts, for the form and for links. */
+export interface RunListFilter {
+  readonly account: string;
+  readonly status: string;
+  readonly since: string;
+  /** The last run of the page before; empty on the first page. */
+  readonly after: string;
+}
+
+export interface RunListRequest {
+  readonly filter: RunListFilter;
+  /** One run more than a page shows: it shows whether another page follows. */
+  readonly query: RunFilter & { readonly after?: string };
+  /** What is wrong with the parts that are ignored. */
+  readonly problems: readonly string[];
+}
+
+const PARTS = ['account', 'status', 'since'] as const;
+const RUN_ID = /^[0-9a-f-]{36}$/;
+
+/** The filter in the query of an address. Fields of a form that are empty count as not given. */
+export function runListOf(query: (name: string) => string | undefined, nowMs: number): RunListRequest {
+  const given = { account: '', status: '', since: '' };
+  const problems: string[] = [];
+  let parsed: Omit<RunFilter, 'limit'> = {};
+  for (const name of PARTS) {
+    const text = (query(name) ?? '').trim();
+    if (text === '') continue;
+    const part = parseRunFilter({ [name]: [text] }, nowMs);
+    if ('problem' in part) {
+      problems.push(part.problem);
+      continue;
+    }
+    given[name] = text;
+    parsed = { ...parsed, ...part };
+  }
+  const after = query('after') ?? '';
+  const isRun = RUN_ID.test(after);
+  return {
+    filter: { ...given, after: isRun ? after : '' },
+    query: { ...parsed, limit: RUNS_SHOWN + 1, ...(isRun ? { after } : {}) },
+    problems,
+  };
+}
+
+/** The address of the page with this filter. */
+export function runsAddress(filter: Partial<RunListFilter>): string {
+  const query = new URLSearchParams(Object.entries(filter).filter(([, text]) => text !== ''));
+  return query.size === 0 ? '/runs' : `/runs?${query.toString()}`;
 }

@@ -2,19 +2,19 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
+import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';
 import { onTestFinished } from 'vitest';
-import { Secret } from '../../../../src/core/secret.ts';
-import type { ReplicaRecord } from '../../../../src/core/turns.ts';
-import type { PlanResult } from '../../../../src/core/plan.ts';
+import type { PostedConfiguration } from '../../../../src/app/posted-plan.ts';
 import type { RunDetail, RunProgress } from '../../../../src/core/journal-reader.ts';
 import type { OperatorActionRecord } from '../../../../src/core/operator.ts';
+import type { PlanResult } from '../../../../src/core/plan.ts';
+import { Secret } from '../../../../src/core/secret.ts';
+import type { ReplicaRecord } from '../../../../src/core/turns.ts';
+import type { AccountView, DaemonApi, DaemonView } from '../../../../src/daemon/daemon-api.ts';
 import { renderRunView } from '../../../../src/daemon/http/pages/run-views.tsx';
-import type { PostedConfiguration } from '../../../../src/app/posted-plan.ts';
 import { readPosted } from '../../../../src/daemon/http/posted-body.ts';
 import { type HttpOptions, startHttp } from '../../../../src/daemon/http/server.ts';
-import type { AccountView, DaemonApi, DaemonView } from '../../../../src/daemon/daemon-api.ts';
 import { runReportToJson } from '../../../../src/report/run-json.ts';
-import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';
 
 export const TOKEN = 'correct horse battery staple';
 export const READ_TOKEN = 'an eye and no hand';
