@@ -102,13 +102,3 @@ test.each([['plan'], ['usage'], ['doctor']])(
     expect((await s.run([command, 'zz-*'])).status).toBe(64);
   },
 );
-
-test('apply separates plans and runs by empty lines', async () => {
-  const s = await threeAccounts();
-  await s.run(['plan']);
-  for (const account of ['acme', 'eu-live', 'eu-test']) s.configure('skills: [New, Newer]', account);
-  const complete = await s.run(['apply', '--all', '--yes']);
-  // Each account is first in the plan, then in the report of its run, then in the table.
-  expect(complete.stdout.match(/(?<=^|\n\n)\S+: (2 to create|converged)/g)).toHaveLength(6);
-  expect(complete.stdout).not.toContain('\n\n\n');
-});

@@ -2,8 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { arrayOf, codes, scene } from '../support/scene.ts';
-import type { RunJson } from '../support/scene.ts';
+import { codes, scene } from '../support/scene.ts';
 import { makeWorkspace, until } from '../support/workspace.ts';
 
 test('pause of a paused account and resume of one that is not paused change nothing and report that', async () => {
@@ -88,21 +87,4 @@ test('the sandbox accepts the example files of its --help', async () => {
   expect(running.output().stdout).toMatch(/account acme: address http\S+, token \S+/);
   running.process.kill('SIGTERM');
   expect((await running.ended).status).toBe(0);
-});
-
-test('doctor warns about a public HTTP interface without TLS, as validate does', async () => {
-  const s = await scene({
-    file: 'skills: [A]',
-    service: 'http: { listen: 0.0.0.0:8080, token: { env: ROLECALL_HTTP_TOKEN } }',
-  });
-  const warning = 'without `http.tls`, the HTTP interface sends tokens, sessions and reports unencrypted';
-  expect((await s.run(['validate'])).stdout).toContain(warning);
-  const text = await s.run(['doctor']);
-  expect(text.stderr).toContain(warning);
-});
-
-test('the JSON run of an account that manages nothing contains the warning', async () => {
-  const s = await scene({ file: 'mode: plan' });
-  const [run] = arrayOf<RunJson>(await s.run(['apply', '--yes', '--format', 'json']));
-  expect(run?.plan?.warnings.map(({ code }) => code)).toContain('nothing_managed');
 });

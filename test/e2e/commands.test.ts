@@ -97,25 +97,6 @@ test('the plan right after a dump is empty; names that a file cannot contain are
   expect(again.stdout).toBe(text);
 });
 
-test('the dump of an empty account contains no entries, and its plan is empty', async () => {
-  const s = await scene({});
-  const { stdout } = await s.run(['dump', 'acme']);
-  expect(stdout).toContain('skills: []');
-  s.write('config/accounts/acme.yaml', stdout);
-  expect((await s.plan('--detailed-exitcode')).result.status).toBe(0);
-});
-
-test('a dump of an account with a region keeps the region', async () => {
-  const s = await scene({ skills: ['A'] });
-  s.serve({}, `regions: { us: "${s.sandbox.regions.us}" }`);
-  s.write('config/accounts/acme.yaml', 'region: us\ntoken: { env: TOKEN_ACME }\n');
-  const { stdout } = await s.run(['dump', 'acme']);
-  expect(stdout).toMatch(/^region: us$/m);
-  expect(stdout).not.toContain('baseUrl');
-  s.write('config/accounts/acme.yaml', stdout);
-  expect((await s.plan('--detailed-exitcode')).result.status).toBe(0);
-});
-
 test('history lists the runs, newest first, filtered by account, age, status and number', async () => {
   const s = await scene({
     skills: ['Perl', 'Kept'],
@@ -334,27 +315,6 @@ test.skipIf(!hasTerminal)('apply asks nothing on a terminal when there is nothin
   const { status, output } = await onTerminal(s.folder, ['apply'], { env, answer: 'no' });
   expect(status).toBe(0);
   expect(output).not.toContain('is accepted');
-});
-
-test('names cannot control the terminal', async () => {
-  const s = await scene({
-    skills: ['Evil \u001B[31mred\u001B[0m', 'Bell\u0007', 'Turned \u202Eback'],
-    file: 'skills: [New]',
-  });
-  for (const command of [['plan'], ['usage'], ['plan', '--format', 'markdown'], ['apply', '--yes']]) {
-    const { stdout } = await s.run(command);
-    expect(stdout).toContain('Evil');
-    // eslint-disable-next-line no-control-regex
-    expect(stdout).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F\u202E]/);
-  }
-});
-
-test('long lists are cut after complete rows with the count of the rest, and JSON lists everything', async () => {
-  const names = Array.from({ length: 300 }, (_, i) => `Skill ${i}`);
-  const s = await scene({ file: `skills: [${names.join(', ')}]` });
-  const { stdout } = await s.run(['plan']);
-  expect(stdout).toMatch(/and 280 more/);
-  expect((await s.plan()).plan.operations).toHaveLength(300);
 });
 
 test('the configuration is found through ROLECALL_CONFIG, and in its default path below the working directory', async () => {

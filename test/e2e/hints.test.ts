@@ -32,12 +32,6 @@ test('suggested commands repeat the given --config and work as printed', async (
   }
 });
 
-test('suggested commands contain no --config when none was given', async () => {
-  const s = await scene({ file: 'skills: [1.0]' });
-  const { stdout } = await s.run(['plan'], { withoutConfig: true });
-  expect(commandsIn(stdout)).toEqual([['validate']]);
-});
-
 test('a --config with a space is quoted where it is repeated', async () => {
   const s = await scene({ file: 'skills: [1.0]' });
   s.write("my 'own'/rolecall.yaml", 'accounts: ../config/accounts/*.yaml\nstore: r.db\n');
@@ -107,15 +101,6 @@ test('show accepts `last`, an id and an unambiguous prefix, and lists the runs o
   const unknown = await s.run(['show', 'ffff']);
   expect([unknown.status, unknown.stdout]).toEqual([1, '']);
   expect(unknown.stderr).toContain('no run has an id that begins with "ffff"');
-});
-
-test('show accepts the run id from the message of approve', async () => {
-  const s = await scene({ file: 'skills: [A]' });
-  await s.run(['plan']);
-  await s.run(['plan']);
-  const { stderr } = await s.run(['approve', 'acme']);
-  const [id = ''] = /[0-9a-f]{8}[0-9a-f-]*/.exec(stderr) ?? [];
-  expect((await s.run(['show', id])).status).toBe(0);
 });
 
 test('a failure as JSON suggests commands with the given --config', async () => {

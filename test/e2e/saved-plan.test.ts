@@ -2,9 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
 import type { Plan } from '../../src/core/plan.ts';
-import { publishedSchema } from '../support/published-schema.ts';
 import { arrayOf, scene, type Scene, type SceneOptions } from '../support/scene.ts';
 
 const BUSY: SceneOptions = {
@@ -24,11 +22,6 @@ const BUSY: SceneOptions = {
   ],
   file: 'skills: [New b, New a, Kept, Twin]\nroles: [Dev]\npolicy: { protect: [Protected] }',
 };
-
-function validityOf(schema: z.ZodType, value: unknown): string {
-  const { error } = schema.safeParse(value);
-  return error === undefined ? 'valid' : z.prettifyError(error);
-}
 
 async function saved(s: Scene): Promise<Plan> {
   // On a fresh store deletes are held.
@@ -193,60 +186,6 @@ test('the same configuration and lists give a plan with the same bytes, in whate
     bytes.add(stdout.replace(/"createdAt": "[^"]*"/, ''));
   }
   expect(bytes.size).toBe(1);
-});
-
-test('plans in JSON match the published schema, even failed ones', async () => {
-  const s = await scene({
-    ...BUSY,
-    others: [{ name: 'failing', id: '43', token: 'token-of-failing' }],
-    faults: [{ match: { account: 'failing' }, times: 'always', do: { type: 'status', status: 401 } }],
-  });
-  s.configure('skills: [A]', 'failing');
-  s.configure('skills: [1.0]', 'invalid');
-  const schema = publishedSchema('plan');
-  await s.run(['plan']);
-  const plans = arrayOf<Plan>(await s.run(['plan', '--format', 'json']));
-  expect(plans.map(({ account, status }) => [account, status])).toEqual([
-    ['acme', 'planned'],
-    ['failing', 'failed'],
-    ['invalid', 'failed'],
-  ]);
-  expect(plans.map((plan) => validityOf(schema, plan))).toEqual(['valid', 'valid', 'valid']);
-  expect(validityOf(schema, { ...plans[0], surprise: 1 })).not.toBe('valid');
-  expect(plans[0]).toMatchObject({
-    summary: { create: 2, delete: 3, hold: 1, keep: 3, leave: 2 },
-    operations: [
-      { action: 'create', kind: 'skill', name: 'New a' },
-      { action: 'create', kind: 'skill', name: 'New b' },
-      { action: 'delete', kind: 'skill', name: 'Old a', usedBy: [] },
-      { action: 'delete', kind: 'skill', name: 'Old b', usedBy: [] },
-      { action: 'delete', kind: 'role', name: 'Old role', usedBy: [] },
-    ],
-  });
-});
-
-test('runs in JSON match the published schema, even partial and failed ones', async () => {
-  const s = await scene({ ...BUSY, others: [{ name: 'failing', id: '43', token: 'token-of-failing' }] });
-  s.configure('skills: [A]', 'failing');
-  s.configure('skills: [1.0]', 'invalid');
-  s.sandbox.setFaults([
-    { match: { account: 'failing' }, times: 'always', do: { type: 'status', status: 401 } },
-    { match: { name: 'New a' }, do: { type: 'status', status: 422 } },
-  ]);
-  const schema = publishedSchema('run');
-  const runs = arrayOf<{ id: string; account: string; status: string }>(
-    await s.run(['apply', '--yes', '--all', '--format', 'json']),
-  );
-  expect(runs.map(({ account, status }) => [account, status])).toEqual([
-    ['acme', 'partial'],
-    ['failing', 'failed'],
-    ['invalid', 'failed'],
-  ]);
-  expect(runs.map((run) => validityOf(schema, run))).toEqual(['valid', 'valid', 'valid']);
-  for (const { id } of runs) {
-    const shown = await s.run(['show', id, '--format', 'json']);
-    expect(validityOf(schema, JSON.parse(shown.stdout))).toBe('valid');
-  }
 });
 
 test.each([

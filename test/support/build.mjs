@@ -5,7 +5,6 @@ import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 import { checkDriver } from './driver.mjs';
-import { slim } from './slim-packages.mjs';
 import { packagesOf, thirdPartyNotices } from './third-party.mjs';
 
 /** Keeps the text of packages out of the source maps; their positions and names remain. */
@@ -39,7 +38,7 @@ const { output } = await build({
   platform: 'node',
   // The package's build for Node.js reads an environment variable at every token.
   resolve: { alias: { yaml: `${root}node_modules/yaml/browser/index.js` } },
-  plugins: [...slim(), ownSourcesOnly],
+  plugins: [ownSourcesOnly],
   output: {
     dir: 'dist',
     format: 'esm',

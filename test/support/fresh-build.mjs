@@ -9,9 +9,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const SOURCES = [
   'src',
   'package-lock.json',
-  ...['build.mjs', 'slim-packages.mjs', 'third-party.mjs', 'write-schemas.ts'].map(
-    (name) => `test/support/${name}`,
-  ),
+  ...['build.mjs', 'third-party.mjs', 'write-schemas.ts'].map((name) => `test/support/${name}`),
 ];
 
 function newestMs(item) {

@@ -48,11 +48,6 @@ it('the image has git and certificates for the repository of the configuration, 
   expect(runs).not.toMatch(/g\+\+|python|curl/);
 });
 
-it('the image handles signals itself', () => {
-  expect(argumentsOf(image, 'ENTRYPOINT')).toEqual(['["node", "/app/dist/main.js"]']);
-  expect(argumentsOf(image, 'CMD')).toEqual(['["serve"]']);
-});
-
 it.each([
   [200, 0],
   [503, 1],
@@ -78,13 +73,6 @@ it.each([
     expect(paths).toEqual(answer === null ? [] : ['/healthz']);
   },
 );
-
-it('the image has labels with its title, licence, version and revision', () => {
-  const labels = argumentsOf(image, 'LABEL').join(' ');
-  for (const label of ['title', 'description', 'licenses', 'version', 'revision']) {
-    expect(labels).toContain(`org.opencontainers.image.${label}=`);
-  }
-});
 
 it('the image copies only files that .dockerignore allows by name', () => {
   const lines = textOf('.dockerignore')

@@ -73,20 +73,6 @@ describe('the deployment', () => {
     expect(volumes.map((volume) => volume.at('name').value)).toEqual(mounted);
   });
 
-  it('is selected by the service, the network policy and the monitor', () => {
-    const labels = deployment.at('spec', 'template', 'metadata', 'labels').value;
-    expect(deployment.at('spec', 'selector', 'matchLabels').value).toEqual(labels);
-    expect(yamlOf(`${FOLDER}/base/service.yaml`).at('spec', 'selector').value).toEqual(labels);
-    const policy = yamlOf(`${FOLDER}/base/networkpolicy.yaml`).at('spec');
-    expect(policy.at('podSelector', 'matchLabels').value).toEqual(labels);
-    expect(policy.at('policyTypes').value).toEqual(['Ingress', 'Egress']);
-    const monitor = yamlOf(`${FOLDER}/monitoring/servicemonitor.yaml`);
-    expect(monitor.at('spec', 'selector', 'matchLabels').value).toEqual(labels);
-    // The alert rules select job="rolecall", which is the value of this label.
-    expect(monitor.at('spec', 'jobLabel').value).toBe('app.kubernetes.io/name');
-    expect(labels).toEqual({ 'app.kubernetes.io/name': 'rolecall' });
-  });
-
   it('keeps only the store on its volume', () => {
     const claim = yamlOf(`${FOLDER}/base/persistentvolumeclaim.yaml`);
     expect(claim.at('spec', 'accessModes').value).toEqual(['ReadWriteOnce']);
@@ -95,39 +81,6 @@ describe('the deployment', () => {
     );
   });
 });
-
-describe.each(['base', 'from-git', 'from-configmap', 'replicas', 'monitoring'])(
-  'kustomization %s',
-  (variant) => {
-    const kustomization = yamlOf(`${FOLDER}/${variant}/kustomization.yaml`);
-
-    it('names only existing files, and no namespace', () => {
-      for (const resource of kustomization.at('resources').items()) {
-        const path = `${FOLDER}/${variant}/${resource.text()}`;
-        const file = path.endsWith('.yaml') ? path : `${path}/kustomization.yaml`;
-        expect(yamlOf(file).at('kind').value).toBeTypeOf('string');
-        expect(yamlOf(file).at('metadata', 'namespace').value).toBeUndefined();
-      }
-      expect(kustomization.at('namespace').value).toBeUndefined();
-    });
-
-    it('patches only volumes of the base', () => {
-      for (const patch of kustomization.at('patches').items()) {
-        if (patch.at('target', 'kind').value !== 'Deployment') continue;
-        const patched = new Node(parse(patch.at('patch').text()));
-        expect(patched.at('kind').value).toBe('Deployment');
-        const names = patched.at('spec', 'template', 'spec', 'volumes').items();
-        const known = pod
-          .at('volumes')
-          .items()
-          .map((volume) => volume.at('name').value);
-        expect(
-          names.map((volume) => volume.at('name').value).filter((name) => !known.includes(name)),
-        ).toEqual([]);
-      }
-    });
-  },
-);
 
 describe('several replicas', () => {
   const patches = yamlOf(`${FOLDER}/replicas/kustomization.yaml`).at('patches').items();

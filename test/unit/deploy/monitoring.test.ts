@@ -3,7 +3,6 @@
 import { describe, expect, it } from 'vitest';
 import { HOLD_RULES } from '../../../src/core/plan.ts';
 import { RUN_STATUSES } from '../../../src/core/journal.ts';
-import { LISTED_STATES } from '../../../src/daemon/account-state.ts';
 import { createMetrics } from '../../../src/daemon/metrics.ts';
 import { jsonOf, textOf, yamlOf } from './operational-file.ts';
 import { joined } from '../../support/pieces.ts';
@@ -64,16 +63,6 @@ describe('the alert rules', () => {
     expect(recorded.length).toBeGreaterThan(0);
   });
 
-  it('are checked completely: an unknown series would be found', async () => {
-    const exported = await exportedSeries();
-    expect(
-      unknownSeries(['sum by (account) (rate(rolecall_nothing_total{a="rolecall_x"}[5m])) > 1'], exported),
-    ).toEqual([expect.stringContaining('rolecall_nothing_total in')]);
-    expect(
-      seriesIn('increase(rolecall_runs_total{status="x"}[25h]) > 0 unless on (job_name) a:b_c:max'),
-    ).toEqual(['rolecall_runs_total', 'a:b_c:max']);
-  });
-
   it.each(names)('include %s with a severity, a summary and a description', (name) => {
     const alert = alerts.find((each) => each.at('alert').value === name);
     expect(alert?.at('labels', 'severity').value).toMatch(/^(critical|warning|info)$/);
@@ -91,15 +80,6 @@ describe('the alert rules', () => {
     expect(links).toEqual(rows.map(([, anchor]) => `${base}#${anchor}`));
     for (const [name, anchor] of rows)
       expect(troubleshooting).toContain(`| <a id="${anchor}"></a>\`${name}\` `);
-  });
-
-  it('have unique names with one prefix, and one test each', () => {
-    expect(new Set(names).size).toBe(names.length);
-    expect(names.filter((name) => !/^Rolecall[A-Z][A-Za-z]+$/.test(name))).toEqual([]);
-    const tests = textOf('config/monitoring/alerts.test.yaml');
-    const tested = (name: string): boolean =>
-      tests.includes(`name: ${name}`) && tests.includes(`alertname="${name}",alertstate="firing",severity=`);
-    expect(names.filter((name) => !tested(name))).toEqual([]);
   });
 
   it('cover every failure that needs an operator', () => {
@@ -181,40 +161,5 @@ describe('the dashboard', () => {
         /rolecall_(runs|drift|held|entries|config_valid|last_success)/.test(expression),
       );
     expect(perAccount.filter((expression) => !expression.includes('account=~"$account"'))).toEqual([]);
-  });
-
-  it('shows the ten accounts that matter most where a panel has a line for each account', () => {
-    const targets = panels.flatMap((panel) => panel.at('targets').items());
-    const perAccount = targets.filter((target) =>
-      target.at('legendFormat').value?.toString().includes('{{account}}'),
-    );
-    expect(perAccount.length).toBeGreaterThan(4);
-    expect(perAccount.filter((target) => !target.at('expr').text().startsWith('topk(10, '))).toEqual([]);
-  });
-
-  it('links to pages that exist, in states that exist', () => {
-    const links = dashboard.deepTexts('url').filter((url) => url.startsWith('${pages}'));
-    const pages = links.map((url) => url.replace('${pages}', ''));
-    const isPage = (page: string): boolean => {
-      const state = /^\/\?state=(\w+)$/.exec(page)?.[1];
-      if (state !== undefined) return (LISTED_STATES as readonly string[]).includes(state);
-      return ['/', '/runs'].includes(page) || /^\/accounts\/\$\{__(value|field)\.[a-z.]+\}$/.test(page);
-    };
-    expect(pages.length).toBeGreaterThan(10);
-    expect(pages.filter((page) => !isPage(page))).toEqual([]);
-  });
-
-  it('has panels with a title, a description and a separate place', () => {
-    const ids = panels.map((panel) => panel.at('id').value);
-    expect(new Set(ids).size).toBe(ids.length);
-    const shown = panels.filter((panel) => panel.at('type').value !== 'row');
-    expect(shown.filter((panel) => (panel.at('description').value ?? '') === '')).toEqual([]);
-    const cells = panels.flatMap((panel) => {
-      const [x, y, w, h] = ['x', 'y', 'w', 'h'].map((side) => Number(panel.at('gridPos', side).value));
-      if (x === undefined || y === undefined || w === undefined || h === undefined) return ['no place'];
-      expect(x + w).toBeLessThanOrEqual(24);
-      return Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`);
-    });
-    expect(new Set(cells).size).toBe(cells.length);
   });
 });

@@ -1,1 +1,0 @@
-export function withLazyEmoji(text: string): string;
