@@ -1,11 +1,10 @@
 // rolecall apply: its arguments and options.
 import { Option } from 'commander';
-import { addReportOptions, addRetryAfterOption, type CommandLine } from './command-line.ts';
+import { addReportOptions, addRetryAfterOption, type CommandLine, addDetailOptions } from './command-line.ts';
 import type { ReportDetail } from '../report/document.ts';
 import type { OutputOptions } from './console.ts';
 import type { RetryAfterOptions } from './compose.ts';
 import { duration } from './option-values.ts';
-import { addDetailOptions } from './report-detail.ts';
 
 interface ApplyFlags extends OutputOptions, RetryAfterOptions, ReportDetail {
   readonly yes?: true;
@@ -20,7 +19,7 @@ interface ApplyFlags extends OutputOptions, RetryAfterOptions, ReportDetail {
 
 export function addApply({ program, report }: CommandLine): void {
   addRetryAfterOption(addDetailOptions(addReportOptions(program.command('apply'))))
-    .description('plan, show the plan, ask for confirmation, apply the plan and verify the result')
+    .description('plan, show the plan, ask, apply it and verify the result')
     .argument('[account...]', "names or globs; '!name' excludes; required if there are several accounts")
     .option('--all', 'apply to all accounts')
     .option('-y, --yes', 'do not ask for confirmation')

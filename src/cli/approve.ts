@@ -17,7 +17,7 @@ const MOST_DELETES = 20;
 export function addApprove({ program, run }: CommandLine): void {
   program
     .command('approve')
-    .description('allow the daemon to apply the pending plan of an account, once, within 24 hours')
+    .description('allow the daemon to apply the pending plan of an account')
     .argument('<account>', ACCOUNT_HELP)
     .argument('[digest]', 'digest of the plan, or the beginning of it; refused if another plan is pending')
     .action((account: string, digest: string | undefined) =>

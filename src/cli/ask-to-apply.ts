@@ -12,11 +12,9 @@ import { affectedText, losingPeople, totalOf } from '../report/plan-sentence.ts'
 import { count } from '../report/formatting.ts';
 import { createPrinter } from '../report/text-printer.ts';
 import { mapAccounts } from './load-accounts.ts';
-import type { Output } from './console.ts';
-import { canAsk, confirm, showMessage, terminalRender } from './console.ts';
+import { type Output, canAsk, confirm, showMessage, terminalRender } from './console.ts';
 import type { Session } from './compose.ts';
-import type { ExitStatus } from './exit-status.ts';
-import { combine, EXIT, failureExit } from './exit-status.ts';
+import { type ExitStatus, combine, EXIT, failureExit } from './exit-status.ts';
 import { planOne } from './plan-accounts.ts';
 import type { Progress } from './progress.ts';
 import { agreedPlan } from './saved-plan.ts';

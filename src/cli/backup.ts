@@ -10,7 +10,7 @@ import { showStep } from './progress.ts';
 export function addBackup({ program, run }: CommandLine): void {
   program
     .command('backup')
-    .description('write a consistent copy of the store, also while the daemon runs')
+    .description('copy the store, also while the daemon runs')
     .argument('<file>', 'target file; an earlier copy is replaced')
     .action((file: string) => run((context) => backup(context, file)));
 }

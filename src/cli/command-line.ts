@@ -1,6 +1,7 @@
 // Where commands register themselves, and the options that several of them share.
 import { type Command, Option } from 'commander';
-import { FORMATS } from '../report/document.ts';
+import { UsageError } from '../core/errors.ts';
+import { type Format, FORMATS, type ReportDetail } from '../report/document.ts';
 import type { OutputOptions } from './console.ts';
 import type { ExitStatus } from './exit-status.ts';
 
@@ -38,4 +39,25 @@ export function addRetryAfterOption(command: Command): Command {
     '--ignore-retry-after',
     'send requests even before the time set by the service (Retry-After)',
   );
+}
+
+/** Adds `--only-changes` and `--verbose`. */
+export function addDetailOptions(command: Command): Command {
+  return command
+    .option('--only-changes', 'count the accounts without changes instead of showing them')
+    .option('--verbose', 'show everything, shorten nothing');
+}
+
+/** The chosen detail. Throws UsageError for JSON, which is always complete. */
+export function reportDetail({
+  format,
+  onlyChanges,
+  verbose,
+}: ReportDetail & { readonly format: Format }): ReportDetail {
+  if (format === 'json' && (onlyChanges === true || verbose === true)) {
+    throw new UsageError(
+      '--only-changes and --verbose have no effect on JSON, which is always complete; leave them out with --format json',
+    );
+  }
+  return { onlyChanges, verbose };
 }

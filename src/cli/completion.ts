@@ -2,8 +2,7 @@
 // run ids from the store.
 import tab from '@bomb.sh/tab/commander';
 import { KINDS } from '../core/catalog.ts';
-import type { RunRecord } from '../core/journal.ts';
-import { RUN_STATUSES } from '../core/journal.ts';
+import { type RunRecord, RUN_STATUSES } from '../core/journal.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import type { CommandLine } from './command-line.ts';
 import { openJournal } from './compose.ts';

@@ -9,7 +9,7 @@ import { showStep } from './progress.ts';
 export function addCopyStore({ program, run }: CommandLine): void {
   program
     .command('copy-store')
-    .description('copy a complete SQLite store to an empty schema of PostgreSQL, and verify it')
+    .description('copy the store to PostgreSQL')
     .argument('<file>', 'path of a SQLite file')
     .argument('<url>', 'postgres://…, or env:NAME of a variable with such an address')
     .option('--schema <name>', 'schema in the database; one with rows is refused', 'rolecall')

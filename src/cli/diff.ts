@@ -31,7 +31,7 @@ interface DiffFlags extends OutputOptions, RetryAfterOptions {
 
 export function addDiff({ program, report }: CommandLine): void {
   addRetryAfterOption(addReportOptions(program.command('diff')))
-    .description('show what changed between two snapshots: entries, and what people have')
+    .description('show what changed between two snapshots')
     .argument('<from>', SNAPSHOT_HELP)
     .argument('[to]', 'the same; default: `last`, the newest snapshot')
     .argument('[account]', 'name of the account, for `last` and times; may also follow <from>')

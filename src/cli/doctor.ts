@@ -5,7 +5,7 @@ import { ACCOUNTS_HELP, addReportOptions, addRetryAfterOption, type CommandLine 
 export function addDoctor({ program, report }: CommandLine): void {
   const command = addRetryAfterOption(program.command('doctor'));
   addReportOptions(command)
-    .description('check each account (address, TLS, token, account id, lists), the store and the schedules')
+    .description('check addresses, tokens, lists, store and schedules')
     .argument('[account...]', ACCOUNTS_HELP)
     .action(async (names: string[], flags: CheckOptions) => {
       const { checkAccounts } = await import('./check-accounts.ts');

@@ -13,7 +13,6 @@ import { addRetryAfterOption, type CommandContext, type CommandLine } from './co
 import { openOutput, showHint, showMessage, showWarnings } from './console.ts';
 import type { RetryAfterOptions } from './compose.ts';
 import { EXIT, type ExitStatus, failureExit } from './exit-status.ts';
-import { listDoubts, showDoubts } from './list-doubts.ts';
 import { onlyAccountNamed } from './select-accounts.ts';
 
 interface DumpFlags extends RetryAfterOptions {
@@ -28,7 +27,7 @@ interface DumpFlags extends RetryAfterOptions {
 
 export function addDump({ program, run }: CommandLine): void {
   addRetryAfterOption(program.command('dump'))
-    .description('print the account file with the current skills and roles of the account')
+    .description('write the current skills and roles into the account file')
     .argument('<account>', 'name of the account; its file must set address and token')
     .addOption(new Option('--write', 'change the account file in place').conflicts(['output', 'force']))
     .option('--accept-shrink', 'with --write: write lists that look incomplete, because they are right')
@@ -69,7 +68,7 @@ async function dump(
   options: DumpFlags,
 ): Promise<ExitStatus> {
   const { dumpAccount, replaceAccountFile } = await import('../config/account-file-on-disk.ts');
-  const { openReading } = await import('./read-accounts.ts');
+  const { listDoubts, openReading, showDoubts } = await import('./read-accounts.ts');
   const { configuration, service, accounts } = await loadAccounts(configFile, []);
   const account = onlyAccountNamed(accounts, name, 'dump');
   const settings = settingsOf(account);

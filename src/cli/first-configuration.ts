@@ -31,9 +31,8 @@ import {
   shownFile,
   writeNewFiles,
 } from './first-files.ts';
-import { listDoubts, showDoubts } from './list-doubts.ts';
+import { listDoubts, showDoubts, openReading } from './read-accounts.ts';
 import { errorsOf, settingsOf } from './load-accounts.ts';
-import { openReading } from './read-accounts.ts';
 
 /** The user waits for the answer, and nothing is lost by trying again. */
 const RETRIES = 1;

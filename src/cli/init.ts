@@ -9,9 +9,7 @@ const REAL = ['baseUrl', 'region', 'tokenEnv', 'tokenFile'];
 export function addInit({ program, run }: CommandLine): void {
   program
     .command('init')
-    .description(
-      'ask for the address, the token reference and the name of a first account, try them, and write a configuration with what the account contains. Options replace questions; without a terminal all values must be options. No file is overwritten.',
-    )
+    .description('write a first configuration from what an account contains')
     .option('--base-url <url>', 'base address of the account’s region, as you received it')
     .option('--region <name>', 'name of this address, such as us, eu, au or il, for other accounts to share')
     .option('--account <name>', 'name of the account, for its file and for reports')

@@ -1,6 +1,5 @@
 // Loads the configuration and selects the accounts that a command works on.
-import type { ConfigIssue } from '../core/errors.ts';
-import { ConfigError, formatConfigIssue } from '../core/errors.ts';
+import { type ConfigIssue, ConfigError, formatConfigIssue } from '../core/errors.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { checkoutOf } from '../git/checkout-place.ts';
 import { showWarnings } from './console.ts';

@@ -12,14 +12,13 @@ import { renderPlans } from '../report/plan-report.ts';
 import type { ReportDetail } from '../report/document.ts';
 import { visibleJson } from '../report/escape-invisible.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
-import type { CommandContext } from './command-line.ts';
+import { type CommandContext, reportDetail } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import { openSession, type RetryAfterOptions, type Session } from './compose.ts';
 import { combinePlans, EXIT, type ExitStatus, failureExit, planExit } from './exit-status.ts';
 import { createProgress, type Observe } from './progress.ts';
 import { planRemotely } from './remote-plan.ts';
-import { reportDetail } from './report-detail.ts';
 import { listenForSignals } from './signals.ts';
 import { checkWritable } from './writable-files.ts';
 

@@ -1,12 +1,17 @@
 // rolecall plan: its arguments and options.
 import { Option } from 'commander';
-import { ACCOUNTS_HELP, addReportOptions, addRetryAfterOption, type CommandLine } from './command-line.ts';
+import {
+  ACCOUNTS_HELP,
+  addReportOptions,
+  addRetryAfterOption,
+  type CommandLine,
+  addDetailOptions,
+} from './command-line.ts';
 import type { PlanOptions } from './plan-accounts.ts';
-import { addDetailOptions } from './report-detail.ts';
 
 export function addPlan({ program, report }: CommandLine): void {
   addRetryAfterOption(addDetailOptions(addReportOptions(program.command('plan'))))
-    .description('show what apply would create, delete and hold, and who is affected (dry run)')
+    .description('show what apply would create, delete and hold (dry run)')
     .argument('[account...]', ACCOUNTS_HELP)
     .option('--save <file>', 'save the plan for `apply --plan`')
     .addOption(new Option('--out <file>', 'the old name of --save').conflicts('save').hideHelp())

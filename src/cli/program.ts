@@ -23,7 +23,8 @@ import { addServe } from './serve.ts';
 import { addShow } from './show.ts';
 import { addSnapshots } from './snapshots.ts';
 import { addStatus } from './status.ts';
-import { refuseUnknownCommand } from './unknown-command.ts';
+import { nearestWord } from '../core/did-you-mean.ts';
+import { visible } from '../report/escape-invisible.ts';
 import { addUsage } from './usage.ts';
 import { addValidate } from './validate.ts';
 import { addWho } from './who.ts';
@@ -110,7 +111,7 @@ export async function createProgram(
       new Option('--config <file>', 'service file').env('ROLECALL_CONFIG').default('config/rolecall.yaml'),
     )
     .option('-q, --quiet', 'show no progress and no hints on stderr')
-    .option('--no-color', 'print without colours')
+    .option('--no-color', 'print without colours, as with $NO_COLOR')
     .showHelpAfterError('(run `rolecall --help` to list all commands)')
     .exitOverride()
     .hook('preAction', async (_, command) => {
@@ -149,4 +150,20 @@ async function addCompletion(line: CommandLine, argv: readonly string[]): Promis
       .command('completion')
       .argument('<bash|zsh|fish>')
       .description('print a shell completion script');
+}
+
+/** Ends with wrong usage for `rolecall UNKNOWN --help` and `rolecall help UNKNOWN`. */
+export function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
+  const rest = argv.filter((argument) => argument !== '--help' && argument !== '-h');
+  if (rest.length === argv.length && !rest.includes('help')) return;
+  const { operands } = program.parseOptions(rest);
+  const name = operands[0] === 'help' ? operands[1] : operands[0];
+  const known = program.commands.flatMap((command) => [command.name(), ...command.aliases()]);
+  if (name === undefined || known.includes(name) || name === 'help') return;
+  const near = nearestWord(name, known);
+  const hint = near === undefined ? '' : `\n(Did you mean ${near}?)`;
+  program.error(`error: unknown command '${visible(name)}'${hint}`, {
+    code: 'commander.unknownCommand',
+    exitCode: EXIT.usage,
+  });
 }

@@ -1,11 +1,13 @@
 // Reads the lists of accounts for commands that journal no run: checks by the store whose lists they are, shows the
 // progress, and stops at a signal.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ReadAccount, ReadRequest } from '../app/read-account.ts';
-import { readAccount } from '../app/read-account.ts';
+import { type ReadAccount, type ReadRequest, readAccount } from '../app/read-account.ts';
 import { describeFailure, type RunFailure } from '../app/run-result.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
-import { showFailure } from './console.ts';
+import { KINDS } from '../core/catalog.ts';
+import type { EntryKey } from '../core/usage.ts';
+import { count } from '../report/formatting.ts';
+import { showFailure, showWarnings } from './console.ts';
 import { openReadable, type RetryAfterOptions } from './compose.ts';
 import { mapAccounts, settingsOf } from './load-accounts.ts';
 import { createProgress, type Observe } from './progress.ts';
@@ -90,4 +92,36 @@ export async function openReading(
       signals.release();
     },
   };
+}
+
+/** One sentence for each reason, without a full stop; none if nothing is missing. */
+export function listDoubts({
+  implausible,
+  unlisted,
+}: Pick<ReadAccount, 'implausible' | 'unlisted'>): string[] {
+  const are = implausible === null ? 'may be' : 'are';
+  const shrunk =
+    implausible?.code === 'suspicious_shrink'
+      ? ['the lists lack much of what the last good run saw, in two readings']
+      : [];
+  const referred =
+    unlisted.length === 0
+      ? []
+      : [`the lists ${are} incomplete: people refer to ${kindsOf(unlisted)} that no list contains`];
+  return [...shrunk, ...referred];
+}
+
+/** `3 skills and 1 role` */
+function kindsOf(keys: readonly EntryKey[]): string {
+  return KINDS.map((kind) => [kind, keys.filter((key) => key.startsWith(`${kind}:`)).length] as const)
+    .filter(([, amount]) => amount > 0)
+    .map(([kind, amount]) => count(amount, kind))
+    .join(' and ');
+}
+
+/** Warns of lists that are written to a file nevertheless. */
+export function showDoubts(account: string, doubts: readonly string[]): void {
+  showWarnings(
+    doubts.map((doubt) => `${account}: ${doubt}; a later apply deletes what the new file does not name`),
+  );
 }

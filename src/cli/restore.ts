@@ -27,7 +27,7 @@ run it as a formula. The last column has a time for people who had the entry by 
 
 export function addRestore({ program, report }: CommandLine): void {
   addReportOptions(program.command('restore'), [...FORMATS, 'csv'])
-    .description('print what a run deleted: lines that create it again, and who had it')
+    .description('print what a run deleted, and who had it')
     .argument('<run>', RUN_HELP)
     .option('--account <name>', ACCOUNT_OF_LAST_HELP)
     .addHelpText('after', CSV_HELP)

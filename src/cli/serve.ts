@@ -5,7 +5,7 @@ import { EXIT } from './exit-status.ts';
 
 export function addServe({ program, run }: CommandLine): void {
   addRetryAfterOption(program.command('serve'))
-    .description('run the daemon: scheduled runs and the HTTP server, until SIGTERM or SIGINT')
+    .description('run the daemon: scheduled runs, pages and API')
     .action((flags: RetryAfterOptions) =>
       run(async ({ version, configFile }) => {
         const { serve } = await import('../wire/daemon.ts');

@@ -1,10 +1,9 @@
 // rolecall show: one run from the journal. It reads the store and never calls the service.
 import { StoreError } from '../core/errors.ts';
-import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
+import { addReportOptions, type CommandContext, type CommandLine, reportDetail } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { ACCOUNT_OF_LAST_HELP, findRun, RUN_HELP } from './find-run.ts';
-import { reportDetail } from './report-detail.ts';
 import { withJournal } from './open-journal.ts';
 import { requireKnown } from './select-accounts.ts';
 

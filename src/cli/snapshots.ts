@@ -12,7 +12,7 @@ interface SnapshotsFlags extends OutputOptions {
 
 export function addSnapshots({ program, report }: CommandLine): void {
   addReportOptions(program.command('snapshots'))
-    .description('list the stored lists of skills, roles and people, newest first')
+    .description('list the stored lists of skills, roles and people')
     .argument('[account]', 'name of the account; default: all accounts')
     .option('--limit <n>', 'maximum number of snapshots', positive, 20)
     .action((account: string | undefined, flags: SnapshotsFlags) =>

@@ -17,7 +17,7 @@ type UsageFlags = OutputOptions & RetryAfterOptions;
 
 export function addUsage({ program, report }: CommandLine): void {
   addRetryAfterOption(addReportOptions(program.command('usage')))
-    .description('list skills and roles with the number of people who have them')
+    .description('count the people who have each skill and role')
     .argument('[account...]', ACCOUNTS_HELP)
     .action((names: string[], flags: UsageFlags) =>
       report('usage', flags, (context) => usage(context, names, flags)),

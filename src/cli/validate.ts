@@ -10,7 +10,7 @@ interface ValidateFlags extends OutputOptions {
 
 export function addValidate({ program, report }: CommandLine): void {
   addReportOptions(program.command('validate'))
-    .description('check all configuration files, without network access or secrets')
+    .description('check all configuration files, without network access')
     .option('--require-secrets', 'report missing environment variables and secret files as errors')
     .action((flags: ValidateFlags) => report('validate', flags, (context) => validate(context, flags)));
 }

@@ -1,14 +1,24 @@
 // The report of `plan`, which `apply` also shows before it asks: one document for each account.
-import { NO_HISTORY } from '../core/plan-warnings.ts';
-import type { Plan, PlanResult } from '../core/plan.ts';
-import { leftAloneSection, PLANNED, warningSection } from './change-sections.ts';
-import { code, type Fact, type Report, type ReportDocument, type ReportOptions } from './document.ts';
+import { NO_HISTORY, NOTHING_MANAGED } from '../core/plan-warnings.ts';
+import { type Plan, type PlanResult, type FailedPlan, UNKNOWN_ACCOUNT } from '../core/plan.ts';
+import { leftAloneSection, PLANNED, warningSection, leaveCounts } from './change-sections.ts';
+import {
+  code,
+  type Fact,
+  type Report,
+  type ReportDocument,
+  type ReportOptions,
+  toned,
+  type Line,
+  type Tone,
+} from './document.ts';
 import { plannedSections } from './held-sections.ts';
-import { collapsedAccounts, planTotal, sharedDocument, withSharedWarnings } from './plan-totals.ts';
-import { planVerdict, summaryText } from './plan-sentence.ts';
-import { blockedLines, failedDocument, isQuiet, nextOf, planStatus } from './plan-status.ts';
+import { collapsedAccounts, planTotal } from './plan-totals.ts';
+import { planVerdict, summaryText, changeCounts, isQuiet } from './plan-sentence.ts';
 import { renderReport } from './render.ts';
-import { shortCommit } from './formatting.ts';
+import { shortCommit, count, messageLines } from './formatting.ts';
+import { LIST_GUARDS } from '../core/list-plausibility.ts';
+import { acceptListsStep, failureStep } from './run-status.ts';
 
 /** With more accounts, text output counts those without changes instead of showing them. */
 const MANY_ACCOUNTS = 10;
@@ -54,11 +64,9 @@ function planReport(plans: readonly PlanResult[], options: PlanReportOptions): R
   const verdict = planVerdict(plans);
   if (plans.length === 1 && options.onlyChanges !== true)
     return { title, verdict, documents: accountDocuments(plans, options) };
-  const { plans: own, shared } = options.verbose === true ? { plans, shared: [] } : withSharedWarnings(plans);
   const documents = [
-    ...accountDocuments(own, options),
-    ...(collapses(options) ? collapsedAccounts(own) : []),
-    ...sharedDocument(shared),
+    ...accountDocuments(plans, options),
+    ...(collapses(options) ? collapsedAccounts(plans) : []),
   ];
   return { title, verdict, documents, total: planTotal(plans) };
 }
@@ -118,5 +126,64 @@ function planFacts(plan: Plan, hasLocalChanges: boolean): Fact[] {
           : [code(shortCommit(plan.configCommit)), hasLocalChanges ? ' with local changes' : ''],
     },
     { label: 'Plan digest', line: [code(plan.digest)] },
+  ];
+}
+
+/** The warnings that explain why a plan is blocked. */
+const BLOCKING = new Set([...LIST_GUARDS, 'identity_mismatch']);
+
+/** The document of an account that could not be planned. */
+export function failedDocument({ account, error }: FailedPlan): ReportDocument {
+  const isNew = error.code === UNKNOWN_ACCOUNT;
+  return {
+    title: [code(account)],
+    status: isNew
+      ? { label: 'new, not planned', tone: 'warn' }
+      : { label: `could not be planned (${error.code})`, tone: 'bad' },
+    headline: [],
+    lines: messageLines(error.message),
+    facts: [],
+    sections: [],
+    ...(isNew ? {} : { next: [failureStep(account, error.code, 'plan')] }),
+  };
+}
+
+/** The command that accepts the lists of a blocked plan, if they are what blocks it. */
+export function nextOf(plan: Plan): Pick<ReportDocument, 'next'> {
+  return plan.status === 'blocked' && isAboutLists(plan) ? { next: [acceptListsStep(plan.account)] } : {};
+}
+
+function isAboutLists({ warnings }: Plan): boolean {
+  return warnings.some(({ code: warning }) => LIST_GUARDS.has(warning));
+}
+
+function managesNothing({ warnings }: Plan): boolean {
+  return warnings.some((warning) => warning.code === NOTHING_MANAGED);
+}
+
+/** The sentence that matters, behind the name of the account. */
+export function planStatus(plan: Plan): { readonly label: string; readonly tone: Tone } {
+  if (plan.status === 'blocked')
+    return { label: `blocked, nothing will be written: ${changeCounts(plan)}`, tone: 'bad' };
+  if (!isQuiet(plan)) return { label: changeCounts(plan), tone: 'warn' };
+  if (managesNothing(plan)) return { label: 'manages nothing', tone: 'warn' };
+  return { label: `nothing to do; ${quietText(plan)}`, tone: 'good' };
+}
+
+function quietText({ summary: { keep, leave }, leftAlone }: Plan): string {
+  const kept =
+    keep === 0 ? 'everything matches the file' : `${count(keep, 'entry matches', 'entries match')} the file`;
+  return leave === 0 ? kept : `${kept}, ${leave} left alone (${leaveCounts(leftAlone)})`;
+}
+
+/** Why a plan is blocked. */
+export function blockedLines(plan: Plan): Line[] {
+  const known = plan.warnings.filter((warning) => BLOCKING.has(warning.code));
+  // A plan of another version may be blocked by what this one does not know.
+  const why = known.length > 0 ? known : plan.warnings;
+  if (why.length === 0) return [[toned('bad', 'Nothing will be written.')]];
+  return [
+    [toned('bad', 'Nothing will be written:')],
+    ...why.flatMap((warning) => messageLines(warning.message)),
   ];
 }

@@ -144,3 +144,8 @@ export function summaryText(summary: PlanSummary): string {
     `${summary.leave} left alone`,
   ].join(', ');
 }
+
+/** A plan that changes and holds nothing is reported in one line. */
+export function isQuiet(plan: PlanResult): boolean {
+  return plan.status === 'planned' && plan.operations.length === 0 && plan.held.length === 0;
+}

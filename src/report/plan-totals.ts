@@ -1,59 +1,9 @@
-// The end of a report of several plans: the accounts without changes, counted, the warnings that accounts share, and a
-// table of the other accounts.
-import type { Warning } from '../core/catalog.ts';
+// The end of a report of several plans: the accounts without changes, counted, and a table of the other accounts.
+import { NO_HISTORY } from '../core/plan-warnings.ts';
 import type { Plan, PlanResult, PlanSummary } from '../core/plan.ts';
-import {
-  code,
-  codeList,
-  toned,
-  type Line,
-  type Report,
-  type ReportDocument,
-  type Section,
-} from './document.ts';
+import { code, codeList, toned, type Line, type Report, type ReportDocument } from './document.ts';
 import { count } from './formatting.ts';
-import { countsText, heldPeople, losingPeople, totalOf } from './plan-sentence.ts';
-import { isQuiet } from './plan-status.ts';
-
-/** Several plans without the warnings that at least two of them have, and these warnings. */
-export interface SharedWarnings {
-  readonly plans: readonly PlanResult[];
-  readonly shared: readonly SharedWarning[];
-}
-
-interface SharedWarning {
-  readonly warning: Warning;
-  readonly accounts: readonly string[];
-}
-
-/** Takes the warnings that several plans have out of them, so that they are reported once. */
-export function withSharedWarnings(plans: readonly PlanResult[]): SharedWarnings {
-  const byKey = new Map<string, { warning: Warning; accounts: string[] }>();
-  for (const plan of plans) {
-    // What blocks a plan is reported with it.
-    if (plan.status !== 'planned') continue;
-    for (const warning of plan.warnings) {
-      if (warning.name !== undefined || warning.remoteId !== undefined) continue;
-      const found = byKey.get(keyOf(warning));
-      if (found === undefined) byKey.set(keyOf(warning), { warning, accounts: [plan.account] });
-      else found.accounts.push(plan.account);
-    }
-  }
-  const shared = [...byKey.values()].filter(({ accounts }) => accounts.length > 1);
-  const isShared = new Set(shared.map(({ warning }) => keyOf(warning)));
-  return {
-    shared,
-    plans: plans.map((plan) =>
-      plan.status === 'planned'
-        ? { ...plan, warnings: plan.warnings.filter((warning) => !isShared.has(keyOf(warning))) }
-        : plan,
-    ),
-  };
-}
-
-function keyOf({ code: warning, message, name, remoteId }: Warning): string {
-  return JSON.stringify([warning, message, name, remoteId]);
-}
+import { countsText, heldPeople, isQuiet, losingPeople, totalOf } from './plan-sentence.ts';
 
 /** The accounts without changes, counted in one sentence; those with warnings of their own are named. */
 export function collapsedAccounts(plans: readonly PlanResult[]): ReportDocument[] {
@@ -61,7 +11,8 @@ export function collapsedAccounts(plans: readonly PlanResult[]): ReportDocument[
   if (quiet.length === 0) return [];
   const keep = quiet.reduce((sum, { summary }) => sum + summary.keep, 0);
   const leave = quiet.reduce((sum, { summary }) => sum + summary.leave, 0);
-  const warned = quiet.filter(({ warnings }) => warnings.length > 0);
+  // Without history deletes are held, which does not matter to a plan without any.
+  const warned = quiet.filter(({ warnings }) => warnings.some((warning) => warning.code !== NO_HISTORY));
   const counted = `${count(quiet.length, 'account has', 'accounts have')} nothing to do: ${count(keep, 'entry matches', 'entries match')} the files, ${leave} left alone.`;
   const named: Line = [
     toned('warn', `${count(warned.length, 'of them has', 'of them have')} warnings: `),
@@ -74,31 +25,6 @@ export function collapsedAccounts(plans: readonly PlanResult[]): ReportDocument[
       headline: [[toned('good', counted)], ...(warned.length === 0 ? [] : [named])],
       facts: [],
       sections: [],
-    },
-  ];
-}
-
-/** The warnings that several accounts have, each once. */
-export function sharedDocument(shared: readonly SharedWarning[]): ReportDocument[] {
-  return shared.length === 0 ? [] : [{ title: [], headline: [], facts: [], sections: sharedSection(shared) }];
-}
-
-/** More accounts are counted instead of named. */
-const NAMED_ACCOUNTS = 5;
-
-function sharedSection(shared: readonly SharedWarning[]): Section[] {
-  const rows = shared.map(({ warning, accounts }): Line[] => [
-    [toned('warn', code(warning.code))],
-    accounts.length > NAMED_ACCOUNTS ? [count(accounts.length, 'account')] : [codeList(accounts)],
-    [warning.message],
-  ]);
-  const columns = [{ head: 'Code' }, { head: 'Accounts' }, { head: 'Message', below: true } as const];
-  return [
-    {
-      title: 'Warnings of several accounts',
-      count: shared.length,
-      tone: 'warn',
-      groups: [{ columns, rows }],
     },
   ];
 }

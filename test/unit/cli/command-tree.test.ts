@@ -1,13 +1,7 @@
 // All commands together: each has the same names for the same options, and a help that a new user can work with.
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { COMMAND_HELP } from '../../../src/cli/help-texts.ts';
 import { createProgram } from '../../../src/cli/program.ts';
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const program = await createProgram('0.0.0', [], async () => {});
 const commands = program.commands.map((command) => [command.name(), command] as const);
@@ -50,19 +44,17 @@ test('a file that a command writes is named by --output or --save, and old names
   expect(plan?.options.find(({ long }) => long === '--out')?.hidden).toBe(true);
 });
 
-test.each(commands)('the help of %s has examples, variables, choices and a document', (name, command) => {
+test.each(commands)('the help of %s has two examples, the global options and choices', (name, command) => {
   const help = helpOf(command);
-  const { examples, document, summary } = COMMAND_HELP[name] ?? { examples: [], document: '', summary: '' };
+  const examples = help.split('Examples:\n')[1]?.trim().split('\n') ?? [];
   expect(examples.length).toBeGreaterThanOrEqual(2);
-  for (const [line] of examples) {
-    expect(help).toContain(line);
+  for (const line of examples) {
     expect(line).toMatch(new RegExp(String.raw`\brolecall (?:--config \S+ )?${name}\b`));
     for (const [option] of line.matchAll(/ --?[a-z][\w-]*/g))
       expect([line, optionsOf(command)]).toEqual([line, expect.arrayContaining([option.trim()])]);
   }
-  for (const part of ['--config <file>', 'ROLECALL_CONFIG', 'NO_COLOR', '--no-color', document])
+  for (const part of ['--config <file>', 'ROLECALL_CONFIG', 'NO_COLOR', '--no-color'])
     expect(help).toContain(part);
-  expect(summary.length).toBeLessThanOrEqual(60);
   for (const { argChoices = [], hidden } of command.options)
     for (const choice of hidden ? [] : argChoices) expect(help).toContain(`"${choice}"`);
 });
@@ -70,23 +62,6 @@ test.each(commands)('the help of %s has examples, variables, choices and a docum
 function optionsOf(command: Command): string[] {
   return [...program.options, ...command.options].flatMap(({ long, short }) => [long ?? '', short ?? '']);
 }
-
-test.each(Object.entries(COMMAND_HELP))(
-  'the document that the help of %s names exists',
-  (_name, { document }) => {
-    const [file = '', section] = document.split('#');
-    expect(existsSync(join(ROOT, file))).toBe(true);
-    if (section === undefined) return;
-    const headings = [...readFileSync(join(ROOT, file), 'utf8').matchAll(/^#+ (.*)$/gm)];
-    const anchors = headings.map(([, title = '']) =>
-      title
-        .toLowerCase()
-        .replaceAll(/[^\w\s-]/g, '')
-        .replaceAll(' ', '-'),
-    );
-    expect(anchors).toContain(section);
-  },
-);
 
 test('the list of commands shows each command in a group and fits on a screen', () => {
   const help = helpOf(program);
