@@ -99,20 +99,19 @@ function withStoreErrors<T extends object>(
   patienceMs = RUN_PATIENCE_MS,
 ): T {
   const engine = engineOf(opened.db);
-  return new Proxy(methods, {
-    get(target, property, receiver) {
-      const method: unknown = Reflect.get(target, property, receiver);
-      if (typeof method !== 'function') return method;
-      return async (...args: unknown[]): Promise<unknown> => {
-        try {
-          return await whileBusy(engine, patienceMs, async (): Promise<unknown> => {
-            opened.assertUsable();
-            return await Reflect.apply(method, target, args);
-          });
-        } catch (error) {
-          throw opened.toStoreError(error);
+  const wrapped = (method: unknown): unknown =>
+    typeof method === 'function'
+      ? async (...args: unknown[]): Promise<unknown> => {
+          try {
+            return await whileBusy(engine, patienceMs, async (): Promise<unknown> => {
+              opened.assertUsable();
+              return await Reflect.apply(method, methods, args);
+            });
+          } catch (error) {
+            throw opened.toStoreError(error);
+          }
         }
-      };
-    },
-  });
+      : method;
+  const entries = Object.entries(methods).map(([name, method]) => [name, wrapped(method)]);
+  return Object.fromEntries(entries) as T; // the same names and parameters
 }
