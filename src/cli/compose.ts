@@ -40,8 +40,6 @@ interface SessionOptions extends CommandConnection {
   readonly compareCommits?: PlanningDeps['compareCommits'];
   /** Reads the files of an account again. By default the files of the service file. */
   readonly readFor?: (account: string) => Promise<Configuration>;
-  /** Whether an account is configured now. By default the accounts of the configuration are. */
-  readonly isConfigured?: (account: string) => boolean;
 }
 
 /** What all runs of this process share. `close` closes connections and the store. */
@@ -89,7 +87,6 @@ export async function openSession(
   const connections = await connect(version, service, {
     throttledUntilMs: throttleIn(store.journal, options),
     observer: options.observer ?? (() => NO_OBSERVER),
-    isConfigured: options.isConfigured ?? ((name) => configured.has(name)),
   });
   const planning: DryRunDeps = {
     service: readOnly(connections),
@@ -195,7 +192,6 @@ export async function openReadable(
   const connections = await connect(version, service, {
     throttledUntilMs: store === null ? async () => null : throttleIn(store.journal, options),
     observer: options.observer ?? (() => NO_OBSERVER),
-    isConfigured: () => false,
   });
   return {
     service: readOnly(connections),
@@ -233,7 +229,7 @@ function throttleIn(
 async function connect(
   version: string,
   { api }: ServiceSettings,
-  options: Pick<ConnectionOptions, 'throttledUntilMs' | 'observer' | 'isConfigured'>,
+  options: Pick<ConnectionOptions, 'throttledUntilMs' | 'observer'>,
 ): Promise<Connections> {
   const { createConnections } = await import('../service/connections.ts');
   const { readAuthorities, resolveToken } = await import('../config/secrets.ts');

@@ -2,7 +2,6 @@
 // address. Each process has one object of this kind.
 import { rootCertificates } from 'node:tls';
 import { LONGEST_RETRY_AFTER_MS } from '../core/backoff.ts';
-import { sharedToken } from '../core/identity.ts';
 import type { RunSignals, WritableService } from '../core/ports.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ApiSettings } from '../core/settings.ts';
@@ -24,8 +23,6 @@ export interface ConnectionOptions {
   /** The end of the pause that an earlier response requested for the account, from the journal; epoch milliseconds. */
   readonly throttledUntilMs: (account: AccountSettings) => Promise<number | null>;
   readonly observer: (account: string) => RequestObserver;
-  /** Whether an account with this name is configured now. */
-  readonly isConfigured: (account: string) => boolean;
 }
 
 /** The reader and writer of a run share one state, which is found by the `signals` object of the run. */
@@ -44,7 +41,6 @@ export function createConnections(options: ConnectionOptions): Connections {
   const { api } = options;
   const hosts = new Map<string, HostQueue>();
   const paces = new Map<string, Pace>();
-  const tokens = new Map<string, string>();
   /** The end of the pause that a response requested since the start of this process, by account; epoch milliseconds. */
   const throttled = new Map<string, number>();
   let dispatchers: Promise<Dispatchers> | undefined;
@@ -76,18 +72,6 @@ export function createConnections(options: ConnectionOptions): Connections {
     return openAccount;
   }
 
-  /** Refuses a copied token: two accounts of one address with equal tokens would both change the same account. */
-  function claimToken({ name, baseUrl }: AccountSettings, token: Secret): void {
-    const key = keyOf(baseUrl, token);
-    // Releases the earlier token of this account, so that two accounts can swap their tokens.
-    tokens.delete(name);
-    for (const [other, otherKey] of tokens) {
-      if (other === name || otherKey !== key || !options.isConfigured(other)) continue;
-      throw sharedToken(other);
-    }
-    tokens.set(name, key);
-  }
-
   async function throttledUntilMs(account: AccountSettings): Promise<number | null> {
     const untilMs = Math.max(
       (await options.throttledUntilMs(account)) ?? 0,
@@ -106,7 +90,6 @@ export function createConnections(options: ConnectionOptions): Connections {
     // Awaited below. If the token is not readable either, nobody awaits it, and its failure would end the process.
     opening.catch(() => undefined);
     const token = await options.token(account);
-    claimToken(account, token);
     const transport = createTransport({
       baseUrl: account.baseUrl,
       token,

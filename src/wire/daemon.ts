@@ -106,7 +106,7 @@ async function run(own: Process): Promise<void> {
   await registry.reload();
   // Not earlier, because reading many accounts would take longer.
   keepHeapSmall();
-  const session = await openDaemonSession(own, source, registry);
+  const session = await openDaemonSession(own, source);
   const health = openHealth(own, session);
   const { daemon, showPage } = openDaemon(own, source, registry, { session, health });
   health.start();
@@ -163,7 +163,6 @@ async function run(own: Process): Promise<void> {
 async function openDaemonSession(
   { version, ignoreRetryAfter, metrics, closers }: Process,
   { configuration, service }: Source,
-  registry: AccountRegistry,
 ): Promise<Session> {
   const session = await openSession(version, await configuration.read(), service, {
     observer: observerOf(metrics),
@@ -171,7 +170,6 @@ async function openDaemonSession(
     // A change binds a run that is under way at once: its deletes stop.
     readFor: (account) => configuration.latestFor(account),
     ignoreRetryAfter,
-    isConfigured: (account) => registry.names().has(account),
   });
   closers.push(() => session.close());
   return session;

@@ -143,7 +143,6 @@ async function startProgram({ script, sandbox, place, newRunId }: Start): Promis
     token: () => Promise.resolve(new Secret(TOKEN)),
     throttledUntilMs: async (account) => (await store.journal.accountState(account.name)).throttledUntilMs,
     observer: () => ({ request: () => undefined, retry: () => undefined }),
-    isConfigured: () => true,
     authorities: readAuthorities,
   });
   const deps: ApplyDeps = {

@@ -87,7 +87,6 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
     token: (account) => Promise.resolve(new Secret(tokens.get(account.name) ?? '')),
     throttledUntilMs: async (account) => (await store.journal.accountState(account.name)).throttledUntilMs,
     observer: () => ({ request: () => undefined, retry: () => undefined }),
-    isConfigured: () => true,
     authorities: readAuthorities,
   });
   onTestFinished(() => connections.close());

@@ -112,7 +112,6 @@ export function connect(api: Partial<ApiSettings> = {}, more: Partial<Connection
     token: ({ name }) => Promise.resolve(new Secret(name === 'acme' ? TOKEN : `${TOKEN}${name}`)),
     throttledUntilMs: () => Promise.resolve(null),
     observer: () => ({ request: () => undefined, retry: () => undefined }),
-    isConfigured: () => true,
     authorities: readAuthorities,
     ...more,
   });
