@@ -3,7 +3,7 @@ import type { Activity } from '../core/progress.ts';
 import { count } from '../report/formatting.ts';
 
 /** A rate over less time than this is not meaningful. */
-const SHORTEST_RATE_MS = 1000;
+const SHORTEST_RATE_MS = 500;
 /** Pauses of less time are not worth a phrase. */
 const SHORT_WAIT_MS = 1000;
 

@@ -69,8 +69,8 @@ describe('the progress of one account', () => {
     expect(lineOf(wait, 99_000)).toContain('up to 0 s');
   });
 
-  it('has a rate and the remaining time after a second', () => {
-    expect(lineOf(account(applying(60)), 1900)).toBe('acme: 60 of 500 operations, 12 %');
+  it('has a rate and the remaining time after half a second', () => {
+    expect(lineOf(account(applying(60)), 1400)).toBe('acme: 60 of 500 operations, 12 %');
     expect(lineOf(account(applying(100)), 6000)).toBe('acme: 100 of 500 operations, 20 %, 20.0/s, 20 s left');
     expect(lineOf(account(applying(102), { doneBefore: 100 }), 61_000)).toContain('2.0/min, 3 h 19 min left');
     expect(lineOf(account(applying(500)), 26_000)).toBe('acme: 500 of 500 operations, 100 %, 20.0/s');
