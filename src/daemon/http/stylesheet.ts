@@ -114,7 +114,7 @@ table.runs.several thead th:nth-child(4) { width: 10rem; }
 }
 `.trimStart();
 
-/** Of the pages of accounts and runs: progress, the chart, plans and the audit. */
+/** Of the pages of accounts and runs: progress, the chart, plans and the actions of operators. */
 export const DETAIL_STYLES = `
 h1, h2, h3, p, li { overflow-wrap: anywhere; }
 .progress { margin: 1rem 0; padding: 0.75rem 1rem; background: var(--raised); }
@@ -133,8 +133,7 @@ progress {
 progress::-webkit-progress-bar { background: var(--line); }
 progress::-webkit-progress-value { background: var(--link); }
 progress::-moz-progress-bar { background: var(--link); }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); gap: 1.5rem; margin: 1rem 0; }
-.chart { margin: 0; }
+.chart { max-width: 30rem; margin: 1rem 0; }
 .chart figcaption { margin-bottom: 0.25rem; font-weight: 600; }
 .chart > svg { display: block; width: 100%; height: auto; overflow: visible; }
 .chart text { fill: var(--quiet); font: 12px system-ui, sans-serif; }
@@ -151,7 +150,5 @@ progress::-moz-progress-bar { background: var(--link); }
 .legend strong { font-variant-numeric: tabular-nums; }
 .approval { padding-top: 1rem; border-top: 1px solid var(--line); }
 .approval button { white-space: normal; text-align: left; }
-.compare label { margin-right: 0.75rem; white-space: nowrap; }
-.compare input { min-height: 0; }
 table.actions-table td { overflow-wrap: anywhere; }
 `;

@@ -246,7 +246,7 @@ describe('the page of an account', () => {
     expect(await pageOf('/accounts/acme-eu', { runs: runs.slice(1, 2) })).not.toContain('<svg');
   });
 
-  it('shows who did what, and all of it on a page of its own', async () => {
+  it('shows who did what, the latest twenty actions', async () => {
     const action = (detail: string | null, parts: object = {}) =>
       ({ at: '2026-11-21T05:24:10.123Z', action: 'pause', by: 'ci', via: 'http', detail, ...parts }) as const;
     const more = Array.from({ length: 30 }, (_, index) => action(`reason ${index}`));
