@@ -8,18 +8,6 @@ import { visible } from '../../../src/report/escape-invisible.ts';
 import { ACCOUNT, SERVICE, load, loadAccount, workspace } from './workspace.ts';
 
 describe('every problem is reported at once', () => {
-  test('of a region beside a base address', async () => {
-    const { lines } = await load({
-      'accounts/a.yaml': 'region: us\nbaseUrl: http://example.com\ntoken: { env: A }\nmode: soon\n',
-    });
-    expect(lines.map((line) => line.slice(0, 45))).toEqual([
-      'accounts/a.yaml:1:9 error unknown region "us"',
-      'accounts/a.yaml:2:1 error an account has eith',
-      'accounts/a.yaml:2:10 error http:// would send',
-      'accounts/a.yaml:4:7 error mode: must be plan,',
-    ]);
-  });
-
   test('of a service file with duplicate keys, in each occurrence', async () => {
     const { lines, service, accounts } = await load({
       'rolecall.yaml': [

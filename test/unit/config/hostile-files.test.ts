@@ -18,52 +18,6 @@ function fill(piece: string): string {
 
 // test/e2e/hostile-configuration.test.ts has further files.
 describe('a configuration file', () => {
-  test.each<[string, string | Buffer, string]>([
-    ['is a list', '- a', '1:1 error the file must be a mapping'],
-    ['is text', 'hello', '1:1 error the file must be a mapping'],
-    [
-      'holds the common ancestor of a merge conflict, within a list, as Windows writes it',
-      `${ACCOUNT}skills: [A,\r\n||||||| 9fceb02\r\nB]\r\n`,
-      '4:1 error the file has a git merge conflict here',
-    ],
-    [
-      'ends a line with a carriage return alone',
-      `${ACCOUNT}# no roles yet\rroles: []\n`,
-      '3:15 error the file has a carriage return without a line feed here',
-    ],
-    [
-      'has an unclosed bracket',
-      `${ACCOUNT}skills: [A, { name: B }\nroles: []\n`,
-      '3:9 error the [ that opens here is not closed (noticed in line 4); write its ]',
-    ],
-    [
-      'has an unclosed bracket around a closed one',
-      `${ACCOUNT}extends: [[a]\n`,
-      '3:10 error the [ that opens here is not closed',
-    ],
-    ['has an unclosed brace', `${ACCOUNT}policy: { maxDeletes: 5`, '3:9 error the { that opens here'],
-    [
-      'is cut off within a quote and brackets',
-      `${ACCOUNT}extends: ["a]`,
-      '3:11 error the " that opens here is not closed',
-    ],
-    ['has two colons in a line', `${ACCOUNT}mode: a: b\n`, '3:7 error this line has a second ": "'],
-    [
-      'uses an unknown alias',
-      `${ACCOUNT}skills: [*name]\n`,
-      '3:10 error YAML reads * at the start of a value as an alias',
-    ],
-    ['uses a tag', `${ACCOUNT}skills: [!name a]\n`, '3:10 error YAML tags (!name) are not used here'],
-    [
-      'is nested deeply by aliases',
-      `x0: &x0 [a]\n${Array.from({ length: 60 }, (_, i) => `x${i + 1}: &x${i + 1} [*x${i}]\n`).join('')}`,
-      '39:12 error this is nested too deeply',
-    ],
-  ])('is reported at the position where it %s', async (_title, content, issue) => {
-    const { lines } = await load({ 'accounts/a.yaml': content });
-    expect(lines[0]).toContain(`accounts/a.yaml:${issue}`);
-  });
-
   test('can contain the lines of a merge conflict where they are text', async () => {
     const { lines, accounts } = await load({
       'accounts/a.yaml': `${ACCOUNT}skills:\n  - "======="\n# <<<<<<< HEAD\n  - A # >>>>>>> theirs\n  - '||||||| b'\n`,
@@ -124,36 +78,21 @@ describe('a configuration file', () => {
     }
   });
 
-  test.each([
-    '[',
-    '{',
-    '- ',
-    '? ',
-    '&a ',
-    '*a ',
-    ',',
-    '[,',
-    '"a" "b"\n',
-    '] ',
-    '- a\n',
-    '%a b\n',
-    '!a ',
-    '\\q',
-    '- ! \n',
-    'a: [1,2,{b: c}]\n',
-    '- &a x\n',
-    '- {name: a, formerly: [b]}\n',
-    '  - "\u200b"\n',
-    '- 1\n',
-  ])('is checked within two seconds when it repeats %j up to its limit', async (piece) => {
-    const begin = process.cpuUsage();
-    const { lines } = await loadAccount(
-      `skills: ${piece.startsWith('\\') ? '"' : piece.includes('-') ? '\n' : ''}${fill(piece)}`,
-    );
-    expect(secondsSince(begin)).toBeLessThan(2);
-    expect(lines.length).toBeGreaterThan(0);
-    expect(lines.length).toBeLessThan(1000);
-  });
+  const PIECES =
+    '[~{~- ~? ~&a ~*a ~,~[,~"a" "b"\n~] ~- a\n~%a b\n~!a ~\\q~- ! \n~a: [1,2,{b: c}]\n~- &a x\n~' +
+    '- {name: a, formerly: [b]}\n~  - "\u200b"\n~- 1\n';
+  test.each(PIECES.split('~'))(
+    'is checked within two seconds when it repeats %j up to its limit',
+    async (piece) => {
+      const begin = process.cpuUsage();
+      const { lines } = await loadAccount(
+        `skills: ${piece.startsWith('\\') ? '"' : piece.includes('-') ? '\n' : ''}${fill(piece)}`,
+      );
+      expect(secondsSince(begin)).toBeLessThan(2);
+      expect(lines.length).toBeGreaterThan(0);
+      expect(lines.length).toBeLessThan(1000);
+    },
+  );
 });
 
 /** Small files that would become huge, and large ones whose parts are compared with each other. */

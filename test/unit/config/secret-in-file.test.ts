@@ -38,6 +38,11 @@ const IN_ACCOUNT: Readonly<Record<string, string>> = {
   'the token in quotes that are not closed': `token: "${CANARY.replace('"', '')}`,
   'the token after a tab': `\ttoken: ${quoted}`,
   'the token bare': `token: ${CANARY}: x`,
+  'the token as an alias': `token: *${CANARY}`,
+  'the token after an at sign': `token: @${CANARY}`,
+  'the token after a quoted text': `token: "x" ${CANARY}`,
+  'the token after a bar': `token: |${CANARY}`,
+  'the token after a mistyped key': `tokn: ${quoted}`,
 };
 
 const ADDRESSES: Readonly<Record<string, string>> = {

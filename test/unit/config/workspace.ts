@@ -10,6 +10,11 @@ import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 export const SERVICE = 'regions: { eu: "https://eu.example.com" }\n';
 export const ACCOUNT = 'region: eu\ntoken: { env: A_TOKEN }\n';
 
+/** The parts of a text that white space separates, or another separator. */
+export function words(text: string, separator: string | RegExp = /\s+/u): string[] {
+  return text.split(separator).filter((word) => word !== '');
+}
+
 /** A folder with these files, removed after the test. */
 export function workspace(files: Readonly<Record<string, string | Buffer>>): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'rolecall-config-'));

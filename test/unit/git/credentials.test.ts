@@ -6,7 +6,7 @@ import { openCheckout } from '../../../src/git/checkout.ts';
 import { remoteAccess } from '../../../src/git/checkout-repository.ts';
 import type { GitSourceSettings, SecretRef } from '../../../src/core/settings.ts';
 import { traceGit } from './traced-git.ts';
-import { workspace } from '../config/workspace.ts';
+import { words, workspace } from '../config/workspace.ts';
 import { resolveSecret } from '../../../src/config/secrets.ts';
 import type { Secret } from '../../../src/core/secret.ts';
 
@@ -141,47 +141,19 @@ describe('git', () => {
   test('receives only the environment variables that it needs', async () => {
     const host = await startHost();
     const traced = traceGit();
-    for (const name of [
-      'GIT_DIR',
-      'GIT_TRACE',
-      'GIT_CURL_VERBOSE',
-      'GIT_ASKPASS',
-      'SSH_ASKPASS',
-      'ACME_TOKEN',
-      'GIT_CONFIG_PARAMETERS',
-    ]) {
-      vi.stubEnv(name, '1');
-    }
+    const others =
+      'GIT_DIR GIT_TRACE GIT_CURL_VERBOSE GIT_ASKPASS SSH_ASKPASS ACME_TOKEN GIT_CONFIG_PARAMETERS';
+    for (const name of words(others)) vi.stubEnv(name, '1');
     vi.stubEnv('https_proxy', 'http://127.0.0.1:1');
     vi.stubEnv('SSH_AUTH_SOCK', '/nowhere');
     await refreshOnce(settings(host.url));
     // The shell of the script that records them adds some of its own.
     const given = [...traced.variables()].filter((name) => !/^(?:PWD|OLDPWD|SHLVL|_)$/u.test(name));
-    const needed = [
-      'PATH',
-      'HOME',
-      'TMPDIR',
-      'SSH_AUTH_SOCK',
-      'LC_ALL',
-      'https_proxy',
-      'http_proxy',
-      'no_proxy',
-      'HTTP_PROXY',
-      'HTTPS_PROXY',
-      'NO_PROXY',
-      'ALL_PROXY',
-      'all_proxy',
-      'SSL_CERT_FILE',
-      'SSL_CERT_DIR',
-      'GIT_SSL_CAINFO',
-      'GIT_SSL_CAPATH',
-      'GIT_TERMINAL_PROMPT',
-      'GIT_CONFIG_NOSYSTEM',
-      'GIT_CONFIG_GLOBAL',
-      'GIT_LITERAL_PATHSPECS',
-      'GIT_ALLOW_PROTOCOL',
-      'GIT_NO_LAZY_FETCH',
-    ];
+    const needed = words(`
+      PATH HOME TMPDIR SSH_AUTH_SOCK LC_ALL https_proxy http_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY
+      ALL_PROXY all_proxy SSL_CERT_FILE SSL_CERT_DIR GIT_SSL_CAINFO GIT_SSL_CAPATH GIT_TERMINAL_PROMPT
+      GIT_CONFIG_NOSYSTEM GIT_CONFIG_GLOBAL GIT_LITERAL_PATHSPECS GIT_ALLOW_PROTOCOL GIT_NO_LAZY_FETCH
+    `);
     expect(given.filter((name) => !needed.includes(name))).toEqual([]);
     expect(given).toEqual(expect.arrayContaining(['PATH', 'https_proxy', 'SSH_AUTH_SOCK']));
   });

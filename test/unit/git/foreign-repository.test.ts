@@ -12,7 +12,7 @@ import {
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { compareCommits, readConfigCommit } from '../../../src/git/commit.ts';
-import { workspace } from '../config/workspace.ts';
+import { words, workspace } from '../config/workspace.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -67,42 +67,14 @@ async function readAsDaemon({ folder, file, commits }: Repository): Promise<void
   await compareCommits(file, ...commits);
 }
 
-const SETTINGS = [
-  'filter.evil.clean',
-  'filter.evil.smudge',
-  'filter.evil.process',
-  'core.fsmonitor',
-  'core.sshCommand',
-  'core.gitProxy',
-  'core.askPass',
-  'core.editor',
-  'core.pager',
-  'core.alternateRefsCommand',
-  'pager.log',
-  'pager.status',
-  'pager.ls-files',
-  'sequence.editor',
-  'diff.external',
-  'diff.evil.command',
-  'diff.evil.textconv',
-  'merge.evil.driver',
-  'gpg.program',
-  'gpg.ssh.program',
-  'gpg.ssh.defaultKeyCommand',
-  'gpg.x509.program',
-  'credential.helper',
-  'uploadpack.packObjectsHook',
-  'interactive.diffFilter',
-  'trailer.evil.command',
-  'remote.origin.uploadpack',
-  'remote.origin.vcs',
-  'alias.status',
-  'alias.ls-files',
-  'alias.ls-tree',
-  'alias.cat-file',
-  'alias.rev-list',
-  'alias.rev-parse',
-];
+const SETTINGS = words(`
+  filter.evil.clean filter.evil.smudge filter.evil.process core.fsmonitor core.sshCommand core.gitProxy
+  core.askPass core.editor core.pager core.alternateRefsCommand pager.log pager.status pager.ls-files
+  sequence.editor diff.external diff.evil.command diff.evil.textconv merge.evil.driver gpg.program
+  gpg.ssh.program gpg.ssh.defaultKeyCommand gpg.x509.program credential.helper uploadpack.packObjectsHook
+  interactive.diffFilter trailer.evil.command remote.origin.uploadpack remote.origin.vcs alias.status
+  alias.ls-files alias.ls-tree alias.cat-file alias.rev-list alias.rev-parse
+`);
 
 describe('reading the repository of another owner', () => {
   test('runs no program that any of its settings names', async () => {
@@ -173,15 +145,9 @@ describe('reading the repository of another owner', () => {
     const planted = repository();
     const { trap, trace, folder, file, commits } = planted;
     const other = repository();
-    for (const name of [
-      'GIT_EXTERNAL_DIFF',
-      'GIT_SSH_COMMAND',
-      'GIT_SSH',
-      'GIT_ASKPASS',
-      'GIT_PAGER',
-      'PAGER',
-      'GIT_EDITOR',
-    ])
+    for (const name of words(
+      'GIT_EXTERNAL_DIFF GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS GIT_PAGER PAGER GIT_EDITOR',
+    ))
       vi.stubEnv(name, trap);
     vi.stubEnv('GIT_DIR', path.join(other.folder, '.git'));
     vi.stubEnv('GIT_CONFIG_COUNT', '1');
