@@ -73,11 +73,10 @@ export function notUtf8(file: NamedFile, place: { line: number; column: number }
 
 /**
  * A copy that does not share memory with its source. The parser returns slices of the file's text, which keep the
- * complete text in memory. Texts of fewer than 13 characters are never slices. A text with a lone surrogate, which has
- * no UTF-8 bytes, is returned unchanged.
+ * complete text in memory. Texts of fewer than 13 characters are never slices.
  */
 export function detached(text: string): string {
-  return text.length < 13 || /\p{Cs}/u.test(text) ? text : Buffer.from(text).toString();
+  return text.length < 13 ? text : (JSON.parse(JSON.stringify(text)) as string);
 }
 
 function firstInvalid(bytes: Buffer): { line: number; column: number } {
