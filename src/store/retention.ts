@@ -10,7 +10,7 @@ import { immediately } from './transactions.ts';
 /** Some rules read the operations of the last 24 hours, so a shorter retention would disable them. */
 const SHORTEST_MS = 2 * DAY_MS;
 
-/** Of older runs that changed nothing, one a day is kept. */
+/** Of older runs that found and changed nothing, one a day is kept. */
 const COMPLETE_MS = 7 * DAY_MS;
 
 /** The rows that one transaction deletes: about 10 ms. */
@@ -106,20 +106,15 @@ const KEYS = {
 const IS_NEEDED = sql`exists (
   select 1 from accounts where name = runs.account and runs.id in (last_run_id, last_good_run, pending_run))`;
 
-/**
- * Of the runs of a day that changed nothing, all but the first with the same plan. The plans of those that found nothing are
- * the same.
- */
+/** Of the runs of a day that found and changed nothing, all but the first. */
 function repeatedRun(account: string, before: string): RawBuilder<unknown> {
   return sql`not ${IS_NEEDED} and id in (
     select id from (
-      select id, row_number() over (
-        partition by substr(started_at, 1, 10), status, mode,
-          case when held + planned_creates + planned_deletes > 0 then plan_body end
-        order by started_at, id) as place
+      select id, row_number() over (partition by substr(started_at, 1, 10) order by started_at, id) as place
       from runs where account = ${account} and started_at < ${before}
-        and status in ('converged', 'held', 'planned') and created + deleted + failed = 0 and error_code is null
-        and not exists (select 1 from operations where run_id = runs.id and operations.status != 'held')
+        and status in ('converged', 'planned') and created + deleted + failed + held = 0
+        and planned_creates + planned_deletes = 0 and error_code is null
+        and not exists (select 1 from operations where run_id = runs.id)
       ) as quiet
     where place > 1)`;
 }
