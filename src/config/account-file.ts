@@ -10,7 +10,7 @@ import { type AccountAddress, type KnownRegions, accountAddress } from './accoun
 import type { CatalogRead } from './catalog-file.ts';
 import type { ListMerger } from './merge-lists.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
+import { fewIssues } from '../core/issue-limit.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
 import { ACCOUNT_DEFAULTS, mergePolicies } from './inherited-settings.ts';
 import { type WrittenLists, readNameLists } from './name-list.ts';
@@ -88,33 +88,19 @@ export async function readAccount(
     issues.push({ file: shown, line: 1, column: 1, message, severity: 'error' });
   }
   if ('issue' in read) return { ...base, issues: [...issues, read.issue] };
-  const { variants = [], issues: syntaxIssues } = parseYaml(read.source);
+  const { file, issues: syntaxIssues } = parseYaml(read.source);
   issues.push(...syntaxIssues);
   await context.pause();
-  const reads: AccountRead[] = [];
-  for (const file of variants) reads.push(await readVariant(file, base, context));
-  const [first, ...others] = reads;
-  if (first === undefined) return { ...base, issues };
-  if (issues.length === 0) return first;
-  const all = [...issues, ...first.issues, ...others.flatMap((other) => other.issues)];
-  const { settings: _, ...rest } = first;
-  return { ...rest, issues: fewIssues(sortedIssues(all)) };
-}
-
-async function readVariant(
-  file: YamlFile,
-  base: Pick<AccountRead, 'name' | 'file' | 'isDated'>,
-  context: AccountContext,
-): Promise<AccountRead> {
+  if (file === undefined) return { ...base, issues };
   const plain = plainRoot(file, Object.values(LIST_KEYS));
-  if ('issue' in plain) return { ...base, issues: [plain.issue] };
+  if ('issue' in plain) return { ...base, issues: [...issues, plain.issue] };
   const { value: raw } = plain;
   const { settings, issues: schemaIssues, uncounted } = checkAgainstSchema(file, accountSettingsSchema, raw);
   const { address, issues: addressIssues } = accountAddress(file, raw, context);
   const parts = settings ?? validParts(raw);
   const lists = await readLists(file, parts, context);
   const approvals = approvalIssues(file, raw, lists.desired, context.today);
-  const found = [...schemaIssues, ...addressIssues, ...lists.issues, ...approvals];
+  const found = [...issues, ...schemaIssues, ...addressIssues, ...lists.issues, ...approvals];
 
   const identity = identityOf(file, parts.token, address?.baseUrl);
   const isValid = !found.some(({ severity }) => severity === 'error');

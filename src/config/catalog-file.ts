@@ -5,7 +5,7 @@ import { type WrittenLists, readNameLists } from './name-list.ts';
 import { type YamlFile, quoted, parseYaml } from '../yaml/yaml-file.ts';
 import { catalogSchema } from './account-schema.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
+import { fewIssues } from '../core/issue-limit.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
 import { keyText } from '../yaml/node-lookup.ts';
 import type { SourceRead } from '../yaml/source-text.ts';
@@ -50,17 +50,16 @@ export function openCatalogs(files: ConfigurationFiles, maxNames: number): Catal
 
 function readCatalog(read: SourceRead, maxNames: number): Omit<CatalogRead, 'leadsOut'> {
   if ('issue' in read) return { lists: {}, issues: [read.issue], missing: read.missing };
-  const { variants = [], issues } = parseYaml(read.source);
-  const [first, ...others] = variants.map((file) => readVariant(file, maxNames));
-  if (first === undefined) return { lists: {}, issues, missing: false };
-  if (issues.length === 0) return { ...first, missing: false };
-  const all = [...issues, ...first.issues, ...others.flatMap((other) => other.issues)];
-  return { lists: first.lists, issues: fewIssues(sortedIssues(all)), missing: false };
+  const { file, issues } = parseYaml(read.source);
+  if (file === undefined) return { lists: {}, issues, missing: false };
+  const names = readNameLists(file, maxNames);
+  const all = [...issues, ...unknownKeys(file), ...names.issues];
+  return { lists: names.lists, issues: fewIssues(all), missing: false };
 }
 
-function readVariant(file: YamlFile, maxNames: number): Pick<CatalogRead, 'lists' | 'issues'> {
+function unknownKeys(file: YamlFile): readonly ConfigIssue[] {
   const known = Object.keys(catalogSchema.shape);
-  const unknown = file.root.items
+  return file.root.items
     .filter(({ key }) => !known.includes(keyText(key)))
     .map(({ key }) => {
       const near = nearestWord(keyText(key), known);
@@ -70,6 +69,4 @@ function readVariant(file: YamlFile, maxNames: number): Pick<CatalogRead, 'lists
           : `did you mean ${quoted(near)}?`;
       return file.issue(key as Node, `unknown key ${quoted(keyText(key))}; ${fix}`);
     });
-  const names = readNameLists(file, maxNames);
-  return { lists: names.lists, issues: fewIssues([...unknown, ...names.issues]) };
 }

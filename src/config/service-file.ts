@@ -10,7 +10,7 @@ import type {
   TrustSettings,
 } from '../core/settings.ts';
 import { remoteKind } from '../core/remote-address.ts';
-import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
+import { fewIssues } from '../core/issue-limit.ts';
 import { httpIssues, httpSettings } from './http-settings.ts';
 import { type Located, type NodePath, locate, plainRoot, spotOf } from '../yaml/node-lookup.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
@@ -45,24 +45,14 @@ export function readService(filePath: string, read: SourceRead): ServiceRead {
     const fix = read.missing ? '; run `rolecall init` to write one, or name another file with --config' : '';
     return { ...nothing, issues: [{ ...read.issue, message: `${read.issue.message}${fix}` }] };
   }
-  const { variants = [], issues: syntaxIssues } = parseYaml(read.source);
-  const reads = variants.map((variant) => readVariant(filePath, variant));
-  const last = reads.at(-1);
-  if (last === undefined) return { ...nothing, issues: syntaxIssues };
-  const found = fewIssues(sortedIssues([...syntaxIssues, ...reads.flatMap(({ issues }) => issues)]));
-  if (syntaxIssues.length === 0) return last;
-  // A duplicate key is an error, so none of its values is used.
-  const { settings: _, ...rest } = last;
-  return { ...rest, issues: found, secrets: [] };
-}
-
-function readVariant(filePath: string, file: YamlFile): ServiceRead {
-  const nothing = { secrets: [], machinePlaces: [], defaults: {} };
+  const { file, issues: syntaxIssues } = parseYaml(read.source);
+  if (file === undefined) return { ...nothing, issues: syntaxIssues };
   const plain = plainRoot(file, []);
-  if ('issue' in plain) return { ...nothing, issues: [plain.issue] };
+  if ('issue' in plain) return { ...nothing, issues: [...syntaxIssues, plain.issue] };
   const { value: raw } = plain;
   const checked = checkAgainstSchema(file, serviceSchema, raw);
   const found = [
+    ...syntaxIssues,
     ...checked.issues,
     ...apiIssues(file, raw),
     ...leaseIssues(file, raw),

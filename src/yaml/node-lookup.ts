@@ -2,7 +2,6 @@
 // demand, because most files have no issue and large ones have ten thousand nodes.
 import { type Node, type Pair, type Scalar, type YAMLMap, isMap, isScalar, isSeq } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
-import { groupBy } from '../core/grouping.ts';
 import { detached } from './source-text.ts';
 import type { YamlFile } from './yaml-file.ts';
 
@@ -20,7 +19,7 @@ const MAX_VALUES = 25_000;
 
 /** Searching more pairs than this for each of many issues would take quadratic time. */
 const MANY_PAIRS = 50;
-const indexes = new WeakMap<YAMLMap, ReadonlyMap<string, readonly Pair[]>>();
+const indexes = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
 
 /** Finds the node at `path`; aliases on the path are resolved. */
 export function locate(file: YamlFile, path: NodePath): Located {
@@ -28,7 +27,7 @@ export function locate(file: YamlFile, path: NodePath): Located {
   for (const step of path) {
     const parent = file.resolve(found.node);
     if (parent === undefined) return { parent: found.parent };
-    found = child(parent, step, file.occurrence);
+    found = child(parent, step);
   }
   return found;
 }
@@ -70,17 +69,16 @@ export function plainRoot(
     return typeof node.value === 'string' ? detached(node.value) : node.value;
   };
   const mapping = (pairs: readonly Pair[]): Record<string, unknown> =>
-    Object.fromEntries([...chosen(pairs, file.occurrence)].map(([key, value]) => [key, convert(value)]));
+    Object.fromEntries(pairs.map(({ key, value }) => [keyText(key), convert(value)]));
   const value = mapping(file.root.items.filter(({ key }) => !omit.includes(keyText(key))));
   if (excess === undefined) return { value };
   const message = `the file has more than ${MAX_VALUES} values besides its lists of names; remove some`;
   return { issue: file.issue(excess, message) };
 }
 
-function child(parent: Node, step: PropertyKey, occurrence: number): Located {
+function child(parent: Node, step: PropertyKey): Located {
   if (isMap(parent)) {
-    const pairs = pairsOf(parent, String(step));
-    const pair = pairs[occurrence] ?? pairs.at(-1);
+    const pair = pairOf(parent, String(step));
     // Keys and values of a parsed mapping are nodes, which the parser's types can't express.
     const key = pair?.key as Node | undefined;
     const value = pair?.value as Node | null | undefined;
@@ -90,30 +88,10 @@ function child(parent: Node, step: PropertyKey, occurrence: number): Located {
   return { parent, ...(item === undefined ? {} : { node: item }) };
 }
 
-/** The pairs of a mapping with this key; several for a duplicate key. */
-function pairsOf(mapping: YAMLMap, text: string): readonly Pair[] {
-  return mapping.items.length > MANY_PAIRS
-    ? (pairsByKey(mapping).get(text) ?? [])
-    : mapping.items.filter(({ key }) => keyText(key) === text);
-}
-
-function pairsByKey(mapping: YAMLMap): ReadonlyMap<string, readonly Pair[]> {
-  const known = indexes.get(mapping);
-  if (known !== undefined) return known;
-  const index = groupBy(mapping.items, ({ key }) => keyText(key));
+/** The pair of a mapping with this key; the last one of a duplicate key. */
+function pairOf(mapping: YAMLMap, text: string): Pair | undefined {
+  if (mapping.items.length <= MANY_PAIRS) return mapping.items.findLast(({ key }) => keyText(key) === text);
+  const index = indexes.get(mapping) ?? new Map(mapping.items.map((pair) => [keyText(pair.key), pair]));
   indexes.set(mapping, index);
-  return index;
-}
-
-/** The value of each key; for duplicate keys see `YamlFile.occurrence`. */
-function chosen(pairs: readonly Pair[], occurrence: number): ReadonlyMap<string, unknown> {
-  const values = new Map<string, unknown>();
-  const counts = new Map<string, number>();
-  for (const { key, value } of pairs) {
-    const name = keyText(key);
-    const count = counts.get(name) ?? 0;
-    if (count <= occurrence) values.set(name, value);
-    counts.set(name, count + 1);
-  }
-  return values;
+  return index.get(text);
 }

@@ -28,9 +28,6 @@ import { detached } from './source-text.ts';
 /** Limit for the issues of one file; more are not helpful. */
 const MAX_SYNTAX_ISSUES = 50;
 
-/** Limit for the values of one key that are checked. */
-const MAX_VARIANTS = 5;
-
 const EXCESSES = {
   endless:
     'the alias (*name) is within its own anchor (&name), so it has no end; write the value instead of the alias',
@@ -54,17 +51,14 @@ export interface YamlFile {
   readonly path: string;
   readonly text: string;
   readonly root: YAMLMap;
-  /** Which value of a duplicate key is used, from 0; the last one if there are fewer. */
-  readonly occurrence: number;
   /** The target of an alias, otherwise the node itself. */
   readonly resolve: (node: unknown) => Node | undefined;
   readonly issue: (spot: Spot, message: string, severity?: ConfigIssue['severity']) => ConfigIssue;
 }
 
 export type YamlRead = {
+  /** Of a duplicate key only the last value is checked. */
   readonly file?: YamlFile;
-  /** The file read with each value of its duplicate keys; only `file` if there are none. */
-  readonly variants?: readonly YamlFile[];
   readonly issues: readonly ConfigIssue[];
 };
 
@@ -102,10 +96,7 @@ export function parseYaml({ path, shown, text }: SourceText): YamlRead {
     .map((key) => issue(key, `duplicate key ${quoted(String(key.value))}; remove one of them`));
   const resolve = (node: unknown): Node | undefined =>
     isAlias(node) ? inspection.targets.get(node) : asNode(node);
-  const file: YamlFile = { path, text, root, occurrence: 0, resolve, issue };
-  const count = Math.min(inspection.duplicateKeys.length + 1, MAX_VARIANTS);
-  const variants = Array.from({ length: count }, (_, occurrence) => ({ ...file, occurrence }));
-  return { file, variants, issues };
+  return { file: { path, text, root, resolve, issue }, issues };
 }
 
 /**

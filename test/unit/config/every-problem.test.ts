@@ -7,54 +7,25 @@ import { formatConfigIssue } from '../../../src/core/errors.ts';
 import { visible } from '../../../src/report/escape-invisible.ts';
 import { ACCOUNT, SERVICE, load, loadAccount, workspace } from './workspace.ts';
 
-describe('every problem is reported at once', () => {
-  test('of a service file with duplicate keys, in each occurrence', async () => {
-    const { lines, service, accounts } = await load({
-      'rolecall.yaml': [
-        'api: { timeout: 5, retries: 99 }',
-        SERVICE.trim(),
-        'api: { concurrency: 0 }',
-        'notfy: []',
-        'api: { nosuch: 1 }',
-        'http: { listen: 0.0.0.0:1 }',
-        'http: { listen: nowhere }',
-      ].join('\n'),
-      'accounts/a.yaml': `${ACCOUNT}mode: soon`,
-    });
-    expect(service).toBeUndefined();
-    expect(accounts.map(({ settings }) => settings)).toEqual([undefined]);
-    expect(lines.map((line) => line.split(' ', 1)[0])).toEqual([
-      'accounts/a.yaml:3:7',
-      'rolecall.yaml:1:17',
-      'rolecall.yaml:1:29',
-      'rolecall.yaml:3:1',
-      'rolecall.yaml:3:21',
-      'rolecall.yaml:4:1',
-      'rolecall.yaml:5:1',
-      'rolecall.yaml:5:8',
-      'rolecall.yaml:6:17',
-      'rolecall.yaml:7:1',
-      'rolecall.yaml:7:17',
-    ]);
+test('a duplicate key is reported beside the other problems of its file, and no value of it is used', async () => {
+  const { lines, service, accounts } = await load({
+    'rolecall.yaml': `api: { timeout: 35s }\n${SERVICE}api: { concurrency: 0 }\nnotfy: []`,
+    'accounts/a.yaml': `${ACCOUNT}mode: apply\nmode: plan\nskills: [1.0]\nextends: [../c.yaml]`,
+    'accounts/b.yaml': `${ACCOUNT.replace('A_', 'B_')}mode: apply\nmode: plan`,
+    'c.yaml': 'roles: [B]\nroles: [true]\n',
   });
-
-  test('of an account and a catalog with duplicate keys, in each occurrence', async () => {
-    const { lines } = await loadAccount(
-      'skills: [A, A]\nskills: [1.0]\npolicy: { delete: soon }\npolicy: { delete: now }\nextends: [../c.yaml]\n',
-      { 'c.yaml': 'roles: [B, B]\nroles: [true]\n' },
-    );
-    expect(lines.map((line) => line.split(' ', 1)[0])).toEqual([
-      'accounts/a.yaml:3:13',
-      'accounts/a.yaml:4:1',
-      'accounts/a.yaml:4:10',
-      'accounts/a.yaml:5:19',
-      'accounts/a.yaml:6:1',
-      'accounts/a.yaml:6:19',
-      'c.yaml:1:12',
-      'c.yaml:2:1',
-      'c.yaml:2:9',
-    ]);
-  });
+  expect(service).toBeUndefined();
+  expect(accounts.map(({ settings }) => settings)).toEqual([undefined, undefined]);
+  expect(lines.map((line) => line.split(' ', 1)[0])).toEqual([
+    'accounts/a.yaml:4:1',
+    'accounts/a.yaml:5:10',
+    'accounts/b.yaml:4:1',
+    'c.yaml:2:1',
+    'c.yaml:2:9',
+    'rolecall.yaml:3:1',
+    'rolecall.yaml:3:21',
+    'rolecall.yaml:4:1',
+  ]);
 });
 
 test('an invisible character is shown as one escape, and a line break in a name does not break the line', async () => {
