@@ -26,43 +26,25 @@ interface SharedList extends MergedList {
   readonly nearKeys: ReadonlySet<string>;
 }
 
-/** A node of a tree whose paths are sequences of catalogs. */
-interface Sequence {
-  shared?: SharedList;
-  readonly longer: Map<WrittenList, Sequence>;
-}
-
 interface Merged {
   readonly first: WrittenEntry;
   /** Undefined for most entries, to save memory. */
   formerly?: Map<string, { readonly at: number; readonly issue: YamlFile['issue'] }>;
 }
 
-/** Limit for the names of the merged catalogs that are kept: each account may extend others. */
-const MOST_KEPT_NAMES = 500_000;
-
-/** Merges the lists of one load. */
+/** Merges the lists of one load. Keeps the last merged catalogs, as most accounts extend the same ones. */
 export function openListMerger(): ListMerger {
-  let root: Record<Kind, Sequence> = { skill: { longer: new Map() }, role: { longer: new Map() } };
-  let keptNames = 0;
+  const last: { [K in Kind]?: { readonly catalogs: readonly WrittenList[]; readonly shared: SharedList } } =
+    {};
 
-  const sharedOf = (kind: Kind, catalogs: readonly WrittenList[]): SharedList => {
-    let sequence = root[kind];
-    for (const list of catalogs) {
-      const longer = sequence.longer.get(list) ?? { longer: new Map() };
-      sequence.longer.set(list, longer);
-      sequence = longer;
-    }
-    if (sequence.shared !== undefined) return sequence.shared;
+  function sharedOf(kind: Kind, catalogs: readonly WrittenList[]): SharedList {
+    const kept = last[kind];
+    const isSame = kept?.catalogs.length === catalogs.length;
+    if (isSame && kept.catalogs.every((list, index) => list === catalogs[index])) return kept.shared;
     const shared = mergeCatalogs(kind, catalogs);
-    sequence.shared = shared;
-    keptNames += shared.entries.length;
-    if (keptNames > MOST_KEPT_NAMES) {
-      root = { skill: { longer: new Map() }, role: { longer: new Map() } };
-      keptNames = 0;
-    }
+    last[kind] = { catalogs, shared };
     return shared;
-  };
+  }
 
   return {
     merge(kind, catalogs, own) {
