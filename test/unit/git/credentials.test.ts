@@ -80,7 +80,7 @@ describe('a token for git', () => {
     vi.stubEnv('GIT_TOKEN', TOKEN);
     const { reason, kept } = await refreshOnce(settings(host.url, { env: 'GIT_TOKEN' }));
     expect(reason).toBe(
-      `${host.url} rejected the credentials; check that they are valid and can read the repository`,
+      `${host.url} rejected the credentials, or requires some; check that \`credentials\` are valid and can read the repository`,
     );
     expect(host.headers.map(decoded)).toEqual(host.headers.map(() => `x-access-token:${TOKEN}`));
     expect(host.headers.length).toBeGreaterThan(0);
@@ -100,7 +100,7 @@ describe('a token for git', () => {
   test('is requested in the message when the server needs one and there is none', async () => {
     const host = await startHost();
     const { reason } = await refreshOnce(settings(host.url));
-    expect(reason).toBe(`${host.url} requires credentials; write a reference to them into \`credentials\``);
+    expect(reason).toContain(`${host.url} rejected the credentials, or requires some`);
     expect(host.headers).toEqual([undefined]);
   });
 
@@ -167,7 +167,7 @@ describe('git', () => {
     const file = path.join(folder, "a key's file");
     const { reason } = await refreshOnce(settings('git@git.example.com:owner/name.git', { file }));
     expect(reason).toBe(
-      'git.example.com:owner/name.git rejected the credentials; check that they are valid and can read the repository',
+      'git.example.com:owner/name.git rejected the credentials, or requires some; check that `credentials` are valid and can read the repository',
     );
     const given = readFileSync(args, 'utf8').split('\n');
     expect(given).toEqual(
