@@ -143,8 +143,7 @@ function commitPlace(
 
 /** Every file of a load with its stamp. */
 async function stampsOf({ service, accounts }: KeptLoad, files: ConfigurationFiles): Promise<string> {
-  const catalogs = [...accounts.values()].flatMap((account) => [...account.catalogs.keys()]);
-  const all = new Set([...service.digests.keys(), ...accounts.keys(), ...catalogs]);
+  const all = new Set([service, ...accounts.values()].flatMap(({ digests }) => [...digests.keys()]));
   const turns = startTurns();
   const stamps: string[] = [];
   for (const file of all) {

@@ -34,16 +34,13 @@ export interface LoadTarget {
   readonly everyFile?: boolean | undefined;
 }
 
-/**
- * One account as read, with the digests of its files. No texts and no syntax trees, since a thousand of these are kept.
- */
+/** One account as read. No texts and no syntax trees, since a thousand of these are kept. */
 interface KeptAccount {
   readonly read: AccountRead;
-  readonly digest: string;
-  /** Of the last read that found this digest; see `ConfigurationFiles.stamp`. */
+  /** Its file and the catalogs that it extends, with their digests. */
+  readonly digests: ReadonlyMap<string, string>;
+  /** Of the last read of its file that found this digest; see `ConfigurationFiles.stamp`. */
   stamp: string | undefined;
-  /** The catalogs that it extends, with their digests. */
-  readonly catalogs: ReadonlyMap<string, string>;
   readonly today: string;
 }
 
@@ -93,8 +90,8 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
     await pause();
   }
   const checkout = target.checkout?.folder;
-  const extended = [...accounts.values()].flatMap(({ catalogs }) => [...catalogs.keys()]);
-  const unusedIssues = unusedFiles(service, files, { matched, used: new Set([...matched, ...extended]) });
+  const used = new Set([...accounts.values()].flatMap(({ digests }) => [...digests.keys()]));
+  const unusedIssues = unusedFiles(service, files, { matched, used });
   const unused = unusedIssues.map((issue) => issue.file).join('\0');
   if (before?.unused === unused && isSame(before, service, accounts)) {
     return checkout === before.checkout ? before : { ...before, checkout };
@@ -127,22 +124,21 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
  */
 export function isUpToDate(kept: KeptLoad, account: string, { files, today, checkout }: LoadTarget): boolean {
   if (kept.checkout !== checkout?.folder) return false;
-  const holds = (digests: ReadonlyMap<string, string>): boolean =>
-    [...digests].every(([file, digest]) => files.read(file).digest === digest);
-  if (!holds(kept.service.digests)) return false;
-  const own = kept.loaded.accounts.filter(({ name }) => name === account);
-  return (
-    own.length > 0 &&
-    own.every(({ file }) => {
-      const known = kept.accounts.get(file);
-      return (
-        known !== undefined &&
-        (known.today === today || !known.read.isDated) &&
-        files.read(file).digest === known.digest &&
-        holds(known.catalogs)
-      );
-    })
-  );
+  const digestOf = (file: string): string => files.read(file).digest;
+  if (!holds(kept.service.digests, digestOf)) return false;
+  const own = [...kept.accounts.values()].filter(({ read }) => read.name === account);
+  return own.length > 0 && own.every((known) => isOfDay(known, today) && holds(known.digests, digestOf));
+}
+
+function isOfDay({ today, read }: KeptAccount, day: string): boolean {
+  return today === day || !read.isDated;
+}
+
+function holds(
+  digests: ReadonlyMap<string, string>,
+  digestOf: (file: string) => string | undefined,
+): boolean {
+  return [...digests].every(([file, digest]) => digestOf(file) === digest);
 }
 
 /**
@@ -206,30 +202,28 @@ async function keepAccount(
   catalogs: Catalogs,
   known: KeptAccount | undefined,
 ): Promise<KeptAccount> {
-  const isValid =
-    known !== undefined &&
-    (known.today === context.today || !known.read.isDated) &&
-    [...known.catalogs].every(([catalog, digest]) => catalogs.digest(catalog) === digest);
-  if (isValid && !context.everyFile && known.stamp !== undefined) {
-    if (known.stamp === context.files.stamp(file)) return known;
-  }
+  const kept = known !== undefined && isOfDay(known, context.today) ? known : undefined;
+  const isStamped =
+    !context.everyFile && kept?.stamp !== undefined && kept.stamp === context.files.stamp(file);
+  const own = kept?.digests.get(file);
+  const digestOf = (other: string): string | undefined => (other === file ? own : catalogs.digest(other));
+  if (isStamped && holds(kept.digests, digestOf)) return kept;
   const source = context.files.read(file);
-  if (isValid && known.digest === source.digest) {
-    known.stamp = source.stamp;
-    return known;
+  if (kept !== undefined && own === source.digest && holds(kept.digests, digestOf)) {
+    kept.stamp = source.stamp;
+    return kept;
   }
-  const extended = new Map<string, string>();
+  const digests = new Map([[file, source.digest]]);
   const read = await readAccount(file, source, {
     ...context,
     async readCatalog(catalog) {
-      extended.set(catalog, catalogs.digest(catalog));
+      digests.set(catalog, catalogs.digest(catalog));
       const found = catalogs.read(catalog);
       await context.pause();
       return found;
     },
   });
-  const { digest, stamp } = source;
-  return { read, digest, stamp, catalogs: extended, today: context.today };
+  return { read, digests, stamp: source.stamp, today: context.today };
 }
 
 function isSame(
@@ -237,11 +231,10 @@ function isSame(
   service: ServiceLayers,
   accounts: ReadonlyMap<string, KeptAccount>,
 ): boolean {
-  const { digests } = service;
   return (
     accounts.size === before.accounts.size &&
-    digests.size === before.service.digests.size &&
-    [...digests].every(([file, digest]) => before.service.digests.get(file) === digest) &&
+    service.digests.size === before.service.digests.size &&
+    holds(service.digests, (file) => before.service.digests.get(file)) &&
     [...accounts].every(([file, account]) => before.accounts.get(file) === account)
   );
 }
