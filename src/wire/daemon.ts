@@ -99,7 +99,10 @@ async function run(own: Process): Promise<void> {
   const source = await openSource(own);
   const registry = createAccountRegistry({
     service: source.service,
-    configuration: { ...source.configuration, sourceProblem: () => source.git.problem() },
+    configuration: {
+      ...source.configuration,
+      sourceProblem: () => source.git.problem() ?? source.configuration.problem(),
+    },
     log,
     metrics,
   });

@@ -18,11 +18,11 @@ const FILES = {
 };
 
 /** A configuration that is in use. */
-async function scene(today = (): string => '2026-06-15') {
+async function scene(today = (): string => '2026-06-15', quietMs = QUIET_MS) {
   const folder = workspace(FILES);
   const stop = new AbortController();
   const raw = createConfigurationSource(path.join(folder, 'rolecall.yaml'), createCommitReader(), { today });
-  const source = settledConfiguration(raw, stop.signal, QUIET_MS);
+  const source = settledConfiguration(raw, stop.signal, quietMs);
   const file = (name: string): string => path.join(folder, name);
   return {
     raw,
@@ -166,6 +166,22 @@ describe('new content', () => {
     stop.abort();
     expect(await used()).toEqual(['A', 'B']);
     expect(skills(await source.read())).toEqual(['A', 'B']);
+  });
+
+  test('is reported once as not used while files change for long, until they are quiet', async () => {
+    const { source, write, skills: used } = await scene(undefined, 50);
+    expect(await used()).toEqual(['A', 'B']);
+    let reports = 0;
+    source.onLate(() => (reports += 1));
+    let n = 0;
+    const timer = setInterval(() => write('c.yaml', `skills: [A]\n# ${(n += 1)}`), 10);
+    onTestFinished(() => clearInterval(timer));
+    await vi.waitFor(async () => expect(n > 0 && (await used()).length).toBe(2), 10_000);
+    expect(source.problem()).toBeNull();
+    await vi.waitFor(() => expect([reports, source.problem()]).toEqual([1, expect.any(String)]), 10_000);
+    clearInterval(timer);
+    await vi.waitFor(() => expect(source.problem()).toBeNull(), 10_000);
+    expect([await used(), reports]).toEqual([['A'], 1]);
   });
 
   test('is used at once where only the day has changed', async () => {
