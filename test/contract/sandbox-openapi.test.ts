@@ -1,5 +1,4 @@
 // The OpenAPI document of the sandbox: it is valid, its examples describe one account, and every response matches it.
-// Redocly and prism check the same in test/long/.
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Description, judge, problemsOf } from '../support/openapi.ts';
