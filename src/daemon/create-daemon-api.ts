@@ -12,7 +12,6 @@ import type { AccountRuns } from './account-run.ts';
 import type { AccountView, DaemonApi } from './daemon-api.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import { runReportToJson } from '../report/run-json.ts';
 
 export interface DaemonApiOptions {
   readonly version: string;
@@ -152,10 +151,8 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     },
     runs: (filter) => reader.runs(filter),
     latestRuns: (accounts, limit) => reader.latestRuns(accounts, limit),
-    async runJson(id) {
-      const detail = await reader.runReport(id);
-      return detail === null ? null : JSON.stringify(runReportToJson(detail));
-    },
+    run: (id) => reader.run(id),
+    runReport: (id) => reader.runReport(id),
     runProgress: (runId) => reader.runProgress(runId),
     operatorActions: (account, limit) => reader.operatorActions(account, limit),
     replicas: () => turns.replicas(),

@@ -85,8 +85,8 @@ export interface DaemonApi {
   /** Newest first. */
   readonly runs: JournalReader['runs'];
   readonly latestRuns: JournalReader['latestRuns'];
-  /** A complete run as JSON; null when there is no such run. */
-  runJson(id: string): Promise<string | null>;
+  readonly run: JournalReader['run'];
+  readonly runReport: JournalReader['runReport'];
   readonly runProgress: JournalReader['runProgress'];
   readonly operatorActions: JournalReader['operatorActions'];
   /** The processes that share the accounts, oldest first; empty when this is the only one. */

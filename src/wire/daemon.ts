@@ -14,7 +14,6 @@ import type { ServiceSettings } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
 import { type HttpToken, readTokens } from '../daemon/http/access.ts';
-import { renderRunView, type RunView } from '../daemon/http/pages/run-views.tsx';
 import { openHttp } from '../daemon/http/server.ts';
 import { sessionKeyIn } from '../daemon/http/sessions.ts';
 import type { Log } from '../daemon/log.ts';
@@ -111,7 +110,7 @@ async function run(own: Process): Promise<void> {
   keepHeapSmall();
   const session = await openDaemonSession(own, source);
   const health = openHealth(own, session);
-  const { daemon, showPage } = openDaemon(own, source, registry, { session, health });
+  const daemon = openDaemon(own, source, registry, { session, health });
   health.start();
   const readiness = createReadiness({
     problems: () => daemon.problems(),
@@ -124,7 +123,6 @@ async function run(own: Process): Promise<void> {
     tokens,
     sessionKey: sessionKeyIn(session.settings),
     daemon: daemon.api,
-    showPage,
     metrics,
     log,
     notReady: () => readiness.probe(),
@@ -218,7 +216,7 @@ function openDaemon(
   });
   // Closed after the daemon, so that notifications of the last runs are still sent.
   closers.push(() => notifier.stop());
-  const daemon = createDaemon({
+  return createDaemon({
     version,
     registry,
     notifier,
@@ -257,5 +255,4 @@ function openDaemon(
         }),
     undelivered: () => outbox.undeliveredCount(clock.nowMs() - DAY_MS),
   });
-  return { daemon, showPage: (view: RunView) => renderRunView(view, reader) };
 }

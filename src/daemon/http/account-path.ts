@@ -4,18 +4,11 @@ import { OPERATOR_ACTIONS } from '../../core/operator.ts';
 /** The part of a route that matches the name of an account. */
 export const ACCOUNT = ':name{[^/]+}';
 
-const PAGE = /^\/accounts\/([^/?]+)$/;
 const FORM = new RegExp(`^(/accounts/[^/?]+)/(?:${OPERATOR_ACTIONS.join('|')})$`);
 
 /** The address of the page of an account. */
 export function accountPath(name: string): string {
   return `/accounts/${encodeURIComponent(name)}`;
-}
-
-/** The account whose page has this address; null for any other address. */
-export function accountAt(path: string): string | null {
-  const name = PAGE.exec(path)?.[1];
-  return name === undefined ? null : decodeURIComponent(name);
 }
 
 /** The page with the form that posts to this address; null for any other address. */

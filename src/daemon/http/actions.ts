@@ -1,8 +1,7 @@
-// The commands of an operator over HTTP: run now, approve, pause, resume. The forms of the pages post them, and redirect to
-// the account, which shows the result.
+// The commands of an operator over HTTP: run now, approve, pause, resume. The forms of the pages post them; the answer is the
+// page of the account, which shows its new state, or why nothing was done.
 import type { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import {
   isPauseReason,
   type Operator,
@@ -16,8 +15,7 @@ import type { Log } from '../log.ts';
 import { ACCOUNT, accountPath } from './account-path.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
-import { badRequest, NO_ACCOUNT, TOO_LARGE } from './refusals.ts';
-import { isHttps } from './request-checks.ts';
+import { badRequest, type Failure, failure, NO_ACCOUNT, TOO_LARGE } from './refusals.ts';
 
 /** `unknown`: there is no such account. */
 export type ActionOutcome =
@@ -28,20 +26,36 @@ export type ActionOutcome =
   | { readonly type: 'approved'; readonly digest: string; readonly expiresAtMs: number }
   | { readonly type: 'other_plan'; readonly pending: string };
 
-/** Each outcome as a message. */
-export const OUTCOME_MESSAGES: Readonly<Record<ActionOutcome['type'], string>> = {
-  queued: 'A run is queued. It starts when a place is free, and after a run that is in progress.',
-  stopping: 'The daemon is stopping, so no new run starts.',
-  unknown: 'There is no such account.',
-  left_out:
-    'The newest configuration of the replicas has no such account, so no run is queued. A newer commit removed it, or not all replicas have its file yet.',
-  approved:
-    'The plan is approved: the next run applies it (in mode plan it only accepts the lists), unless the account or its file changes before.',
-  nothing_pending: 'No plan waits for approval.',
-  other_plan: 'Another plan waits now, so nothing was approved. Review the new plan, then approve it.',
-  paused: 'The account is paused: no scheduled run starts.',
-  resumed: 'The account runs on its schedule again.',
-};
+/** Why nothing was done; null when the action was done. */
+export function failureOf(outcome: ActionOutcome): Failure | null {
+  const refused = (status: 409 | 503, message: string): Failure => failure(status, outcome.type, message);
+  switch (outcome.type) {
+    case 'unknown':
+      return NO_ACCOUNT;
+    case 'stopping':
+      return refused(503, 'The daemon is stopping, so no new run starts.');
+    case 'left_out':
+      return refused(
+        409,
+        'The newest configuration of the replicas has no such account, so no run is queued. A newer commit removed it, or not all replicas have its file yet.',
+      );
+    case 'nothing_pending':
+      return refused(409, 'No plan waits for approval.');
+    case 'other_plan':
+      return {
+        ...refused(
+          409,
+          'Another plan waits now, so nothing was approved. Review the new plan, then approve it.',
+        ),
+        more: { pending: outcome.pending },
+      };
+    case 'queued':
+    case 'approved':
+    case 'paused':
+    case 'resumed':
+      return null;
+  }
+}
 
 /** Of an action or its form. */
 export const MAX_BODY_BYTES = 1024 ** 2;
@@ -106,39 +120,6 @@ export async function perform(
   }
 }
 
-/** `not_done`: the session had expired when the button was pressed. */
-export type ActionMessage = ActionOutcome['type'] | 'not_done';
-
-export const ACTION_MESSAGES: Readonly<Record<ActionMessage, string>> = {
-  ...OUTCOME_MESSAGES,
-  not_done: 'Your session had ended, so nothing was done. Repeat the action if you still want it.',
-};
-
-const COOKIE = 'rolecall_message';
-/** A message that no page has shown by then is dropped: later it would look like news. */
-const LIFE_S = 60;
-
-/** Keeps the message for the next page of the account in this browser. */
-export function leaveMessage(context: HttpContext, account: string, message: ActionMessage): void {
-  const options = { path: accountPath(account), httpOnly: true, secure: isHttps(context), maxAge: LIFE_S };
-  setCookie(context, COOKIE, message, { ...options, sameSite: 'Strict' });
-}
-
-/**
- * The message for this page of the account; null when there is none. It is shown once, or, while the account is changing,
- * each time the page is loaded again.
- */
-export function takeMessage(
-  context: HttpContext,
-  account: string,
-  isChanging: boolean,
-): ActionMessage | null {
-  const message = getCookie(context, COOKIE);
-  if (message === undefined) return null;
-  if (!isChanging) deleteCookie(context, COOKIE, { path: accountPath(account) });
-  return Object.hasOwn(ACTION_MESSAGES, message) ? (message as ActionMessage) : null; // a key of the messages
-}
-
 const limitForm = bodyLimit({
   maxSize: MAX_BODY_BYTES,
   onError: (context: HttpContext) => answerFailure(context, TOO_LARGE),
@@ -157,9 +138,10 @@ export function addPageActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
       }
       const name = context.req.param('name');
       const outcome = await performFor(context, { action, account: name, digest, reason }, deps);
-      if (outcome.type === 'unknown') return await answerFailure(context, NO_ACCOUNT);
-      if (context.get('visitor')?.kind === 'session') leaveMessage(context, name, outcome.type);
-      return context.redirect(accountPath(name), 303);
+      const refused = failureOf(outcome);
+      return refused === null
+        ? context.redirect(accountPath(name), 303)
+        : await answerFailure(context, refused);
     });
   }
 }

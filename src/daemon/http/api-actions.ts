@@ -15,15 +15,15 @@ import type { DaemonApi } from '../daemon-api.ts';
 import {
   type ActionDeps,
   type ActionOutcome,
+  failureOf,
   MAX_BODY_BYTES,
-  OUTCOME_MESSAGES,
   performFor,
   type RequestedAction,
 } from './actions.ts';
 import { ACCOUNT } from './account-path.ts';
 import type { HttpContext, HttpEnv, HttpMiddleware } from './context.ts';
 import { apiFailure } from './failure.tsx';
-import { badRequest, type Failure, NO_ACCOUNT, TOO_LARGE, TOO_MANY_PLANS } from './refusals.ts';
+import { badRequest, type Failure, failure, TOO_LARGE, TOO_MANY_PLANS } from './refusals.ts';
 
 type Json = { readonly value: unknown } | { readonly failure: Failure };
 
@@ -86,7 +86,7 @@ async function answerPlan(context: HttpContext, daemon: DaemonApi, body: Uint8Ar
   } catch (error) {
     // Errors in the posted files are those of the client.
     if (!(error instanceof ConfigError || error instanceof UsageError)) throw error;
-    return apiFailure(context, { status: 400, code: error.code, message: error.message });
+    return apiFailure(context, failure(400, error.code, error.message));
   }
 }
 
@@ -142,27 +142,10 @@ function parseFields(
 }
 
 function answerOutcome(context: HttpContext, outcome: ActionOutcome): Response {
-  const failed = { code: outcome.type, message: OUTCOME_MESSAGES[outcome.type] };
-  switch (outcome.type) {
-    case 'queued':
-      return context.json({ status: outcome.type }, 202);
-    case 'paused':
-    case 'resumed':
-      return context.json({ status: outcome.type });
-    case 'approved':
-      return context.json({
-        status: outcome.type,
-        digest: outcome.digest,
-        expiresAt: new Date(outcome.expiresAtMs).toISOString(),
-      });
-    case 'unknown':
-      return apiFailure(context, NO_ACCOUNT);
-    case 'stopping':
-      return apiFailure(context, { status: 503, ...failed });
-    case 'left_out':
-    case 'nothing_pending':
-      return apiFailure(context, { status: 409, ...failed });
-    case 'other_plan':
-      return apiFailure(context, { status: 409, ...failed, more: { pending: outcome.pending } });
-  }
+  const refused = failureOf(outcome);
+  if (refused !== null) return apiFailure(context, refused);
+  const { type: status } = outcome;
+  if (outcome.type !== 'approved') return context.json({ status }, status === 'queued' ? 202 : 200);
+  const { digest, expiresAtMs } = outcome;
+  return context.json({ status, digest, expiresAt: new Date(expiresAtMs).toISOString() });
 }

@@ -4,7 +4,7 @@ import type { Hono } from 'hono';
 import { compareCodePoints } from '../../core/names.ts';
 import type { ReplicaRecord } from '../../core/turns.ts';
 import { turn } from '../../platform/turns.ts';
-import { runToJson } from '../../report/run-json.ts';
+import { runReportToJson, runToJson } from '../../report/run-json.ts';
 import { statesOfListed } from '../account-state.ts';
 import type { AccountView, DaemonApi, DaemonView } from '../daemon-api.ts';
 import type { Log } from '../log.ts';
@@ -55,9 +55,8 @@ export function addApiReads(
   });
 
   app.get('/api/v1/runs/:id{[0-9a-f-]+}', async (context) => {
-    const json = await daemon.runJson(context.req.param('id'));
-    if (json === null) return apiFailure(context, NO_RUN);
-    return context.body(json, 200, { 'content-type': 'application/json' });
+    const run = await daemon.runReport(context.req.param('id'));
+    return run === null ? apiFailure(context, NO_RUN) : context.json(runReportToJson(run));
   });
 }
 

@@ -25,7 +25,7 @@ import {
   refuseWriting,
   requireToken,
 } from './middleware.ts';
-import { addOverview, addPages, type PagesOptions } from './pages/page-routes.tsx';
+import { addOverview, addPages } from './pages/page-routes.tsx';
 import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { compressAnswers, sendPieces, withSecurityHeaders } from './responses.ts';
 import { createSessions } from './sessions.ts';
@@ -39,7 +39,6 @@ export interface AppOptions {
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly daemon: DaemonApi;
-  readonly showPage: PagesOptions['showPage'];
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'wrongToken' | 'connectionDropped'>;
   /** What is not ready, as messages; empty when everything is ready. */
   readonly notReady: () => Promise<readonly string[]>;
@@ -102,7 +101,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   addApiReads(app, { daemon, log, nowMs });
   addApiActions(app, { daemon, log });
   addOverview(app, daemon, nowMs);
-  addPages(app, options);
+  addPages(app, daemon, nowMs);
   addPageActions(app, { daemon, log });
   app.notFound((context) => answerFailure(context, NOT_FOUND));
   app.onError((error, context) => {

@@ -1,4 +1,5 @@
 // Answers refusals and failures: as JSON below /api, as a page in a browser, otherwise as a line of text.
+import { formPageOf } from './account-path.ts';
 import type { HttpContext } from './context.ts';
 import { Prose } from '../../report/html.tsx';
 import { Layout } from './pages/layout.tsx';
@@ -19,6 +20,7 @@ export async function answerFailure(context: HttpContext, failure: Failure): Pro
   // Loading the answer to a form again would send the form again.
   const isLoadedAgain = failure.isTemporary === true && context.req.method === 'GET';
   if (!wantsPage(context)) return context.text(`${message}\n`, status, { ...headers });
+  const back = formPageOf(context.req.path);
   const page = (
     <Layout
       title={title ?? `Error ${status}`}
@@ -36,9 +38,7 @@ export async function answerFailure(context: HttpContext, failure: Failure): Pro
           This page is loaded again every few seconds.
         </p>
       ) : null}
-      <p>
-        <a href="/">All accounts</a>
-      </p>
+      <p>{back === null ? <a href="/">All accounts</a> : <a href={back}>Back to the account</a>}</p>
     </Layout>
   );
   return context.html(await pageText(page), status, { ...headers });

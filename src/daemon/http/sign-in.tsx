@@ -2,12 +2,11 @@
 import type { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { JudgeToken } from './access.ts';
-import { accountAt, formPageOf } from './account-path.ts';
-import { leaveMessage } from './actions.ts';
+import { formPageOf } from './account-path.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
 import { Layout, pageText } from './pages/layout.tsx';
-import { type Failure, TOO_LARGE, tooManyAttempts, UNAUTHORIZED } from './refusals.ts';
+import { type Failure, TOO_LARGE, tooManyAttempts, UNAUTHORIZED, WRONG_TOKEN } from './refusals.ts';
 import { localPath } from './request-checks.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -16,7 +15,6 @@ export const SIGN_OUT = '/sign-out';
 
 /** Of bodies that are read before a token is checked. */
 const MAX_BYTES = 64 * 1024;
-const WRONG_TOKEN: Failure = { ...UNAUTHORIZED, message: 'The token is wrong.' };
 
 /** Adds the form, the path that it posts to, and the path that signs out. */
 export function addSignIn(app: Hono<HttpEnv>, judge: JudgeToken, sessions: Sessions): void {
@@ -32,17 +30,14 @@ export function addSignIn(app: Hono<HttpEnv>, judge: JudgeToken, sessions: Sessi
   app.post(SIGN_IN, limit, async (context) => {
     const form = new URLSearchParams(await context.req.text());
     const next = localPath(form.get('next') ?? '/');
-    const isNotDone = form.has('not-done');
     const verdict = judge(form.get('token') ?? '', context.get('address'));
     switch (verdict.type) {
       case 'throttled':
-        return await refuseSignIn(context, tooManyAttempts(verdict.waitMs), { next, isNotDone });
+        return await refuseSignIn(context, tooManyAttempts(verdict.waitMs), next);
       case 'wrong':
-        return await refuseSignIn(context, WRONG_TOKEN, { next, isNotDone });
+        return await refuseSignIn(context, WRONG_TOKEN, next);
       case 'right': {
         await sessions.open(context, verdict.holder);
-        const account = isNotDone ? accountAt(next) : null;
-        if (account !== null) leaveMessage(context, account, 'not_done');
         return context.redirect(next, 303);
       }
     }
@@ -68,13 +63,9 @@ export async function showSignIn(context: HttpContext): Promise<Response> {
   return context.html(await pageText(page), status, { ...headers });
 }
 
-async function refuseSignIn(
-  context: HttpContext,
-  failure: Failure,
-  form: { readonly next: string; readonly isNotDone: boolean },
-): Promise<Response> {
+async function refuseSignIn(context: HttpContext, failure: Failure, next: string): Promise<Response> {
   const { status, message, headers = {} } = failure;
-  const page = <SignInPage {...form} problem={message} />;
+  const page = <SignInPage next={next} problem={message} />;
   return context.html(await pageText(page), status, { ...headers });
 }
 
@@ -103,7 +94,6 @@ function SignInPage({ next, problem, isNotDone = false }: SignInPageProps) {
           </p>
         ) : null}
         <input type="hidden" name="next" value={next} />
-        {isNotDone ? <input type="hidden" name="not-done" value="yes" /> : null}
         {/* For password managers, which need a user name. */}
         <input type="text" name="username" value="rolecall" autocomplete="username" hidden />
         <label for="token">Token of this server</label>

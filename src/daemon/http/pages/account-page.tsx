@@ -7,20 +7,18 @@ import { visible } from '../../../report/escape-invisible.ts';
 import { Instant } from '../../../report/html.tsx';
 import { isChanging, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
-import { ACTION_MESSAGES, type ActionMessage } from '../actions.ts';
-import type { Visitor } from '../context.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
 import { AccountFacts, ConfigurationNotice, PauseNotice, AccountStates } from './account-facts.tsx';
 import { Layout } from './layout.tsx';
 import { DriftChart } from './line-chart.tsx';
 import { ActionButton, NO_ACCOUNT_RUNS, Notice, ColumnHeads, RelativeInstant } from './page-parts.tsx';
-import type { SectionPlace } from './paged-sections.tsx';
 import { PendingPlan, RemainingChanges } from './pending-plan.tsx';
 import { LiveProgress, QueuedRun, RELOAD_AFTER_S } from './progress-bar.tsx';
+import type { PageView } from './run-page.tsx';
 import { RunTable } from './run-table.tsx';
 import { runsAddress } from './runs-page.tsx';
 
-interface AccountPageProps {
+interface AccountPageProps extends PageView {
   readonly account: AccountView;
   /** The latest ones, newest first. The chart shows all of them. */
   readonly runs: readonly RunRecord[];
@@ -30,16 +28,9 @@ interface AccountPageProps {
   readonly changes: Changes | null;
   /** The run that works now; null when none does. */
   readonly progress: RunProgress | null;
-  /** The part of the changes that the page shows. */
-  readonly place: SectionPlace | null;
-  /** The result of the button that led to this page. */
-  readonly message: ActionMessage | null;
-  readonly nowMs: number;
-  readonly visitor: Visitor | undefined;
-  readonly isStopping: boolean;
 }
 
-export interface Changes {
+interface Changes {
   readonly run: RunRecord;
   /** The complete plan of the run. */
   readonly plan: Plan | null;
@@ -48,10 +39,9 @@ export interface Changes {
 }
 
 const SHOWN_RUNS = 20;
-const SUCCESSES: readonly ActionMessage[] = ['queued', 'approved', 'paused', 'resumed'];
 
 export function AccountPage(props: AccountPageProps) {
-  const { account, runs, actions, progress, message, nowMs, visitor, isStopping } = props;
+  const { account, runs, actions, progress, nowMs, visitor, isStopping } = props;
   const { name, lastRun } = account;
   // A page with fields is not loaded again by itself, since what somebody types would be lost.
   const canWrite = visitor?.role === 'operate';
@@ -66,11 +56,6 @@ export function AccountPage(props: AccountPageProps) {
       <p>
         <AccountStates account={account} />
       </p>
-      {message === null ? null : (
-        <p class={`notice ${SUCCESSES.includes(message) ? 'good' : 'warn'}`} role="status">
-          {ACTION_MESSAGES[message]}
-        </p>
-      )}
       <Notice
         tone="bad"
         title={account.serviceValid ? 'The configuration of this account is invalid.' : NO_ACCOUNT_RUNS}
@@ -179,7 +164,7 @@ interface OperatorActionsProps {
   readonly nowMs: number;
 }
 
-export function OperatorActions({ actions, nowMs }: OperatorActionsProps) {
+function OperatorActions({ actions, nowMs }: OperatorActionsProps) {
   if (actions.length === 0) return <p class="quiet">No operator has approved, paused, resumed or run it.</p>;
   return (
     <table class="cards actions-table">

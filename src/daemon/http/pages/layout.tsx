@@ -10,8 +10,6 @@ interface LayoutProps {
   readonly visitor?: Visitor | undefined;
   /** The page in the navigation that this is. */
   readonly current?: keyof typeof NAVIGATION;
-  /** Whether the browser requests the same address again. */
-  readonly again?: boolean;
   /** After how many seconds a browser without scripts requests the page again. */
   readonly reloadAfterS?: number;
   /** Whether the process that answers is stopping. */
@@ -25,7 +23,7 @@ const NAVIGATION = {
 } as const;
 
 export function Layout(props: LayoutProps) {
-  const { title, visitor, current, again = false, reloadAfterS, isStopping = false, children } = props;
+  const { title, visitor, current, reloadAfterS, isStopping = false, children } = props;
   return (
     <html lang="en">
       <head>
@@ -33,7 +31,6 @@ export function Layout(props: LayoutProps) {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         {/* Browsers must report to this server, and to no other, that a form was sent by one of its own pages. */}
         <meta name="referrer" content="same-origin" />
-        {again ? <meta http-equiv="refresh" content="0" /> : null}
         {reloadAfterS === undefined ? null : (
           <noscript>
             <meta http-equiv="refresh" content={String(reloadAfterS)} />

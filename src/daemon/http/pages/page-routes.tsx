@@ -2,59 +2,56 @@
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { RunMark } from '../../../core/journal-reader.ts';
+import type { RunRecord } from '../../../core/journal.ts';
+import { remainingPlan } from '../../../core/run-outcome.ts';
 import { turn } from '../../../platform/turns.ts';
-import { isChanging } from '../../account-state.ts';
-import type { DaemonApi } from '../../daemon-api.ts';
+import type { AccountView, DaemonApi } from '../../daemon-api.ts';
 import { ACCOUNT } from '../account-path.ts';
-import { takeMessage } from '../actions.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';
 import { answerFailure } from '../failure.tsx';
 import { NO_ACCOUNT, NO_RUN } from '../refusals.ts';
 import { accountFilterOf, listAccounts } from './account-list.ts';
+import { AccountPage } from './account-page.tsx';
 import { AccountsPage } from './accounts-page.tsx';
 import { pageText } from './layout.tsx';
 import { placeIn } from './paged-sections.tsx';
 import { ProgressBar } from './progress-bar.tsx';
 import { STRIP_RUNS } from './run-strip.tsx';
-import type { AnyView, RunView } from './run-views.tsx';
+import { type PageView, RunPage } from './run-page.tsx';
 import { runListOf, RunsPage } from './runs-page.tsx';
-
-export interface PagesOptions {
-  readonly daemon: DaemonApi;
-  /** Renders a page from the store; null when there is no such run. */
-  readonly showPage: (view: RunView) => Promise<string | null>;
-  readonly nowMs: () => number;
-}
 
 /** Of the chart; the table has fewer. */
 const LAST_RUNS = 60;
 const LAST_ACTIONS = 20;
 
 /** Adds the pages. They have buttons for visitors who may use them. */
-export function addPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }: PagesOptions): void {
+export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => number): void {
   app.get(`/accounts/${ACCOUNT}`, async (context) => {
     const account = await daemon.account(context.req.param('name'));
     if (account === null) return await answerFailure(context, NO_ACCOUNT);
-    const { name } = account;
-    const [runs, actions] = await Promise.all([
+    const { name, lastRun } = account;
+    const [runs, actions, progress] = await Promise.all([
       daemon.runs({ account: name, limit: LAST_RUNS }),
       daemon.operatorActions(name, LAST_ACTIONS),
+      lastRun?.status === 'running' ? daemon.runProgress(lastRun.id) : null,
     ]);
-    const message = takeMessage(context, name, isChanging(account));
-    const view = {
-      type: 'account',
-      account,
-      runs,
-      actions,
-      message,
-      ...viewOf(context, nowMs()),
-    } as const;
-    return await answerView(context, view);
+    const id = runShownFor(account, runs);
+    const detail = id === null ? null : await daemon.run(id);
+    const changes =
+      detail === null ? null : { run: detail.run, plan: detail.plan, remaining: remainingPlan(detail) };
+    const view = viewOf(context, nowMs());
+    const page = <AccountPage {...{ account, runs, actions, progress, changes }} {...view} />;
+    return context.html(await pageText(page));
   });
 
-  app.get('/runs/:id{[0-9a-f-]+}', async (context) =>
-    answerView(context, { type: 'run', id: context.req.param('id'), ...viewOf(context, nowMs()) }),
-  );
+  app.get('/runs/:id{[0-9a-f-]+}', async (context) => {
+    const report = await daemon.runReport(context.req.param('id'));
+    if (report === null) return await answerFailure(context, NO_RUN);
+    const { id, status } = report.run;
+    const progress = status === 'running' ? await daemon.runProgress(id) : null;
+    const page = <RunPage report={report} progress={progress} {...viewOf(context, nowMs())} />;
+    return context.html(await pageText(page));
+  });
 
   // The script of a page reads this while the run works; an empty answer means that it has ended.
   app.get('/runs/:id{[0-9a-f-]{36}}/progress', async (context) => {
@@ -63,15 +60,24 @@ export function addPages(app: Hono<HttpEnv>, { daemon, showPage, nowMs }: PagesO
     if (progress.status !== 'running') return context.body(null, 204);
     return context.html(String(await html`${(<ProgressBar progress={progress} nowMs={nowMs()} />)}`));
   });
-
-  async function answerView(context: HttpContext, view: RunView): Promise<Response> {
-    const page = await showPage(view);
-    return page === null ? await answerFailure(context, NO_RUN) : context.html(page);
-  }
 }
 
-/** What a page that is rendered from the store needs of its request. */
-export function viewOf(context: HttpContext, nowMs: number): AnyView {
+/** The run whose changes the page of the account shows; null when it shows none. */
+function runShownFor({ pending, lastRun }: AccountView, runs: readonly RunRecord[]): string | null {
+  if (pending !== null) {
+    // The latest run with this plan has the newest reasons of what is held.
+    const latest = runs.find(
+      ({ planDigest, status }) => planDigest === pending.digest && status !== 'running',
+    );
+    return latest?.id ?? pending.runId;
+  }
+  // A run that works changes what an earlier one found; one that failed before it planned shows nothing.
+  if (lastRun === null || lastRun.status === 'running') return null;
+  const planned = lastRun.planDigest !== null ? lastRun : runs.find(({ planDigest }) => planDigest !== null);
+  return planned?.id ?? null;
+}
+
+function viewOf(context: HttpContext, nowMs: number): PageView {
   const place = placeIn(context.req.query('group'), context.req.query('page'));
   return { place, nowMs, visitor: context.get('visitor'), isStopping: context.get('isStopping') };
 }

@@ -11,10 +11,8 @@ import type { PlanResult } from '../../../../src/core/plan.ts';
 import { Secret } from '../../../../src/core/secret.ts';
 import type { ReplicaRecord } from '../../../../src/core/turns.ts';
 import type { AccountView, DaemonApi, DaemonView } from '../../../../src/daemon/daemon-api.ts';
-import { renderRunView } from '../../../../src/daemon/http/pages/run-views.tsx';
 import { readPosted } from '../../../../src/daemon/http/posted-body.ts';
 import { type HttpOptions, startHttp } from '../../../../src/daemon/http/server.ts';
-import { runReportToJson } from '../../../../src/report/run-json.ts';
 
 export const TOKEN = 'correct horse battery staple';
 export const READ_TOKEN = 'an eye and no hand';
@@ -87,11 +85,9 @@ export interface Recorded {
 export interface Stage {
   accounts: readonly AccountView[];
   runs: readonly RunDetail[];
-  /** The JSON of every run, in place of its own. */
   /** The progress of every run; by default a run is as far as its operations are. */
   progress: RunProgress | null;
   actions: readonly OperatorActionRecord[];
-  /** Renders the pages of runs and accounts, in place of their own. */
   overview: DaemonView;
   replicas: readonly ReplicaRecord[];
   sync: Awaited<ReturnType<DaemonApi['sync']>>;
@@ -189,10 +185,8 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
       const runs = send(stage.runs.map(({ run }) => run));
       return names.flatMap((name) => runs.filter(({ account }) => account === name).slice(0, limit));
     },
-    async runJson(id) {
-      const run = send(findRun(id));
-      return run === null ? null : JSON.stringify(runReportToJson(run));
-    },
+    run: async (id) => send(findRun(id)),
+    runReport: async (id) => send(findRun(id)),
     replicas: async () => stage.replicas,
     async sync(account) {
       send(null);
@@ -300,15 +294,6 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
     sessionKey: async () => new Secret(SESSION_KEY),
     trustedProxies: [],
     daemon: memoryDaemon(stage, recorded),
-    async showPage(view) {
-      recorded.calls += 1;
-      if (stage.broken !== null) throw stage.broken;
-      return await renderRunView(view, {
-        run: async (id) => stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null,
-        runReport: async (id) => stage.runs.find(({ run }) => run.id.startsWith(id)) ?? null,
-        runProgress: async (id) => progressIn(stage, id),
-      });
-    },
     metrics: {
       contentType: 'text/plain; version=0.0.4',
       text: () => Readable.from(['rolecall_build_info', ' 1\n']),

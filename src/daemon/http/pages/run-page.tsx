@@ -1,0 +1,64 @@
+// The page of a run: the report that `rolecall show` prints, with links, and its progress while it works.
+import type { RunDetail, RunProgress } from '../../../core/journal-reader.ts';
+import { Facts, Headline, Instant, Summary } from '../../../report/html.tsx';
+import { runDocument } from '../../../report/run-report.ts';
+import type { Visitor } from '../context.ts';
+import { Layout } from './layout.tsx';
+import { AccountLink } from './page-parts.tsx';
+import { type SectionPlace, PagedSections } from './paged-sections.tsx';
+import { LiveProgress, RELOAD_AFTER_S } from './progress-bar.tsx';
+import { StatusBadge } from './run-table.tsx';
+
+/** What every page needs that shows a plan or a run. */
+export interface PageView {
+  /** The part of the changes that the page shows; null: each section from its first row. */
+  readonly place: SectionPlace | null;
+  readonly nowMs: number;
+  readonly visitor: Visitor | undefined;
+  /** Whether the process that answers is stopping. */
+  readonly isStopping: boolean;
+}
+
+interface RunPageProps extends PageView {
+  readonly report: RunDetail;
+  /** null when the run has ended. */
+  readonly progress: RunProgress | null;
+}
+
+export function RunPage({ report, progress, place, nowMs, visitor, isStopping }: RunPageProps) {
+  const { id, account, status, errorCode } = report.run;
+  const { headline, lines = [], summary, facts, sections } = runDocument(report);
+  return (
+    <Layout
+      title={`Run of ${account}`}
+      visitor={visitor}
+      isStopping={isStopping}
+      {...(progress === null ? {} : { reloadAfterS: RELOAD_AFTER_S })}
+    >
+      <h1>
+        Run of <AccountLink name={account} />
+      </h1>
+      <p>
+        <StatusBadge status={status} /> {errorCode === null ? null : <code>{errorCode}</code>}
+      </p>
+      {progress === null ? (
+        <>
+          <Headline headline={headline} lines={lines} />
+          {summary === undefined ? null : <Summary line={summary} />}
+        </>
+      ) : (
+        <LiveProgress runId={id} progress={progress} nowMs={nowMs} />
+      )}
+      <Facts facts={facts} />
+      {progress === null || sections.length === 0 ? null : (
+        <p class="quiet">
+          The lists below are from <Instant at={new Date(nowMs).toISOString()} />.
+        </p>
+      )}
+      <PagedSections sections={sections} at={`/runs/${id}`} place={place} />
+      <p class="quiet foot">
+        <a href={`/api/v1/runs/${id}`}>This run as JSON</a>
+      </p>
+    </Layout>
+  );
+}
