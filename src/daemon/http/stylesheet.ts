@@ -139,7 +139,6 @@ progress::-moz-progress-bar { background: var(--link); }
 .chart text { fill: var(--quiet); font: 12px system-ui, sans-serif; }
 .chart .axis { fill: none; stroke: var(--line); }
 .line { fill: none; stroke-width: 2; }
-.dot { fill: none; stroke-width: 6; stroke-linecap: round; }
 .line-1 { stroke: var(--link); }
 .line-2 { stroke: var(--bad); }
 .line-3 { stroke: var(--warn); }

@@ -10,7 +10,7 @@ import type { AccountView } from '../../daemon-api.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
 import { AccountFacts, ConfigurationNotice, PauseNotice, AccountStates } from './account-facts.tsx';
 import { Layout } from './layout.tsx';
-import { DriftChart } from './line-chart.tsx';
+import { DriftChart } from './drift-chart.tsx';
 import { ActionButton, NO_ACCOUNT_RUNS, Notice, ColumnHeads, RelativeInstant } from './page-parts.tsx';
 import { PendingPlan, RemainingChanges } from './pending-plan.tsx';
 import { LiveProgress, QueuedRun, RELOAD_AFTER_S } from './progress-bar.tsx';

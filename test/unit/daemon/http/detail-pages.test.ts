@@ -243,6 +243,9 @@ describe('the page of an account', () => {
     expect(page.match(/<svg[^>]* role="img"/g)).toHaveLength(1);
     expect(page).toContain('to create: 1 in the last run, between 1 and 4 in 2 runs.');
     expect(page).toContain('held: 5 in the last run, between 2 and 5 in 2 runs.');
+    // A higher number is higher, and a line is interrupted where a number is not known.
+    expect(page).toContain('<path class="line line-1" d="M60 27H186M312 83"');
+    expect(page).toContain('<path class="line line-3" d="M60 64H186M312 8"');
     expect(await pageOf('/accounts/acme-eu', { runs: runs.slice(1, 2) })).not.toContain('<svg');
   });
 

@@ -74,13 +74,6 @@ describe('a session', () => {
     expect(await statusAt({ sessionKey }, cookie)).toBe(503);
   });
 
-  it('of another process may post only from a page of this server', async () => {
-    const { cookie } = await signIn(await start());
-    const { post, url } = await start();
-    expect((await post(SYNC, { cookie })).status).toBe(403);
-    expect((await post(SYNC, { cookie, origin: 'https://evil.example' })).status).toBe(403);
-    expect((await post(SYNC, { cookie, origin: url })).status).toBe(202);
-  });
 });
 
 describe('the key of sessions', () => {
