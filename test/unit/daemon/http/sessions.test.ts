@@ -73,7 +73,6 @@ describe('a session', () => {
     const sessionKey = async () => Promise.reject(new StoreError('store_unavailable', 'not available'));
     expect(await statusAt({ sessionKey }, cookie)).toBe(503);
   });
-
 });
 
 describe('the key of sessions', () => {
