@@ -7,7 +7,8 @@ import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
 import { claimantOf, claimToken } from './claims.ts';
 import { adoptRenamedAccount } from './renamed-accounts.ts';
-import { readPlan, warningsOf } from './run-rows.ts';
+import { readPlan } from './plan-bodies.ts';
+import { warningsOf } from './run-rows.ts';
 import { NOTHING_APPROVED, NOTHING_PENDING, toState } from './account-state.ts';
 import { toIso } from './times.ts';
 

@@ -1,4 +1,4 @@
-// The bodies of snapshots and plans: canonical JSON, compressed with gzip, with its digest as the key.
+// The bodies of snapshots: canonical JSON, compressed with gzip, with its digest as the key.
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gunzipSync, gzip, gzipSync } from 'node:zlib';
@@ -55,10 +55,9 @@ export async function compressJson(json: string): Promise<Uint8Array> {
   return json.length < LARGE_BYTES ? gzipSync(json, OPTIONS) : await promisify(gzip)(json, OPTIONS);
 }
 
-export async function decompressJson(body: Uint8Array): Promise<unknown> {
+export async function decompress(body: Uint8Array): Promise<Buffer> {
   // A list is about ten times as large as its compressed form.
-  const text = body.length * 10 < LARGE_BYTES ? gunzipSync(body) : await promisify(gunzip)(body);
-  return JSON.parse(text.toString('utf8'));
+  return body.length * 10 < LARGE_BYTES ? gunzipSync(body) : await promisify(gunzip)(body);
 }
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -83,6 +82,6 @@ export async function resourcesOf(body: Uint8Array): Promise<Resource[]> {
 }
 
 async function rows(body: Uint8Array): Promise<Raw[]> {
-  const value = await decompressJson(body);
+  const value: unknown = JSON.parse((await decompress(body)).toString('utf8'));
   return Array.isArray(value) ? value.filter((item): item is Raw => typeof item === 'object') : [];
 }

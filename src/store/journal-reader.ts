@@ -1,6 +1,7 @@
 // Reads the journal for commands, pages and reports: lists of runs, and one run with its plan and operations.
 import { type RawBuilder, sql } from 'kysely';
 import type { JournalReader, RunDetail, RunMark } from '../core/journal-reader.ts';
+import { turn } from '../platform/turns.ts';
 import { readAccountBriefs } from './account-briefs.ts';
 import { toRemaining, toState } from './account-state.ts';
 import { claimantOf } from './claims.ts';
@@ -9,9 +10,9 @@ import type { Database } from './tables.ts';
 import { jsonList, jsonRows } from './json-rows.ts';
 import { toIso, toMs } from './times.ts';
 import { readProgress, readTallies } from './run-totals.ts';
-import { findRun, LISTED, OPERATION_COLUMNS, readPlan } from './run-rows.ts';
+import { readPlan } from './plan-bodies.ts';
+import { findRun, LISTED, OPERATION_COLUMNS, toOperation, toRun, toRuns, warningsOf } from './run-rows.ts';
 import { readShortIds } from './short-run-ids.ts';
-import { toOperation, toRun, toRuns, warningsOf } from './run-rows.ts';
 import { snapshotReader } from './snapshot-reader.ts';
 
 export function journalReader(db: Database): JournalReader {
@@ -163,6 +164,7 @@ async function readRun(db: Database, id: string): Promise<RunDetail | null> {
     .where('run_id', '=', row.id)
     .orderBy('seq')
     .execute();
+  await turn();
   const plan = await readPlan(db, row.plan_body);
   return {
     run,

@@ -3,8 +3,6 @@
 import type { Selectable } from 'kysely';
 import type { Warning } from '../core/catalog.ts';
 import type { OperationRecord, RunRecord } from '../core/journal.ts';
-import type { Plan } from '../core/plan.ts';
-import { decompressJson } from './compressed-json.ts';
 import { totalsOf } from './run-totals.ts';
 import { type Database, type OperationsTable, type RunsTable, TABLES } from './tables.ts';
 
@@ -39,24 +37,27 @@ type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
-const fields = new Map<string, string>();
-
 /** `configCommit` for `config_commit`. */
 function fieldOf(column: string): string {
-  const known = fields.get(column);
-  if (known !== undefined) return known;
-  const field = column.replaceAll(/_(.)/gu, (_, letter: string) => letter.toUpperCase());
-  fields.set(column, field);
-  return field;
+  return column.replaceAll(/_(.)/gu, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The values of a row by the names that records have. */
-function camelCased<Row extends object>(
-  row: Row,
-): { readonly [Column in keyof Row & string as CamelCase<Column>]: Row[Column] } {
-  const entries = Object.entries(row).map(([column, value]) => [fieldOf(column), value]);
-  return Object.fromEntries(entries) as ReturnType<typeof camelCased<Row>>; // by the type of the columns
+type CamelCased<Row, Column extends keyof Row & string> = {
+  readonly [Each in Column as CamelCase<Each>]: Row[Each];
+};
+
+/** Returns how to read these columns of a row by the names that records have; what else the row has is left out. */
+function camelCased<Column extends string>(columns: readonly Column[]) {
+  const fields = columns.map((column) => [column, fieldOf(column)] as const);
+  return <Row extends Readonly<Record<Column, unknown>>>(row: Row): CamelCased<Row, Column> => {
+    const record: Record<string, unknown> = {};
+    for (const [column, field] of fields) record[field] = row[column];
+    return record as CamelCased<Row, Column>; // by the type of the columns
+  };
 }
+
+const runRecord = camelCased(LISTED);
+const operationRecord = camelCased(OPERATION_COLUMNS);
 
 /** Finds the row of a run by its id or an unambiguous prefix. */
 export async function findRun(db: Database, id: string): Promise<Selectable<RunsTable> | null> {
@@ -85,26 +86,17 @@ export async function toRuns(db: Database, rows: readonly ListedRun[]): Promise<
 }
 
 export function toRun(row: ListedRun): RunRecord {
-  return { ...camelCased(row), configDirty: row.config_dirty === null ? null : row.config_dirty === 1 };
+  return { ...runRecord(row), configDirty: row.config_dirty === null ? null : row.config_dirty === 1 };
 }
 
 export function toOperation(
   row: Pick<Selectable<OperationsTable>, (typeof OPERATION_COLUMNS)[number]>,
 ): OperationRecord {
-  return camelCased(row);
+  return operationRecord(row);
 }
 
 /** The warnings of a run. */
 export function warningsOf({ warnings }: { readonly warnings: string | null }): Warning[] {
   // Only this store writes them, so the type is known.
   return warnings === null ? [] : (JSON.parse(warnings) as Warning[]);
-}
-
-/** The plan of a run, whose `createdAt` is empty; null when none was made. */
-export async function readPlan(db: Database, planBody: string | null): Promise<Plan | null> {
-  if (planBody === null) return null;
-  const bodies = db.selectFrom('plan_bodies').select('body').where('digest', '=', planBody);
-  const row = await bodies.executeTakeFirst();
-  // recordPlan wrote it from a Plan, so the type is known.
-  return row === undefined ? null : ((await decompressJson(row.body)) as Plan);
 }

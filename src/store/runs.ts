@@ -3,8 +3,8 @@ import { type Insertable, sql } from 'kysely';
 import { cutSubject } from '../core/journal.ts';
 import type { Journal, NewRun, RunEnd } from '../core/ports.ts';
 import type { Plan } from '../core/plan.ts';
-import { sha256 } from '../platform/digest.ts';
 import { compressJson } from './compressed-json.ts';
+import { planBody } from './plan-bodies.ts';
 import { NOTHING_APPROVED, NOTHING_PENDING } from './account-state.ts';
 import type { Database, RunsTable } from './tables.ts';
 import { durably, immediately } from './transactions.ts';
@@ -59,9 +59,7 @@ export function runsJournal(
     },
 
     async recordPlan(runId: string, plan: Plan) {
-      // Runs that change nothing repeat the same plan. Without its time it is stored only once.
-      const json = JSON.stringify({ ...plan, createdAt: '' });
-      const digest = `sha256:${sha256(json)}`;
+      const { digest, lines } = await planBody(plan);
       const isKnown = async (connection: Database): Promise<boolean> =>
         (await connection
           .selectFrom('plan_bodies')
@@ -69,13 +67,13 @@ export function runsJournal(
           .where('digest', '=', digest)
           .executeTakeFirst()) !== undefined;
       // Compressed before the transaction, because a large plan takes long.
-      const body = (await isKnown(db)) ? null : await compressJson(json);
+      const body = (await isKnown(db)) ? null : await compressJson(lines);
       await immediately(db, runId, async (connection) => {
         await requireOwnRun(connection, runId);
         if (!(await isKnown(connection))) {
           await connection
             .insertInto('plan_bodies')
-            .values({ digest, body: body ?? (await compressJson(json)) })
+            .values({ digest, body: body ?? (await compressJson(lines)) })
             .onConflict((conflict) => conflict.column('digest').doNothing())
             .execute();
         }

@@ -60,9 +60,16 @@ export function judgeGauges(
   }
 }
 
-function planOf(db: SQLite.Database, run: string): Plan {
+function planOf(db: SQLite.Database, run: string): Pick<Plan, 'operations' | 'held'> {
   const row = db
     .prepare('select id, body from runs join plan_bodies on plan_bodies.digest = plan_body where id = ?')
     .get(run) as Row;
-  return JSON.parse(gunzipSync(row.body ?? Buffer.alloc(0)).toString('utf8')) as Plan;
+  const lines = gunzipSync(row.body ?? Buffer.alloc(0))
+    .toString('utf8')
+    .trim()
+    .split('\n')
+    .slice(1, -1);
+  const changes = lines.map((line) => JSON.parse(line) as [string, []]);
+  const listed = (wanted: string) => changes.flatMap(([list, some]) => (list === wanted ? some : []));
+  return { operations: listed('operations'), held: listed('held') };
 }

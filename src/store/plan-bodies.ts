@@ -1,0 +1,93 @@
+// The bodies of plans: lines of JSON, compressed with gzip, with their digest as the key. A plan may hold 20,000 entries of
+// 50,000 people, so it is written and read in pieces between which other work runs, and contains each person's id once.
+import { createHash } from 'node:crypto';
+import type { HeldChange, Operation, Plan } from '../core/plan.ts';
+import { startTurns } from '../platform/turns.ts';
+import { decompress } from './compressed-json.ts';
+import type { Database } from './tables.ts';
+
+/** Converting this many changes takes a few milliseconds. */
+const CHANGES_A_LINE = 200;
+
+type Change = Operation | HeldChange;
+type ChangeList = 'operations' | 'held';
+
+/** A change whose `usedBy` is the positions of the ids in the list of people. */
+type Stored<C extends Change> = Omit<C, 'usedBy'> & { readonly usedBy?: readonly number[] | undefined };
+
+/** The first line has everything but the changes; the last one has the ids of people. */
+type Head = Omit<Plan, ChangeList>;
+type ChangesLine =
+  readonly ['operations', readonly Stored<Operation>[]] | readonly ['held', readonly Stored<HeldChange>[]];
+
+export interface PlanBody {
+  readonly digest: string;
+  readonly lines: string;
+}
+
+/** The body of a plan without its time: runs that change nothing repeat the same plan, which is stored once. */
+export async function planBody({ operations, held, ...head }: Plan): Promise<PlanBody> {
+  const turns = startTurns();
+  const hash = createHash('sha256');
+  const lines: string[] = [];
+  const add = (line: unknown): void => {
+    const text = `${JSON.stringify(line)}\n`;
+    hash.update(text);
+    lines.push(text);
+  };
+  const people = new Map<string, number>();
+  const stored = (change: Change): Stored<Change> => ({
+    ...change,
+    usedBy: change.usedBy?.map((id) => positionIn(people, id)),
+  });
+  add({ ...head, createdAt: '' } satisfies Head);
+  for (const [list, changes] of Object.entries({ operations, held })) {
+    for (let at = 0; at < changes.length; at += CHANGES_A_LINE) {
+      if (turns.isOver()) await turns.next();
+      add([list, changes.slice(at, at + CHANGES_A_LINE).map(stored)]);
+    }
+  }
+  add([...people.keys()]);
+  return { digest: `sha256:${hash.digest('hex')}`, lines: lines.join('') };
+}
+
+function positionIn(people: Map<string, number>, id: string): number {
+  const known = people.get(id);
+  if (known !== undefined) return known;
+  people.set(id, people.size);
+  return people.size - 1;
+}
+
+/** The plan of a run, whose `createdAt` is empty; null when none was made. */
+export async function readPlan(db: Database, digest: string | null): Promise<Plan | null> {
+  if (digest === null) return null;
+  const bodies = db.selectFrom('plan_bodies').select('body').where('digest', '=', digest);
+  const row = await bodies.executeTakeFirst();
+  return row === undefined ? null : await planOf(await decompress(row.body));
+}
+
+async function planOf(body: Buffer): Promise<Plan> {
+  const turns = startTurns();
+  const lines = linesOf(body);
+  // Only planBody writes the lines, so their types are known.
+  const head = JSON.parse(lines.shift() ?? '') as Head;
+  const people = JSON.parse(lines.pop() ?? '') as readonly string[];
+  const plan = { ...head, operations: [] as Operation[], held: [] as HeldChange[] };
+  for (const line of lines) {
+    if (turns.isOver()) await turns.next();
+    const [list, changes] = JSON.parse(line) as ChangesLine;
+    if (list === 'operations') plan.operations.push(...changes.map((change) => named(change, people)));
+    else plan.held.push(...changes.map((change) => named(change, people)));
+  }
+  return plan;
+}
+
+function named<C extends Change>(change: Stored<C>, people: readonly string[]): C {
+  const usedBy = change.usedBy?.map((at) => people[at] ?? '');
+  // Only `usedBy` differs; a change without people has no such field.
+  return (usedBy === undefined ? change : { ...change, usedBy }) as unknown as C;
+}
+
+function linesOf(body: Buffer): string[] {
+  return body.toString('utf8').trimEnd().split('\n');
+}
