@@ -2,10 +2,11 @@
 import { type DesiredCatalog, KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
 import { nameKey } from '../core/names.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
-import { makePlan } from '../core/make-plan.ts';
+import { planInSteps, type PlanInput } from '../core/make-plan.ts';
 import { type History, judgeHistory } from '../core/history.ts';
 import { isStaleSource, type SourceAge } from '../core/plan-warnings.ts';
 import type { Plan } from '../core/plan.ts';
+import type { Clock } from '../core/ports.ts';
 import { nameKeys } from '../core/diff.ts';
 import { implausibleCreates } from '../core/list-plausibility.ts';
 import { type FreezeWatch, watchFreeze } from './freeze.ts';
@@ -43,7 +44,7 @@ export async function planAccount(
   const source = await sourceAge(request, deps);
   const frozen = await watchFreeze(settings.policy.freeze, settings.timezone, deps.loadCron);
   await deps.clock.pause();
-  const plan = makePlan({
+  const input: PlanInput = {
     account: settings.name,
     remoteAccountId: observation.remoteAccountId,
     now: new Date(nowMs).toISOString(),
@@ -68,8 +69,8 @@ export async function planAccount(
     configDigest: settings.configDigest,
     configCommit: commit?.sha ?? null,
     sha256: deps.sha256,
-  });
-  await deps.clock.pause();
+  };
+  const plan = await makePlan(input, deps.clock);
   return {
     plan,
     history,
@@ -78,6 +79,15 @@ export async function planAccount(
     sourceAccepted: !isStaleSource(source) || accept.olderSource,
     named: (observed) => namedEntries(settings.desired, observed, history),
   };
+}
+
+/** Plans, and lets other work run between the steps. */
+async function makePlan(input: PlanInput, clock: Clock): Promise<Plan> {
+  const steps = planInSteps(input);
+  for (let step = steps.next(); ; step = steps.next()) {
+    await clock.pause();
+    if (step.done === true) return step.value;
+  }
 }
 
 /** With accepted lists, what people have is known; a service that lists no people still shows nothing. */

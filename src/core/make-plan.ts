@@ -63,12 +63,23 @@ export interface PlanInput {
 
 /** The plan for one account. The same input gives the same value, whatever the order of the lists. */
 export function makePlan(input: PlanInput): Plan {
+  const steps = planInSteps(input);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Makes the same plan in steps, so that the caller may let other work run between them: a large account takes a second. */
+export function* planInSteps(input: PlanInput): Generator<void, Plan> {
   const { observed, history } = input;
   const usage = usageOf(observed.resources);
+  yield;
   const diffs = KINDS.flatMap((kind) => {
     const desired = input.desired[kind];
     return desired === undefined ? [] : [diffKind(kind, desired, { observed, usage, history })];
   });
+  yield;
   const today = input.now.slice(0, 10);
   const approvals = input.desired.approvedDeletes.filter((approval) => isOpenApproval(approval, today));
   const judgement = judge(diffs, {
@@ -82,6 +93,7 @@ export function makePlan(input: PlanInput): Plan {
     unknownHolders: input.unknownHolders,
     acceptNoHistory: input.acceptNoHistory,
   });
+  yield;
   const creates = diffs.flatMap(({ kind, missing }) =>
     missing
       .filter((name) => !judgement.heldCreates.has(kindNameKey(kind, name)))
@@ -94,7 +106,9 @@ export function makePlan(input: PlanInput): Plan {
   );
   const operations = inOrder(creates, deletes);
   const heldDeletes = extras.filter(({ holds }) => holds.length > 0);
+  yield;
   const held = heldChanges(input, diffs, { ...judgement, extras });
+  yield;
   const warnings = [
     ...(input.blocked === null ? [] : [input.blocked]),
     ...managesNothing(input.account, diffs),
@@ -105,6 +119,7 @@ export function makePlan(input: PlanInput): Plan {
     ...catalogWarnings(diffs, extras),
     ...approvalWarnings(input.desired.approvedDeletes, diffs, { today, released: history.released }),
   ];
+  yield;
   return {
     schemaVersion: 1,
     account: input.account,
