@@ -10,8 +10,7 @@ import {
 import type { Checkout } from '../../../src/git/checkout.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { formatConfigIssue } from '../../../src/core/errors.ts';
-import { git } from '../../support/git.ts';
-import { type Origin, forcePush, makeOrigin } from '../git/origin.ts';
+import { type Origin, makeOrigin } from '../git/origin.ts';
 import { ACCOUNT, SERVICE, workspace } from './workspace.ts';
 import { createCommitReader } from '../../../src/git/commit.ts';
 
@@ -147,20 +146,6 @@ describe('the configuration of a checkout', () => {
     expect(await source.commit()).toMatchObject({ sha: third });
   });
 
-  test('remains unchanged when the next commit is refused', async () => {
-    const { source, checkout, origin } = await scene(SERVICE, {
-      'config/accounts/a.yaml': `${ACCOUNT}skills: [A]`,
-    });
-    const first = git(origin.folder, ['rev-parse', 'HEAD']);
-    origin.commit({ 'config/accounts/a.yaml': `${ACCOUNT}skills: [B]` });
-    await checkout.refresh();
-    const before = await source.read();
-    forcePush(origin, first, 'config/accounts/b.yaml');
-    expect(await checkout.refresh()).toMatchObject({ type: 'refused' });
-    expect(await source.readFor('a')).toBe(before);
-    expect(skills(before)).toEqual(['B']);
-  });
-
   test('is never a mixture of two commits while it is updated', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `config/accounts/a${index}.yaml`);
     const version = (text: string): Record<string, string> =>
@@ -214,20 +199,6 @@ test('the checkout is beside the SQLite file, or where that would be with Postgr
   expect(checkoutRoot({ file, store: { postgres } })).toBe('/srv/data/checkout');
   const installed = { file: '/etc/rolecall/rolecall.yaml', store: { postgres } };
   expect(checkoutRoot(installed)).toBe('/var/lib/rolecall/checkout');
-});
-
-test('limits of calls in the repository change nothing on the machine', async () => {
-  const { source, checkout } = await scene(
-    `${SERVICE}store: { postgres: { url: { env: DB } } }\ndaemon: { lease: 40s }\napi: { maxEntries: 7 }`,
-    {
-      'config/rolecall.yaml': `${SERVICE}api: { timeout: 40s, settle: 50s, maxEntries: 1000000 }`,
-      'config/accounts/a.yaml': ACCOUNT,
-    },
-  );
-  await checkout.refresh();
-  const { service, issues } = await source.read();
-  expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
-  expect(service?.api).toMatchObject({ timeoutMs: 30_000, maxEntries: 7 });
 });
 
 test('a service file with `source.git` needs no account files beside it', async () => {

@@ -224,13 +224,6 @@ roles: []
     expect(await differences(folder, aliases.text, names)).toEqual([]);
   });
 
-  test('keeps the comments within an entry of which one former name is dropped', async () => {
-    const text = `${HEAD}skills:\n  - name: New # the platform team asked\n    # 2026\n    formerly: [Old, Older] # both\n  - Kept\n`;
-    expect((await dumped(configured(), text, { skill: ['Kept', 'New', 'Old'] })).text).toBe(
-      `${HEAD}skills:\n  - name: New # the platform team asked\n    # 2026\n    formerly: [ Older ] # both\n  - Kept\n  - Old\n`,
-    );
-  });
-
   test.each([
     ['- name: New # ours\n    formerly: [Old] # renamed in May', '- name: New # ours'],
     ['- formerly: # renamed in May\n      - Old # in May\n    name: New # ours', '- name: New # ours'],

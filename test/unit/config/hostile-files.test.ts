@@ -1,4 +1,4 @@
-import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
@@ -39,24 +39,6 @@ describe('a configuration file', () => {
     const broken = await load({ 'accounts/a.yaml': `\ufeffregin: eu\r\nmode: x\r\n` });
     expect(broken.lines).toContainEqual(expect.stringContaining('a.yaml:1:1 error unknown key "regin"'));
     expect(broken.lines).toContainEqual(expect.stringContaining('a.yaml:2:7 error mode'));
-  });
-
-  test('is refused unread when it is too large', async () => {
-    const folder = workspace({ 'rolecall.yaml': SERVICE, 'accounts/a.yaml': ACCOUNT });
-    truncateSync(path.join(folder, 'accounts/a.yaml'), 10 * 1024 * 1024);
-    const { issues } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
-    expect(issues).toMatchObject([
-      { line: 1, column: 1, message: expect.stringContaining('10485760 bytes') },
-    ]);
-  });
-
-  test('is reported when it is a folder', async () => {
-    const folder = workspace({});
-    mkdirSync(path.join(folder, 'rolecall.yaml'));
-    const { issues } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
-    expect(issues).toMatchObject([
-      { line: 1, column: 1, message: expect.stringContaining('this is a folder and not a file') },
-    ]);
   });
 
   test('is never read as a mixture when it changes meanwhile', async () => {

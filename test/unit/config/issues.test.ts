@@ -129,6 +129,10 @@ const FILES: Cases = {
 
 /** Service files. */
 const SERVICES: Cases = {
+  'trust: { origins: [https://host/path] }': '1:20 error trust.origins[1]: an origin is https://host',
+  'trust: { origins: [host] }': '1:20 error trust.origins[1]: an origin is https://host',
+  'trust: { env: ["ACME TOKEN"] }': '1:16 error trust.env[1]: must be the name of a variable',
+  'trust: { file: [a] }': '1:10 error unknown key "file"; did you mean "files"?',
   'notfy: []': '1:1 error unknown key "notfy"; did you mean "notify"?',
   'api: { timout: 1s }': '1:8 error unknown key "timout"; did you mean "timeout"?',
   'regions: { eu: eu.example.com }': '1:16 error regions.eu: an address starts with https://',

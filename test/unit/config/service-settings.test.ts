@@ -193,11 +193,6 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
     expect(loaded.service).toBeUndefined();
   });
 
-  test('needs at least one account', async () => {
-    const { lines } = await load({ 'rolecall.yaml': 'store: x.db\naccounts: none/*.yaml' });
-    expect(lines).toEqual([expect.stringContaining('rolecall.yaml:2:11 error no file matches `accounts`')]);
-  });
-
   test('is named relative to the working directory when it is below it', async () => {
     const { issues } = await loadConfiguration('test/unit/config/no-such.yaml');
     expect(issues[0]?.file).toBe('test/unit/config/no-such.yaml');

@@ -13,35 +13,6 @@ describe('several accounts', () => {
     expect(lines[0]).toContain('accounts/a.yaml:1:');
   });
 
-  test.each(['accounts/*.yaml', 'accounts/**', '**/b.yaml', 'accounts/b.yaml'])(
-    'cannot be folders that the glob %s matches',
-    async (glob) => {
-      const { accounts, lines } = await load({
-        'rolecall.yaml': `${SERVICE}accounts: "${glob}"`,
-        'accounts/a.yaml': ACCOUNT,
-        'accounts/b.yaml/notes.txt': 'x',
-        'accounts/c/notes': 'x',
-      });
-      expect(lines).toContainEqual(
-        expect.stringMatching(/^accounts\/b\.yaml:1:1 error this is a folder and not a file/),
-      );
-      expect(accounts.find(({ name }) => name === 'b')?.settings).toBeUndefined();
-      expect(accounts.map(({ name }) => name)).not.toContain('c');
-    },
-  );
-
-  test('cannot have the same name', async () => {
-    const { lines } = await load({
-      'rolecall.yaml': `${SERVICE}accounts: accounts/*.y*ml`,
-      'accounts/a.yaml': ACCOUNT,
-      'accounts/a.yml': ACCOUNT.replace('A_TOKEN', 'B'),
-    });
-    expect(lines).toEqual([
-      'accounts/a.yaml:1:1 error accounts/a.yml is also an account named a; rename one of the files',
-      'accounts/a.yml:1:1 error accounts/a.yaml is also an account named a; rename one of the files',
-    ]);
-  });
-
   test('share one object for a name, unless it has former names', async () => {
     const other = ACCOUNT.replace('A_TOKEN', 'B');
     const { accounts } = await load({

@@ -122,17 +122,6 @@ describe('the trust section of the local file', () => {
       expect.stringMatching(/^accounts\/c\.yaml:2:8 error account files must not use this variable/u),
     ]);
   });
-
-  test.each([
-    ['trust: { origins: [https://host/path] }', 'an origin is https://host'],
-    ['trust: { origins: [host] }', 'an origin is https://host'],
-    ['trust: { env: ["ACME TOKEN"] }', 'must be the name of a variable'],
-    ['trust: { file: [a] }', 'did you mean "files"?'],
-  ])('is refused when it is written as %s', async (text, message) => {
-    const { lines } = await load({ 'rolecall.yaml': `${SERVICE}${text}`, 'accounts/a.yaml': ACCOUNT });
-    expect(lines).toEqual([expect.stringMatching(/^rolecall\.yaml:2:\d+ error /u)]);
-    expect(lines[0]).toContain(message);
-  });
 });
 
 describe('the daemon’s own secrets', () => {
@@ -265,18 +254,6 @@ describe('a path or link in a repository', () => {
         /^config\/rolecall\.yaml:2:11: .* is not searched for accounts: this leads out of the repository/u,
       ),
     );
-  });
-
-  test('that is a certificate authority is not used: a commit could read the tokens of all accounts', async () => {
-    const loaded = await fromRepository(SERVICE, {
-      'config/accounts/a.yaml': ACCOUNT,
-      'config/ca.pem': 'a certificate',
-      'config/rolecall.yaml': `${SERVICE}api: { caFile: ca.pem }`,
-    });
-    expect(loaded.lines).toEqual([
-      expect.stringMatching(/^config\/rolecall\.yaml:2:1: `api` is not used here/u),
-    ]);
-    expect(loaded.service?.api.caFile).toBeUndefined();
   });
 
   test('that stays inside is used, such as the links of Kubernetes', async () => {

@@ -1,14 +1,11 @@
 import {
   existsSync,
-  lstatSync,
   mkdirSync,
   readFileSync,
   readdirSync,
-  readlinkSync,
   realpathSync,
   rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -50,25 +47,6 @@ describe('the checkout of a daemon', () => {
     expect([content(checkout), content(checkout, 'config/b')]).toEqual(['2', 'side']);
     expect(readFileSync(path.join(before?.folder ?? '', 'config/a'), 'utf8')).toBe('1');
     expect(existsSync(path.join(before?.folder ?? '', 'config/b'))).toBe(false);
-  });
-
-  test('is a repository with a readable commit, and commits in it can be compared', async () => {
-    const origin = makeOrigin({ 'config/a': '1' });
-    const first = head(origin);
-    const checkout = await origin.open();
-    await checkout.refresh();
-    const second = origin.commit({ 'config/a': '2' });
-    await checkout.refresh();
-    for (const folder of [checkout.current()?.folder ?? '', checkout.link]) {
-      const file = path.join(folder, 'config/a');
-      expect(await readConfigCommit(file, [file])).toMatchObject({
-        sha: second,
-        dirty: false,
-        subject: 'a change',
-      });
-      expect(await compareCommits(file, first, second)).toBe('ancestor');
-      expect(await compareCommits(file, second, first)).toBe('descendant');
-    }
   });
 
   test('keeps the last commit when the branch was rewritten, and reports both commits and the fix', async () => {
@@ -290,16 +268,5 @@ describe('the checkout of a hostile repository', () => {
       });
     }
     expect(existsSync(path.join(helper, 'sprung'))).toBe(false);
-  });
-
-  test('keeps links as links', async () => {
-    const origin = makeOrigin({ 'config/a': '1' });
-    symlinkSync('a', path.join(origin.folder, 'config/l'));
-    origin.commit({});
-    const checkout = await origin.open();
-    await checkout.refresh();
-    const link = path.join(checkout.current()?.folder ?? '', 'config/l');
-    expect(lstatSync(link).isSymbolicLink()).toBe(true);
-    expect(readlinkSync(link)).toBe('a');
   });
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { compareCommits, readConfigCommit } from '../../../src/git/commit.ts';
@@ -43,15 +43,6 @@ describe('the commit of a configuration', () => {
     });
   });
 
-  test.each([
-    ['changed', 'config/rolecall.yaml'],
-    ['untracked', 'config/accounts/[b] *.yaml'],
-  ])('is dirty when a file is %s', async (_title, name) => {
-    const { file, folder } = repository();
-    writeFileSync(path.join(folder, name), 'new');
-    expect((await readConfigCommit(file, []))?.dirty).toBe(true);
-  });
-
   test('is undefined outside of git, in an empty repository, for an untracked file and for a broken repository', async () => {
     expect(await readConfigCommit(path.join(workspace({ a: '' }), 'a'), [])).toBeUndefined();
     const empty = workspace({ a: '' });
@@ -67,17 +58,6 @@ describe('the commit of a configuration', () => {
   test('ignores files outside of the repository', async () => {
     const { file } = repository();
     expect((await readConfigCommit(file, [path.join(workspace({ b: '' }), 'b')]))?.dirty).toBe(false);
-  });
-
-  test('is read without running the programs that a repository names', async () => {
-    const { file, folder } = repository();
-    const trap = path.join(folder, 'trap');
-    writeFileSync(trap, `#!/bin/sh\ntouch ${folder}/sprung\n`, { mode: 0o755 });
-    git(folder, 'config', 'core.fsmonitor', trap);
-    git(folder, 'config', 'gpg.program', trap);
-    git(folder, 'config', 'log.showSignature', 'true');
-    expect(await readConfigCommit(file, [])).toBeDefined();
-    expect(existsSync(path.join(folder, 'sprung'))).toBe(false);
   });
 });
 
