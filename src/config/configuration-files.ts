@@ -43,6 +43,7 @@ export interface RecordedFiles extends ConfigurationFiles {
 export function recordingFiles(files: ConfigurationFiles): RecordedFiles {
   const texts = new Map<string, string>();
   return {
+    ...files,
     texts,
     read(file) {
       const read = files.read(file);
@@ -51,11 +52,6 @@ export function recordingFiles(files: ConfigurationFiles): RecordedFiles {
     },
     // Every file has to be read to be recorded.
     stamp: () => undefined,
-    match: (pattern, folder) => files.match(pattern, folder),
-    yamlBelow: (folder) => files.yamlBelow(folder),
-    leadsOut: (file) => files.leadsOut(file),
-    realPath: (file) => files.realPath(file),
-    shown: (file) => files.shown(file),
   };
 }
 

@@ -30,59 +30,38 @@ export function readServiceLayers(
 ): ServiceLayers {
   const source = files.read(file);
   const digests = new Map([[file, source.digest]]);
-  const bootstrap = readService(file, source);
-  if (checkout === undefined) {
-    return { read: bootstrap, machine: bootstrap, folder: path.dirname(file), digests };
-  }
-  if (checkout === null) {
-    return {
-      read: withoutCheckout(bootstrap, files.shown(file) ?? file),
-      machine: bootstrap,
-      folder: path.dirname(file),
-      digests,
-    };
-  }
+  const machine = readService(file, source);
+  const own = { machine, folder: path.dirname(file), digests };
+  if (checkout === undefined) return { ...own, read: machine };
+  if (checkout === null) return { ...own, read: withoutCheckout(machine, files.shown(file) ?? file) };
   const folder = path.join(checkout.link, checkout.path);
   const innerFile = path.join(folder, 'rolecall.yaml');
   const innerSource = files.read(innerFile);
   digests.set(innerFile, innerSource.digest);
   const isMissing = 'issue' in innerSource && innerSource.missing;
-  if (isMissing) return { read: bootstrap, machine: bootstrap, folder, digests };
-  const inner = ofRepository(readService(innerFile, innerSource));
-  return { read: layered(bootstrap, inner), machine: bootstrap, folder, digests };
+  const read = isMissing ? machine : layered(machine, readService(innerFile, innerSource));
+  return { machine, folder, digests, read };
 }
 
-/** The service file of the repository, with warnings for settings that only the machine decides. */
-function ofRepository({ settings, issues, ...inner }: ServiceRead): ServiceRead {
+/** The settings of the machine with the accounts, regions and defaults of the repository's service file. */
+function layered(machine: ServiceRead, { settings, ...inner }: ServiceRead): ServiceRead {
   const warnings = inner.machinePlaces.map(({ key, place }): ConfigIssue => {
     const message = `\`${key}\` is not used here: it is read only from the service file of the machine; remove it`;
     return { ...place, message, severity: 'warning' };
   });
-  return { ...inner, issues: [...issues, ...warnings], ...(settings === undefined ? {} : { settings }) };
-}
-
-function layered(bootstrap: ServiceRead, inner: ServiceRead): ServiceRead {
-  const { settings, issues, secrets, machinePlaces } = bootstrap;
   return {
-    ...(settings === undefined || inner.settings === undefined ? {} : { settings }),
-    issues: [...issues, ...inner.issues],
-    secrets,
-    machinePlaces,
-    ...(inner.accounts === undefined ? {} : { accounts: inner.accounts }),
-    ...(inner.regions === undefined ? {} : { regions: inner.regions }),
-    defaults: inner.defaults,
+    ...inner,
+    ...(settings === undefined || machine.settings === undefined ? {} : { settings: machine.settings }),
+    issues: [...machine.issues, ...inner.issues, ...warnings],
+    secrets: machine.secrets,
+    machinePlaces: machine.machinePlaces,
   };
 }
 
 /** No settings, so that "not fetched yet" is not mistaken for "no accounts". */
-function withoutCheckout(bootstrap: ServiceRead, shown: string): ServiceRead {
+function withoutCheckout({ issues, secrets }: ServiceRead, shown: string): ServiceRead {
   const message =
     'the daemon has not fetched the repository of `source.git` yet; check its log if this does not change';
   const issue: ConfigIssue = { file: shown, line: 1, column: 1, message, severity: 'error' };
-  return {
-    issues: [...bootstrap.issues, issue],
-    secrets: bootstrap.secrets,
-    machinePlaces: [],
-    defaults: {},
-  };
+  return { issues: [...issues, issue], secrets, machinePlaces: [], defaults: {} };
 }
