@@ -9,6 +9,7 @@ import {
   nameText,
   pathText,
   secretRef,
+  setting,
 } from './field-formats.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { locate, spotOf } from '../yaml/node-lookup.ts';
@@ -27,15 +28,12 @@ export const catalogSchema = z.strictObject({ skills, roles }).meta({
 /** The schema of a list of entries; `name` and `formerly` are its examples. */
 function entryList({ kind, name, formerly }: { kind: Kind; name: string; formerly: string }) {
   const entry = z.strictObject({
-    name: nameText().meta({ description: `The name of the ${kind}.`, examples: [name] }),
-    formerly: z
-      .array(nameReference())
-      .optional()
-      .meta({
-        description:
-          'Earlier names of the entry; marks a rename. Guards the people who have the old entry: it is deleted when the last of them has moved.',
-        examples: [[formerly]],
-      }),
+    name: setting(nameText(), `The name of the ${kind}.`, [name]),
+    formerly: setting(
+      z.array(nameReference()).optional(),
+      'Earlier names of the entry; marks a rename. Guards the people who have the old entry: it is deleted when the last of them has moved.',
+      [[formerly]],
+    ),
   });
   return z
     .array(z.union([nameText(), entry]))
@@ -50,70 +48,57 @@ const accountId = z.string().min(1).meta({ title: 'id' });
 expectations.add(accountId, { expected: 'the account id in quotes, because a number would lose digits' });
 
 export const approvedDeleteSchema = z.strictObject({
-  kind: z.enum(KINDS).meta({ description: 'Kind of the entry.', examples: ['skill'] }),
-  name: nameReference().meta({
-    description: 'Name of the entry, as the service shows it.',
-    examples: ['Perl'],
-  }),
-  expires: calendarDate().meta({
-    description:
-      'Last day (UTC) of the approval. Guards against an old approval that releases an entry of the same name later. Another date makes another approval.',
-    examples: ['2026-12-31'],
-  }),
+  kind: setting(z.enum(KINDS), 'Kind of the entry.', ['skill']),
+  name: setting(nameReference(), 'Name of the entry, as the service shows it.', ['Perl']),
+  expires: setting(
+    calendarDate(),
+    'Last day (UTC) of the approval. Guards against an old approval that releases an entry of the same name later. Another date makes another approval.',
+    ['2026-12-31'],
+  ),
 });
 
 /** An account file, also for the JSON Schema that editors use. */
 export const accountSchema = z
   .strictObject({
-    region: z
-      .string()
-      .meta({ title: 'region' })
-      .optional()
-      .meta({ description: 'A key of `regions` in rolecall.yaml; this or `baseUrl`.', examples: ['eu'] }),
-    baseUrl: baseUrl()
-      .optional()
-      .meta({
-        description: 'Base address of the service, before /api/public/v1; this or `region`.',
-        examples: ['https://eu.planning.example.com'],
-      }),
-    allowInsecure: z
-      .boolean()
-      .optional()
-      .meta({
-        description:
-          'Allows http:// to another machine. `false` guards the token, which http sends unencrypted.',
-        default: false,
-        examples: [true],
-      }),
-    accountId: accountId.optional().meta({
-      description:
-        'A pin: the account that the token must belong to, in quotes. Guards against a token of another account, whose entries would be deleted. `rolecall dump` writes it.',
-      examples: ['4815162342'],
-    }),
-    token: secretRef('token').meta({
-      description: 'Where the token is found; never the token itself.',
-      examples: [{ env: 'ACME_EU_TOKEN' }, { file: '/run/secrets/acme-eu' }],
-    }),
+    region: setting(
+      z.string().meta({ title: 'region' }).optional(),
+      'A key of `regions` in rolecall.yaml; this or `baseUrl`.',
+      ['eu'],
+    ),
+    baseUrl: setting(
+      baseUrl().optional(),
+      'Base address of the service, before /api/public/v1; this or `region`.',
+      ['https://eu.planning.example.com'],
+    ),
+    allowInsecure: setting(
+      z.boolean().optional(),
+      'Allows http:// to another machine. `false` guards the token, which http sends unencrypted.',
+      [true],
+      false,
+    ),
+    accountId: setting(
+      accountId.optional(),
+      'A pin: the account that the token must belong to, in quotes. Guards against a token of another account, whose entries would be deleted. `rolecall dump` writes it.',
+      ['4815162342'],
+    ),
+    token: setting(secretRef('token'), 'Where the token is found; never the token itself.', [
+      { env: 'ACME_EU_TOKEN' },
+      { file: '/run/secrets/acme-eu' },
+    ]),
     ...inheritedShape,
-    extends: z
-      .array(pathText())
-      .max(1000)
-      .optional()
-      .meta({
-        description: 'Shared lists of skills and roles, relative to this file, merged in order.',
-        default: [],
-        examples: [['../catalogs/engineering.yaml']],
-      }),
+    extends: setting(
+      z.array(pathText()).max(1000).optional(),
+      'Shared lists of skills and roles, relative to this file, merged in order.',
+      [['../catalogs/engineering.yaml']],
+      [],
+    ),
     ...catalogSchema.shape,
-    approvedDeletes: z
-      .array(approvedDeleteSchema)
-      .optional()
-      .meta({
-        description:
-          'Entries that may be deleted although people have them. Each releases one entry, once, reviewed in git, instead of a wider policy.',
-        default: [],
-        examples: [[{ kind: 'skill', name: 'Perl', expires: '2026-12-31' }]],
-      }),
+    approvedDeletes: setting(
+      z.array(approvedDeleteSchema).optional(),
+      'Entries that may be deleted although people have them. Each releases one entry, once, reviewed in git, instead of a wider policy.',
+      [[{ kind: 'skill', name: 'Perl', expires: '2026-12-31' }]],
+      [],
+    ),
   })
   .meta({
     title: 'rolecall account',

@@ -21,6 +21,19 @@ export const expectations = z.registry<{ readonly expected: string }>();
 /** Marks a schema whose value must never be part of a message; `message` is shown instead. */
 export const neverShown = z.registry<{ readonly message: string }>();
 
+/**
+ * A schema with what editors and the reference in config/README.md show: the description, examples, and the default if the
+ * schema itself has none.
+ */
+export function setting<S extends z.ZodType>(
+  schema: S,
+  description: string,
+  examples: readonly unknown[],
+  unset?: unknown,
+): S {
+  return schema.meta({ description, ...(unset === undefined ? {} : { default: unset }), examples });
+}
+
 interface Format<T> {
   /** What the value is, in a word or two: for editors and for the reference in config/README.md. */
   readonly title: string;

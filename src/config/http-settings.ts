@@ -1,7 +1,7 @@
 // The `http` section of the service file: its schema, its defaults and its warnings.
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { expectations, listenAddress, pathText, secretRef } from './field-formats.ts';
+import { expectations, listenAddress, pathText, secretRef, setting } from './field-formats.ts';
 import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
@@ -26,14 +26,14 @@ const tokenSchema = z.strictObject({
     description: 'Who uses it; logged with each action.',
     examples: ['ci'],
   }),
-  token: secretRef('token').meta({
-    description: 'Reference to the token; at least 16 characters.',
-    examples: [{ env: 'ROLECALL_CI_TOKEN' }],
-  }),
-  role: z.enum(['read', 'operate']).meta({
-    description: '`read`: view and request plans. `operate`: also approve, pause, resume and sync.',
-    examples: ['read'],
-  }),
+  token: setting(secretRef('token'), 'Reference to the token; at least 16 characters.', [
+    { env: 'ROLECALL_CI_TOKEN' },
+  ]),
+  role: setting(
+    z.enum(['read', 'operate']),
+    '`read`: view and request plans. `operate`: also approve, pause, resume and sync.',
+    ['read'],
+  ),
 });
 
 /** An address, or a network in CIDR notation. */
@@ -43,53 +43,38 @@ const network = z
   .meta({ title: 'network' });
 
 const tlsSchema = z.strictObject({
-  cert: pathText().meta({
-    description: 'PEM file of the certificate and its chain, relative to this file.',
-    examples: ['tls/cert.pem'],
-  }),
-  key: pathText().meta({
-    description: 'PEM file of the private key, relative to this file.',
-    examples: ['tls/key.pem'],
-  }),
+  cert: setting(pathText(), 'PEM file of the certificate and its chain, relative to this file.', [
+    'tls/cert.pem',
+  ]),
+  key: setting(pathText(), 'PEM file of the private key, relative to this file.', ['tls/key.pem']),
 });
 
 export const httpSchema = z.strictObject({
-  listen: listenAddress()
-    .prefault('127.0.0.1:8080')
-    .meta({
-      description:
-        'The address and port of the HTTP server. An address other than loopback needs a token: guards pages that list people.',
-      examples: ['0.0.0.0:8443'],
-    }),
-  token: secretRef('token')
-    .optional()
-    .meta({
-      description:
-        'Reference to the token of the operator named `http`; at least 16 characters. Without any token nothing can be changed over HTTP.',
-      examples: [{ env: 'ROLECALL_HTTP_TOKEN' }],
-    }),
-  tokens: z
-    .array(tokenSchema)
-    .max(100)
-    .prefault([])
-    .meta({
-      description: 'Further tokens, each with a name and a role.',
-      examples: [[{ name: 'ci', token: { env: 'ROLECALL_CI_TOKEN' }, role: 'read' }]],
-    }),
-  trustedProxies: z
-    .array(network)
-    .max(100)
-    .prefault([])
-    .meta({
-      description:
-        'Proxies whose X-Forwarded-For header is trusted: addresses or networks. Guards the log against invented client addresses.',
-      examples: [['10.0.0.0/8']],
-    }),
-  tls: tlsSchema.optional().meta({
-    description:
-      'Certificate and key of the HTTP interface; SIGHUP reloads them. Guards tokens on the way to the daemon.',
-    examples: [{ cert: 'tls/cert.pem', key: 'tls/key.pem' }],
-  }),
+  listen: setting(
+    listenAddress().prefault('127.0.0.1:8080'),
+    'The address and port of the HTTP server. An address other than loopback needs a token: guards pages that list people.',
+    ['0.0.0.0:8443'],
+  ),
+  token: setting(
+    secretRef('token').optional(),
+    'Reference to the token of the operator named `http`; at least 16 characters. Without any token nothing can be changed over HTTP.',
+    [{ env: 'ROLECALL_HTTP_TOKEN' }],
+  ),
+  tokens: setting(
+    z.array(tokenSchema).max(100).prefault([]),
+    'Further tokens, each with a name and a role.',
+    [[{ name: 'ci', token: { env: 'ROLECALL_CI_TOKEN' }, role: 'read' }]],
+  ),
+  trustedProxies: setting(
+    z.array(network).max(100).prefault([]),
+    'Proxies whose X-Forwarded-For header is trusted: addresses or networks. Guards the log against invented client addresses.',
+    [['10.0.0.0/8']],
+  ),
+  tls: setting(
+    tlsSchema.optional(),
+    'Certificate and key of the HTTP interface; SIGHUP reloads them. Guards tokens on the way to the daemon.',
+    [{ cert: 'tls/cert.pem', key: 'tls/key.pem' }],
+  ),
 });
 
 export type HttpFile = z.output<typeof httpSchema>;

@@ -4,7 +4,7 @@ import type { FreezeWindow, Policy } from '../core/catalog.ts';
 import { formatDuration } from '../core/durations-and-sizes.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import { windowEdge } from './dates-and-schedules.ts';
-import { cronLine, duration, expectations, moment, nameGlob, timezone } from './field-formats.ts';
+import { cronLine, duration, expectations, moment, nameGlob, timezone, setting } from './field-formats.ts';
 
 /** The settings of an account that neither its file nor `defaults` sets. */
 export const ACCOUNT_DEFAULTS = {
@@ -33,14 +33,11 @@ const count = z.int().min(0).max(1_000_000);
 
 const freezeBetween = z
   .strictObject({
-    from: moment().meta({
-      description: 'First day (UTC) or instant of the window.',
-      examples: ['2026-12-24'],
-    }),
-    to: moment().meta({
-      description: 'Last day (UTC, included) or instant of the window.',
-      examples: ['2027-01-02', '2027-01-02T06:00:00Z'],
-    }),
+    from: setting(moment(), 'First day (UTC) or instant of the window.', ['2026-12-24']),
+    to: setting(moment(), 'Last day (UTC, included) or instant of the window.', [
+      '2027-01-02',
+      '2027-01-02T06:00:00Z',
+    ]),
   })
   .check((context) => {
     const { from, to } = context.value;
@@ -55,14 +52,10 @@ const freezeBetween = z
 
 const freezeAfterTick = z
   .strictObject({
-    cron: cronLine().meta({
-      description: 'When the window opens, as a cron line in the time zone of the account.',
-      examples: ['0 18 * * FRI'],
-    }),
-    for: duration({ min: 1, timer: false }).meta({
-      description: 'How long it stays open.',
-      examples: ['60h'],
-    }),
+    cron: setting(cronLine(), 'When the window opens, as a cron line in the time zone of the account.', [
+      '0 18 * * FRI',
+    ]),
+    for: setting(duration({ min: 1, timer: false }), 'How long it stays open.', ['60h']),
   })
   .transform(({ cron, for: forMs }): FreezeWindow => ({ cron, forMs }));
 
@@ -71,135 +64,101 @@ expectations.add(freezeWindow, { expected: '{ from: DATE, to: DATE } or { cron: 
 
 const policySchema = z
   .strictObject({
-    delete: z
-      .enum(['never', 'unused', 'always'])
-      .optional()
-      .meta({
-        description:
-          'Which entries may be deleted: none, those that nobody has, or all. `unused` guards against taking a skill or a role from people, which no API call can undo.',
-        default: POLICY_DEFAULTS.delete,
-        examples: ['never'],
-      }),
-    ownership: z
-      .enum(['all', 'managed'])
-      .optional()
-      .meta({
-        description:
-          '`all`: entries that are not in the file are deleted. `managed`: only those that rolecall created or adopted, which guards entries that others maintain by hand.',
-        default: POLICY_DEFAULTS.ownership,
-        examples: ['managed'],
-      }),
-    maxDeletes: count.optional().meta({
-      description:
-        'Most deletes of one plan; a plan with more has all of its deletes held. Guards against a file that lost a part of its lists.',
-      default: POLICY_DEFAULTS.maxDeletes,
-      examples: [5],
-    }),
-    maxDeletesPerDay: count.optional().meta({
-      description:
-        'Most deletes of this account within 24 hours, counted in its journal. Guards against many small plans that delete a catalog together.',
-      default: POLICY_DEFAULTS.maxDeletesPerDay,
-      examples: [15],
-    }),
-    maxDeletePercent: z
-      .number()
-      .min(0)
-      .max(100)
-      .optional()
-      .meta({
-        description:
-          "Most deletes of one plan as a percentage of a kind's entries; ignored below 10 entries. Guards small catalogs, for which `maxDeletes` is high.",
-        default: POLICY_DEFAULTS.maxDeletePercent,
-        examples: [12.5],
-      }),
-    allowEmpty: z
-      .boolean()
-      .optional()
-      .meta({
-        description:
-          'Whether an empty list (`skills: []`) may delete everything. `false` guards against a list whose lines were lost.',
-        default: POLICY_DEFAULTS.allowEmpty,
-        examples: [true],
-      }),
-    allowNoPeople: z
-      .boolean()
-      .optional()
-      .meta({
-        description:
-          'Whether entries may be deleted although the service lists no people at all. `false` guards against a token that cannot see people: every entry then looks unused.',
-        default: POLICY_DEFAULTS.allowNoPeople,
-        examples: [true],
-      }),
-    protect: z
-      .array(nameGlob())
-      .optional()
-      .meta({
-        description:
-          'Globs of names that are never deleted: `*` matches any characters, `?` one character, `\\` escapes. Added to the defaults. Guards entries that no change of a file may delete.',
-        default: [],
-        examples: [['Admin*']],
-      }),
-    duplicates: z
-      .enum(['report', 'remove-unused'])
-      .optional()
-      .meta({
-        description:
-          'What to do with several entries of one name: leave them, or delete those that nobody has and keep one.',
-        default: POLICY_DEFAULTS.duplicates,
-        examples: ['remove-unused'],
-      }),
-    unusedFor: duration({ timer: false })
-      .optional()
-      .meta({
-        description:
-          'An entry is deleted only when nobody has had it for this long, by the journal. An entry that it never saw in use is not held. Guards against lists that show people without what they have.',
-        default: '24h',
-        examples: ['7d'],
-      }),
-    freeze: z
-      .array(freezeWindow)
-      .optional()
-      .meta({
-        description: 'Windows in which nothing is written. Added to the defaults.',
-        default: [],
-        examples: [[{ from: '2026-12-24', to: '2027-01-02' }]],
-      }),
+    delete: setting(
+      z.enum(['never', 'unused', 'always']).optional(),
+      'Which entries may be deleted: none, those that nobody has, or all. `unused` guards against taking a skill or a role from people, which no API call can undo.',
+      ['never'],
+      POLICY_DEFAULTS.delete,
+    ),
+    ownership: setting(
+      z.enum(['all', 'managed']).optional(),
+      '`all`: entries that are not in the file are deleted. `managed`: only those that rolecall created or adopted, which guards entries that others maintain by hand.',
+      ['managed'],
+      POLICY_DEFAULTS.ownership,
+    ),
+    maxDeletes: setting(
+      count.optional(),
+      'Most deletes of one plan; a plan with more has all of its deletes held. Guards against a file that lost a part of its lists.',
+      [5],
+      POLICY_DEFAULTS.maxDeletes,
+    ),
+    maxDeletesPerDay: setting(
+      count.optional(),
+      'Most deletes of this account within 24 hours, counted in its journal. Guards against many small plans that delete a catalog together.',
+      [15],
+      POLICY_DEFAULTS.maxDeletesPerDay,
+    ),
+    maxDeletePercent: setting(
+      z.number().min(0).max(100).optional(),
+      "Most deletes of one plan as a percentage of a kind's entries; ignored below 10 entries. Guards small catalogs, for which `maxDeletes` is high.",
+      [12.5],
+      POLICY_DEFAULTS.maxDeletePercent,
+    ),
+    allowEmpty: setting(
+      z.boolean().optional(),
+      'Whether an empty list (`skills: []`) may delete everything. `false` guards against a list whose lines were lost.',
+      [true],
+      POLICY_DEFAULTS.allowEmpty,
+    ),
+    allowNoPeople: setting(
+      z.boolean().optional(),
+      'Whether entries may be deleted although the service lists no people at all. `false` guards against a token that cannot see people: every entry then looks unused.',
+      [true],
+      POLICY_DEFAULTS.allowNoPeople,
+    ),
+    protect: setting(
+      z.array(nameGlob()).optional(),
+      'Globs of names that are never deleted: `*` matches any characters, `?` one character, `\\` escapes. Added to the defaults. Guards entries that no change of a file may delete.',
+      [['Admin*']],
+      [],
+    ),
+    duplicates: setting(
+      z.enum(['report', 'remove-unused']).optional(),
+      'What to do with several entries of one name: leave them, or delete those that nobody has and keep one.',
+      ['remove-unused'],
+      POLICY_DEFAULTS.duplicates,
+    ),
+    unusedFor: setting(
+      duration({ timer: false }).optional(),
+      'An entry is deleted only when nobody has had it for this long, by the journal. An entry that it never saw in use is not held. Guards against lists that show people without what they have.',
+      ['7d'],
+      '24h',
+    ),
+    freeze: setting(
+      z.array(freezeWindow).optional(),
+      'Windows in which nothing is written. Added to the defaults.',
+      [[{ from: '2026-12-24', to: '2027-01-02' }]],
+      [],
+    ),
   })
   .describe('The deletion rules; merged key by key over the defaults.');
 
 /** The settings of an account that `defaults` may set too. */
 export const inheritedShape = {
-  schedule: cronLine()
-    .optional()
-    .meta({
-      description: 'When the daemon runs: five cron fields, or six with seconds first.',
-      default: ACCOUNT_DEFAULTS.schedule,
-      examples: ['0 7-19 * * MON-FRI'],
-    }),
-  timezone: timezone()
-    .optional()
-    .meta({
-      description: 'Time zone of the schedule and of freeze windows with `cron`.',
-      default: ACCOUNT_DEFAULTS.timezone,
-      examples: ['Europe/Berlin'],
-    }),
-  jitter: duration()
-    .optional()
-    .meta({
-      description:
-        'Longest random delay of a run; never more than a tenth of the interval. Guards the service against the requests of all accounts at the same moment.',
-      default: formatDuration(ACCOUNT_DEFAULTS.jitterMs),
-      examples: ['5s'],
-    }),
-  mode: z
-    .enum(['plan', 'approve', 'apply'])
-    .optional()
-    .meta({
-      description:
-        'What the daemon does: `plan` writes nothing, `approve` waits for an approval, `apply` writes. The command `rolecall apply` writes in any mode.',
-      default: ACCOUNT_DEFAULTS.mode,
-      examples: ['approve'],
-    }),
+  schedule: setting(
+    cronLine().optional(),
+    'When the daemon runs: five cron fields, or six with seconds first.',
+    ['0 7-19 * * MON-FRI'],
+    ACCOUNT_DEFAULTS.schedule,
+  ),
+  timezone: setting(
+    timezone().optional(),
+    'Time zone of the schedule and of freeze windows with `cron`.',
+    ['Europe/Berlin'],
+    ACCOUNT_DEFAULTS.timezone,
+  ),
+  jitter: setting(
+    duration().optional(),
+    'Longest random delay of a run; never more than a tenth of the interval. Guards the service against the requests of all accounts at the same moment.',
+    ['5s'],
+    formatDuration(ACCOUNT_DEFAULTS.jitterMs),
+  ),
+  mode: setting(
+    z.enum(['plan', 'approve', 'apply']).optional(),
+    'What the daemon does: `plan` writes nothing, `approve` waits for an approval, `apply` writes. The command `rolecall apply` writes in any mode.',
+    ['approve'],
+    ACCOUNT_DEFAULTS.mode,
+  ),
   policy: policySchema.optional(),
 };
 

@@ -11,6 +11,7 @@ import {
   neverShown,
   variableGlob,
   webhookUrl,
+  setting,
 } from './field-formats.ts';
 import { apiSchema } from './api-schema.ts';
 import { httpSchema } from './http-settings.ts';
@@ -35,25 +36,24 @@ const notifySchema = z.strictObject({
     description: 'Address of the webhook. Use a reference if the address contains a key.',
     examples: [{ env: 'SLACK_WEBHOOK' }],
   }),
-  format: z
-    .enum(['json', 'slack', 'teams'])
-    .prefault('json')
-    .meta({
-      description: 'Format of the message: `json` for programs, `slack` and `teams` for people.',
-      examples: ['slack'],
-    }),
-  events: z
-    .array(z.enum(EVENTS))
-    .min(1)
-    .prefault([...EVENTS])
-    .meta({ description: 'Which changes of state are sent.', examples: [['held', 'failed', 'recovered']] }),
-  secret: secretRef('secret')
-    .optional()
-    .meta({
-      description:
-        'Reference to the key that signs each message (Standard Webhooks). Guards the receiver against messages of others.',
-      examples: [{ env: 'ROLECALL_WEBHOOK_SECRET' }],
-    }),
+  format: setting(
+    z.enum(['json', 'slack', 'teams']).prefault('json'),
+    'Format of the message: `json` for programs, `slack` and `teams` for people.',
+    ['slack'],
+  ),
+  events: setting(
+    z
+      .array(z.enum(EVENTS))
+      .min(1)
+      .prefault([...EVENTS]),
+    'Which changes of state are sent.',
+    [['held', 'failed', 'recovered']],
+  ),
+  secret: setting(
+    secretRef('secret').optional(),
+    'Reference to the key that signs each message (Standard Webhooks). Guards the receiver against messages of others.',
+    [{ env: 'ROLECALL_WEBHOOK_SECRET' }],
+  ),
 });
 
 const branch = z.string().regex(/^(?![-./])(?!.*(?:\.\.|@\{|\/\/|\.lock$))[^\s\p{Cc}~^:?*[\\]+$/u);
@@ -63,144 +63,98 @@ const checkoutPath = z.string().regex(/^(?!\/)(?!(?:.*\/)?\.\.(?:\/|$))[^\p{Cc}\
 expectations.add(checkoutPath, { expected: 'a relative path within the repository' });
 
 const gitSchema = z.strictObject({
-  url: gitUrl().meta({
-    description: 'Repository that contains the configuration: https, ssh, or a folder of this machine.',
-    examples: ['https://git.example.com/your-organisation/planning-catalog.git'],
-  }),
-  branch: branch
-    .meta({ title: 'branch', pattern: '^[^-./].*$' })
-    .prefault('main')
-    .meta({
-      description:
-        'Branch that is followed. A commit that does not descend from the last one is refused: guards against a forced push that restores old files.',
-      examples: ['production'],
-    }),
-  path: checkoutPath
-    .meta({ title: 'path', pattern: '^[^/].*$' })
-    .prefault('config')
-    .meta({
-      description: 'Folder of rolecall.yaml in the repository.',
-      examples: ['planning/config'],
-    }),
-  interval: duration({ min: 1000 })
-    .prefault('1m')
-    .meta({
-      description: 'How often it is fetched.',
-      examples: ['30s'],
-    }),
-  credentials: secretRef('credentials')
-    .optional()
-    .meta({
-      description: 'Reference to the token, or user:password, for git; for ssh the file of the private key.',
-      examples: [{ file: '/run/secrets/git' }],
-    }),
+  url: setting(
+    gitUrl(),
+    'Repository that contains the configuration: https, ssh, or a folder of this machine.',
+    ['https://git.example.com/your-organisation/planning-catalog.git'],
+  ),
+  branch: setting(
+    branch.meta({ title: 'branch', pattern: '^[^-./].*$' }).prefault('main'),
+    'Branch that is followed. A commit that does not descend from the last one is refused: guards against a forced push that restores old files.',
+    ['production'],
+  ),
+  path: setting(
+    checkoutPath.meta({ title: 'path', pattern: '^[^/].*$' }).prefault('config'),
+    'Folder of rolecall.yaml in the repository.',
+    ['planning/config'],
+  ),
+  interval: setting(duration({ min: 1000 }).prefault('1m'), 'How often it is fetched.', ['30s']),
+  credentials: setting(
+    secretRef('credentials').optional(),
+    'Reference to the token, or user:password, for git; for ssh the file of the private key.',
+    [{ file: '/run/secrets/git' }],
+  ),
 });
 
 const daemonSchema = z.strictObject({
-  maxRuns: z
-    .int()
-    .min(1)
-    .max(1024)
-    .prefault(8)
-    .meta({
-      description:
-        'Concurrent runs. No base address gets more than three quarters of them while others wait: guards the other regions against a slow one.',
-      examples: [16],
-    }),
-  runOnStart: z
-    .boolean()
-    .prefault(true)
-    .meta({
-      description: 'Whether each account runs once when the daemon starts.',
-      examples: [false],
-    }),
-  shutdownGrace: duration()
-    .prefault('20s')
-    .meta({
-      description:
-        'How long a stop waits for calls in flight. Guards against operations whose result nobody knows.',
-      examples: ['60s'],
-    }),
-  lease: duration({ min: 1000 })
-    .prefault('60s')
-    .meta({
-      description:
-        'With PostgreSQL: how long a replica counts as alive after its last sign of life; another one then takes over its accounts. More than `api.timeout`.',
-      examples: ['90s'],
-    }),
+  maxRuns: setting(
+    z.int().min(1).max(1024).prefault(8),
+    'Concurrent runs. No base address gets more than three quarters of them while others wait: guards the other regions against a slow one.',
+    [16],
+  ),
+  runOnStart: setting(z.boolean().prefault(true), 'Whether each account runs once when the daemon starts.', [
+    false,
+  ]),
+  shutdownGrace: setting(
+    duration().prefault('20s'),
+    'How long a stop waits for calls in flight. Guards against operations whose result nobody knows.',
+    ['60s'],
+  ),
+  lease: setting(
+    duration({ min: 1000 }).prefault('60s'),
+    'With PostgreSQL: how long a replica counts as alive after its last sign of life; another one then takes over its accounts. More than `api.timeout`.',
+    ['90s'],
+  ),
 });
 
 const trustSchema = z.strictObject({
-  origins: z
-    .array(originGlob())
-    .optional()
-    .meta({
-      description:
-        'Where tokens may be sent: globs over https://host or https://host:port. Guards against a file that sends a token to somebody else.',
-      examples: [['https://*.planning.example.com']],
-    }),
-  env: z
-    .array(variableGlob())
-    .optional()
-    .meta({
-      description:
-        'Variables that account files may use as tokens: globs over their names. Guards the other variables of the daemon.',
-      examples: [['ACME_*_TOKEN']],
-    }),
-  files: z
-    .array(pathText())
-    .optional()
-    .meta({
-      description:
-        'Files that account files may use as tokens: globs over real paths; `**` matches any number of folders. Guards the other files that the daemon can read.',
-      examples: [['/run/secrets/rolecall-accounts/**']],
-    }),
+  origins: setting(
+    z.array(originGlob()).optional(),
+    'Where tokens may be sent: globs over https://host or https://host:port. Guards against a file that sends a token to somebody else.',
+    [['https://*.planning.example.com']],
+  ),
+  env: setting(
+    z.array(variableGlob()).optional(),
+    'Variables that account files may use as tokens: globs over their names. Guards the other variables of the daemon.',
+    [['ACME_*_TOKEN']],
+  ),
+  files: setting(
+    z.array(pathText()).optional(),
+    'Files that account files may use as tokens: globs over real paths; `**` matches any number of folders. Guards the other files that the daemon can read.',
+    [['/run/secrets/rolecall-accounts/**']],
+  ),
 });
 
 const retentionSchema = z.strictObject({
-  runs: duration({ timer: false })
-    .prefault('90d')
-    .meta({
-      description: 'How long runs are kept.',
-      examples: ['365d'],
-    }),
-  snapshots: duration({ timer: false })
-    .prefault('90d')
-    .meta({
-      description:
-        'How long snapshots are kept. The last good snapshot of an account is never deleted, since guards compare with it.',
-      examples: ['30d'],
-    }),
+  runs: setting(duration({ timer: false }).prefault('90d'), 'How long runs are kept.', ['365d']),
+  snapshots: setting(
+    duration({ timer: false }).prefault('90d'),
+    'How long snapshots are kept. The last good snapshot of an account is never deleted, since guards compare with it.',
+    ['30d'],
+  ),
 });
 
 const logSchema = z.strictObject({
-  level: z
-    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
-    .prefault('info')
-    .meta({
-      description:
-        'The lowest level of messages that are written: readable on a terminal, otherwise JSON lines.',
-      examples: ['debug'],
-    }),
+  level: setting(
+    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).prefault('info'),
+    'The lowest level of messages that are written: readable on a terminal, otherwise JSON lines.',
+    ['debug'],
+  ),
 });
 
 export const serviceSchema = z
   .strictObject({
-    accounts: pathText()
-      .prefault('accounts/*.yaml')
-      .meta({
-        description:
-          'The account files: a glob, relative to this file. `*` and `?` match within a folder, `**` matches any number of folders.',
-        examples: ['accounts/**/*.yaml'],
-      }),
+    accounts: setting(
+      pathText().prefault('accounts/*.yaml'),
+      'The account files: a glob, relative to this file. `*` and `?` match within a folder, `**` matches any number of folders.',
+      ['accounts/**/*.yaml'],
+    ),
     store: storeSchema,
-    regions: z
-      .record(regionName, baseUrl())
-      .prefault({})
-      .meta({
-        description: 'The base address of each region, before /api/public/v1. None is built in.',
-        examples: [{ eu: 'https://eu.planning.example.com' }],
-      }),
+    regions: setting(
+      z.record(regionName, baseUrl()).prefault({}),
+      'The base address of each region, before /api/public/v1. None is built in.',
+      [{ eu: 'https://eu.planning.example.com' }],
+    ),
     defaults: z
       .strictObject(inheritedShape)
       .prefault({})

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { StoreLocation } from '../core/settings.ts';
 import { parsePostgresUrl } from '../platform/postgres-address.ts';
-import { expectations, neverShown, pathText, secretRef } from './field-formats.ts';
+import { expectations, neverShown, pathText, secretRef, setting } from './field-formats.ts';
 import { absoluteRef } from './secret-references.ts';
 
 const address = z.string().refine(isPublicAddress).meta({ title: 'address' });
@@ -29,13 +29,11 @@ const postgresSchema = z.strictObject({
       'Address of the database. Use a reference if it contains a password. `sslmode` has the meaning that it has for psql, but without it no TLS is used.',
     examples: [{ env: 'ROLECALL_DATABASE_URL' }],
   }),
-  schema: schemaName
-    .meta({ title: 'name', pattern: '^[a-z_][a-z0-9_]{0,62}$' })
-    .prefault('rolecall')
-    .meta({
-      description: 'Schema of the tables; created if the user may do that. Each rolecall needs its own.',
-      examples: ['rolecall_staging'],
-    }),
+  schema: setting(
+    schemaName.meta({ title: 'name', pattern: '^[a-z_][a-z0-9_]{0,62}$' }).prefault('rolecall'),
+    'Schema of the tables; created if the user may do that. Each rolecall needs its own.',
+    ['rolecall_staging'],
+  ),
 });
 
 const location = z.union([pathText(), z.strictObject({ postgres: postgresSchema.describe('A database.') })]);
