@@ -20,7 +20,6 @@ const ON_BOTH_ENGINES = [
     'run-lists',
     'run-totals',
     'run-progress',
-    'scheduled-runs',
     'snapshot-reader',
     'text',
   ].map((name) => `test/unit/store/${name}.test.ts`),

@@ -11,7 +11,7 @@ import { type ApprovalVerdict, takeApproval } from './approval.ts';
 import { refuseForeignEntries } from './account-guard.ts';
 import { watchChanges } from './changes-during-run.ts';
 import { executePlan } from './execute-plan.ts';
-import { keepLock, takeLock } from './lease.ts';
+import { takeLock } from './lease.ts';
 import { type Observation, observe } from './observe.ts';
 import { settleEarlierOperations } from './unsettled-operations.ts';
 import { planAccount, type Planned } from './plan-account.ts';
@@ -42,8 +42,8 @@ const HISTORY_MISSING = {
 
 /**
  * The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lock.
- * `accept` is what the apply accepts that this run is a preview of. Throws StoreError `run_made` when another process
- * makes the run of this permit.
+ * `accept` is what the apply accepts that this run is a preview of. Throws StoreError `lock_lost` when another
+ * daemon leads.
  */
 export async function dryRun(
   request: AccountRequest,
@@ -81,8 +81,8 @@ export async function dryRun(
   }
 }
 
-/** Without a run, `heldBy` is the holder of the lock, or null when another process has made the run already. */
-export type ReconcileResult = RunResult | { readonly heldBy: string | null };
+/** Without a run, `heldBy` is the holder of the lock. */
+export type ReconcileResult = RunResult | { readonly heldBy: string };
 
 export interface LockOptions {
   readonly lockTimeoutMs: number;
@@ -92,7 +92,7 @@ export interface LockOptions {
 
 /**
  * A run that applies its plan. Waits for the account's lock, and resolves with its holder when the wait fails. Throws
- * StoreError `run_made` when another process makes the run of this permit.
+ * StoreError `lock_lost` when another daemon leads.
  */
 export async function reconcile(
   request: AccountRequest,
@@ -101,7 +101,7 @@ export async function reconcile(
 ): Promise<ReconcileResult> {
   const runId = deps.newRunId();
   let waited = false;
-  const lock = await takeLock({ account: request.settings.name, runId }, deps, {
+  const lock = await takeLock({ account: request.settings.name, runId, epoch: request.epoch ?? null }, deps, {
     timeoutMs: options.lockTimeoutMs,
     stop: request.signals.stop,
     onWait(heldBy) {
@@ -111,14 +111,12 @@ export async function reconcile(
   });
   if ('heldBy' in lock) return lock;
   const { lease } = lock;
-  const release = keepLock(lease, deps.locks, deps.clock);
   try {
-    if ((await options.isMade?.()) === true) return { heldBy: null };
     const current = waited && options.reread !== undefined ? await options.reread() : request;
-    const run = await beginRun({ runId, request: current, deps }, options.mode, lease);
+    const run = await beginRun({ runId, request: current, deps }, options.mode);
     return await runLocked({ ...run, lease }, options);
   } finally {
-    await release();
+    await deps.locks.release(lease);
   }
 }
 
@@ -132,6 +130,7 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
   let opened: ServiceReader | null = null;
   try {
     let change = await watchChanges(run);
+    await waitAfterFailover(run);
     const reader = await deps.service.reader(settings, signals);
     opened = reader;
     // The lists of an empty account carry no id, so two accounts with one token would both write to it.
@@ -188,6 +187,15 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
   }
 }
 
+/**
+ * Waits after a failover until the lists show what was sent before it. The database may lack the rows of creates, so that
+ * only the lists show them.
+ */
+async function waitAfterFailover({ lease, request, deps }: LockedRun): Promise<void> {
+  const restMs = request.api.settleMs - (lease.sinceFailoverMs ?? Infinity);
+  if (restMs > 0) await deps.clock.sleep(restMs, request.signals.stop);
+}
+
 /** Observes the account. Observes it again when operations of earlier runs had to be settled first. */
 async function observeSettled(run: ReadingRun): Promise<Observation> {
   const observation = await observe(run, { writes: true });
@@ -226,12 +234,8 @@ async function inheritedPause({ request, deps }: Run, { formerName }: Observatio
   return [{ code: 'paused', message }];
 }
 
-async function beginRun<Deps extends DryRunDeps>(
-  run: Run<Deps>,
-  mode: RunMode,
-  lease?: Lease,
-): Promise<JournaledRun<Deps>> {
-  const { settings, trigger, commit, permit } = run.request;
+async function beginRun<Deps extends DryRunDeps>(run: Run<Deps>, mode: RunMode): Promise<JournaledRun<Deps>> {
+  const { settings, trigger, commit, epoch = null, tickMs = null } = run.request;
   const { journal, clock } = run.deps;
   const begun: NewRun = {
     id: run.runId,
@@ -241,8 +245,10 @@ async function beginRun<Deps extends DryRunDeps>(
     startedAtMs: clock.nowMs(),
     configDigest: settings.configDigest,
     configCommit: commit,
+    epoch,
+    tickMs,
   };
-  await journal.beginRun(begun, permit && { permit, lease, nowMs: () => clock.nowMs() });
+  await journal.beginRun(begun);
   return { ...run, begun };
 }
 

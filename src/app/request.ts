@@ -1,5 +1,5 @@
 // The request of a run and its dependencies.
-import type { Locks, RunPermit } from '../core/locks.ts';
+import type { AccountLocks } from '../core/locks.ts';
 import type {
   Clock,
   Journal,
@@ -24,8 +24,10 @@ export interface AccountRequest {
   /** Names of all configured accounts: only their claims of a remote account count. */
   readonly configured: ReadonlySet<string>;
   readonly trigger: Trigger;
-  /** Of a run of the daemon, which another process may make instead. */
-  readonly permit?: RunPermit | undefined;
+  /** As which leader the daemon makes the run; left out by commands. */
+  readonly epoch?: string;
+  /** The tick of the schedule that the run is for. */
+  readonly tickMs?: number | null;
   readonly signals: RunSignals;
   /** Learns what the run does, for people who wait for it. */
   readonly progress?: ProgressObserver;
@@ -91,7 +93,7 @@ export interface DryRunDeps extends PlanningDeps {
 
 export interface ApplyDeps extends DryRunDeps {
   readonly service: WritableService;
-  readonly locks: Locks;
+  readonly locks: AccountLocks;
   /** The `settingsDigest` of the account by its files now; null when they are invalid or cannot be read. */
   readonly currentDigest: (account: AccountSettings) => Promise<string | null>;
 }
@@ -102,8 +104,6 @@ export interface ReconcileOptions {
   readonly agreed?: AgreedPlan | undefined;
   /** For the daemon: a plan that needs an approval waits for it, and is applied in the run after it was given. */
   readonly approvals?: boolean;
-  /** Called when the lock is held: whether another process has made this run meanwhile. Then this one is skipped. */
-  readonly isMade?: () => Promise<boolean>;
   /** Called with the plan before anything is written. */
   readonly onPlan?: (plan: Plan, runId: string) => void | Promise<void>;
 }

@@ -29,7 +29,6 @@ import type {
 import type { EndedOperation, EndedRun } from '../core/journal-reader.ts';
 import type { Observation } from './observe.ts';
 import type { DryRunDeps, JournaledRun } from './request.ts';
-import type { RunPermit } from '../core/locks.ts';
 import type { ConfigCommit } from '../core/settings.ts';
 
 export interface RunFailure {
@@ -259,19 +258,21 @@ interface BrokenAccount {
   readonly trigger: Trigger;
   readonly mode: RunMode;
   readonly commit: ConfigCommit | null;
-  readonly permit?: RunPermit | undefined;
+  /** As which leader the daemon makes the run; left out by commands. */
+  readonly epoch?: string;
+  readonly tickMs?: number | null;
 }
 
 /** Journals the failed run of an account whose configuration does not validate. */
 export async function journalBrokenAccount(
-  { account, issues, trigger, mode, commit, permit }: BrokenAccount,
+  { account, issues, trigger, mode, commit, epoch, tickMs = null }: BrokenAccount,
   deps: DryRunDeps,
 ): Promise<RunResult> {
   const runId = deps.newRunId();
   const failure = describeFailure(new ConfigError(issues));
   const startedAtMs = deps.clock.nowMs();
-  const run = { id: runId, account, trigger, mode, startedAtMs, configDigest: null, configCommit: commit };
-  const fence = permit && { permit, lease: undefined, nowMs: () => deps.clock.nowMs() };
-  await deps.journal.recordFailedRun(run, failure, fence);
+  const about = { id: runId, account, trigger, mode, startedAtMs, configDigest: null };
+  const run = { ...about, configCommit: commit, epoch: epoch ?? null, tickMs };
+  await deps.journal.recordFailedRun(run, failure);
   return resultOf(run, { status: 'failed', plan: null, traffic: NO_TRAFFIC, error: failure }, startedAtMs);
 }

@@ -65,8 +65,7 @@ async function settleCreates(
   const doubts = await Promise.all(
     creates.map(async (create): Promise<EarlierDoubt> => {
       const known = await journal.knownIds(settings.name, remoteAccountId, create.runId);
-      // The clock of another machine may be ahead, and a create that is judged too early is sent twice.
-      const ageMs = create.sinceMs === null ? 0 : Math.max(0, clock.nowMs() - create.sinceMs);
+      const ageMs = Math.max(0, clock.nowMs() - create.sinceMs);
       const sinceMs = clock.steadyMs() - ageMs;
       return { ...create, sinceMs, create, isKnown: (key) => known.has(key) };
     }),

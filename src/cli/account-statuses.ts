@@ -2,7 +2,6 @@
 import { approvalOf, statesOf, waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue, StoreError } from '../core/errors.ts';
 import type { AccountRecord } from '../core/journal-reader.ts';
-import type { ReplicaRecord, TurnState } from '../core/turns.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { AccountStatus } from '../report/command-schemas.ts';
 import { nextRun } from '../daemon/next-run.ts';
@@ -17,11 +16,6 @@ interface KnownAccount {
   readonly record: AccountRecord | undefined;
 }
 
-export interface Statuses {
-  readonly accounts: readonly AccountStatus[];
-  readonly replicas: readonly ReplicaRecord[];
-}
-
 /**
  * The status of the selected accounts, also of those that are stored and no longer configured. Without a store all
  * accounts never ran. Throws UsageError.
@@ -30,7 +24,7 @@ export async function readStatuses(
   configuration: Pick<Loaded, 'service' | 'accounts'>,
   names: readonly string[],
   nowMs: number,
-): Promise<Statuses> {
+): Promise<readonly AccountStatus[]> {
   const journal = await openJournal(configuration.service).catch((error: unknown) => {
     if (error instanceof StoreError && error.code === 'store_missing') return null;
     throw error;
@@ -38,20 +32,7 @@ export async function readStatuses(
   try {
     const records = journal === null ? [] : await journal.reader.accounts();
     const accounts = selectAccounts(known(configuration.accounts, records), names);
-    const turns =
-      (await journal?.turns?.states(accounts.map(({ name }) => name))) ?? new Map<string, TurnState>();
-    const replicas = (await journal?.turns?.replicas(null)) ?? [];
-    const isAnyAlive = replicas.some(({ isAlive }) => isAlive);
-    const statuses: AccountStatus[] = [];
-    for (const account of accounts) {
-      // What stopped replicas have stored does not configure an account.
-      const turn = account.configured === undefined && !isAnyAlive ? undefined : turns.get(account.name);
-      statuses.push({
-        ...statusOf(account, turn, nowMs),
-        nextRun: nextRunOf(account, turn, nowMs),
-      });
-    }
-    return { accounts: statuses, replicas };
+    return accounts.map((account) => ({ ...statusOf(account, nowMs), nextRun: nextRunOf(account, nowMs) }));
   } finally {
     await journal?.close();
   }
@@ -72,26 +53,20 @@ function known(configured: readonly ConfiguredAccount[], records: readonly Accou
   ];
 }
 
-function statusOf(
-  { name, configured, record }: KnownAccount,
-  turn: TurnState | undefined,
-  nowMs: number,
-): Omit<AccountStatus, 'nextRun'> {
+function statusOf({ name, configured, record }: KnownAccount, nowMs: number): Omit<AccountStatus, 'nextRun'> {
   const lastRun = record?.lastRun ?? null;
   const drift = record?.remaining ?? null;
   const pending = record === undefined ? null : waitingPlan({ ...record.state, lastRun });
   const approval = record === undefined || pending === null ? null : approvalOf(record.state, nowMs);
   const pause = record?.state.pause ?? null;
-  // Its file may only be where the replicas are that run it.
-  const isElsewhere = configured === undefined && turn?.isLeftOut === false;
-  const isConfigured = configured !== undefined || isElsewhere;
-  const isValid = configured?.settings !== undefined || isElsewhere;
+  const isConfigured = configured !== undefined;
+  const isValid = configured?.settings !== undefined;
   const [state] = statesOf({
     isConfigured,
     // With an invalid service file nothing is known of the store, and the command fails.
     isServiceValid: true,
     isValid,
-    activity: turn?.activity ?? 'idle',
+    activity: 'idle',
     isPaused: pause !== null,
     plan: pending === null ? 'none' : approval === null ? 'waiting' : 'approved',
     lastRun,
@@ -124,25 +99,14 @@ function statusOf(
     lastRun,
     lastSuccessAt: record?.lastSuccessAt ?? null,
     consecutiveFailures: record?.state.consecutiveFailures ?? 0,
-    replica: turn?.replica ?? null,
-    waitsForCommit: turn?.waitsForCommit ?? null,
-    leftOut: isConfigured && turn?.isLeftOut === true,
   };
 }
 
-/** None while the account is paused, its file is invalid, or it is removed. Replicas have stored when it is. */
-function nextRunOf(
-  { configured, record }: KnownAccount,
-  turn: TurnState | undefined,
-  nowMs: number,
-): AccountStatus['nextRun'] {
+/** None while the account is paused, its file is invalid, or it is removed. */
+function nextRunOf({ configured, record }: KnownAccount, nowMs: number): AccountStatus['nextRun'] {
   const settings = configured?.settings;
   const isInvalid = configured !== undefined && settings === undefined;
   if (isInvalid || (record?.state.pause ?? null) !== null) return null;
-  if (turn !== undefined) {
-    const { nextRunMs: atMs, backoffUntilMs } = turn;
-    return atMs === null ? null : { at: iso(atMs), jitterMs: 0, backingOff: backoffUntilMs !== null };
-  }
   if (settings === undefined) return null;
   const next = nextRun(
     settings,

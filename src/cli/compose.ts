@@ -8,16 +8,16 @@ import { StoreError } from '../core/errors.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { OperatorCommands } from '../core/operator.ts';
-import type { AccountState, ReadableService, RunSignals } from '../core/ports.ts';
+import type { AccountState, Clock, ReadableService, RunSignals } from '../core/ports.ts';
 import type { CheckoutPlace } from '../core/repository.ts';
 import type { StoredSettings } from '../core/stored-settings.ts';
-import type { TurnStore } from '../core/turn-store.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
 import { checkoutOf } from '../git/checkout-place.ts';
 import { systemClock } from '../platform/clock.ts';
 import { sha256 } from '../platform/digest.ts';
 import { uuidv7 } from '../platform/digest.ts';
 import type { ConnectionOptions, Connections } from '../service/connections.ts';
+import { createLeaseKeeper, type LeaseKeeper } from '../store/lease-keeper.ts';
 import type { OpenOptions } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { RequestObserver } from '../core/progress.ts';
@@ -40,6 +40,8 @@ interface SessionOptions extends CommandConnection {
   readonly compareCommits?: PlanningDeps['compareCommits'];
   /** Reads the files of an account again. By default the files of the service file. */
   readonly readFor?: (account: string) => Promise<Configuration>;
+  /** Whether a database that is not available is waited for. */
+  readonly isPatient?: boolean;
 }
 
 /** What all runs of this process share. `close` closes connections and the store. */
@@ -65,9 +67,10 @@ export interface Session {
   /** What follows is used by the daemon only. */
   readonly outbox: Outbox;
   readonly settings: StoredSettings;
-  readonly shareHosts: Connections['shareHosts'];
-  /** null when the schedules are those of one process. */
-  readonly turns: TurnStore | null;
+  readonly lock: LeaseKeeper;
+  readonly listen: Store['listen'];
+  /** Sets the clock of the store to this time; a smaller difference from that of the machine is ignored. */
+  readonly setStoreClock: (storeMs: number) => void;
 }
 
 /** Opens the store and the connections. Throws StoreError. */
@@ -77,10 +80,13 @@ export async function openSession(
   service: ServiceSettings,
   options: SessionOptions = {},
 ): Promise<Session> {
-  const store = await openJournal(service, {});
+  const { isPatient = false } = options;
+  const store = await openJournal(service, { isPatient });
+  const { clock, setStoreClock } = createStoreClock();
+  const lock = createLeaseKeeper({ locks: store.locks, clock: systemClock, onStoreClock: setStoreClock });
   // A clock that is ahead must not delete the journal: time passes from the newest run of other processes, by a clock that
   // nobody can set.
-  const openedMs = (await store.newestEndMs(Date.now())) ?? Date.now();
+  const openedMs = (await store.newestEndMs(Date.now()).catch(notIf(isPatient))) ?? Date.now();
   const steadyOpenedMs = systemClock.steadyMs();
   const configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
   const configFile = fileInRepository(configuration, service);
@@ -91,7 +97,7 @@ export async function openSession(
   const planning: DryRunDeps = {
     service: readOnly(connections),
     journal: store.journal,
-    clock: systemClock,
+    clock,
     newRunId: () => uuidv7(Date.now()),
     sha256,
     compareCommits:
@@ -105,7 +111,7 @@ export async function openSession(
     applying: {
       ...planning,
       service: connections,
-      locks: store.locks,
+      locks: lock,
       currentDigest: digestReader(options.readFor ?? accountReader(service)),
     },
     reader: store.reader,
@@ -113,8 +119,9 @@ export async function openSession(
     commit,
     outbox: store.outbox,
     settings: store.settings,
-    shareHosts: (processes) => connections.shareHosts(processes),
-    turns: store.turns,
+    lock,
+    listen: (onNotice) => store.listen(onNotice),
+    setStoreClock,
     requestFor: (settings, trigger, signals) => ({
       settings,
       api: service.api,
@@ -122,7 +129,7 @@ export async function openSession(
       configured,
       trigger,
       // A new object for each run, so that a token that the service refused in one run is tried again in the next.
-      signals: { stop: signals.stop, kill: signals.kill },
+      signals: lock.signals(signals),
     }),
     checkStore: () => store.check(),
     verifyStore: () => store.verify(),
@@ -131,9 +138,33 @@ export async function openSession(
       await store.prune(retention, Math.min(Date.now(), openedMs + passedMs));
     },
     async close() {
+      await lock.stop();
       await connections.close();
       await store.close();
     },
+  };
+}
+
+/** A smaller difference is that of the measurement. */
+const CLOCK_TOLERANCE_MS = 1000;
+
+/** The clock by which runs are journaled: ages of what another machine did are judged by the clock of the store. */
+function createStoreClock(): Pick<Session, 'setStoreClock'> & { readonly clock: Clock } {
+  let aheadMs = 0;
+  return {
+    clock: { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs },
+    setStoreClock(storeMs) {
+      const measuredMs = storeMs - systemClock.nowMs();
+      aheadMs = Math.abs(measuredMs) < CLOCK_TOLERANCE_MS ? 0 : measuredMs;
+    },
+  };
+}
+
+/** What a patient process does with a failure of the store: the next attempt may succeed. */
+function notIf(isPatient: boolean): (error: unknown) => null {
+  return (error) => {
+    if (isPatient && error instanceof StoreError) return null;
+    throw error;
   };
 }
 

@@ -34,9 +34,9 @@ async function status(
   const { renderStatus } = await import('../report/status-report.ts');
   const nowMs = Date.now();
   const configuration = await loadForStatus(context.configFile);
-  const { accounts, replicas } = await readStatuses(configuration, names, nowMs);
+  const accounts = await readStatuses(configuration, names, nowMs);
   const output = openOutput(flags);
-  await output.print(renderStatus(accounts, nowMs, output.render, replicas));
+  await output.print(renderStatus(accounts, nowMs, output.render));
   await output.close();
   return EXIT.done;
 }

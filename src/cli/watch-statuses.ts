@@ -42,17 +42,13 @@ export async function watchStatuses(
   try {
     while (!stop.signal.aborted) {
       const nowMs = Date.now();
-      const { accounts: statuses, replicas } = await readStatuses(
-        await loadForStatus(context.configFile),
-        names,
-        nowMs,
-      );
+      const statuses = await readStatuses(await loadForStatus(context.configFile), names, nowMs);
       const states = new Map(statuses.map((status) => [status.account, stateKey(status)]));
       if (output.isTerminal) {
         // The terminal may have another size now.
         const { columns, rows } = process.stdout;
         const render = { ...output.render, width: columns || output.render.width };
-        const text = renderStatus(statuses, nowMs, render, replicas);
+        const text = renderStatus(statuses, nowMs, render);
         await output.write((isFirst ? NO_WRAP + CLEAR : '') + screen(text, rows));
       } else {
         const changed = statuses.filter(({ account }) => shown.get(account) !== states.get(account));

@@ -11,6 +11,7 @@ type StoreSettings = Pick<ServiceSettings, 'store' | 'daemon'>;
 /** The connections of one process, at most. The database limits those of all replicas and commands. */
 const CONNECTIONS = 10;
 
+const BEFORE_TAKEOVER = 0.7;
 /** Only runs take locks, and a copy does not run. */
 const COPY_LEASE_MS = 60_000;
 
@@ -25,8 +26,8 @@ export async function openLocation({ store, daemon }: StoreSettings): Promise<Op
   const { url, schema } = store.postgres;
   const isWritten = typeof url === 'string';
   const parsed = parsePostgresUrl(isWritten ? url : (await resolveSecret(url, WHAT)).reveal());
-  // A lock has expired when the accounts of a replica that has died are given to others.
-  const leaseMs = Math.floor(daemon.leaseMs / 2);
+  // The rest is left to the others, who must notice that a lock has expired before the lease has.
+  const leaseMs = Math.floor(daemon.leaseMs * BEFORE_TAKEOVER);
   if ('value' in parsed) return { url: parsed.value.url, schema, pool: CONNECTIONS, leaseMs };
   const source = isWritten ? 'the address' : shownRef(url, true);
   throw new SecretError(`${WHAT}: ${source} can't be used: ${parsed.problem} (the value is not shown)`);

@@ -14,6 +14,8 @@ export interface AccountRecord {
   /** When a run last ended converged, held or planned. */
   readonly lastSuccessAt: string | null;
   readonly remaining: RemainingCounts | null;
+  /** The latest tick of its schedule for which a run began. */
+  readonly lastTickMs: number | null;
 }
 
 /** How many operations of the last plan of an account were not done. */
@@ -81,8 +83,8 @@ export interface JournalReader extends SnapshotReader {
   accountBriefs(): Promise<readonly AccountBrief[]>;
   /** The latest commands of operators for an account, newest first. */
   operatorActions(account: string, limit: number): Promise<readonly OperatorActionRecord[]>;
-  /** Approvals that no run has used yet, of accounts that are not paused. */
-  approvals(): Promise<readonly { readonly account: string; readonly givenAtMs: number }[]>;
+  /** The runs that operators have requested and that have not begun, and approvals that no run has used yet. */
+  requests(): Promise<readonly OperatorRequest[]>;
   /** The account among `configured` that has claimed the remote account, or null. Claims nothing. */
   claimant(claim: IdentityClaim): Promise<string | null>;
   /** How many entries of each kind the last lists of a run showed. */
@@ -129,4 +131,11 @@ export interface EarlierHolders {
   readonly until: string;
   /** Their ids, sorted. */
   readonly people: readonly string[];
+}
+
+/** What starts a run besides a tick. `at` identifies the request: each starts one run. */
+export interface OperatorRequest {
+  readonly account: string;
+  readonly trigger: 'manual' | 'approval';
+  readonly at: string;
 }

@@ -87,6 +87,6 @@ export interface OperatorCommands {
   approve(account: string, digest: string | null, by: Operator, nowMs: number): Promise<ApproveOutcome>;
   pause(account: string, reason: string | null, by: Operator, nowMs: number): Promise<void>;
   resume(account: string, by: Operator, nowMs: number): Promise<void>;
-  /** Only records that a run was requested. */
-  recordSync(account: string, by: Operator, nowMs: number): Promise<void>;
+  /** Requests a run, which the daemon that leads makes. */
+  requestSync(account: string, by: Operator, nowMs: number): Promise<void>;
 }

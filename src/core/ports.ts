@@ -4,7 +4,7 @@ import type { ReleasedEntry } from './approvals.ts';
 import type { Action, Entry, Kind, ObservedCatalog, Resource, Warning } from './catalog.ts';
 import type { AccountHistory } from './history.ts';
 import type { EntryOwner, ListedEntries } from './identity.ts';
-import type { Lease, RunFence, SentCommit } from './locks.ts';
+import type { Lease, SentCommit } from './locks.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from './journal.ts';
 import type { AgreedPlan, Approval, ApprovalTaking, Pause, PendingPlan } from './operator.ts';
 import type { Plan } from './plan.ts';
@@ -92,6 +92,10 @@ export interface NewRun {
   readonly startedAtMs: number;
   readonly configDigest: string | null;
   readonly configCommit: ConfigCommit | null;
+  /** As which leader the daemon makes the run; null for a command. */
+  readonly epoch?: string | null;
+  /** The tick of the schedule that the run is for. */
+  readonly tickMs?: number | null;
 }
 
 /** An operation as it is first written, before anything is sent. Its place among the others, from 1, is its `seq`. */
@@ -132,8 +136,8 @@ export interface UnsettledCreate {
   readonly seq: number;
   readonly kind: Kind;
   readonly name: string;
-  /** When the answer arrived or timed out; null if the clock of another machine measured it. */
-  readonly sinceMs: number | null;
+  /** When the answer arrived or timed out, by the clock of the store. */
+  readonly sinceMs: number;
 }
 
 /** What the store contains of an account before a run. */
@@ -206,17 +210,13 @@ export interface Journal {
     by: { readonly runId: string; readonly nowMs: number; readonly openSinceMs: number },
   ): Promise<number>;
 
-  /** Throws StoreError `run_made` when another process makes the run instead. */
-  beginRun(run: NewRun, fence?: RunFence): Promise<void>;
+  /** Throws StoreError `lock_lost` when another process holds the lock of its account, or leads. */
+  beginRun(run: NewRun): Promise<void>;
   /**
    * Journals a run that failed before it could begin. It needs no lock: another run of the account may hold it. Throws
-   * StoreError `run_made` when another process has journaled it.
+   * StoreError `lock_lost` when another process leads.
    */
-  recordFailedRun(
-    run: NewRun,
-    failure: { readonly code: string; readonly message: string },
-    fence?: RunFence,
-  ): Promise<void>;
+  recordFailedRun(run: NewRun, failure: { readonly code: string; readonly message: string }): Promise<void>;
   /**
    * Detects that an account file was renamed, and moves the journal of the former account to the new name. The new account
    * has no claim yet; the former one claimed the same remote account at the same address, and is neither configured nor
@@ -246,13 +246,6 @@ export interface Journal {
   /** Records adoptions and the applied commit in one transaction that checks the lease; `lock_lost`: nothing was written. */
   rememberApplied(lease: Lease, applied: AppliedRun): Promise<SentCommit>;
   rememberThrottle(account: string, untilMs: number): Promise<void>;
-  /**
-   * Whether the account's latest scheduled run started between two moments, both inclusive. Earlier runs do not count:
-   * after the clock was set back, they belong to ticks that are due again.
-   */
-  hasScheduledRun(account: string, fromMs: number, toMs: number): Promise<boolean>;
-  /** Marks the runs of all accounts whose processes have ended as interrupted, as the next run of each account would. */
-  interruptBrokenRuns(nowMs: number): Promise<void>;
   /**
    * Uses up the approval of the plan with this digest. An approval of another plan, or an expired one, lapses. During a
    * pause only a run that an operator requested (`byHand`) takes an approval.

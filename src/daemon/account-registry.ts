@@ -9,7 +9,7 @@ import type {
   ConfiguredAccount,
   ServiceSettings,
 } from '../core/settings.ts';
-import type { AccountSchedule } from '../core/turns.ts';
+import type { Schedule } from './scheduler.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -50,7 +50,7 @@ export interface AccountRegistry {
   service(): ServiceSettings;
   /** The errors of the service file itself. */
   serviceErrors(): readonly ConfigIssue[];
-  schedules(): readonly AccountSchedule[];
+  schedules(): readonly Schedule[];
   /** The base address of the account; empty when its file was never valid. */
   addressOf(account: string): string;
   /** The number of different base addresses. */
@@ -179,19 +179,12 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
 /** When an account whose file was never valid runs: its failed runs report the errors. */
 const DEFAULT_SCHEDULE = { schedule: '*/15 * * * *', timezone: 'Etc/UTC', jitterMs: 30_000 };
 
-function toSchedule({ name, settings, errors }: RegisteredAccount): AccountSchedule {
+function toSchedule({ name, settings, errors }: RegisteredAccount): Schedule {
   const { schedule, timezone, jitterMs } = settings ?? DEFAULT_SCHEDULE;
   // Settings are a new object whenever their files were read again because they had changed.
   const isBroken = errors.length > 0 || settings === null;
   const revision = isBroken ? errors.map(formatConfigIssue).join() : settings;
-  const lane = settings?.baseUrl ?? '';
-  const digest = isBroken ? `invalid: ${errors.map(({ message }) => message).join()}` : digestOf(settings);
-  return { name, schedule, timezone, jitterMs, revision, lane, digest, isBroken };
-}
-
-/** What a commit can change of an account. The digest of its catalog and policy covers neither its mode nor its schedule. */
-function digestOf({ mode, schedule, timezone, jitterMs, configDigest, token }: AccountSettings): string {
-  return JSON.stringify([mode, schedule, timezone, jitterMs, configDigest, token]);
+  return { name, schedule, timezone, jitterMs, revision };
 }
 
 function errorsOf(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {

@@ -2,13 +2,13 @@
 import { dryRun, reconcile } from '../app/reconcile.ts';
 import { ACCEPT_NOTHING, type AccountRequest, type ApplyDeps } from '../app/request.ts';
 import { describeFailure, journalBrokenAccount, type RunResult } from '../app/run-result.ts';
-import type { RunSignals } from '../core/ports.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Trigger } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
-import type { AccountSettings, ApiSettings, Configuration } from '../core/settings.ts';
-import type { Turn, Turns } from '../core/turns.ts';
+import type { AccountSettings, ApiSettings, ConfigCommit, Configuration } from '../core/settings.ts';
 import type { AccountRegistry } from './account-registry.ts';
+import type { DueRun, Term } from './term.ts';
+import type { Leadership } from './leadership.ts';
 import { forgetOthers } from './forget-others.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -16,7 +16,8 @@ import type { RunEnding } from './run-ending.ts';
 
 export interface AccountRunsOptions {
   readonly registry: AccountRegistry;
-  readonly turns: Pick<Turns, 'ended'>;
+  readonly leadership: Pick<Leadership, 'mayRun'>;
+  readonly reportEnd: Term['ended'];
   readonly ending: Pick<RunEnding, 'ended'>;
   readonly deps: ApplyDeps;
   /** The settings that the connections were opened with. */
@@ -27,7 +28,7 @@ export interface AccountRunsOptions {
 
 export interface AccountRuns {
   /** Runs the account. A failure is journaled or logged, never thrown. */
-  run(turn: Turn): Promise<void>;
+  run(due: DueRun): Promise<void>;
   /** Why runs cannot be journaled; null while they can. */
   problem(): string | null;
 }
@@ -35,7 +36,7 @@ export interface AccountRuns {
 /** Who requests a run right after a change of the files means the new content, so the run waits until it is used. */
 const MOST_CHANGING_MS = 10_000;
 
-function isByOperator(trigger: Turn['trigger']): boolean {
+function isByOperator(trigger: Trigger): boolean {
   return trigger === 'manual' || trigger === 'approval';
 }
 
@@ -51,21 +52,20 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     forgetOthers(loggedPlans, registry.names());
   });
 
-  async function run(turn: Turn): Promise<void> {
-    const { account: name, trigger } = turn;
+  async function run(due: DueRun): Promise<void> {
+    const { account: name, trigger } = due;
     const startedAt = performance.now();
     try {
       const reading = await registry.refresh(name, isByOperator(trigger) ? MOST_CHANGING_MS : 0);
-      const result = await runCurrent(turn, reading);
+      const result = await runCurrent(due, reading);
       unjournaled.delete(name);
       if (unjournaled.size === 0) problem = null;
       if (result !== null) await options.ending.ended(result, (performance.now() - startedAt) / 1000);
     } catch (error) {
-      if (error instanceof StoreError && error.code === 'run_made') {
-        log.debug({ event: 'made_elsewhere', account: name }, 'another process makes this run');
-        return;
-      }
-      if (error instanceof StoreError && turn.storeFailed(error)) return;
+      // Another process leads now, and makes the run.
+      if (error instanceof StoreError && error.code === 'lock_lost') return;
+      // The tick is not lost: it is made when the store answers, or by the next leader.
+      if (error instanceof StoreError && error.code === 'store_unavailable') return due.again();
       // The store cannot be used, or there is a bug. The daemon logs it and continues.
       const { code, message } = describeFailure(error);
       log.error({ event: 'run_failed', account: name, trigger, code, error: message }, 'the run failed');
@@ -73,23 +73,20 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       // An account that was removed meanwhile is not run again, so it could never report that the problem has gone.
       if (registry.account(name) === undefined) return;
       // The stop may be the reason.
-      if (turn.signals.stop.aborted) return;
+      if (due.signals.stop.aborted) return;
       const failures = (unjournaled.get(name) ?? 0) + 1;
       unjournaled.set(name, failures);
-      options.turns.ended(name, failures);
+      options.reportEnd(name, failures);
       problem = message;
     }
   }
 
   /** Resolves with null when no run was made. */
-  async function runCurrent(turn: Turn, reading: Configuration): Promise<RunResult | null> {
-    const { account: name, trigger } = turn;
+  async function runCurrent(due: DueRun, reading: Configuration): Promise<RunResult | null> {
+    const { account: name, trigger } = due;
     const account = registry.account(name);
-    if (account === undefined) {
-      // The file was removed, perhaps only in the commit of this replica.
-      await turn.isMade();
-      return null;
-    }
+    const commit = await registry.commit(reading);
+    if (account === undefined || !(await options.leadership.mayRun(commit))) return null;
     const state = await deps.journal.accountState(name);
     if (state.pause !== null && trigger !== 'manual') {
       log.debug({ event: 'paused', account: name, trigger }, 'the account is paused');
@@ -98,40 +95,38 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       return null;
     }
     const { settings, errors } = account;
-    if (hasLapsed(turn.signals)) return null;
     if (errors.length > 0 || settings === null) {
       const mode = settings?.mode ?? 'plan';
-      const commit = await registry.commit(reading);
-      const broken = { account: name, issues: errors, trigger, mode, commit, permit: turn.permit };
-      if (await turn.isMade()) return null;
+      const { epoch, tickMs } = due;
+      const broken = { account: name, issues: errors, trigger, mode, commit, epoch, tickMs };
       return await journalBrokenAccount(broken, deps);
     }
-    return await runSettings(settings, turn, reading);
+    return await runSettings(settings, due, commit);
   }
 
   async function runSettings(
     settings: AccountSettings,
-    turn: Turn,
-    reading: Configuration,
+    due: DueRun,
+    commit: ConfigCommit | null,
   ): Promise<RunResult | null> {
     const request: AccountRequest = {
       settings,
       api: options.api,
-      commit: await registry.commit(reading),
+      commit,
       configured: registry.names(),
-      trigger: turn.trigger,
-      permit: turn.permit,
-      signals: turn.signals,
+      trigger: due.trigger,
+      epoch: due.epoch,
+      tickMs: due.tickMs,
+      signals: due.signals,
     };
-    const result = await runHere(request, turn);
+    const result = await runMode(request);
     if ('runId' in result) return result;
-    if (result.heldBy === null) return null;
-    if (turn.trigger !== 'schedule' && turn.trigger !== 'catch_up') {
+    if (due.trigger !== 'schedule' && due.trigger !== 'catch_up') {
       log.debug(
         { event: 'waits_for_lock', account: settings.name, heldBy: result.heldBy },
         'another process runs the account, so the requested run follows it',
       );
-      turn.whenUnlocked();
+      due.again();
       return null;
     }
     metrics.skippedTick(settings.name);
@@ -142,15 +137,14 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     return null;
   }
 
-  async function runHere(request: AccountRequest, turn: Turn) {
+  async function runMode(request: AccountRequest) {
     const { mode } = request.settings;
-    if (mode === 'plan') return (await turn.isMade()) ? { heldBy: null } : await dryRun(request, deps);
+    if (mode === 'plan') return await dryRun(request, deps);
     return await reconcile(request, deps, {
       mode,
       approvals: true,
       accept: ACCEPT_NOTHING,
       lockTimeoutMs: 0,
-      isMade: () => turn.isMade(),
       onPlan: (plan, runId) => logPlan(plan, runId, request.trigger),
     });
   }
@@ -167,10 +161,4 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
   }
 
   return { run, problem: () => problem };
-}
-
-/** Whether another replica may run the account instead. */
-function hasLapsed({ check, stop }: RunSignals): boolean {
-  check?.();
-  return check !== undefined && stop.aborted;
 }

@@ -5,10 +5,11 @@ import { formatConfigIssue } from '../core/errors.ts';
 import type { AccountBrief, AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { Approval, OperatorCommands, Pause, PendingPlan } from '../core/operator.ts';
 import type { Clock, RunSignals } from '../core/ports.ts';
-import type { TurnState, Turns } from '../core/turns.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
 import type { AccountFacts } from './account-state.ts';
 import type { AccountRuns } from './account-run.ts';
+import type { Leadership } from './leadership.ts';
+import type { RunActivity } from './term.ts';
 import type { AccountView, DaemonApi } from './daemon-api.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -18,7 +19,13 @@ export interface DaemonApiOptions {
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn'>;
   readonly registry: AccountRegistry;
-  readonly turns: Turns;
+  readonly leadership: Pick<Leadership, 'problem' | 'isLeading'>;
+  readonly schedule: {
+    activity(account: string): RunActivity;
+    /** The accounts that are not idle; null where another process runs them. */
+    active(): ReadonlyMap<string, 'running' | 'queued'> | null;
+  };
+  readonly isStopped: () => boolean;
   readonly runs: Pick<AccountRuns, 'problem'>;
   readonly reader: JournalReader;
   readonly operator: OperatorCommands;
@@ -26,58 +33,36 @@ export interface DaemonApiOptions {
   readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
   readonly undelivered: () => Promise<number>;
   readonly signals: Pick<RunSignals, 'stop'>;
-  /** A plan was approved here, so its run starts at once. */
-  readonly onApproved: () => void;
+  /** A run was requested here, so it starts at once. */
+  readonly onRequest: () => void;
 }
 
-const IDLE: TurnState = {
-  activity: 'idle',
-  nextRunMs: null,
-  backoffUntilMs: null,
-  waitsForCommit: null,
-  isLeftOut: false,
-  replica: null,
-};
-
 export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
-  const { registry, turns, reader, operator, clock } = options;
+  const { registry, schedule, leadership, reader, operator, clock } = options;
   const startedAt = iso(clock.nowMs());
-  const isStopping = (): boolean => options.signals.stop.aborted || turns.isStopped();
+  const isStopping = (): boolean => options.signals.stop.aborted || options.isStopped();
 
-  function account(name: string): RegisteredAccount | undefined {
-    return registry.account(name) ?? (turns.accounts().includes(name) ? elsewhere(name) : undefined);
-  }
-
-  function allAccounts(): readonly RegisteredAccount[] {
-    const own = registry.accounts();
-    const others = turns.accounts().filter((name) => !registry.names().has(name));
-    if (others.length === 0) return own;
-    return [...own, ...others.map(elsewhere)].toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  }
-
-  function view(
-    account: RegisteredAccount,
-    record: AccountRecord | undefined,
-    turn: TurnState = IDLE,
-  ): AccountView {
+  function view(account: RegisteredAccount, record: AccountRecord | undefined): AccountView {
+    const run = schedule.activity(account.name);
     const { settings, errors } = account;
     const failures = record?.state.consecutiveFailures ?? 0;
     const { pause = null } = record?.state ?? {};
     return {
-      ...facts(account, record === undefined ? undefined : { ...record.state, ...record }, turn.activity),
+      ...facts(
+        account,
+        record === undefined ? undefined : { ...record.state, ...record },
+        activityOf(run.activity, record?.lastRun),
+      ),
       issues: errors.map(formatConfigIssue),
       mode: settings?.mode ?? null,
       schedule: settings?.schedule ?? null,
       timezone: settings?.timezone ?? null,
       region: settings?.region ?? null,
       remoteAccountId: record?.state.remoteAccountId ?? settings?.accountId ?? null,
-      replica: turn.replica,
-      waitsForCommit: turn.waitsForCommit,
-      isLeftOut: turn.isLeftOut,
       // A tick of a paused account starts no run.
-      nextRunAt: pause !== null ? null : isoOrNull(turn.nextRunMs),
-      // The turns learn a moment later that a run of another process has ended the backoff.
-      backoffUntil: failures === 0 ? null : isoOrNull(turn.backoffUntilMs),
+      nextRunAt: pause !== null ? null : isoOrNull(run.nextRunMs),
+      // The schedule learns a moment later that a run of another process has ended the backoff.
+      backoffUntil: failures === 0 ? null : isoOrNull(run.backoffUntilMs),
       consecutiveFailures: failures,
       lastRun: record?.lastRun ?? null,
     };
@@ -120,7 +105,9 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
         startedAt,
         issues: [
           ...registry.serviceErrors().map(formatConfigIssue),
-          ...[registry.sourceProblem(), options.runs.problem()].filter((problem) => problem !== null),
+          ...[registry.sourceProblem(), leadership.problem(), options.runs.problem()].filter(
+            (problem) => problem !== null,
+          ),
         ],
         configurationErrors: registry.serviceErrors().length,
         hasCheckout: registry.service().source !== undefined,
@@ -129,25 +116,31 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
         undelivered: await options.undelivered().catch(() => 0),
       };
     },
-    accountNames: () => allAccounts().map(({ name }) => name),
+    accountNames: () => registry.accounts().map(({ name }) => name),
     async accounts(names) {
       const records = new Map((await reader.accounts(names)).map((record) => [record.name, record]));
-      const states = await turns.states(names);
       return names.flatMap((name) => {
-        const found = account(name);
-        return found === undefined ? [] : [view(found, records.get(name), states.get(name))];
+        const found = registry.account(name);
+        return found === undefined ? [] : [view(found, records.get(name))];
       });
     },
     async accountFacts() {
       const briefs = new Map((await reader.accountBriefs()).map((brief) => [brief.name, brief]));
-      const active = await turns.active();
-      return allAccounts().map((each) => facts(each, briefs.get(each.name), active.get(each.name) ?? 'idle'));
+      const active = schedule.active();
+      return registry.accounts().map((each) => {
+        const brief = briefs.get(each.name);
+        return facts(
+          each,
+          brief,
+          active?.get(each.name) ?? activityOf('idle', active === null ? brief?.lastRun : null),
+        );
+      });
     },
     async account(name) {
-      const found = account(name);
+      const found = registry.account(name);
       if (found === undefined) return null;
       const [record] = await reader.accounts(name);
-      return view(found, record, (await turns.states([name])).get(name));
+      return view(found, record);
     },
     runs: (filter) => reader.runs(filter),
     latestRuns: (accounts, limit) => reader.latestRuns(accounts, limit),
@@ -155,37 +148,29 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     runReport: (id) => reader.runReport(id),
     runProgress: (runId) => reader.runProgress(runId),
     operatorActions: (account, limit) => reader.operatorActions(account, limit),
-    replicas: () => turns.replicas(),
     async sync(name, by) {
-      if (account(name) === undefined) return 'unknown';
-      const outcome = await turns.sync(name);
-      if (outcome === 'unknown') return 'left_out';
-      if (outcome !== 'queued') return outcome;
-      // The run does not wait for this record: it starts also while another program keeps the store locked.
-      void operator.recordSync(name, by, clock.nowMs()).catch((error: unknown) => {
-        options.log.warn(
-          { event: 'operator_action', account: name, error },
-          'the sync could not be recorded',
-        );
-      });
+      if (registry.account(name) === undefined) return 'unknown';
+      if (isStopping()) return 'stopping';
+      await operator.requestSync(name, by, clock.nowMs());
+      options.onRequest();
       return 'queued';
     },
     async approve(name, digest, by) {
-      if (account(name) === undefined) return { type: 'unknown' };
+      if (registry.account(name) === undefined) return { type: 'unknown' };
       const outcome = await operator.approve(name, digest, by, clock.nowMs());
       if (outcome.type !== 'approved') return outcome;
-      options.onApproved();
+      options.onRequest();
       void showState(name);
       return outcome;
     },
     async pause(name, reason, by) {
-      if (account(name) === undefined) return false;
+      if (registry.account(name) === undefined) return false;
       await operator.pause(name, reason, by, clock.nowMs());
       void showState(name);
       return true;
     },
     async resume(name, by) {
-      if (account(name) === undefined) return false;
+      if (registry.account(name) === undefined) return false;
       await operator.resume(name, by, clock.nowMs());
       void showState(name);
       return true;
@@ -194,9 +179,12 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   };
 }
 
-/** An account whose file only other replicas have. */
-function elsewhere(name: string): RegisteredAccount {
-  return { name, file: '', isValid: true, errors: [], settings: null };
+/** Another process may run the account. */
+function activityOf(
+  activity: AccountFacts['activity'],
+  lastRun: { readonly status: string } | null | undefined,
+): AccountFacts['activity'] {
+  return activity === 'idle' && lastRun?.status === 'running' ? 'running' : activity;
 }
 
 function pauseView(pause: Pause | null): AccountView['pause'] {

@@ -5,7 +5,6 @@ import type { ApproveOutcome, Operator } from '../core/operator.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { JournalReader, RemainingCounts } from '../core/journal-reader.ts';
 import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
-import type { Turns, TurnState } from '../core/turns.ts';
 import type { AccountFacts } from './account-state.ts';
 
 /** One account as the daemon sees it now. Times are UTC ISO 8601. */
@@ -31,13 +30,7 @@ export interface AccountView {
   } | null;
   /** `queued`: waits for a free place. */
   readonly activity: 'running' | 'queued' | 'idle';
-  /** The process that runs it; null while none does, and where only one process runs accounts. */
-  readonly replica: TurnState['replica'];
-  /** The commit that it needs and that no replica has, so that it does not run; null when it can run. */
-  readonly waitsForCommit: string | null;
-  /** Whether the newest configuration of the replicas has no such account, so that it does not run. */
-  readonly isLeftOut: boolean;
-  /** null while the account is paused or waits for a commit, because no scheduled run starts then. */
+  /** null while the account is paused, because no scheduled run starts then. */
   readonly nextRunAt: string | null;
   /** After failures: no scheduled run starts before then. */
   readonly backoffUntil: string | null;
@@ -89,13 +82,10 @@ export interface DaemonApi {
   readonly runReport: JournalReader['runReport'];
   readonly runProgress: JournalReader['runProgress'];
   readonly operatorActions: JournalReader['operatorActions'];
-  /** The processes that share the accounts, oldest first; empty when this is the only one. */
-  readonly replicas: Turns['replicas'];
   /**
    * Runs the account as soon as a place is free; during a run of the account, exactly one more run follows.
-   * `left_out`: the newest configuration of the replicas has no such account.
    */
-  sync(account: string, by: Operator): Promise<'queued' | 'unknown' | 'left_out' | 'stopping'>;
+  sync(account: string, by: Operator): Promise<'queued' | 'unknown' | 'stopping'>;
   approve(
     account: string,
     digest: string | null,

@@ -1,25 +1,24 @@
-// The daemon: keeps schedules, runs accounts with their current configuration, and stops in order. Built in the order in
+// The daemon: while it leads, it keeps schedules and runs accounts with their current configuration. Built in the order in
 // which a tick becomes a run and its notifications.
 import type { PostedOutcome } from '../app/posted-plan.ts';
 import type { ApplyDeps } from '../app/request.ts';
-import { describeFailure } from '../app/run-result.ts';
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { OperatorCommands } from '../core/operator.ts';
-import type { RunSignals } from '../core/ports.ts';
+import type { Clock, RunSignals } from '../core/ports.ts';
 import type { ApiSettings } from '../core/settings.ts';
-import type { Turns } from '../core/turns.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import { createAccountRuns } from './account-run.ts';
 import { createDaemonApi } from './create-daemon-api.ts';
 import type { DaemonApi } from './daemon-api.ts';
-import { createEmbeddedTurns, type EmbeddedTurnsOptions } from './embedded-turns.ts';
-import { createJournalWatch } from './journal-watch.ts';
+import { createJournalWatch, type JournalWatch } from './journal-watch.ts';
+import { createLeadership, type LeaderLock, type LeadershipOptions } from './leadership.ts';
+import { nextTickMs } from './cron.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Notifier } from './notify/notifier.ts';
 import { createRunEnding } from './run-ending.ts';
-import { createSharedGauges } from './shared-gauges.ts';
 import { startUp } from './start-up.ts';
+import { createTerm, type Term } from './term.ts';
 
 export interface DaemonOptions {
   readonly version: string;
@@ -33,8 +32,16 @@ export interface DaemonOptions {
   readonly api: ApiSettings;
   readonly reader: JournalReader;
   readonly operator: OperatorCommands;
-  /** Makes the turns of several replicas. By default this process is the only one that keeps schedules. */
-  readonly createTurns?: (options: EmbeddedTurnsOptions) => Turns;
+  readonly lock: LeaderLock & {
+    /** The signals of a run, which also abort when the lease of this process has ended. */
+    signals(of: RunSignals): RunSignals;
+  };
+  /** The clock of this machine, for the schedules. That of `deps` is the clock of the store. */
+  readonly clock: Clock;
+  readonly compareCommits: LeadershipOptions['compareCommits'];
+  readonly onStoreClock: LeadershipOptions['onStoreClock'];
+  /** Calls the listener when another process may have written something for the leader. */
+  readonly listen: (onNotice: () => void) => () => Promise<void>;
   readonly signals: RunSignals;
   readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
   /** The number of notifications that could not be delivered lately. */
@@ -43,9 +50,9 @@ export interface DaemonOptions {
 
 export interface Daemon {
   readonly api: DaemonApi;
-  /** Requests the first runs and starts the schedules. */
+  /** Leads if no other process does, and otherwise when the one that does has stopped. */
   start(): Promise<void>;
-  /** What keeps the daemon from doing its work, as messages; empty when nothing does. Before `start` the store is checked. */
+  /** What keeps the daemon from doing its work, as messages; empty when nothing does. */
   problems(): readonly string[];
   /** Whether the scheduler works. A daemon that is not alive must be restarted. */
   isAlive(): boolean;
@@ -56,82 +63,132 @@ export interface Daemon {
 /** A scheduler that has not looked at the clock for this long is stuck. */
 const STUCK_MS = 15_000;
 
+/** What exists while this process leads. */
+interface Leading {
+  readonly term: Term;
+  readonly watch: JournalWatch;
+  background: Promise<void>;
+}
+
 /** Makes a daemon that does nothing before `start`. */
 export function createDaemon(options: DaemonOptions): Daemon {
-  const { registry, notifier, log, metrics, reader, signals } = options;
-  const { clock, sha256 } = options.deps;
-
-  const createTurns = options.createTurns ?? createEmbeddedTurns;
-  const turns = createTurns({
-    clock,
-    log,
-    signals,
-    journal: options.deps.journal,
-    reader,
-    addressOf: (account) => registry.addressOf(account),
-    addressCount: () => registry.addressCount(),
-    maxRuns: () => registry.service().daemon.maxRuns,
-    onSkipped(account) {
-      metrics.skippedTick(account);
-      log.warn({ event: 'tick_skipped', account }, 'the account still runs, so this tick is skipped');
-    },
-  });
-  const ending = createRunEnding({ registry, turns, deps: options.deps, log, metrics, notifier });
-  const runs = createAccountRuns({ ...options, turns, ending });
-  const journalWatch = createJournalWatch({ registry, turns, reader, clock, log });
-  const gauges =
-    options.createTurns === undefined ? null : createSharedGauges({ registry, reader, metrics, clock });
-  const api = createDaemonApi({ ...options, clock, turns, runs, onApproved: () => journalWatch.lookNow() });
-  let background: Promise<void> = Promise.resolve();
+  const { registry, notifier, log, metrics, reader, signals, lock, clock } = options;
+  let leading: Leading | null = null;
   let isStarted = false;
+  let unlisten: (() => Promise<void>) | null = null;
   let stopping: Promise<unknown> | null = null;
 
+  const leadership = createLeadership({
+    lock,
+    clock,
+    log,
+    newEpoch: options.deps.newRunId,
+    readCommit: () => registry.commit(),
+    compareCommits: options.compareCommits,
+    onStoreClock: options.onStoreClock,
+    onChange: (isLeading) => metrics.leads(isLeading),
+    onLead: beginTerm,
+    onEnd: endTerm,
+  });
+  const reportEnd: Term['ended'] = (account, failures) => leading?.term.ended(account, failures);
+  const ending = createRunEnding({ registry, reportEnd, deps: options.deps, log, metrics, notifier });
+  const runs = createAccountRuns({ ...options, leadership, reportEnd, ending });
+
+  async function beginTerm(epoch: string, isStart: boolean): Promise<void> {
+    const term = createTerm({
+      epoch,
+      clock,
+      log,
+      signals: () => lock.signals(signals),
+      addressOf: (account) => registry.addressOf(account),
+      addressCount: () => registry.addressCount(),
+      maxRuns: () => registry.service().daemon.maxRuns,
+      onSkipped(account) {
+        metrics.skippedTick(account);
+        log.warn({ event: 'tick_skipped', account }, 'the account still runs, so this tick is skipped');
+      },
+    });
+    const watch = createJournalWatch({ registry, term, reader, clock, log });
+    const begun: Leading = { term, watch, background: Promise.resolve() };
+    leading = begun;
+    applyConfiguration();
+    const { sha256 } = options.deps;
+    ({ background: begun.background } = await startUp({
+      registry,
+      term,
+      isStart,
+      reader,
+      sha256,
+      log,
+      metrics,
+      signals,
+    }));
+    term.start((due) => runs.run(due));
+    watch.start();
+  }
+
+  async function endTerm(): Promise<void> {
+    const ended = leading;
+    if (ended === null) return;
+    await Promise.all([ended.term.stop(), ended.watch.stop(), ended.background]);
+    leading = null;
+  }
+
+  /** The schedules while this process does not lead, for the pages: when the leader runs an account next. */
+  function followedRunMs(account: string): number | null {
+    const settings = registry.account(account)?.settings ?? null;
+    return settings === null ? null : nextTickMs(settings.schedule, settings.timezone, clock.nowMs());
+  }
+
   function applyConfiguration(): void {
-    turns.update(registry.schedules());
+    const { term } = leading ?? {};
+    term?.update(registry.schedules());
     notifier.update(registry.service().notify);
     metrics.schedules(
       registry.accounts().map(({ name }) => ({
         account: name,
-        nextRunMs: () => turns.nextRunMs(name),
-        longestGapMs: turns.longestGapMs(name),
+        nextRunMs: () => leading?.term.nextRunMs(name) ?? null,
+        longestGapMs: term?.longestGapMs(name) ?? null,
       })),
     );
   }
 
+  const api = createDaemonApi({
+    ...options,
+    runs,
+    leadership,
+    schedule: {
+      activity: (account) =>
+        leading?.term.activity(account) ?? { ...IDLE, nextRunMs: followedRunMs(account) },
+      active: () => leading?.term.active() ?? null,
+    },
+    isStopped: () => stopping !== null,
+    onRequest: () => leading?.watch.lookNow(),
+  });
   registry.onChange(applyConfiguration);
   applyConfiguration();
 
   function isAlive(): boolean {
-    return clock.nowMs() - turns.lastBeatMs() < STUCK_MS;
-  }
-
-  /** Otherwise a killed run of an account that does not run soon would be shown as if it still worked. */
-  async function endBrokenRuns(): Promise<void> {
-    try {
-      await options.deps.journal.interruptBrokenRuns(clock.nowMs());
-    } catch (error) {
-      // The next run of each account ends them.
-      const { code, message } = describeFailure(error);
-      log.warn({ event: 'runs_not_ended', code, error: message }, 'killed runs could not be ended');
-    }
+    const beatMs = leading?.term.lastBeatMs() ?? clock.nowMs();
+    return clock.nowMs() - beatMs < STUCK_MS;
   }
 
   return {
     api,
     async start() {
       isStarted = true;
-      await endBrokenRuns();
+      metrics.leads(false);
       notifier.start();
-      turns.start((turn) => runs.run(turn));
-      ({ background } = await startUp({ registry, turns, reader, sha256, log, metrics, signals }));
-      journalWatch.start();
-      gauges?.start();
+      unlisten = options.listen(() => {
+        leading?.watch.lookNow();
+        leadership.look();
+      });
+      leadership.start();
     },
     problems() {
       if (api.isStopping()) return ['the daemon is stopping'];
       if (!isStarted) return ['the daemon is starting'];
       if (!isAlive()) return ['the scheduler is not running'];
-      if (turns.problems().length > 0) return turns.problems();
       if (registry.accounts().length > 0) return [];
       // This can be read without a token, so it does not quote the files.
       return registry.serviceErrors().length > 0
@@ -141,7 +198,9 @@ export function createDaemon(options: DaemonOptions): Daemon {
     isAlive,
     async stop() {
       registry.close();
-      await (stopping ??= Promise.all([turns.stop(), journalWatch.stop(), gauges?.stop(), background]));
+      await (stopping ??= Promise.all([leadership.stop(), unlisten?.()]));
     },
   };
 }
+
+const IDLE = { activity: 'idle', nextRunMs: null, backoffUntilMs: null } as const;

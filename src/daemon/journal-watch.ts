@@ -1,54 +1,72 @@
-// Watches the store for what other processes write: an approval starts a run of its account, a success ends a backoff.
+// Watches the store for what other processes write: a sync or an approval starts a run of its account, and a success ends a
+// backoff.
 import type { JournalReader } from '../core/journal-reader.ts';
 import type { Clock } from '../core/ports.ts';
-import type { Turns } from '../core/turns.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import type { Log } from './log.ts';
+import type { Term } from './term.ts';
 
 const INTERVAL_MS = 2000;
 
 export interface JournalWatchOptions {
-  readonly registry: AccountRegistry;
-  readonly turns: Pick<Turns, 'approve' | 'endBackoffs'>;
-  readonly reader: Pick<JournalReader, 'approvals'>;
+  readonly registry: Pick<AccountRegistry, 'account'>;
+  readonly term: Pick<Term, 'request' | 'backingOff' | 'lastTickMs' | 'ended'>;
+  readonly reader: Pick<JournalReader, 'requests' | 'accounts'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export interface JournalWatch {
   start(): void;
-  /** Looks at once: an operator has approved a plan here. */
+  /** Looks at once: an operator has requested something. */
   lookNow(): void;
   stop(): Promise<void>;
 }
 
-/** Each approval starts one run at once. If that run fails, scheduled runs use the approval while it is valid. */
+/** Each request starts one run at once. If the run of an approval fails, scheduled runs use the approval while it is valid. */
 export function createJournalWatch(options: JournalWatchOptions): JournalWatch {
-  const { registry, turns, reader, clock, log } = options;
+  const { registry, term, reader, clock, log } = options;
   const stopping = new AbortController();
   let wake = new AbortController();
+  let isWanted = false;
   let loop: Promise<void> | null = null;
 
   /** Whether a run of the account can use an approval now. */
-  function canUse(account: string): boolean {
+  function canApply(account: string): boolean {
     const { settings = null, errors = [] } = registry.account(account) ?? {};
     return settings !== null && errors.length === 0;
   }
 
   async function look(): Promise<void> {
-    for (const { account, givenAtMs } of await reader.approvals()) {
-      if (canUse(account) && (await turns.approve(account, givenAtMs)))
-        log.info({ event: 'approved', account }, 'a plan was approved');
+    for (const { account, trigger, at } of await reader.requests()) {
+      const canRun = trigger === 'manual' ? registry.account(account) !== undefined : canApply(account);
+      if (canRun && term.request(account, trigger, at))
+        log.info(
+          { event: trigger === 'manual' ? 'synced' : 'approved', account },
+          'an operator requested a run',
+        );
     }
-    await turns.endBackoffs();
+    await endBackoffs();
+  }
+
+  /** Ends the backoff of accounts that another process, such as a command, has run successfully. */
+  async function endBackoffs(): Promise<void> {
+    for (const name of term.backingOff()) {
+      const [record] = await reader.accounts([name]);
+      // Runs that could not be journaled are not among its failures.
+      const startedMs = Date.parse(record?.lastRun?.startedAt ?? '');
+      const isSince = startedMs > (term.lastTickMs(name) ?? startedMs);
+      if (isSince && record?.state.consecutiveFailures === 0) term.ended(name, 0);
+    }
   }
 
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
       wake = new AbortController();
+      isWanted = false;
       // Readiness and every run report a store that cannot be read.
       await look().catch(() => undefined);
-      if (!stopping.signal.aborted) await clock.sleep(INTERVAL_MS, wake.signal);
+      if (!stopping.signal.aborted && !isWanted) await clock.sleep(INTERVAL_MS, wake.signal);
     }
   }
 
@@ -56,7 +74,10 @@ export function createJournalWatch(options: JournalWatchOptions): JournalWatch {
     start() {
       loop ??= watch();
     },
-    lookNow: () => wake.abort(),
+    lookNow() {
+      isWanted = true;
+      wake.abort();
+    },
     async stop() {
       stopping.abort();
       wake.abort();

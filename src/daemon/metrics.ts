@@ -1,18 +1,15 @@
 // The Prometheus metrics of the daemon. No label contains the name of an entry.
-import { collectDefaultMetrics, Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { turn } from '../platform/turns.ts';
 import type { Kind } from '../core/catalog.ts';
 import { ACTIONS, KINDS } from '../core/catalog.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
-import { metricsText } from './metrics-text.ts';
-import { createRunDurations } from './run-durations.ts';
 
 export interface Metrics {
   /** The results of a run of an earlier process: sets the gauges, unless a run of this process has set or removed them. */
   found(outcome: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void;
   /** The results of a run that has ended. */
   run(outcome: RunOutcome, entryCounts: ReadonlyMap<Kind, number>, durationSeconds: number): void;
-  /** The latest run that planned, in any process: gauges with the results of another run are dropped. */
-  latest(account: string, runId: string): void;
   /** A run that could not even be journaled. */
   runFailed(account: string): void;
   request(account: string, event: { method: string; status: number | 'error'; durationMs: number }): void;
@@ -22,6 +19,10 @@ export interface Metrics {
   configurationValid(valid: boolean): void;
   /** Whether the newest commit of the daemon's own checkout was refused. */
   sourceRefused(refused: boolean): void;
+  /** Whether this process leads. The series of accounts are those of the leader only. */
+  leads(isLeading: boolean): void;
+  /** How far the clock of the store is ahead of that of this machine. */
+  storeClock(aheadSeconds: number): void;
   /** Whether this process can use the store. */
   storeAvailable(isAvailable: boolean): void;
   /** The git source was fetched successfully just now. */
@@ -57,6 +58,12 @@ export interface CountedElsewhere {
   readonly droppedLogLines: () => number;
 }
 
+/**
+ * Upper bounds. The library keeps an object with the bounds as keys for each account. V8 stores it as an array up to the
+ * largest bound (12 KB), unless a gap between two bounds is above 1,024. So keep 3600.
+ */
+const RUN_SECONDS = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3600];
+
 const NOTHING: CountedElsewhere = { droppedLogLines: () => 0 };
 
 export function createMetrics(version: string, counted: CountedElsewhere = NOTHING): Metrics {
@@ -69,7 +76,13 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
     new Gauge({ name: `rolecall_${name}`, help, labelNames, registers });
 
   const runs = counter('runs_total', 'Runs by status.', ['account', 'status']);
-  const durations = createRunDurations();
+  const durations = new Histogram({
+    name: 'rolecall_run_duration_seconds',
+    help: 'Duration of runs.',
+    labelNames: ['account'],
+    buckets: RUN_SECONDS,
+    registers,
+  });
   const success = gauge(
     'last_success_timestamp_seconds',
     'When a run last ended converged, held or, in a mode that does not write, planned.',
@@ -108,6 +121,14 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
   );
   const storeAvailable = gauge('store_available', 'Whether this process can use the store.', []);
   storeAvailable.set(1);
+  let isLeader = true;
+  const leader = gauge('leader', 'Whether this process runs the accounts.', []);
+  leader.set(0);
+  const storeClock = gauge(
+    'store_clock_ahead_seconds',
+    'How far the clock of the store is ahead of that of this machine.',
+    [],
+  );
   const paused = gauge('paused', 'Whether scheduled runs of the account are stopped.', ['account']);
   const pending = gauge('approval_pending', 'A plan that waits for approval.', ['account', 'digest']);
   const notifications = counter('notifications_total', 'Notifications by result.', ['target', 'result']);
@@ -162,7 +183,7 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
         if (labels.account === account) metric.remove({ ...labels });
       }
     }
-    durations.forget(account);
+    durations.remove({ account });
   }
 
   function showFound({ run, plan }: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void {
@@ -194,7 +215,7 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
       const { run } = outcome;
       const { account, status } = run;
       runs.inc({ account, status });
-      durations.observe(account, durationSeconds);
+      durations.observe({ account }, durationSeconds);
       if (status === 'converged' || status === 'held' || status === 'planned') {
         success.set({ account }, Date.parse(run.finishedAt ?? run.startedAt) / 1000);
       }
@@ -204,10 +225,6 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
       }
       showFound(outcome, entryCounts);
     },
-    latest(account, runId) {
-      const run = shown.get(account);
-      if (run !== undefined && run.runId !== runId) forgetGauges(account);
-    },
     runFailed: (account) => runs.inc({ account, status: 'failed' }),
     request(account, { method, status, durationMs }) {
       requests.inc({ account, method, status: String(status) });
@@ -216,6 +233,11 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
     retry: (account) => retries.inc({ account }),
     configValid: (account, isValid) => valid.set({ account }, isValid ? 1 : 0),
     configurationValid: (isValid) => configuration.set(isValid ? 1 : 0),
+    leads(isLeading) {
+      isLeader = isLeading;
+      leader.set(isLeading ? 1 : 0);
+    },
+    storeClock: (aheadSeconds) => storeClock.set(aheadSeconds),
     storeAvailable: (isAvailable) => storeAvailable.set(isAvailable ? 1 : 0),
     sourceFetched: () => fetched.setToCurrentTime(),
     sourceRefused: (isRefused) => refused.set(isRefused ? 1 : 0),
@@ -256,13 +278,16 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
       void forgetCounters(account);
     },
     contentType: registry.contentType,
-    text: () => metricsText([...metricsOf(registry), durations.parts]),
+    async *text() {
+      for (const metric of registry.getMetricsAsArray()) {
+        if (isLeader || !isOfAccounts(metric))
+          yield `${await registry.getSingleMetricAsString(metric.name)}\n`;
+        await turn();
+      }
+    },
   };
 }
 
-function metricsOf(registry: Registry): Metric[][] {
-  return registry.getMetricsAsArray().map(({ name }) => {
-    const metric = registry.getSingleMetric(name);
-    return metric === undefined ? [] : [metric];
-  });
+function isOfAccounts(metric: object): boolean {
+  return 'labelNames' in metric && Array.isArray(metric.labelNames) && metric.labelNames.includes('account');
 }

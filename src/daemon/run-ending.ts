@@ -1,16 +1,16 @@
-// The end of a run: reports its outcome to the metrics, the turns, the log and the notifications.
+// The end of a run: reports its outcome to the metrics, the schedule, the log and the notifications.
 import type { ApplyDeps } from '../app/request.ts';
 import type { RunResult } from '../app/run-result.ts';
 import type { RunMode } from '../core/journal.ts';
 import { outcomeOf, type RunOutcome } from '../core/run-outcome.ts';
-import type { Turns } from '../core/turns.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import type { Term } from './term.ts';
 
 export interface RunEndingOptions {
   readonly registry: AccountRegistry;
-  readonly turns: Pick<Turns, 'ended'>;
+  readonly reportEnd: Term['ended'];
   readonly deps: Pick<ApplyDeps, 'journal' | 'sha256'>;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -23,7 +23,7 @@ export interface RunEnding {
 }
 
 export function createRunEnding(options: RunEndingOptions): RunEnding {
-  const { registry, turns, deps, log, metrics, notifier } = options;
+  const { registry, reportEnd, deps, log, metrics, notifier } = options;
   return {
     async ended({ ended, entryCounts }, seconds) {
       const { account } = ended.run;
@@ -34,7 +34,7 @@ export function createRunEnding(options: RunEndingOptions): RunEnding {
       metrics.account(account, { isPaused: pause !== null, pending: pendingDigest });
       // Its file may have been removed while it ran.
       if (registry.account(account) === undefined) metrics.forget(account);
-      if (outcome.run.status !== 'interrupted') turns.ended(account, consecutiveFailures);
+      if (outcome.run.status !== 'interrupted') reportEnd(account, consecutiveFailures);
       logEnd(log, outcome, seconds);
       await notifier.runEnded(outcome, registry.account(account)?.settings?.mode ?? outcome.run.mode);
     },

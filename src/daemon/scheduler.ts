@@ -2,7 +2,6 @@
 // it fails. Time is that of the injected clock, so that a test can make it jump.
 import type { Trigger } from '../core/journal.ts';
 import type { Clock } from '../core/ports.ts';
-import type { Schedule } from '../core/turns.ts';
 import { gapsMs, latestTickMs, nextTickMs } from './cron.ts';
 import type { Log } from './log.ts';
 import { backoffEndMs, firstTickMs, jitteredMs, triggerOf } from './next-run.ts';
@@ -12,6 +11,15 @@ const MAX_SLEEP_MS = 1000;
 
 /** A larger step back is not an ordinary correction of the clock. */
 const JUMP_BACK_MS = 2000;
+
+export interface Schedule {
+  readonly name: string;
+  readonly schedule: string;
+  readonly timezone: string;
+  readonly jitterMs: number;
+  /** Another value when the account's file has changed, which ends the backoff. */
+  readonly revision: object | string;
+}
 
 export interface SchedulerOptions {
   readonly clock: Clock;

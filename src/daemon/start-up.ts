@@ -1,20 +1,22 @@
-// The start before the first tick: restores the state of the journal, logs the schedules, and requests the first runs.
+// The start of a term, before the first tick: restores the state of the journal, logs the schedules, and requests the first runs.
 import { describeFailure } from '../app/run-result.ts';
 import { formatConfigIssue } from '../core/errors.ts';
 import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
 import type { RunSignals } from '../core/ports.ts';
 import { outcomeOf } from '../core/run-outcome.ts';
-import type { EarlierRun, Turns } from '../core/turns.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import type { Term } from './term.ts';
 
 /** So many accounts are logged one by one. */
 const MAX_LOGGED = 20;
 
 export interface StartUpOptions {
   readonly registry: AccountRegistry;
-  readonly turns: Pick<Turns, 'startFirst' | 'nextRunMs'>;
+  readonly term: Pick<Term, 'startFirst' | 'nextRunMs'>;
+  /** Whether no process has led right before this one. */
+  readonly isStart: boolean;
   readonly reader: Pick<JournalReader, 'accounts' | 'entryCounts' | 'run'>;
   readonly sha256: (text: string) => string;
   readonly log: Log;
@@ -23,11 +25,11 @@ export interface StartUpOptions {
 }
 
 /**
- * Requests a run of each account. With `runOnStart: false` only accounts that missed a tick while the daemon was down get
- * one. `background` ends when the metrics show the last runs.
+ * Requests a run of each account at the start. With `runOnStart: false`, and after another leader, only accounts that missed a
+ * tick or whose last run was interrupted get one. `background` ends when the metrics show the last runs.
  */
 export async function startUp(options: StartUpOptions): Promise<{ readonly background: Promise<void> }> {
-  const { registry, turns, reader, metrics } = options;
+  const { registry, term, reader, metrics, isStart } = options;
   const records = new Map((await reader.accounts()).map((record) => [record.name, record]));
   for (const { name } of registry.accounts()) {
     const record = records.get(name);
@@ -38,19 +40,10 @@ export async function startUp(options: StartUpOptions): Promise<{ readonly backg
   }
   const { runOnStart } = registry.service().daemon;
   // An account with an invalid file runs too: its failed run reports the errors.
-  const earlier = registry.accounts().map(({ name }) => earlierRun(name, records.get(name)));
-  turns.startFirst(earlier, runOnStart);
+  const isEach = runOnStart && isStart;
+  for (const { name } of registry.accounts()) term.startFirst(name, records.get(name), isEach);
   logSchedules(options, records);
-  return { background: runOnStart ? Promise.resolve() : showLastRuns(options, records) };
-}
-
-function earlierRun(account: string, record: AccountRecord | undefined): EarlierRun {
-  const startedAt = record?.lastRun?.startedAt;
-  return {
-    account,
-    failures: record?.state.consecutiveFailures ?? 0,
-    startedMs: startedAt === undefined ? null : Date.parse(startedAt),
-  };
+  return { background: isEach ? Promise.resolve() : showLastRuns(options, records) };
 }
 
 /** Sets the gauges to the results of the last runs, until the next ones end. Never rejects. */
@@ -85,7 +78,7 @@ async function showLastRun(
 }
 
 function logSchedules(
-  { registry, turns, log }: StartUpOptions,
+  { registry, term, log }: StartUpOptions,
   records: ReadonlyMap<string, AccountRecord>,
 ): void {
   const accounts = registry.accounts();
@@ -102,7 +95,7 @@ function logSchedules(
     'schedules started',
   );
   for (const account of accounts.slice(0, MAX_LOGGED)) {
-    logAccount(account, isPaused(account), turns.nextRunMs(account.name), log);
+    logAccount(account, isPaused(account), term.nextRunMs(account.name), log);
   }
   if (accounts.length > MAX_LOGGED) {
     log.info({ event: 'scheduled', more: accounts.length - MAX_LOGGED }, 'more accounts scheduled');

@@ -96,9 +96,9 @@ const accountStatusSchema = z.strictObject({
   state: z
     .enum(ACCOUNT_STATES)
     .describe(
-      'The most urgent of its states. waiting: a plan needs approval. drift: the latest plan has operations. queued: it waits for a free place of a daemon, which is known only where several replicas share the accounts. new: it never ran. removed: it is stored and no longer configured.',
+      'The most urgent of its states. waiting: a plan needs approval. drift: the latest plan has operations. new: it never ran. removed: it is stored and no longer configured.',
     ),
-  configured: z.boolean().describe('Whether its file exists, here or where replicas run it.'),
+  configured: z.boolean().describe('Whether its file exists.'),
   issues: z.array(z.string()).describe('The errors of its file. The wording may change.'),
   mode: z
     .enum(['plan', 'approve', 'apply'])
@@ -136,25 +136,6 @@ const accountStatusSchema = z.strictObject({
   lastRun: runRecordSchema.nullable().describe('The latest run; null when it never ran.'),
   lastSuccessAt: timeOrNull('When a run last ended converged, held or planned.'),
   consecutiveFailures: amount('How many of the latest runs in a row failed or were partial.'),
-  replica: z
-    .strictObject({
-      id: z.string().describe('Changes when the replica has lost its turn.'),
-      host: z.string().describe('Name of its machine.'),
-      pid: z.int().describe('Number of its process.'),
-    })
-    .nullable()
-    .describe('The replica that runs it now; null while none does, or without replicas.'),
-  waitsForCommit: z
-    .string()
-    .nullable()
-    .describe(
-      'The commit that changed the account and that no live replica has, so that it does not run; null otherwise.',
-    ),
-  leftOut: z
-    .boolean()
-    .describe(
-      'Whether the newest configuration of the replicas has no such account, so that it does not run.',
-    ),
   nextRun: z
     .strictObject({
       at: time('When its schedule next starts a run.'),
@@ -163,7 +144,7 @@ const accountStatusSchema = z.strictObject({
     })
     .nullable()
     .describe(
-      'null while the account is paused or waits for a commit, its file is invalid or missing, or its schedule never runs; also while a replica runs it.',
+      'null while the account is paused, its file is invalid or missing, or its schedule never runs.',
     ),
 });
 

@@ -1,42 +1,25 @@
 // The report of `status`: one line for each account, and a total.
 import { ACCOUNT_STATES, type AccountStateName, FAILING_STATES } from '../core/account-states.ts';
 import type { RunRecord } from '../core/journal.ts';
-import type { ReplicaRecord } from '../core/turns.ts';
 import type { AccountStatus } from './command-schemas.ts';
-import {
-  code,
-  toned,
-  type Column,
-  type Line,
-  type Report,
-  type ReportOptions,
-  type Section,
-} from './document.ts';
+import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
 import { ACCOUNT_STATE_TEXTS } from './account-state-texts.ts';
 import { count, duration, shortCommit, compareNaturally, relativeTime } from './formatting.ts';
 import { listReport, renderReport } from './render.ts';
 import { runToJson } from './run-json.ts';
 
-/**
- * The accounts, the most urgent first, those of one state by name, and below them the replicas. json is an array of the
- * accounts in that order.
- */
+/** The accounts, the most urgent first, those of one state by name. json is an array of the accounts in that order. */
 export function renderStatus(
   accounts: readonly AccountStatus[],
   nowMs: number,
   options: ReportOptions,
-  replicas: readonly ReplicaRecord[] = [],
 ): string {
   const sorted = accounts.toSorted(
     (a, b) =>
       ACCOUNT_STATES.indexOf(a.state) - ACCOUNT_STATES.indexOf(b.state) ||
       compareNaturally(a.account, b.account),
   );
-  return renderReport(
-    sorted.map(statusToJson),
-    () => statusReport(sorted, nowMs, options.width, replicas),
-    options,
-  );
+  return renderReport(sorted.map(statusToJson), () => statusReport(sorted, nowMs, options.width), options);
 }
 
 function statusToJson(status: AccountStatus) {
@@ -49,12 +32,7 @@ function stateCell(state: AccountStateName): Line {
   return [tone === null ? label : toned(tone, label)];
 }
 
-function statusReport(
-  accounts: readonly AccountStatus[],
-  nowMs: number,
-  width: number,
-  replicas: readonly ReplicaRecord[],
-): Report {
+function statusReport(accounts: readonly AccountStatus[], nowMs: number, width: number): Report {
   const columns: Column[] = [
     { head: 'Account' },
     { head: 'State' },
@@ -76,8 +54,7 @@ function statusReport(
     commitCell(status.lastRun),
     notesOf(status, nowMs).flatMap((note, index) => (index === 0 ? note : ['; ', ...note])),
   ]);
-  const more = replicaSections(replicas, nowMs);
-  return listReport('rolecall status', { columns, rows }, [totalText(accounts)], more);
+  return listReport('rolecall status', { columns, rows }, [totalText(accounts)]);
 }
 
 function driftCell(drift: AccountStatus['drift']): Line {
@@ -114,15 +91,6 @@ function notesOf(status: AccountStatus, nowMs: number): Line[] {
   if (issue !== undefined) {
     notes.push([`${issue}${issues.length > 1 ? ` (and ${count(issues.length - 1, 'more issue')})` : ''}`]);
   }
-  if (status.leftOut)
-    notes.push(['does not run: the newest configuration of the replicas has no such account']);
-  else if (status.waitsForCommit !== null)
-    notes.push([
-      'does not run: no live replica has commit ',
-      code(shortCommit(status.waitsForCommit)),
-      '; check it out on a replica, or undo it with a new commit',
-    ]);
-  if (status.replica !== null) notes.push([`runs on ${status.replica.host}, process ${status.replica.pid}`]);
   // The issues are the error of a run that failed because of them.
   const error =
     issue !== undefined && lastRun?.errorCode === 'config_invalid' ? null : (lastRun?.error ?? null);
@@ -172,27 +140,4 @@ function totalText(accounts: readonly AccountStatus[]): string {
     ? ` Next runs start while the daemon (rolecall serve) runs${jitter}.`
     : '';
   return `${count(accounts.length, 'account')}: ${parts.join(', ')}.${daemon}`;
-}
-
-/** No section where one process runs all accounts. */
-export function replicaSections(replicas: readonly ReplicaRecord[], nowMs: number): Section[] {
-  if (replicas.length === 0) return [];
-  const since = (ms: number): string => relativeTime(new Date(ms).toISOString(), nowMs);
-  const columns = [
-    { head: 'Replica' },
-    { head: 'State' },
-    { head: 'Alive since' },
-    { head: 'Last beat' },
-    { head: 'Commit' },
-    { head: 'Runs', align: 'right' as const },
-  ];
-  const rows = replicas.map(({ host, pid, isAlive, startedMs, beatMs, commit, hasNewest, runs }) => [
-    [code(`${host}, process ${pid}`)],
-    [isAlive ? 'alive' : toned('bad', 'lost')],
-    [since(startedMs)],
-    [since(beatMs)],
-    [...(commit === null ? [] : [code(shortCommit(commit))]), isAlive && !hasNewest ? ' not the newest' : ''],
-    [String(runs)],
-  ]);
-  return [{ title: 'Replicas', groups: [{ columns, rows, heads: true }] }];
 }

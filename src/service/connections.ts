@@ -27,8 +27,6 @@ export interface ConnectionOptions {
 
 /** The reader and writer of a run share one state, which is found by the `signals` object of the run. */
 export interface Connections extends WritableService {
-  /** Uses only this share of `hostConcurrency`: one of so many processes. */
-  shareHosts(processes: number): void;
   close(): Promise<void>;
 }
 
@@ -44,7 +42,6 @@ export function createConnections(options: ConnectionOptions): Connections {
   /** The end of the pause that a response requested since the start of this process, by account; epoch milliseconds. */
   const throttled = new Map<string, number>();
   let dispatchers: Promise<Dispatchers> | undefined;
-  let processes = 1;
 
   function paceOf(account: AccountSettings): Pace {
     const pace = paces.get(account.name) ?? createPace(api, hostOf(account.baseUrl));
@@ -56,7 +53,6 @@ export function createConnections(options: ConnectionOptions): Connections {
     const known = hosts.get(baseUrl);
     if (known !== undefined) return known;
     const host = createHostQueue(api);
-    host.share?.(processes);
     hosts.set(baseUrl, host);
     return host;
   }
@@ -115,10 +111,6 @@ export function createConnections(options: ConnectionOptions): Connections {
     async reader(account, signals) {
       const { requests, token } = await accountOf(account, signals);
       return createReader(requests, token, api);
-    },
-    shareHosts(count) {
-      processes = count;
-      for (const host of hosts.values()) host.share?.(count);
     },
     async tokenKey(account, signals) {
       return keyOf(account.baseUrl, (await accountOf(account, signals)).token);

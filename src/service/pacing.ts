@@ -23,17 +23,12 @@ export interface Pace {
 /** The queue that all accounts of one base address share: at most `hostConcurrency` concurrent calls. */
 export interface HostQueue {
   add<T>(call: () => Promise<T>): Promise<T>;
-  /** Allows only the share of one of so many processes, at least one call. */
-  share?(processes: number): void;
 }
 
 export function createHostQueue(api: ApiSettings): HostQueue {
   const queue = new PQueue({ concurrency: api.hostConcurrency });
   return {
     add: (call) => queue.add(call),
-    share(processes) {
-      queue.concurrency = Math.max(1, Math.floor(api.hostConcurrency / processes));
-    },
   };
 }
 

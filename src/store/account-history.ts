@@ -9,7 +9,7 @@ import { type EntryKey, entryKey } from '../core/usage.ts';
 import type { Database, Tables } from './tables.ts';
 import { immediately } from './transactions.ts';
 import { jsonList, jsonRows } from './json-rows.ts';
-import { holds } from './locks.ts';
+import { isOwnRun } from './fence.ts';
 import { toIso, toMs } from './times.ts';
 
 export function accountHistoryJournal(
@@ -101,7 +101,7 @@ export function accountHistoryJournal(
     rememberApplied(lease, { runId, remoteAccountId, named, released, commit }) {
       return immediately(db, lease.account, async (connection): Promise<SentCommit> => {
         // A process that was paused must not overwrite what another process has applied meanwhile.
-        if (!(await holds(connection, lease))) return 'lock_lost';
+        if (!(await isOwnRun(connection, runId, true))) return 'lock_lost';
         await adopt(connection, lease.account, { runId, remoteAccountId, named });
         await markReleased(connection, lease.account, { remoteAccountId, released });
         if (commit === 'unchanged') return 'committed';

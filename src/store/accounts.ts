@@ -2,7 +2,7 @@
 import type { ApprovalTaking } from '../core/operator.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
 import type { IdentityClaim, Journal } from '../core/ports.ts';
-import { requireOwnRun } from './locks.ts';
+import { requireOwnRun } from './fence.ts';
 import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
 import { claimantOf, claimToken } from './claims.ts';

@@ -41,7 +41,7 @@ export async function claimToken(db: Database, lease: Lease, tokenKey: string): 
     .updateTable('locks')
     .set({ token_key: tokenKey })
     .where('account', '=', lease.account)
-    .where('token', '=', lease.token)
+    .where('run_id', '=', lease.runId)
     .execute();
   return null;
 }

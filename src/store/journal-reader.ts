@@ -1,6 +1,6 @@
 // Reads the journal for commands, pages and reports: lists of runs, and one run with its plan and operations.
 import { type RawBuilder, sql } from 'kysely';
-import type { JournalReader, RunDetail, RunMark } from '../core/journal-reader.ts';
+import type { JournalReader, OperatorRequest, RunDetail, RunMark } from '../core/journal-reader.ts';
 import { turn } from '../platform/turns.ts';
 import { readAccountBriefs } from './account-briefs.ts';
 import { toRemaining, toState } from './account-state.ts';
@@ -8,7 +8,7 @@ import { claimantOf } from './claims.ts';
 import { readEarlierHolders } from './earlier-holders.ts';
 import type { Database } from './tables.ts';
 import { jsonList, jsonRows } from './json-rows.ts';
-import { toIso, toMs } from './times.ts';
+import { toIso } from './times.ts';
 import { readProgress, readTallies } from './run-totals.ts';
 import { readPlan } from './plan-bodies.ts';
 import { findRun, LISTED, OPERATION_COLUMNS, toOperation, toRun, toRuns, warningsOf } from './run-rows.ts';
@@ -109,6 +109,7 @@ export function journalReader(db: Database): JournalReader {
         state: toState(row),
         lastRun: lastRuns.get(row.last_run_id ?? '') ?? null,
         lastSuccessAt: row.last_success_at,
+        lastTickMs: row.last_tick_at === null ? null : Date.parse(row.last_tick_at),
         remaining: toRemaining(row),
       }));
     },
@@ -125,15 +126,23 @@ export function journalReader(db: Database): JournalReader {
         .execute();
     },
 
-    async approvals() {
+    async requests() {
       const rows = await db
         .selectFrom('accounts')
-        .select(['name', 'approved_at'])
-        .where('approved_digest', 'is not', null)
-        .where('paused', '=', 0)
+        .select(['name', 'paused', 'sync_requested_at', 'approved_digest', 'approved_at'])
+        .where((eb) =>
+          eb.or([eb('sync_requested_at', 'is not', null), eb('approved_digest', 'is not', null)]),
+        )
         .orderBy('name')
         .execute();
-      return rows.map((row) => ({ account: row.name, givenAtMs: toMs(row.approved_at ?? toIso(0)) }));
+      return rows.flatMap((row): OperatorRequest[] => {
+        const { name: account, sync_requested_at: syncAt } = row;
+        const sync = { account, trigger: 'manual', at: syncAt ?? '' } as const;
+        const approval = { account, trigger: 'approval', at: row.approved_at ?? '' } as const;
+        // A pause stops every run but that which an operator requests.
+        const hasApproval = row.approved_digest !== null && row.paused === 0;
+        return [...(syncAt === null ? [] : [sync]), ...(hasApproval ? [approval] : [])];
+      });
     },
 
     claimant: (claim) => claimantOf(db, claim),

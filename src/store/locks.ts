@@ -1,68 +1,79 @@
-// The locks of accounts: one run at a time for each account, across all processes that share the store.
+// The locks: one run at a time for each account, and one daemon that leads, across all processes that share the store.
 import { randomUUID } from 'node:crypto';
-import { type RawBuilder, type Selectable, sql } from 'kysely';
-import type { Lease, LockAttempt, Locks } from '../core/locks.ts';
-import { StoreError } from '../core/errors.ts';
-import { DAY_MS } from '../core/durations-and-sizes.ts';
-import { HOST, machineOf } from './process-identity.ts';
+import { type Selectable, sql } from 'kysely';
+import { LEADER, type LedCommit, type Lease, type LockAttempt, type Locks } from '../core/locks.ts';
+import { brokenRuns, endEarlierRuns, interruptRuns } from './broken-runs.ts';
+import { RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import { engineOf } from './engine.ts';
-import { inRanges } from './small-transactions.ts';
-import { recountRun, rememberRemaining } from './run-totals.ts';
+import { lockLost } from './fence.ts';
+import { HOST, machineOf } from './process-identity.ts';
 import type { Database, Tables } from './tables.ts';
-import { toIso } from './times.ts';
+import { toIso, toMs } from './times.ts';
 import { immediately } from './transactions.ts';
 
-/** No dry run takes longer. An older one belongs to a process of another machine that has ended. */
-const LONGEST_DRY_RUN_MS = DAY_MS;
+type LockRow = Selectable<Tables['locks']>;
 
-export function createLocks(db: Database): Locks {
-  /** The tokens of locks that this process has released but could not delete, for example on a full disk. */
+/** A valid lock expires sooner. One that expires later was taken before the clock of the store was set back. */
+const LONGEST_LEASES = 2;
+const LONGEST_LEASE_MS = 120_000;
+
+/** The names of values in `settings`. */
+const COMMIT = 'led_commit';
+const TIMELINE = 'timeline';
+
+/** `quick`: the same database over a connection that never waits long. */
+export function createLocks(db: Database, quick: Database = db): Locks {
+  /** Identifies this process in its locks. */
+  const holder = randomUUID();
+  /** The runs whose locks this process has released but could not delete, for example on a full disk. */
   const abandoned = new Set<string>();
+  const engine = engineOf(db);
+  const { leaseMs } = engine;
 
-  const { leaseMs } = engineOf(db);
+  async function release({ account, runId }: Pick<Lease, 'account' | 'runId'>): Promise<void> {
+    abandoned.add(runId);
+    const rows = quick.deleteFrom('locks').where('account', '=', account).where('run_id', '=', runId);
+    await whileBusy(engine, RUN_PATIENCE_MS, () => rows.execute());
+    abandoned.delete(runId);
+  }
 
-  async function release(lease: Lease): Promise<void> {
-    abandoned.add(lease.token);
-    await db
-      .deleteFrom('locks')
-      .where('account', '=', lease.account)
-      .where('token', '=', lease.token)
+  const isFree = (row: LockRow | undefined, atMs: number): boolean =>
+    row === undefined || abandoned.has(row.run_id) || !isHeld(db, row, atMs);
+
+  async function writeLock(
+    connection: Database,
+    row: Pick<LockRow, 'account' | 'run_id' | 'taken_at' | 'expires_at'>,
+  ): Promise<void> {
+    const values = { ...row, holder, host: HOST, pid: process.pid, token_key: null };
+    await connection
+      .insertInto('locks')
+      .values(values)
+      .onConflict((conflict) => conflict.column('account').doUpdateSet(values))
       .execute();
-    abandoned.delete(lease.token);
   }
 
   return {
     leaseMs,
 
-    async acquire(account, runId, nowMs): Promise<LockAttempt> {
+    async acquire(account, runId, epoch, nowMs): Promise<LockAttempt> {
       const attempt = await immediately(db, account, async (connection) => {
-        const atMs = await engineOf(db).clockMs(connection, nowMs);
-        const row = await connection
+        const atMs = await engine.clockMs(connection, nowMs);
+        const rows = await connection
           .selectFrom('locks')
           .selectAll()
-          .where('account', '=', account)
-          .executeTakeFirst();
-        if (row !== undefined && !abandoned.has(row.token) && isHeld(connection, row, atMs)) {
-          const holder = `process ${row.pid} on ${machineOf(row.host)}`;
-          return { heldBy: `${holder} (run ${row.run_id}, since ${row.taken_at})` };
-        }
-        const lease: Lease = { account, token: randomUUID() };
-        const values = {
-          token: lease.token,
-          run_id: runId,
-          host: HOST,
-          pid: process.pid,
-          taken_at: toIso(atMs),
-          expires_at: toIso(atMs + leaseMs),
-          token_key: null,
-        };
-        await connection
-          .insertInto('locks')
-          .values({ account, ...values })
-          .onConflict((conflict) => conflict.column('account').doUpdateSet(values))
+          .where('account', 'in', [account, LEADER])
           .execute();
+        const row = rows.find((each) => each.account === account);
+        const leader = rows.find((each) => each.account === LEADER && each.run_id === epoch);
+        if (epoch !== null && leader === undefined) throw lockLost();
+        if (row !== undefined && !isFree(row, atMs)) return { heldBy: describe(row, `run ${row.run_id}, `) };
+        const taken_at = toIso(atMs);
+        // Both are renewed together, and end together.
+        const expires_at = leader?.expires_at ?? toIso(atMs + leaseMs);
+        await writeLock(connection, { account, run_id: runId, taken_at, expires_at });
+        const sinceFailoverMs = await sinceFailover(connection, atMs);
         const broken = await brokenRuns(connection, account, true, nowMs);
-        return { lease, broken, replaced: row?.token };
+        return { lease: { account, runId, sinceFailoverMs, takenAtMs: atMs }, broken, replaced: row?.run_id };
       });
       if ('heldBy' in attempt) return attempt;
       const { lease, broken, replaced } = attempt;
@@ -78,19 +89,110 @@ export function createLocks(db: Database): Locks {
       return { lease };
     },
 
-    async renew(lease, nowMs) {
-      const atMs = await engineOf(db).clockMs(db, nowMs);
-      const result = await db
+    release,
+
+    async renew(nowMs) {
+      if (abandoned.size > 0) {
+        await quick
+          .deleteFrom('locks')
+          .where('run_id', 'in', [...abandoned])
+          .execute();
+        abandoned.clear();
+      }
+      const rows = await quick
         .updateTable('locks')
-        .set({ expires_at: toIso(atMs + leaseMs) })
-        .where('account', '=', lease.account)
-        .where('token', '=', lease.token)
-        .executeTakeFirst();
-      return result.numUpdatedRows > 0n;
+        .set({ expires_at: engine.timeAfter(leaseMs, nowMs) })
+        .where('holder', '=', holder)
+        .returning(['account', 'expires_at'])
+        .execute();
+      const [first] = rows;
+      return {
+        held: new Set(rows.map(({ account }) => account)),
+        nowMs: first === undefined ? null : toMs(first.expires_at) - leaseMs,
+      };
     },
 
-    release,
+    async leader(nowMs) {
+      const atMs = await engine.clockMs(quick, nowMs);
+      const row = await leaderRow(quick);
+      const stored = await readSetting(quick, COMMIT);
+      const [sha = '', committedAt = ''] = (stored ?? '').split(' ');
+      return {
+        heldBy: row === undefined || isFree(row, atMs) || row.holder === holder ? null : describe(row),
+        renewal: row?.expires_at ?? null,
+        commit: stored === null ? null : { sha, committedAt },
+        nowMs: atMs,
+      };
+    },
+
+    async lead(epoch, nowMs) {
+      const isLeading = await immediately(
+        quick,
+        'leader',
+        async (connection) => {
+          const atMs = await engine.clockMs(connection, nowMs);
+          const row = await leaderRow(connection);
+          if (row !== undefined && row.holder !== holder && !isFree(row, atMs)) return false;
+          const times = { taken_at: toIso(atMs), expires_at: toIso(atMs + leaseMs) };
+          // For a delete, the transactions that depend on the row are waited for.
+          await connection.deleteFrom('locks').where('account', '=', LEADER).execute();
+          await writeLock(connection, { account: LEADER, run_id: epoch, ...times });
+          await sinceFailover(connection, atMs);
+          return true;
+        },
+        0,
+      );
+      if (isLeading) await endEarlierRuns(db, epoch, nowMs);
+      return isLeading;
+    },
+
+    rememberCommit: ({ sha, committedAt }: LedCommit) => writeSetting(quick, COMMIT, `${sha} ${committedAt}`),
+
+    async resign(epoch) {
+      await release({ account: LEADER, runId: epoch });
+      await engine.notify(quick);
+    },
   };
+}
+
+function describe({ pid, host, taken_at }: LockRow, what = ''): string {
+  return `process ${pid} on ${machineOf(host)} (${what}since ${taken_at})`;
+}
+
+async function leaderRow(db: Database): Promise<LockRow | undefined> {
+  return await db.selectFrom('locks').selectAll().where('account', '=', LEADER).executeTakeFirst();
+}
+
+/**
+ * How long ago a process first saw that the database was replaced by another one, for example a standby that lacks its last
+ * commits; null when that never happened.
+ */
+async function sinceFailover(connection: Database, nowMs: number): Promise<number | null> {
+  const engine = engineOf(connection);
+  if (!engine.isReplicated) return null;
+  const { rows } = await sql<{ timeline: string; seen: string | null }>`
+    select ${engine.timeline} as timeline, (select value from settings where name = ${TIMELINE}) as seen`.execute(
+    connection,
+  );
+  const { timeline = '', seen = null } = rows[0] ?? {};
+  const [known = '', since] = (seen ?? '').split(' ');
+  if (known === timeline) return since === undefined ? null : nowMs - toMs(since);
+  const isFirst = seen === null;
+  await writeSetting(connection, TIMELINE, isFirst ? timeline : `${timeline} ${toIso(nowMs)}`);
+  return isFirst ? null : 0;
+}
+
+async function readSetting(db: Database, name: string): Promise<string | null> {
+  const row = await db.selectFrom('settings').select('value').where('name', '=', name).executeTakeFirst();
+  return row?.value ?? null;
+}
+
+async function writeSetting(db: Database, name: string, value: string): Promise<void> {
+  await db
+    .insertInto('settings')
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute();
 }
 
 /** Whether a process that may be alive holds the account's lock. */
@@ -100,116 +202,8 @@ export async function isLocked(db: Database, account: string, nowMs: number): Pr
 }
 
 /** Whether the holder of a lock may be alive. */
-export function isHeld(db: Database, lock: Selectable<Tables['locks']>, nowMs: number): boolean {
-  return lock.expires_at > toIso(nowMs) && !engineOf(db).isDead(lock);
-}
-
-/**
- * The runs of an account that are journaled as running although their processes have ended. With the account's lock, these
- * are all runs that write. A dry run takes no lock; it is broken when its process is dead.
- */
-export async function brokenRuns(
-  db: Database,
-  account: string,
-  hasLock: boolean,
-  nowMs: number,
-): Promise<string[]> {
+export function isHeld(db: Database, lock: LockRow, nowMs: number): boolean {
   const engine = engineOf(db);
-  const running = await db
-    .selectFrom('runs')
-    .select(['id', 'mode', 'holder_host', 'holder_pid', 'started_at'])
-    .where('account', '=', account)
-    .where('status', '=', 'running')
-    .execute();
-  return running
-    .filter(
-      (run) =>
-        (hasLock && run.mode !== 'plan') ||
-        engine.isDead({ host: run.holder_host, pid: run.holder_pid }) ||
-        (run.mode === 'plan' && run.started_at < toIso(nowMs - LONGEST_DRY_RUN_MS)),
-    )
-    .map(({ id }) => id);
-}
-
-/**
- * Marks runs as interrupted, and the operations that they had sent as unknown. Uses several transactions for each run,
- * because a large run takes seconds, unless the caller passes its own transaction as `write`.
- */
-export async function interruptRuns(
-  db: Database,
-  runs: readonly string[],
-  nowMs: number,
-  write: (work: (connection: Database) => Promise<unknown>) => Promise<unknown> = (work) =>
-    immediately(db, 'interrupted runs', work),
-): Promise<void> {
-  const now = toIso(nowMs);
-  for (const id of runs) {
-    await inRanges(db, id, async (range) => {
-      const update = interrupted(id, now, range);
-      await write((connection) => update.execute(connection));
-    });
-    await write(async (connection) => {
-      const { numAffectedRows } = await sql`
-        update runs set status = 'interrupted', finished_at = ${now}, error_code = 'interrupted',
-          error = 'the process ended during the run'
-        where id = ${id} and status = 'running'`.execute(connection);
-      // A transaction of the run that had begun before has ended now; it may have journaled more.
-      await interrupted(id, now, sql`true`).execute(connection);
-      // Another process may have ended it meanwhile.
-      if (numAffectedRows === 1n) {
-        await recountRun(connection, id);
-        await rememberRemaining(connection, id);
-      }
-    });
-  }
-}
-
-/** Sent operations become unknown, because their answers were lost, and pending ones are skipped. */
-function interrupted(runId: string, now: string, range: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
-    update operations set
-      status = case status when 'sent' then 'unknown' else 'skipped' end,
-      finished_at = case status when 'sent' then ${now} end,
-      attempts = case when status = 'sent' and attempts = 0 then 1 else attempts end,
-      reason = case status when 'sent' then 'the process ended before the answer was journaled'
-        else 'the process ended before it was tried' end
-    where run_id = ${runId} and ${range} and status in ('sent', 'pending')`;
-}
-
-/** Whether a lease still holds its lock. Must be called within the transaction that depends on it. */
-export async function holds(connection: Database, lease: Lease): Promise<boolean> {
-  const row = await connection
-    .selectFrom('locks')
-    .select('token')
-    .where('account', '=', lease.account)
-    .modifyEnd(engineOf(connection).forShare)
-    .executeTakeFirst();
-  return row?.token === lease.token;
-}
-
-/**
- * Throws `lock_lost` unless the run is still running and no other run holds the lock of its account. The first statement of
- * the transactions of a run: a process that was paused must not overwrite what another one has journaled meanwhile.
- */
-export async function requireOwnRun(connection: Database, runId: string): Promise<void> {
-  if (await isOwnRun(connection, runId)) return;
-  throw new StoreError(
-    'lock_lost',
-    'another process has taken over the account, because this one did not renew its lock in time',
-  );
-}
-
-/** Whether the run is still running and no other run holds the lock of its account. A dry run needs no lock. */
-export async function isOwnRun(connection: Database, runId: string): Promise<boolean> {
-  const row = await connection
-    .selectFrom('runs')
-    .select(['mode', 'status'])
-    .select((eb) =>
-      eb.selectFrom('locks').select('run_id').whereRef('locks.account', '=', 'runs.account').as('lockedBy'),
-    )
-    .where('id', '=', runId)
-    .modifyEnd(engineOf(connection).forShare)
-    .executeTakeFirst();
-  if (row?.status !== 'running') return false;
-  return row.mode === 'plan' || row.lockedBy === null || row.lockedBy === runId;
+  const longestMs = Math.max(LONGEST_LEASES * engine.leaseMs, LONGEST_LEASE_MS);
+  return lock.expires_at > toIso(nowMs) && lock.expires_at < toIso(nowMs + longestMs) && !engine.isDead(lock);
 }

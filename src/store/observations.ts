@@ -15,7 +15,7 @@ import {
 import { jsonRows } from './json-rows.ts';
 import { entryRows, writeEntries } from './observed-entries.ts';
 import type { Database } from './tables.ts';
-import { requireOwnRun } from './locks.ts';
+import { requireOwnRun } from './fence.ts';
 import { immediately } from './transactions.ts';
 import { afterRows, ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';

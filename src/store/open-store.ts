@@ -5,6 +5,8 @@ import type { Store } from './store.ts';
 export interface OpenOptions {
   /** Fails when the store does not exist. */
   readonly mustExist?: boolean;
+  /** Waits for a database that is not available. Until then each method of the store throws that StoreError. */
+  readonly isPatient?: boolean;
 }
 
 /** Opens or creates the store. Its methods throw StoreErrors that name it. Throws StoreError when it cannot be opened. */

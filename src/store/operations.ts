@@ -6,9 +6,9 @@ import type { Journal, NewOperation, OperationResult, UnsettledCreate } from '..
 import { entryKey } from '../core/usage.ts';
 import type { Database } from './tables.ts';
 import { durably, immediately } from './transactions.ts';
-import { holds, requireOwnRun } from './locks.ts';
+import { isOwnRun, requireOwnRun } from './fence.ts';
+import { StoreError } from '../core/errors.ts';
 import { jsonRows } from './json-rows.ts';
-import { isOfThisMachine } from './process-identity.ts';
 import { recountRun } from './run-totals.ts';
 import { afterRows, ROWS_AT_A_TIME } from './small-transactions.ts';
 import { toIso, toMs } from './times.ts';
@@ -40,11 +40,11 @@ export function operationsJournal(
     commitOperations(runId, lease, sent, results) {
       return durably(db, lease.account, async (connection): Promise<SentCommit> => {
         // After the lock is lost nothing may change: the new holder settles the operations in flight.
-        if (!(await holds(connection, lease))) return 'lock_lost';
+        if (!(await isOwnRun(connection, runId, true))) return 'lock_lost';
         await writeResults(connection, runId, results);
         if (sent.length === 0) return 'committed';
         const rows = jsonRows(sent.map(({ seq, atMs }) => ({ seq, at: toIso(atMs) })));
-        await sql`
+        const started = await sql`
           with starts as materialized (
             select ${runId} as run_id, cast(value ->> 'seq' as integer) as seq, value ->> 'at' as started_at from ${rows})
           update operations set status = 'sent', started_at = coalesce(operations.started_at, starts.started_at),
@@ -52,6 +52,7 @@ export function operationsJournal(
           from starts where operations.run_id = starts.run_id and operations.seq = starts.seq`.execute(
           connection,
         );
+        requireAll(started, sent.length);
         return 'committed';
       });
     },
@@ -63,7 +64,7 @@ export function operationsJournal(
         seq: row.seq,
         kind: row.kind,
         name: row.name,
-        sinceMs: isOfThisMachine(row.holder_host) ? sentAtMs(row) : null,
+        sinceMs: sentAtMs(row),
       }));
     },
 
@@ -128,6 +129,18 @@ export function operationsJournal(
   };
 }
 
+/** Throws when a statement found fewer operations than the run has: a database that was replaced lacks them. */
+function requireAll(
+  { numAffectedRows }: { readonly numAffectedRows?: bigint | undefined },
+  count: number,
+): void {
+  if (Number(numAffectedRows ?? 0) === count) return;
+  throw new StoreError(
+    'store_failed',
+    'operations of the run are missing in the store, so it ends; the next run finds out what happened',
+  );
+}
+
 /** When the answer of an operation arrived or timed out, otherwise when it was sent. */
 function sentAtMs(row: { finished_at: string | null; started_at: string | null }): number {
   return toMs(row.finished_at ?? row.started_at ?? toIso(0));
@@ -144,7 +157,6 @@ async function doubtfulOperations(
     .selectFrom('operations')
     .innerJoin('runs', 'runs.id', 'operations.run_id')
     .selectAll('operations')
-    .select('runs.holder_host')
     .where('operations.action', '=', action)
     .where('operations.status', 'in', ['sent', 'unknown'])
     .where('operations.settled_by', 'is', null)
@@ -173,7 +185,7 @@ async function writeResults(
 ): Promise<void> {
   if (results.length === 0) return;
   const rows = resultRows(results);
-  await sql`
+  const updated = await sql`
     with results as materialized (
       select ${runId} as run_id, cast(value ->> 'seq' as integer) as seq, value from ${rows})
     update operations set status = value ->> 'status', attempts = cast(value ->> 'attempts' as integer),
@@ -183,6 +195,7 @@ async function writeResults(
     from results where operations.run_id = results.run_id and operations.seq = results.seq`.execute(
     connection,
   );
+  requireAll(updated, new Set(results.map(({ seq }) => seq)).size);
   for (const round of roundsOfEntries(results)) await writeCreatedEntries(connection, runId, round);
   if (results.some((result) => result.entry === undefined && result.status === 'done')) {
     await sql`

@@ -7,6 +7,7 @@ import {
   PLAN_DIGEST,
 } from '../core/operator.ts';
 import { PERSON_PATIENCE_MS } from './busy.ts';
+import { engineOf } from './engine.ts';
 import type { Database, Tables } from './tables.ts';
 import { durably } from './transactions.ts';
 import { toIso } from './times.ts';
@@ -85,16 +86,28 @@ export function operatorCommands(db: Database): OperatorCommands {
       });
     },
 
-    recordSync: (account, { name, via }, nowMs) =>
-      record(db, account, { at: toIso(nowMs), action: 'sync', by: name, via, detail: null }),
+    async requestSync(account, { name, via }, nowMs) {
+      const at = toIso(nowMs);
+      const request = async (connection: Database): Promise<void> => {
+        await connection
+          .insertInto('accounts')
+          .values({ name: account, sync_requested_at: at })
+          .onConflict((conflict) => conflict.column('name').doUpdateSet({ sync_requested_at: at }))
+          .execute();
+        await record(connection, account, { at, action: 'sync', by: name, via, detail: null });
+      };
+      await durably(db, account, request, PERSON_PATIENCE_MS);
+    },
   };
 }
 
+/** Records the command, and wakes the daemon that leads when the transaction commits. */
 async function record(db: Database, account: string, action: OperatorActionRecord): Promise<void> {
   await db
     .insertInto('operator_actions')
     .values({ account, ...action })
     .execute();
+  await engineOf(db).notify(db);
 }
 
 function isPrefixOf(digest: string, pending: string): boolean {

@@ -16,11 +16,6 @@ export function machineOf(host: string): string {
   return host.split('|')[0] ?? '';
 }
 
-/** Whether a host is this machine, with the same clock; also when no host is known. */
-export function isOfThisMachine(host: string | null): boolean {
-  return host === null || machineOf(host) === NAME;
-}
-
 /** Whether a process is certainly dead. For a process of another host or namespace this is unknown, so the result is false. */
 export function isDead(holder: { readonly host: string | null; readonly pid: number | null }): boolean {
   if (holder.host === null || holder.pid === null) return false;

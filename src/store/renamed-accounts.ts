@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import type { IdentityClaim } from '../core/ports.ts';
 import { claimantOf } from './claims.ts';
 import type { Database } from './tables.ts';
-import { brokenRuns, interruptRuns, requireOwnRun } from './locks.ts';
+import { brokenRuns, interruptRuns } from './broken-runs.ts';
+import { requireOwnRun } from './fence.ts';
 
 /** The columns of `accounts` that the new name takes from the former one. A pause of either stays. */
 export const MOVED_COLUMNS = [

@@ -9,31 +9,29 @@ import { NOTHING_APPROVED, NOTHING_PENDING } from './account-state.ts';
 import type { Database, RunsTable } from './tables.ts';
 import { durably, immediately } from './transactions.ts';
 import { HOST } from './process-identity.ts';
-import { brokenRuns, interruptRuns, isOwnRun, requireOwnRun } from './locks.ts';
+import { brokenRuns, interruptRuns } from './broken-runs.ts';
+import { engineOf } from './engine.ts';
+import { isOwnRun, requireLeader, requireOwnRun } from './fence.ts';
 import { inRanges } from './small-transactions.ts';
-import { hasScheduledRun, requirePermit } from './run-permits.ts';
 import { recountRun, remainingColumns } from './run-totals.ts';
 import { toIso } from './times.ts';
 
 export function runsJournal(
   db: Database,
-): Pick<
-  Journal,
-  'beginRun' | 'recordFailedRun' | 'recordPlan' | 'endRun' | 'hasScheduledRun' | 'interruptBrokenRuns'
-> {
+): Pick<Journal, 'beginRun' | 'recordFailedRun' | 'recordPlan' | 'endRun'> {
   return {
-    async beginRun(run, fence) {
+    async beginRun(run) {
       await endBrokenRuns(db, run);
       await immediately(db, run.account, async (connection) => {
-        if (fence !== undefined) await requirePermit(connection, run.account, fence);
         await insertRun(connection, run, { status: 'running' });
+        await requireOwnRun(connection, run.id);
       });
     },
 
-    async recordFailedRun(run, { code, message }, fence) {
+    async recordFailedRun(run, { code, message }) {
       await endBrokenRuns(db, run);
       await immediately(db, run.account, async (connection) => {
-        if (fence !== undefined) await requirePermit(connection, run.account, fence);
+        await requireLeader(connection, run.epoch ?? null);
         const finished_at = toIso(run.startedAtMs);
         await insertRun(connection, run, { status: 'failed', finished_at, error_code: code, error: message });
         await connection
@@ -42,20 +40,6 @@ export function runsJournal(
           .where('name', '=', run.account)
           .execute();
       });
-    },
-
-    hasScheduledRun: (account, fromMs, toMs) => hasScheduledRun(db, account, fromMs, toMs),
-
-    async interruptBrokenRuns(nowMs) {
-      const running = await db
-        .selectFrom('runs')
-        .select('account')
-        .distinct()
-        .where('status', '=', 'running')
-        .execute();
-      for (const { account } of running) {
-        await interruptRuns(db, await brokenRuns(db, account, false, nowMs), nowMs);
-      }
     },
 
     async recordPlan(runId: string, plan: Plan) {
@@ -150,13 +134,30 @@ async function endBrokenRuns(db: Database, { account, startedAtMs }: NewRun): Pr
 /** Inserts a run as the latest one of its account. */
 async function insertRun(
   connection: Database,
-  { id, account, trigger, mode, startedAtMs, configDigest, configCommit }: NewRun,
+  run: NewRun,
   ending: Pick<Insertable<RunsTable>, 'status' | 'finished_at' | 'error_code' | 'error'>,
 ): Promise<void> {
+  const {
+    id,
+    account,
+    trigger,
+    mode,
+    startedAtMs,
+    configDigest,
+    configCommit,
+    epoch = null,
+    tickMs = null,
+  } = run;
+  const latest = {
+    last_run_id: id,
+    // A run of the daemon serves every request that came before it.
+    ...(epoch === null ? {} : { sync_requested_at: null }),
+    ...(tickMs === null ? {} : { last_tick_at: toIso(tickMs) }),
+  };
   await connection
     .insertInto('accounts')
-    .values({ name: account, last_run_id: id })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ last_run_id: id }))
+    .values({ name: account, ...latest })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet(latest))
     .execute();
   await connection
     .insertInto('runs')
@@ -173,6 +174,8 @@ async function insertRun(
       config_subject: configCommit === null ? null : cutSubject(configCommit.subject),
       holder_host: HOST,
       holder_pid: process.pid,
+      epoch,
+      timeline: engineOf(connection).timeline,
       ...ending,
     })
     .execute();

@@ -5,7 +5,6 @@ import type { Journal } from '../core/ports.ts';
 import type { OperatorCommands } from '../core/operator.ts';
 import type { Outbox } from '../core/outbox.ts';
 import type { StoredSettings } from '../core/stored-settings.ts';
-import type { TurnStore } from '../core/turn-store.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { PERSON_PATIENCE_MS, RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import type { Database } from './tables.ts';
@@ -29,8 +28,8 @@ export interface Store {
   readonly operator: OperatorCommands;
   readonly outbox: Outbox;
   readonly settings: StoredSettings;
-  /** Where several processes share the schedules; null in a file. */
-  readonly turns: TurnStore | null;
+  /** Calls the listener when a process may have written something for the daemon that leads; a file never does. */
+  listen(onNotice: () => void): () => Promise<void>;
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
   /** Reads every page, without a pause for other work. Throws `store_corrupt` when the store is damaged. */
@@ -45,6 +44,8 @@ export interface Store {
 /** An open database, with what only its engine can do. */
 export interface OpenDatabase {
   readonly db: Database;
+  /** The same database over a connection that never waits long. */
+  readonly quick: Database;
   /** Throws StoreError when the database must not be used any more. */
   assertUsable(): void;
   /** Writes without changing anything; throws when the database cannot be written. */
@@ -53,7 +54,7 @@ export interface OpenDatabase {
   /** Converts an error of the engine to a StoreError. Returns any other error unchanged: it is a bug. */
   toStoreError(error: unknown): unknown;
   close(): Promise<void>;
-  readonly turns: TurnStore | null;
+  readonly listen: Store['listen'];
 }
 
 /** The store over an open database. Its methods throw StoreErrors that name the database. */
@@ -68,13 +69,12 @@ export function createStore(opened: OpenDatabase): Store {
       ...operationsJournal(db),
       ...observationsJournal(db),
     }),
-    locks: withStoreErrors(opened, createLocks(db)),
+    locks: withStoreErrors(opened, createLocks(db, opened.quick), 0),
     reader: withStoreErrors(opened, journalReader(db), PERSON_PATIENCE_MS),
     operator: withStoreErrors(opened, operatorCommands(db), PERSON_PATIENCE_MS),
     outbox: withStoreErrors(opened, createOutbox(db)),
     settings: withStoreErrors(opened, storedSettings(db), PERSON_PATIENCE_MS),
-    // Replicas try again themselves, as soon as they have checked their lease.
-    turns: opened.turns === null ? null : withStoreErrors(opened, opened.turns, 0),
+    listen: (onNotice) => opened.listen(onNotice),
     ...withStoreErrors(
       opened,
       { check: () => opened.write(), verify: () => opened.verify() },

@@ -67,9 +67,14 @@ export const TABLES = {
       throttled_until: optionalText(),
       last_applied_commit: optionalText(),
       last_applied_committed_at: optionalText(),
+      // When an operator requested a run that has not begun.
+      sync_requested_at: optionalText(),
+      // The latest tick of its schedule for which a run began.
+      last_tick_at: optionalText(),
     },
     key: ['name'],
     indexes: {
+      accounts_synced: '(name) where sync_requested_at is not null',
       accounts_approved: '(name) where approved_digest is not null',
       accounts_by_remote: '(base_url, remote_account_id)',
     },
@@ -106,6 +111,10 @@ export const TABLES = {
       planned_deletes: optionalInteger(),
       holder_host: optionalText(),
       holder_pid: optionalInteger(),
+      // Of a run of a daemon: as which leader it made the run.
+      epoch: optionalText(),
+      // In which timeline of the database it began; empty in a file.
+      timeline: textOrEmpty(),
     },
     key: ['id'],
     references: { plan_body: 'plan_bodies (digest)' },
@@ -199,7 +208,9 @@ export const TABLES = {
   locks: {
     columns: {
       account: text(),
-      token: text(),
+      // The process that renews it.
+      holder: text(),
+      // In the row of the daemon that leads, whose account is empty, this is its epoch.
       run_id: text(),
       host: text(),
       pid: integer(),

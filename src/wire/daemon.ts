@@ -25,13 +25,13 @@ import { listenForSignals, type ProcessSignals } from '../daemon/process-signals
 import { createReadiness } from '../daemon/readiness.ts';
 import { createStoreHealth, type StoreHealth } from '../daemon/store-health.ts';
 import { createSystemd } from '../daemon/systemd.ts';
+import { type ClockWatch, createClockWatch } from '../daemon/clock-watch.ts';
 import { createCommitReader } from '../git/commit.ts';
 import { systemClock } from '../platform/clock.ts';
 import { realPathOf } from '../platform/regular-file.ts';
 import { keepHeapSmall } from '../platform/runtime.ts';
 import { openSource, type Source, watchFiles } from './daemon-source.ts';
 import { readPostedFiles } from './posted-files.ts';
-import { replicaTurns } from './replica-turns.ts';
 
 /** The longest time between two readings of the files: not every file system reports changes. */
 const RELOAD_MS = 60_000;
@@ -110,10 +110,18 @@ async function run(own: Process): Promise<void> {
   keepHeapSmall();
   const session = await openDaemonSession(own, source);
   const health = openHealth(own, session);
-  const daemon = openDaemon(own, source, registry, { session, health });
+  const clockWatch = createClockWatch({
+    clock: systemClock,
+    log,
+    onDifference(aheadMs, storeMs) {
+      session.setStoreClock(storeMs);
+      metrics.storeClock(aheadMs / 1000);
+    },
+  });
+  const daemon = openDaemon(own, source, registry, { session, clockWatch });
   health.start();
   const readiness = createReadiness({
-    problems: () => daemon.problems(),
+    problems: () => [...daemon.problems(), ...clockWatch.problems()],
     store: health,
     signals,
     clock: systemClock,
@@ -153,7 +161,11 @@ async function run(own: Process): Promise<void> {
     systemd.ready(status);
   });
   closers.push(repeat(RELOAD_MS, () => registry.reload()));
-  closers.push(repeat(PRUNE_MS, () => pruneStore(() => session.prune(registry.service().retention), log)));
+  closers.push(
+    repeat(PRUNE_MS, async () => {
+      if (session.lock.isLeading()) await pruneStore(() => session.prune(registry.service().retention), log);
+    }),
+  );
 
   const signal = await signals.received;
   systemd.stopping();
@@ -171,21 +183,27 @@ async function openDaemonSession(
     // A change binds a run that is under way at once: its deletes stop.
     readFor: (account) => configuration.latestFor(account),
     ignoreRetryAfter,
+    isPatient: true,
   });
   closers.push(() => session.close());
   return session;
 }
 
-function openHealth({ log, metrics, closers }: Process, session: Session): StoreHealth {
+function openHealth({ service, log, metrics, closers }: Process, session: Session): StoreHealth {
   const health = createStoreHealth({
     check: () => session.checkStore(),
-    everyMs: session.turns === null ? FILE_CHECK_MS : DATABASE_CHECK_MS,
+    everyMs: isShared(service) ? DATABASE_CHECK_MS : FILE_CHECK_MS,
     clock: systemClock,
     log,
     onChange: (isAvailable) => metrics.storeAvailable(isAvailable),
   });
   closers.push(() => health.stop());
   return health;
+}
+
+/** Whether several replicas share the store. */
+function isShared({ store }: ServiceSettings): boolean {
+  return !('file' in store);
 }
 
 function observerOf(metrics: Metrics): (account: string) => RequestObserver {
@@ -199,7 +217,7 @@ function openDaemon(
   { version, signals, log, metrics, closers }: Process,
   { configuration, service }: Source,
   registry: AccountRegistry,
-  { session, health }: { readonly session: Session; readonly health: StoreHealth },
+  { session, clockWatch }: { readonly session: Session; readonly clockWatch: ClockWatch },
 ) {
   const { applying, reader, operator, outbox } = session;
   const { clock } = applying;
@@ -241,18 +259,11 @@ function openDaemon(
           };
         },
       }),
-    ...(session.turns === null
-      ? {}
-      : {
-          createTurns: replicaTurns(session.turns, {
-            version,
-            service,
-            configuration,
-            registry,
-            session,
-            health,
-          }),
-        }),
+    lock: session.lock,
+    clock: systemClock,
+    compareCommits: (a, b) => configuration.compareCommits(a, b),
+    onStoreClock: (storeMs, tookMs) => clockWatch.read(storeMs, tookMs),
+    listen: session.listen,
     undelivered: () => outbox.undeliveredCount(clock.nowMs() - DAY_MS),
   });
 }

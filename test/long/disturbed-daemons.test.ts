@@ -44,7 +44,8 @@ test(
     const { breaches, figures } = await reportOf(fleet, log, { endMs, takeoverMs: LEASE_MS });
     console.log(figures);
     expect(breaches).toEqual({});
-    for (const { proxy } of fleet.members) expect(proxy.requests.length).toBeGreaterThan(SECONDS);
+    const sent = fleet.members.reduce((sum, { proxy }) => sum + proxy.requests.length, 0);
+    expect(sent).toBeGreaterThan(2 * SECONDS);
     expect(fleet.effects.length).toBeGreaterThan(SECONDS / 2);
     expect(log.counts.size).toBeGreaterThan(1);
     for (const { daemon } of fleet.members)

@@ -136,15 +136,14 @@ export const databaseLost: Disturbance = async ({ cluster, options }, _member, l
     await cluster?.start();
   });
 
-/** Keeps two accounts locked, as a process does that is suspended within a transaction. */
+/** Keeps the lock of the leader from being renewed, as a process does that is suspended within a transaction. */
 export const transactionFrozen: Disturbance = async ({ cluster, schema, options }, _member, log) => {
-  const accounts = ['acct-0', 'acct-1'];
-  await during(log, { what: 'transaction frozen for 1.5 leases', accounts }, async () => {
+  await during(log, { what: 'transaction frozen for 1.5 leases', accounts: null }, async () => {
     const client = new pg.Client({ connectionString: cluster?.url });
     client.on('error', () => undefined);
     await client.connect();
     await client.query(`set search_path to ${schema}; begin`);
-    await client.query('select 1 from turns where account = any ($1) for update', [accounts]);
+    await client.query("select 1 from locks where account = '' for update");
     await pause(1.5 * options.leaseMs);
     await client.end().catch(() => undefined);
   });

@@ -126,11 +126,7 @@ async function staleRows(fleet: Fleet): Promise<string[]> {
     `select run_id, seq, name, status from operations where status in ('sent', 'pending')`,
   );
   const locks = await fleet.rows<object>('select account, run_id from locks');
-  const turns =
-    fleet.cluster === null
-      ? []
-      : await fleet.rows<object>('select account, holder from turns where holder is not null');
-  return Object.entries({ runs, operations, locks, turns }).flatMap(([table, rows]) =>
+  return Object.entries({ runs, operations, locks }).flatMap(([table, rows]) =>
     rows.map((row) => `${table}: ${JSON.stringify(row)}`),
   );
 }

@@ -1,17 +1,12 @@
 // Four accounts for several daemons on one PostgreSQL store.
-import { type Daemon, WITH_TOKEN } from './daemon.ts';
+import type { Daemon } from './daemon.ts';
+import { WITH_TOKEN } from './daemon.ts';
 import { scene, type Scene } from './scene.ts';
+import { until } from './workspace.ts';
 
-export const LEASE_MS = 2500;
+export const LEASE_MS = 4000;
 /** Those besides `acme`. */
 export const ACCOUNTS = ['beta', 'gamma', 'delta'] as const;
-
-interface ReplicaJson {
-  readonly id: string;
-  readonly pid: number;
-  readonly alive: boolean;
-  readonly newest: boolean;
-}
 
 export async function replicaScene(schedule: string, daemon = ''): Promise<Scene> {
   const on = await scene({
@@ -21,13 +16,18 @@ export async function replicaScene(schedule: string, daemon = ''): Promise<Scene
     settings: { latencyMs: 10 },
   });
   on.serve(
-    {},
+    { timeout: '2s', settle: '2500ms' },
     `${WITH_TOKEN}\ndaemon: { lease: ${LEASE_MS}ms, maxRuns: 4${daemon} }\ndefaults: { mode: apply, schedule: ${schedule}, jitter: 0s }`,
   );
   for (const name of ACCOUNTS) on.configure('skills: [Go]', name);
   return on;
 }
 
-export async function replicasOf(daemon: Daemon): Promise<readonly ReplicaJson[]> {
-  return (await daemon.api<{ replicas: readonly ReplicaJson[] }>('replicas')).body.replicas;
+/** Whether the daemon leads, by its metric. */
+export async function leads(daemon: Daemon): Promise<boolean> {
+  return /^rolecall_leader 1$/m.test((await daemon.get('/metrics')).text);
+}
+
+export async function untilLeading(daemon: Daemon): Promise<void> {
+  await until('the daemon leads', () => leads(daemon));
 }

@@ -20,8 +20,7 @@ import { badRequest, type Failure, failure, NO_ACCOUNT, TOO_LARGE } from './refu
 /** `unknown`: there is no such account. */
 export type ActionOutcome =
   | {
-      readonly type:
-        'queued' | 'stopping' | 'unknown' | 'left_out' | 'paused' | 'resumed' | 'nothing_pending';
+      readonly type: 'queued' | 'stopping' | 'unknown' | 'paused' | 'resumed' | 'nothing_pending';
     }
   | { readonly type: 'approved'; readonly digest: string; readonly expiresAtMs: number }
   | { readonly type: 'other_plan'; readonly pending: string };
@@ -34,11 +33,6 @@ export function failureOf(outcome: ActionOutcome): Failure | null {
       return NO_ACCOUNT;
     case 'stopping':
       return refused(503, 'The daemon is stopping, so no new run starts.');
-    case 'left_out':
-      return refused(
-        409,
-        'The newest configuration of the replicas has no such account, so no run is queued. A newer commit removed it, or not all replicas have its file yet.',
-      );
     case 'nothing_pending':
       return refused(409, 'No plan waits for approval.');
     case 'other_plan':

@@ -2,7 +2,6 @@
 // added to a view is not published by accident.
 import type { Hono } from 'hono';
 import { compareCodePoints } from '../../core/names.ts';
-import type { ReplicaRecord } from '../../core/turns.ts';
 import { turn } from '../../platform/turns.ts';
 import { runReportToJson, runToJson } from '../../report/run-json.ts';
 import { statesOfListed } from '../account-state.ts';
@@ -27,10 +26,6 @@ export function addApiReads(
 ): void {
   const lists = { most: MAX_LISTS, sending: 0 };
   app.get('/api/v1/status', async (context) => context.json(daemonToJson(await daemon.overview())));
-
-  app.get('/api/v1/replicas', async (context) =>
-    context.json({ replicas: (await daemon.replicas()).map(replicaToJson) }),
-  );
 
   app.get('/api/v1/accounts', async (context) => {
     const page = parsePage(context.req.queries());
@@ -133,9 +128,6 @@ function accountToJson(account: AccountView) {
     paused: pause !== null,
     pause: pause === null ? null : { since: pause.since, by: pause.by, reason: pause.reason },
     activity: account.activity,
-    replica: account.replica,
-    waitsForCommit: account.waitsForCommit,
-    leftOut: account.isLeftOut,
     nextRunAt: account.nextRunAt,
     backoffUntil: account.backoffUntil,
     consecutiveFailures: account.consecutiveFailures,
@@ -145,23 +137,6 @@ function accountToJson(account: AccountView) {
       approved === null ? null : { digest: approved.digest, by: approved.by, expiresAt: approved.expiresAt },
     lastRun: lastRun === null ? null : runToJson(lastRun),
     lastSuccessAt: account.lastSuccessAt,
-  };
-}
-
-function replicaToJson({ startedMs, beatMs, isAlive, isSelf, hasNewest, ...replica }: ReplicaRecord) {
-  const { id, host, pid, version, runs, commit } = replica;
-  return {
-    id,
-    host,
-    pid,
-    version,
-    startedAt: new Date(startedMs).toISOString(),
-    beatAt: new Date(beatMs).toISOString(),
-    alive: isAlive,
-    self: isSelf,
-    runs,
-    commit,
-    newest: hasNewest,
   };
 }
 

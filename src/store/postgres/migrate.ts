@@ -5,7 +5,6 @@ import { engineOf } from '../engine.ts';
 import { creationOf } from '../creation.ts';
 import { type Database, SCHEMA_VERSION } from '../tables.ts';
 import { nameOf, type PostgresLocation } from './location.ts';
-import { TURN_TABLES } from './turn-tables.ts';
 
 /** Throws StoreError when the schema belongs to another program or to a newer version. */
 export async function migrate(
@@ -86,7 +85,7 @@ async function createTables(connection: Database, { schema }: PostgresLocation):
   const { rows } = await sql`select 1 from pg_namespace where nspname = ${schema}`.execute(connection);
   if (rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(connection);
   const statements = `
-    ${READ_JSON} ${creationOf('postgres')} ${TURN_TABLES}
+    ${READ_JSON} ${creationOf('postgres')}
     create table store_version (version integer not null);
     insert into store_version values (${SCHEMA_VERSION});`;
   await sql.raw(statements).execute(connection);

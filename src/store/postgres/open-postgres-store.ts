@@ -1,21 +1,22 @@
 // Opens the store in a schema of a PostgreSQL database: creates or migrates it first.
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { StoreError } from '../../core/errors.ts';
+import { sleep } from '../../platform/clock.ts';
 import { setEngine } from '../engine.ts';
+import type { OpenOptions } from '../open-store.ts';
 import { createStore, type OpenDatabase, type Store } from '../store.ts';
 import type { Database, Tables } from '../tables.ts';
 import { nameOf, type PostgresLocation } from './location.ts';
 import { migrate } from './migrate.ts';
 import { createPool } from './pool.ts';
 import { postgresEngine } from './postgres-engine.ts';
-import { listen, probe } from './listener.ts';
+import { listen } from './listener.ts';
 import { toStoreError } from './postgres-errors.ts';
-import { createTurnStore } from './turn-store.ts';
 
 /** Opens or creates the store. Throws StoreError when that fails. `engine` is replaced in tests, which set the time. */
 export async function openPostgresStore(
   location: PostgresLocation,
-  options: { readonly mustExist?: boolean } = {},
+  options: OpenOptions = {},
   engine = postgresEngine(location),
 ): Promise<Store> {
   return createStore(await openPostgres(location, options, engine));
@@ -24,38 +25,73 @@ export async function openPostgresStore(
 /** Opens the database of the store, with its tables in their present version. Throws StoreError. */
 export async function openPostgres(
   location: PostgresLocation,
-  options: { readonly mustExist?: boolean },
+  options: OpenOptions,
   engine = postgresEngine(location),
 ): Promise<OpenDatabase> {
   const pool = createPool(location);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  // A check that waited for a busy pool would report that the database is not available.
-  const checked = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: createPool({ ...location, pool: 1 }) }),
+  // What decides whether this process may write must not wait for a busy pool.
+  const quick = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: createPool({ ...location, pool: 1 }, true) }),
   });
   setEngine(db, engine);
-  try {
-    await migrate(db, location, options);
-  } catch (error) {
-    await db.destroy();
-    throw toStoreError(error, location);
-  }
+  setEngine(quick, engine);
+  const opening = await openSchema(db, location, options);
   return {
     db,
-    assertUsable: () => undefined,
-    write: () => writeNothing(checked, location),
+    quick,
+    assertUsable: () => opening.assertDone(),
+    write: () => writeNothing(quick, location),
     // PostgreSQL checks what it reads.
     verify: () => Promise.resolve(),
     toStoreError: (error) => toStoreError(error, location),
-    turns: createTurnStore(db, {
-      listen: async (listeners) => listen(() => pool.single(), location.schema, listeners),
-      probe: () => probe(pool.single(), location),
-    }),
+    listen: (onNotice) => listen(() => pool.single(), location.schema, onNotice),
     async close() {
-      await Promise.all([db.destroy(), checked.destroy()]);
+      opening.stop();
+      await Promise.all([db.destroy(), quick.destroy()]);
     },
   };
 }
+
+const RETRY_MS = 1000;
+
+/**
+ * Creates the tables if they are missing. With `isPatient`, a database that is not available is tried again until it is, and
+ * `assertDone` throws the StoreError meanwhile.
+ */
+async function openSchema(db: Database, location: PostgresLocation, options: OpenOptions) {
+  const stopping = new AbortController();
+  let problem: unknown = null;
+  const attempt = async (): Promise<void> => {
+    try {
+      await migrate(db, location, options);
+      problem = null;
+    } catch (error) {
+      problem = toStoreError(error, location);
+    }
+  };
+  async function tryAgain(): Promise<void> {
+    while (problem !== null && !stopping.signal.aborted) {
+      await sleep(RETRY_MS, stopping.signal);
+      if (!stopping.signal.aborted) await attempt();
+    }
+  }
+  await attempt();
+  const isAwaited = options.isPatient === true && problem instanceof StoreError && WAITED.test(problem.code);
+  if (isAwaited) void tryAgain();
+  else if (problem !== null) {
+    await db.destroy();
+    throw problem;
+  }
+  return {
+    stop: () => stopping.abort(),
+    assertDone(): void {
+      if (problem !== null) throw problem;
+    },
+  };
+}
+
+const WAITED = /^store_(unavailable|busy)$/;
 
 /** Fails on a standby, for a user who may only read, and where the disk is full. */
 async function writeNothing(db: Database, location: PostgresLocation): Promise<void> {

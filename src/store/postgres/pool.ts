@@ -5,7 +5,7 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { endConnection } from './end-connection.ts';
 import type { PostgresLocation } from './location.ts';
-import { prepareSession, STATEMENT_MS } from './session.ts';
+import { prepareSession, quickMs, statementMs } from './session.ts';
 import { fromStorable, toStorable } from './text.ts';
 
 const CONNECT_MS = 5000;
@@ -19,13 +19,14 @@ export interface Pool extends PostgresPool {
   single(): pg.Client;
 }
 
-/** Opens no connection before the first query. */
-export function createPool(location: PostgresLocation): Pool {
+/** Opens no connection before the first query. `isQuick`: no statement waits longer than a quarter of the lease. */
+export function createPool(location: PostgresLocation, isQuick = false): Pool {
+  const beginMs = quickMs(location);
   const config: pg.ClientConfig = {
     connectionString: location.url,
     application_name: 'rolecall',
-    connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: STATEMENT_MS + CONNECT_MS,
+    connectionTimeoutMillis: isQuick ? beginMs : CONNECT_MS,
+    query_timeout: isQuick ? beginMs : statementMs(location),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_MS,
     types: {
@@ -61,7 +62,7 @@ export function createPool(location: PostgresLocation): Pool {
       const client = await pool.connect();
       const known = clients.get(client);
       if (known !== undefined) return known;
-      const converting = convert(client, prefixes.get(client));
+      const converting = convert(client, beginMs, prefixes.get(client));
       clients.set(client, converting);
       return converting;
     },
@@ -100,13 +101,17 @@ class ClosingClient extends pg.Client {
   }
 }
 
-/** `prefix` is for each transaction; a statement outside one gets its own. */
-function convert(client: pg.PoolClient, prefix: string | undefined): PostgresPoolClient {
+/**
+ * `prefix` is for each transaction; a statement outside one gets its own. The begin of a transaction waits at most `beginMs`, so
+ * that a connection that died silently is noticed soon.
+ */
+function convert(client: pg.PoolClient, beginMs: number, prefix: string | undefined): PostgresPoolClient {
   let broken: Error | undefined;
   async function send(text: string, values: readonly unknown[] = []) {
     if (broken !== undefined) throw broken;
     try {
-      return await client.query<Record<string, unknown>>(text, [...values]);
+      const limit = /^\s*begin\b/.test(text) ? { query_timeout: beginMs } : {};
+      return await client.query<Record<string, unknown>>({ text, values: [...values], ...limit });
     } catch (error) {
       // The connection still waits for the answer, so it cannot be used again.
       if (error instanceof Error && error.message === 'Query read timeout') broken = error;

@@ -2,9 +2,9 @@
 import pg from 'pg';
 import type { PostgresLocation } from './location.ts';
 
-/** Longer than any statement of the store takes. A connection that does not answer for this long is closed. */
-export const STATEMENT_MS = 30_000;
-const LOCK_MS = 10_000;
+/** Longer than any statement of the store takes. */
+const STATEMENT_MS = 10_000;
+const QUICK_MS = 250;
 /** Within so many seconds the server notices that the machine of a connection is lost, and releases its locks. */
 const LOST_S = 30;
 
@@ -17,21 +17,32 @@ const FIXED: Readonly<Record<string, string | number>> = {
   array_nulls: 'on',
   extra_float_digits: 1,
   default_transaction_isolation: "'read committed'",
-  statement_timeout: STATEMENT_MS,
-  lock_timeout: LOCK_MS,
   tcp_keepalives_idle: LOST_S / 3,
   tcp_keepalives_interval: LOST_S / 6,
   tcp_keepalives_count: 4,
   tcp_user_timeout: LOST_S * 1000,
 };
 
+/** How long nothing waits that decides whether this process may write: less than a quarter of the lease. */
+export function quickMs({ leaseMs }: Pick<PostgresLocation, 'leaseMs'>): number {
+  return Math.max(QUICK_MS, Math.floor(leaseMs / 4));
+}
+
+/** A connection that does not answer for this long is closed. */
+export function statementMs(location: Pick<PostgresLocation, 'leaseMs'>): number {
+  return Math.max(STATEMENT_MS, quickMs(location));
+}
+
 /** Statements for a session, or for the present transaction. `default_transaction_read_only` stays as it is. */
-function settings({ schema, leaseMs }: PostgresLocation, scope: 'session' | 'local'): string {
+function settings(location: PostgresLocation, scope: 'session' | 'local'): string {
+  const { schema } = location;
   const all = {
     ...FIXED,
     search_path: pg.escapeIdentifier(schema),
+    statement_timeout: statementMs(location),
+    lock_timeout: quickMs(location),
     // An open transaction of a process that was stopped must not block the others.
-    idle_in_transaction_session_timeout: Math.max(1000, Math.floor(leaseMs / 4)),
+    idle_in_transaction_session_timeout: quickMs(location),
   };
   const isLocal = scope === 'local';
   // A stronger guarantee is kept.

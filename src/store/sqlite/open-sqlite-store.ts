@@ -14,6 +14,7 @@ export function openSqliteStore(file: string, options: { readonly mustExist?: bo
   const db = openDatabase(file, options);
   return createStore({
     db,
+    quick: db,
     assertUsable: sameFile(file),
     write: () => writeNothing(db),
     async verify() {
@@ -21,7 +22,7 @@ export function openSqliteStore(file: string, options: { readonly mustExist?: bo
       const finding = rows[0]?.quick_check ?? '';
       if (finding !== 'ok') throw damagedStore(file, finding);
     },
-    turns: null,
+    listen: () => () => Promise.resolve(),
     toStoreError: (error) => toStoreError(error, file),
     async close() {
       // kysely closes only what it has used: without a query, the file would stay open.

@@ -4,6 +4,7 @@ import { SQLite } from '../../platform/sqlite.ts';
 import type { Engine } from '../engine.ts';
 import { isDead } from '../process-identity.ts';
 import type { Database } from '../tables.ts';
+import { toIso } from '../times.ts';
 
 const LEASE_MS = 30_000;
 
@@ -20,6 +21,11 @@ export const sqliteEngine: Engine = {
   isRepeatable: (error) => error instanceof SQLite.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code),
   // The transaction has the write lock from its start.
   forShare: sql``,
+  forKeyShare: sql``,
+  timeAfter: (ms, nowMs) => sql`${toIso(nowMs + ms)}`,
+  timeline: sql`''`,
+  isReplicated: false,
+  notify: () => Promise.resolve(),
   clockMs: (_connection, nowMs) => Promise.resolve(nowMs),
   isDead,
   leaseMs: LEASE_MS,

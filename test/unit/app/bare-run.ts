@@ -140,19 +140,17 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
     lists: observed(start),
     onRead: () => undefined,
     answer: () => null,
-    locks: [{ lease: { account: 'acme', token: 't' } }],
+    locks: [{ lease: { account: 'acme', runId: 'run', sinceFailoverMs: null, takenAtMs: 0 } }],
     sent: [],
     deps: {
       service: { reader: async () => reader, writer: async () => writer, tokenKey: async () => 'key' },
       journal: journalOf(before, recorded),
       locks: {
-        leaseMs: 30_000,
         acquire: async () => {
           const [next = { heldBy: 'nobody' }] = run.locks;
           if (run.locks.length > 1) run.locks.shift();
           return next;
         },
-        renew: async () => true,
         release: async () => void recorded.log.push('release'),
       },
       clock,

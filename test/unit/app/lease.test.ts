@@ -1,29 +1,23 @@
-// The lock of an account from the view of a run: waiting, renewal, release.
+// The lock of an account from the view of a run.
 import { describe, expect, it } from 'vitest';
-import { keepLock, takeLock } from '../../../src/app/lease.ts';
-import type { LockAttempt, Locks } from '../../../src/core/locks.ts';
+import { takeLock } from '../../../src/app/lease.ts';
+import type { AccountLocks, LockAttempt } from '../../../src/core/locks.ts';
 import { QuickClock } from './quick-clock.ts';
 
-const LEASE = { account: 'acme', token: 't' };
+const LEASE = { account: 'acme', runId: 'run', sinceFailoverMs: null, takenAtMs: 0 };
 
 /** Locks with the given answers, and the calls that they received. */
 function locksThat(answers: {
   acquire?: (nowMs: number) => LockAttempt;
-  renew?: () => Promise<boolean>;
-}): Locks & { readonly calls: string[] } {
+}): AccountLocks & { readonly calls: string[] } {
   const calls: string[] = [];
   return {
     calls,
-    leaseMs: 30_000,
-    acquire: async (_account, _runId, nowMs) => {
+    acquire: async (_account, _runId, _epoch, nowMs) => {
       calls.push('acquire');
       return answers.acquire?.(nowMs) ?? { lease: LEASE };
     },
-    renew: async () => {
-      calls.push('renew');
-      return (await answers.renew?.()) ?? true;
-    },
-    release: async ({ token }) => void calls.push(`release ${token}`),
+    release: async ({ runId }) => void calls.push(`release ${runId}`),
   };
 }
 
@@ -38,7 +32,7 @@ describe('taking the lock', () => {
       acquire: (nowMs) => (nowMs - startMs >= freeAfterMs ? { lease: LEASE } : { heldBy: 'pid 7' }),
     });
     const result = await takeLock(
-      { account: 'acme', runId: 'run' },
+      { account: 'acme', runId: 'run', epoch: null },
       { locks, clock },
       {
         timeoutMs,
@@ -74,59 +68,5 @@ describe('taking the lock', () => {
 
   it('ends when the run is stopped', async () => {
     expect(await take(10_000, Infinity, true)).toMatchObject({ result: { heldBy: 'pid 7' }, calls: 1 });
-  });
-});
-
-describe('keeping the lock', () => {
-  /** Waits until everything that is ready has run. */
-  const settled = () => new Promise((resolve) => setImmediate(resolve));
-
-  it('renews it regularly until its release', async () => {
-    const clock = new QuickClock();
-    const locks = locksThat({});
-    const release = keepLock(LEASE, locks, clock);
-    clock.pass(4999);
-    await settled();
-    expect(locks.calls).toEqual([]);
-    for (let times = 1; times <= 3; times += 1) {
-      clock.pass(5000);
-      await settled();
-      expect(locks.calls).toHaveLength(times);
-    }
-    await release();
-    expect(locks.calls).toEqual(['renew', 'renew', 'renew', 'release t']);
-    clock.pass(60_000);
-    await settled();
-    expect(locks.calls).toHaveLength(4);
-  });
-
-  it('stops renewing a lost lock', async () => {
-    const clock = new QuickClock();
-    const locks = locksThat({ renew: () => Promise.resolve(false) });
-    const release = keepLock(LEASE, locks, clock);
-    for (let times = 1; times <= 3; times += 1) {
-      clock.pass(5000);
-      await settled();
-    }
-    await release();
-    expect(locks.calls).toEqual(['renew', 'release t']);
-  });
-
-  it('tries again after a failed renewal', async () => {
-    const clock = new QuickClock();
-    let tries = 0;
-    const locks = locksThat({
-      renew: () => {
-        tries += 1;
-        return tries === 1 ? Promise.reject(new Error('busy')) : Promise.resolve(true);
-      },
-    });
-    const release = keepLock(LEASE, locks, clock);
-    clock.pass(5000);
-    await settled();
-    clock.pass(5000);
-    await settled();
-    await release();
-    expect(locks.calls).toEqual(['renew', 'renew', 'release t']);
   });
 });

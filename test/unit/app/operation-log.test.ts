@@ -16,7 +16,7 @@ function logOver(ends: readonly (SentCommit | Error)[] = []) {
   const journal: Journal = {
     ...unused<Journal>('journal'),
     commitOperations: async (runId, lease, sent, results) => {
-      expect([runId, lease.token]).toEqual(['run', 't']);
+      expect([runId, lease.account]).toEqual(['run', 'acme']);
       expect(commits.filter(({ ended }) => !ended)).toEqual([]);
       const commit = {
         sent: sent.map(({ seq }) => seq),
@@ -32,7 +32,15 @@ function logOver(ends: readonly (SentCommit | Error)[] = []) {
       return end;
     },
   };
-  return { log: createOperationLog(journal, 'run', { account: 'acme', token: 't' }), commits };
+  return {
+    log: createOperationLog(journal, 'run', {
+      account: 'acme',
+      runId: 'run',
+      sinceFailoverMs: null,
+      takenAtMs: 0,
+    }),
+    commits,
+  };
 }
 
 const FULL = new StoreError('store_full', 'the disk is full');

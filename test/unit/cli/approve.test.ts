@@ -7,6 +7,7 @@ import { create, makePlan, makeRun, remove, resourceIds } from '../report/sample
 
 const record = (digest: string): AccountRecord => ({
   name: 'acme',
+  lastTickMs: null,
   state: {
     remoteAccountId: null,
     pause: null,

@@ -1,17 +1,16 @@
-// What a run does when its account is locked, when another process makes it, and when the store cannot be used.
+// What a run does when its account is locked, when another process leads, and when the store cannot be used.
 import { expect, it } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import type { Trigger } from '../../../src/core/journal.ts';
-import type { Turn } from '../../../src/core/turns.ts';
 import { type AccountRunsOptions, createAccountRuns } from '../../../src/daemon/account-run.ts';
+import type { DueRun } from '../../../src/daemon/term.ts';
 import { testLog } from './notify/stage.ts';
 import { virtualClock } from './virtual-clock.ts';
 
 interface Scene {
   readonly acquire?: () => Promise<unknown>;
   readonly isInvalid?: boolean;
-  readonly isMade?: boolean;
-  readonly isGivenBack?: boolean;
+  readonly isOlder?: boolean;
   readonly isStopping?: boolean;
 }
 
@@ -31,7 +30,8 @@ async function runWith(trigger: Trigger, scene: Scene): Promise<readonly string[
         errors: scene.isInvalid === true ? [{ severity: 'error', message: 'invalid' }] : [],
       }),
     },
-    turns: { ended: note('failed') },
+    leadership: { mayRun: async () => scene.isOlder !== true },
+    reportEnd: note('failed'),
     ending: { ended: async () => note('ended')() },
     deps: {
       clock: virtualClock(0),
@@ -45,20 +45,18 @@ async function runWith(trigger: Trigger, scene: Scene): Promise<readonly string[
     log: testLog(),
     metrics: { skippedTick: note('skipped'), runFailed: () => undefined },
   } as unknown as AccountRunsOptions); // only what such a run uses
-  const turn: Turn = {
+  const due: DueRun = {
     account: 'acme',
     trigger,
-    permit: undefined,
+    epoch: 'epoch',
+    tickMs: null,
     signals: {
       stop: scene.isStopping === true ? AbortSignal.abort() : new AbortController().signal,
       kill: new AbortController().signal,
     },
-    isMade: async () => scene.isMade === true,
-    later: note('later'),
-    whenUnlocked: note('when unlocked'),
-    storeFailed: () => scene.isGivenBack === true,
+    again: note('again'),
   };
-  await runs.run(turn);
+  await runs.run(due);
   return did;
 }
 
@@ -67,7 +65,7 @@ const fails = (code: string) => () => Promise.reject(new StoreError(code, 'faile
 it.each(['manual', 'approval', 'start'] as const)(
   'a run that was requested (%s) follows the run of a command that holds the lock',
   async (trigger) => {
-    expect(await runWith(trigger, {})).toEqual(['when unlocked']);
+    expect(await runWith(trigger, {})).toEqual(['again']);
   },
 );
 
@@ -75,21 +73,21 @@ it('a tick is skipped while a command holds the lock', async () => {
   expect(await runWith('schedule', {})).toEqual(['skipped']);
 });
 
-it('the run of an invalid file is journaled unless another process makes it', async () => {
+it('the run of an invalid file is journaled, and no run is made with files that are older than those of the last leader', async () => {
   expect(await runWith('schedule', { isInvalid: true })).toEqual(['journaled', 'ended']);
-  expect(await runWith('schedule', { isInvalid: true, isMade: true })).toEqual([]);
+  expect(await runWith('schedule', { isInvalid: true, isOlder: true })).toEqual([]);
 });
 
-it('a run that another process has made meanwhile is no failure', async () => {
-  expect(await runWith('schedule', { acquire: fails('run_made') })).toEqual([]);
+it('a run that another leader makes is no failure', async () => {
+  expect(await runWith('schedule', { acquire: fails('lock_lost') })).toEqual([]);
 });
 
-it('a run without a store is a failure, unless it is given back', async () => {
+it('a run without a store is a failure, and one that the database did not answer is made again', async () => {
   expect(await runWith('schedule', { acquire: fails('store_unopenable') })).toEqual(['failed']);
-  expect(await runWith('schedule', { acquire: fails('store_unopenable'), isGivenBack: true })).toEqual([]);
+  expect(await runWith('schedule', { acquire: fails('store_unavailable') })).toEqual(['again']);
 });
 
-it('a run that cannot be journaled while the daemon stops is not counted, so that another replica makes it at once', async () => {
+it('a run that cannot be journaled while the daemon stops is not counted, so that the next leader makes it at once', async () => {
   expect(await runWith('schedule', { acquire: fails('store_failed') })).toEqual(['failed']);
   expect(await runWith('schedule', { acquire: fails('store_failed'), isStopping: true })).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Trigger } from '../../../src/core/journal.ts';
 import type { Log } from '../../../src/daemon/log.ts';
-import type { Schedule } from '../../../src/core/turns.ts';
+import type { Schedule } from '../../../src/daemon/scheduler.ts';
 import { createScheduler } from '../../../src/daemon/scheduler.ts';
 import { virtualClock } from './virtual-clock.ts';
 

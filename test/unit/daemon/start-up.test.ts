@@ -2,7 +2,6 @@
 import { expect, it } from 'vitest';
 import type { Trigger } from '../../../src/core/journal.ts';
 import type { RunDetail } from '../../../src/core/journal-reader.ts';
-import type { EarlierRun } from '../../../src/core/turns.ts';
 import { outcomeOf, type RunOutcome } from '../../../src/core/run-outcome.ts';
 import { createMetrics } from '../../../src/daemon/metrics.ts';
 import { startUp, type StartUpOptions } from '../../../src/daemon/start-up.ts';
@@ -18,6 +17,7 @@ const outcome = (account: string, sketch: RunSketch): RunOutcome =>
 /** A daemon with `runOnStart: false` whose accounts ran before and have all missed a tick. */
 function stage(names: readonly string[], runs: (account: string) => Promise<RunDetail>) {
   const metrics = createMetrics('test');
+  metrics.leads(true);
   const log = testLog();
   const stop = new AbortController();
   const requested: [string, Trigger][] = [];
@@ -43,11 +43,11 @@ function stage(names: readonly string[], runs: (account: string) => Promise<RunD
       account: (name: string) => registered.find((each) => each.name === name),
       service: () => ({ daemon: { runOnStart: false, maxRuns: 8, shutdownGraceMs: 1 } }),
     },
-    turns: {
+    isStart: true,
+    term: {
       nextRunMs: () => null,
-      startFirst(earlier: readonly EarlierRun[], isEach: boolean) {
-        for (const { account } of earlier) requested.push([account, isEach ? 'start' : 'catch_up']);
-      },
+      startFirst: (account: string, _record: unknown, isAlways: boolean) =>
+        void requested.push([account, isAlways ? 'start' : 'catch_up']),
     },
     reader: {
       accounts: async () => records,

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQLite } from '../../../src/platform/sqlite.ts';
+import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 import type { Entry, ObservedCatalog } from '../../../src/core/catalog.ts';
 import { StoreError } from '../../../src/core/errors.ts';
@@ -93,7 +94,11 @@ export async function freshLocation(): Promise<PostgresLocation> {
 
 /** Tests give the time of each call. */
 export function engineOfTests(location: PostgresLocation): Engine {
-  return { ...postgresEngine(location), clockMs: (_connection, nowMs) => Promise.resolve(nowMs) };
+  return {
+    ...postgresEngine(location),
+    clockMs: (_connection, nowMs) => Promise.resolve(nowMs),
+    timeAfter: (ms, nowMs) => sql`${new Date(nowMs + ms).toISOString()}`,
+  };
 }
 
 /** A store in PostgreSQL. */
@@ -210,7 +215,7 @@ function withShortForms(store: Store, location: OpenLocation, direct: Direct): F
         ...more,
       }),
     async take(id, atMs = T0, account = 'acme') {
-      const attempt = await store.locks.acquire(account, id, atMs);
+      const attempt = await store.locks.acquire(account, id, null, atMs);
       if ('heldBy' in attempt) throw new Error(attempt.heldBy);
       taken.set(id, attempt.lease);
       return attempt.lease;

@@ -20,7 +20,7 @@ describe('a lock', () => {
   it('is held by one run, and names the holder', async () => {
     const store = await fixture();
     await store.take(runId(1));
-    const attempt = await store.locks.acquire('acme', runId(2), T0 + 1);
+    const attempt = await store.locks.acquire('acme', runId(2), null, T0 + 1);
     expect(attempt).toMatchObject({ heldBy: expect.stringContaining(runId(1)) });
     expect('heldBy' in attempt && attempt.heldBy).toContain(String(process.pid));
   });
@@ -30,7 +30,7 @@ describe('a lock', () => {
     await store.take(runId(1));
     const other = await openAgain(store);
     try {
-      expect(await other.locks.acquire('acme', runId(2), T0)).toHaveProperty('heldBy');
+      expect(await other.locks.acquire('acme', runId(2), null, T0)).toHaveProperty('heldBy');
     } finally {
       await other.close();
     }
@@ -39,12 +39,14 @@ describe('a lock', () => {
   it('of one account does not lock another', async () => {
     const store = await fixture();
     await store.take(runId(1));
-    expect(await store.locks.acquire('other', runId(2), T0)).toHaveProperty('lease');
+    expect(await store.locks.acquire('other', runId(2), null, T0)).toHaveProperty('lease');
   });
 
   it('is given to exactly one of many simultaneous requests', async () => {
     const store = await fixture();
-    const attempts = await Promise.all([1, 2, 3, 4, 5].map((n) => store.locks.acquire('acme', runId(n), T0)));
+    const attempts = await Promise.all(
+      [1, 2, 3, 4, 5].map((n) => store.locks.acquire('acme', runId(n), null, T0)),
+    );
     expect(attempts.filter((attempt) => 'lease' in attempt)).toHaveLength(1);
   });
 
@@ -52,7 +54,7 @@ describe('a lock', () => {
     const store = await fixture();
     const lease = await store.take(runId(1));
     await store.locks.release(lease);
-    expect(await store.locks.acquire('acme', runId(2), T0)).toHaveProperty('lease');
+    expect(await store.locks.acquire('acme', runId(2), null, T0)).toHaveProperty('lease');
   });
 
   it('whose release failed blocks other processes until it expires, but not its own process', async () => {
@@ -62,43 +64,113 @@ describe('a lock', () => {
     await expect(store.locks.release(lease)).rejects.toThrow('no space');
     const other = await openAgain(store);
     try {
-      expect(await other.locks.acquire('acme', runId(2), T0 + 1)).toHaveProperty('heldBy');
+      expect(await other.locks.acquire('acme', runId(2), null, T0 + 1)).toHaveProperty('heldBy');
     } finally {
       await other.close();
     }
-    expect(await store.locks.acquire('acme', runId(3), T0 + 1)).toHaveProperty('lease');
-    expect(await store.locks.acquire('acme', runId(4), T0 + 2)).toHaveProperty('heldBy');
+    expect(await store.locks.acquire('acme', runId(3), null, T0 + 1)).toHaveProperty('lease');
+    expect(await store.locks.acquire('acme', runId(4), null, T0 + 2)).toHaveProperty('heldBy');
   });
 
   it('of a dead process is taken over immediately', async () => {
     const store = await fixture();
     await store.take(runId(1));
     store.execute('update locks set pid = ?', await deadPid());
-    expect(await store.locks.acquire('acme', runId(2), T0)).toHaveProperty('lease');
+    expect(await store.locks.acquire('acme', runId(2), null, T0)).toHaveProperty('lease');
   });
 
   it('of a process of another machine is taken over when it has expired, and not before', async () => {
     const store = await fixture();
     await store.take(runId(1));
     store.execute("update locks set host = 'elsewhere', pid = ?", await deadPid());
-    expect(await store.locks.acquire('acme', runId(2), T0 + LEASE_MS - 1)).toHaveProperty('heldBy');
-    expect(await store.locks.acquire('acme', runId(2), T0 + LEASE_MS)).toHaveProperty('lease');
+    expect(await store.locks.acquire('acme', runId(2), null, T0 + LEASE_MS - 1)).toHaveProperty('heldBy');
+    expect(await store.locks.acquire('acme', runId(2), null, T0 + LEASE_MS)).toHaveProperty('lease');
   });
 
   it('that is renewed expires later', async () => {
     const store = await fixture();
     const lease = await store.take(runId(1));
-    expect(await store.locks.renew(lease, T0 + 20_000)).toBe(true);
-    expect(await store.locks.acquire('acme', runId(2), T0 + LEASE_MS + 10_000)).toHaveProperty('heldBy');
+    expect((await store.locks.renew(T0 + 20_000)).held).toContain(lease.account);
+    expect(await store.locks.acquire('acme', runId(2), null, T0 + LEASE_MS + 10_000)).toHaveProperty(
+      'heldBy',
+    );
   });
 
   it('that was taken over cannot be renewed or released by the former holder', async () => {
     const store = await fixture();
     const lost = await store.take(runId(1));
-    await store.take(runId(2), T0 + LEASE_MS);
-    expect(await store.locks.renew(lost, T0 + LEASE_MS + 1)).toBe(false);
+    const other = await openAgain(store);
+    await other.take(runId(2), T0 + LEASE_MS);
+    expect((await store.locks.renew(T0 + LEASE_MS + 1)).held).toEqual(new Set());
     await store.locks.release(lost);
-    expect(await store.locks.acquire('acme', runId(3), T0 + LEASE_MS + 2)).toHaveProperty('heldBy');
+    expect(await store.locks.acquire('acme', runId(3), null, T0 + LEASE_MS + 2)).toHaveProperty('heldBy');
+  });
+});
+
+describe('the lock of the leader', () => {
+  const commit = { sha: 'c1', committedAt: '2026-03-10T12:00:00.000Z' };
+
+  it('is held by one process until it resigns, which the commit of its files outlives', async () => {
+    const store = await fixture();
+    const other = await openAgain(store);
+    expect(await store.locks.lead('first', T0)).toBe(true);
+    await store.locks.rememberCommit(commit);
+    expect(await other.locks.lead('second', T0 + 1)).toBe(false);
+    expect(await other.locks.leader(T0 + 1)).toMatchObject({
+      heldBy: expect.stringContaining('process'),
+      commit,
+    });
+    await store.locks.resign('first');
+    expect(await other.locks.leader(T0 + 2)).toMatchObject({ heldBy: null, commit });
+    expect(await other.locks.lead('second', T0 + 2)).toBe(true);
+    await other.close();
+  });
+
+  it('is renewed together with those of accounts, and expires with them', async () => {
+    const store = await fixture();
+    await store.locks.lead('first', T0);
+    await store.locks.acquire('acme', runId(1), 'first', T0 + 1000);
+    expect((await store.locks.renew(T0 + 20_000)).held).toEqual(new Set(['', 'acme']));
+    const other = await openAgain(store);
+    const atMs = T0 + 20_000 + LEASE_MS;
+    expect(await other.locks.lead('second', atMs - 1)).toBe(false);
+    expect(await other.locks.lead('second', atMs)).toBe(true);
+    expect(await other.locks.acquire('acme', runId(2), 'second', atMs)).toHaveProperty('lease');
+    await other.close();
+  });
+
+  it('fences the runs of an earlier leader, also dry runs, and ends them', async () => {
+    const store = await fixture();
+    await store.locks.lead('first', T0);
+    const run = { trigger: 'schedule', startedAtMs: T0, configDigest: null, configCommit: null } as const;
+    await store.locks.acquire('acme', runId(1), 'first', T0);
+    await store.journal.beginRun({ ...run, id: runId(1), account: 'acme', mode: 'apply', epoch: 'first' });
+    await store.journal.addOperations(runId(1), [operation()]);
+    await store.journal.beginRun({ ...run, id: runId(2), account: 'beta', mode: 'plan', epoch: 'first' });
+    const other = await openAgain(store);
+    expect(await other.locks.lead('second', T0 + LEASE_MS)).toBe(true);
+    expect(store.rows('select status from runs')).toEqual([
+      { status: 'interrupted' },
+      { status: 'interrupted' },
+    ]);
+    const lease = { account: 'acme', runId: runId(1), sinceFailoverMs: null, takenAtMs: T0 };
+    const commit = store.journal.commitOperations(runId(1), lease, [{ seq: 1, atMs: T0 }], []);
+    expect(await commit).toBe('lock_lost');
+    const lost = { code: 'lock_lost' };
+    await expect(store.locks.acquire('acme', runId(3), 'first', T0)).rejects.toMatchObject(lost);
+    const late = { ...run, id: runId(4), account: 'beta', mode: 'plan', epoch: 'first' } as const;
+    await expect(store.journal.beginRun(late)).rejects.toMatchObject(lost);
+    const failure = { code: 'config_invalid', message: 'wrong' };
+    await expect(store.journal.recordFailedRun(late, failure)).rejects.toMatchObject(lost);
+    await other.close();
+  });
+
+  it('whose expiry is far in the future, because the clock of the store was set back, is free', async () => {
+    const store = await fixture();
+    await store.locks.lead('first', T0 + HOUR_MS);
+    const other = await openAgain(store);
+    expect(await other.locks.lead('second', T0)).toBe(true);
+    await other.close();
   });
 });
 

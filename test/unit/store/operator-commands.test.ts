@@ -10,9 +10,9 @@ const DAY_MS = 86_400_000;
 it('records who gave which command, newest first', async () => {
   const { operator, reader } = await fixture();
   await operator.pause('acme', 'migration', SAM, T0);
-  await operator.recordSync('acme', CI, T0 + 1000);
+  await operator.requestSync('acme', CI, T0 + 1000);
   await operator.resume('acme', SAM, T0 + 2000);
-  await operator.recordSync('other', CI, T0 + 3000);
+  await operator.requestSync('other', CI, T0 + 3000);
   expect(await reader.operatorActions('acme', 10)).toEqual([
     { at: new Date(T0 + 2000).toISOString(), action: 'resume', by: 'sam', via: 'cli', detail: null },
     { at: new Date(T0 + 1000).toISOString(), action: 'sync', by: 'ci', via: 'http', detail: null },
@@ -47,8 +47,8 @@ it('records no approval where no plan waits', async () => {
 it('deletes commands that are older than the runs that are kept', async () => {
   const store = await fixture();
   const { operator, reader } = store;
-  await operator.recordSync('acme', CI, T0);
-  await operator.recordSync('acme', SAM, T0 + 5 * DAY_MS);
+  await operator.requestSync('acme', CI, T0);
+  await operator.requestSync('acme', SAM, T0 + 5 * DAY_MS);
   const retention = { runsMs: 4 * DAY_MS, snapshotsMs: 4 * DAY_MS };
   await store.prune(retention, T0 + 6 * DAY_MS);
   expect((await reader.operatorActions('acme', 10)).map(({ by }) => by)).toEqual(['sam']);

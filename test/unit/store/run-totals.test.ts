@@ -108,20 +108,6 @@ describe('the totals of a run', () => {
   });
 });
 
-it('runs whose processes have ended are interrupted at the start of a daemon, and no others', async () => {
-  const store = await fixture();
-  const [dead, alive] = [
-    await store.begin(1, { account: 'dead' }),
-    await store.begin(2, { account: 'alive' }),
-  ];
-  store.execute('update runs set holder_pid = 2147483646 where id = ?', dead);
-  await store.journal.interruptBrokenRuns(T0);
-  expect(store.rows('select id, status, error_code from runs order by id')).toEqual([
-    { id: dead, status: 'interrupted', error_code: 'interrupted' },
-    { id: alive, status: 'running', error_code: null },
-  ]);
-});
-
 describe('what the last plan of an account left to do', () => {
   const remaining = async (store: Fixture): Promise<unknown> => (await store.reader.accounts())[0]?.remaining;
 

@@ -2,7 +2,6 @@
 import { ACCOUNT_STATE_TEXTS } from '../../../report/account-state-texts.ts';
 import { type Fact, code } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
-import { shortCommit } from '../../../report/formatting.ts';
 import { Facts, Instant } from '../../../report/html.tsx';
 import { statesOfListed } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
@@ -36,34 +35,6 @@ export function PauseNotice({ pause }: Pick<AccountView, 'pause'>) {
   );
 }
 
-/** Nothing for an account that a replica can run. */
-export function ConfigurationNotice({ account }: { readonly account: AccountView }) {
-  const { isLeftOut, waitsForCommit: commit } = account;
-  if (isLeftOut)
-    return (
-      <div class="notice bad">
-        <p>
-          <strong>
-            The account does not run, because the newest configuration of the replicas has no such account.
-          </strong>
-        </p>
-        <p>A newer commit removed it, or not all replicas have its file yet.</p>
-      </div>
-    );
-  if (commit === null) return null;
-  return (
-    <div class="notice bad">
-      <p>
-        <strong>The account does not run, because no live replica has the commit that it needs.</strong>
-      </p>
-      <p>
-        Commit <code>{visible(shortCommit(commit))}</code> changed the account last. Check out that commit, or
-        a later one, on a replica; or undo it with a new commit (<code>git revert</code>).
-      </p>
-    </div>
-  );
-}
-
 function Times({ account }: { readonly account: AccountView }) {
   const { approved, pause } = account;
   const times: readonly (readonly [string, string | null])[] = [
@@ -89,10 +60,8 @@ function Times({ account }: { readonly account: AccountView }) {
 }
 
 function settingsOf(account: AccountView): Fact[] {
-  const { mode, schedule, timezone, region, remoteAccountId, consecutiveFailures, approved, replica } =
-    account;
+  const { mode, schedule, timezone, region, remoteAccountId, consecutiveFailures, approved } = account;
   const facts: (Fact | false)[] = [
-    replica !== null && { label: 'Runs on', line: [`${replica.host}, process ${replica.pid}`] },
     mode !== null && { label: 'Mode', line: [mode] },
     schedule !== null && {
       label: 'Schedule',
@@ -122,12 +91,6 @@ export function AccountStates({ account }: { readonly account: AccountView }) {
           </>
         );
       })}
-      {account.waitsForCommit === null && !account.isLeftOut ? null : (
-        <>
-          {' '}
-          <span class="badge bad">does not run</span>
-        </>
-      )}
       {account.backoffUntil === null ? null : (
         <>
           {' '}

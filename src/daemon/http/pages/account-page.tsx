@@ -8,7 +8,7 @@ import { Instant } from '../../../report/html.tsx';
 import { isChanging, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
-import { AccountFacts, ConfigurationNotice, PauseNotice, AccountStates } from './account-facts.tsx';
+import { AccountFacts, PauseNotice, AccountStates } from './account-facts.tsx';
 import { Layout } from './layout.tsx';
 import { DriftChart } from './drift-chart.tsx';
 import { ActionButton, NO_ACCOUNT_RUNS, Notice, ColumnHeads, RelativeInstant } from './page-parts.tsx';
@@ -62,7 +62,6 @@ export function AccountPage(props: AccountPageProps) {
         lines={account.issues}
       />
       <Notice tone="bad" title={failureTitle(lastRun)} lines={failureLines(account)} />
-      <ConfigurationNotice account={account} />
       <PauseNotice pause={account.pause} />
       {lastRun?.status !== 'running' && isChanging(account) ? <QueuedRun /> : null}
       {progress === null || lastRun === null ? null : (

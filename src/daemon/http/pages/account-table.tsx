@@ -2,7 +2,7 @@
 import type { Child } from 'hono/jsx';
 import type { RunMark } from '../../../core/journal-reader.ts';
 import { visible } from '../../../report/escape-invisible.ts';
-import { count, shortCommit } from '../../../report/formatting.ts';
+import { count } from '../../../report/formatting.ts';
 import { Prose } from '../../../report/html.tsx';
 import { type RankedAccount, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
@@ -115,7 +115,7 @@ type NotesProps = Pick<AccountRowProps, 'shared' | 'account' | 'nowMs'>;
 
 /** Why the account is in its states. */
 function Notes({ shared, account, nowMs }: NotesProps) {
-  const { pause, pending, lastRun, consecutiveFailures, replica, waitsForCommit, isLeftOut } = account;
+  const { pause, pending, lastRun, consecutiveFailures } = account;
   const issues = account.issues.filter((each) => !shared.includes(each));
   const [issue] = issues;
   return (
@@ -129,15 +129,6 @@ function Notes({ shared, account, nowMs }: NotesProps) {
       {account.valid && lastRun?.errorCode ? (
         <Note>{failure(lastRun.errorCode, consecutiveFailures)}</Note>
       ) : null}
-      {isLeftOut ? <Note>not in the newest configuration of the replicas</Note> : null}
-      {waitsForCommit === null || isLeftOut ? null : (
-        <Note>no replica has commit {visible(shortCommit(waitsForCommit))}</Note>
-      )}
-      {replica === null ? null : (
-        <Note>
-          runs on {visible(replica.host)}, process {replica.pid}
-        </Note>
-      )}
       {pending !== null && waitsForApproval(account) ? (
         <Note>
           planned <RelativeInstant at={pending.since} nowMs={nowMs} />

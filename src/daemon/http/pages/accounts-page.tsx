@@ -1,7 +1,6 @@
 // The page at /: all accounts, those that need a person first, filtered and paged by its address.
 import type { AccountStateName } from '../../../core/account-states.ts';
 import type { RunMark } from '../../../core/journal-reader.ts';
-import type { ReplicaRecord } from '../../../core/turns.ts';
 import { ACCOUNT_STATE_TEXTS } from '../../../report/account-state-texts.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { count, shortCommit } from '../../../report/formatting.ts';
@@ -12,11 +11,9 @@ import { type AccountList, accountsAddress } from './account-list.ts';
 import { AccountTable } from './account-table.tsx';
 import { Layout, Live } from './layout.tsx';
 import { FilterForm, NO_ACCOUNT_RUNS, Notice, Pager, RelativeInstant } from './page-parts.tsx';
-import { ReplicaTable } from './replica-table.tsx';
 
 interface AccountsPageProps {
   readonly daemon: DaemonView;
-  readonly replicas: readonly ReplicaRecord[];
   readonly list: AccountList;
   /** The accounts of the list's page, by name. */
   readonly views: ReadonlyMap<string, AccountView>;
@@ -28,7 +25,7 @@ interface AccountsPageProps {
 }
 
 export function AccountsPage(props: AccountsPageProps) {
-  const { daemon, replicas, list, views, runs, nowMs, visitor, isStopping } = props;
+  const { daemon, list, views, runs, nowMs, visitor, isStopping } = props;
   const { filter, shown } = list;
   return (
     <Layout title="Accounts" visitor={visitor} isStopping={isStopping} current="accounts">
@@ -55,7 +52,6 @@ export function AccountsPage(props: AccountsPageProps) {
           <AccountTable shared={daemon.issues} accounts={shown} views={views} runs={runs} nowMs={nowMs} />
         )}
         <Pages list={list} />
-        <ReplicaTable replicas={replicas} nowMs={nowMs} />
         <DaemonFacts daemon={daemon} nowMs={nowMs} />
       </Live>
     </Layout>

@@ -85,11 +85,7 @@ function viewOf(context: HttpContext, nowMs: number): PageView {
 /** Adds the pages. Of the accounts that a page does not show, only what it is sorted and filtered by is read. */
 export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => number): void {
   app.get('/', async (context) => {
-    const [overview, replicas, accounts] = await Promise.all([
-      daemon.overview(),
-      daemon.replicas(),
-      daemon.accountFacts(),
-    ]);
+    const [overview, accounts] = await Promise.all([daemon.overview(), daemon.accountFacts()]);
     await turn();
     const list = listAccounts(
       accounts,
@@ -100,7 +96,6 @@ export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => 
     const page = (
       <AccountsPage
         daemon={overview}
-        replicas={replicas}
         list={list}
         views={new Map(views.map((view) => [view.name, view]))}
         runs={byAccount(runs)}

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, UsageError } from '../../../../src/core/errors.ts';
 import { MIXED } from '../../report/samples.ts';
-import { BEARER, JSON_BODY, makeAccount, PENDING, REPLICA, RUN_ID, start } from './stage.ts';
+import { BEARER, JSON_BODY, makeAccount, PENDING, RUN_ID, start } from './stage.ts';
 
 describe('the reading API', () => {
   it('returns every account, alone and in a list, with only the documented fields', async () => {
@@ -25,9 +25,6 @@ describe('the reading API', () => {
       paused: false,
       pause: null,
       activity: 'idle',
-      replica: null,
-      waitsForCommit: null,
-      leftOut: false,
       nextRunAt: '2026-11-21T05:45:00.000Z',
       backoffUntil: null,
       consecutiveFailures: 0,
@@ -108,17 +105,6 @@ describe('the reading API', () => {
     expect((await get('/api/v1/runs/0193a5c2', BEARER)).json()).toEqual(complete);
   });
 
-  it('returns the replicas, with the times of the database', async () => {
-    const { get, stage } = await start();
-    expect((await get('/api/v1/replicas', BEARER)).json()).toEqual({ replicas: [] });
-    stage.replicas = [REPLICA];
-    const { startedMs: _started, beatMs: _beat, isAlive, isSelf, hasNewest, ...same } = REPLICA;
-    const times = { startedAt: '2026-11-20T00:00:00.000Z', beatAt: '2026-11-21T00:00:00.000Z' };
-    expect((await get('/api/v1/replicas', BEARER)).json()).toEqual({
-      replicas: [{ ...same, ...times, alive: isAlive, self: isSelf, newest: hasNewest }],
-    });
-  });
-
   it('returns the state of the daemon', async () => {
     const { get, stage } = await start();
     const { configurationErrors: _errors, hasCheckout: _checkout, ...published } = stage.overview;
@@ -183,24 +169,13 @@ describe('the list of runs', () => {
 describe('the commands of an operator', () => {
   const path = (command: string, name = 'acme-eu') => `/api/v1/accounts/${name}/${command}`;
 
-  it('run an account, unless the daemon is stopping or the newest configuration leaves it out', async () => {
+  it('run an account, unless the daemon is stopping', async () => {
     const { post, stage } = await start();
     const queued = await post(path('sync'), BEARER);
     expect([queued.status, queued.json()]).toEqual([202, { status: 'queued' }]);
     stage.sync = 'stopping';
     const stopping = await post(path('sync'), BEARER);
     expect([stopping.status, stopping.json()]).toMatchObject([503, { error: { code: 'stopping' } }]);
-    stage.sync = 'left_out';
-    const removed = await post(path('sync'), BEARER);
-    expect([removed.status, removed.json()]).toMatchObject([
-      409,
-      {
-        error: {
-          code: 'left_out',
-          message: expect.stringContaining('The newest configuration of the replicas has no such account'),
-        },
-      },
-    ]);
   });
 
   it('pause and resume an account', async () => {

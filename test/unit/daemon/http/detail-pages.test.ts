@@ -318,27 +318,3 @@ describe('the page of a run', () => {
     expect(later).toContain('<progress max="8" value="7"');
   });
 });
-
-describe('an account of several replicas', () => {
-  const sha = '9c1d77aa01e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6';
-  const replica = { id: '2', host: '<b>host</b>', pid: 7 };
-
-  it('shows which replica runs it, and that it waits for a commit that no replica has', async () => {
-    const accounts = [
-      makeAccount('here', { activity: 'running', replica }),
-      makeAccount('stranded', { waitsForCommit: sha, nextRunAt: null }),
-      makeAccount('removed', { isLeftOut: true, waitsForCommit: sha, nextRunAt: null }),
-    ];
-    const { get } = await start({}, { accounts });
-    const page = async (path: string) => (await get(path, { ...BEARER, ...HTML })).text;
-    expect(await page('/accounts/here')).toContain('&lt;b&gt;host&lt;/b&gt;, process 7');
-    expect(await page('/accounts/stranded')).toMatch(
-      /does not run<.*no live replica has the commit.*<code>9c1d77aa01e2<\/code>.*git revert/s,
-    );
-    const overview = await page('/');
-    expect(overview).toContain('runs on &lt;b&gt;host&lt;/b&gt;, process 7');
-    expect(overview).toContain('no replica has commit 9c1d77aa01e2');
-    expect(overview).toContain('not in the newest configuration of the replicas');
-    expect(await page('/accounts/removed')).toMatch(/does not run, because the newest configuration/);
-  });
-});

@@ -1,7 +1,7 @@
 // The pages of all accounts and of all runs: order, filters in the address, pages, strips of the last runs.
 import { describe, expect, it } from 'vitest';
 import { makeRun } from '../../report/samples.ts';
-import { BEARER, HTML, makeAccount, makeDetail, makeStage, PENDING, REPLICA, start } from './stage.ts';
+import { BEARER, HTML, makeAccount, makeDetail, makeStage, PENDING, start } from './stage.ts';
 import type { Running, Stage } from './stage.ts';
 
 const HOSTILE = '<script>alert(1)</script>"\'&\u202e\u0000\u200b`';
@@ -230,27 +230,5 @@ describe('the page of all runs', () => {
     expect(running.recorded.filters.at(-1)).toEqual({ limit: 51, status: 'held', after: id(49) });
     await get('/runs?after=1%27or');
     expect(running.recorded.filters.at(-1)).toEqual({ limit: 51 });
-  });
-});
-
-describe('the replicas on the overview', () => {
-  const section = (text: string): string => text.split('<h2>Replicas</h2>')[1] ?? '';
-
-  it('are not shown where one process runs all accounts', async () => {
-    const { get } = await browse({});
-    expect(await get('/')).not.toContain('Replicas');
-  });
-
-  it('are shown with their state, their beat and their runs, the names of hosts escaped', async () => {
-    const lost = { ...REPLICA, host: HOSTILE, isAlive: false, isSelf: false, runs: 0, commit: null };
-    const differing = { ...REPLICA, hasNewest: false };
-    const text = section(await (await browse({ replicas: [REPLICA, lost, differing] })).get('/'));
-    const [first = '', second = '', third = ''] = text.split('</tr>').slice(1);
-    for (const part of ['host-1, process 4711', '(this one)', '>alive<', '3f2a91c0d1e2'])
-      expect(first).toContain(part);
-    expect(second).toContain('>lost<');
-    expect(third).toContain('(not the newest)');
-    expect(first).not.toContain('(not the newest)');
-    expect(text).not.toContain('<script>alert');
   });
 });

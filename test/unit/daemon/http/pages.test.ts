@@ -96,12 +96,6 @@ describe('the page of an account', () => {
   });
 
   it.each([
-    [
-      'acme-us/sync',
-      { sync: 'left_out' },
-      409,
-      'The newest configuration of the replicas has no such account',
-    ],
     ['acme-us/sync', { sync: 'stopping' }, 503, 'The daemon is stopping'],
     ['acme-us/approve', {}, 409, 'No plan waits for approval.'],
     ['acme-eu/approve', {}, 409, 'Another plan waits now, so nothing was approved.'],

@@ -9,7 +9,6 @@ import type { RunDetail, RunProgress } from '../../../../src/core/journal-reader
 import type { OperatorActionRecord } from '../../../../src/core/operator.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
 import { Secret } from '../../../../src/core/secret.ts';
-import type { ReplicaRecord } from '../../../../src/core/turns.ts';
 import type { AccountView, DaemonApi, DaemonView } from '../../../../src/daemon/daemon-api.ts';
 import { readPosted } from '../../../../src/daemon/http/posted-body.ts';
 import { type HttpOptions, startHttp } from '../../../../src/daemon/http/server.ts';
@@ -37,9 +36,6 @@ export function makeAccount(name: string, parts: Partial<AccountView> = {}): Acc
     remoteAccountId: '4815162342',
     pause: null,
     activity: 'idle',
-    replica: null,
-    waitsForCommit: null,
-    isLeftOut: false,
     nextRunAt: '2026-11-21T05:45:00.000Z',
     backoffUntil: null,
     consecutiveFailures: 0,
@@ -89,26 +85,11 @@ export interface Stage {
   progress: RunProgress | null;
   actions: readonly OperatorActionRecord[];
   overview: DaemonView;
-  replicas: readonly ReplicaRecord[];
   sync: Awaited<ReturnType<DaemonApi['sync']>>;
   plans: readonly PlanResult[] | Error;
   broken: Error | null;
   isStopping: boolean;
 }
-
-export const REPLICA: ReplicaRecord = {
-  id: '0193a5c2-7b1e-7c3d-8e4f-5a6b7c8d9e0f',
-  host: 'host-1',
-  pid: 4711,
-  version: '1.2.3',
-  startedMs: Date.UTC(2026, 10, 20),
-  beatMs: Date.UTC(2026, 10, 21),
-  isAlive: true,
-  hasNewest: true,
-  runs: 2,
-  commit: '3f2a91c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6',
-  isSelf: true,
-};
 
 export function makeStage(parts: Partial<Stage> = {}): Stage {
   return {
@@ -134,7 +115,6 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
       },
       undelivered: 0,
     },
-    replicas: [],
     sync: 'queued',
     plans: [MIXED],
     broken: null,
@@ -187,7 +167,6 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
     },
     run: async (id) => send(findRun(id)),
     runReport: async (id) => send(findRun(id)),
-    replicas: async () => stage.replicas,
     async sync(account) {
       send(null);
       if (find(account) === null) return 'unknown';

@@ -60,8 +60,8 @@ const EXPECTED = {
   transform_null_equals: 'off',
   array_nulls: 'on',
   extra_float_digits: '1',
-  statement_timeout: '30s',
-  lock_timeout: '10s',
+  statement_timeout: '10s',
+  lock_timeout: '7500ms',
   idle_in_transaction_session_timeout: '7500ms',
 };
 

@@ -1,0 +1,130 @@
+// One term of the daemon that leads: its schedules and its queue, in memory. The next term begins with new ones.
+import type { Trigger } from '../core/journal.ts';
+import type { AccountRecord } from '../core/journal-reader.ts';
+import type { Clock, RunSignals } from '../core/ports.ts';
+import type { Log } from './log.ts';
+import { createRunQueue, type RunQueueOptions } from './run-queue.ts';
+import { createScheduler, type Schedule } from './scheduler.ts';
+
+/** One run that is to be made now. */
+export interface DueRun {
+  readonly account: string;
+  readonly trigger: Trigger;
+  /** An object of this run only. */
+  readonly signals: RunSignals;
+  readonly epoch: string;
+  /** The tick of the schedule that it is for; null when it is for a request. */
+  readonly tickMs: number | null;
+  /** Makes the run once more from the beginning, soon: another process runs the account now, or the store does not answer. */
+  again(): void;
+}
+
+export interface RunActivity {
+  /** `queued`: waits for a free place. */
+  readonly activity: 'running' | 'queued' | 'idle';
+  /** null while nothing follows. */
+  readonly nextRunMs: number | null;
+  /** Before then no tick starts a run, because the runs of the account failed. */
+  readonly backoffUntilMs: number | null;
+}
+
+export interface TermOptions extends RunQueueOptions {
+  readonly epoch: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The signals of one run. */
+  readonly signals: () => RunSignals;
+  /** A tick found the account still running. */
+  readonly onSkipped: (account: string) => void;
+}
+
+export interface Term {
+  /** Replaces the schedules by these. Unchanged ones keep their next tick. */
+  update(schedules: readonly Schedule[]): void;
+  /** Runs accounts from now on. `run` never rejects. */
+  start(run: (due: DueRun) => Promise<void>): void;
+  /** Requests the first run of an account: always, or only of one that missed a tick or whose last run was interrupted. */
+  startFirst(account: string, record: AccountRecord | undefined, isAlways: boolean): void;
+  /** Runs the account because of a request, once for each `at`; during a run, exactly one more run follows. */
+  request(account: string, trigger: 'manual' | 'approval', at: string): boolean;
+  /** Reports the end of a run that was not interrupted, with the number of failures in a row, 0 after a success. */
+  ended(account: string, failures: number): void;
+  backingOff(): readonly string[];
+  lastTickMs(account: string): number | null;
+  activity(account: string): RunActivity;
+  /** The accounts that are not idle. */
+  active(): ReadonlyMap<string, 'running' | 'queued'>;
+  nextRunMs(account: string): number | null;
+  longestGapMs(account: string): number | null;
+  /** When the schedules were last checked, for the watchdog. */
+  lastBeatMs(): number;
+  /** Starts no more runs, and resolves when the running ones have ended. */
+  stop(): Promise<void>;
+}
+
+/** How soon a run starts again that found its account locked. */
+const AGAIN_MS = 1000;
+
+export function createTerm(options: TermOptions): Term {
+  const { epoch, clock, log, onSkipped } = options;
+  const scheduler = createScheduler({ clock, random: Math.random, log });
+  const queue = createRunQueue(options);
+  const requested = new Map<string, string>();
+
+  function dueRun(account: string, trigger: Trigger): DueRun {
+    const isTick = trigger === 'schedule' || trigger === 'catch_up';
+    const signals = options.signals();
+    return {
+      account,
+      trigger,
+      epoch,
+      signals,
+      tickMs: isTick ? scheduler.lastTickMs(account) : null,
+      again: () => queue.requestAfter(account, trigger, clock.sleep(AGAIN_MS, signals.stop)),
+    };
+  }
+
+  return {
+    update(schedules) {
+      scheduler.update(schedules);
+      queue.updateAddresses();
+    },
+    start(run) {
+      queue.start((account, trigger) => run(dueRun(account, trigger)));
+      scheduler.start((account, trigger) => {
+        if (!queue.request(account, trigger)) onSkipped(account);
+      });
+    },
+    startFirst(account, record, isAlways) {
+      scheduler.ended(account, record?.state.consecutiveFailures ?? 0);
+      const sinceMs = record?.lastTickMs ?? null;
+      const isMissed = sinceMs !== null && scheduler.takeMissedTick(account, sinceMs);
+      if (isAlways) queue.request(account, 'start');
+      else if (record?.lastRun?.status === 'interrupted') queue.request(account, 'start');
+      else if (isMissed) queue.request(account, 'catch_up');
+    },
+    request(account, trigger, at) {
+      const key = `${trigger} ${account}`;
+      if (requested.get(key) === at) return false;
+      const isTaken =
+        trigger === 'manual' ? queue.requestOneMore(account, trigger) : queue.request(account, trigger);
+      if (isTaken) requested.set(key, at);
+      return isTaken;
+    },
+    ended: (account, failures) => scheduler.ended(account, failures),
+    backingOff: () => scheduler.backingOff(),
+    lastTickMs: (account) => scheduler.lastTickMs(account),
+    activity: (account) => ({
+      activity: queue.activity(account),
+      nextRunMs: scheduler.nextRunMs(account),
+      backoffUntilMs: scheduler.backoffUntilMs(account),
+    }),
+    active: () => queue.active(),
+    nextRunMs: (account) => scheduler.nextRunMs(account),
+    longestGapMs: (account) => scheduler.longestGapMs(account),
+    lastBeatMs: () => scheduler.lastBeatMs(),
+    async stop() {
+      await Promise.all([scheduler.stop(), queue.stop()]);
+    },
+  };
+}

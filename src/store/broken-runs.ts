@@ -1,0 +1,106 @@
+// Ends the runs of processes that have ended.
+import { type RawBuilder, sql } from 'kysely';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
+import { engineOf } from './engine.ts';
+import { recountRun, rememberRemaining } from './run-totals.ts';
+import { inRanges } from './small-transactions.ts';
+import type { Database } from './tables.ts';
+import { toIso } from './times.ts';
+import { immediately } from './transactions.ts';
+
+/** No dry run takes longer. An older one belongs to a process of another machine that has ended. */
+const LONGEST_DRY_RUN_MS = DAY_MS;
+
+/**
+ * The runs of an account that are journaled as running although their processes have ended. With the account's lock, these
+ * are all runs that write. A dry run takes no lock; it is broken when its process is dead.
+ */
+export async function brokenRuns(
+  db: Database,
+  account: string,
+  hasLock: boolean,
+  nowMs: number,
+): Promise<string[]> {
+  const engine = engineOf(db);
+  const running = await db
+    .selectFrom('runs')
+    .select(['id', 'mode', 'holder_host', 'holder_pid', 'started_at'])
+    .where('account', '=', account)
+    .where('status', '=', 'running')
+    .execute();
+  return running
+    .filter(
+      (run) =>
+        (hasLock && run.mode !== 'plan') ||
+        engine.isDead({ host: run.holder_host, pid: run.holder_pid }) ||
+        (run.mode === 'plan' && run.started_at < toIso(nowMs - LONGEST_DRY_RUN_MS)),
+    )
+    .map(({ id }) => id);
+}
+
+/**
+ * Marks runs as interrupted, and the operations that they had sent as unknown. Uses several transactions for each run,
+ * because a large run takes seconds, unless the caller passes its own transaction as `write`.
+ */
+export async function interruptRuns(
+  db: Database,
+  runs: readonly string[],
+  nowMs: number,
+  write: (work: (connection: Database) => Promise<unknown>) => Promise<unknown> = (work) =>
+    immediately(db, 'interrupted runs', work),
+): Promise<void> {
+  const now = toIso(nowMs);
+  for (const id of runs) {
+    await inRanges(db, id, async (range) => {
+      const update = interrupted(db, id, now, range);
+      await write((connection) => update.execute(connection));
+    });
+    await write(async (connection) => {
+      const { numAffectedRows } = await sql`
+        update runs set status = 'interrupted', finished_at = ${now}, error_code = 'interrupted',
+          error = 'the process ended during the run'
+        where id = ${id} and status = 'running'`.execute(connection);
+      // A transaction of the run that had begun before has ended now; it may have journaled more.
+      await interrupted(db, id, now, sql`true`).execute(connection);
+      // Another process may have ended it meanwhile.
+      if (numAffectedRows === 1n) {
+        await recountRun(connection, id);
+        await rememberRemaining(connection, id);
+      }
+    });
+  }
+}
+
+/**
+ * Sent operations become unknown, because their answers were lost, and pending ones are skipped. After a failover pending
+ * ones are unknown too: the commit that marked them as sent may be lost.
+ */
+function interrupted(db: Database, runId: string, now: string, range: RawBuilder<unknown>) {
+  const isDoubtful = sql`(status = 'sent' or exists (
+    select 1 from runs where runs.id = ${runId} and runs.timeline <> ${engineOf(db).timeline}))`;
+  return sql`
+    update operations set
+      status = case when ${isDoubtful} then 'unknown' else 'skipped' end,
+      finished_at = case when ${isDoubtful} then ${now} end,
+      attempts = case when ${isDoubtful} and attempts = 0 then 1 else attempts end,
+      reason = case when status = 'sent' then 'the process ended before the answer was journaled'
+        when ${isDoubtful} then 'the database was replaced by one that may lack its last commits'
+        else 'the process ended before it was tried' end
+    where run_id = ${runId} and ${range} and status in ('sent', 'pending')`;
+}
+
+/**
+ * Ends the runs of earlier daemons, which can commit nothing any more, and of processes that are dead. Frees the locks of
+ * the former.
+ */
+export async function endEarlierRuns(db: Database, epoch: string, nowMs: number): Promise<void> {
+  const running = await db
+    .selectFrom('runs')
+    .select(['id', 'epoch', 'holder_host', 'holder_pid'])
+    .where('status', '=', 'running')
+    .execute();
+  const earlier = running.filter((run) => run.epoch !== null && run.epoch !== epoch).map(({ id }) => id);
+  const dead = running.filter((run) => engineOf(db).isDead({ host: run.holder_host, pid: run.holder_pid }));
+  await interruptRuns(db, [...new Set([...earlier, ...dead.map(({ id }) => id)])], nowMs);
+  if (earlier.length > 0) await db.deleteFrom('locks').where('run_id', 'in', earlier).execute();
+}

@@ -1,0 +1,157 @@
+// The locks of this process: takes them, renews all of them together, and ends its runs when they could not be renewed in
+// time, because another process may hold them then.
+import { setMaxListeners } from 'node:events';
+import { type AccountLocks, LEADER, type Locks } from '../core/locks.ts';
+import type { Clock, RunSignals } from '../core/ports.ts';
+
+const RENEW_MS = 2000;
+
+export interface LeaseKeeper extends AccountLocks, Pick<Locks, 'leader' | 'rememberCommit' | 'leaseMs'> {
+  lead(epoch: string, nowMs: number): Promise<boolean>;
+  resign(epoch: string): Promise<void>;
+  isLeading(): boolean;
+  /** The signals of a run, a new object: they also abort when the locks of this process may be those of another one. */
+  signals(of: RunSignals): RunSignals;
+  /** Ends the renewals. No run may be left. */
+  stop(): Promise<void>;
+}
+
+export interface LeaseKeeperOptions {
+  readonly locks: Locks;
+  readonly clock: Clock;
+  /** Called with the clock of the store after each renewal, and how long that took. */
+  readonly onStoreClock?: (storeMs: number, tookMs: number) => void;
+}
+
+interface Moment {
+  readonly steadyMs: number;
+  readonly wallMs: number;
+}
+
+export function createLeaseKeeper({ locks, clock, onStoreClock }: LeaseKeeperOptions): LeaseKeeper {
+  const { leaseMs } = locks;
+  const stopped = new AbortController();
+  const held = new Set<string>();
+  /** Before the latest renewal of all that is held was sent. */
+  let renewed: Moment = now();
+  let loop: Promise<void> | null = null;
+  let wake = new AbortController();
+  let period: (Pick<RunSignals, 'stop' | 'kill'> & { readonly of: RunSignals; abort(): void }) | null = null;
+
+  function now(): Moment {
+    return { steadyMs: clock.steadyMs(), wallMs: clock.nowMs() };
+  }
+
+  /** Both clocks count: the steady one stops while the machine sleeps, and the other one can be set back. */
+  function isInTime(): boolean {
+    const { steadyMs, wallMs } = now();
+    return steadyMs - renewed.steadyMs < leaseMs && wallMs - renewed.wallMs < leaseMs;
+  }
+
+  function checkLease(): void {
+    if (held.size > 0 && !isInTime()) endRuns();
+  }
+
+  function endRuns(): void {
+    held.clear();
+    period?.abort();
+    period = null;
+    wake.abort();
+  }
+
+  function hold(account: string, sent: Moment): void {
+    // What is held already may end sooner.
+    if (held.size === 0) renewed = sent;
+    held.add(account);
+    loop ??= keepRenewing().finally(() => (loop = null));
+  }
+
+  function drop(account: string): void {
+    held.delete(account);
+    if (held.size === 0) wake.abort();
+  }
+
+  async function renew(): Promise<void> {
+    const before = [...held];
+    const sent = now();
+    try {
+      const renewal = await locks.renew(clock.nowMs());
+      for (const account of before) if (!renewal.held.has(account)) held.delete(account);
+      // Every run of the daemon depends on it.
+      if (before.includes(LEADER) && !renewal.held.has(LEADER)) endRuns();
+      renewed = sent;
+      if (renewal.nowMs !== null) onStoreClock?.(renewal.nowMs, clock.steadyMs() - sent.steadyMs);
+    } catch {
+      // The next renewal may be in time. The health of the store is reported elsewhere.
+    }
+    checkLease();
+  }
+
+  async function keepRenewing(): Promise<void> {
+    while (held.size > 0 && !stopped.signal.aborted) {
+      wake = new AbortController();
+      await clock.sleep(Math.min(RENEW_MS, leaseMs / 4), wake.signal);
+      if (held.size > 0 && !stopped.signal.aborted) await renew();
+    }
+  }
+
+  function beginPeriod(of: RunSignals): NonNullable<typeof period> {
+    const stop = new AbortController();
+    const kill = new AbortController();
+    setMaxListeners(0, stop.signal, kill.signal);
+    const follow = (signal: AbortSignal, controller: AbortController): void => {
+      if (signal.aborted) controller.abort();
+      // The listener is removed when the period ends.
+      signal.addEventListener('abort', () => controller.abort(), { signal: controller.signal });
+    };
+    follow(of.stop, stop);
+    follow(of.kill, kill);
+    const abort = (): void => {
+      stop.abort();
+      kill.abort();
+    };
+    return { of, stop: stop.signal, kill: kill.signal, abort };
+  }
+
+  return {
+    leaseMs,
+    async acquire(account, runId, epoch, nowMs) {
+      const sent = now();
+      const attempt = await locks.acquire(account, runId, epoch, nowMs);
+      if ('lease' in attempt) {
+        hold(account, sent);
+        onStoreClock?.(attempt.lease.takenAtMs, clock.steadyMs() - sent.steadyMs);
+      }
+      return attempt;
+    },
+    async release(lease) {
+      drop(lease.account);
+      await locks.release(lease);
+    },
+    leader: (nowMs) => locks.leader(nowMs),
+    rememberCommit: (commit) => locks.rememberCommit(commit),
+    async lead(epoch, nowMs) {
+      const sent = now();
+      const isLeading = await locks.lead(epoch, nowMs);
+      if (isLeading) hold(LEADER, sent);
+      return isLeading;
+    },
+    async resign(epoch) {
+      drop(LEADER);
+      await locks.resign(epoch);
+    },
+    isLeading() {
+      checkLease();
+      return held.has(LEADER);
+    },
+    signals(of) {
+      if (period?.of.stop !== of.stop) period = beginPeriod(of);
+      return { stop: period.stop, kill: period.kill, check: checkLease };
+    },
+    async stop() {
+      stopped.abort();
+      wake.abort();
+      await loop;
+    },
+  };
+}
