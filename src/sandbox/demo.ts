@@ -216,25 +216,17 @@ const ADDED_BY_HAND = [
 
 /** Somebody who edits accounts by hand: each call adds a skill, and every second call also deletes one that nobody has. */
 export function createEditor(sandbox: SandboxControls): (account: string) => void {
-  const names = ADDED_BY_HAND[Symbol.iterator]();
-  const deleted = new Set<string>();
   let calls = 0;
   return (account) => {
-    const { value: name } = names.next();
+    const name = ADDED_BY_HAND[calls];
     if (name === undefined) return;
+    const { skills, resources } = sandbox.state(account);
     sandbox.addSkill(account, name);
     calls += 1;
     if (calls % 2 === 1) return;
-    const { skills, resources } = sandbox.state(account);
-    const unused = skills.find(
-      (skill) =>
-        !ADDED_BY_HAND.includes(skill.name) &&
-        !deleted.has(skill.name) &&
-        resources.every(({ skillsIds }) => !skillsIds.includes(skill.id)),
-    );
-    if (unused === undefined) return;
-    // Deleting the same entry again and again would look like another program that undoes rolecall's work.
-    deleted.add(unused.name);
-    sandbox.removeEntry(account, unused.id);
+    const unused = skills.filter(({ id }) => resources.every(({ skillsIds }) => !skillsIds.includes(id)));
+    // Another one each time: deleting the same again and again would look like a program that undoes rolecall's work.
+    const removed = unused[calls];
+    if (removed !== undefined) sandbox.removeEntry(account, removed.id);
   };
 }

@@ -2,103 +2,69 @@
 
 import type { SandboxEntry } from './model.ts';
 
-/** A deleted entry that lists still show. */
-interface DeletedEntry {
+interface StoredEntry {
   readonly entry: SandboxEntry;
-  readonly untilMs: number;
-}
-
-/** What a list shows, and until when the list stays valid if nothing is written (`Infinity`: no limit). */
-export interface ListView {
-  readonly entries: readonly SandboxEntry[];
-  readonly validUntilMs: number;
+  /** When lists begin to show it. */
+  readonly fromMs: number;
+  /** When lists stop showing it; undefined while it exists. */
+  readonly untilMs?: number;
 }
 
 /** Entries in the order of insertion. `revision` increases with each change. */
 export class EntryStore {
   revision = 0;
-  private readonly entries = new Map<string, SandboxEntry>();
-  /** Lower-cased name → ids. Without it, each create would search all entries for a duplicate. */
-  private readonly byName = new Map<string, Set<string>>();
-  private readonly hiddenUntilMs = new Map<string, number>();
-  private recentDeletes: readonly DeletedEntry[] = [];
+  private readonly stored = new Map<string, StoredEntry>();
 
   get(id: string): SandboxEntry | undefined {
-    return this.entries.get(id);
+    const found = this.stored.get(id);
+    return found?.untilMs === undefined ? found?.entry : undefined;
   }
 
   all(): SandboxEntry[] {
-    return [...this.entries.values()];
+    return [...this.stored.values()].flatMap(({ entry, untilMs }) => (untilMs === undefined ? [entry] : []));
   }
 
-  /** Adds an entry. Lists show it from `visibleFromMs` on; without that, at once. */
-  add(entry: SandboxEntry, visibleFromMs?: number): void {
-    this.entries.set(entry.id, entry);
-    this.index(entry);
-    if (visibleFromMs !== undefined) this.hiddenUntilMs.set(entry.id, visibleFromMs);
+  /** Adds an entry. Lists show it from `fromMs` on. */
+  add(entry: SandboxEntry, fromMs = 0): void {
+    this.stored.set(entry.id, { entry, fromMs });
     this.revision += 1;
   }
 
-  /** Deletes an entry. Lists show it until `shownUntilMs`; without that, it disappears at once. */
-  remove(id: string, shownUntilMs?: number): void {
-    const entry = this.entries.get(id);
-    if (entry === undefined) return;
-    this.entries.delete(id);
-    this.unindex(entry);
-    const neverShown = this.hiddenUntilMs.delete(id);
-    if (shownUntilMs !== undefined && !neverShown) {
-      this.recentDeletes = [...this.recentDeletes, { entry, untilMs: shownUntilMs }];
-    }
+  /** Deletes an entry. Lists that have shown it show it until `untilMs`. */
+  remove(id: string, untilMs = 0): void {
+    const found = this.stored.get(id);
+    if (found === undefined) return;
+    if (found.fromMs <= Date.now() && untilMs > 0) this.stored.set(id, { ...found, untilMs });
+    else this.stored.delete(id);
     this.revision += 1;
   }
 
   rename(id: string, name: string): SandboxEntry | undefined {
-    const entry = this.entries.get(id);
-    if (entry === undefined) return undefined;
-    const renamed = { ...entry, name };
-    this.unindex(entry);
-    this.entries.set(id, renamed);
-    this.index(renamed);
+    const found = this.stored.get(id);
+    if (found === undefined) return undefined;
+    const entry = { ...found.entry, name };
+    this.stored.set(id, { ...found, entry });
     this.revision += 1;
-    return renamed;
+    return entry;
   }
 
   /** Whether an entry has this name, exactly or ignoring case. */
   hasName(name: string, compare: 'exact' | 'caseless'): boolean {
-    const sameName = this.byName.get(name.toLowerCase());
-    if (sameName === undefined || compare === 'caseless') return sameName !== undefined;
-    return [...sameName].some((id) => this.entries.get(id)?.name === name);
+    const caseless = name.toLowerCase();
+    return this.all().some((entry) =>
+      compare === 'exact' ? entry.name === name : entry.name.toLowerCase() === caseless,
+    );
   }
 
-  /** What a list shows at `nowMs`. */
-  view(nowMs: number): ListView {
-    this.recentDeletes = this.recentDeletes.filter((deleted) => deleted.untilMs > nowMs);
-    for (const [id, fromMs] of this.hiddenUntilMs) if (fromMs <= nowMs) this.hiddenUntilMs.delete(id);
-    if (this.recentDeletes.length === 0 && this.hiddenUntilMs.size === 0) {
-      return { entries: this.all(), validUntilMs: Number.POSITIVE_INFINITY };
+  /** What a list shows at `nowMs`. `isSettled`: it shows the same until the next change. */
+  view(nowMs: number): { readonly entries: readonly SandboxEntry[]; readonly isSettled: boolean } {
+    let isSettled = true;
+    const entries: SandboxEntry[] = [];
+    for (const [id, { entry, fromMs, untilMs }] of this.stored) {
+      if (untilMs !== undefined && untilMs <= nowMs) this.stored.delete(id);
+      else if (fromMs <= nowMs) entries.push(entry);
+      isSettled &&= fromMs <= nowMs && (untilMs === undefined || untilMs <= nowMs);
     }
-    const shown = this.all().filter((entry) => !this.hiddenUntilMs.has(entry.id));
-    const changeTimes = [
-      ...this.recentDeletes.map((deleted) => deleted.untilMs),
-      ...this.hiddenUntilMs.values(),
-    ];
-    return {
-      entries: [...shown, ...this.recentDeletes.map((deleted) => deleted.entry)],
-      validUntilMs: changeTimes.reduce((first, each) => Math.min(first, each), Number.POSITIVE_INFINITY),
-    };
-  }
-
-  private index(entry: SandboxEntry): void {
-    const key = entry.name.toLowerCase();
-    const sameName = this.byName.get(key);
-    if (sameName === undefined) this.byName.set(key, new Set([entry.id]));
-    else sameName.add(entry.id);
-  }
-
-  private unindex(entry: SandboxEntry): void {
-    const key = entry.name.toLowerCase();
-    const sameName = this.byName.get(key);
-    sameName?.delete(entry.id);
-    if (sameName?.size === 0) this.byName.delete(key);
+    return { entries, isSettled };
   }
 }
