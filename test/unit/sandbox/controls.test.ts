@@ -45,12 +45,6 @@ describe('the controls of a sandbox', () => {
     sandbox.clearRequests();
     expect(sandbox.requests()).toEqual([]);
   });
-
-  it('change the given settings and keep the others', async () => {
-    const sandbox = await start({ settings: { createStatus: 200 } });
-    sandbox.setSettings({ trimNames: true });
-    expect(sandbox.settings()).toMatchObject({ createStatus: 200, trimNames: true });
-  });
 });
 
 describe('the OpenAPI description of the sandbox', () => {

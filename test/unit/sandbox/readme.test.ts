@@ -11,7 +11,7 @@ import { parseFaults } from '../../../src/sandbox/faults.ts';
 import { SandboxError } from '../../../src/sandbox/sandbox.ts';
 import { parseSeed } from '../../../src/sandbox/seed.ts';
 import { changeSettings, DEFAULT_SETTINGS } from '../../../src/sandbox/settings.ts';
-import { call, only, start } from './client.ts';
+import { only, start } from './client.ts';
 
 const readme = readFileSync(
   fileURLToPath(new URL('../../../src/sandbox/README.md', import.meta.url)),
@@ -149,22 +149,5 @@ describe('a table in the README of the sandbox', () => {
     const resource = knownKeys(() => parseSeed({ accounts: [{ name: 'a', resources: [{ unknown: 1 }] }] }));
     const resourceRows = rowsOf('## The seed', 'field of a resource').flatMap(([cell]) => codeIn(cell));
     expect(resourceRows.toSorted()).toEqual(resource.toSorted());
-  });
-
-  it('lists every type of validation error that the sandbox returns', async () => {
-    const sandbox = await start({ settings: { minNameLength: 2, maxNameLength: 3 } });
-    const bodies = ['{', '[]', '{}', '{"name":1}', '{"name":"a"}', '{"name":"long"}', '{"name":"ab","x":1}'];
-    const replies = [
-      await call('POST', `${sandbox.url}/api/public/v1/skill`, {
-        raw: '{}',
-        headers: { 'content-type': 'text/plain' },
-      }),
-    ];
-    for (const raw of bodies) replies.push(await call('POST', `${sandbox.url}/api/public/v1/skill`, { raw }));
-    const types = replies.flatMap(({ text }) =>
-      (JSON.parse(text) as { detail: { type: string }[] }).detail.map(({ type }) => type),
-    );
-    const documented = rowsOf('### Responses and errors', '`type`').map(([cell]) => only(codeIn(cell)));
-    expect(documented.toSorted()).toEqual([...new Set(types)].toSorted());
   });
 });

@@ -295,18 +295,4 @@ describe('a token with the role read', () => {
     expect(running.recorded.commands).toEqual([]);
     expect((await running.post('/sign-out', { ...session, origin: running.url })).status).toBe(303);
   });
-
-  it('causes no log entry of an operator action, unlike a token with the role operate', async () => {
-    const running = await start();
-    const { post, noted } = running;
-    await post('/api/v1/accounts/acme-eu/pause', READER);
-    await post('/api/v1/accounts/acme-eu/pause', BEARER);
-    const session = await signIn(running);
-    await post('/accounts/acme-eu/sync', { ...session, ...FORM, origin: running.url });
-    const who = { event: 'operator_action', account: 'acme-eu', by: 'http', address: '127.0.0.1' };
-    expect(noted).toEqual([
-      { ...who, action: 'pause', outcome: 'paused' },
-      { ...who, action: 'sync', outcome: 'queued' },
-    ]);
-  });
 });

@@ -79,12 +79,6 @@ describe('an allowed post', () => {
     };
     expect((await from(named)).status).toBe(202);
   });
-
-  it('by a program needs only the token', async () => {
-    const { post, recorded } = await start();
-    expect((await post(SYNC, BEARER)).status).toBe(202);
-    expect(recorded.commands).toEqual(['sync acme-eu']);
-  });
 });
 
 it('a GET request changes nothing', async () => {

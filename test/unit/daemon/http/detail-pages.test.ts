@@ -73,22 +73,6 @@ describe('the page of an account', () => {
     );
   });
 
-  it('has the badges of the list of accounts', async () => {
-    const parts = { pending: PENDING, activity: 'queued', backoffUntil: '2026-11-21T06:40:00.000Z' } as const;
-    const account = makeAccount('a', { ...parts, lastRun: makeRun({ status: 'failed', held: 2 }) });
-    const { get } = await start({}, { accounts: [account] });
-    const badges = async (path: string, from: string) => {
-      const [, text = ''] = (await get(path, { ...BEARER, ...HTML })).text.split(from);
-      return [...(text.split('</p>')[0]?.split('</td>')[0] ?? '').matchAll(/<span class="badge[^<]*/g)].map(
-        ([badge]) => badge,
-      );
-    };
-    const onPage = await badges('/accounts/a', '</h1>');
-    expect(onPage).toHaveLength(5);
-    expect(onPage.join()).toMatch(/failed.*waiting for approval.*held.*queued.*backing off/);
-    expect(await badges('/', 'data-head="State">')).toEqual(onPage);
-  });
-
   it('shows the errors of a file whose name is not a name of an account', async () => {
     const name = 'acme eu & <sons> 100%';
     const issues = [`accounts/${name}.yaml:1:1: not a valid account name`];

@@ -218,13 +218,4 @@ describe('every page', () => {
       expect(page).toMatch(/<a class="skip" href="#main">.*<main id="main"/);
     }
   });
-
-  it('has navigation, for those who may see the pages', async () => {
-    const running = await start();
-    const { get } = await browse(running);
-    expect(await get('/runs')).toMatch(
-      /<a href="\/">Accounts<\/a><a href="\/runs" aria-current="page">Runs<\/a>/,
-    );
-    expect((await running.get('/', HTML)).text).not.toContain('<nav');
-  });
 });

@@ -115,15 +115,6 @@ describe('the method of a request', () => {
     ]);
     expect((await send('PUT', '/nope', BEARER)).status).toBe(404);
   });
-
-  it('HEAD answers as GET does, without the body', async () => {
-    const { send, get } = await start();
-    for (const path of ['/healthz', '/', '/runs', '/api/v1/accounts', '/runs/0193a5c2']) {
-      const [head, complete] = [await send('HEAD', path, BEARER), await get(path, BEARER)];
-      expect([path, head.status, head.text]).toEqual([path, 200, '']);
-      expect(head.headers.get('content-type')).toBe(complete.headers.get('content-type'));
-    }
-  });
 });
 
 describe('a failure of the server', () => {
