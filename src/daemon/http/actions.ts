@@ -77,22 +77,12 @@ export async function performFor(
   const by = context.get('visitor')?.name ?? '';
   const outcome = await perform(daemon, request, { name: by, via: 'http' });
   const { action, account, reason } = request;
+  const who = { event: 'operator_action', action, account, by, address: context.get('address') };
   const details = {
     ...('digest' in outcome ? { digest: outcome.digest } : {}),
     ...(reason === null ? {} : { reason }),
   };
-  log.info(
-    {
-      event: 'operator_action',
-      action,
-      account,
-      by,
-      address: context.get('address'),
-      outcome: outcome.type,
-      ...details,
-    },
-    'an operator requested an action',
-  );
+  log.info({ ...who, outcome: outcome.type, ...details }, 'an operator requested an action');
   return outcome;
 }
 

@@ -2,6 +2,7 @@
 import type { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import PQueue from 'p-queue';
+import { z } from 'zod';
 import { ConfigError, UsageError } from '../../core/errors.ts';
 import { wellFormed } from '../../core/names.ts';
 import {
@@ -106,39 +107,42 @@ function parseJson(body: ArrayBuffer, empty: unknown): Json {
   }
 }
 
-const FIELDS: Readonly<Record<OperatorAction, readonly string[]>> = {
-  approve: ['digest'],
-  pause: ['reason'],
-  resume: [],
-  sync: [],
-};
+const WRONG_DIGEST = '`digest` must be the digest of a plan, or at least its first eight hex digits';
+const digest = z.string(WRONG_DIGEST).regex(PLAN_DIGEST, WRONG_DIGEST).nullable().default(null);
+const reason = z
+  .string('`reason` must be a text')
+  .refine(isPauseReason, REASON_TOO_LONG)
+  .nullable()
+  .default(null);
+
+type Fields = Partial<Pick<RequestedAction, 'digest' | 'reason'>>;
 
 /** Unknown fields are refused: with a misspelt `digest` the request would approve any plan that waits. */
+const BODIES: Readonly<Record<OperatorAction, z.ZodType<Fields>>> = {
+  approve: bodyOf({ digest }),
+  pause: bodyOf({ reason }),
+  resume: bodyOf({}),
+  sync: bodyOf({}),
+};
+
+function bodyOf<T extends z.ZodRawShape>(fields: T) {
+  const allowed = Object.keys(fields).join(', ') || 'none';
+  return z.strictObject(fields, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `unknown field ${JSON.stringify(issue.keys[0]?.slice(0, 100))}; allowed: ${allowed}`
+        : 'the body must be an object, or empty',
+  });
+}
+
 function parseFields(
   body: unknown,
   action: OperatorAction,
 ): Pick<RequestedAction, 'digest' | 'reason'> | { readonly failure: Failure } {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return { failure: badRequest('the body must be an object, or empty') };
-  }
-  const fields = FIELDS[action];
-  const unknown = Object.keys(body).find((key) => !fields.includes(key));
-  if (unknown !== undefined) {
-    const allowed = fields.length === 0 ? 'none is allowed here' : `allowed: ${fields.join(', ')}`;
-    return { failure: badRequest(`unknown field ${JSON.stringify(unknown.slice(0, 100))}; ${allowed}`) };
-  }
-  const digest = 'digest' in body ? body.digest : null;
-  if (digest !== null && (typeof digest !== 'string' || !PLAN_DIGEST.test(digest))) {
-    return {
-      failure: badRequest('`digest` must be the digest of a plan, or at least its first eight hex digits'),
-    };
-  }
-  const reason = 'reason' in body ? body.reason : null;
-  if (reason !== null && typeof reason !== 'string') {
-    return { failure: badRequest('`reason` must be a text') };
-  }
-  if (!isPauseReason(reason)) return { failure: badRequest(REASON_TOO_LONG) };
-  return { digest, reason: reason === null ? null : wellFormed(reason) };
+  const { data = {}, error } = BODIES[action].safeParse(body);
+  if (error !== undefined) return { failure: badRequest(error.issues[0]?.message ?? 'the body is wrong') };
+  const { digest: plan = null, reason: why = null } = data;
+  return { digest: plan, reason: why === null ? null : wellFormed(why) };
 }
 
 function answerOutcome(context: HttpContext, outcome: ActionOutcome): Response {
