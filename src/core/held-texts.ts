@@ -38,6 +38,8 @@ export function approveText({ kind, name }: Pick<Change, 'kind' | 'name'>, expir
   return `add ${approvalLine(kind, name, expires)} to approvedDeletes`;
 }
 
+const APPROVE_END = ' } to approvedDeletes';
+
 /** The advice where the file has an approval of this name that does not release the entry: a second one is an error. */
 export function renewText(expires: string): string {
   return `set \`expires\` of its approval in approvedDeletes to ${expires}`;
@@ -46,19 +48,12 @@ export function renewText(expires: string): string {
 const RENEWED = new RegExp(renewText(String.raw`\d{4}-\d\d-\d\d`), 'u');
 
 /** The last day of the approval that a held delete suggests to add, by its text; null if it suggests none. */
-export function suggestedExpiryOf({ action, kind, name, release }: HeldChange): string | null {
-  const start = approveText({ kind, name }, '').slice(0, -' } to approvedDeletes'.length);
+function suggestedExpiryOf({ action, kind, name, release }: HeldChange): string | null {
+  const [start, end] = [approveText({ kind, name }, '').slice(0, -APPROVE_END.length), APPROVE_END];
   // The last one, because a name earlier in the text may contain the same words.
-  const [day = ''] = /^.{10}/u.exec(release.slice(release.lastIndexOf(start) + start.length)) ?? [];
-  return action === 'delete' && release.includes(approveText({ kind, name }, day)) ? day : null;
-}
-
-/** The stored change with the advice to approve it that its text contains. */
-function withAdvice(change: HeldChange): Change {
-  const expires = suggestedExpiryOf(change);
-  if (expires !== null) return { ...change, approve: approveText(change, expires) };
-  const [approve = ''] = RENEWED.exec(change.release) ?? [];
-  return { ...change, approve };
+  const at = release.lastIndexOf(start) + start.length;
+  const [day = ''] = /^.{10}/u.exec(release.slice(at, at + 20)) ?? [];
+  return action === 'delete' && release.includes(`${start}${day}${end}`) ? day : null;
 }
 
 function withoutApproval({ approve }: Change, release: string, instead: string): string {
@@ -110,19 +105,13 @@ export function newNameOf({ reason = '' }: Pick<Operation, 'reason'>): string | 
   return renamedText(newName) === reason ? newName : null;
 }
 
-/** The desired name that a held delete is about: of a rename its new name, of a suspected one the name it is near to. */
-export function desiredNameOf(change: HeldChange): string | null {
-  return namedSentences(change)?.desiredName ?? null;
-}
-
 interface NamedSentences extends Explanation {
   readonly desiredName: string;
 }
 
 /** The sentences of a rename, declared or suspected, found by writing them again for the name that they could be about. */
-function namedSentences(held: HeldChange): NamedSentences | null {
-  const { rules, reason, release } = held;
-  const change = withAdvice(held);
+function namedSentences(change: AdvisedChange): NamedSentences | null {
+  const { rules, reason, release } = change;
   const isRename = rules.includes('rename');
   if (!isRename && !rules.includes('suspected_rename')) return null;
   const explain = isRename ? explainRename : explainSuspectedRename;
@@ -139,26 +128,41 @@ function wordsAround(change: Change, isRename: boolean): readonly [string, strin
   return change.usedBy.length === 0 ? NOT_CREATED : [RENAMED[0], RENAMED[1] + have(change)];
 }
 
-/**
- * The explanation of a held change without what concerns this entry alone: its people, its new name, its approval. Equal
- * for all changes that the same rules hold for the same reason. The reason is empty if the rules explain everything.
- */
-export function sharedExplanation(change: HeldChange): Explanation {
-  const named = withAdvice(change);
-  const own = namedSentences(change) ?? explainInUse(named);
-  return {
-    reason: withoutSentence(change.reason, own.reason),
-    release: withoutApproval(
-      named,
-      change.release.replace(own.release, () => generalRelease(change)),
-      'approve the deletes in the account’s file',
-    ),
-  };
+/** A stored change with the advice to approve it that its text contains. */
+type AdvisedChange = HeldChange & Change;
+
+/** What the sentences of a held change contain. */
+export interface HeldTexts {
+  /** The last day of the approval that they suggest to add; null if they suggest none. */
+  readonly expires: string | null;
+  /** The desired name that a delete is about: of a rename its new name, of a suspected one the name it is near to. */
+  readonly desiredName: string | null;
+  /**
+   * The explanation without what concerns this entry alone: its people, its new name, its approval. Equal for all changes
+   * that the same rules hold for the same reason. The reason is empty if the rules explain everything.
+   */
+  readonly shared: Explanation;
+  /** What releases a change that is alone in its group; the approval itself is printed below it. */
+  readonly ownRelease: string;
 }
 
-/** What releases a change that is alone in its group; the approval itself is printed below it. */
-export function ownRelease(change: HeldChange): string {
-  return withoutApproval(withAdvice(change), change.release, 'approve the delete in the account’s file');
+/** Reads the sentences of a held change. */
+export function heldTexts(held: HeldChange): HeldTexts {
+  const expires = suggestedExpiryOf(held);
+  const [renewed = ''] = expires === null ? (RENEWED.exec(held.release) ?? []) : [];
+  const change = { ...held, approve: expires === null ? renewed : approveText(held, expires) };
+  const named = namedSentences(change);
+  const own = named ?? explainInUse(change);
+  const shared = change.release.replace(own.release, () => generalRelease(held));
+  return {
+    expires,
+    desiredName: named?.desiredName ?? null,
+    shared: {
+      reason: withoutSentence(change.reason, own.reason),
+      release: withoutApproval(change, shared, 'approve the deletes in the account’s file'),
+    },
+    ownRelease: withoutApproval(change, change.release, 'approve the delete in the account’s file'),
+  };
 }
 
 /** What releases all changes that are held by `rename`, `suspected_rename` or `in_use`. */

@@ -52,12 +52,15 @@ export interface Paste {
   readonly items: readonly string[];
 }
 
+/** Rows as a list, or as what makes the rows of a part: a page shows 500 of 20,000. */
+export type Rows = Pick<readonly (readonly Line[])[], 'length' | 'slice'>;
+
 /** Rows with the same columns. `tone` colours all of them; `facts` hold for all of them. */
 export interface Group {
   readonly title?: Line;
   readonly facts?: readonly Fact[];
   readonly columns: readonly Column[];
-  readonly rows: readonly (readonly Line[])[];
+  readonly rows: Rows;
   /** Whether text output shows the heads of the columns. */
   readonly heads?: true;
   readonly tone?: Tone;

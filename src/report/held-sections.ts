@@ -1,14 +1,7 @@
 // The sections of held changes: one group for what the same rules hold for the same reason, with the approvals to paste.
 import { peopleHave } from '../core/amounts.ts';
 import { KINDS } from '../core/catalog.ts';
-import {
-  approvalLine,
-  desiredNameOf,
-  ownRelease,
-  releaseLines,
-  sharedExplanation,
-  suggestedExpiryOf,
-} from '../core/held-texts.ts';
+import { approvalLine, type HeldTexts, heldTexts, releaseLines } from '../core/held-texts.ts';
 import { nameDifference } from '../core/names.ts';
 import { type HeldChange, HOLD_RULES, type HoldRule, type Plan } from '../core/plan.ts';
 import { holdersIn, type HoldersOf } from '../core/unknown-holders.ts';
@@ -36,11 +29,16 @@ export function plannedSections(
   return [...lossSection(plan.operations, titles), ...heldSections(plan), ...quietSections(plan, titles)];
 }
 
+interface ReadChange extends HeldChange {
+  readonly texts: HeldTexts;
+}
+
 /** The held changes by their rules, then the declared renames that wait for people. Empty sections are left out. */
-export function heldSections({ held, warnings }: Pick<Plan, 'held' | 'warnings'>): Section[] {
+export function heldSections({ held: changed, warnings }: Pick<Plan, 'held' | 'warnings'>): Section[] {
+  const held = changed.map((change): ReadChange => ({ ...change, texts: heldTexts(change) }));
   const pasted = pasteIntro(held);
   const holders = holdersIn({ warnings });
-  const section = (title: string, intro: string, changes: readonly HeldChange[]): Section[] =>
+  const section = (title: string, intro: string, changes: readonly ReadChange[]): Section[] =>
     changes.length === 0
       ? []
       : [
@@ -53,7 +51,7 @@ export function heldSections({ held, warnings }: Pick<Plan, 'held' | 'warnings'>
             textRows: HELD_ROWS,
           },
         ];
-  const isRename = (change: HeldChange) => change.rules.includes('rename');
+  const isRename = (change: ReadChange) => change.rules.includes('rename');
   return [
     ...section(
       'Held',
@@ -72,19 +70,18 @@ interface HeldGroup {
   readonly rules: readonly HoldRule[];
   readonly reason: string;
   readonly release: string;
-  readonly changes: readonly HeldChange[];
+  readonly changes: readonly ReadChange[];
 }
 
 /** One group for each set of rules and each explanation, in the order of the rules. A change that is alone keeps its own names in the release. */
-function grouped(held: readonly HeldChange[]): HeldGroup[] {
-  const groups = new Map<string, HeldGroup & { readonly changes: HeldChange[] }>();
+function grouped(held: readonly ReadChange[]): HeldGroup[] {
+  const groups = new Map<string, HeldGroup & { readonly changes: ReadChange[] }>();
   for (const change of sortedNaturally(held, KINDS)) {
-    const { rules } = change;
-    const { reason, release } = sharedExplanation(change);
+    const { rules, texts } = change;
+    const { reason, release } = texts.shared;
     const key = JSON.stringify([change.action, rules, reason, release]);
     const group = groups.get(key);
-    if (group === undefined)
-      groups.set(key, { rules, reason, release: ownRelease(change), changes: [change] });
+    if (group === undefined) groups.set(key, { rules, reason, release: texts.ownRelease, changes: [change] });
     else {
       group.changes.push(change);
       groups.set(key, { ...group, release });
@@ -116,7 +113,11 @@ function heldGroup({ rules, reason, release, changes }: HeldGroup, intro: Line, 
       { head: 'People' },
       { head: 'Who', below: 'overflow' },
     ],
-    rows: changes.map((change) => heldRow(change, names.get(change.name) === 1, holders)),
+    rows: {
+      length: changes.length,
+      slice: (start, end) =>
+        changes.slice(start, end).map((change) => heldRow(change, names.get(change.name) === 1, holders)),
+    },
     ...(items.length === 0 ? {} : { paste: { intro, key: 'approvedDeletes', items } }),
   };
 }
@@ -134,9 +135,9 @@ function releaseFacts(release: string): Fact[] {
 }
 
 /** The id is shown only where the name alone does not identify the entry. */
-function heldRow(change: HeldChange, hasOwnName: boolean, holders: HoldersOf): Line[] {
+function heldRow(change: ReadChange, hasOwnName: boolean, holders: HoldersOf): Line[] {
   const { action, name, remoteId, usedBy, rules } = change;
-  const desired = desiredNameOf(change);
+  const desired = change.texts.desiredName;
   return [
     ...changeCells(change, false),
     desired === null ? [] : [rules.includes('rename') ? '→ ' : 'near ', code(desired)],
@@ -149,17 +150,16 @@ function heldRow(change: HeldChange, hasOwnName: boolean, holders: HoldersOf): L
 }
 
 /** The lines that approve these deletes; none where an approval does not release all of them. */
-function approvals(changes: readonly HeldChange[]): string[] {
-  const items = changes.flatMap((change) => {
-    const expires = suggestedExpiryOf(change);
-    return expires === null ? [] : [approvalLine(change.kind, change.name, expires)];
-  });
+function approvals(changes: readonly ReadChange[]): string[] {
+  const items = changes.flatMap(({ kind, name, texts: { expires } }) =>
+    expires === null ? [] : [approvalLine(kind, name, expires)],
+  );
   return items.length < changes.length ? [] : items;
 }
 
 /** What introduces the approvals of these deletes, of all groups together. */
-function pasteIntro(changes: readonly HeldChange[]): Line {
-  const approvable = changes.filter((change) => suggestedExpiryOf(change) !== null);
+function pasteIntro(changes: readonly ReadChange[]): Line {
+  const approvable = changes.filter(({ texts }) => texts.expires !== null);
   const suspected = approvable.filter(({ rules }) => rules.includes('suspected_rename')).length;
   const isOne = approvable.length === 1;
   const only =

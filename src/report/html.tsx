@@ -270,7 +270,7 @@ export function GroupTable({ group, addressOf }: GroupTableProps) {
         </tr>
       </thead>
       <tbody>
-        {group.rows.map((row) => (
+        {group.rows.slice().map((row) => (
           <tr>
             {used.map(({ head, align, index }) => (
               <td class={alignment(align)} data-head={head}>

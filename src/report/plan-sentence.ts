@@ -93,10 +93,9 @@ function affectedBy(
   deletes: readonly Pick<Operation, 'kind' | 'usedBy'>[],
 ): Affected {
   const holders = deletes.map(holdersIn(plan));
-  return {
-    people: new Set(holders.flatMap((ids) => ids ?? [])).size,
-    unknown: holders.filter((ids) => ids === null).length,
-  };
+  const people = new Set<string>();
+  for (const ids of holders) for (const id of ids ?? []) people.add(id);
+  return { people: people.size, unknown: holders.filter((ids) => ids === null).length };
 }
 
 /** What happens to people by so many entries, as `textOf` writes it, or that nobody can tell. */

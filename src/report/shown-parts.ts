@@ -8,8 +8,9 @@ export function usedColumns({
   columns,
   rows,
 }: Pick<Group, 'columns' | 'rows'>): (Column & { readonly index: number })[] {
+  const listed = rows.slice();
   return columns.flatMap((column, index) =>
-    rows.some((row) => (row[index] ?? []).length > 0) ? [{ ...column, index }] : [],
+    listed.some((row) => (row[index] ?? []).length > 0) ? [{ ...column, index }] : [],
   );
 }
 

@@ -123,7 +123,8 @@ interface Layout {
 
 /** Puts the cells into columns, without those that are empty. A cell that may be below its row is beside it where it fits. */
 function layOut(printer: Printer, group: Group, indent: number): Layout {
-  const { columns, rows, tone } = group;
+  const { columns, tone } = group;
+  const rows = group.rows.slice();
   const text = (line: Line): string => {
     const cell = printer.inline(line);
     return tone === undefined ? cell : printer.paint(tone, cell);

@@ -3,15 +3,12 @@ import { describe, expect, it } from 'vitest';
 import {
   approvalLine,
   approveText,
-  desiredNameOf,
   explainInUse,
   explainRename,
   explainSuspectedRename,
-  suggestedExpiryOf,
   newNameOf,
-  ownRelease,
   renamedText,
-  sharedExplanation,
+  heldTexts,
 } from '../../../src/core/held-texts.ts';
 import { kindNameKey } from '../../../src/core/history.ts';
 import type { HeldChange, HoldRule } from '../../../src/core/plan.ts';
@@ -86,11 +83,11 @@ describe('the approval of a delete', () => {
 
   it('releases a held delete whose text has exactly its line', () => {
     const release = `wait; or ${approveText(change('Old'), DAY)}`;
-    expect(suggestedExpiryOf(held(['in_use'], { release }))).toBe(DAY);
-    expect(suggestedExpiryOf(held(['in_use'], { release, name: 'Older' }))).toBeNull();
-    expect(suggestedExpiryOf(held(['in_use'], { release, kind: 'role' }))).toBeNull();
-    expect(suggestedExpiryOf(held(['in_use'], { release, action: 'create' }))).toBeNull();
-    expect(suggestedExpiryOf(held(['freeze'], { release: 'wait' }))).toBeNull();
+    expect(heldTexts(held(['in_use'], { release })).expires).toBe(DAY);
+    expect(heldTexts(held(['in_use'], { release, name: 'Older' })).expires).toBeNull();
+    expect(heldTexts(held(['in_use'], { release, kind: 'role' })).expires).toBeNull();
+    expect(heldTexts(held(['in_use'], { release, action: 'create' })).expires).toBeNull();
+    expect(heldTexts(held(['freeze'], { release: 'wait' })).expires).toBeNull();
   });
 });
 
@@ -151,7 +148,7 @@ describe('the desired name that a held delete is about', () => {
   it.each([0, 1, 2])(
     'is the new name of a rename, whatever it is, when %d people have the old one',
     (count) => {
-      for (const name of NAMES) expect(desiredNameOf(renamed('Old', name, count)), name).toBe(name);
+      for (const name of NAMES) expect(heldTexts(renamed('Old', name, count)).desiredName, name).toBe(name);
     },
   );
 
@@ -162,37 +159,40 @@ describe('the desired name that a held delete is about', () => {
       const found = plan({ skills: [name], observed }).held.filter(({ rules }) =>
         rules.includes('suspected_rename'),
       );
-      expect(found.map(desiredNameOf)).toEqual(found.map(() => name));
+      expect(found.map((each) => heldTexts(each).desiredName)).toEqual(found.map(() => name));
     }
   });
 
   it('is found beside the sentences of other rules', () => {
     const policy = { allowNoPeople: false, maxDeletes: 0 };
     const stale = { input: { source: 'older' } } as const;
-    expect(desiredNameOf(renamed('Old', 'New', 2, { policy, ...stale }))).toBe('New');
+    expect(heldTexts(renamed('Old', 'New', 2, { policy, ...stale })).desiredName).toBe('New');
   });
 
   it('is absent for other rules, and where an older version wrote other sentences', () => {
     expect(
-      desiredNameOf(held(['in_use'], { usedBy: people(1), ...explainInUse(change('Old', people(1))) })),
+      heldTexts(held(['in_use'], { usedBy: people(1), ...explainInUse(change('Old', people(1))) }))
+        .desiredName,
     ).toBeNull();
     const sentences = explainRename(change('Old', people(1)), 'New');
     const now = { usedBy: people(1), ...sentences };
-    expect(desiredNameOf(held(['rename'], now))).toBe('New');
-    expect(desiredNameOf(held(['in_use'], now))).toBeNull();
+    expect(heldTexts(held(['rename'], now)).desiredName).toBe('New');
+    expect(heldTexts(held(['in_use'], now)).desiredName).toBeNull();
     const near = { usedBy: people(1), ...explainSuspectedRename(change('Old', people(1)), 'OLD') };
-    expect(desiredNameOf(held(['suspected_rename'], near))).toBe('OLD');
-    expect(desiredNameOf(held(['in_use'], near))).toBeNull();
-    expect(desiredNameOf(held(['rename'], near))).toBeNull();
-    expect(desiredNameOf(held(['suspected_rename'], now))).toBeNull();
-    expect(desiredNameOf(held(['rename'], { ...now, usedBy: [] }))).toBeNull();
-    expect(desiredNameOf(held(['rename'], { ...now, usedBy: people(2) }))).toBeNull();
-    expect(desiredNameOf(held(['rename'], { ...now, release: 'move them' }))).toBeNull();
-    expect(desiredNameOf(held(['rename'], { ...now, reason: 'it is being renamed' }))).toBeNull();
+    expect(heldTexts(held(['suspected_rename'], near)).desiredName).toBe('OLD');
+    expect(heldTexts(held(['in_use'], near)).desiredName).toBeNull();
+    expect(heldTexts(held(['rename'], near)).desiredName).toBeNull();
+    expect(heldTexts(held(['suspected_rename'], now)).desiredName).toBeNull();
+    expect(heldTexts(held(['rename'], { ...now, usedBy: [] })).desiredName).toBeNull();
+    expect(heldTexts(held(['rename'], { ...now, usedBy: people(2) })).desiredName).toBeNull();
+    expect(heldTexts(held(['rename'], { ...now, release: 'move them' })).desiredName).toBeNull();
+    expect(heldTexts(held(['rename'], { ...now, reason: 'it is being renamed' })).desiredName).toBeNull();
     expect(
-      desiredNameOf(held(['rename'], { ...now, reason: 'renamed to “New” and 1 person has it' })),
+      heldTexts(held(['rename'], { ...now, reason: 'renamed to “New” and 1 person has it' })).desiredName,
     ).toBeNull();
-    expect(desiredNameOf(held(['rename'], { ...now, reason: 'it is being renamed to “New”' }))).toBeNull();
+    expect(
+      heldTexts(held(['rename'], { ...now, reason: 'it is being renamed to “New”' })).desiredName,
+    ).toBeNull();
   });
 });
 
@@ -204,7 +204,7 @@ describe('the explanation that several held deletes share', () => {
 
   it('has neither the names nor the people of one of them', () => {
     const made = plan({ skills: ['Kept'], observed });
-    expect(made.held.map(sharedExplanation)).toEqual([
+    expect(made.held.map((each) => heldTexts(each).shared)).toEqual([
       { reason: '', release: 'remove them from these people; or approve the deletes in the account’s file' },
       { reason: '', release: 'remove them from these people; or approve the deletes in the account’s file' },
     ]);
@@ -212,7 +212,7 @@ describe('the explanation that several held deletes share', () => {
 
   it('has the sentences of the other rules', () => {
     const made = plan({ skills: ['Kept'], observed, input: { source: 'older' } });
-    const [first, second] = made.held.map(sharedExplanation);
+    const [first, second] = made.held.map((each) => heldTexts(each).shared);
     expect(first).toEqual(second);
     expect(first?.reason).toBe('the configuration is older than the one last applied to this account');
     expect(first?.release).toBe(
@@ -226,7 +226,7 @@ describe('the explanation that several held deletes share', () => {
     [2, 'assign the new name to these people by hand; or approve the deletes in the account’s file'],
   ])('has no name of a rename, whatever it is, when %d people have the old one', (count, release) => {
     for (const name of NAMES)
-      expect(sharedExplanation(renamed('Old', name, count)), name).toEqual({ reason: '', release });
+      expect(heldTexts(renamed('Old', name, count)).shared, name).toEqual({ reason: '', release });
   });
 
   it('has no name of a suspected rename', () => {
@@ -235,7 +235,7 @@ describe('the explanation that several held deletes share', () => {
         skills: ['Old'],
         observed: { skill: [entry(old, '7')], resources: [person('p1', ['7'])] },
       });
-      expect(sharedExplanation(heldAs(made, old))).toEqual({
+      expect(heldTexts(heldAs(made, old)).shared).toEqual({
         reason: '',
         release:
           'if it is a rename, declare it: { name: NEW, formerly: [OLD] }; if not, approve the deletes in the account’s file',
@@ -247,19 +247,19 @@ describe('the explanation that several held deletes share', () => {
     const own = explainRename(change('Old', people(1)), 'New');
     const reasons = [own.reason, `a; ${own.reason}`, `${own.reason}; b`, `a; ${own.reason}; b`].map(
       (reason) =>
-        sharedExplanation(held(['rename'], { usedBy: people(1), release: own.release, reason })).reason,
+        heldTexts(held(['rename'], { usedBy: people(1), release: own.release, reason })).shared.reason,
     );
     expect(reasons).toEqual(['', 'a', 'b', 'a; b']);
   });
 
   it('is the explanation itself where no rule names anything of the entry', () => {
     const explanation = { reason: 'a freeze window is open (nights)', release: 'wait until tomorrow' };
-    expect(sharedExplanation(held(['freeze'], explanation))).toEqual(explanation);
+    expect(heldTexts(held(['freeze'], explanation)).shared).toEqual(explanation);
   });
 
   it('approves all of them where a rule without names is released by an approval', () => {
     const release = `wait; or ${approveText(change('Old'), DAY)}`;
-    expect(sharedExplanation(held(['holders_missing'], { reason: 'a', release }))).toEqual({
+    expect(heldTexts(held(['holders_missing'], { reason: 'a', release })).shared).toEqual({
       reason: 'a',
       release: 'wait; or approve the deletes in the account’s file',
     });
@@ -267,11 +267,11 @@ describe('the explanation that several held deletes share', () => {
 
   it('keeps sentences that an older version wrote', () => {
     const written = { usedBy: people(1), reason: 'people have it', release: 'move them' };
-    expect(sharedExplanation(held(['in_use'], written))).toEqual({
+    expect(heldTexts(held(['in_use'], written)).shared).toEqual({
       reason: 'people have it',
       release: 'move them',
     });
-    expect(sharedExplanation(held(['rename'], written))).toEqual({
+    expect(heldTexts(held(['rename'], written)).shared).toEqual({
       reason: 'people have it',
       release: 'move them',
     });
@@ -282,7 +282,7 @@ describe('the release of a held delete that is alone in its group', () => {
   it('does not repeat the approval that is printed below it', () => {
     for (const name of NAMES) {
       const { release } = explainInUse(change(name, people(1)));
-      expect(ownRelease(held(['in_use'], { name, release, usedBy: people(1) }))).toBe(
+      expect(heldTexts(held(['in_use'], { name, release, usedBy: people(1) })).ownRelease).toBe(
         'remove it from that person; or approve the delete in the account’s file',
       );
     }
