@@ -24,7 +24,6 @@ const FIXED: readonly ListedPage[] = [
   { name: 'overview', path: '/' },
   { name: 'overview-filtered', path: '/?state=failed&q=us' },
   { name: 'overview-nothing-found', path: '/?q=no+account+has+this+name' },
-  { name: 'overview-unknown-state', path: '/?state=mars' },
   { name: 'runs', path: '/runs' },
   { name: 'runs-filtered', path: '/runs?account=held-il&status=held' },
   { name: 'not-found', path: '/no-such-page' },

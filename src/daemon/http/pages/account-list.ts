@@ -1,6 +1,6 @@
 // Which accounts the page of all accounts shows: those that match the filter in its address, one page of them.
 import type { AccountStateName } from '../../../core/account-states.ts';
-import { type AccountFacts, LISTED_STATES, rankAccounts, type RankedAccount } from '../../account-state.ts';
+import { type AccountFacts, rankAccounts, type RankedAccount } from '../../account-state.ts';
 
 /** Rows of one page. */
 const ROWS = 50;
@@ -10,28 +10,20 @@ const MAX_TEXT = 255;
 export interface AccountFilter {
   /** A part of the name, in any case; empty matches all. */
   readonly text: string;
-  readonly state: AccountStateName | null;
+  /** Also one that does not exist, which no account has. */
+  readonly state: string | null;
   /** Starts at 1. */
   readonly page: number;
-  /** The requested state when there is no such state. */
-  readonly unknownState: string | null;
 }
 
-/** The filter in the query of an address. What is not valid is ignored; an unknown state is kept, to be reported. */
+/** The filter in the query of an address. */
 export function accountFilterOf(query: (name: string) => string | undefined): AccountFilter {
-  const wanted = query('state') ?? '';
-  const state = LISTED_STATES.find((each) => each === wanted) ?? null;
   const page = /^[1-9]\d{0,6}$/.test(query('page') ?? '') ? Number(query('page')) : 1;
-  return {
-    text: (query('q') ?? '').trim().slice(0, MAX_TEXT),
-    state,
-    page,
-    unknownState: state === null && wanted !== '' ? wanted.slice(0, 100) : null,
-  };
+  return { text: (query('q') ?? '').trim().slice(0, MAX_TEXT), state: query('state') || null, page };
 }
 
 /** The address of the page with this filter. */
-export function accountsAddress({ text, state, page }: Omit<AccountFilter, 'unknownState'>): string {
+export function accountsAddress({ text, state, page }: AccountFilter): string {
   const query = new URLSearchParams();
   if (state !== null) query.set('state', state);
   if (text !== '') query.set('q', text);
@@ -62,7 +54,8 @@ export function listAccounts(accounts: readonly AccountFacts[], wanted: AccountF
     text === '' ? accounts : accounts.filter(({ name }) => name.toLowerCase().includes(text)),
   );
   const { state } = wanted;
-  const matching = state === null ? named : named.filter(({ states }) => states.includes(state));
+  const matching =
+    state === null ? named : named.filter(({ states }) => states.some((each) => each === state));
   const pages = Math.max(1, Math.ceil(matching.length / ROWS));
   const page = Math.min(wanted.page, pages);
   return {

@@ -40,11 +40,6 @@ export function AccountsPage(props: AccountsPageProps) {
       )}
       <Live>
         <Problems daemon={daemon} />
-        {filter.unknownState === null ? null : (
-          <p class="notice warn">
-            There is no state “{visible(filter.unknownState)}”, so accounts in all states are shown.
-          </p>
-        )}
         <Counts list={list} />
         {shown.length === 0 ? (
           <Nothing list={list} hasCheckout={daemon.hasCheckout} />

@@ -97,13 +97,13 @@ describe('the page of all accounts', () => {
   it('reports a filter that matches nothing, a state that does not exist, and hostile text', async () => {
     const { get } = await browse({ accounts: MIXED_ACCOUNTS });
     expect(await get('/?q=nobody')).toContain('No account matches the filter.');
-    const text = await get(`/?state=${encodeURIComponent(HOSTILE)}&q=&page=0`);
-    expect(text).toContain('There is no state “&lt;script&gt;');
-    expect(namesIn(text)).toHaveLength(6);
-    for (const path of [`/?q=${encodeURIComponent(HOSTILE)}`, `/?page=${encodeURIComponent(HOSTILE)}`]) {
+    expect(await get('/?state=mars')).toContain('No account matches the filter.');
+    expect(namesIn(await get('/?state=&q=&page=0'))).toHaveLength(6);
+    for (const name of ['q', 'page', 'state']) {
+      const path = `/?${name}=${encodeURIComponent(HOSTILE)}`;
       expect(await get(path)).not.toMatch(/<script(?! src="\/assets)|\u202e/);
     }
-    expect(namesIn(await get('/?state=__proto__'))).toHaveLength(6);
+    expect(namesIn(await get('/?state=__proto__'))).toEqual([]);
   });
 
   it('shows fifty of ten thousand accounts in less than 100 KB, and reads in full only these', async () => {
