@@ -44,11 +44,7 @@ export class Account {
   }
 
   addEntry(kind: Kind, entry: SandboxEntry, visibleFromMs?: number): void {
-    if (this.find(entry.id) !== undefined)
-      throw new SandboxError(
-        'invalid',
-        `the id ${entry.id} already exists in account ${this.identity.name}; choose another id`,
-      );
+    if (this.find(entry.id) !== undefined) throw this.alreadyExists(entry.id);
     this.data.addEntry(this.identity.name, kind, entry);
     this.entries[kind].add(entry, visibleFromMs);
   }
@@ -76,11 +72,7 @@ export class Account {
   }
 
   addResource(resource: ResourceRecord): SandboxResource {
-    if (this.people.has(resource.id))
-      throw new SandboxError(
-        'invalid',
-        `the id ${resource.id} already exists in account ${this.identity.name}; choose another id`,
-      );
+    if (this.people.has(resource.id)) throw this.alreadyExists(resource.id);
     return this.put(resource);
   }
 
@@ -129,6 +121,11 @@ export class Account {
     const found = this.find(id);
     if (found !== undefined) return found;
     throw new SandboxError('not_found', `account ${this.identity.name} has no entry with the id ${id}`);
+  }
+
+  private alreadyExists(id: string): SandboxError {
+    const message = `the id ${id} already exists in account ${this.identity.name}; choose another id`;
+    return new SandboxError('invalid', message);
   }
 
   private requirePerson(id: string): ResourceRecord {

@@ -167,27 +167,19 @@ async function sendFilled(response: ServiceResponse, channel: Channel, size: num
   await (zipped ? pipeline(source, createGzip({ level: 1 }), outgoing) : pipeline(source, outgoing));
 }
 
-/** Sends the response. Resolves with the status that was sent, or null if the connection was broken instead. */
-export async function send(
-  response: ServiceResponse,
-  delivery: Delivery,
-  channel: Channel,
-): Promise<number | null> {
+/** Sends the response, or breaks the connection instead. */
+export async function send(response: ServiceResponse, delivery: Delivery, channel: Channel): Promise<void> {
   switch (delivery.type) {
     case 'complete':
-      await sendComplete(response, channel);
-      return response.status;
+      return await sendComplete(response, channel);
     case 'drop':
       channel.incoming.socket.destroy();
-      return null;
+      return;
     case 'cut':
-      await sendCut(response, channel, delivery.fraction, delivery.silent);
-      return response.status;
+      return await sendCut(response, channel, delivery.fraction, delivery.silent);
     case 'drip':
-      await sendDripping(response, channel, delivery.bytesPerSecond);
-      return response.status;
+      return await sendDripping(response, channel, delivery.bytesPerSecond);
     case 'fill':
-      await sendFilled(response, channel, delivery.bytes);
-      return response.status;
+      return await sendFilled(response, channel, delivery.bytes);
   }
 }
