@@ -1,9 +1,10 @@
-// Where commands register themselves, and the options that several of them share.
-import { type Command, Option } from 'commander';
+// Where commands register themselves, the options that several of them share, and the values of options.
+import { type Command, Option, InvalidArgumentError } from 'commander';
 import { UsageError } from '../core/errors.ts';
 import { type Format, FORMATS, type ReportDetail } from '../report/document.ts';
 import type { OutputOptions } from './console.ts';
 import type { ExitStatus } from './exit-status.ts';
+import { DAY_MS, parseDuration } from '../core/durations-and-sizes.ts';
 
 /** What a command works with. */
 export interface CommandContext {
@@ -61,3 +62,53 @@ export function reportDetail({
   }
   return { onlyChanges, verbose };
 }
+
+/** A duration in milliseconds. */
+export function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new InvalidArgumentError('Use a duration such as 500ms, 30s, 15m, 2h or 90d.');
+  return ms;
+}
+
+export function positive(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Use a whole number of 1 or more.');
+  return Number(text);
+}
+
+export function port(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
+    throw new InvalidArgumentError('Use a port from 0 to 65535.');
+  }
+  return Number(text);
+}
+
+const DATE_TIME =
+  /^(?<day>\d{4}-\d{2}-\d{2})(?:[Tt ](?<time>\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?<zone>[Zz]|[+-]\d{2}:\d{2})?)?$/u;
+
+/**
+ * A moment in epoch milliseconds: `now`, `yesterday`, how long ago (`7d`), an ISO 8601 date or date and time. A day means
+ * its beginning, and what has no zone is UTC. undefined for any other text. A number that begins with 0 begins the id of a
+ * run.
+ */
+export function parseMoment(text: string, nowMs: number): number | undefined {
+  if (text === 'now') return nowMs;
+  if (text === 'yesterday') return (Math.floor(nowMs / DAY_MS) - 1) * DAY_MS;
+  const ago = text.startsWith('0') ? undefined : parseDuration(text);
+  if (ago !== undefined) return nowMs - ago;
+  const { day = '', time = '00:00', zone = 'Z' } = DATE_TIME.exec(text)?.groups ?? {};
+  const ms = Date.parse(`${day}T${time}${zone}`.toUpperCase());
+  // JavaScript accepts the 30th of February as the 2nd of March.
+  const dayMs = Date.parse(`${day}T00:00:00Z`);
+  const isDay = !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(day);
+  return Number.isNaN(ms) || !isDay ? undefined : ms;
+}
+
+/** The same for an option. */
+export function moment(text: string): number {
+  const ms = parseMoment(text, Date.now());
+  if (ms === undefined) throw new InvalidArgumentError(`Use ${MOMENT_HELP}.`);
+  return ms;
+}
+
+export const MOMENT_HELP =
+  'a date such as 2026-03-31 (its beginning, UTC), a date and time such as 2026-03-31T14:00Z, `yesterday` or `7d`';

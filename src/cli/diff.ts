@@ -14,13 +14,7 @@ import {
 import { openOutput, type OutputOptions } from './console.ts';
 import type { RetryAfterOptions } from './compose.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import {
-  findCompared,
-  parseCompared,
-  refuseDifferentRemotes,
-  type Side,
-  SNAPSHOT_HELP,
-} from './find-snapshot.ts';
+import { findCompared, parseCompared, refuseDifferentRemotes, type Side, SNAPSHOT_HELP } from './find-run.ts';
 import type { Loaded } from './load-accounts.ts';
 import { withJournal } from './open-journal.ts';
 import { accountNamed, knownAccounts, onlyAccountNamed } from './select-accounts.ts';

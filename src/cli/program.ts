@@ -1,36 +1,26 @@
 // The command line: lists the commands, which register themselves, and runs the one that is given.
 import { Command, CommanderError, Option } from 'commander';
-import { addApply } from './apply.ts';
-import { addApprove } from './approve.ts';
-import { addBackup } from './backup.ts';
-import { addCopyStore } from './copy-store.ts';
+import { addApply, addDemo, addDoctor, addInit, addPlan, addServe } from './command-options.ts';
+import { addApprove, addPause, addResume } from './operator-commands.ts';
+import { addBackup, addCopyStore, addValidate } from './maintenance-commands.ts';
 import type { CommandLine } from './command-line.ts';
 import { addHelp } from './command-help.ts';
 import { beQuiet, repeatConfig } from './console.ts';
-import { addDemo } from './demo.ts';
 import { addDiff } from './diff.ts';
-import { addDoctor } from './doctor.ts';
 import { addDump } from './dump.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { ownFiles } from './load-accounts.ts';
-import { addInit } from './init.ts';
-import { addHistory } from './history.ts';
-import { addPause, addResume } from './pause.ts';
-import { addPlan } from './plan.ts';
+import { addHistory, addShow, addSnapshots } from './journal-commands.ts';
 import { addRestore } from './restore.ts';
 import { addSandbox } from './sandbox.ts';
-import { addServe } from './serve.ts';
-import { addShow } from './show.ts';
-import { addSnapshots } from './snapshots.ts';
 import { addStatus } from './status.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
 import { visible } from '../report/escape-invisible.ts';
 import { addUsage } from './usage.ts';
-import { addValidate } from './validate.ts';
 import { addWho } from './who.ts';
 import { protectFiles } from './writable-files.ts';
 
-/** What a command needs to run is imported when it runs, so that help appears at once. help-texts.ts orders the help. */
+/** What a command needs to run is imported when it runs, so that help appears at once. command-help.ts orders the help. */
 const COMMANDS: readonly ((line: CommandLine) => void)[] = [
   addInit,
   addValidate,

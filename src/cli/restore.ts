@@ -11,8 +11,7 @@ import type { Restoration } from '../report/restore-report.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions, showMessage } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { ACCOUNT_OF_LAST_HELP, findRun, RUN_HELP } from './find-run.ts';
-import { newestSnapshot, peopleBefore } from './find-snapshot.ts';
+import { ACCOUNT_OF_LAST_HELP, findRun, RUN_HELP, newestSnapshot, peopleBefore } from './find-run.ts';
 import { withJournal } from './open-journal.ts';
 import { requireKnown } from './select-accounts.ts';
 

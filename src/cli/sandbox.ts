@@ -1,7 +1,6 @@
 // rolecall sandbox: runs a local Planning Service until it is stopped.
-import type { CommandLine } from './command-line.ts';
+import { type CommandLine, port, positive } from './command-line.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { port, positive } from './option-values.ts';
 
 interface SandboxFlags {
   readonly port: number;

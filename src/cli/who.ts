@@ -8,11 +8,17 @@ import { entryKey } from '../core/usage.ts';
 import { type Entries, entriesNamed, holdersOf, likelyName, nearNames } from '../core/who-has.ts';
 import { instant } from '../report/formatting.ts';
 import type { AccountHolders, LostEntry } from '../report/who-report.ts';
-import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
+import {
+  ACCOUNTS_HELP,
+  addReportOptions,
+  type CommandContext,
+  type CommandLine,
+  moment,
+  MOMENT_HELP,
+} from './command-line.ts';
 import { openOutput, type OutputOptions, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { newestSnapshot, peopleBefore } from './find-snapshot.ts';
-import { moment, MOMENT_HELP } from './option-values.ts';
+import { newestSnapshot, peopleBefore } from './find-run.ts';
 import { knownAccounts, selectAccounts } from './select-accounts.ts';
 import { withJournal } from './open-journal.ts';
 

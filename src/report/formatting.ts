@@ -1,8 +1,9 @@
 // Formats the values that all reports share: counts, durations, times, the order of names and the meanings of the rules.
 import { KINDS, type Kind } from '../core/catalog.ts';
 import type { HoldRule, LeaveRule } from '../core/plan.ts';
-import type { Line, Part } from './document.ts';
+import type { Line, Part, Tone } from './document.ts';
 import { compareCodePoints } from '../core/names.ts';
+import type { AccountStateName } from '../core/account-states.ts';
 
 export { count, people } from '../core/amounts.ts';
 
@@ -123,3 +124,29 @@ export function relativeTime(iso: string, nowMs: number): string {
   const amount = `${Math.floor(Math.abs(ms) / size)} ${unit}`;
   return ms > 0 ? `${amount} ago` : `in ${amount}`;
 }
+
+interface StateText {
+  readonly label: string;
+  /** null where a state is neither good nor bad. */
+  readonly tone: Extract<Tone, 'good' | 'warn' | 'bad'> | null;
+}
+
+export const ACCOUNT_STATE_TEXTS: Readonly<Record<AccountStateName, StateText>> = {
+  service_invalid: { label: 'invalid service file', tone: 'bad' },
+  invalid: { label: 'invalid file', tone: 'bad' },
+  failed: { label: 'failed', tone: 'bad' },
+  blocked: { label: 'blocked', tone: 'bad' },
+  partial: { label: 'partial', tone: 'bad' },
+  interrupted: { label: 'interrupted', tone: 'bad' },
+  waiting: { label: 'waiting for approval', tone: 'warn' },
+  drift: { label: 'drift', tone: 'warn' },
+  held: { label: 'held', tone: 'warn' },
+  paused: { label: 'paused', tone: 'warn' },
+  approved: { label: 'approved', tone: 'good' },
+  running: { label: 'running', tone: null },
+  queued: { label: 'queued', tone: null },
+  new: { label: 'not run yet', tone: null },
+  unknown: { label: 'drift unknown', tone: null },
+  converged: { label: 'converged', tone: 'good' },
+  removed: { label: 'removed', tone: null },
+};

@@ -3,8 +3,14 @@ import { ACCOUNT_STATES, type AccountStateName, FAILING_STATES } from '../core/a
 import type { RunRecord } from '../core/journal.ts';
 import type { AccountStatus } from './command-schemas.ts';
 import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
-import { ACCOUNT_STATE_TEXTS } from './account-state-texts.ts';
-import { count, duration, shortCommit, compareNaturally, relativeTime } from './formatting.ts';
+import {
+  ACCOUNT_STATE_TEXTS,
+  count,
+  duration,
+  shortCommit,
+  compareNaturally,
+  relativeTime,
+} from './formatting.ts';
 import { listReport, renderReport } from './render.ts';
 import { runToJson } from './run-json.ts';
 

@@ -1,6 +1,6 @@
 // What `approve` without a digest prints of the plan that it approved.
 import { describe, expect, it } from 'vitest';
-import { approvedLines } from '../../../src/cli/approve.ts';
+import { approvedLines } from '../../../src/cli/operator-commands.ts';
 import type { Operation, Plan } from '../../../src/core/plan.ts';
 import type { AccountRecord } from '../../../src/core/journal-reader.ts';
 import { create, makePlan, makeRun, remove, resourceIds } from '../report/samples.ts';

@@ -1,6 +1,6 @@
 // The moment that an option names.
 import { expect, it } from 'vitest';
-import { moment, parseMoment } from '../../../src/cli/option-values.ts';
+import { moment, parseMoment } from '../../../src/cli/command-line.ts';
 
 it.each([
   ['2026-03-31', '2026-03-31T00:00:00.000Z'],

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { html } from 'hono/html';
 import { describe, expect, it } from 'vitest';
 import { explainSuspectedRename } from '../../../src/core/held-texts.ts';
-import { renderRuns } from '../../../src/report/history-report.ts';
+import { renderRuns } from '../../../src/report/list-reports.ts';
 import { renderIssues } from '../../../src/report/check-reports.ts';
 import { codeSpan, escapeProse } from '../../../src/report/markdown.ts';
 import { Facts, Headline, Sections, Summary } from '../../../src/report/html.tsx';

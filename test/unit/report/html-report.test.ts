@@ -1,7 +1,7 @@
 // Reports as HTML files: one self-contained document, readable on paper, with headings in order.
 import { describe, expect, it } from 'vitest';
 import type { ReportOptions } from '../../../src/report/document.ts';
-import { renderRuns } from '../../../src/report/history-report.ts';
+import { renderRuns } from '../../../src/report/list-reports.ts';
 import { renderPlans } from '../../../src/report/plan-report.ts';
 import { renderRun } from '../../../src/report/run-report.ts';
 import { create, makePlan, makeRun, MIXED, TEXT } from './samples.ts';

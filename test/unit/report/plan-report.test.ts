@@ -1,6 +1,6 @@
 // The reports of plans.
 import { describe, expect, it } from 'vitest';
-import { TEXT_ROWS } from '../../../src/report/text-sections.ts';
+import { TEXT_ROWS } from '../../../src/report/text.ts';
 import { MARKDOWN_LIMIT } from '../../../src/report/markdown.ts';
 import { approvalLine } from '../../../src/core/held-texts.ts';
 import { renderPlans } from '../../../src/report/plan-report.ts';

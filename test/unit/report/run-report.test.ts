@@ -1,7 +1,7 @@
 // The reports of runs: `apply`, `show` and `history`.
 import { describe, expect, it } from 'vitest';
 import { historySchema } from '../../../src/report/command-schemas.ts';
-import { renderRuns } from '../../../src/report/history-report.ts';
+import { renderRuns } from '../../../src/report/list-reports.ts';
 import { runSchema } from '../../../src/report/schemas.ts';
 import { renderRun, renderRunReports } from '../../../src/report/run-report.ts';
 import {

@@ -1,5 +1,5 @@
 // The settings, the times and the states of an account, since when, by whom and why it is paused, and what a plan would change.
-import { ACCOUNT_STATE_TEXTS } from '../../../report/account-state-texts.ts';
+import { ACCOUNT_STATE_TEXTS } from '../../../report/formatting.ts';
 import { type Fact, code } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { Facts, Instant } from '../../../report/html.tsx';

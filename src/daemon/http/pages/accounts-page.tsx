@@ -1,9 +1,8 @@
 // The page at /: all accounts, those that need a person first, filtered and paged by its address.
 import type { AccountStateName } from '../../../core/account-states.ts';
 import type { RunMark } from '../../../core/journal-reader.ts';
-import { ACCOUNT_STATE_TEXTS } from '../../../report/account-state-texts.ts';
+import { ACCOUNT_STATE_TEXTS, count, shortCommit } from '../../../report/formatting.ts';
 import { visible } from '../../../report/escape-invisible.ts';
-import { count, shortCommit } from '../../../report/formatting.ts';
 import { LISTED_STATES } from '../../account-state.ts';
 import type { AccountView, DaemonView } from '../../daemon-api.ts';
 import type { Visitor } from '../context.ts';

@@ -1,4 +1,4 @@
-// The report of `history`: one row for each run, in the given order.
+// The reports of `history` and `snapshots`: one row for each run or snapshot, the newest first.
 import type { RunRecord } from '../core/journal.ts';
 import type { RunTally } from '../core/journal-reader.ts';
 import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
@@ -7,6 +7,7 @@ import { countUndone, type RunCounts } from './run-counts.ts';
 import { runToJson } from './run-json.ts';
 import { statusTone } from './run-status.ts';
 import { briefInstant, count, duration, elapsedMs, shortCommit } from './formatting.ts';
+import { listSize, type SnapshotRecord } from '../core/snapshots.ts';
 
 /** What the list shows beyond the records of the runs, by their ids. */
 export interface RunListFacts {
@@ -91,4 +92,43 @@ function problemsCell({ run, failed, inDoubt, notTried }: HistoryRow): Line {
     ...(notTried > 0 && !isOpen ? [`${notTried} not tried`] : []),
   ];
   return parts.length === 0 ? [] : [toned('bad', parts.join(', '))];
+}
+
+/** All given snapshots, with `shortIds` as the printed forms of the ids of their runs. json is an array. */
+export function renderSnapshots(
+  snapshots: readonly SnapshotRecord[],
+  options: ReportOptions,
+  shortIds: ReadonlyMap<string, string> = new Map(),
+): string {
+  return renderReport(snapshots.map(snapshotToJson), () => snapshotsReport(snapshots, shortIds), options);
+}
+
+/** JSON leaves out what is undefined. */
+function snapshotToJson(snapshot: SnapshotRecord) {
+  return { schemaVersion: 1, ...snapshot, runStatus: undefined } as const;
+}
+
+function snapshotsReport(
+  snapshots: readonly SnapshotRecord[],
+  shortIds: ReadonlyMap<string, string>,
+): Report {
+  const columns: Column[] = [
+    { head: 'Id', align: 'right' },
+    { head: 'Taken (UTC)' },
+    { head: 'Account' },
+    ...['Skills', 'Roles', 'People'].map((head): Column => ({ head, align: 'right' })),
+    { head: 'Phase' },
+    { head: 'Run' },
+  ];
+  const rows = snapshots.map((snapshot): Line[] => [
+    [code(String(snapshot.id))],
+    [briefInstant(snapshot.takenAt)],
+    [code(snapshot.account)],
+    ...(['skill', 'role', 'resource'] as const).map((kind): Line => [String(listSize(snapshot, kind))]),
+    [toned('quiet', snapshot.phase)],
+    [code(shortIds.get(snapshot.runId) ?? snapshot.runId)],
+  ]);
+  return listReport('rolecall snapshots', { columns, rows }, [
+    rows.length === 0 ? 'No snapshots.' : `${count(rows.length, 'snapshot')}.`,
+  ]);
 }

@@ -1,0 +1,187 @@
+// The arguments and options of the commands whose work is in files of their own. These are imported when the command runs,
+// so that the help appears at once.
+import { InvalidArgumentError, Option } from 'commander';
+import {
+  type CommandLine,
+  ACCOUNTS_HELP,
+  addReportOptions,
+  addRetryAfterOption,
+  addDetailOptions,
+  port,
+  duration,
+} from './command-line.ts';
+import type { InitFlags } from './first-answers.ts';
+import type { PlanOptions } from './plan-accounts.ts';
+import type { ReportDetail } from '../report/document.ts';
+import type { OutputOptions } from './console.ts';
+import type { RetryAfterOptions } from './compose.ts';
+import { EXIT } from './exit-status.ts';
+import type { CheckOptions } from './check-accounts.ts';
+
+const REAL = ['baseUrl', 'region', 'tokenEnv', 'tokenFile'];
+
+export function addInit({ program, run }: CommandLine): void {
+  program
+    .command('init')
+    .description('write a first configuration from what an account contains')
+    .option('--base-url <url>', 'base address of the account’s region, as you received it')
+    .option('--region <name>', 'name of this address, such as us, eu, au or il, for other accounts to share')
+    .option('--account <name>', 'name of the account, for its file and for reports')
+    .addOption(
+      new Option('--token-env <name>', 'environment variable that contains the token').conflicts('tokenFile'),
+    )
+    .option('--token-file <file>', 'file that contains the token')
+    .option('--dir <dir>', 'folder to write to, created if missing; default: the current folder', notEmpty)
+    .option('-y, --yes', 'do not ask for confirmation')
+    .addOption(
+      new Option('--sandbox', 'write a configuration for a local sandbox, without questions').conflicts(REAL),
+    )
+    .option('--port <n>', 'with --sandbox: the port that the sandbox will listen on', port, 8090)
+    .action((flags: InitFlags) =>
+      run(async (context) => {
+        const { initialise } = await import('./first-configuration.ts');
+        return await initialise(context, flags);
+      }),
+    );
+}
+
+function notEmpty(text: string): string {
+  if (text === '') throw new InvalidArgumentError('Use the path of a folder.');
+  return text;
+}
+
+interface DemoFlags {
+  /** Whether the daemon runs on the sample accounts afterwards. */
+  readonly serve?: true;
+}
+
+export function addDemo({ program, run }: CommandLine): void {
+  program
+    .command('demo')
+    .description('plan and apply a drifted sample account on a sandbox')
+    .option('--serve', 'then run the daemon and its pages on sample accounts, until Ctrl-C')
+    .action((flags: DemoFlags) =>
+      run(async ({ version }) => {
+        const { playDemo } = await import('./play-demo.ts');
+        return await playDemo(version, flags.serve === true);
+      }),
+    );
+}
+
+export function addPlan({ program, report }: CommandLine): void {
+  addRetryAfterOption(addDetailOptions(addReportOptions(program.command('plan'))))
+    .description('show what apply would create, delete and hold (dry run)')
+    .argument('[account...]', ACCOUNTS_HELP)
+    .option('--save <file>', 'save the plan for `apply --plan`')
+    .addOption(new Option('--out <file>', 'the old name of --save').conflicts('save').hideHelp())
+    .option(
+      '--server <url>',
+      'request the plan from a daemon, which has the history; token in $ROLECALL_HTTP_TOKEN',
+    )
+    .option('--allow-insecure', 'with --server: send the token to another machine over http://')
+    .addOption(
+      new Option(
+        '--new-accounts <what>',
+        'with --server: whether accounts that the daemon does not have are an error',
+      )
+        .choices(['ok', 'fail'])
+        .default('ok'),
+    )
+    .option(
+      '--accept-no-history',
+      'plan deletes even if the store has no earlier lists of the account (no_history)',
+    )
+    .option(
+      '--detailed-exitcode',
+      'exit 2 if there are operations to apply, 3 if changes are only held or blocked',
+    )
+    .action(async (names: string[], { out, ...flags }: PlanOptions & { readonly out?: string }) => {
+      const { planAccounts } = await import('./plan-accounts.ts');
+      const options = { ...flags, save: flags.save ?? out };
+      await report('plan', options, (context) => planAccounts(context, names, options));
+    });
+}
+
+interface ApplyFlags extends OutputOptions, RetryAfterOptions, ReportDetail {
+  readonly yes?: true;
+  readonly all?: true;
+  readonly plan?: string;
+  readonly allowHeld?: true;
+  readonly acceptShrink?: true;
+  readonly acceptNoHistory?: true;
+  readonly acceptOlderSource?: true;
+  readonly lockTimeout: number;
+}
+
+export function addApply({ program, report }: CommandLine): void {
+  addRetryAfterOption(addDetailOptions(addReportOptions(program.command('apply'))))
+    .description('plan, show the plan, ask, apply it and verify the result')
+    .argument('[account...]', "names or globs; '!name' excludes; required if there are several accounts")
+    .option('--all', 'apply to all accounts')
+    .option('-y, --yes', 'do not ask for confirmation')
+    .option(
+      '--plan <file>',
+      'apply a plan saved by `plan --save`; refused if it no longer matches the account',
+    )
+    .option('--allow-held', 'exit 0 if only held changes remain')
+    .option('--accept-shrink', 'accept lists that look incomplete (suspicious_shrink, suspicious_list)')
+    .option(
+      '--accept-no-history',
+      'delete even if the store has no earlier lists of the account (no_history)',
+    )
+    .option(
+      '--accept-older-source',
+      'accept a configuration that is older than the one last applied, or whose commit is unknown (stale_source)',
+    )
+    .addOption(
+      new Option(
+        '--lock-timeout <duration>',
+        'how long to wait while another run of the account holds the lock',
+      )
+        .default(300_000, '5m')
+        .argParser(duration),
+    )
+    .action(async (names: string[], flags: ApplyFlags) => {
+      const { applyToAccounts } = await import('./apply-accounts.ts');
+      const options = {
+        format: flags.format,
+        output: flags.output,
+        yes: flags.yes === true,
+        all: flags.all === true,
+        planFile: flags.plan,
+        onlyChanges: flags.onlyChanges,
+        verbose: flags.verbose,
+        allowHeld: flags.allowHeld === true,
+        ignoreRetryAfter: flags.ignoreRetryAfter === true,
+        lockTimeoutMs: flags.lockTimeout,
+        accept: {
+          shrink: flags.acceptShrink === true,
+          olderSource: flags.acceptOlderSource === true,
+          noHistory: flags.acceptNoHistory === true,
+        },
+      };
+      await report('apply', options, (context) => applyToAccounts(context, names, options));
+    });
+}
+
+export function addServe({ program, run }: CommandLine): void {
+  addRetryAfterOption(program.command('serve'))
+    .description('run the daemon: scheduled runs, pages and API')
+    .action((flags: RetryAfterOptions) =>
+      run(async ({ version, configFile }) => {
+        const { serve } = await import('../wire/daemon.ts');
+        return (await serve(version, configFile, flags)) === 0 ? EXIT.done : EXIT.failed;
+      }),
+    );
+}
+
+export function addDoctor({ program, report }: CommandLine): void {
+  const command = addRetryAfterOption(program.command('doctor'));
+  addReportOptions(command)
+    .description('check addresses, tokens, lists, store and schedules')
+    .argument('[account...]', ACCOUNTS_HELP)
+    .action(async (names: string[], flags: CheckOptions) => {
+      const { checkAccounts } = await import('./check-accounts.ts');
+      await report('doctor', flags, (context) => checkAccounts(context, names, flags));
+    });
+}

@@ -1,0 +1,130 @@
+// rolecall history, show and snapshots: they read the store and never call the service.
+import { Option } from 'commander';
+import { RUN_STATUSES, type RunStatus } from '../core/journal.ts';
+import {
+  addReportOptions,
+  type CommandContext,
+  type CommandLine,
+  reportDetail,
+  duration,
+  positive,
+} from './command-line.ts';
+import { openOutput, type OutputOptions } from './console.ts';
+import { EXIT, type ExitStatus } from './exit-status.ts';
+import { printedIds, withJournal } from './open-journal.ts';
+import { requireKnown } from './select-accounts.ts';
+import { StoreError } from '../core/errors.ts';
+import { ACCOUNT_OF_LAST_HELP, findRun, RUN_HELP } from './find-run.ts';
+
+interface HistoryFlags extends OutputOptions {
+  readonly limit: number;
+  /** In milliseconds. */
+  readonly since?: number;
+  readonly status?: RunStatus;
+}
+
+export function addHistory({ program, report }: CommandLine): void {
+  addReportOptions(program.command('history'))
+    .description('list the runs, newest first')
+    .argument('[account]', 'name of the account; default: all accounts')
+    .option('--limit <n>', 'maximum number of runs', positive, 20)
+    .option('--since <duration>', 'only runs newer than this, such as 24h or 7d', duration)
+    .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
+    .action((account: string | undefined, flags: HistoryFlags) =>
+      report('history', flags, (context) => history(context, account, flags)),
+    );
+}
+
+async function history(
+  context: CommandContext,
+  account: string | undefined,
+  flags: HistoryFlags,
+): Promise<ExitStatus> {
+  const { renderRuns } = await import('../report/list-reports.ts');
+  const { status } = flags;
+  return await withJournal(context, async (reader, { accounts }) => {
+    await requireKnown(account, reader, accounts, 'history');
+    const runs = await reader.runs({
+      limit: flags.limit,
+      ...(account === undefined ? {} : { account }),
+      ...(status === undefined ? {} : { status }),
+      ...(flags.since === undefined ? {} : { sinceMs: Date.now() - flags.since }),
+    });
+    const output = openOutput(flags);
+    const ids = runs.map(({ id }) => id);
+    const tallies = await reader.runTallies(ids);
+    const shortIds = await printedIds(reader, ids, output);
+    await output.print(renderRuns(runs, output.render, { tallies, shortIds }));
+    await output.close();
+    return EXIT.done;
+  });
+}
+
+interface ShowFlags extends OutputOptions {
+  readonly account?: string;
+  readonly verbose?: true;
+}
+
+export function addShow({ program, report }: CommandLine): void {
+  addReportOptions(program.command('show'))
+    .description('show one run: its plan, its operations and their results')
+    .argument('<run>', RUN_HELP)
+    .option('--account <name>', ACCOUNT_OF_LAST_HELP)
+    .option('--verbose', 'show everything, shorten nothing')
+    .action((wanted: string, flags: ShowFlags) =>
+      report('show', flags, (context) => show(context, wanted, flags)),
+    );
+}
+
+async function show(context: CommandContext, wanted: string, flags: ShowFlags): Promise<ExitStatus> {
+  const detail = reportDetail(flags);
+  const { renderRun } = await import('../report/run-report.ts');
+  return await withJournal(context, async (reader, { accounts }) => {
+    await requireKnown(flags.account, reader, accounts, 'show');
+    const { id } = await findRun(reader, wanted, flags.account);
+    const run = await reader.runReport(id);
+    if (run === null) throw new StoreError('run_unknown', `run ${id} was deleted meanwhile`);
+    const output = openOutput(flags);
+    await output.print(renderRun(run, { ...output.render, ...detail }));
+    await output.close();
+    return EXIT.done;
+  });
+}
+
+interface SnapshotsFlags extends OutputOptions {
+  readonly limit: number;
+}
+
+export function addSnapshots({ program, report }: CommandLine): void {
+  addReportOptions(program.command('snapshots'))
+    .description('list the stored lists of skills, roles and people')
+    .argument('[account]', 'name of the account; default: all accounts')
+    .option('--limit <n>', 'maximum number of snapshots', positive, 20)
+    .action((account: string | undefined, flags: SnapshotsFlags) =>
+      report('snapshots', flags, (context) => snapshots(context, account, flags)),
+    );
+}
+
+async function snapshots(
+  context: CommandContext,
+  account: string | undefined,
+  flags: SnapshotsFlags,
+): Promise<ExitStatus> {
+  const { renderSnapshots } = await import('../report/list-reports.ts');
+  return await withJournal(context, async (reader, { accounts }) => {
+    await requireKnown(account, reader, accounts, 'snapshots');
+    const found = await reader.snapshots({
+      limit: flags.limit,
+      ...(account === undefined ? {} : { account }),
+    });
+    const output = openOutput(flags);
+    const ids = await printedIds(
+      reader,
+      found.map(({ runId }) => runId),
+      output,
+    );
+    await output.print(renderSnapshots(found, output.render, ids));
+    await output.close();
+    return EXIT.done;
+  });
+}

@@ -1,0 +1,96 @@
+// rolecall validate, backup and copy-store: check the configuration, and copy the store.
+import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
+import { openOutput, type OutputOptions, printLine, showWarnings } from './console.ts';
+import { EXIT, type ExitStatus } from './exit-status.ts';
+import { loadConfiguration, errorsOf } from './load-accounts.ts';
+import { ConfigError } from '../core/errors.ts';
+import { count } from '../report/formatting.ts';
+import { showStep } from './progress.ts';
+import path from 'node:path';
+
+interface ValidateFlags extends OutputOptions {
+  readonly requireSecrets?: true;
+}
+
+export function addValidate({ program, report }: CommandLine): void {
+  addReportOptions(program.command('validate'))
+    .description('check all configuration files, without network access')
+    .option('--require-secrets', 'report missing environment variables and secret files as errors')
+    .action((flags: ValidateFlags) => report('validate', flags, (context) => validate(context, flags)));
+}
+
+async function validate({ configFile }: CommandContext, flags: ValidateFlags): Promise<ExitStatus> {
+  const { renderIssues } = await import('../report/check-reports.ts');
+  const { checkSecrets } = await import('../config/secrets.ts');
+  const configuration = await loadConfiguration(configFile);
+  const secrets = (await checkSecrets(configuration, process.env)).map((issue) =>
+    flags.requireSecrets === true ? { ...issue, severity: 'error' as const } : issue,
+  );
+  const issues = [...configuration.issues, ...secrets];
+  const output = openOutput(flags);
+  await output.print(renderIssues(issues, output.render));
+  await output.close();
+  return issues.some((issue) => issue.severity === 'error') ? EXIT.invalidConfiguration : EXIT.done;
+}
+
+export function addBackup({ program, run }: CommandLine): void {
+  program
+    .command('backup')
+    .description('copy the store, also while the daemon runs')
+    .argument('<file>', 'target file; an earlier copy is replaced')
+    .action((file: string) => run((context) => backup(context, file)));
+}
+
+async function backup({ configFile }: CommandContext, file: string): Promise<ExitStatus> {
+  const { service, issues } = await loadConfiguration(configFile);
+  if (service === undefined) throw new ConfigError(errorsOf(issues));
+  const { backupStore } = await import('../store/backup-store.ts');
+  const { openLocation } = await import('../config/store-location.ts');
+  const location = await openLocation(service);
+  const { bytes, runs } = await showStep('store', { text: 'copying' }, (observe) =>
+    backupStore(location, file, (done, total) =>
+      observe({ type: 'step', text: done === total ? 'checking the copy' : 'copying', done, total }),
+    ),
+  );
+  printLine(`wrote ${file}: ${count(runs, 'run')}, ${count(bytes, 'byte')}`);
+  return EXIT.done;
+}
+
+export function addCopyStore({ program, run }: CommandLine): void {
+  program
+    .command('copy-store')
+    .description('copy the store to PostgreSQL')
+    .argument('<file>', 'path of a SQLite file')
+    .argument('<url>', 'postgres://…, or env:NAME of a variable with such an address')
+    .option('--schema <name>', 'schema in the database; one with rows is refused', 'rolecall')
+    .action((file: string, address: string, { schema }: { readonly schema: string }) =>
+      run(() => copyStore(path.resolve(file), address, schema)),
+    );
+}
+
+async function copyStore(from: string, address: string, schema: string): Promise<ExitStatus> {
+  const { databaseArgument } = await import('../config/store-location.ts');
+  const { shownDatabase } = await import('../platform/postgres-address.ts');
+  const { copyStore: copy } = await import('../store/copy-store.ts');
+  const { location, isExposed } = databaseArgument(address, schema, process.env);
+  if (isExposed) {
+    showWarnings([
+      'other users of this machine can see the password in the address while the command runs; use env:NAME, PGPASSWORD or ~/.pgpass',
+    ]);
+  }
+  const text = 'copying';
+  const copied = await showStep('store', { text }, (observe) =>
+    copy(from, location, (done, total) => observe({ type: 'step', text, done, total })),
+  );
+  if (copied.isInUse) {
+    const runs = copied.locks === 0 ? '' : ` (${count(copied.locks, 'run')} held an account)`;
+    showWarnings([
+      `other processes may use ${from}${runs}, and what they write from now on is not in the copy; before you use it, stop them and copy again to another schema`,
+    ]);
+  }
+  const to = `PostgreSQL ${shownDatabase(location.url)}, schema ${schema}`;
+  printLine(
+    `copied and verified ${count(copied.runs, 'run')}, ${count(copied.rows, 'row')} in ${count(copied.tables, 'table')}, from ${from} to ${to}`,
+  );
+  return EXIT.done;
+}
