@@ -7,7 +7,8 @@ import { deletedEntries } from '../core/restoration.ts';
 import { entryKey } from '../core/usage.ts';
 import { type Entries, entriesNamed, holdersOf, likelyName, nearNames } from '../core/who-has.ts';
 import { instant } from '../report/formatting.ts';
-import type { AccountHolders, LostEntry } from '../report/who-report.ts';
+import type { LostEntry } from '../report/snapshot-schemas.ts';
+import type { AccountHolders } from '../report/who-report.ts';
 import {
   ACCOUNTS_HELP,
   addReportOptions,

@@ -1,6 +1,8 @@
 // The reports of `validate`, one line for each problem as editors and CI systems parse it, and of `doctor`.
 import { code, toned, type Line, type ReportDocument, type ReportOptions, type Report } from './document.ts';
+import { diagnosisSchema } from './command-schemas.ts';
 import { renderReport } from './render.ts';
+import { publishedFields } from './run-json.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { count } from './formatting.ts';
 
@@ -21,7 +23,9 @@ export interface Diagnosis {
 
 /** The parts in the given order. json is an array with one object for each. */
 export function renderDiagnoses(diagnoses: readonly Diagnosis[], options: ReportOptions): string {
-  const value = diagnoses.map((diagnosis) => ({ schemaVersion: 1, ...diagnosis }));
+  const value = diagnoses.map((diagnosis) =>
+    publishedFields(diagnosisSchema, { schemaVersion: 1, ...diagnosis }),
+  );
   return renderReport(
     value,
     () => ({ title: 'rolecall doctor', documents: diagnoses.map(diagnosisDocument) }),

@@ -68,29 +68,29 @@ export const validateSchema = z.union([issueSchema, failedPlanSchema]).meta({
 });
 
 /** What `doctor` found about the store, the service or one account. */
-export const doctorSchema = z
-  .union([
+export const diagnosisSchema = z.strictObject({
+  schemaVersion,
+  title: z.string().describe('What was checked, as text for people.'),
+  account: z.string().nullable().describe('Name of the account; null for the store and the service.'),
+  findings: z.array(
     z.strictObject({
-      schemaVersion,
-      title: z.string().describe('What was checked, as text for people.'),
-      account: z.string().nullable().describe('Name of the account; null for the store and the service.'),
-      findings: z.array(
-        z.strictObject({
-          ok: z.boolean().describe('Whether the check passed.'),
-          what: z.string().describe('Name of the check.'),
-          detail: z.string().describe('Text for people. The wording may change.'),
-        }),
-      ),
-      exit: z.int().describe('The exit status of this part alone.'),
+      ok: z.boolean().describe('Whether the check passed.'),
+      what: z.string().describe('Name of the check.'),
+      detail: z.string().describe('Text for people. The wording may change.'),
     }),
-    failedPlanSchema,
-  ])
+  ),
+  exit: z.int().describe('The exit status of this part alone.'),
+});
+
+/** A part of `doctor`. */
+export const doctorSchema = z
+  .union([diagnosisSchema, failedPlanSchema])
   .meta({ title: 'rolecall doctor', description: 'One part of `rolecall doctor --format json`.' });
 
 true satisfies Mirrors<Omit<z.output<typeof accountUsageSchema>, 'schemaVersion'>, AccountUsage>;
 true satisfies Mirrors<Omit<z.output<typeof issueSchema>, 'schemaVersion'>, ConfigIssue>;
 
-const accountStatusSchema = z.strictObject({
+export const accountStatusSchema = z.strictObject({
   schemaVersion,
   account: accountName,
   state: z

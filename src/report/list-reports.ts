@@ -4,7 +4,8 @@ import type { RunTally } from '../core/journal-reader.ts';
 import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
 import { listReport, renderReport } from './render.ts';
 import { countUndone, type RunCounts } from './run-counts.ts';
-import { runToJson } from './run-json.ts';
+import { publishedFields, runToJson } from './run-json.ts';
+import { snapshotSchema } from './snapshot-schemas.ts';
 import { statusTone } from './run-status.ts';
 import { briefInstant, count, duration, elapsedMs, shortCommit } from './formatting.ts';
 import { listSize, type SnapshotRecord } from '../core/snapshots.ts';
@@ -103,9 +104,8 @@ export function renderSnapshots(
   return renderReport(snapshots.map(snapshotToJson), () => snapshotsReport(snapshots, shortIds), options);
 }
 
-/** JSON leaves out what is undefined. */
 function snapshotToJson(snapshot: SnapshotRecord) {
-  return { schemaVersion: 1, ...snapshot, runStatus: undefined } as const;
+  return publishedFields(snapshotSchema, { schemaVersion: 1, ...snapshot });
 }
 
 function snapshotsReport(

@@ -14,6 +14,8 @@ import { visible } from './escape-invisible.ts';
 import { KINDS } from '../core/catalog.ts';
 import { count, people, sortedNaturally } from './formatting.ts';
 import { renderReport } from './render.ts';
+import { publishedFields } from './run-json.ts';
+import { restorationSchema } from './snapshot-schemas.ts';
 import { hadItUntil, holdersOf, holdersTable, nobodyHad, togetherEarlier } from './run-people.ts';
 
 export interface Restoration {
@@ -33,7 +35,7 @@ export function renderRestoration(restoration: Restoration, options: ReportOptio
 }
 
 function restorationToJson({ run, entries, listedAt }: Restoration) {
-  return {
+  return publishedFields(restorationSchema, {
     schemaVersion: 1,
     account: run.account,
     runId: run.id,
@@ -43,7 +45,7 @@ function restorationToJson({ run, entries, listedAt }: Restoration) {
     yaml: restoringLines(entries)
       .map((line) => `${line}\n`)
       .join(''),
-  } as const;
+  });
 }
 
 const CSV_HEAD = ['account', 'run', 'kind', 'name', 'entry id', 'outcome', 'person id', 'had it until'];

@@ -1,4 +1,5 @@
-// Converts a run to the JSON that other programs rely on: exactly the fields of the published schema, in its order.
+// Converts values to the JSON that other programs rely on: exactly the fields of the published schema, in its order.
+import { z } from 'zod';
 import type { OperationRecord, RunRecord } from '../core/journal.ts';
 import type { RunDetail } from '../core/journal-reader.ts';
 import { operationRecordSchema, runRecordSchema } from './schemas.ts';
@@ -23,10 +24,24 @@ export function operationToJson(operation: OperationRecord): Omit<OperationRecor
   return publishedFields(operationRecordSchema, operation);
 }
 
-/** A record of the store may have more fields than its type. */
-function publishedFields<T extends object>({ shape }: { readonly shape: object }, record: T): T {
-  const fields = Object.entries(record).filter(([key]) => Object.hasOwn(shape, key));
-  const order = Object.keys(shape);
-  // The schema mirrors the type, so that only fields beyond it are missing.
-  return Object.fromEntries(fields.toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b))) as T;
+/**
+ * The value with exactly the fields of its schema, in the schema's order, also in what it contains: a record of the store
+ * may have more fields than its type.
+ */
+export function publishedFields<T>(schema: unknown, value: T): T {
+  // Each schema mirrors the type of its values, so that only fields beyond both are missing.
+  return pick(schema, value) as T;
+}
+
+function pick(schema: unknown, value: unknown): unknown {
+  if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) return pick(schema.unwrap(), value);
+  if (schema instanceof z.ZodArray && Array.isArray(value))
+    return value.map((element) => pick(schema.element, element));
+  if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null) return value;
+  const given = new Map<string, unknown>(Object.entries(value));
+  return Object.fromEntries(
+    Object.entries(schema.shape).flatMap(([key, field]) =>
+      given.has(key) ? [[key, pick(field, given.get(key))]] : [],
+    ),
+  );
 }

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { CatalogDifference } from '../core/catalog-difference.ts';
 import type { DeletedEntry } from '../core/restoration.ts';
 import type { HeldEntry } from '../core/who-has.ts';
-import type { LostEntry } from './who-report.ts';
 import {
   accountName,
+  type DeepReadonly,
   amount,
   earlierHoldersSchema,
   failedPlanSchema,
@@ -25,29 +25,28 @@ const takenAt = time('When the lists were read.');
 const entryName = z.string().describe('Name of the entry, as the service shows it.');
 const entryId = z.string().describe('Id of the entry.');
 
+export const snapshotSchema = z.strictObject({
+  schemaVersion,
+  id: snapshotId,
+  account: accountName,
+  remoteAccountId,
+  runId,
+  phase,
+  takenAt,
+  lists: z
+    .array(
+      z.strictObject({
+        kind: z.enum(['skill', 'role', 'resource']).describe('resource: people.'),
+        entries: amount('Number of objects in the list.'),
+        digest: z.string().describe('Equal lists have equal digests. `sha256:…`'),
+      }),
+    )
+    .describe('Its lists: skills, roles, people.'),
+});
+
 /** One snapshot. */
 export const snapshotsSchema = z
-  .union([
-    z.strictObject({
-      schemaVersion,
-      id: snapshotId,
-      account: accountName,
-      remoteAccountId,
-      runId,
-      phase,
-      takenAt,
-      lists: z
-        .array(
-          z.strictObject({
-            kind: z.enum(['skill', 'role', 'resource']).describe('resource: people.'),
-            entries: amount('Number of objects in the list.'),
-            digest: z.string().describe('Equal lists have equal digests. `sha256:…`'),
-          }),
-        )
-        .describe('Its lists: skills, roles, people.'),
-    }),
-    failedPlanSchema,
-  ])
+  .union([snapshotSchema, failedPlanSchema])
   .meta({ title: 'rolecall snapshots', description: 'One snapshot of `rolecall snapshots --format json`.' });
 
 const comparedSchema = z.strictObject({
@@ -124,27 +123,29 @@ const lostEntrySchema = z.strictObject({
   deletedAt: timeOrNull('When the result of the delete was known.'),
 });
 
+/** An entry that a run deleted, with the run. */
+export type LostEntry = DeepReadonly<z.output<typeof lostEntrySchema>>;
+
+export const accountHoldersSchema = z.strictObject({
+  schemaVersion,
+  account: accountName,
+  at: timeOrNull('The requested moment; null: now.'),
+  snapshot: z
+    .strictObject({ id: snapshotId, runId, phase, takenAt })
+    .nullable()
+    .describe('The last good snapshot at that moment or before; null when none is stored.'),
+  entries: z.array(heldEntrySchema).describe('The entries with exactly this name.'),
+  deleted: z
+    .array(lostEntrySchema)
+    .describe('Entries of this name that a run deleted: of each kind the last one.'),
+  near: z
+    .array(z.strictObject({ kind, name: entryName }))
+    .describe('Names that differ only in case, white space, diacritics or compatibility forms.'),
+});
+
 /** The people who have the entries of a name in one account. */
 export const whoSchema = z
-  .union([
-    z.strictObject({
-      schemaVersion,
-      account: accountName,
-      at: timeOrNull('The requested moment; null: now.'),
-      snapshot: z
-        .strictObject({ id: snapshotId, runId, phase, takenAt })
-        .nullable()
-        .describe('The last good snapshot at that moment or before; null when none is stored.'),
-      entries: z.array(heldEntrySchema).describe('The entries with exactly this name.'),
-      deleted: z
-        .array(lostEntrySchema)
-        .describe('Entries of this name that a run deleted: of each kind the last one.'),
-      near: z
-        .array(z.strictObject({ kind, name: entryName }))
-        .describe('Names that differ only in case, white space, diacritics or compatibility forms.'),
-    }),
-    failedPlanSchema,
-  ])
+  .union([accountHoldersSchema, failedPlanSchema])
   .meta({ title: 'rolecall who', description: 'One searched account of `rolecall who --format json`.' });
 
 const deletedEntrySchema = z.strictObject({
@@ -162,20 +163,19 @@ const deletedEntrySchema = z.strictObject({
   problem: z.string().nullable().describe('Why a file cannot contain the name. The wording may change.'),
 });
 
+export const restorationSchema = z.strictObject({
+  schemaVersion,
+  account: accountName,
+  runId: z.string().describe('UUIDv7 of the run.'),
+  startedAt: time('When the run began.'),
+  listedAt: timeOrNull('When the lists were read that decide about `listed`; null when there are none.'),
+  entries: z.array(deletedEntrySchema).describe('In the order of execution.'),
+  yaml: z.string().describe('Lines for the account file that create the entries again; may be empty.'),
+});
+
 /** What one run deleted. */
 export const restoreSchema = z
-  .union([
-    z.strictObject({
-      schemaVersion,
-      account: accountName,
-      runId: z.string().describe('UUIDv7 of the run.'),
-      startedAt: time('When the run began.'),
-      listedAt: timeOrNull('When the lists were read that decide about `listed`; null when there are none.'),
-      entries: z.array(deletedEntrySchema).describe('In the order of execution.'),
-      yaml: z.string().describe('Lines for the account file that create the entries again; may be empty.'),
-    }),
-    failedPlanSchema,
-  ])
+  .union([restorationSchema, failedPlanSchema])
   .meta({ title: 'rolecall restore', description: 'What `rolecall restore --format json` prints.' });
 
 true satisfies Mirrors<
@@ -184,4 +184,3 @@ true satisfies Mirrors<
 >;
 true satisfies Mirrors<z.output<typeof heldEntrySchema>, HeldEntry>;
 true satisfies Mirrors<z.output<typeof deletedEntrySchema>, DeletedEntry>;
-true satisfies Mirrors<z.output<typeof lostEntrySchema>, LostEntry>;

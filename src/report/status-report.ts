@@ -1,7 +1,7 @@
 // The report of `status`: one line for each account, and a total.
 import { ACCOUNT_STATES, type AccountStateName, FAILING_STATES } from '../core/account-states.ts';
 import type { RunRecord } from '../core/journal.ts';
-import type { AccountStatus } from './command-schemas.ts';
+import { type AccountStatus, accountStatusSchema } from './command-schemas.ts';
 import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
 import {
   ACCOUNT_STATE_TEXTS,
@@ -12,7 +12,7 @@ import {
   relativeTime,
 } from './formatting.ts';
 import { listReport, renderReport } from './render.ts';
-import { runToJson } from './run-json.ts';
+import { publishedFields } from './run-json.ts';
 
 /** The accounts, the most urgent first, those of one state by name. json is an array of the accounts in that order. */
 export function renderStatus(
@@ -29,8 +29,8 @@ export function renderStatus(
 }
 
 function statusToJson(status: AccountStatus) {
-  const lastRun = status.lastRun === null ? null : runToJson(status.lastRun);
-  return { schemaVersion: 1, ...status, lastRun } as const;
+  const lastRun = status.lastRun === null ? null : { schemaVersion: 1, ...status.lastRun };
+  return publishedFields(accountStatusSchema, { schemaVersion: 1, ...status, lastRun });
 }
 
 function stateCell(state: AccountStateName): Line {

@@ -1,6 +1,5 @@
 // The report of `who`: the people who have, or had, the entries of a name.
 import { type Kind, KINDS } from '../core/catalog.ts';
-import type { DeletedEntry } from '../core/restoration.ts';
 import type { SnapshotRecord } from '../core/snapshots.ts';
 import type { HeldEntry, NamedKind } from '../core/who-has.ts';
 import {
@@ -13,16 +12,9 @@ import {
 } from './document.ts';
 import { count, people, relativeTime } from './formatting.ts';
 import { renderReport } from './render.ts';
+import { publishedFields } from './run-json.ts';
+import { accountHoldersSchema, type LostEntry } from './snapshot-schemas.ts';
 import { hadItUntil, holdersTable } from './run-people.ts';
-
-export interface LostEntry extends Pick<
-  DeletedEntry,
-  'kind' | 'name' | 'remoteId' | 'outcome' | 'people' | 'earlier'
-> {
-  readonly runId: string;
-  /** When the outcome was known. UTC ISO 8601. */
-  readonly deletedAt: string | null;
-}
 
 /** What one account's lists of a moment show. */
 export interface AccountHolders {
@@ -53,28 +45,8 @@ export function renderWho(who: WhoReport, options: ReportOptions): string {
   );
 }
 
-function holdersToJson({ account, snapshot, entries, deleted, near }: AccountHolders, at: string | null) {
-  return {
-    schemaVersion: 1,
-    account,
-    at,
-    snapshot:
-      snapshot === null
-        ? null
-        : { id: snapshot.id, runId: snapshot.runId, phase: snapshot.phase, takenAt: snapshot.takenAt },
-    entries: entries.map(({ kind, name, remoteId, people: ids }) => ({ kind, name, remoteId, people: ids })),
-    deleted: deleted.map(({ kind, name, remoteId, runId, deletedAt, outcome, people: ids, earlier }) => ({
-      kind,
-      name,
-      remoteId,
-      runId,
-      deletedAt,
-      outcome,
-      people: ids,
-      earlier,
-    })),
-    near: near.map(({ kind, name }) => ({ kind, name })),
-  } as const;
+function holdersToJson(holders: AccountHolders, at: string | null) {
+  return publishedFields(accountHoldersSchema, { schemaVersion: 1, ...holders, at });
 }
 
 function whoReport(who: WhoReport): Report {
