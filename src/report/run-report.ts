@@ -82,7 +82,7 @@ export function runDocument(report: RunDetail, detail: 'full' | 'brief' = 'full'
     },
     headline: [[runSentence(report)], ...lossLine(report)],
     lines: run.error === null ? [] : messageLines(run.error),
-    facts: runFacts(run),
+    facts: detail === 'full' ? runFacts(run) : briefFacts(run),
     sections: [
       ...changesSection(report.warnings),
       ...(dryRun === null ? outcomeSections(report, detail) : plannedSections(dryRun, PLANNED)),
@@ -111,8 +111,18 @@ function statusLabel({ status, errorCode }: RunRecord): string {
   return errorCode === null || errorCode === status ? status : `${status} (${errorCode})`;
 }
 
+/** What the report of the plan, which precedes this one, does not contain. */
+function briefFacts(run: RunRecord): Fact[] {
+  return [{ label: 'Run', line: [code(run.id)] }, ...endOf(run)];
+}
+
+function endOf({ startedAt, finishedAt }: RunRecord): Fact[] {
+  if (finishedAt === null) return [];
+  const took = duration(elapsedMs(startedAt, finishedAt));
+  return [{ label: 'Ended', line: [{ time: finishedAt }, `, after ${took}`] }];
+}
+
 function runFacts(run: RunRecord): Fact[] {
-  const took = elapsedMs(run.startedAt, run.finishedAt);
   const facts: Fact[] = [
     { label: 'Run', line: [code(run.id)] },
     {
@@ -121,10 +131,8 @@ function runFacts(run: RunRecord): Fact[] {
     },
     { label: 'Trigger', line: [`${run.trigger}, mode ${run.mode}`] },
     { label: 'Started', line: [{ time: run.startedAt }] },
+    ...endOf(run),
   ];
-  if (run.finishedAt !== null) {
-    facts.push({ label: 'Ended', line: [{ time: run.finishedAt }, `, after ${duration(took)}`] });
-  }
   // Requests are counted when the run ends.
   if (run.status !== 'running') facts.push({ label: 'Requests', line: [requestCount(run)] });
   const commit = commitLine(run);

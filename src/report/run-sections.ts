@@ -36,6 +36,8 @@ export function outcomeSections(
   const unknown = withStatus(operations, 'unknown');
   const held = heldDuringRun(operations, plan);
   const written = done.filter(({ attempts }) => attempts > 0);
+  const created = written.filter(({ action }) => action === 'create');
+  const isDone = run.status === 'converged' || run.status === 'held';
   const hasRows = operations.length > 0 || detail === 'brief';
   const rest = hasRows ? withStatus(operations, 'skipped', 'pending') : unwritten(plan);
   const notTried = isRunning ? 'Remaining' : run.status === 'planned' ? 'Planned' : 'Not tried';
@@ -51,10 +53,8 @@ export function outcomeSections(
       'Deleted',
       written.filter(({ action }) => action === 'delete'),
     ),
-    ...section(
-      'Created',
-      written.filter(({ action }) => action === 'create'),
-    ),
+    // The plan above a brief report names them, unless something else was not done.
+    ...section('Created', isDone && detail === 'brief' ? [] : created),
     ...section(
       'Already done',
       done.filter(({ attempts }) => attempts === 0),

@@ -3,10 +3,9 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { makeWorkspace, until } from '../support/workspace.ts';
 
-/** Two screens. */
-const MOST_LINES = 80;
+const MOST_LINES = 60;
 
-test('the demo reports what happened, shows three steps of at most 80 lines, and ends with three commands', async () => {
+test('the demo reports what happened, shows three steps of at most 60 lines, and ends with three commands', async () => {
   const w = makeWorkspace('unused');
   const { status, stdout } = await w.run(['demo']);
   expect(status).toBe(0);
