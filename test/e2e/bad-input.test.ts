@@ -32,7 +32,6 @@ const WRONG: readonly (readonly [string, readonly string[], readonly (readonly [
     [['5:5', /did you mean "formerly"/]],
   ],
   ['a mistyped key of the policy', ['policy: { maxDelete: 3 }'], [['3:11', /did you mean "maxDeletes"/]]],
-  ['duplicate keys', ['skills: [A]', 'skills: [B]'], [['4:1', DUPLICATE]]],
   [
     'duplicate names',
     ['skills: [A, B, A]', 'roles:', '  - R', '  - R'],
@@ -94,12 +93,6 @@ const WRONG: readonly (readonly [string, readonly string[], readonly (readonly [
       ['1:1', /either/],
       ['3:9', /unknown region/],
     ],
-  ],
-  ['a tab as indentation', ['skills:', '\t- A'], [['4:1', /tab/]]],
-  [
-    'a merge conflict',
-    ['<<<<<<< ours', 'skills: [A]', '=======', 'skills: [B]', '>>>>>>> theirs'],
-    [['3:1', /merge conflict/]],
   ],
   ['a file that is missing from extends', ['extends: [../nothing.yaml]'], [['3:11', /no file/]]],
 ];
