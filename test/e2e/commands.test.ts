@@ -37,13 +37,6 @@ test('validate needs neither network nor secrets, and missing secrets fail it on
   expect(existsSync(join(workspace.folder, 'data'))).toBe(false);
 });
 
-test('validate in JSON is an array of issues with their positions', async () => {
-  const s = await scene({ file: 'skils: [A]' });
-  const { status, stdout } = await s.run(['validate', '--format', 'json']);
-  expect(status).toBe(4);
-  expect(JSON.parse(stdout)).toMatchObject([{ line: 3, column: 1, severity: 'error' }]);
-});
-
 test('usage counts the people of each entry, and lists unused entries and references to unknown ids', async () => {
   const s = await scene({
     skills: ['Go', 'Perl', 'Idle'],

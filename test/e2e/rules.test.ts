@@ -20,15 +20,6 @@ test('ownership: managed deletes only what rolecall created or adopted', async (
   expect(s.names().skills).toEqual(['Other', 'Stranger']);
 });
 
-test('a former name of a renamed entry counts as adopted under ownership: managed', async () => {
-  const s = await scene({
-    skills: ['K8s', 'Stranger'],
-    file: 'skills: [{ name: Kubernetes, formerly: [K8s] }]\npolicy: { ownership: managed }',
-  });
-  expect((await s.apply()).run.status).toBe('converged');
-  expect(s.names().skills).toEqual(['Kubernetes', 'Stranger']);
-});
-
 test('protect keeps the names that its case-sensitive globs match, in addition to those of the defaults', async () => {
   const s = await scene({
     skills: ['Admin/x', 'admin', 'Literal*', 'Literal!', 'Q1', 'Q12', 'Kept'],
@@ -126,16 +117,6 @@ test('a delete of an entry that people have is held, and is applied a day after 
   expect(s.names().skills).toEqual(['Kept']);
 });
 
-test('delete: always deletes entries that people have, and the plan lists who loses them', async () => {
-  const s = await scene({
-    skills: ['Perl', 'Kept'],
-    resources: [{ id: 'r1', skills: ['Perl'] }],
-    file: 'skills: [Kept]\npolicy: { delete: always }',
-  });
-  expect((await s.run(['plan'])).stdout).toContain('r1');
-  expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
-});
-
 test('an approval releases the delete that it names until the end of its last day, and no other', async () => {
   const s = await scene({
     skills: ['Perl', 'Cobol', 'Kept'],
@@ -171,13 +152,6 @@ test('a declared rename creates the new name first and keeps the old one until t
   expect(s.names().skills).toEqual(['Kubernetes']);
 });
 
-test('a rename of an unused entry is a create and then a delete', async () => {
-  const s = await scene({ skills: ['K8s'], file: 'skills: [{ name: Kubernetes, formerly: [K8s] }]' });
-  const { run } = await s.apply();
-  expect(run.status).toBe('converged');
-  expect(s.writes()).toEqual(['POST Kubernetes', 'DELETE K8s']);
-});
-
 test('a used name that differs only in case, white space, diacritics or form is held as a suspected rename', async () => {
   const old = ['typescript', 'Data Base', 'Résumé', 'Ｃ＋＋'];
   const s = await scene({
@@ -188,26 +162,6 @@ test('a used name that differs only in case, white space, diacritics or form is 
   const { plan } = await s.plan();
   expect(holds(plan)).toEqual(Object.fromEntries(old.map((name) => [name, ['suspected_rename']])));
   expect(changesOf(plan)).toEqual(['create C++', 'create DataBase', 'create Resume', 'create TypeScript']);
-});
-
-test('a suspected rename is held even when the desired name exists already, and an approval releases it', async () => {
-  const s = await scene({
-    skills: ['typescript', 'TypeScript'],
-    resources: [{ id: 'r1', skills: ['typescript'] }],
-    file: 'skills: [TypeScript]\npolicy: { delete: always }',
-  });
-  expect(holds((await s.plan()).plan)).toEqual({ typescript: ['suspected_rename'] });
-  s.configure(
-    'skills: [TypeScript]\npolicy: { delete: always }\napprovedDeletes: [{ kind: skill, name: typescript, expires: 2999-12-31 }]',
-  );
-  expect(changesOf((await s.plan()).plan)).toEqual(['delete typescript']);
-});
-
-test('an unused entry whose name is a near duplicate of a desired one is deleted, with a warning', async () => {
-  const s = await scene({ skills: ['typescript'], file: 'skills: [TypeScript]' });
-  const { plan } = await s.plan();
-  expect(changesOf(plan)).toEqual(['create TypeScript', 'delete typescript']);
-  expect(codes(plan)).toContain('near_name');
 });
 
 test('unusedFor holds the delete of an entry until that long after somebody had it', async () => {
@@ -337,13 +291,4 @@ test('an entry that was deleted three times within a day and exists again is hel
   expect(holds(plan)).toEqual({ Fought: ['flapping'] });
   s.execute("update operations set finished_at = ? where action = 'delete'", hoursAgo(25));
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
-});
-
-test('a held delete names every rule that holds it', async () => {
-  const s = await scene({
-    skills: ['Perl'],
-    resources: [{ id: 'r1', skills: ['Perl'] }],
-    file: `skills: []\npolicy: { freeze: [{ from: ${day(-2)}, to: ${day(2)} }] }`,
-  });
-  expect(holds((await s.plan()).plan)).toEqual({ Perl: ['in_use', 'empty_catalog', 'freeze'] });
 });
