@@ -56,7 +56,7 @@ test('apply warns when the store cannot be pruned afterwards, and exits with the
     expect((await workspace.run(['apply', '--yes'])).status).toBe(0);
     const store = new SQLite(join(workspace.folder, 'data/rolecall.db'));
     store.exec(`
-      insert into plan_bodies values ('unused', x'00');
+      insert into plan_bodies values ('sha256:0', x'00');
       create trigger refuse before delete on plan_bodies begin select raise(abort, 'not now'); end`);
     store.close();
     const applied = await workspace.run(['apply', '--yes']);
