@@ -66,7 +66,7 @@ export interface JournalReader extends SnapshotReader {
   runsBeginning(prefix: string, limit: number): Promise<readonly RunRecord[]>;
   /** The shortest beginnings that name these runs and no others, all of the same length, by the complete id. */
   shortRunIds(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** A run by its id or by an unambiguous prefix, read in one step, which takes seconds for a large run. */
+  /** A run by its id or by an unambiguous prefix. The plan of a large run is read in steps between which others run. */
   run(id: string): Promise<RunDetail | null>;
   /**
    * The same run with the people who had its deleted entries by the lists of earlier runs. Takes longer where the journal
