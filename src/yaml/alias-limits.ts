@@ -60,9 +60,9 @@ class NodeInspector implements NodeInspection {
       return NOTHING;
     }
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
-    const [begin = 0, end = 0] = node.range ?? [];
     let measure: Measure;
-    if (isScalar(node)) measure = { size: VALUE_COST + end - begin, height: 1 };
+    if (isScalar(node))
+      measure = { size: VALUE_COST + (node.range ? node.range[1] - node.range[0] : 0), height: 1 };
     else measure = isSeq(node) ? this.#visitAll(node.items, depth) : this.#visitPairs(node, depth);
     if (isScalar(node)) this.#expandedSize += measure.size;
     if (node.anchor !== undefined) this.#measures.set(node, measure);

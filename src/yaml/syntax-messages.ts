@@ -56,7 +56,7 @@ export interface TextProblem {
  * in which the daemon answers nobody.
  */
 const MAX_MARKS = 60_000;
-const MARKS = new Set(Buffer.from('\n\\[]{},:-?"\'&*!%|>#'));
+const MARKS = /[\n\\[\]{},:\-?"'&*!%|>#]/gu;
 /** Very many consecutive brackets or dashes, for which the parser needs more than linear time. */
 const NESTED = /(?:[[{]\s*|[-?] +){100}/u;
 /** The markers that git writes into a file with a merge conflict. */
@@ -166,11 +166,12 @@ function conflictMarkers(text: string): number[] {
 
 /** The offset at which the text has more than MAX_MARKS. */
 function tooMuchAt(text: string): number | undefined {
-  if (text.length <= MAX_MARKS) return undefined;
+  // Faster than a loop, for the usual file.
+  if (text.length - text.replace(MARKS, '').length <= MAX_MARKS) return undefined;
   let marks = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    if (MARKS.has(text.charCodeAt(at))) marks += 1;
-    if (marks > MAX_MARKS) return at;
+  for (const { index } of text.matchAll(MARKS)) {
+    marks += 1;
+    if (marks > MAX_MARKS) return index;
   }
   return undefined;
 }
