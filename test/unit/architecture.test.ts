@@ -218,7 +218,7 @@ describe('every file of src/', () => {
     const bad = /^(utils?|helpers?|common|types|misc|index)$/;
     expect(
       offending(({ path }) => {
-        const name = basename(path).replace(/\.tsx?$/, '');
+        const name = basename(path).replace(/(?:\.d)?\.tsx?$/, '');
         return bad.test(name) || !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name);
       }),
     ).toEqual([]);
