@@ -100,8 +100,8 @@ export function createTerm(options: TermOptions): Term {
       const sinceMs = record?.lastTickMs ?? null;
       const isMissed = sinceMs !== null && scheduler.takeMissedTick(account, sinceMs);
       if (isAlways) queue.request(account, 'start');
-      else if (record?.lastRun?.status === 'interrupted') queue.request(account, 'start');
       else if (isMissed) queue.request(account, 'catch_up');
+      else if (record?.lastRun?.status === 'interrupted') queue.request(account, 'start');
     },
     request(account, trigger, at) {
       const key = `${trigger} ${account}`;
