@@ -1,5 +1,5 @@
 // What takes minutes: two daemons on one store; processes that are killed, paused and run out of room at every point of
-// their way; the soak; many damaged files. One file at a time.
+// their way; the soak. One file at a time.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

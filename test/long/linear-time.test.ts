@@ -22,41 +22,9 @@ import { serviceMessage } from '../../src/service/service-message.ts';
 const MEGABYTE = 1_000_000;
 
 /** Shapes at which patterns that overlap with themselves take quadratic time; the end makes them fail late. */
-const UNITS = [
-  'a',
-  '/',
-  '\\',
-  ' ',
-  '\n',
-  "'",
-  '"',
-  '<',
-  '[ ',
-  '- ',
-  '@',
-  ':',
-  '?',
-  '0',
-  'a:',
-  '://',
-  'a://',
-  '1,',
-].concat([
-  '=',
-  ';',
-  ',',
-  '<title',
-  '\u0301',
-  '\u200d',
-  '👩\u200d',
-  '\u202e',
-  '##',
-  '`',
-  '|',
-  'remote:',
-  'pack ',
-  'object ',
-]);
+const UNITS = 'a / \\ \' " < - @ : ? 0 a: :// a:// 1, = ; , <title ## ` | remote:'
+  .split(' ')
+  .concat([' ', '\n', '[ ', '- ', '\u0301', '\u200d', '👩\u200d', '\u202e', 'pack ', 'object ']);
 const SHAPES = UNITS.map((unit) => [unit, `x${unit.repeat(Math.ceil(MEGABYTE / unit.length))}§!`] as const);
 
 const PLACE = {

@@ -316,17 +316,3 @@ test(
     await tryAll(places, SLEPT_MS);
   },
 );
-
-test(
-  'an apply that was stopped for half a minute of real time sends only writes that are in the journal',
-  { timeout: 300_000 },
-  async () => {
-    const places = (await pauses()).filter(({ row }) => row === 'between two transactions');
-    const some = places.filter((_, index) => index % 5 === 1).slice(0, AT_A_TIME);
-    expect(some).toHaveLength(AT_A_TIME);
-    await tryAll(
-      some.map((pause) => ({ ...pause, row: 'between two, for half a minute' })),
-      0,
-    );
-  },
-);

@@ -23,6 +23,8 @@ export interface FleetOptions {
   readonly store: 'sqlite' | 'postgres';
   /** How much later the last daemon receives each commit; 0: all read the same folder, without git. */
   readonly behindMs: number;
+  /** More variables of each daemon. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A place for a daemon: when its process is killed, the next one uses the same proxy. */
@@ -124,13 +126,14 @@ async function accountsThatRan(fleet: Fleet): Promise<number> {
 }
 
 async function startMember(
-  fleet: Pick<Fleet, 'on' | 'cluster'>,
+  fleet: Pick<Fleet, 'on' | 'cluster' | 'options'>,
   place: number,
   folder: string | null,
 ): Promise<Member> {
   const proxy = await startProxy(fleet.on.sandbox.url);
   const env = {
     ...proxy.env,
+    ...fleet.options.env,
     ...(fleet.cluster === null ? {} : { ROLECALL_DATABASE_URL: fleet.cluster.url }),
   };
   const from = folder === null ? fleet.on : { start: startIn(fleet.on, folder) };
