@@ -78,19 +78,8 @@ describe('the last good lists', () => {
     const deletes = ['a', 'b', 'c', 'd'].map((each) =>
       operation({ action: 'delete', name: each, remoteId: each }),
     );
-    await store.journal.addOperations(id, deletes);
-    await store.journal.commitOperations(
-      id,
-      lease,
-      [1, 2, 3].map((seq) => ({ seq, atMs: T0 + 1 })),
-      [],
-    );
-    await store.journal.commitOperations(
-      id,
-      lease,
-      [],
-      [result(1), result(2, { status: 'unknown' }), result(3, { status: 'failed' })],
-    );
+    const results = [result(1), result(2, { status: 'unknown' }), result(3, { status: 'failed' })];
+    await store.operate(id, lease, deletes, results);
     const last = await store.journal.lastGood('acme', '42', observed());
     expect([...(last?.deletedSince ?? [])].toSorted()).toEqual(['skill:a', 'skill:b']);
   });
@@ -113,13 +102,7 @@ describe('a remote account', () => {
     await store.record(id, { skill: [listed('a', 'A')] });
     const commit = { sha: 'abc', committedAt: '2026-01-01T00:00:00Z' };
     const named = [entryKey('skill', 'a')];
-    await store.journal.rememberApplied(lease, {
-      runId: id,
-      remoteAccountId: '42',
-      named,
-      released: [],
-      commit,
-    });
+    await store.apply(id, lease, { named, commit });
     await store.journal.rememberThrottle('acme', T0 + 1);
     store.execute(
       "update accounts set approved_digest = 'd', approved_at = '2026-01-01', pending_digest = 'd'",
@@ -150,13 +133,7 @@ describe('a remote account', () => {
     const id = await store.begin(1, { remote: null });
     await store.record(id, { skill: [listed('a', 'A')] }, { remoteAccountId: null });
     const named = [entryKey('skill', 'a')];
-    await store.journal.rememberApplied(lease, {
-      runId: id,
-      remoteAccountId: null,
-      named,
-      released: [],
-      commit: null,
-    });
+    await store.apply(id, lease, { remoteAccountId: null, named });
     await store.journal.claimRemoteAccount({
       runId: id,
       account: 'acme',
@@ -194,15 +171,10 @@ describe('a remote account', () => {
       await store.begin(1, { account: 'one', remote: null }),
       await store.begin(2, { account: 'two', remote: null }),
     ];
+    const claim = { baseUrl: BASE, remoteAccountId: '42', configured: new Set(['one', 'two']) };
     const answers = await Promise.all(
       ids.map((runOf, index) =>
-        store.journal.claimRemoteAccount({
-          runId: runOf,
-          account: index === 0 ? 'one' : 'two',
-          baseUrl: BASE,
-          remoteAccountId: '42',
-          configured: new Set(['one', 'two']),
-        }),
+        store.journal.claimRemoteAccount({ ...claim, runId: runOf, account: index === 0 ? 'one' : 'two' }),
       ),
     );
     expect(answers.filter((answer) => answer === null)).toHaveLength(1);
@@ -215,14 +187,13 @@ describe('an entry that an approval released', () => {
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')], role: [listed('a', 'A')] });
-    await store.journal.addOperations(id, [operation({ action: 'delete', name: 'A', remoteId: 'a' })]);
-    const applied = { runId: id, remoteAccountId: '42', named: [], released: [RELEASED], commit: null };
-    expect(await store.journal.rememberApplied(lease, applied)).toBe('committed');
+    expect(await store.apply(id, lease, { released: [RELEASED] })).toBe('committed');
     const released = async (remote = '42') =>
       (await store.journal.accountHistory('acme', remote, T0)).released;
     expect(await released()).toEqual([{ ...RELEASED, deletedByRun: null }]);
     expect(await released('43')).toEqual([]);
-    await store.journal.commitOperations(id, lease, [], [result(1)]);
+    const ofA = operation({ action: 'delete', name: 'A', remoteId: 'a' });
+    await store.operate(id, lease, [ofA], [result(1)]);
     expect(await released()).toEqual([{ ...RELEASED, deletedByRun: id }]);
   });
 
@@ -232,8 +203,7 @@ describe('an entry that an approval released', () => {
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A')] });
     await store.locks.release(lease);
-    const applied = { runId: id, remoteAccountId: '42', named: [], released: [RELEASED], commit: null };
-    expect(await store.journal.rememberApplied(lease, applied)).toBe('lock_lost');
+    expect(await store.apply(id, lease, { released: [RELEASED] })).toBe('lock_lost');
     expect((await store.journal.accountHistory('acme', '42', T0)).released).toEqual([]);
   });
 });
@@ -249,13 +219,7 @@ describe('an account whose file was renamed', () => {
     const id = await store.begin(1, { account: 'old' });
     const missing = [{ kind: 'skill', remoteId: 'a', resourceId: 'p', sinceMs: T0 }] as const;
     await store.record(id, { skill: [listed('a', 'A')] }, { account: 'old', missing });
-    const applied = {
-      remoteAccountId: '42',
-      named: [entryKey('skill', 'a')],
-      released: [RELEASED],
-      commit: null,
-    };
-    await store.journal.rememberApplied(lease, { runId: id, ...applied });
+    await store.apply(id, lease, { named: [entryKey('skill', 'a')], released: [RELEASED] });
     await store.end(id);
     store.execute("update accounts set paused = 1, last_applied_commit = 'c0ffee' where name = 'old'");
     return store;
@@ -336,142 +300,80 @@ describe('ownership', () => {
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')], role: [listed('a', 'A')] });
-    const applied = {
-      runId: id,
-      remoteAccountId: '42',
-      named: [entryKey('skill', 'a')],
-      released: [],
-      commit: null,
-    } as const;
-    expect(await store.journal.rememberApplied(lease, applied)).toBe('committed');
-    await store.journal.addOperations(id, [operation({ kind: 'role' })]);
-    await store.journal.commitOperations(
-      id,
-      lease,
-      [],
-      [result(1, { entry: { remoteId: 'r', name: 'New' } })],
-    );
+    const named = [entryKey('skill', 'a')];
+    expect(await store.apply(id, lease, { named })).toBe('committed');
+    const entry = { remoteId: 'r', name: 'New' };
+    await store.operate(id, lease, [operation({ kind: 'role' })], [result(1, { entry })]);
     expect([...(await store.journal.accountHistory('acme', '42', T0)).owned].toSorted()).toEqual([
       'role:r',
       'skill:a',
     ]);
     await store.end(id);
     const next = await store.take(runId(2));
-    await store.journal.rememberApplied(next, { ...applied, runId: await store.begin(2) });
+    await store.apply(await store.begin(2), next, { named });
     expect(store.rows('select adopted_by_run from entries where adopted_by_run is not null')).toEqual([
       { adopted_by_run: id },
     ]);
   });
 });
 
-describe('the id of a deleted entry', () => {
-  /** Rolecall created a skill under this id, and a list showed it. */
-  async function created() {
-    const store = await fixture();
-    const lease = await store.take(runId(1));
-    const id = await store.begin(1);
-    await store.journal.addOperations(id, [operation({ name: 'Mine' })]);
-    await store.journal.commitOperations(
-      id,
-      lease,
-      [],
-      [result(1, { entry: { remoteId: 's1', name: 'Mine' } })],
-    );
-    await store.end(id);
-    await store.locks.release(lease);
-    const list = async (n: number, name: string) =>
-      store.record(await store.begin(n), { skill: [listed('s1', name)] });
-    await list(2, 'Mine');
-    const history = () => store.journal.accountHistory('acme', '42', T0);
-    return { store, list, history };
-  }
+/** Rolecall created a skill with the id s1, which the service answered with this name. */
+async function created(name: string, answered = name) {
+  const store = await fixture();
+  const lease = await store.take(runId(1));
+  const id = await store.begin(1);
+  const entry = { remoteId: 's1', name: answered };
+  await store.operate(id, lease, [operation({ name })], [result(1, { entry })]);
+  await store.end(id);
+  /** Run `n` lists it under this name. */
+  const list = async (n: number, shown: string) =>
+    store.record(await store.begin(n), { skill: [listed('s1', shown)] });
+  const history = () => store.journal.accountHistory('acme', '42', T0);
+  return { store, list, history };
+}
 
+describe('the id of a deleted entry', () => {
   it('that is listed under another name belongs to somebody else from then on', async () => {
-    const { list, history } = await created();
-    await list(3, 'Theirs');
-    expect([...(await history()).owned]).toEqual([]);
-    await list(4, 'Mine');
-    expect([...(await history()).owned]).toEqual([]);
+    const { list, history } = await created('Mine');
+    for (const [n, name] of ['Mine', 'Theirs', 'Mine'].entries()) {
+      await list(n + 2, name);
+      expect([...(await history()).owned]).toEqual(n === 0 ? ['skill:s1'] : []);
+    }
   });
 
   it('that is listed again is adopted when the file names it', async () => {
-    const { store, list, history } = await created();
+    const { store, list, history } = await created('Mine');
+    await list(2, 'Mine');
     const lease = await store.take(runId(3));
     const id = await store.begin(3);
-    await store.journal.addOperations(id, [operation({ action: 'delete', remoteId: 's1', name: 'Mine' })]);
-    await store.journal.commitOperations(id, lease, [], [result(1)]);
+    const ofMine = operation({ action: 'delete', remoteId: 's1', name: 'Mine' });
+    await store.operate(id, lease, [ofMine], [result(1)]);
     await store.end(id);
-    await store.locks.release(lease);
     await list(4, 'Mine');
     expect((await history()).knownNames.has('skill:s1')).toBe(false);
-    const applied = {
-      runId: runId(4),
-      remoteAccountId: '42',
-      named: [entryKey('skill', 's1')],
-      released: [],
-      commit: null,
-    };
     const next = await store.take(runId(5));
-    await store.begin(5);
-    expect(await store.journal.rememberApplied(next, { ...applied, runId: runId(5) })).toBe('committed');
+    const again = await store.begin(5);
+    expect(await store.apply(again, next, { named: [entryKey('skill', 's1')] })).toBe('committed');
     expect((await history()).knownNames.get('skill:s1')).toEqual(['Mine']);
     expect([...(await history()).owned]).toEqual(['skill:s1']);
   });
 });
 
 describe('the requested name', () => {
-  async function created(answered: string) {
-    const store = await fixture();
-    const lease = await store.take(runId(1));
-    const id = await store.begin(1);
-    await store.journal.addOperations(id, [operation({ name: 'Type Script' })]);
-    await store.journal.commitOperations(
-      id,
-      lease,
-      [],
-      [result(1, { entry: { remoteId: 's1', name: answered } })],
-    );
-    await store.end(id);
-    const requested = async () =>
-      (await store.journal.accountHistory('acme', '42', T0)).changedNames.get('skill:s1')?.requested;
-    const list = async (n: number, name: string) =>
-      store.record(await store.begin(n), { skill: [listed('s1', name)] });
-    return { requested, list };
-  }
+  const [ASKED, CHANGED] = ['Type Script', 'type script'];
 
-  it('is remembered when the answer to the create shows another name', async () => {
-    const { requested, list } = await created('type script');
-    expect(await requested()).toBe('Type Script');
-    await list(2, 'type script');
-    await list(3, 'type script');
-    expect(await requested()).toBe('Type Script');
-  });
-
-  it('is remembered when the first list shows another name than the answer', async () => {
-    const { requested, list } = await created('Type Script');
-    expect(await requested()).toBeUndefined();
-    await list(2, 'type script');
-    expect(await requested()).toBe('Type Script');
-  });
-
-  it('is not stored when the service kept it', async () => {
-    const { requested, list } = await created('Type Script');
-    await list(2, 'Type Script');
-    expect(await requested()).toBeUndefined();
-  });
-
-  it('is forgotten when somebody renames the entry later', async () => {
-    const { requested, list } = await created('type script');
-    await list(2, 'type script');
-    await list(3, 'Something else');
-    expect(await requested()).toBeUndefined();
-  });
-
-  it('is not stored when an entry that rolecall created is renamed later', async () => {
-    const { requested, list } = await created('Type Script');
-    await list(2, 'Type Script');
-    await list(3, 'Something else');
-    expect(await requested()).toBeUndefined();
+  it.each([
+    ['is remembered when the answer to the create shows another name', CHANGED, [], ASKED],
+    ['is remembered while lists show that name', CHANGED, [CHANGED, CHANGED], ASKED],
+    ['is remembered when the first list shows another name than the answer', ASKED, [CHANGED], ASKED],
+    ['is not stored before a list shows another name', ASKED, [], undefined],
+    ['is not stored when the service kept it', ASKED, [ASKED], undefined],
+    ['is forgotten when somebody renames the entry later', CHANGED, [CHANGED, 'Else'], undefined],
+    ['is not stored when somebody renames an unchanged entry later', ASKED, [ASKED, 'Else'], undefined],
+  ])('%s', async (_, answered, lists, requested) => {
+    const { list, history } = await created(ASKED, answered);
+    for (const [n, name] of lists.entries()) await list(n + 2, name);
+    expect((await history()).changedNames.get('skill:s1')?.requested).toBe(requested);
   });
 });
 
@@ -483,9 +385,8 @@ describe('the known names', () => {
     await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')], role: [listed('a', 'Lead')] });
     const ofA = operation({ action: 'delete', remoteId: 'a', name: 'A' });
     const create = operation({ name: 'Type Script' });
-    await store.journal.addOperations(id, [ofA, create]);
     const results = [result(1), result(2, { entry: { remoteId: 'ts', name: 'type script' } })];
-    await store.journal.commitOperations(id, lease, [], results);
+    await store.operate(id, lease, [ofA, create], results);
     await store.end(id);
     await store.record(await store.begin(2), {});
     const { knownNames } = await store.journal.accountHistory('acme', '42', T0);
@@ -528,13 +429,8 @@ describe('the operations of the last day', () => {
       const account = 'account' in options ? 'other' : 'acme';
       const lease = await store.take(runId(n), T0, account);
       const id = await store.begin(n, options);
-      await store.journal.addOperations(id, [operation({ name: `n${String(n)}` })]);
-      await store.journal.commitOperations(
-        id,
-        lease,
-        [],
-        [result(1, { atMs, entry: { remoteId: `s${String(n)}`, name: 'x' } })],
-      );
+      const entry = { remoteId: `s${n}`, name: 'x' };
+      await store.operate(id, lease, [operation({ name: `n${n}` })], [result(1, { atMs, entry })]);
       await store.locks.release(lease);
     };
     await place(1, T0 - DAY_MS);
@@ -638,11 +534,8 @@ describe('the journal', () => {
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')] });
-    await store.journal.addOperations(
-      id,
-      ['a', 'b'].map((each) => operation({ action: 'delete', remoteId: each, name: each })),
-    );
-    await store.journal.commitOperations(id, lease, [], [result(1), result(2, { attempts: 0 })]);
+    const deletes = ['a', 'b'].map((each) => operation({ action: 'delete', remoteId: each, name: each }));
+    await store.operate(id, lease, deletes, [result(1), result(2, { attempts: 0 })]);
     expect(store.rows('select remote_id, deleted_by_run from entries order by remote_id')).toEqual([
       { remote_id: 'a', deleted_by_run: id },
       { remote_id: 'b', deleted_by_run: null },
@@ -653,9 +546,9 @@ describe('the journal', () => {
     const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
-    await store.journal.addOperations(id, [operation({ name: 'A' }), operation({ name: 'B' })]);
     const answered = (seq: number, name: string) => result(seq, { entry: { remoteId: 's1', name } });
-    await store.journal.commitOperations(id, lease, [], [answered(1, 'a'), answered(2, 'b')]);
+    const creates = ['A', 'B'].map((name) => operation({ name }));
+    await store.operate(id, lease, creates, [answered(1, 'a'), answered(2, 'b')]);
     expect(store.rows('select remote_id, name, requested_name, created_by_run from entries')).toEqual([
       { remote_id: 's1', name: 'b', requested_name: 'B', created_by_run: id },
     ]);
@@ -670,13 +563,7 @@ describe('the journal', () => {
     const run = await store.begin(1);
     const known = { sha: 'abc', committedAt: '2026-01-01' };
     const after = async (commit: AppliedRun['commit']): Promise<string | undefined> => {
-      await store.journal.rememberApplied(lease, {
-        runId: run,
-        remoteAccountId: '42',
-        named: [],
-        released: [],
-        commit,
-      });
+      await store.apply(run, lease, { commit });
       return (await store.journal.accountState('acme')).lastAppliedCommit?.sha;
     };
     expect([await after(known), await after('unchanged'), await after(null)]).toEqual([
@@ -692,21 +579,9 @@ describe('the journal', () => {
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A')] });
     const next = await store.take(runId(2), T0 + 31_000);
-    const applied = {
-      remoteAccountId: '42',
-      named: [],
-      released: [],
-      commit: { sha: 'new', committedAt: '2026-01-02' },
-    };
-    await store.journal.rememberApplied(next, { ...applied, runId: await store.begin(2) });
-
-    const older = {
-      ...applied,
-      named: [entryKey('skill', 'a')],
-      released: [],
-      commit: { sha: 'old', committedAt: '2026-01-01' },
-    };
-    expect(await store.journal.rememberApplied(lost, { ...older, runId: id })).toBe('lock_lost');
+    await store.apply(await store.begin(2), next, { commit: { sha: 'new', committedAt: '2026-01-02' } });
+    const older = { named: [entryKey('skill', 'a')], commit: { sha: 'old', committedAt: '2026-01-01' } };
+    expect(await store.apply(id, lost, older)).toBe('lock_lost');
     expect((await store.journal.accountState('acme')).lastAppliedCommit?.sha).toBe('new');
     expect([...(await store.journal.accountHistory('acme', '42', T0)).owned]).toEqual([]);
   });

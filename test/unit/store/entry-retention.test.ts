@@ -71,8 +71,7 @@ describe('entries that others created', () => {
     const store = await fixture();
     const lease = await store.take(idAt(0));
     const id = await runAt(store, 0, ['a']);
-    await store.journal.addOperations(id, [operation()]);
-    await store.journal.commitOperations(id, lease, [], [result(1, { status: 'unknown' })]);
+    await store.operate(id, lease, [operation()], [result(1, { status: 'unknown' })]);
     await store.end(id, 'partial');
     await store.end(await runAt(store, 200, []));
     await prune(store, 200);
@@ -101,28 +100,18 @@ describe('entries that rolecall changed', () => {
     const store = await fixture();
     const lease = await store.take(idAt(0));
     const id = await runAt(store, 0, ['adopted', 'deleted', 'foreign', 'released']);
-    await store.journal.addOperations(id, [
+    const operations = [
       operation({ name: 'Made' }),
       operation({ name: ' Trimmed ' }),
       operation({ action: 'delete', name: 'deleted', remoteId: 'deleted' }),
+    ];
+    await store.operate(id, lease, operations, [
+      result(1, { entry: { remoteId: 'made', name: 'Made' } }),
+      result(2, { entry: { remoteId: 'trimmed', name: 'Trimmed', existed: true } }),
+      result(3),
     ]);
-    await store.journal.commitOperations(
-      id,
-      lease,
-      [],
-      [
-        result(1, { entry: { remoteId: 'made', name: 'Made' } }),
-        result(2, { entry: { remoteId: 'trimmed', name: 'Trimmed', existed: true } }),
-        result(3),
-      ],
-    );
-    await store.journal.rememberApplied(lease, {
-      runId: id,
-      remoteAccountId: '42',
-      named: ['skill:adopted'],
-      released: [{ kind: 'skill', remoteId: 'released', approval: '2026-12-31 Old' }],
-      commit: null,
-    });
+    const released = [{ kind: 'skill', remoteId: 'released', approval: '2026-12-31 Old' }] as const;
+    await store.apply(id, lease, { named: ['skill:adopted'], released });
     await store.end(id);
     await store.end(await runAt(store, 100, ['stays']));
     expect(await prune(store, 200)).toMatchObject({ entries: 1 });

@@ -8,8 +8,13 @@ import { onTestFinished } from 'vitest';
 import type { Entry, ObservedCatalog } from '../../../src/core/catalog.ts';
 import { StoreError } from '../../../src/core/errors.ts';
 import type { RunMode, RunStatus } from '../../../src/core/journal.ts';
-import type { Lease } from '../../../src/core/locks.ts';
-import type { NewOperation, OperationResult, RecordedObservation } from '../../../src/core/ports.ts';
+import type { Lease, SentCommit } from '../../../src/core/locks.ts';
+import type {
+  AppliedRun,
+  NewOperation,
+  OperationResult,
+  RecordedObservation,
+} from '../../../src/core/ports.ts';
 import type { Engine } from '../../../src/store/engine.ts';
 import type { OpenLocation } from '../../../src/core/settings.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts';
@@ -72,6 +77,15 @@ export interface Fixture extends Store, Direct {
   end(id: string, status?: RunStatus, atMs?: number): Promise<boolean>;
   record(id: string, lists: Partial<ObservedCatalog>, more?: Partial<RecordedObservation>): Promise<void>;
   take(id: string, atMs?: number, account?: string): Promise<Lease>;
+  /** Adds operations to a run and commits these results of them. */
+  operate(
+    id: string,
+    lease: Lease,
+    operations: readonly NewOperation[],
+    results: readonly OperationResult[],
+  ): Promise<void>;
+  /** Remembers what a run applied: by default nothing, to the account 42. */
+  apply(id: string, lease: Lease, applied?: Partial<AppliedRun>): Promise<SentCommit>;
 }
 
 /** The engine that the tests of this folder use: the contract of the store is the same for both. */
@@ -220,6 +234,21 @@ function withShortForms(store: Store, location: OpenLocation, direct: Direct): F
       taken.set(id, attempt.lease);
       return attempt.lease;
     },
+    async operate(id, lease, operations, results) {
+      await journal.addOperations(id, operations);
+      const sent = results.map(({ seq }) => ({ seq, atMs: T0 + 1 }));
+      await journal.commitOperations(id, lease, sent, []);
+      await journal.commitOperations(id, lease, [], results);
+    },
+    apply: (id, lease, applied = {}) =>
+      journal.rememberApplied(lease, {
+        runId: id,
+        remoteAccountId: '42',
+        named: [],
+        released: [],
+        commit: null,
+        ...applied,
+      }),
   };
 }
 

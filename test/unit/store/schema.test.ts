@@ -1,7 +1,6 @@
 // The store file: its mode, its version, its documented tables and columns.
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SQLite } from '../../../src/platform/sqlite.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import { MOVED_COLUMNS, PAUSE_COLUMNS } from '../../../src/store/renamed-accounts.ts';
@@ -62,12 +61,6 @@ describe('a new store', () => {
     }
     expect(statSync(dirname(store.file)).mode & 0o077).toBe(0);
   });
-
-  it('can be read by another program while it is open', async () => {
-    const store = sqliteFixture();
-    await store.begin(1);
-    expect(store.rows('select status from runs')).toEqual([{ status: 'running' }]);
-  });
 });
 
 describe('an existing store', () => {
@@ -88,27 +81,6 @@ describe('an existing store', () => {
     expect(statSync(store.file).mode & 0o777).toBe(0o600);
   });
 
-  it('of a newer version is refused and stays unchanged', () => {
-    const file = join(newFolder(), 'x.db');
-    void openSqliteStore(file).close();
-    const db = new SQLite(file);
-    db.pragma('user_version = 999');
-    db.exec('create table theirs (a text)');
-    db.close();
-    const before = readFileSync(file);
-    expect(failure(() => openSqliteStore(file))).toMatchObject({ code: 'store_newer' });
-    expect(readFileSync(file)).toEqual(before);
-  });
-
-  it('that is not a database is refused with advice', () => {
-    const file = join(newFolder(), 'x.db');
-    writeFileSync(file, 'this is a text and no database at all, but long enough to look like one'.repeat(20));
-    const error = failure(() => openSqliteStore(file));
-    expect(error.code).toBe('store_foreign');
-    expect(error.message).toContain(file);
-    expect(error.message).toContain('restore a backup');
-  });
-
   it('that is damaged is found by `verify`, whose error contains the commands to recover', async () => {
     const file = join(newFolder(), 'a store.db');
     await openSqliteStore(file).close();
@@ -124,12 +96,6 @@ describe('an existing store', () => {
         `mkdir '${file}.damaged'; mv '${file}' '${file}'-* '${file}.damaged'/; cp BACKUP '${file}'`,
       ) as string,
     });
-  });
-
-  it('that is a folder cannot be opened', () => {
-    const folder = join(newFolder(), 'x.db');
-    mkdirSync(folder);
-    expect(failure(() => openSqliteStore(folder)).code).toBe('store_unopenable');
   });
 
   it('is not created when it must exist and is missing', () => {
