@@ -115,7 +115,7 @@ export function createLocks(db: Database, quick: Database = db): Locks {
     async leader(nowMs) {
       const atMs = await engine.clockMs(quick, nowMs);
       const row = await leaderRow(quick);
-      const stored = await readSetting(quick, COMMIT);
+      const stored = engine.isReplicated ? await readSetting(quick, COMMIT) : null;
       const [sha = '', committedAt = ''] = (stored ?? '').split(' ');
       return {
         heldBy: row === undefined || isFree(row, atMs) || row.holder === holder ? null : describe(row),
@@ -146,7 +146,10 @@ export function createLocks(db: Database, quick: Database = db): Locks {
       return isLeading;
     },
 
-    rememberCommit: ({ sha, committedAt }: LedCommit) => writeSetting(quick, COMMIT, `${sha} ${committedAt}`),
+    async rememberCommit({ sha, committedAt }: LedCommit) {
+      // One process alone may return to an older commit: the rule `stale_source` holds its deletes.
+      if (engine.isReplicated) await writeSetting(quick, COMMIT, `${sha} ${committedAt}`);
+    },
 
     async resign(epoch) {
       await release({ account: LEADER, runId: epoch });

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { readPostedFiles } from '../../src/wire/posted-files.ts';
 import { HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
-import { makeWorkspace, writeAccount } from '../support/workspace.ts';
+import { makeWorkspace, TOKEN_VARIABLE, writeAccount } from '../support/workspace.ts';
 
 const SERVICE = 'accounts: accounts/*.yaml\n';
 
@@ -31,12 +31,17 @@ async function serve() {
     const reply = await fetch(`${daemon.url}/api/v1/plan`, { method: 'POST', headers, body });
     return { status: reply.status, retryAfter: reply.headers.get('retry-after'), text: await reply.text() };
   };
-  return { daemon, post };
+  return { daemon, post, sandbox };
 }
 
 test('of twelve large posted plans at once some are refused as busy, and health checks are answered meanwhile', async () => {
-  const { daemon, post } = await serve();
-  const body = sharedCatalog(2, 1000);
+  const { daemon, post, sandbox } = await serve();
+  // The plan of acme takes so long that the other bodies arrive meanwhile.
+  sandbox.setSettings({ latencyMs: 300 });
+  const posted = JSON.parse(sharedCatalog(2, 1000)) as { files: Record<string, string> };
+  posted.files['accounts/acme.yaml'] =
+    `baseUrl: ${sandbox.url}\ntoken: { env: ${TOKEN_VARIABLE} }\nskills: [Go]\n`;
+  const body = JSON.stringify(posted);
   let worstMs = 0;
   let isDone = false;
   const probing = (async () => {

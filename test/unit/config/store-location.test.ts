@@ -28,7 +28,7 @@ describe('the location of the store', () => {
         url: 'postgres://me:s3cr3t@db.example.com/a',
         schema: 'rolecall',
         pool: 10,
-        leaseMs: 30_000,
+        leaseMs: 42_000,
       });
       expect(await storeName(settings(ref))).toBe('PostgreSQL db.example.com/a, schema rolecall');
     }

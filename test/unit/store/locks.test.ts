@@ -110,18 +110,19 @@ describe('a lock', () => {
 describe('the lock of the leader', () => {
   const commit = { sha: 'c1', committedAt: '2026-03-10T12:00:00.000Z' };
 
-  it('is held by one process until it resigns, which the commit of its files outlives', async () => {
+  it('is held by one process until it resigns; replicas remember the commit of its files', async () => {
     const store = await fixture();
     const other = await openAgain(store);
+    const remembered = ENGINE === 'postgres' ? commit : null;
     expect(await store.locks.lead('first', T0)).toBe(true);
     await store.locks.rememberCommit(commit);
     expect(await other.locks.lead('second', T0 + 1)).toBe(false);
     expect(await other.locks.leader(T0 + 1)).toMatchObject({
       heldBy: expect.stringContaining('process'),
-      commit,
+      commit: remembered,
     });
     await store.locks.resign('first');
-    expect(await other.locks.leader(T0 + 2)).toMatchObject({ heldBy: null, commit });
+    expect(await other.locks.leader(T0 + 2)).toMatchObject({ heldBy: null, commit: remembered });
     expect(await other.locks.lead('second', T0 + 2)).toBe(true);
     await other.close();
   });
