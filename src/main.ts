@@ -12,7 +12,7 @@ import {
   StoreError,
   UsageError,
 } from './core/errors.ts';
-import { keepCompiledCode } from './platform/runtime.ts';
+import { keepCompiledCode } from './system/runtime.ts';
 
 let outputFailed = false;
 
@@ -71,7 +71,7 @@ try {
   process.exitCode = exit;
 }
 
-const { exitNow, hasStuckReads } = await import('./platform/regular-file.ts');
+const { exitNow, hasStuckReads } = await import('./system/regular-file.ts');
 if (hasStuckReads()) {
   process.stderr.write(
     'warning: reading a file takes too long (is its mount stuck?); the process exits without waiting for it\n',

@@ -3,10 +3,10 @@ import type { TestSpecification } from 'vitest/node';
 import { BaseSequencer } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
 
-const FOLDERS = ['test/unit/core/', 'test/property/', 'test/unit/app/'];
+const FOLDERS = ['test/unit/core/', 'test/property/', 'test/unit/run/'];
 
 /** Whole runs against a sandbox, which take ten times as long as anything else. */
-const WHOLE_RUNS = ['test/unit/app/approval.', 'test/unit/app/reconcile.', 'test/unit/app/lost-answers.'];
+const WHOLE_RUNS = ['test/unit/run/approval.', 'test/unit/run/reconcile.', 'test/unit/run/lost-answers.'];
 
 /** A mutant is dead with the first test that fails, so the tests that take least time go first. */
 class QuickestFirst extends BaseSequencer {

@@ -1,7 +1,7 @@
 // Collects the status of accounts from the configuration and the store. Never calls the service.
 import { approvalOf, statesOf, waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue, StoreError } from '../core/errors.ts';
-import type { AccountRecord } from '../core/journal-reader.ts';
+import type { AccountRecord } from '../core/ports/journal-reader.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { AccountStatus } from '../report/command-schemas.ts';
 import { nextRun } from '../daemon/next-run.ts';

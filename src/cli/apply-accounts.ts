@@ -1,12 +1,12 @@
 // The work of `apply`: plans, shows the plan, asks for confirmation, applies the plan and verifies the result.
-import { journalBrokenAccount } from '../app/run-result.ts';
-import { reconcile } from '../app/reconcile.ts';
-import type { Acceptance, AccountRequest } from '../app/request.ts';
+import { journalBrokenAccount } from '../run/run-result.ts';
+import { reconcile } from '../run/reconcile.ts';
+import type { Acceptance, AccountRequest } from '../run/request.ts';
 import { ConfigError, StoreError, UsageError } from '../core/errors.ts';
 import type { AgreedPlan } from '../core/operator.ts';
 import type { Plan } from '../core/plan.ts';
-import type { RunDetail } from '../core/journal-reader.ts';
-import type { RunSignals } from '../core/ports.ts';
+import type { RunDetail } from '../core/ports/journal-reader.ts';
+import type { RunSignals } from '../core/ports/clock.ts';
 import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { renderPlanOf } from '../report/plan-report.ts';
 import { renderRunReports } from '../report/run-report.ts';

@@ -1,11 +1,11 @@
 // The confirmation of `apply` without `--yes`: plans all accounts, shows the plans and asks.
 import { people } from '../core/amounts.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
-import type { Acceptance } from '../app/request.ts';
+import type { Acceptance } from '../run/request.ts';
 import { UsageError } from '../core/errors.ts';
 import type { AgreedPlan } from '../core/operator.ts';
 import type { Plan, PlanResult } from '../core/plan.ts';
-import type { RunSignals } from '../core/ports.ts';
+import type { RunSignals } from '../core/ports/clock.ts';
 import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import { affectedText, losingPeople, totalOf } from '../report/plan-sentence.ts';

@@ -1,11 +1,11 @@
 // Checks, for `doctor`, everything that a run needs. Writes nothing to the service.
-import { refuseForeignEntries } from '../app/account-guard.ts';
-import { listsObserver, readLists } from '../app/observe.ts';
-import { describeFailure, rememberThrottle } from '../app/run-result.ts';
+import { refuseForeignEntries } from '../run/account-guard.ts';
+import { listsObserver, readLists } from '../run/observe.ts';
+import { describeFailure, rememberThrottle } from '../run/run-result.ts';
 import { listedAccountId, shownPin } from '../core/identity.ts';
 import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
-import type { RunSignals } from '../core/ports.ts';
-import type { ProgressObserver } from '../core/progress.ts';
+import type { RunSignals } from '../core/ports/clock.ts';
+import type { ProgressObserver } from '../core/ports/progress.ts';
 import { yamlQuoted } from '../core/yaml-text.ts';
 import { type Diagnosis, type Finding, renderDiagnoses } from '../report/check-reports.ts';
 import { count, instant } from '../report/formatting.ts';

@@ -169,7 +169,7 @@ export function addServe({ program, run }: CommandLine): void {
     .description('run the daemon: scheduled runs, pages and API')
     .action((flags: RetryAfterOptions) =>
       run(async ({ version, configFile }) => {
-        const { serve } = await import('../wire/daemon.ts');
+        const { serve } = await import('./serve.ts');
         return (await serve(version, configFile, flags)) === 0 ? EXIT.done : EXIT.failed;
       }),
     );

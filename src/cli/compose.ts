@@ -1,26 +1,28 @@
 // Joins what a command or the daemon works with: the store, the connections, and the dependencies of the use cases.
-import { settingsDigest } from '../app/changes-during-run.ts';
-import type { AccountJournal } from '../app/read-account.ts';
-import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from '../app/request.ts';
-import { rememberThrottle } from '../app/run-result.ts';
+import { settingsDigest } from '../run/changes-during-run.ts';
+import type { AccountJournal } from '../run/read-account.ts';
+import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from '../run/request.ts';
+import { rememberThrottle } from '../run/run-result.ts';
 import type { ConfigurationSource } from '../config/configuration-source.ts';
 import { StoreError } from '../core/errors.ts';
-import type { Outbox } from '../core/outbox.ts';
-import type { JournalReader } from '../core/journal-reader.ts';
+import type { Outbox } from '../core/ports/outbox.ts';
+import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { OperatorCommands } from '../core/operator.ts';
-import type { AccountState, Clock, ReadableService, RunSignals } from '../core/ports.ts';
-import type { CheckoutPlace } from '../core/repository.ts';
-import type { StoredSettings } from '../core/stored-settings.ts';
+import type { Clock, RunSignals } from '../core/ports/clock.ts';
+import type { AccountState } from '../core/ports/journal.ts';
+import type { ReadableService } from '../core/ports/service.ts';
+import type { CheckoutPlace } from '../core/ports/repository.ts';
+import type { StoredSettings } from '../core/ports/stored-settings.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
 import { checkoutOf } from '../git/checkout-place.ts';
-import { systemClock } from '../platform/clock.ts';
-import { sha256 } from '../platform/digest.ts';
-import { uuidv7 } from '../platform/digest.ts';
+import { systemClock } from '../system/clock.ts';
+import { sha256 } from '../system/digest.ts';
+import { uuidv7 } from '../system/digest.ts';
 import type { ConnectionOptions, Connections } from '../service/connections.ts';
 import { createLeaseKeeper, type LeaseKeeper } from '../store/lease-keeper.ts';
 import type { OpenOptions } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
-import type { RequestObserver } from '../core/progress.ts';
+import type { RequestObserver } from '../core/ports/progress.ts';
 
 const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
 

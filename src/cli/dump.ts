@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import { count, firstFew } from '../core/amounts.ts';
 import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
 import { nameKeys } from '../core/diff.ts';
-import type { ReadAccount } from '../app/read-account.ts';
+import type { ReadAccount } from '../run/read-account.ts';
 import { formatConfigIssue, UsageError } from '../core/errors.ts';
 import { checkoutOf } from '../git/checkout-place.ts';
 import { nameKey } from '../core/names.ts';

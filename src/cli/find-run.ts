@@ -1,6 +1,6 @@
 // Finds the runs and snapshots that arguments name: an id, an unambiguous beginning of one, `last`, or a time.
 import { StoreError, UsageError } from '../core/errors.ts';
-import type { JournalReader } from '../core/journal-reader.ts';
+import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { Resource } from '../core/catalog.ts';
 import type { SnapshotFilter, SnapshotRecord } from '../core/snapshots.ts';

@@ -1,6 +1,6 @@
 // The work of `init`: reads the account with the files that it is about to write, and writes them if that succeeds.
 import path from 'node:path';
-import type { ReadAccount } from '../app/read-account.ts';
+import type { ReadAccount } from '../run/read-account.ts';
 import { dumpAccount } from '../config/account-file-on-disk.ts';
 import { filesFromMemory } from '../config/configuration-files.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';

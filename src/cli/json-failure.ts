@@ -1,6 +1,6 @@
 // Prints JSON also when a command fails before its report, since programs parse the output.
 import type { Command, CommanderError } from 'commander';
-import { describeFailure, type RunFailure } from '../app/run-result.ts';
+import { describeFailure, type RunFailure } from '../run/run-result.ts';
 import { UsageError } from '../core/errors.ts';
 import { visibleJson } from '../report/escape-invisible.ts';
 import {

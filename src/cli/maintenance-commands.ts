@@ -70,7 +70,7 @@ export function addCopyStore({ program, run }: CommandLine): void {
 
 async function copyStore(from: string, address: string, schema: string): Promise<ExitStatus> {
   const { databaseArgument } = await import('../config/store-location.ts');
-  const { shownDatabase } = await import('../platform/postgres-address.ts');
+  const { shownDatabase } = await import('../system/postgres-address.ts');
   const { copyStore: copy } = await import('../store/copy-store.ts');
   const { location, isExposed } = databaseArgument(address, schema, process.env);
   if (isExposed) {

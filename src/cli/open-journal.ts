@@ -1,7 +1,7 @@
 // Opens the journal for commands that read the store, and for those that reach the daemon through it.
 import { userInfo } from 'node:os';
 import { ConfigError } from '../core/errors.ts';
-import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
+import type { AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
 import type { Operator, OperatorCommands } from '../core/operator.ts';
 import type { CommandContext } from './command-line.ts';
 import type { Output } from './console.ts';

@@ -1,7 +1,7 @@
 // rolecall approve, pause and resume: pass an operator’s decision to the daemon through the store that both share.
 import { count, peopleLose } from '../core/amounts.ts';
 import { UsageError } from '../core/errors.ts';
-import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
+import type { AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
 import type { Plan } from '../core/plan.ts';
 import { PLAN_DIGEST, isPauseReason, REASON_TOO_LONG } from '../core/operator.ts';
 import { holdersIn } from '../core/unknown-holders.ts';

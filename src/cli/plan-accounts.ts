@@ -2,12 +2,12 @@
 import path from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import { errorCode } from '../core/error-code.ts';
-import { dryRun } from '../app/reconcile.ts';
-import { ACCEPT_NOTHING, type Acceptance } from '../app/request.ts';
-import { journalBrokenAccount } from '../app/run-result.ts';
+import { dryRun } from '../run/reconcile.ts';
+import { ACCEPT_NOTHING, type Acceptance } from '../run/request.ts';
+import { journalBrokenAccount } from '../run/run-result.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import { type FailedPlan, type PlanResult, UNKNOWN_ACCOUNT } from '../core/plan.ts';
-import type { RunSignals } from '../core/ports.ts';
+import type { RunSignals } from '../core/ports/clock.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import type { ReportDetail } from '../report/document.ts';
 import { visibleJson } from '../report/escape-invisible.ts';

@@ -1,7 +1,7 @@
 // The demo: plans and applies an account that has drifted from its file, on a sandbox in this process. It runs the
 // same commands as a user. With `--serve` the daemon runs on its accounts afterwards.
 import { fileURLToPath } from 'node:url';
-import { ACCEPT_NOTHING } from '../app/request.ts';
+import { ACCEPT_NOTHING } from '../run/request.ts';
 import { applyToAccounts } from './apply-accounts.ts';
 import { repeatConfig, suggestNothing } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
@@ -26,7 +26,7 @@ import { join } from 'node:path';
 import { openJournal } from './compose.ts';
 import { loadConfiguration } from './load-accounts.ts';
 import { currentUser } from './open-journal.ts';
-import { serve } from '../wire/daemon.ts';
+import { serve } from './serve.ts';
 
 const TEXT = { format: 'text' } as const;
 const APPLY = { yes: true, allowHeld: true, lockTimeoutMs: 10_000, accept: ACCEPT_NOTHING };

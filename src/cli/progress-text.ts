@@ -1,5 +1,5 @@
 // The line that shows the progress of a command: what an account does or waits for, with the rate and the time left.
-import type { Activity } from '../core/progress.ts';
+import type { Activity } from '../core/ports/progress.ts';
 import { count } from '../report/formatting.ts';
 
 /** A rate over less time than this is not meaningful. */

@@ -1,6 +1,6 @@
 // Shows on stderr what a command does while it takes longer: one line that is rewritten on a terminal, a line now and
 // then elsewhere.
-import type { Activity, RequestObserver } from '../core/progress.ts';
+import type { Activity, RequestObserver } from '../core/ports/progress.ts';
 import { visible } from '../report/escape-invisible.ts';
 import { isQuiet, showLive, showMessage } from './console.ts';
 import { progressLine, type RunningAccount, type Step, type Work, type WorkState } from './progress-text.ts';

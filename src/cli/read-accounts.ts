@@ -1,8 +1,8 @@
 // Reads the lists of accounts for commands that journal no run: checks by the store whose lists they are, shows the
 // progress, and stops at a signal.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ReadAccount, type ReadRequest, readAccount } from '../app/read-account.ts';
-import { describeFailure, type RunFailure } from '../app/run-result.ts';
+import { type ReadAccount, type ReadRequest, readAccount } from '../run/read-account.ts';
+import { describeFailure, type RunFailure } from '../run/run-result.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { KINDS } from '../core/catalog.ts';
 import type { EntryKey } from '../core/usage.ts';

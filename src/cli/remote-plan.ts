@@ -7,7 +7,7 @@ import { isLoopback } from '../core/loopback.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
 import type { ServiceSettings } from '../core/settings.ts';
-import { postJson } from '../platform/dispatchers.ts';
+import { postJson } from '../system/dispatchers.ts';
 import { checkPlans } from '../report/schemas.ts';
 import { showConfigWarnings, withoutAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';

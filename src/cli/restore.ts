@@ -1,7 +1,7 @@
 // rolecall restore: what a run deleted, and who had it. It reads the store and never calls the service.
 import { relative } from 'node:path';
 import { StoreError } from '../core/errors.ts';
-import type { JournalReader } from '../core/journal-reader.ts';
+import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { RunRecord } from '../core/journal.ts';
 import { deletedEntries } from '../core/restoration.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';

@@ -5,7 +5,7 @@ import { UsageError } from '../core/errors.ts';
 import type { AgreedPlan } from '../core/operator.ts';
 import { planDigest, type PlanResult } from '../core/plan.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
-import { sha256 } from '../platform/digest.ts';
+import { sha256 } from '../system/digest.ts';
 import { checkPlans } from '../report/schemas.ts';
 import { showMessage } from './console.ts';
 

@@ -1,6 +1,6 @@
 // Selects accounts by the arguments of a command: names, globs, and exclusions that begin with `!`.
 import { UsageError } from '../core/errors.ts';
-import type { JournalReader } from '../core/journal-reader.ts';
+import type { JournalReader } from '../core/ports/journal-reader.ts';
 import { globMatcher } from '../core/names.ts';
 
 interface Named {

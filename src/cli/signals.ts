@@ -1,6 +1,6 @@
 // SIGINT, SIGTERM and SIGHUP while a command runs: the first stops new operations, the second aborts requests in flight.
 import { setMaxListeners } from 'node:events';
-import type { RunSignals } from '../core/ports.ts';
+import type { RunSignals } from '../core/ports/clock.ts';
 import { showMessage } from './console.ts';
 import type { Progress } from './progress.ts';
 import { inFlightText } from './progress-text.ts';

@@ -2,7 +2,7 @@
 import { Option } from 'commander';
 import { type Kind, KINDS } from '../core/catalog.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
-import type { JournalReader, SentDelete } from '../core/journal-reader.ts';
+import type { JournalReader, SentDelete } from '../core/ports/journal-reader.ts';
 import { deletedEntries } from '../core/restoration.ts';
 import { entryKey } from '../core/usage.ts';
 import { type Entries, entriesNamed, holdersOf, likelyName, nearNames } from '../core/who-has.ts';

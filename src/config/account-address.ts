@@ -5,8 +5,8 @@ import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import { baseUrl } from './field-formats.ts';
 import { isPlainHttp } from './addresses.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
-import { locate, spotOf } from '../yaml/node-lookup.ts';
-import { type YamlFile, quoted } from '../yaml/yaml-file.ts';
+import { locate, spotOf } from './yaml/node-lookup.ts';
+import { type YamlFile, quoted } from './yaml/yaml-file.ts';
 
 export interface KnownRegions {
   /** Base addresses by region; undefined when `regions` is invalid, and then no region is checked. */

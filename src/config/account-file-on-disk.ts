@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { chown, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { CheckoutPlace } from '../core/repository.ts';
+import type { CheckoutPlace } from '../core/ports/repository.ts';
 import { errorCode } from '../core/error-code.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
@@ -12,7 +12,7 @@ import type { ConfigurationFiles } from './configuration-files.ts';
 import { type AccountContents, type DumpedFile, dumpAccountFile } from './dump-account-file.ts';
 import { filesOnDisk } from './files-on-disk.ts';
 import { loadConfiguration } from './load-configuration.ts';
-import { MAX_FILE_BYTES, decode, tooLarge } from '../yaml/source-text.ts';
+import { MAX_FILE_BYTES, decode, tooLarge } from './yaml/source-text.ts';
 
 export interface DumpTarget {
   readonly configFile: string;

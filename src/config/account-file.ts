@@ -14,13 +14,13 @@ import { fewIssues } from '../core/issue-limit.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
 import { ACCOUNT_DEFAULTS, mergePolicies } from './inherited-settings.ts';
 import { type WrittenLists, readNameLists } from './name-list.ts';
-import { locate, plainRoot, spotOf } from '../yaml/node-lookup.ts';
+import { locate, plainRoot, spotOf } from './yaml/node-lookup.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
 import { absoluteRef } from './secret-references.ts';
 import type { ServiceFile } from './service-schema.ts';
-import { sha256 } from '../platform/digest.ts';
-import type { SourceRead } from '../yaml/source-text.ts';
-import { type YamlFile, inQuotes, parseYaml, quoted } from '../yaml/yaml-file.ts';
+import { sha256 } from '../system/digest.ts';
+import type { SourceRead } from './yaml/source-text.ts';
+import { type YamlFile, inQuotes, parseYaml, quoted } from './yaml/yaml-file.ts';
 
 /** What an account needs from outside its own file. `regions` is undefined when the service file is invalid there. */
 export interface AccountContext extends KnownRegions {

@@ -2,13 +2,13 @@
 import { LIST_KEYS } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { type WrittenLists, readNameLists } from './name-list.ts';
-import { type YamlFile, quoted, parseYaml } from '../yaml/yaml-file.ts';
+import { type YamlFile, quoted, parseYaml } from './yaml/yaml-file.ts';
 import { catalogSchema } from './account-schema.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { fewIssues } from '../core/issue-limit.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
-import { keyText } from '../yaml/node-lookup.ts';
-import type { SourceRead } from '../yaml/source-text.ts';
+import { keyText } from './yaml/node-lookup.ts';
+import type { SourceRead } from './yaml/source-text.ts';
 import type { Node } from 'yaml';
 
 export interface CatalogRead {

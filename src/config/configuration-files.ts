@@ -10,7 +10,7 @@ import {
   missingFile,
   notUtf8,
   tooLarge,
-} from '../yaml/source-text.ts';
+} from './yaml/source-text.ts';
 
 export interface ConfigurationFiles {
   /**

@@ -1,9 +1,9 @@
 // The configuration of the daemon. It is read again for each run, so that a `git pull` is enough to change it; while
 // the files are unchanged, that costs almost nothing.
 import path from 'node:path';
-import type { CommitPlace, CommitReader, CommitRelation } from '../core/repository.ts';
+import type { CommitPlace, CommitReader, CommitRelation } from '../core/ports/repository.ts';
 import type { ConfigCommit, Configuration } from '../core/settings.ts';
-import { startTurns } from '../platform/turns.ts';
+import { startTurns } from '../system/turns.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { filesOnDisk, pinnedPath } from './files-on-disk.ts';
 import { currentDay } from './load-configuration.ts';

@@ -14,7 +14,7 @@ import {
   removeItems,
   textNode,
   textOf,
-} from '../yaml/editable-document.ts';
+} from './yaml/editable-document.ts';
 import type { WrittenLists } from './name-list.ts';
 
 /** The contents of the account, and the settings that decide how they are written. */

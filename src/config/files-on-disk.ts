@@ -14,8 +14,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { errorCode } from '../core/error-code.ts';
-import type { PinnedFolder } from '../core/repository.ts';
-import { realPathOf } from '../platform/regular-file.ts';
+import type { PinnedFolder } from '../core/ports/repository.ts';
+import { realPathOf } from '../system/regular-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { type FolderItem, type FolderLookup, matchPaths, yamlBelow } from './path-glob.ts';
 import {
@@ -26,7 +26,7 @@ import {
   refusal,
   shownPath,
   tooLarge,
-} from '../yaml/source-text.ts';
+} from './yaml/source-text.ts';
 
 /** The message for a path that leads out of a checkout. */
 export const LEADS_OUT =

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { recordingFiles, type ConfigurationFiles } from './configuration-files.ts';
 import { filesOnDisk } from './files-on-disk.ts';
 import { loadFiles } from './load-files.ts';
-import type { CheckoutPlace } from '../core/repository.ts';
+import type { CheckoutPlace } from '../core/ports/repository.ts';
 
 export interface LoadOptions {
   /** `YYYY-MM-DD` in UTC, decides which approvals have expired; for tests. */

@@ -15,8 +15,8 @@ import { joinAccounts } from './join-accounts.ts';
 import { secretValue, withoutToken } from './secrets.ts';
 import { openListMerger } from './merge-lists.ts';
 import { checkTrust, trustOf } from './trust.ts';
-import type { CheckoutPlace } from '../core/repository.ts';
-import { startTurns } from '../platform/turns.ts';
+import type { CheckoutPlace } from '../core/ports/repository.ts';
+import { startTurns } from '../system/turns.ts';
 
 export interface LoadTarget {
   /** The service file, absolute. */

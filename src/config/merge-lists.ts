@@ -3,7 +3,7 @@
 import type { DesiredEntry, Kind } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { nearKey } from '../core/names.ts';
-import { type YamlFile, quoted } from '../yaml/yaml-file.ts';
+import { type YamlFile, quoted } from './yaml/yaml-file.ts';
 import type { WrittenEntry } from './name-list.ts';
 
 type WrittenList = readonly WrittenEntry[];

@@ -6,9 +6,9 @@ import type { ConfigIssue } from '../core/errors.ts';
 import { nameProblem, oddCharacters, referenceProblem } from '../core/name-rules.ts';
 import { nameKey } from '../core/names.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
-import { isMistyped, keyText, locate } from '../yaml/node-lookup.ts';
-import { type Spot, type YamlFile, quoted } from '../yaml/yaml-file.ts';
-import { detached } from '../yaml/source-text.ts';
+import { isMistyped, keyText, locate } from './yaml/node-lookup.ts';
+import { type Spot, type YamlFile, quoted } from './yaml/yaml-file.ts';
+import { detached } from './yaml/source-text.ts';
 
 /**
  * A name with its position. It keeps no node, since the catalogs would then keep all their nodes until they are merged.

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { looksLikeSecret } from '../core/secret-looks.ts';
 import type { SecretRef } from '../core/settings.ts';
-import { shownPath } from '../yaml/source-text.ts';
+import { shownPath } from './yaml/source-text.ts';
 
 /** `ref` with its path made absolute, relative to the folder of the file that it is in. */
 export function absoluteRef(ref: SecretRef, folder: string): SecretRef {

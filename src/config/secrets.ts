@@ -1,8 +1,8 @@
 // Resolves references to secrets, and reads certificate authorities. No message quotes a value.
 import { KINDS } from '../core/catalog.ts';
 import { ConfigError, type ConfigIssue, type SecretIssue, SecretError } from '../core/errors.ts';
-import { FileError, readRegularFile } from '../platform/regular-file.ts';
-import { MAX_FILE_BYTES, shownPath } from '../yaml/source-text.ts';
+import { FileError, readRegularFile } from '../system/regular-file.ts';
+import { MAX_FILE_BYTES, shownPath } from './yaml/source-text.ts';
 import { Secret } from '../core/secret.ts';
 import type {
   AccountSettings,

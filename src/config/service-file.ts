@@ -12,13 +12,13 @@ import type {
 import { remoteKind } from '../core/remote-address.ts';
 import { fewIssues } from '../core/issue-limit.ts';
 import { httpIssues, httpSettings } from './http-settings.ts';
-import { type Located, type NodePath, locate, plainRoot, spotOf } from '../yaml/node-lookup.ts';
+import { type Located, type NodePath, locate, plainRoot, spotOf } from './yaml/node-lookup.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
 import { absoluteRef } from './secret-references.ts';
 import { storeLocation } from './store-settings.ts';
 import { type ServiceFile, serviceSchema } from './service-schema.ts';
-import type { SourceRead } from '../yaml/source-text.ts';
-import { type YamlFile, parseYaml } from '../yaml/yaml-file.ts';
+import type { SourceRead } from './yaml/source-text.ts';
+import { type YamlFile, parseYaml } from './yaml/yaml-file.ts';
 
 /** How long a run waits at most before it reads a list with missing entries again. */
 const LONGEST_RECHECK_MS = 2000;

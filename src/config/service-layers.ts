@@ -2,7 +2,7 @@
 // from the daemon's checkout.
 import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
-import type { CheckoutPlace } from '../core/repository.ts';
+import type { CheckoutPlace } from '../core/ports/repository.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { type ServiceRead, readService } from './service-file.ts';
 

@@ -1,7 +1,7 @@
 // Keeps the daemon on the configuration that it used last while files change: an editor or `git pull` may have written
 // only a part of them, and a name that is missing for a moment would be deleted and created again.
 import type { ConfigCommit, Configuration } from '../core/settings.ts';
-import { sleep } from '../platform/clock.ts';
+import { sleep } from '../system/clock.ts';
 import { changedAtMs } from './files-on-disk.ts';
 import type { ConfigurationSource, WatchedSource } from './configuration-source.ts';
 

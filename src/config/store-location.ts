@@ -1,7 +1,7 @@
 // Where the store is, with the secret address of its database: for opening it and for messages.
 import { SecretError, UsageError } from '../core/errors.ts';
 import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
-import { parsePostgresUrl, shownDatabase } from '../platform/postgres-address.ts';
+import { parsePostgresUrl, shownDatabase } from '../system/postgres-address.ts';
 import { shownRef } from './secret-references.ts';
 import { resolveSecret } from './secrets.ts';
 import { isSchemaName, SCHEMA_EXPECTED } from './store-settings.ts';

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import type { StoreLocation } from '../core/settings.ts';
-import { parsePostgresUrl } from '../platform/postgres-address.ts';
+import { parsePostgresUrl } from '../system/postgres-address.ts';
 import { expectations, neverShown, pathText, secretRef, setting } from './field-formats.ts';
 import { absoluteRef } from './secret-references.ts';
 

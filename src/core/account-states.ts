@@ -1,6 +1,6 @@
 // The states of an account: what lists of accounts are sorted and filtered by, in commands and on the daemon's pages.
 import type { Action } from './catalog.ts';
-import type { AccountBrief } from './journal-reader.ts';
+import type { AccountBrief } from './ports/journal-reader.ts';
 import type { RunRecord } from './journal.ts';
 import type { Approval, PendingPlan } from './operator.ts';
 

@@ -96,8 +96,8 @@ type Recheck = (now: DeleteNow) => string | null;
  * Each rule judges either one delete (`holds`) or all deletes of a plan (`isExceeded`); `failed_creates` is judged only
  * during the run. `recheck` judges the rule again right before the delete, or is the reason why that is not needed:
  * `fixed`: the facts of the rule cannot change during a run.
- * `each_request`: app/ checks the rule before every request.
- * `after_creates`: app/ checks the rule between creates and deletes.
+ * `each_request`: run/ checks the rule before every request.
+ * `after_creates`: run/ checks the rule between creates and deletes.
  * `as_in_use`: a person who gets the entry during the run holds its delete by `in_use`.
  */
 interface DeleteRule {

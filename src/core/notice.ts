@@ -1,6 +1,6 @@
 // Derives the health of an account from a run, and the notices that a change of the health causes.
 import type { HeldChange } from './plan.ts';
-import type { EndedOperation, EndedRun } from './journal-reader.ts';
+import type { EndedOperation, EndedRun } from './ports/journal-reader.ts';
 import type { NotifySettings } from './settings.ts';
 
 export type NoticeType = NotifySettings['events'][number];

@@ -1,5 +1,5 @@
 // The plan: a value with the operations, the held changes and the reasons. core/make-plan.ts makes it, report/ prints it,
-// app/execute-plan.ts applies it.
+// run/execute-plan.ts applies it.
 import type { Action, Kind, Warning } from './catalog.ts';
 
 /** The rules that hold a change until an operator or time releases it, in the order of reports. */

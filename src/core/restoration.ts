@@ -1,6 +1,6 @@
 // What a run deleted, who had it, and what must be considered before it is created again.
 import { type DesiredCatalog, type Entry, type Kind, KINDS, LIST_KEYS, type Resource } from './catalog.ts';
-import type { EarlierHolders, RunDetail } from './journal-reader.ts';
+import type { EarlierHolders, RunDetail } from './ports/journal-reader.ts';
 import type { OperationRecord } from './journal.ts';
 import { nameProblem } from './name-rules.ts';
 import { compareCodePoints, nameKey } from './names.ts';

@@ -1,7 +1,7 @@
 // Runs one account: reads its current configuration, runs what its mode allows, and hands the end of the run on.
-import { dryRun, reconcile } from '../app/reconcile.ts';
-import { ACCEPT_NOTHING, type AccountRequest, type ApplyDeps } from '../app/request.ts';
-import { describeFailure, journalBrokenAccount, type RunResult } from '../app/run-result.ts';
+import { dryRun, reconcile } from '../run/reconcile.ts';
+import { ACCEPT_NOTHING, type AccountRequest, type ApplyDeps } from '../run/request.ts';
+import { describeFailure, journalBrokenAccount, type RunResult } from '../run/run-result.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Trigger } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';

@@ -1,5 +1,5 @@
 // Compares the clock of this machine with that of the store. Schedules follow the former, and locks and ages the latter.
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/clock.ts';
 import type { Log } from './log.ts';
 
 export interface ClockWatch {

@@ -1,10 +1,10 @@
 // Implements the daemon's API: joins the configuration, the schedules, the queue and the journal into views.
-import type { PostedOutcome } from '../app/posted-plan.ts';
+import type { PostedOutcome } from '../run/posted-plan.ts';
 import { waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue } from '../core/errors.ts';
-import type { AccountBrief, AccountRecord, JournalReader } from '../core/journal-reader.ts';
+import type { AccountBrief, AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
 import type { Approval, OperatorCommands, Pause, PendingPlan } from '../core/operator.ts';
-import type { Clock, RunSignals } from '../core/ports.ts';
+import type { Clock, RunSignals } from '../core/ports/clock.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
 import type { AccountFacts } from './account-state.ts';
 import type { AccountRuns } from './account-run.ts';

@@ -1,9 +1,9 @@
 // The interface between the HTTP server and the daemon: the state of every account, the runs, and the commands of an
 // operator.
-import type { PostedOutcome } from '../app/posted-plan.ts';
+import type { PostedOutcome } from '../run/posted-plan.ts';
 import type { ApproveOutcome, Operator } from '../core/operator.ts';
 import type { RunRecord } from '../core/journal.ts';
-import type { JournalReader, RemainingCounts } from '../core/journal-reader.ts';
+import type { JournalReader, RemainingCounts } from '../core/ports/journal-reader.ts';
 import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
 import type { AccountFacts } from './account-state.ts';
 

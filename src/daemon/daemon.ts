@@ -1,10 +1,10 @@
 // The daemon: while it leads, it keeps schedules and runs accounts with their current configuration. Built in the order in
 // which a tick becomes a run and its notifications.
-import type { PostedOutcome } from '../app/posted-plan.ts';
-import type { ApplyDeps } from '../app/request.ts';
-import type { JournalReader } from '../core/journal-reader.ts';
+import type { PostedOutcome } from '../run/posted-plan.ts';
+import type { ApplyDeps } from '../run/request.ts';
+import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { OperatorCommands } from '../core/operator.ts';
-import type { Clock, RunSignals } from '../core/ports.ts';
+import type { Clock, RunSignals } from '../core/ports/clock.ts';
 import type { ApiSettings } from '../core/settings.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import { createAccountRuns } from './account-run.ts';

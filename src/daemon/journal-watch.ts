@@ -1,7 +1,7 @@
 // Watches the store for what other processes write: a sync or an approval starts a run of its account, and a success ends a
 // backoff.
-import type { JournalReader } from '../core/journal-reader.ts';
-import type { Clock } from '../core/ports.ts';
+import type { JournalReader } from '../core/ports/journal-reader.ts';
+import type { Clock } from '../core/ports/clock.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import type { Log } from './log.ts';
 import type { Term } from './term.ts';

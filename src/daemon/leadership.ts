@@ -1,8 +1,8 @@
 // Decides whether this process leads: the one that does runs all accounts, the others take over when it has stopped.
-import { describeFailure } from '../app/run-result.ts';
-import type { LedCommit, Locks } from '../core/locks.ts';
-import type { Clock } from '../core/ports.ts';
-import type { CommitRelation } from '../core/repository.ts';
+import { describeFailure } from '../run/run-result.ts';
+import type { LedCommit, Locks } from '../core/ports/locks.ts';
+import type { Clock } from '../core/ports/clock.ts';
+import type { CommitRelation } from '../core/ports/repository.ts';
 import type { ConfigCommit } from '../core/settings.ts';
 import type { Log } from './log.ts';
 

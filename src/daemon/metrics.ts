@@ -1,6 +1,6 @@
 // The Prometheus metrics of the daemon. No label contains the name of an entry.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { turn } from '../platform/turns.ts';
+import { turn } from '../system/turns.ts';
 import type { Kind } from '../core/catalog.ts';
 import { ACTIONS, KINDS } from '../core/catalog.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';

@@ -1,7 +1,7 @@
 // The signals of the process: SIGTERM and SIGINT stop the daemon, a second one also aborts its requests, SIGHUP reloads.
 import { setMaxListeners } from 'node:events';
-import type { RunSignals } from '../core/ports.ts';
-import { exitNow } from '../platform/regular-file.ts';
+import type { RunSignals } from '../core/ports/clock.ts';
+import { exitNow } from '../system/regular-file.ts';
 import type { Log } from './log.ts';
 
 /** How much longer than the grace a stop may take, to journal the results. */

@@ -1,6 +1,6 @@
 // Readiness: why the process must not be used now, and how long a stopping process answers, so that a load balancer learns
 // of it before the port closes.
-import type { Clock, RunSignals } from '../core/ports.ts';
+import type { Clock, RunSignals } from '../core/ports/clock.ts';
 import type { StoreHealth } from './store-health.ts';
 
 export interface ReadinessOptions {

@@ -1,6 +1,6 @@
 // The end of a run: reports its outcome to the metrics, the schedule, the log and the notifications.
-import type { ApplyDeps } from '../app/request.ts';
-import type { RunResult } from '../app/run-result.ts';
+import type { ApplyDeps } from '../run/request.ts';
+import type { RunResult } from '../run/run-result.ts';
 import type { RunMode } from '../core/journal.ts';
 import { outcomeOf, type RunOutcome } from '../core/run-outcome.ts';
 import type { AccountRegistry } from './account-registry.ts';

@@ -1,7 +1,7 @@
 // Decides when each account runs: at the ticks of its cron line with jitter, once after missed ticks, and less often while
 // it fails. Time is that of the injected clock, so that a test can make it jump.
 import type { Trigger } from '../core/journal.ts';
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/clock.ts';
 import { gapsMs, latestTickMs, nextTickMs } from './cron.ts';
 import type { Log } from './log.ts';
 import { backoffEndMs, firstTickMs, jitteredMs, triggerOf } from './next-run.ts';

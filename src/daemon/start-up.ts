@@ -1,8 +1,8 @@
 // The start of a term, before the first tick: restores the state of the journal, logs the schedules, and requests the first runs.
-import { describeFailure } from '../app/run-result.ts';
+import { describeFailure } from '../run/run-result.ts';
 import { formatConfigIssue } from '../core/errors.ts';
-import type { AccountRecord, JournalReader } from '../core/journal-reader.ts';
-import type { RunSignals } from '../core/ports.ts';
+import type { AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
+import type { RunSignals } from '../core/ports/clock.ts';
 import { outcomeOf } from '../core/run-outcome.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
 import type { Log } from './log.ts';

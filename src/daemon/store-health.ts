@@ -1,9 +1,9 @@
 // Whether the store can be used, for readiness, the metrics and the log: by its own checks, and by the reports of others. An
 // outage is logged once, when it begins and when it ends, however many notice it.
 import { setMaxListeners } from 'node:events';
-import { describeFailure } from '../app/run-result.ts';
+import { describeFailure } from '../run/run-result.ts';
 import { StoreError } from '../core/errors.ts';
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/clock.ts';
 import type { Log } from './log.ts';
 
 export interface StoreHealthOptions {

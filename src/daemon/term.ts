@@ -1,7 +1,7 @@
 // One term of the daemon that leads: its schedules and its queue, in memory. The next term begins with new ones.
 import type { Trigger } from '../core/journal.ts';
-import type { AccountRecord } from '../core/journal-reader.ts';
-import type { Clock, RunSignals } from '../core/ports.ts';
+import type { AccountRecord } from '../core/ports/journal-reader.ts';
+import type { Clock, RunSignals } from '../core/ports/clock.ts';
 import type { Log } from './log.ts';
 import { createRunQueue, type RunQueueOptions } from './run-queue.ts';
 import { createScheduler, type Schedule } from './scheduler.ts';

@@ -1,7 +1,7 @@
 // Where the daemon's own checkout is on this machine; commands read it while the daemon updates it.
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import type { CheckoutPlace } from '../core/repository.ts';
+import type { CheckoutPlace } from '../core/ports/repository.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 
 /** The link to the folder of the commit in use. Its path never changes. */

@@ -7,10 +7,10 @@ import path from 'node:path';
 import { createHash } from 'node:crypto';
 import { lstat, readlink, stat } from 'node:fs/promises';
 import { cutSubject } from '../core/journal.ts';
-import type { CommitPlace, CommitReader, CommitRelation } from '../core/repository.ts';
+import type { CommitPlace, CommitReader, CommitRelation } from '../core/ports/repository.ts';
 import type { ConfigCommit } from '../core/settings.ts';
 import { runGit } from './run-git.ts';
-import { readRegularFile, realPathOf } from '../platform/regular-file.ts';
+import { readRegularFile, realPathOf } from '../system/regular-file.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Enough for the lists of a folder with 50,000 files. */

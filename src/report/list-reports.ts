@@ -1,6 +1,6 @@
 // The reports of `history` and `snapshots`: one row for each run or snapshot, the newest first.
 import type { RunRecord } from '../core/journal.ts';
-import type { RunTally } from '../core/journal-reader.ts';
+import type { RunTally } from '../core/ports/journal-reader.ts';
 import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
 import { listReport, renderReport } from './render.ts';
 import { countUndone, type RunCounts } from './run-counts.ts';

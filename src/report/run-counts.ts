@@ -1,5 +1,5 @@
 // Counts what became of every change of a run's plan. Each change is in exactly one count, so the counts add up.
-import type { RunDetail, RunTally } from '../core/journal-reader.ts';
+import type { RunDetail, RunTally } from '../core/ports/journal-reader.ts';
 import type { OperationRecord, RunRecord } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import { withStatus } from './run-status.ts';

@@ -1,7 +1,7 @@
 // Converts values to the JSON that other programs rely on: exactly the fields of the published schema, in its order.
 import { z } from 'zod';
 import type { OperationRecord, RunRecord } from '../core/journal.ts';
-import type { RunDetail } from '../core/journal-reader.ts';
+import type { RunDetail } from '../core/ports/journal-reader.ts';
 import { operationRecordSchema, runRecordSchema } from './schemas.ts';
 
 /** The run's own fields. */

@@ -1,6 +1,6 @@
 // Who loses an entry by the deletes of a run. The people are those of its plan, since the journal of operations has none,
 // and those of earlier lists, since the lists of the run may have been wrong.
-import type { EarlierHolders, RunDetail } from '../core/journal-reader.ts';
+import type { EarlierHolders, RunDetail } from '../core/ports/journal-reader.ts';
 import type { OperationRecord } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import type { DeletedEntry } from '../core/restoration.ts';

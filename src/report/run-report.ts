@@ -1,7 +1,7 @@
 // The report of a run, for `show` and for the end of `apply`: what it did, what it did not do, and why.
 import type { Warning } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
-import type { RunDetail } from '../core/journal-reader.ts';
+import type { RunDetail } from '../core/ports/journal-reader.ts';
 import { CHANGED_SINCE_PLAN } from '../core/plan-changes.ts';
 import { leftAloneSection, PLANNED, warningSection } from './change-sections.ts';
 import {

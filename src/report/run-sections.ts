@@ -2,7 +2,7 @@
 import { people, peopleHave } from '../core/amounts.ts';
 import { KINDS, type Warning } from '../core/catalog.ts';
 import type { OperationRecord } from '../core/journal.ts';
-import type { RunDetail } from '../core/journal-reader.ts';
+import type { RunDetail } from '../core/ports/journal-reader.ts';
 import { groupBy } from '../core/grouping.ts';
 import { CHANGED_SINCE_PLAN, type PlanChange } from '../core/plan-changes.ts';
 import type { Plan } from '../core/plan.ts';

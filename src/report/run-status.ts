@@ -1,6 +1,6 @@
 // What the status of a run means, and which commands to run next.
 import type { OperationRecord, OperationStatus, RunRecord } from '../core/journal.ts';
-import type { RunDetail } from '../core/journal-reader.ts';
+import type { RunDetail } from '../core/ports/journal-reader.ts';
 import { LIST_GUARDS } from '../core/list-plausibility.ts';
 import { code, type Line, type ReportDocument, type Tone } from './document.ts';
 import { count, shortCommit } from './formatting.ts';

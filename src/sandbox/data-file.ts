@@ -1,7 +1,7 @@
 // Stores the accounts in SQLite, so that a sandbox restarted with the same file contains the same data.
 
 import { chmodSync } from 'node:fs';
-import { SQLite } from '../platform/sqlite.ts';
+import { SQLite } from '../system/sqlite.ts';
 import type { AccountIdentity, Kind, ResourceRecord, SandboxEntry } from './model.ts';
 import { SandboxError } from './check.ts';
 

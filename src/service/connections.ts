@@ -2,15 +2,16 @@
 // address. Each process has one object of this kind.
 import { rootCertificates } from 'node:tls';
 import { LONGEST_RETRY_AFTER_MS } from '../core/backoff.ts';
-import type { RunSignals, WritableService } from '../core/ports.ts';
+import type { RunSignals } from '../core/ports/clock.ts';
+import type { WritableService } from '../core/ports/service.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ApiSettings } from '../core/settings.ts';
-import { sha256 } from '../platform/digest.ts';
+import { sha256 } from '../system/digest.ts';
 import { createHostQueue, createPace, type HostQueue, type Pace } from './pacing.ts';
 import { createReader } from './reader.ts';
-import type { RequestObserver } from '../core/progress.ts';
+import type { RequestObserver } from '../core/ports/progress.ts';
 import { createRequests, type Requests } from './requests.ts';
-import { type Dispatchers, openDispatchers } from '../platform/dispatchers.ts';
+import { type Dispatchers, openDispatchers } from '../system/dispatchers.ts';
 import { createTransport } from './transport.ts';
 import { createWriter } from './writer.ts';
 

@@ -2,9 +2,9 @@
 import { firstFew } from '../core/amounts.ts';
 import type { Entry, Resource, Warning } from '../core/catalog.ts';
 import { compareCodePoints } from '../core/names.ts';
-import type { Listing } from '../core/ports.ts';
+import type { Listing } from '../core/ports/service.ts';
 import { malformed } from './list.ts';
-import { startTurns } from '../platform/turns.ts';
+import { startTurns } from '../system/turns.ts';
 
 /** A list that repeats an object more often is considered broken. */
 const MOST_REPETITIONS = 20;

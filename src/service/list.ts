@@ -1,10 +1,10 @@
 // Reads a list as a stream: splits it into objects and converts each of them, and yields to the event loop for each
 // chunk. A broken limit ends the read immediately.
 import { ServiceError } from '../core/errors.ts';
-import type { Listing } from '../core/ports.ts';
+import type { Listing } from '../core/ports/service.ts';
 import { type ArrayProblem, BadArray, createArraySplitter } from './array-items.ts';
 import { CutOff, UnreadableBody, utf8 } from './body.ts';
-import { turn } from '../platform/turns.ts';
+import { turn } from '../system/turns.ts';
 
 /** Largest object of a list as JSON; a person with very many skill ids is the largest. */
 const LONGEST_OBJECT_BYTES = 256 * 1024;

@@ -1,7 +1,7 @@
 // Limits the requests of an account: by its own concurrency and rate, and by the concurrency of its host.
 import PQueue from 'p-queue';
 import type { ApiSettings } from '../core/settings.ts';
-import { sleep } from '../platform/clock.ts';
+import { sleep } from '../system/clock.ts';
 
 /** A little over a second, because clocks differ. */
 const RATE_WINDOW_MS = 1020;

@@ -1,6 +1,6 @@
 // Reads the lists of one account. Sends only GET requests.
 import { ServiceError } from '../core/errors.ts';
-import type { Listing, ServiceReader } from '../core/ports.ts';
+import type { Listing, ServiceReader } from '../core/ports/service.ts';
 import type { ApiSettings } from '../core/settings.ts';
 import { type ListBuilder, readList } from './list.ts';
 import { partialReason, totalReason } from './partial-list.ts';

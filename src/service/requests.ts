@@ -2,9 +2,9 @@
 import pRetry from 'p-retry';
 import { isRetryableStatus, LONGEST_WAIT_MS, parseRetryAfter, retryDelayMs } from '../core/backoff.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { Traffic } from '../core/ports.ts';
-import type { RequestObserver } from '../core/progress.ts';
-import { sleep } from '../platform/clock.ts';
+import type { Traffic } from '../core/ports/service.ts';
+import type { RequestObserver } from '../core/ports/progress.ts';
+import { sleep } from '../system/clock.ts';
 import type { Pace } from './pacing.ts';
 import { describeRefusal, type Scrub, serviceMessage, throttledMessage } from './service-message.ts';
 import { type Call, type HttpResponse, NoResponse, type Transport } from './transport.ts';

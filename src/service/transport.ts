@@ -4,7 +4,7 @@ import { ServiceError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { ApiSettings } from '../core/settings.ts';
 import { beginningOf, BODY_TOO_LARGE, CutOff, unpacked } from './body.ts';
-import { request } from '../platform/dispatchers.ts';
+import { request } from '../system/dispatchers.ts';
 
 /** Only this much of a body is read, because messages are at its start. */
 export const LONGEST_REFUSAL_BYTES = 65_536;

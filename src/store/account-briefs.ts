@@ -1,7 +1,7 @@
 // Reads what decides the place of each account in a list of all accounts: few columns, and some accounts at a time, since
 // with ten thousand accounts reading everything at once would block the process for a noticeable time.
-import type { AccountBrief } from '../core/journal-reader.ts';
-import { turn } from '../platform/turns.ts';
+import type { AccountBrief } from '../core/ports/journal-reader.ts';
+import { turn } from '../system/turns.ts';
 import { toApproval, toPause, toPending, toRemaining } from './account-state.ts';
 import { ROWS_AT_A_TIME } from './small-transactions.ts';
 import type { Database } from './tables.ts';

@@ -1,8 +1,8 @@
 // Converts a row of `accounts` to the state that a run needs.
 import type { Selectable } from 'kysely';
 import { APPROVAL_LIFE_MS, type Approval, type Pause, type PendingPlan } from '../core/operator.ts';
-import type { RemainingCounts } from '../core/journal-reader.ts';
-import type { AccountState } from '../core/ports.ts';
+import type { RemainingCounts } from '../core/ports/journal-reader.ts';
+import type { AccountState } from '../core/ports/journal.ts';
 import type { Tables } from './tables.ts';
 import { toIso, toMs } from './times.ts';
 

@@ -1,7 +1,7 @@
 // Remembers for each account: its remote account, its throttling, its last applied commit and its approval.
 import type { ApprovalTaking } from '../core/operator.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
-import type { IdentityClaim, Journal } from '../core/ports.ts';
+import type { IdentityClaim, Journal } from '../core/ports/journal.ts';
 import { requireOwnRun } from './fence.ts';
 import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';

@@ -1,7 +1,7 @@
 // Copies the store to one file, or names the command that does it.
 import { StoreError } from '../core/errors.ts';
 import type { OpenLocation } from '../core/settings.ts';
-import { publicUrl } from '../platform/postgres-address.ts';
+import { publicUrl } from '../system/postgres-address.ts';
 import { backupStore as backupFile } from './sqlite/backup.ts';
 
 /**

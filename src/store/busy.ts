@@ -1,5 +1,5 @@
 // Waits for a store that another program keeps locked, or that is unavailable for a moment, without blocking this process.
-import { sleep } from '../platform/clock.ts';
+import { sleep } from '../system/clock.ts';
 import type { Engine } from './engine.ts';
 
 /** How long a run waits, and how long a command or a page waits. */

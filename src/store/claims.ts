@@ -1,6 +1,6 @@
 // Finds out which account of the store uses a remote account or a token: no two accounts may use the same one.
-import type { Lease } from '../core/locks.ts';
-import type { IdentityClaim } from '../core/ports.ts';
+import type { Lease } from '../core/ports/locks.ts';
+import type { IdentityClaim } from '../core/ports/journal.ts';
 import { engineOf } from './engine.ts';
 import type { Database } from './tables.ts';
 import { isHeld, isLocked } from './locks.ts';

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gunzip, gunzipSync, gzip, gzipSync } from 'node:zlib';
 import { type Entry, KINDS, type ObservedCatalog, type Resource } from '../core/catalog.ts';
 import { compareCodePoints } from '../core/names.ts';
-import { startTurns, type Turns } from '../platform/turns.ts';
+import { startTurns, type Turns } from '../system/turns.ts';
 
 export const LISTS = [...KINDS, 'resource'] as const;
 

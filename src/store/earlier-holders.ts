@@ -1,11 +1,11 @@
 // Who had the entries that a run deleted, by the lists of earlier runs. The run's own list may have been wrong: people whose
 // assignments were missing from it have lost the entry all the same.
 import { sql } from 'kysely';
-import type { RunDetail } from '../core/journal-reader.ts';
+import type { RunDetail } from '../core/ports/journal-reader.ts';
 import { compareCodePoints } from '../core/names.ts';
 import { mayHaveDeleted } from '../core/restoration.ts';
 import { type EntryKey, entryKey, usageOf } from '../core/usage.ts';
-import { turn } from '../platform/turns.ts';
+import { turn } from '../system/turns.ts';
 import { resourcesOf } from './compressed-json.ts';
 import type { Database } from './tables.ts';
 

@@ -1,7 +1,7 @@
 // The fence: decides within each transaction of a run whether this process may still write.
 import { sql } from 'kysely';
 import { StoreError } from '../core/errors.ts';
-import { LEADER } from '../core/locks.ts';
+import { LEADER } from '../core/ports/locks.ts';
 import { engineOf } from './engine.ts';
 import type { Database } from './tables.ts';
 

@@ -1,7 +1,7 @@
 // Reads the journal for commands, pages and reports: lists of runs, and one run with its plan and operations.
 import { type RawBuilder, sql } from 'kysely';
-import type { JournalReader, OperatorRequest, RunDetail, RunMark } from '../core/journal-reader.ts';
-import { turn } from '../platform/turns.ts';
+import type { JournalReader, OperatorRequest, RunDetail, RunMark } from '../core/ports/journal-reader.ts';
+import { turn } from '../system/turns.ts';
 import { readAccountBriefs } from './account-briefs.ts';
 import { toRemaining, toState } from './account-state.ts';
 import { claimantOf } from './claims.ts';

@@ -1,8 +1,8 @@
 // The locks of this process: takes them, renews all of them together, and ends its runs when they could not be renewed in
 // time, because another process may hold them then.
 import { setMaxListeners } from 'node:events';
-import { type AccountLocks, LEADER, type Locks } from '../core/locks.ts';
-import type { Clock, RunSignals } from '../core/ports.ts';
+import { type AccountLocks, LEADER, type Locks } from '../core/ports/locks.ts';
+import type { Clock, RunSignals } from '../core/ports/clock.ts';
 
 const RENEW_MS = 2000;
 

@@ -1,7 +1,7 @@
 // The locks: one run at a time for each account, and one daemon that leads, across all processes that share the store.
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
-import { LEADER, type LedCommit, type Lease, type LockAttempt, type Locks } from '../core/locks.ts';
+import { LEADER, type LedCommit, type Lease, type LockAttempt, type Locks } from '../core/ports/locks.ts';
 import { brokenRuns, endEarlierRuns, interruptRuns } from './broken-runs.ts';
 import { RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import { engineOf } from './engine.ts';

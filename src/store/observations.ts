@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Kind, ObservedCatalog } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
-import type { Journal, LastGood, RecordedObservation } from '../core/ports.ts';
+import type { Journal, LastGood, RecordedObservation } from '../core/ports/journal.ts';
 import { type EntryKey, entryKey, type MissingHolding } from '../core/usage.ts';
 import {
   compressJson,

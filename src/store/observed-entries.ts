@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Kind, KINDS } from '../core/catalog.ts';
 import { nearKey } from '../core/names.ts';
-import type { RecordedObservation } from '../core/ports.ts';
+import type { RecordedObservation } from '../core/ports/journal.ts';
 import { type EntryKey, entryKey, idsInUse } from '../core/usage.ts';
 import { jsonRows } from './json-rows.ts';
 import type { Database } from './tables.ts';

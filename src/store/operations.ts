@@ -1,8 +1,8 @@
 // The write-ahead journal of operations: a row is committed as `sent` before its request is sent.
 import { type RawBuilder, sql } from 'kysely';
 import type { Action, Entry } from '../core/catalog.ts';
-import type { SentCommit } from '../core/locks.ts';
-import type { Journal, NewOperation, OperationResult, UnsettledCreate } from '../core/ports.ts';
+import type { SentCommit } from '../core/ports/locks.ts';
+import type { Journal, NewOperation, OperationResult, UnsettledCreate } from '../core/ports/journal.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Database } from './tables.ts';
 import { durably, immediately } from './transactions.ts';

@@ -7,7 +7,7 @@ import {
   type NewNotice,
   type Outbox,
   type QueuedNotice,
-} from '../core/outbox.ts';
+} from '../core/ports/outbox.ts';
 import type { Database, Tables } from './tables.ts';
 import { engineOf } from './engine.ts';
 import { jsonList } from './json-rows.ts';

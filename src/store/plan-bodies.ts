@@ -2,7 +2,7 @@
 // 50,000 people, so it is written and read in pieces between which other work runs, and contains each person's id once.
 import { createHash } from 'node:crypto';
 import type { HeldChange, Operation, Plan } from '../core/plan.ts';
-import { startTurns } from '../platform/turns.ts';
+import { startTurns } from '../system/turns.ts';
 import { decompress } from './compressed-json.ts';
 import type { Database } from './tables.ts';
 

@@ -1,6 +1,6 @@
 // Detects an account whose file was renamed, and moves its journal to the new name.
 import { sql } from 'kysely';
-import type { IdentityClaim } from '../core/ports.ts';
+import type { IdentityClaim } from '../core/ports/journal.ts';
 import { claimantOf } from './claims.ts';
 import type { Database } from './tables.ts';
 import { brokenRuns, interruptRuns } from './broken-runs.ts';

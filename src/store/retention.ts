@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { ServiceSettings } from '../core/settings.ts';
-import { turn } from '../platform/turns.ts';
+import { turn } from '../system/turns.ts';
 import { toIso, toMs } from './times.ts';
 import type { Database, Tables } from './tables.ts';
 import { immediately } from './transactions.ts';

@@ -2,7 +2,7 @@
 // those who watch a run, and for lists of runs.
 import { type RawBuilder, sql } from 'kysely';
 import type { OperationStatus, RunRecord } from '../core/journal.ts';
-import type { RunProgress, RunTally } from '../core/journal-reader.ts';
+import type { RunProgress, RunTally } from '../core/ports/journal-reader.ts';
 import { jsonList } from './json-rows.ts';
 import type { Database, Tables } from './tables.ts';
 

@@ -1,7 +1,7 @@
 // The journal of runs, from their beginning to their end.
 import { type Insertable, sql } from 'kysely';
 import { cutSubject } from '../core/journal.ts';
-import type { Journal, NewRun, RunEnd } from '../core/ports.ts';
+import type { Journal, NewRun, RunEnd } from '../core/ports/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import { compressJson } from './compressed-json.ts';
 import { planBody } from './plan-bodies.ts';

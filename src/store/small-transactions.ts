@@ -1,8 +1,8 @@
 // Splits long work on the store into small transactions and queries, so that other work and other writers wait only a few
 // milliseconds.
 import { type RawBuilder, sql } from 'kysely';
-import { sleep } from '../platform/clock.ts';
-import { turn } from '../platform/turns.ts';
+import { sleep } from '../system/clock.ts';
+import { turn } from '../system/turns.ts';
 import type { Database } from './tables.ts';
 
 /** Writing this many rows takes about 20 ms. */

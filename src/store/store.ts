@@ -1,10 +1,10 @@
 // The store: the journal, the locks and the outbox over one database.
-import type { Locks } from '../core/locks.ts';
-import type { JournalReader } from '../core/journal-reader.ts';
-import type { Journal } from '../core/ports.ts';
+import type { Locks } from '../core/ports/locks.ts';
+import type { JournalReader } from '../core/ports/journal-reader.ts';
+import type { Journal } from '../core/ports/journal.ts';
 import type { OperatorCommands } from '../core/operator.ts';
-import type { Outbox } from '../core/outbox.ts';
-import type { StoredSettings } from '../core/stored-settings.ts';
+import type { Outbox } from '../core/ports/outbox.ts';
+import type { StoredSettings } from '../core/ports/stored-settings.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { PERSON_PATIENCE_MS, RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import type { Database } from './tables.ts';

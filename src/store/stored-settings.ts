@@ -1,5 +1,5 @@
 // Keeps values of the program itself, such as the key of sessions.
-import type { StoredSettings } from '../core/stored-settings.ts';
+import type { StoredSettings } from '../core/ports/stored-settings.ts';
 import { PERSON_PATIENCE_MS } from './busy.ts';
 import type { Database } from './tables.ts';
 import { durably } from './transactions.ts';

@@ -1,19 +1,20 @@
 // How large the store is after a week of quiet runs: the real use case over the real store, on a clock that is moved,
 // with a service that always answers the same. Accounts are independent of each other, so that a few of them show what
 // thousands need. `npm run bench:week -- --accounts 10 --minutes 5` (the interval of the schedule).
-import { settingsDigest } from '../../src/app/changes-during-run.ts';
+import { settingsDigest } from '../../src/run/changes-during-run.ts';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { reconcile } from '../../src/app/reconcile.ts';
-import { ACCEPT_NOTHING, type AccountRequest, type ApplyDeps } from '../../src/app/request.ts';
+import { reconcile } from '../../src/run/reconcile.ts';
+import { ACCEPT_NOTHING, type AccountRequest, type ApplyDeps } from '../../src/run/request.ts';
 import { mergePolicies } from '../../src/config/inherited-settings.ts';
 import type { Entry, Kind, ObservedCatalog } from '../../src/core/catalog.ts';
-import type { Clock, ServiceReader } from '../../src/core/ports.ts';
+import type { Clock } from '../../src/core/ports/clock.ts';
+import type { ServiceReader } from '../../src/core/ports/service.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
-import { API } from '../unit/app/api.ts';
+import { API } from '../unit/run/api.ts';
 
 const { values } = parseArgs({
   options: { accounts: { type: 'string', default: '10' }, minutes: { type: 'string', default: '5' } },

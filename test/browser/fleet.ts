@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { uuidv7 } from '../../src/platform/digest.ts';
-import { SQLite } from '../../src/platform/sqlite.ts';
+import { uuidv7 } from '../../src/system/digest.ts';
+import { SQLite } from '../../src/system/sqlite.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
 import { startDaemonProcess, writeBelow, writeServiceFile } from './daemon-process.ts';
 

@@ -1,7 +1,7 @@
 // The main job through the built program: plan, apply, apply again.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { SQLite } from '../../src/platform/sqlite.ts';
+import { SQLite } from '../../src/system/sqlite.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { makeWorkspace, writeAccount } from '../support/workspace.ts';
 

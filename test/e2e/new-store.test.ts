@@ -1,7 +1,7 @@
 // A store that another process is creating: other processes wait, as for every other lock on it.
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SQLite } from '../../src/platform/sqlite.ts';
+import { SQLite } from '../../src/system/sqlite.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { scene } from '../support/scene.ts';
 

@@ -2,7 +2,7 @@
 // unit/app/approval.test.ts; the long tests repeat it with daemons.
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SQLite } from '../../src/platform/sqlite.ts';
+import { SQLite } from '../../src/system/sqlite.ts';
 import { expect, test } from 'vitest';
 import { type Daemon, EVERY_SECOND, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { arrayOf, type RunJson, scene, type Scene, type SceneOptions } from '../support/scene.ts';

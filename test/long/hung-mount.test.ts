@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { hasStuckReads, readRegularFile } from '../../src/platform/regular-file.ts';
+import { hasStuckReads, readRegularFile } from '../../src/system/regular-file.ts';
 import { resolveSecret } from '../../src/config/secrets.ts';
 import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { hungMount } from '../support/hung-mount.ts';

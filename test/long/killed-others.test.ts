@@ -2,7 +2,7 @@
 // runs.
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SQLite } from '../../src/platform/sqlite.ts';
+import { SQLite } from '../../src/system/sqlite.ts';
 import { afterAll, expect, test } from 'vitest';
 import {
   BROKEN,

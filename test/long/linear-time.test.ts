@@ -6,7 +6,7 @@ import { shownRemote, withoutUsers } from '../../src/core/remote-address.ts';
 import { explainGitFailure } from '../../src/git/failure-reason.ts';
 import { parseDuration, parseSize } from '../../src/core/durations-and-sizes.ts';
 import { nameProblem, oddCharacters } from '../../src/core/name-rules.ts';
-import { textProblems } from '../../src/yaml/syntax-messages.ts';
+import { textProblems } from '../../src/config/yaml/syntax-messages.ts';
 import { stripped } from '../../src/config/secrets.ts';
 import { parseRetryAfter } from '../../src/core/backoff.ts';
 import { globMatcher } from '../../src/core/names.ts';

@@ -1,7 +1,7 @@
 // An apply that is stopped for longer than its lock is valid, while another process takes over the account, and that
 // continues when the other one has ended.
 import { join } from 'node:path';
-import { SQLite } from '../../src/platform/sqlite.ts';
+import { SQLite } from '../../src/system/sqlite.ts';
 import { afterAll, expect, test } from 'vitest';
 import { unreached } from '../support/break-off.ts';
 import {

@@ -4,7 +4,7 @@ import '../support/seed.ts';
 import { describe, expect, it } from 'vitest';
 import { openListMerger } from '../../src/config/merge-lists.ts';
 import { readNameLists } from '../../src/config/name-list.ts';
-import { parseYaml } from '../../src/yaml/yaml-file.ts';
+import { parseYaml } from '../../src/config/yaml/yaml-file.ts';
 
 /** Few names, so that most lists have some in common, or names that are near. */
 const name = fc.constantFrom('A', 'a', 'B', 'C', 'c ', 'Dé', 'De', 'E', 'F f', 'Ff');

@@ -2,13 +2,13 @@
 import fc from 'fast-check';
 import '../support/seed.ts';
 import { expect, it } from 'vitest';
-import { endRun } from '../../src/app/run-result.ts';
-import type { DryRunDeps } from '../../src/app/request.ts';
+import { endRun } from '../../src/run/run-result.ts';
+import type { DryRunDeps } from '../../src/run/request.ts';
 import type { OperationStatus } from '../../src/core/journal.ts';
 import type { Plan } from '../../src/core/plan.ts';
-import type { OperationResult } from '../../src/core/ports.ts';
-import { begunRun, unused } from '../unit/app/bare-context.ts';
-import { QuickClock } from '../unit/app/quick-clock.ts';
+import type { OperationResult } from '../../src/core/ports/journal.ts';
+import { begunRun, unused } from '../unit/run/bare-context.ts';
+import { QuickClock } from '../unit/run/quick-clock.ts';
 import { entry, plan } from '../unit/core/builders.ts';
 import { ENGINE, type Fixture, fixture, operation, runId, T0 } from '../unit/store/fixture.ts';
 

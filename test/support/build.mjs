@@ -32,7 +32,7 @@ const { output } = await build({
   cwd: root,
   input: {
     main: 'src/main.ts',
-    sqlite: 'src/platform/sqlite.ts',
+    sqlite: 'src/system/sqlite.ts',
     'write-schemas': 'test/support/write-schemas.ts',
   },
   platform: 'node',

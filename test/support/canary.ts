@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { SQLite } from '../../src/platform/sqlite.ts';
+import { SQLite } from '../../src/system/sqlite.ts';
 
 /** Forty characters each; their halves are distinctive too, and every encoding changes their look. */
 export const CANARY = 'cAnary+7f3/a9"c2e\\5dqZx81&Wv%60=uTb~Lm24';

@@ -1,6 +1,6 @@
 // What must hold after a process was broken and others continued: compares what the service received and stores with
 // the rows of the store. Each breach is one sentence.
-import type { SQLite } from '../../src/platform/sqlite.ts';
+import type { SQLite } from '../../src/system/sqlite.ts';
 import { type CrashScene, EXPECTED, inCopy, DELETABLE } from './crash-scene.ts';
 import type { Arrival } from './gate.ts';
 

@@ -1,6 +1,6 @@
 // Damages a store as a disk does: the pages of a table are overwritten, and nothing else.
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { SQLite } from '../../src/platform/sqlite.ts';
+import { SQLite } from '../../src/system/sqlite.ts';
 
 /** Overwrites the root page of a table of a store that no process has open. */
 export function damageTable(file: string, table: string): void {

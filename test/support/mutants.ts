@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { type Document, parseDocument } from 'yaml';
 import { type ConfigurationFiles, filesFromMemory } from '../../src/config/configuration-files.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
-import { MAX_FILE_BYTES, decode, tooLarge } from '../../src/yaml/source-text.ts';
+import { MAX_FILE_BYTES, decode, tooLarge } from '../../src/config/yaml/source-text.ts';
 import type { ConfigIssue } from '../../src/core/errors.ts';
 
 const ROOT = '/r';

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SQLite } from '../../src/platform/sqlite.ts';
+import { SQLite } from '../../src/system/sqlite.ts';
 import { onTestFinished } from 'vitest';
 import { makeFolder } from './folder.ts';
 import { runInProcess } from './in-process.ts';

@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { SecretError } from '../../core/errors.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { HttpRole, SecretRef, ServiceSettings } from '../../core/settings.ts';
-import { sha256 } from '../../platform/digest.ts';
+import { sha256 } from '../../system/digest.ts';
 
 /** The name and role of a token, in the log and on the pages. */
 export interface TokenHolder {

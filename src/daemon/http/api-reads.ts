@@ -2,7 +2,7 @@
 // added to a view is not published by accident.
 import type { Hono } from 'hono';
 import { compareCodePoints } from '../../core/names.ts';
-import { turn } from '../../platform/turns.ts';
+import { turn } from '../../system/turns.ts';
 import { runReportToJson, runToJson } from '../../report/run-json.ts';
 import { statesOfListed } from '../account-state.ts';
 import type { AccountView, DaemonApi, DaemonView } from '../daemon-api.ts';

@@ -1,5 +1,5 @@
 // The files that pages refer to. The path of each contains its digest, so that browsers can cache it without a limit.
-import { sha256 } from '../../platform/digest.ts';
+import { sha256 } from '../../system/digest.ts';
 import { LIVE_SCRIPT } from './live-script.ts';
 import { DETAIL_STYLES, PAGE_STYLES } from './stylesheet.ts';
 import { REPORT_STYLES } from '../../report/stylesheet.ts';

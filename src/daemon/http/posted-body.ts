@@ -1,5 +1,5 @@
 // Validates the body of a posted plan. Every field is checked by hand, because its paths are used as file paths.
-import type { PostedConfiguration } from '../../app/posted-plan.ts';
+import type { PostedConfiguration } from '../../run/posted-plan.ts';
 
 const MAX_FILES = 5000;
 /** Objects and arrays of a valid body, with room to spare: parsing millions of them would take seconds. */

@@ -9,7 +9,7 @@ import { errorCode } from '../../core/error-code.ts';
 import { ListenError, UsageError } from '../../core/errors.ts';
 import { isLoopback } from '../../core/loopback.ts';
 import type { HttpSettings, ServiceSettings } from '../../core/settings.ts';
-import { FileError, readRegularFile } from '../../platform/regular-file.ts';
+import { FileError, readRegularFile } from '../../system/regular-file.ts';
 import { type AppOptions, buildApp } from './app.ts';
 import type { HttpEnv } from './context.ts';
 import { MALFORMED_TARGET } from './refusals.ts';

@@ -4,7 +4,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
 import type { CookieOptions } from 'hono/utils/cookie';
 import { Secret } from '../../core/secret.ts';
-import type { StoredSettings } from '../../core/stored-settings.ts';
+import type { StoredSettings } from '../../core/ports/stored-settings.ts';
 import type { HttpToken, TokenHolder } from './access.ts';
 import type { HttpContext } from './context.ts';
 import { isHttps } from './request-checks.ts';

@@ -1,11 +1,11 @@
 // Sends the notifications that wait in the outbox to one target: in order for each account, for a few accounts at a time.
 import { randomUUID } from 'node:crypto';
-import type { DeliveryOutcome, Outbox, QueuedNotice } from '../../core/outbox.ts';
-import type { Clock } from '../../core/ports.ts';
+import type { DeliveryOutcome, Outbox, QueuedNotice } from '../../core/ports/outbox.ts';
+import type { Clock } from '../../core/ports/clock.ts';
 import type { NotifySettings } from '../../core/settings.ts';
 import type { Log } from '../log.ts';
 import type { Delivery } from './delivery.ts';
-import { describeFailure } from '../../app/run-result.ts';
+import { describeFailure } from '../../run/run-result.ts';
 
 export interface CourierOptions {
   readonly key: string;

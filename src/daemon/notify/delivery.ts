@@ -1,7 +1,7 @@
 // One attempt to deliver a notification: signs it, posts it, and returns an outcome in every case.
-import type { DeliveryOutcome, QueuedNotice } from '../../core/outbox.ts';
+import type { DeliveryOutcome, QueuedNotice } from '../../core/ports/outbox.ts';
 import { parseRetryAfter } from '../../core/backoff.ts';
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/clock.ts';
 import type { NotifySettings } from '../../core/settings.ts';
 import { renderNotice } from './formats.ts';
 import type { NoticeMessage } from './message.ts';
@@ -192,7 +192,7 @@ export function createPoster(userAgent: string): Poster {
 }
 
 async function loadClient() {
-  const { openDispatchers, request } = await import('../../platform/dispatchers.ts');
+  const { openDispatchers, request } = await import('../../system/dispatchers.ts');
   const options = { pipelining: 1, keepAliveTimeout: 4000, keepAliveMaxTimeout: 30_000 };
   return { request, dispatchers: openDispatchers(options) };
 }

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { RunMode } from '../../core/journal.ts';
 import { decideNotices } from '../../core/notice.ts';
-import type { Outbox, TargetUpdate } from '../../core/outbox.ts';
-import type { Clock } from '../../core/ports.ts';
+import type { Outbox, TargetUpdate } from '../../core/ports/outbox.ts';
+import type { Clock } from '../../core/ports/clock.ts';
 import type { RunOutcome } from '../../core/run-outcome.ts';
 import type { NotifySettings } from '../../core/settings.ts';
 import type { Log } from '../log.ts';

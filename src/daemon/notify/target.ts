@@ -1,7 +1,7 @@
 // Targets of notifications: their keys, which do not contain the address, and their secrets.
 import { Secret } from '../../core/secret.ts';
 import type { NotifySettings, SecretRef } from '../../core/settings.ts';
-import { sha256 } from '../../platform/digest.ts';
+import { sha256 } from '../../system/digest.ts';
 
 export type ResolveSecret = (ref: SecretRef, what: string) => Promise<Secret>;
 

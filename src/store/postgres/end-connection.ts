@@ -1,5 +1,5 @@
 // Ends a connection to PostgreSQL.
-import { sleep } from '../../platform/clock.ts';
+import { sleep } from '../../system/clock.ts';
 
 /** A connection to a machine that is lost does not answer its end. */
 const END_MS = 1000;

@@ -1,7 +1,7 @@
 // A connection outside the pool that listens for what other processes write for the daemon that leads. Nothing depends on it:
 // behind a pooler that drops notifications, the daemon only notices later.
 import type pg from 'pg';
-import { sleep } from '../../platform/clock.ts';
+import { sleep } from '../../system/clock.ts';
 import { endConnection } from './end-connection.ts';
 import { NOTICES } from './postgres-engine.ts';
 

@@ -1,6 +1,6 @@
 // Where a store in PostgreSQL is, and how it is named in messages.
 import type { OpenLocation } from '../../core/settings.ts';
-import { shownDatabase } from '../../platform/postgres-address.ts';
+import { shownDatabase } from '../../system/postgres-address.ts';
 
 export type PostgresLocation = Exclude<OpenLocation, { readonly file: string }>;
 

@@ -1,7 +1,7 @@
 // Opens the store in a schema of a PostgreSQL database: creates or migrates it first.
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { StoreError } from '../../core/errors.ts';
-import { sleep } from '../../platform/clock.ts';
+import { sleep } from '../../system/clock.ts';
 import { setEngine } from '../engine.ts';
 import type { OpenOptions } from '../open-store.ts';
 import { createStore, type OpenDatabase, type Store } from '../store.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { StoreError } from '../../core/errors.ts';
-import { SQLite } from '../../platform/sqlite.ts';
+import { SQLite } from '../../system/sqlite.ts';
 import { requireWritable } from './database.ts';
 import { damagedStore, missingStore, toStoreError } from './sqlite-errors.ts';
 import { inspectStoreFile, isClosedStore } from './store-file.ts';

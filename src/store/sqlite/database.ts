@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { errorCode } from '../../core/error-code.ts';
 import { StoreError } from '../../core/errors.ts';
-import { SQLite } from '../../platform/sqlite.ts';
+import { SQLite } from '../../system/sqlite.ts';
 import { creationOf } from '../creation.ts';
 import { setEngine } from '../engine.ts';
 import { type Database, SCHEMA_VERSION, type Tables } from '../tables.ts';

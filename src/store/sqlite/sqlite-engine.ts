@@ -1,6 +1,6 @@
 // SQLite as the engine of the store: one writer at a time, for all processes of one machine.
 import { sql } from 'kysely';
-import { SQLite } from '../../platform/sqlite.ts';
+import { SQLite } from '../../system/sqlite.ts';
 import type { Engine } from '../engine.ts';
 import { isDead } from '../process-identity.ts';
 import type { Database } from '../tables.ts';

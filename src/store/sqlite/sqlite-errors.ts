@@ -1,6 +1,6 @@
 // Errors of SQLite and of the file system as StoreErrors, which say what to do.
 import { StoreError } from '../../core/errors.ts';
-import { SQLite } from '../../platform/sqlite.ts';
+import { SQLite } from '../../system/sqlite.ts';
 
 const READ_ONLY = 'the store cannot be written; check the permissions of the file and of its folder';
 

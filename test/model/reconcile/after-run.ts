@@ -1,7 +1,7 @@
 // Checks a run after it has ended: the journal against the requests that the service received, and the status against
 // both.
 import type { Kind } from '../../../src/core/catalog.ts';
-import type { RunResult } from '../../../src/app/run-result.ts';
+import type { RunResult } from '../../../src/run/run-result.ts';
 import { KINDS } from '../../../src/core/catalog.ts';
 import type { Call } from '../traffic.ts';
 import { receivedEntries } from './received-lists.ts';

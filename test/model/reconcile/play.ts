@@ -1,5 +1,5 @@
 // Plays a script and checks every invariant after every step. Then the faults end, and the account must converge.
-import type { RunResult } from '../../../src/app/run-result.ts';
+import type { RunResult } from '../../../src/run/run-result.ts';
 import { runExit } from '../../../src/cli/exit-status.ts';
 import { KINDS } from '../../../src/core/catalog.ts';
 import type { Fault } from '../../../src/sandbox/sandbox.ts';

@@ -1,10 +1,10 @@
 // The environment of a script: the real sandbox, client, store and use cases, under the virtual clock.
-import { settingsDigest } from '../../../src/app/changes-during-run.ts';
+import { settingsDigest } from '../../../src/run/changes-during-run.ts';
 import { readAuthorities } from '../../../src/config/secrets.ts';
 import { createHash } from 'node:crypto';
-import { dryRun, reconcile } from '../../../src/app/reconcile.ts';
-import type { AccountRequest, ApplyDeps } from '../../../src/app/request.ts';
-import type { RunResult } from '../../../src/app/run-result.ts';
+import { dryRun, reconcile } from '../../../src/run/reconcile.ts';
+import type { AccountRequest, ApplyDeps } from '../../../src/run/request.ts';
+import type { RunResult } from '../../../src/run/run-result.ts';
 import type { Kind } from '../../../src/core/catalog.ts';
 import type { Plan } from '../../../src/core/plan.ts';
 import { Secret } from '../../../src/core/secret.ts';
@@ -14,10 +14,10 @@ import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import type { Connections } from '../../../src/service/connections.ts';
 import { createConnections } from '../../../src/service/connections.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
+import { systemClock } from '../../../src/system/clock.ts';
 import { wanted } from '../../unit/core/builders.ts';
 import { accountAt } from '../../unit/service/account-at.ts';
-import { API } from '../../unit/app/api.ts';
+import { API } from '../../unit/run/api.ts';
 import { createModelStore, type ModelStore } from './model-store.ts';
 import type { Edit, Script, Wish } from './script.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { approvedLines } from '../../../src/cli/operator-commands.ts';
 import type { Operation, Plan } from '../../../src/core/plan.ts';
-import type { AccountRecord } from '../../../src/core/journal-reader.ts';
+import type { AccountRecord } from '../../../src/core/ports/journal-reader.ts';
 import { create, makePlan, makeRun, remove, resourceIds } from '../report/samples.ts';
 
 const record = (digest: string): AccountRecord => ({

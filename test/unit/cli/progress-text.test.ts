@@ -1,7 +1,7 @@
 // The line that shows the progress of a command.
 import { describe, expect, it, test } from 'vitest';
 import { progressLine, type RunningAccount, type Step } from '../../../src/cli/progress-text.ts';
-import type { Activity } from '../../../src/core/progress.ts';
+import type { Activity } from '../../../src/core/ports/progress.ts';
 
 function account(activity: Activity | Step, more: Partial<RunningAccount> = {}): RunningAccount {
   return { activity, sinceMs: 1000, doneBefore: 0, pausedUntilMs: 0, retries: 0, ...more };

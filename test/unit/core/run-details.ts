@@ -1,7 +1,7 @@
 // Runs as the journal returns them, with defaults.
 import type { OperationRecord, RunRecord } from '../../../src/core/journal.ts';
 import type { HeldChange, Operation, Plan } from '../../../src/core/plan.ts';
-import type { RunDetail } from '../../../src/core/journal-reader.ts';
+import type { RunDetail } from '../../../src/core/ports/journal-reader.ts';
 
 export interface RunSketch extends Partial<Omit<RunRecord, 'held'>> {
   /** Names of skills that the plan would create. */

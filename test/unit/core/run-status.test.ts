@@ -1,7 +1,7 @@
 // The status of a run, from the results of its operations.
 import { describe, expect, it } from 'vitest';
 import type { OperationStatus } from '../../../src/core/journal.ts';
-import { runStatus } from '../../../src/app/run-result.ts';
+import { runStatus } from '../../../src/run/run-result.ts';
 
 describe('the status of a run', () => {
   it.each<[readonly OperationStatus[], string]>([

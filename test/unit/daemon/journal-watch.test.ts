@@ -1,6 +1,6 @@
 // When the leader notices what other processes have written.
 import { expect, it } from 'vitest';
-import type { OperatorRequest } from '../../../src/core/journal-reader.ts';
+import type { OperatorRequest } from '../../../src/core/ports/journal-reader.ts';
 import { createJournalWatch, type JournalWatchOptions } from '../../../src/daemon/journal-watch.ts';
 import { testLog } from './notify/stage.ts';
 import { virtualClock } from './virtual-clock.ts';

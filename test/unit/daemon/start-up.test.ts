@@ -1,7 +1,7 @@
 // What a start requests and shows, and what it does not wait for.
 import { expect, it } from 'vitest';
 import type { Trigger } from '../../../src/core/journal.ts';
-import type { RunDetail } from '../../../src/core/journal-reader.ts';
+import type { RunDetail } from '../../../src/core/ports/journal-reader.ts';
 import { outcomeOf, type RunOutcome } from '../../../src/core/run-outcome.ts';
 import { createMetrics } from '../../../src/daemon/metrics.ts';
 import { startUp, type StartUpOptions } from '../../../src/daemon/start-up.ts';

@@ -1,5 +1,5 @@
 // A clock that a test moves: sleepers wake in the order of their times; the wall clock can also be set.
-import type { Clock } from '../../../src/core/ports.ts';
+import type { Clock } from '../../../src/core/ports/clock.ts';
 
 export interface VirtualClock extends Clock {
   /** Lets time pass and wakes each sleeper at its time. */

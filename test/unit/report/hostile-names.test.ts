@@ -12,7 +12,7 @@ import { planDocument, renderPlans } from '../../../src/report/plan-report.ts';
 import { renderRun, runDocument } from '../../../src/report/run-report.ts';
 import { renderUsage } from '../../../src/report/usage-report.ts';
 import { create, hold, makeOperation, makePlan, makeRun, MARKDOWN, remove, TEXT } from './samples.ts';
-import type { RunDetail } from '../../../src/core/journal-reader.ts';
+import type { RunDetail } from '../../../src/core/ports/journal-reader.ts';
 import type { Plan } from '../../../src/core/plan.ts';
 import type { ReportOptions } from '../../../src/report/document.ts';
 

@@ -17,7 +17,7 @@ import {
   TEXT,
 } from './samples.ts';
 import type { OperationRecord } from '../../../src/core/journal.ts';
-import type { RunDetail } from '../../../src/core/journal-reader.ts';
+import type { RunDetail } from '../../../src/core/ports/journal-reader.ts';
 
 function report(run: Parameters<typeof makeRun>[0], parts: Partial<RunDetail> = {}): RunDetail {
   return { run: makeRun(run), operations: [], warnings: [], plan: null, ...parts };

@@ -2,7 +2,7 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../../../src/core/catalog.ts';
-import type { AppliedRun } from '../../../src/core/ports.ts';
+import type { AppliedRun } from '../../../src/core/ports/journal.ts';
 import { entryKey } from '../../../src/core/usage.ts';
 import { observed, person } from '../core/builders.ts';
 import { BASE, DAY_MS, fixture, listed, operation, result, runId, T0 } from './fixture.ts';

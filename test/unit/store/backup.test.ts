@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { copyFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SQLite, sqlitePath } from '../../../src/platform/sqlite.ts';
+import { SQLite, sqlitePath } from '../../../src/system/sqlite.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { backupStore } from '../../../src/store/sqlite/backup.ts';
 import { sqliteFixture, newFolder } from './fixture.ts';

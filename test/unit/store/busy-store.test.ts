@@ -1,6 +1,6 @@
 // Methods of several transactions, while another program locks the store between two of them.
 import { expect, it } from 'vitest';
-import { SQLite } from '../../../src/platform/sqlite.ts';
+import { SQLite } from '../../../src/system/sqlite.ts';
 import type { SqliteFixture } from './fixture.ts';
 import { DAY_MS, sqliteFixture, listed, operation, T0 } from './fixture.ts';
 

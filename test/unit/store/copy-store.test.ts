@@ -8,7 +8,7 @@ import { createPool } from '../../../src/store/postgres/pool.ts';
 import type { PostgresLocation } from '../../../src/store/postgres/location.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { type Table, TABLES } from '../../../src/store/tables.ts';
-import { SQLite } from '../../../src/platform/sqlite.ts';
+import { SQLite } from '../../../src/system/sqlite.ts';
 import { FORBIDDEN_NAMES, ODD_NAMES } from '../../support/hostile-names.ts';
 import { freshPostgres, hasPostgres, queryPostgres } from '../../support/postgres.ts';
 import { newFolder, sqliteFixture } from './fixture.ts';

@@ -2,19 +2,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SQLite } from '../../../src/platform/sqlite.ts';
+import { SQLite } from '../../../src/system/sqlite.ts';
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 import type { Entry, ObservedCatalog } from '../../../src/core/catalog.ts';
 import { StoreError } from '../../../src/core/errors.ts';
 import type { RunMode, RunStatus } from '../../../src/core/journal.ts';
-import type { Lease, SentCommit } from '../../../src/core/locks.ts';
+import type { Lease, SentCommit } from '../../../src/core/ports/locks.ts';
 import type {
   AppliedRun,
   NewOperation,
   OperationResult,
   RecordedObservation,
-} from '../../../src/core/ports.ts';
+} from '../../../src/core/ports/journal.ts';
 import type { Engine } from '../../../src/store/engine.ts';
 import type { OpenLocation } from '../../../src/core/settings.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts';

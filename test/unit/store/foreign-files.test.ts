@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSy
 import { lstatSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SQLite } from '../../../src/platform/sqlite.ts';
+import { SQLite } from '../../../src/system/sqlite.ts';
 import { describe, expect, it } from 'vitest';
 import { APPLICATION_ID } from '../../../src/store/sqlite/store-file.ts';
 import { creationOf } from '../../../src/store/creation.ts';

@@ -1,8 +1,8 @@
 // The outbox of notifications: decisions, claims, delivery, pruning.
 import { describe, expect, it } from 'vitest';
 import type { NotifiedState } from '../../../src/core/notice.ts';
-import type { NewNotice, QueuedNotice, TargetUpdate } from '../../../src/core/outbox.ts';
-import { CLAIM_MS } from '../../../src/core/outbox.ts';
+import type { NewNotice, QueuedNotice, TargetUpdate } from '../../../src/core/ports/outbox.ts';
+import { CLAIM_MS } from '../../../src/core/ports/outbox.ts';
 import type { Fixture } from './fixture.ts';
 import { DAY_MS, fixture, openAgain, runId, T0 } from './fixture.ts';
 

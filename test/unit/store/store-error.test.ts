@@ -1,5 +1,5 @@
 // The explanation of errors of SQLite and of the file system.
-import { SQLite } from '../../../src/platform/sqlite.ts';
+import { SQLite } from '../../../src/system/sqlite.ts';
 import { expect, it } from 'vitest';
 import { toStoreError } from '../../../src/store/sqlite/sqlite-errors.ts';
 

@@ -1,5 +1,5 @@
 // The page of one account: its state, how it differs from its file, the buttons, a chart, the last runs and the audit.
-import type { RunProgress } from '../../../core/journal-reader.ts';
+import type { RunProgress } from '../../../core/ports/journal-reader.ts';
 import type { RunRecord } from '../../../core/journal.ts';
 import type { OperatorActionRecord, OperatorAction } from '../../../core/operator.ts';
 import type { Plan } from '../../../core/plan.ts';

@@ -1,6 +1,6 @@
 // The table of accounts: their states, their last runs, what differs and when they run next.
 import type { Child } from 'hono/jsx';
-import type { RunMark } from '../../../core/journal-reader.ts';
+import type { RunMark } from '../../../core/ports/journal-reader.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { count } from '../../../report/formatting.ts';
 import { Prose } from '../../../report/html.tsx';

@@ -1,6 +1,6 @@
 // The page at /: all accounts, those that need a person first, filtered and paged by its address.
 import type { AccountStateName } from '../../../core/account-states.ts';
-import type { RunMark } from '../../../core/journal-reader.ts';
+import type { RunMark } from '../../../core/ports/journal-reader.ts';
 import { ACCOUNT_STATE_TEXTS, count, shortCommit } from '../../../report/formatting.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { LISTED_STATES } from '../../account-state.ts';

@@ -1,10 +1,10 @@
 // The paths of the pages: the lists of all accounts and of all runs, one account, and one run.
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
-import type { RunMark } from '../../../core/journal-reader.ts';
+import type { RunMark } from '../../../core/ports/journal-reader.ts';
 import type { RunRecord } from '../../../core/journal.ts';
 import { remainingPlan } from '../../../core/run-outcome.ts';
-import { turn } from '../../../platform/turns.ts';
+import { turn } from '../../../system/turns.ts';
 import type { AccountView, DaemonApi } from '../../daemon-api.ts';
 import { ACCOUNT } from '../account-path.ts';
 import type { HttpContext, HttpEnv } from '../context.ts';

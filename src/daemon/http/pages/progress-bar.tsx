@@ -1,5 +1,5 @@
 // The progress of a run that works: a bar, the rate and the time left. The script of the page replaces it while it changes.
-import type { RunProgress } from '../../../core/journal-reader.ts';
+import type { RunProgress } from '../../../core/ports/journal-reader.ts';
 import { count, duration } from '../../../report/formatting.ts';
 
 interface ProgressBarProps {

@@ -1,5 +1,5 @@
 // The page of a run: the report that `rolecall show` prints, with links, and its progress while it works.
-import type { RunDetail, RunProgress } from '../../../core/journal-reader.ts';
+import type { RunDetail, RunProgress } from '../../../core/ports/journal-reader.ts';
 import { Facts, Headline, Instant, Summary } from '../../../report/html.tsx';
 import { runDocument } from '../../../report/run-report.ts';
 import type { Visitor } from '../context.ts';

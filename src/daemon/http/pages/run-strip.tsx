@@ -1,6 +1,6 @@
 // The last runs of an account as small bars, the newest at the right: the taller a bar, the worse the result.
 import type { RunStatus } from '../../../core/journal.ts';
-import type { RunMark } from '../../../core/journal-reader.ts';
+import type { RunMark } from '../../../core/ports/journal-reader.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { instant } from '../../../report/formatting.ts';
 import { statusTone } from '../../../report/run-status.ts';

@@ -1,6 +1,6 @@
 // The notifier in the daemon: several targets, several processes, restarts, and a configuration that changes.
 import { describe, expect, it } from 'vitest';
-import { CLAIM_MS } from '../../../../src/core/outbox.ts';
+import { CLAIM_MS } from '../../../../src/core/ports/outbox.ts';
 import type { Answering, Loopback } from '../../service/loopback.ts';
 import { serve } from '../../service/loopback.ts';
 import { sqliteFixture } from '../../store/fixture.ts';

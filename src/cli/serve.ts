@@ -1,0 +1,269 @@
+// Joins the rooms of the daemon, starts them in order, and closes them in the reverse order.
+import path from 'node:path';
+import { planPosted } from '../run/posted-plan.ts';
+import { openSession, type RetryAfterOptions, type Session } from './compose.ts';
+import { createConfigurationSource } from '../config/configuration-source.ts';
+import { resolveSecret } from '../config/secrets.ts';
+import { type SettledConfiguration, settledConfiguration } from '../config/settled-configuration.ts';
+import { storeName } from '../config/store-location.ts';
+import { trustPosted } from '../config/trust.ts';
+import { DAY_MS } from '../core/durations-and-sizes.ts';
+import { ConfigError } from '../core/errors.ts';
+import type { RequestObserver } from '../core/ports/progress.ts';
+import type { ServiceSettings } from '../core/settings.ts';
+import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
+import { createDaemon } from '../daemon/daemon.ts';
+import { type HttpToken, readTokens } from '../daemon/http/access.ts';
+import { openHttp } from '../daemon/http/server.ts';
+import { sessionKeyIn } from '../daemon/http/sessions.ts';
+import type { Log } from '../daemon/log.ts';
+import { pruneStore, repeat } from '../daemon/maintenance.ts';
+import { createMetrics, type Metrics } from '../daemon/metrics.ts';
+import { createNotifier } from '../daemon/notify/notifier.ts';
+import { openLog } from '../daemon/open-log.ts';
+import { listenForSignals, type ProcessSignals } from '../daemon/process-signals.ts';
+import { createReadiness } from '../daemon/readiness.ts';
+import { createStoreHealth, type StoreHealth } from '../daemon/store-health.ts';
+import { createSystemd } from '../daemon/systemd.ts';
+import { type ClockWatch, createClockWatch } from '../daemon/clock-watch.ts';
+import { createCommitReader } from '../git/commit.ts';
+import { systemClock } from '../system/clock.ts';
+import { realPathOf } from '../system/regular-file.ts';
+import { keepHeapSmall } from '../system/runtime.ts';
+import { openSource, type Source, watchFiles } from './daemon-source.ts';
+import { readPostedFiles } from './posted-files.ts';
+
+/** The longest time between two readings of the files: not every file system reports changes. */
+const RELOAD_MS = 60_000;
+const PRUNE_MS = 3_600_000;
+/** Each check of a file writes a page of it. A database is lost more often. */
+const FILE_CHECK_MS = 60_000;
+const DATABASE_CHECK_MS = 2000;
+/** How long the end waits for the reader of the log. */
+const FLUSH_MS = 2000;
+
+/** What the start of the process has read and opened. */
+interface Process {
+  readonly version: string;
+  readonly configFile: string;
+  readonly ignoreRetryAfter: boolean;
+  readonly onListening: (url: string) => void;
+  /** The service file beside the process, and the source that has read it. */
+  readonly service: ServiceSettings;
+  readonly files: SettledConfiguration;
+  readonly tokens: readonly HttpToken[];
+  readonly signals: ProcessSignals;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Closes what is open; the last function is called first. */
+  readonly closers: (() => Promise<void>)[];
+}
+
+/** Runs the daemon until SIGTERM or SIGINT. `onListening` receives the address of the pages. Resolves with its exit status. */
+export async function serve(
+  version: string,
+  configFile: string,
+  {
+    ignoreRetryAfter = false,
+    onListening = () => undefined,
+  }: RetryAfterOptions & { readonly onListening?: (url: string) => void } = {},
+): Promise<number> {
+  const signals = listenForSignals();
+  const own = createConfigurationSource(configFile, createCommitReader());
+  const files = settledConfiguration(own, signals.stop);
+  const { service, issues } = await files.read();
+  if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
+  const tokens = await readTokens(service, resolveSecret);
+  const { log, sink } = await openLog(service.log);
+  const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
+  const closers: Process['closers'] = [];
+  const store = await storeName(service);
+  const started = { version, pid: process.pid, config: path.resolve(configFile), store };
+  log.info({ event: 'starting', ...started }, 'rolecall starts');
+  try {
+    const opened = { version, configFile, ignoreRetryAfter, onListening, service, files, tokens };
+    await run({ ...opened, signals, log, metrics, closers });
+    return 0;
+  } finally {
+    // Also after a failed start: the runs in progress end soon.
+    signals.stopNow();
+    for (const close of closers.toReversed()) await close();
+    log.info({ event: 'stopped' }, 'rolecall has stopped');
+    await sink.flush(FLUSH_MS);
+  }
+}
+
+async function run(own: Process): Promise<void> {
+  const { tokens, signals, log, metrics, closers } = own;
+  const source = await openSource(own);
+  const registry = createAccountRegistry({
+    service: source.service,
+    configuration: {
+      ...source.configuration,
+      sourceProblem: () => source.git.problem() ?? source.configuration.problem(),
+    },
+    log,
+    metrics,
+  });
+  await registry.reload();
+  // Not earlier, because reading many accounts would take longer.
+  keepHeapSmall();
+  const session = await openDaemonSession(own, source);
+  const health = openHealth(own, session);
+  const clockWatch = createClockWatch({
+    clock: systemClock,
+    log,
+    onDifference(aheadMs, storeMs) {
+      session.setStoreClock(storeMs);
+      metrics.storeClock(aheadMs / 1000);
+    },
+  });
+  const daemon = openDaemon(own, source, registry, { session, clockWatch });
+  health.start();
+  const readiness = createReadiness({
+    problems: () => [...daemon.problems(), ...clockWatch.problems()],
+    store: health,
+    signals,
+    clock: systemClock,
+    shutdownGraceMs: () => registry.service().daemon.shutdownGraceMs,
+  });
+  const http = await openHttp(source.service, {
+    tokens,
+    sessionKey: sessionKeyIn(session.settings),
+    daemon: daemon.api,
+    metrics,
+    log,
+    notReady: () => readiness.probe(),
+    outage: () => health.outage(),
+  });
+  // The last function is called first: the port stays open until the runs have ended and the probes have noticed.
+  closers.push(
+    () => http.close(),
+    () => readiness.drained(),
+    () => daemon.stop(),
+  );
+  const writing = tokens.some(({ role }) => role === 'operate');
+  log.info({ event: 'listening', url: http.url, writing }, 'rolecall listens');
+
+  // Nothing is written before the daemon can be watched over HTTP.
+  if (!signals.stop.aborted) await daemon.start();
+  own.onListening(http.url);
+  watchFiles(own, source, registry);
+  const systemd = createSystemd({ env: process.env, log, isAlive: () => daemon.isAlive() });
+  const status = `listens at ${http.url}`;
+  systemd.ready(status);
+  signals.onHangup(async () => {
+    log.info({ event: 'reloading' }, 'the configuration is read again');
+    systemd.reloading();
+    await http.reloadTls();
+    await source.git.refresh();
+    await registry.reload();
+    systemd.ready(status);
+  });
+  closers.push(repeat(RELOAD_MS, () => registry.reload()));
+  closers.push(
+    repeat(PRUNE_MS, async () => {
+      if (session.lock.isLeading()) await pruneStore(() => session.prune(registry.service().retention), log);
+    }),
+  );
+
+  const signal = await signals.received;
+  systemd.stopping();
+  log.info({ event: 'stopping', signal }, 'rolecall stops: no new run starts');
+  signals.limitStop(registry.service().daemon.shutdownGraceMs, log);
+}
+
+async function openDaemonSession(
+  { version, ignoreRetryAfter, metrics, closers }: Process,
+  { configuration, service }: Source,
+): Promise<Session> {
+  const session = await openSession(version, await configuration.read(), service, {
+    observer: observerOf(metrics),
+    compareCommits: (a, b) => configuration.compareCommits(a, b),
+    // A change binds a run that is under way at once: its deletes stop.
+    readFor: (account) => configuration.latestFor(account),
+    ignoreRetryAfter,
+    isPatient: true,
+  });
+  closers.push(() => session.close());
+  return session;
+}
+
+function openHealth({ service, log, metrics, closers }: Process, session: Session): StoreHealth {
+  const health = createStoreHealth({
+    check: () => session.checkStore(),
+    everyMs: isShared(service) ? DATABASE_CHECK_MS : FILE_CHECK_MS,
+    clock: systemClock,
+    log,
+    onChange: (isAvailable) => metrics.storeAvailable(isAvailable),
+  });
+  closers.push(() => health.stop());
+  return health;
+}
+
+/** Whether several replicas share the store. */
+function isShared({ store }: ServiceSettings): boolean {
+  return !('file' in store);
+}
+
+function observerOf(metrics: Metrics): (account: string) => RequestObserver {
+  return (account) => ({
+    request: (event) => metrics.request(account, event),
+    retry: () => metrics.retry(account),
+  });
+}
+
+function openDaemon(
+  { version, signals, log, metrics, closers }: Process,
+  { configuration, service }: Source,
+  registry: AccountRegistry,
+  { session, clockWatch }: { readonly session: Session; readonly clockWatch: ClockWatch },
+) {
+  const { applying, reader, operator, outbox } = session;
+  const { clock } = applying;
+  const notifier = createNotifier({
+    targets: service.notify,
+    version,
+    outbox,
+    clock,
+    log,
+    resolveSecret,
+    onResult({ format, result }) {
+      if (result !== 'retry') metrics.notification(format, result);
+    },
+  });
+  // Closed after the daemon, so that notifications of the last runs are still sent.
+  closers.push(() => notifier.stop());
+  return createDaemon({
+    version,
+    registry,
+    notifier,
+    log,
+    metrics,
+    deps: applying,
+    api: service.api,
+    reader,
+    operator,
+    signals,
+    planPosted: (body) =>
+      planPosted(body, {
+        deps: { ...applying, claimant: (claim) => reader.claimant(claim) },
+        signals,
+        readFiles: readPostedFiles,
+        async own() {
+          const { accounts, trust } = await configuration.read();
+          return {
+            accounts,
+            api: service.api,
+            trustPosted: (settings) => trustPosted(settings, trust, realPathOf),
+          };
+        },
+      }),
+    lock: session.lock,
+    clock: systemClock,
+    compareCommits: (a, b) => configuration.compareCommits(a, b),
+    onStoreClock: (storeMs, tookMs) => clockWatch.read(storeMs, tookMs),
+    listen: session.listen,
+    undelivered: () => outbox.undeliveredCount(clock.nowMs() - DAY_MS),
+  });
+}

@@ -1,0 +1,182 @@
+// The second step of loading: parses text to YAML nodes with positions, or reports issues with positions.
+import {
+  type Document,
+  LineCounter,
+  type Node,
+  type YAMLMap,
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  parseDocument,
+} from 'yaml';
+import type { ConfigIssue } from '../../core/errors.ts';
+import { wellFormed } from '../../core/names.ts';
+import { holdsToken, NOT_SHOWN } from '../../core/secret-looks.ts';
+import { inspectNodes } from './alias-limits.ts';
+import {
+  TOO_DEEP,
+  textProblems,
+  unclosedAt,
+  UNKNOWN_ALIAS,
+  syntaxMessage,
+  unclosedMessage,
+} from './syntax-messages.ts';
+import type { SourceText } from './source-text.ts';
+import { detached } from './source-text.ts';
+
+/** Limit for the issues of one file; more are not helpful. */
+const MAX_SYNTAX_ISSUES = 50;
+
+const EXCESSES = {
+  endless:
+    'the alias (*name) is within its own anchor (&name), so it has no end; write the value instead of the alias',
+  huge: 'aliases (*name) make this file too large; write the needed values instead',
+  deep: TOO_DEEP,
+} as const;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\n': String.raw`\n`,
+  '\r': String.raw`\r`,
+  '\t': String.raw`\t`,
+  '"': String.raw`\"`,
+};
+
+/** A position in the file: a node, or an offset of the text. */
+export type Spot = Node | number;
+
+/** A file with valid syntax whose root is a mapping. */
+export interface YamlFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly text: string;
+  readonly root: YAMLMap;
+  /** The target of an alias, otherwise the node itself. */
+  readonly resolve: (node: unknown) => Node | undefined;
+  readonly issue: (spot: Spot, message: string, severity?: ConfigIssue['severity']) => ConfigIssue;
+}
+
+export type YamlRead = {
+  /** Of a duplicate key only the last value is checked. */
+  readonly file?: YamlFile;
+  readonly issues: readonly ConfigIssue[];
+};
+
+/** Parses one document. After a syntax error the nodes are not checked, because they would be guesses. */
+export function parseYaml({ path, shown, text }: SourceText): YamlRead {
+  const issue = issuesOf(shown, countedLines(text));
+  const unreadable = textProblems(text);
+  if (unreadable.length > 0) return { issues: unreadable.map(({ at, message }) => issue(at, message)) };
+  const document = parseQuietly(text);
+  const problems = syntaxIssues(document, text, issue);
+  if (problems.length > 0) return { issues: problems };
+  const root = document.contents;
+  if (root === null || (isScalar(root) && root.value === null)) {
+    return { issues: [issue(0, 'the file is empty; write its settings or remove it')] };
+  }
+  const explicit = document.directives?.yaml;
+  if (explicit?.explicit === true && explicit.version !== '1.2') {
+    return {
+      issues: [
+        issue(0, 'the file requires an older YAML version; rolecall reads YAML 1.2: remove the %YAML line'),
+      ],
+    };
+  }
+  if (!isMap(root)) return { issues: [issue(root, 'the file must be a mapping of keys to values')] };
+  const inspection = inspectNodes(root);
+  // An alias without an anchor would be read as an empty value.
+  const unknown = inspection.unknownAliases.slice(0, MAX_SYNTAX_ISSUES);
+  if (unknown.length > 0) return { issues: unknown.map((alias) => issue(alias, UNKNOWN_ALIAS)) };
+  if (inspection.excess !== undefined) {
+    const { node, kind } = inspection.excess;
+    return { issues: [issue(node, EXCESSES[kind])] };
+  }
+  const issues = inspection.duplicateKeys
+    .slice(0, MAX_SYNTAX_ISSUES)
+    .map((key) => issue(key, `duplicate key ${quoted(String(key.value))}; remove one of them`));
+  const resolve = (node: unknown): Node | undefined =>
+    isAlias(node) ? inspection.targets.get(node) : asNode(node);
+  return { file: { path, text, root, resolve, issue }, issues };
+}
+
+/**
+ * `text` in double quotes, shortened, in one line. A text that looks like a token is not shown. Invisible characters
+ * stay, because they are escaped later, where a message is shown.
+ */
+export function quoted(text: string): string {
+  return holdsToken(text) ? NOT_SHOWN : inQuotes(text);
+}
+
+/** The same for a text that is not a token. */
+export function inQuotes(text: string): string {
+  const short = text.length > 80 ? `${text.slice(0, 80).replace(/\p{Surrogate}$/u, '')}…` : text;
+  const inLine = short.replace(/[\n\r\t"]/gu, (character) => ESCAPES[character] ?? character);
+  return `"${wellFormed(inLine)}"`;
+}
+
+/** A separate function, so that its closure, which is kept, does not keep the nodes or the text of the file. */
+function issuesOf(shown: string, lineCounter: LineCounter): YamlFile['issue'] {
+  return (spot, message, severity = 'error') => {
+    const { line, col } = lineCounter.linePos(typeof spot === 'number' ? spot : (spot.range?.[0] ?? 0));
+    return {
+      file: shown,
+      line: Math.max(line, 1),
+      column: Math.max(col, 1),
+      message: detached(message),
+      severity,
+    };
+  };
+}
+
+/** Counted separately from the parser, which misses the end of a line with some errors. */
+function countedLines(text: string): LineCounter {
+  const lineCounter = new LineCounter();
+  for (let at = 0; at !== -1;) {
+    lineCounter.addNewLine(at);
+    const next = text.indexOf('\n', at);
+    at = next === -1 ? -1 : next + 1;
+  }
+  return lineCounter;
+}
+
+/** The nodes of the text, with its errors and warnings. Never throws. */
+function parseQuietly(text: string): Document.Parsed {
+  // The parser creates an Error for each problem; the stack traces of a hostile file with a million take seconds.
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    // `inspectNodes` finds duplicate keys, because the parser's own check takes quadratic time.
+    return parseDocument(text, {
+      stringKeys: true,
+      prettyErrors: false,
+      uniqueKeys: false,
+      resolveKnownTags: false,
+    });
+  } finally {
+    Error.stackTraceLimit = limit;
+  }
+}
+
+function syntaxIssues(document: Document.Parsed, text: string, issue: YamlFile['issue']): ConfigIssue[] {
+  const seen = new Set<string>();
+  const issues: ConfigIssue[] = [];
+  const unclosed = unclosedAt(document, text);
+  for (const problem of [...document.errors, ...document.warnings]) {
+    const noticed = issue(
+      Math.min(problem.pos[0], text.length),
+      syntaxMessage(problem.code, problem.message),
+    );
+    // One mistake gives several errors in one line, and the first is the one to fix.
+    const key = `${noticed.line}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const opened = unclosed(problem);
+    issues.push(opened === undefined ? noticed : issue(opened.at, unclosedMessage(opened, noticed.line)));
+    if (issues.length === MAX_SYNTAX_ISSUES) break;
+  }
+  return issues;
+}
+
+function asNode(node: unknown): Node | undefined {
+  return isScalar(node) || isCollection(node) ? node : undefined;
+}

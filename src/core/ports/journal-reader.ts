@@ -1,0 +1,141 @@
+// The reading side of the journal: for commands and for the daemon's pages and gauges.
+import type { Action, Kind, Warning } from '../catalog.ts';
+import type { OperationRecord, OperationStatus, RunRecord, RunStatus } from '../journal.ts';
+import type { Approval, OperatorActionRecord, Pause, PendingPlan } from '../operator.ts';
+import type { Plan } from '../plan.ts';
+import type { AccountState, IdentityClaim } from './journal.ts';
+import type { SnapshotReader } from '../snapshots.ts';
+
+/** An account with its state and latest run. */
+export interface AccountRecord {
+  readonly name: string;
+  readonly state: AccountState;
+  readonly lastRun: RunRecord | null;
+  /** When a run last ended converged, held or planned. */
+  readonly lastSuccessAt: string | null;
+  readonly remaining: RemainingCounts | null;
+  /** The latest tick of its schedule for which a run began. */
+  readonly lastTickMs: number | null;
+}
+
+/** How many operations of the last plan of an account were not done. */
+export type RemainingCounts = Readonly<Record<Action, number>>;
+
+/** What the plan and the operations of a run add to the totals of its record. */
+export interface RunTally {
+  /** How many operations the journal has in each status. */
+  readonly statuses: Readonly<Partial<Record<OperationStatus, number>>>;
+  /** The operations of the plan; null when there is none, or when an older version stored it. */
+  readonly planned: Readonly<Record<Action, number>> | null;
+}
+
+/** What decides the place of an account in a list of all accounts. */
+export interface AccountBrief {
+  readonly name: string;
+  readonly pause: Pause | null;
+  readonly pending: PendingPlan | null;
+  readonly approval: Approval | null;
+  readonly lastRun: Pick<
+    RunRecord,
+    'id' | 'trigger' | 'mode' | 'status' | 'startedAt' | 'planDigest' | 'held'
+  > | null;
+  readonly lastSuccessAt: string | null;
+  readonly remaining: RemainingCounts | null;
+}
+
+/** What a small mark shows of a run. */
+export type RunMark = Pick<RunRecord, 'id' | 'account' | 'status' | 'startedAt'>;
+
+/** Reads the journal. All methods may throw StoreError. */
+export interface JournalReader extends SnapshotReader {
+  runs(filter: {
+    account?: string;
+    limit: number;
+    sinceMs?: number;
+    status?: RunStatus;
+    /** Only runs that follow the run with this id in the order of the list; none when there is no such run. */
+    after?: string;
+    /** Only runs that deleted something. */
+    hasDeletes?: true;
+  }): Promise<readonly RunRecord[]>;
+  /** The tallies of these runs by their ids, in one step, which takes a second for a million operations. */
+  runTallies(ids: readonly string[]): Promise<ReadonlyMap<string, RunTally>>;
+  /** The latest runs of each of these accounts, newest first, at most `limit` of each. */
+  latestRuns(accounts: readonly string[], limit: number): Promise<readonly RunMark[]>;
+  /** The runs whose id has this prefix, newest first, at most `limit`. */
+  runsBeginning(prefix: string, limit: number): Promise<readonly RunRecord[]>;
+  /** The shortest beginnings that name these runs and no others, all of the same length, by the complete id. */
+  shortRunIds(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** A run by its id or by an unambiguous prefix. The plan of a large run is read in steps between which others run. */
+  run(id: string): Promise<RunDetail | null>;
+  /**
+   * The same run with the people who had its deleted entries by the lists of earlier runs. Takes longer where the journal
+   * has many different lists of people.
+   */
+  runReport(id: string): Promise<RunDetail | null>;
+  /** The deletes of entries with this name that were sent, of all accounts, those of the newest run first. */
+  deletesNamed(name: string): Promise<readonly SentDelete[]>;
+  /** How far the run with this complete id is; null when there is no such run. */
+  runProgress(runId: string): Promise<RunProgress | null>;
+  /** Every account that ever ran or was paused, or only the named ones. */
+  accounts(names?: string | readonly string[]): Promise<readonly AccountRecord[]>;
+  /** The same accounts in a tenth of the time, for lists that are sorted before a part of them is shown. */
+  accountBriefs(): Promise<readonly AccountBrief[]>;
+  /** The latest commands of operators for an account, newest first. */
+  operatorActions(account: string, limit: number): Promise<readonly OperatorActionRecord[]>;
+  /** The runs that operators have requested and that have not begun, and approvals that no run has used yet. */
+  requests(): Promise<readonly OperatorRequest[]>;
+  /** The account among `configured` that has claimed the remote account, or null. Claims nothing. */
+  claimant(claim: IdentityClaim): Promise<string | null>;
+  /** How many entries of each kind the last lists of a run showed. */
+  entryCounts(runId: string): Promise<ReadonlyMap<Kind, number>>;
+}
+
+/** The journaled operations of a run, counted. Held ones are not among them. */
+export interface RunProgress {
+  readonly status: RunStatus;
+  readonly total: number;
+  readonly done: number;
+  readonly failed: number;
+  /** Sent, and not answered yet. */
+  readonly sent: number;
+  /** Sent, and the outcome is unknown until a list shows it. */
+  readonly unknown: number;
+  /** When the first of them was sent. UTC ISO 8601. */
+  readonly firstSentAt: string | null;
+}
+
+export interface RunDetail {
+  readonly run: RunRecord;
+  readonly operations: readonly OperationRecord[];
+  readonly warnings: readonly Warning[];
+  readonly plan: Plan | null;
+  /** Of the deletes, by `seq`; absent where it was not read, and without deletes. */
+  readonly earlierHolders?: readonly (EarlierHolders & Pick<OperationRecord, 'seq'>)[];
+}
+
+/** An operation of an ended run, without its times. */
+export type EndedOperation = Omit<OperationRecord, 'startedAt' | 'finishedAt'>;
+
+/** A run that has ended: as it ended in this process, or as the journal has it. */
+export interface EndedRun extends Pick<RunDetail, 'run' | 'warnings' | 'plan'> {
+  readonly operations: readonly EndedOperation[];
+}
+
+export type SentDelete = Pick<OperationRecord, 'runId' | 'seq' | 'kind'> &
+  Pick<RunRecord, 'account' | 'startedAt'>;
+
+/** People who had an entry by a list of an earlier run, and not by the list of the run that deleted it. */
+export interface EarlierHolders {
+  /** When the last list that shows them with it was read. UTC ISO 8601. */
+  readonly until: string;
+  /** Their ids, sorted. */
+  readonly people: readonly string[];
+}
+
+/** What starts a run besides a tick. `at` identifies the request: each starts one run. */
+export interface OperatorRequest {
+  readonly account: string;
+  readonly trigger: 'manual' | 'approval';
+  readonly at: string;
+}

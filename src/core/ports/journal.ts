@@ -1,0 +1,224 @@
+// What a run writes to the journal and reads from it. The adapter is in store/.
+import type { ReleasedEntry } from '../approvals.ts';
+import type { Action, Entry, Kind, ObservedCatalog, Warning } from '../catalog.ts';
+import type { AccountHistory } from '../history.ts';
+import type { EntryOwner, ListedEntries } from '../identity.ts';
+import type { Lease, SentCommit } from './locks.ts';
+import type { OperationStatus, RunMode, RunStatus, Trigger } from '../journal.ts';
+import type { AgreedPlan, Approval, ApprovalTaking, Pause, PendingPlan } from '../operator.ts';
+import type { Plan } from '../plan.ts';
+import type { ConfigCommit } from '../settings.ts';
+import type { EntryKey, MissingHolding } from '../usage.ts';
+import type { Traffic } from './service.ts';
+
+export interface IdentityClaim {
+  readonly runId: string;
+  readonly account: string;
+  readonly baseUrl: string;
+  readonly remoteAccountId: string | null;
+  /** Names of all configured accounts: an account that is no longer configured has no claim. */
+  readonly configured: ReadonlySet<string>;
+}
+
+export interface NewRun {
+  readonly id: string;
+  readonly account: string;
+  readonly trigger: Trigger;
+  readonly mode: RunMode;
+  readonly startedAtMs: number;
+  readonly configDigest: string | null;
+  readonly configCommit: ConfigCommit | null;
+  /** As which leader the daemon makes the run; null for a command. */
+  readonly epoch?: string | null;
+  /** The tick of the schedule that the run is for. */
+  readonly tickMs?: number | null;
+}
+
+/** An operation as it is first written, before anything is sent. Its place among the others, from 1, is its `seq`. */
+export interface NewOperation {
+  readonly kind: Kind;
+  readonly action: Action;
+  readonly name: string;
+  readonly remoteId: string | null;
+  readonly status: 'pending' | 'held';
+  readonly rule: string | null;
+  readonly reason: string | null;
+}
+
+/** The result of an operation. */
+export interface OperationResult {
+  readonly seq: number;
+  readonly status: OperationStatus;
+  readonly attempts: number;
+  readonly httpStatus: number | null;
+  readonly reason: string | null;
+  readonly rule: string | null;
+  readonly atMs: number;
+  /**
+   * The entry in the answer to a create, with the name that the service stored. `existed`: the entry is older, so nothing
+   * was created. `accountId`: the account in the answer, when it is not the intended one.
+   */
+  readonly entry?: {
+    readonly remoteId: string;
+    readonly name: string;
+    readonly existed?: boolean;
+    readonly accountId?: string;
+  };
+}
+
+/** A create of an earlier run whose outcome is unknown. */
+export interface UnsettledCreate {
+  readonly runId: string;
+  readonly seq: number;
+  readonly kind: Kind;
+  readonly name: string;
+  /** When the answer arrived or timed out, by the clock of the store. */
+  readonly sinceMs: number;
+}
+
+/** What the store contains of an account before a run. */
+export interface AccountState {
+  readonly remoteAccountId: string | null;
+  /** null while scheduled runs are allowed. */
+  readonly pause: Pause | null;
+  readonly throttledUntilMs: number | null;
+  readonly lastAppliedCommit: { readonly sha: string; readonly committedAt: string } | null;
+  readonly pending: PendingPlan | null;
+  readonly approval: Approval | null;
+  /** The number of latest runs in a row that failed or were partial. */
+  readonly consecutiveFailures: number;
+}
+
+/** The last good lists, and what rolecall has changed since. */
+export interface LastGood {
+  readonly observed: ObservedCatalog;
+  readonly missing: readonly MissingHolding[];
+  /** What any run of rolecall has deleted since. */
+  readonly deletedSince: ReadonlySet<EntryKey>;
+  /** What any run of rolecall has certainly created since, and not deleted. */
+  readonly createdSince: ReadonlySet<EntryKey>;
+}
+
+export interface RunEnd {
+  readonly status: RunStatus;
+  readonly finishedAtMs: number;
+  /** null: the store counts the journaled operations, since the run ended before it counted them. */
+  readonly counts: {
+    readonly created: number;
+    readonly deleted: number;
+    readonly held: number;
+    readonly kept: number;
+    readonly failed: number;
+  } | null;
+  readonly traffic: Traffic;
+  readonly planDigest: string | null;
+  readonly errorCode: string | null;
+  readonly error: string | null;
+  readonly warnings: readonly Warning[];
+  /** The digest of the plan that waits for approval from now on; null: none waits; left out: unchanged. */
+  readonly pending?: string | null;
+}
+
+/** The journal of runs, operations, snapshots and entries. All methods may throw StoreError. */
+export interface Journal {
+  accountState(account: string): Promise<AccountState>;
+  accountHistory(account: string, remoteAccountId: string | null, nowMs: number): Promise<AccountHistory>;
+  /** With `observed`, the stored lists need not be read when they are the same. */
+  lastGood(
+    account: string,
+    remoteAccountId: string | null,
+    observed: ObservedCatalog,
+  ): Promise<LastGood | null>;
+  /** Where else the store has one of these entries, or null: an entry belongs to one account. */
+  foreignOwner(lists: ListedEntries): Promise<EntryOwner | null>;
+  /** The entries that were known after a run's first observation, and all entries that rolecall created. */
+  knownIds(account: string, remoteAccountId: string | null, upToRun: string): Promise<ReadonlySet<EntryKey>>;
+  unsettledCreates(account: string, remoteAccountId: string | null): Promise<readonly UnsettledCreate[]>;
+  /** Records the outcome of an unsettled create: the entry that it made, or null when no list showed one. */
+  settleCreate(create: UnsettledCreate, entry: Entry | null, runId: string, nowMs: number): Promise<void>;
+  /**
+   * Settles deletes of earlier runs whose answer was lost: done when the entry is no longer listed. A delete that was sent
+   * after `openSinceMs` and is listed stays open, since the list may be stale. Resolves with the number of open ones.
+   */
+  settleDeletes(
+    owner: { readonly account: string; readonly remoteAccountId: string | null },
+    listed: ReadonlySet<EntryKey>,
+    by: { readonly runId: string; readonly nowMs: number; readonly openSinceMs: number },
+  ): Promise<number>;
+
+  /** Throws StoreError `lock_lost` when another process holds the lock of its account, or leads. */
+  beginRun(run: NewRun): Promise<void>;
+  /**
+   * Journals a run that failed before it could begin. It needs no lock: another run of the account may hold it. Throws
+   * StoreError `lock_lost` when another process leads.
+   */
+  recordFailedRun(run: NewRun, failure: { readonly code: string; readonly message: string }): Promise<void>;
+  /**
+   * Detects that an account file was renamed, and moves the journal of the former account to the new name. The new account
+   * has no claim yet; the former one claimed the same remote account at the same address, and is neither configured nor
+   * running. Resolves with the former name, or null.
+   */
+  adoptRenamedAccount(claim: IdentityClaim): Promise<string | null>;
+  /**
+   * Claims the remote account of the run, and remembers the claim. Resolves with the account among `configured` that has
+   * claimed it at the same address before, or null. Exactly one of two simultaneous runs succeeds.
+   */
+  claimRemoteAccount(claim: IdentityClaim): Promise<string | null>;
+  /**
+   * Claims the token of a run while its lock is held. Resolves with the account that uses the same token at this moment,
+   * or null. Exactly one of two simultaneous runs succeeds.
+   */
+  claimToken(lease: Lease, tokenKey: string): Promise<string | null>;
+  recordObservation(observation: RecordedObservation): Promise<void>;
+  recordPlan(runId: string, plan: Plan): Promise<void>;
+  addOperations(runId: string, operations: readonly NewOperation[]): Promise<void>;
+  /** Results and new `sent` rows in one transaction that checks the lease; `lock_lost`: nothing was written. */
+  commitOperations(
+    runId: string,
+    lease: Lease,
+    sent: readonly { readonly seq: number; readonly atMs: number }[],
+    results: readonly OperationResult[],
+  ): Promise<SentCommit>;
+  /** Records adoptions and the applied commit in one transaction that checks the lease; `lock_lost`: nothing was written. */
+  rememberApplied(lease: Lease, applied: AppliedRun): Promise<SentCommit>;
+  rememberThrottle(account: string, untilMs: number): Promise<void>;
+  /**
+   * Uses up the approval of the plan with this digest. An approval of another plan, or an expired one, lapses. During a
+   * pause only a run that an operator requested (`byHand`) takes an approval.
+   */
+  takeApproval(
+    run: { readonly id: string; readonly account: string; readonly byHand: boolean },
+    digest: string,
+    nowMs: number,
+  ): Promise<ApprovalTaking>;
+  /** The plan that an operator has approved, until the approval is used or lapses. */
+  approvedPlan(account: string): Promise<AgreedPlan | null>;
+  /**
+   * False when another process has ended the run already, whose result is kept, or has taken its lock: then the run is
+   * marked as interrupted.
+   */
+  endRun(runId: string, end: RunEnd): Promise<boolean>;
+}
+
+export interface AppliedRun {
+  readonly runId: string;
+  readonly remoteAccountId: string | null;
+  /** Entries that the file names; the run adopts them. */
+  readonly named: readonly EntryKey[];
+  /** The entries whose delete an approval in git names; it releases no other entry from now on. */
+  readonly released: readonly Omit<ReleasedEntry, 'deletedByRun'>[];
+  /** The commit that was applied, or null if the configuration has none: the recorded one is cleared. */
+  readonly commit: { readonly sha: string; readonly committedAt: string } | null | 'unchanged';
+}
+
+export interface RecordedObservation {
+  readonly runId: string;
+  readonly account: string;
+  readonly remoteAccountId: string | null;
+  readonly phase: 'before' | 'after';
+  readonly takenAtMs: number;
+  readonly observed: ObservedCatalog;
+  /** Whether this becomes the account's last good lists; not when a guard blocked the run. */
+  readonly good: boolean;
+  readonly missing: readonly MissingHolding[];
+}

@@ -1,0 +1,53 @@
+// What a run reports while it works, for people who wait for it. A run never depends on who listens.
+import type { Action, Kind } from '../catalog.ts';
+
+/** Counts of the operations of a plan that is being applied. */
+export interface OperationCounts {
+  /** The operations with a known result. */
+  readonly done: number;
+  readonly total: number;
+  /** The failed ones among `done`. */
+  readonly failed: number;
+  /** The operations whose outcome is unknown until a list shows it; not among `done`. */
+  readonly doubtful: number;
+}
+
+/** What a run does now. `forMs`: the longest time that it still waits. */
+export type Activity =
+  | { readonly type: 'lock'; readonly heldBy: string; readonly forMs: number }
+  /** `read` of the three lists have arrived. */
+  | { readonly type: 'lists'; readonly before: 'plan' | 'delete'; readonly read: number }
+  | { readonly type: 'plan' }
+  /** The lists lack entries, and are read again after this wait. */
+  | { readonly type: 'recheck'; readonly forMs: number }
+  /** The outcome of operations that an interrupted run sent. */
+  | { readonly type: 'earlier'; readonly operations: number; readonly forMs: number }
+  | ({ readonly type: 'apply'; readonly action: Action } & OperationCounts)
+  /** Operations of this run whose outcome only a list can show. */
+  | {
+      readonly type: 'settle';
+      readonly action: Action;
+      readonly operations: number;
+      readonly forMs: number;
+    }
+  /** The first create into an empty list, which the list must show before others follow. */
+  | { readonly type: 'probe'; readonly kind: Kind; readonly forMs: number }
+  /** The changes that no list shows yet. */
+  | { readonly type: 'verify'; readonly operations: number; readonly forMs: number };
+
+/** Receives what a run does, as soon as it changes. Must not throw. */
+export type ProgressObserver = (activity: Activity) => void;
+
+/** Receives every attempt to send a request. Never receives a name, a token or a body. */
+export interface RequestObserver {
+  /** An attempt starts. `request` follows when it ends. */
+  started?(): void;
+  request(event: {
+    readonly method: 'GET' | 'POST' | 'DELETE';
+    readonly status: number | 'error';
+    readonly durationMs: number;
+  }): void;
+  retry(): void;
+  /** The service limits requests: all requests of the account wait this long. */
+  paused?(forMs: number): void;
+}

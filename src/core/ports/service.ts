@@ -1,0 +1,43 @@
+// What reads and writes the lists of an account. The adapter is in service/.
+import type { CreateOutcome, DeleteOutcome } from '../write-outcome.ts';
+import type { Entry, Kind, Resource, Warning } from '../catalog.ts';
+import type { RunSignals } from './clock.ts';
+import type { AccountSettings } from '../settings.ts';
+
+export interface Traffic {
+  readonly requests: number;
+  readonly retries: number;
+}
+
+export interface Listing<T> {
+  readonly items: readonly T[];
+  readonly warnings: readonly Warning[];
+}
+
+/** Reads the lists of one account, and cannot write. The methods retry, and throw ServiceError after the last attempt. */
+export interface ServiceReader {
+  /** `mayStart` is called before each attempt; false prevents it, and the method throws. */
+  listEntries(kind: Kind, mayStart?: () => boolean): Promise<Listing<Entry>>;
+  listResources(): Promise<Listing<Resource>>;
+  traffic(): Traffic;
+}
+
+/** Creates and deletes entries of one account. Only the apply steps of run/ receive one. Never rejects. */
+export interface ServiceWriter {
+  /** `mayStart` is called before each attempt; false prevents it. `isAgain`: the run has sent the same create before. */
+  create(kind: Kind, name: string, mayStart: () => boolean, isAgain?: boolean): Promise<CreateOutcome>;
+  /** `isFresh` is called before each attempt: whether the lists behind the delete are still recent enough. */
+  delete(kind: Kind, remoteId: string, isFresh: () => boolean): Promise<DeleteOutcome>;
+}
+
+/** Opens an account for reading. Planning has only this. */
+export interface ReadableService {
+  reader(account: AccountSettings, signals: RunSignals): Promise<ServiceReader>;
+}
+
+/** Opens an account for writing as well. */
+export interface WritableService extends ReadableService {
+  /** A digest that is equal for two accounts with the same address and token, and does not reveal the token. */
+  tokenKey(account: AccountSettings, signals: RunSignals): Promise<string>;
+  writer(account: AccountSettings, signals: RunSignals): Promise<ServiceWriter>;
+}

@@ -1,0 +1,263 @@
+// What the steps of an apply share: the numbered operations, their results, and the reason to stop.
+import { LONGEST_WAIT_MS } from '../core/backoff.ts';
+import { KINDS, type ObservedCatalog } from '../core/catalog.ts';
+import { type AwaitedEntry, type History, isStillRequested } from '../core/history.ts';
+import type { OperationStatus } from '../core/journal.ts';
+import type { Operation } from '../core/plan.ts';
+import { type EntryKey, entryKey, namesByKey } from '../core/usage.ts';
+import type { OperationResult } from '../core/ports/journal.ts';
+import type { ServiceReader, ServiceWriter } from '../core/ports/service.ts';
+import type { ServiceError } from '../core/errors.ts';
+import type { ChangeWatch } from './changes-during-run.ts';
+import type { OperationLog } from './operation-log.ts';
+import type { AccountRequest, ApplyDeps } from './request.ts';
+
+/** An operation with its place in the journal. */
+export interface NumberedOperation extends Operation {
+  readonly seq: number;
+}
+
+/** Why the run starts no further operation. */
+export interface Halt {
+  readonly code:
+    | 'interrupted'
+    | 'lock_lost'
+    | 'unauthorized'
+    | 'throttled'
+    | 'identity_mismatch'
+    | 'suspicious_list'
+    | 'store_failed';
+  readonly message: string;
+  /** The pause that the service asked for. */
+  readonly retryAfterMs?: number;
+}
+
+export interface ApplyContext {
+  readonly request: AccountRequest;
+  readonly deps: ApplyDeps;
+  readonly reader: ServiceReader;
+  readonly writer: ServiceWriter;
+  readonly log: OperationLog;
+  readonly planned: ObservedCatalog;
+  /** The history that the plan is based on. */
+  readonly history: History;
+  /** Epoch milliseconds of the plan. */
+  readonly plannedAtMs: number;
+  /** A description of the freeze window that is open now, or null. */
+  readonly frozen: () => string | null;
+  readonly operations: readonly NumberedOperation[];
+  /** null until an answer carries an account id, where no listed object does. */
+  remoteAccountId: string | null;
+  /** Whether a list or an answer carried an account id, so that the account is confirmed. */
+  identified: boolean;
+  /** Checks the account id of an answer and remembers it. Resolves with the error message, or null. */
+  readonly claimAccountId: (accountId: string) => Promise<string | null>;
+  /** The current result of each operation, by `seq`. */
+  readonly statuses: Map<number, OperationResult>;
+  /** Called with each result. */
+  readonly onResult: (result: OperationResult) => void;
+  halt: Halt | null;
+  /** Whether the account's file or its pause changed since the run began: why nothing more may be deleted. */
+  readonly change: ChangeWatch;
+  /** The first such reason, which holds until the run ends. */
+  deletesStopped: string | null;
+}
+
+/** Journals the result of an operation. */
+export function conclude(
+  context: ApplyContext,
+  seq: number,
+  status: OperationStatus,
+  details: Partial<Omit<OperationResult, 'seq' | 'status' | 'atMs'>> = {},
+): void {
+  const result: OperationResult = {
+    seq,
+    status,
+    attempts: 0,
+    httpStatus: null,
+    reason: null,
+    rule: null,
+    ...details,
+    atMs: context.deps.clock.nowMs(),
+  };
+  context.statuses.set(seq, result);
+  context.log.result(result);
+  context.onResult(result);
+}
+
+/** The entries whose delete has one of these statuses in this run. Creates are left out, since they have no id yet. */
+export function deletedWithStatus(
+  { operations, statuses }: ApplyContext,
+  wanted: readonly OperationStatus[],
+): Set<EntryKey> {
+  return new Set(
+    operations
+      .filter(({ seq }) => wanted.includes(statuses.get(seq)?.status ?? 'pending'))
+      .flatMap(({ kind, remoteId }) => (remoteId === undefined ? [] : [entryKey(kind, remoteId)])),
+  );
+}
+
+/** Marks operations that have no result as planned and not tried, with the reason. */
+export function skip(context: ApplyContext, operations: readonly NumberedOperation[], reason: string): void {
+  for (const { seq } of operations) {
+    if (!context.statuses.has(seq)) conclude(context, seq, 'skipped', { reason });
+  }
+}
+
+/** Holds an operation because a freeze window opened during the run. */
+export function holdFrozen(context: ApplyContext, seq: number, window: string, attempts: number): void {
+  const reason = `a freeze window (${window}) opened during the run`;
+  conclude(context, seq, 'held', { attempts, rule: 'freeze', reason });
+}
+
+/** Whether no further operation may start, because the run was halted or received a signal. */
+export function halted(context: ApplyContext): boolean {
+  if (context.halt === null && context.request.signals.stop.aborted) {
+    context.halt = {
+      code: 'interrupted',
+      message: 'the run was interrupted and started no further operation',
+    };
+  }
+  return context.halt !== null;
+}
+
+/** Why nothing more is sent while neither a list nor an answer carries an account id. */
+export const UNIDENTIFIED =
+  'no list or answer of the service carries an account id, so rolecall cannot confirm that this is the intended account';
+
+/** Halts the run on 401, 403, a list of another account and a long Retry-After. */
+export function noteFailure(context: ApplyContext, error: ServiceError): void {
+  const { kind, message, retryAfterMs = 0 } = error;
+  if (kind === 'auth') context.halt ??= { code: 'unauthorized', message };
+  if (kind === 'identity') context.halt ??= { code: 'identity_mismatch', message };
+  if (kind === 'throttled' && retryAfterMs > LONGEST_WAIT_MS) {
+    context.halt ??= { code: 'throttled', message, retryAfterMs };
+  }
+}
+
+/** Runs `work` for each operation, at most `concurrency` at once, until all are done or the run is halted. */
+export async function forEachOperation(
+  context: ApplyContext,
+  operations: readonly NumberedOperation[],
+  work: (operation: NumberedOperation) => Promise<void>,
+): Promise<void> {
+  const queue = createOperationQueue(context, work);
+  queue.add(operations);
+  await queue.idle();
+}
+
+/** Operations that are being worked on, and may be added meanwhile. */
+export interface OperationQueue {
+  add(operations: readonly NumberedOperation[]): void;
+  /** Runs a task at the same time as the operations. */
+  run(task: () => Promise<void>): void;
+  /** Whether another operation can be started. */
+  hasWaiting(): boolean;
+  /** Resolves when a halt has ended the work on operations. */
+  readonly halted: Promise<void>;
+  /** Resolves when all operations and tasks are done or the run is halted. Rejects with their first error. */
+  idle(): Promise<void>;
+}
+
+/**
+ * Runs `work` for each added operation in their order, at most `concurrency` at once, until the run is halted. While
+ * `mayStart` is false, the next operations wait until others are added, or `add([])` is called.
+ */
+export function createOperationQueue(
+  context: ApplyContext,
+  work: (operation: NumberedOperation) => Promise<void>,
+  mayStart: () => boolean = () => true,
+): OperationQueue {
+  const waiting: NumberedOperation[] = [];
+  const running = new Set<Promise<void>>();
+  let taken = 0;
+  let workers = 0;
+  let failure: { readonly error: unknown } | null = null;
+  let reportHalt = (): void => undefined;
+  const halt = new Promise<void>((resolve) => (reportHalt = resolve));
+
+  function run(task: () => Promise<void>): void {
+    const ended = task()
+      .catch((error: unknown) => {
+        // The journal cannot be written: nothing more may be sent, but requests in flight are awaited.
+        failure ??= { error };
+        context.halt ??= { code: 'store_failed', message: 'the journal could not be written' };
+      })
+      .finally(() => {
+        running.delete(ended);
+        if (halted(context)) reportHalt();
+      });
+    running.add(ended);
+  }
+
+  async function worker(): Promise<void> {
+    try {
+      while (!halted(context) && mayStart()) {
+        const operation = waiting[taken];
+        if (operation === undefined) return;
+        taken += 1;
+        await work(operation);
+      }
+    } finally {
+      workers -= 1;
+    }
+  }
+
+  return {
+    add(operations) {
+      for (const operation of operations) waiting.push(operation);
+      const free = Math.min(context.request.api.concurrency - workers, waiting.length - taken);
+      for (let started = 0; started < free; started += 1) {
+        workers += 1;
+        run(worker);
+      }
+    },
+    run,
+    hasWaiting: () => taken < waiting.length && mayStart(),
+    halted: halt,
+    async idle() {
+      while (running.size > 0) await Promise.all(running);
+      if (failure !== null) throw failure.error;
+    },
+  };
+}
+
+/**
+ * The plan's history with the entries that the run created: found by their ids, or awaited while no list shows them. An
+ * entry that somebody has renamed since no longer counts as the requested one.
+ */
+export function runHistory(
+  { history, planned, operations, statuses }: ApplyContext,
+  observed: ObservedCatalog,
+): History {
+  const names = namesByKey(observed);
+  const before = namesByKey(planned);
+  const requestedNames = new Map(
+    [...history.requestedNames].filter(([key]) => names.get(key) === before.get(key)),
+  );
+  const awaited: AwaitedEntry[] = [...history.awaited];
+  for (const { seq, kind, name: requested } of operations) {
+    const entry = statuses.get(seq)?.entry;
+    if (entry === undefined) continue;
+    const key = entryKey(kind, entry.remoteId);
+    const now = names.get(key);
+    if (now === undefined) {
+      awaited.push({ kind, name: requested, remoteId: entry.remoteId });
+    } else if (isStillRequested({ requested, name: entry.name, listed: false }, now)) {
+      requestedNames.set(key, requested);
+    }
+  }
+  return { ...history, requestedNames, awaited };
+}
+
+/** Every id that existed before: listed when the run was planned, or known to the journal. */
+export async function knownEntries({
+  planned,
+  request,
+  deps,
+  remoteAccountId,
+}: ApplyContext): Promise<Set<EntryKey>> {
+  const listed = KINDS.flatMap((kind) => planned[kind].map((entry) => entryKey(kind, entry.id)));
+  const known = await deps.journal.knownIds(request.settings.name, remoteAccountId, '~');
+  return new Set([...listed, ...known]);
+}

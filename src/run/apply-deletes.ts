@@ -1,0 +1,272 @@
+// Applies the deletes of a plan. Right before the first delete, and every 60 seconds while deleting, it reads the lists
+// again: an entry that is gone counts as deleted, one that was renamed or assigned meanwhile is held. If the account's file
+// or its pause changed since the run began, it deletes nothing more.
+import { KINDS, type ObservedCatalog } from '../core/catalog.ts';
+import { entryKey } from '../core/usage.ts';
+import { ServiceError } from '../core/errors.ts';
+import type { Clock } from '../core/ports/clock.ts';
+import type { DeleteOutcome } from '../core/write-outcome.ts';
+import {
+  anythingMissing,
+  baselineOf,
+  mergeReadings,
+  suspiciousList,
+  suspiciousShrink,
+} from '../core/list-plausibility.ts';
+import {
+  type ApplyContext,
+  conclude,
+  deletedWithStatus,
+  forEachOperation,
+  halted,
+  holdFrozen,
+  noteFailure,
+  type NumberedOperation,
+  skip,
+  UNIDENTIFIED,
+} from './apply-context.ts';
+import { findingsNow, type FindingsNow, recheckNow } from './recheck-deletes.ts';
+import { LOCK_LOST } from './run-result.ts';
+import { listsObserver, readLists } from './observe.ts';
+import { waits } from './settle.ts';
+
+const READ_AGAIN_MS = 60_000;
+/** After this many readings in a row that took more than a minute, nothing more is deleted. */
+const MOST_SLOW_READINGS = 2;
+
+interface Reading extends FindingsNow {
+  /** Whether a minute has passed since the reading started. */
+  readonly isOld: () => boolean;
+}
+
+/** A delete whose answer, or missing answer, leaves open whether the entry is gone. */
+interface DoubtfulDelete {
+  readonly operation: NumberedOperation;
+  readonly attempts: number;
+  readonly httpStatus: number | null;
+  readonly reason: string;
+  /** On the steady clock. */
+  readonly sinceMs: number;
+}
+
+/** Every delete ends as done, failed, unknown, held or skipped. */
+export async function applyDeletes(
+  context: ApplyContext,
+  deletes: readonly NumberedOperation[],
+): Promise<void> {
+  if (!context.identified && context.remoteAccountId !== null) {
+    skip(context, deletes, UNIDENTIFIED);
+    return;
+  }
+  const doubts: DoubtfulDelete[] = [];
+  const readings = createReadings(context);
+  await forEachOperation(context, deletes, async (operation) => {
+    const doubt = await deleteOne(context, operation, readings.current);
+    if (doubt !== null) doubts.push(doubt);
+  });
+  await settleDoubts(context, doubts);
+  for (const { operation, attempts, httpStatus, reason } of doubts) {
+    if (context.statuses.has(operation.seq)) continue;
+    conclude(context, operation.seq, 'failed', { attempts, httpStatus, reason });
+  }
+  skip(context, deletes, context.halt?.message ?? readings.problem());
+}
+
+interface Readings {
+  /** The lists, read again when they are older than a minute. Null when they cannot be read or are implausible. */
+  readonly current: () => Promise<Reading | null>;
+  readonly problem: () => string;
+}
+
+function createReadings(context: ApplyContext): Readings {
+  let latest: Promise<Reading | null> = Promise.resolve(null);
+  let isOld = (): boolean => true;
+  let problem = 'it was not tried';
+  let slow = 0;
+  async function readAgain(): Promise<Reading | null> {
+    const reading = await read(context, (why) => {
+      problem = why;
+    });
+    // After the lists, which may take long to read.
+    context.deletesStopped ??= await context.change();
+    if (context.deletesStopped !== null) {
+      problem = context.deletesStopped;
+      isOld = () => false;
+      return null;
+    }
+    slow = reading?.isOld() === true ? slow + 1 : 0;
+    if (slow < MOST_SLOW_READINGS) return reading;
+    problem = 'reading the lists took more than a minute; nothing is deleted based on lists that old';
+    isOld = () => false;
+    return null;
+  }
+  return {
+    current() {
+      if (isOld()) {
+        isOld = growOld(context.deps.clock);
+        latest = readAgain();
+      }
+      return latest;
+    },
+    problem: () => problem,
+  };
+}
+
+/** Whether a minute has passed since this call, by either clock: one can be set back, the other stops in sleep. */
+function growOld(clock: Clock): () => boolean {
+  const [nowMs, steadyMs] = [clock.nowMs(), clock.steadyMs()];
+  return () => Math.max(clock.nowMs() - nowMs, clock.steadyMs() - steadyMs) >= READ_AGAIN_MS;
+}
+
+async function read(context: ApplyContext, onProblem: (why: string) => void): Promise<Reading | null> {
+  const isOld = growOld(context.deps.clock);
+  try {
+    const observed = await readForDeletes(context);
+    if (observed !== null) return { ...findingsNow(context, observed), isOld };
+    onProblem(
+      'two readings in a row lost more than a quarter of the entries since the run started, or lack entries that people have; nothing is deleted. Run `rolecall plan` and check the lists',
+    );
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    noteFailure(context, error);
+    onProblem(`the lists could not be read again before deleting, so nothing is deleted: ${error.message}`);
+  }
+  return null;
+}
+
+/** Reads the lists, and a second time when entries are missing, since a list can be stale or truncated. */
+async function readForDeletes(context: ApplyContext): Promise<ObservedCatalog | null> {
+  const { request, deps, planned } = context;
+  const managed = KINDS.filter((kind) => request.settings.desired[kind] !== undefined);
+  const expected = baselineOf(planned, deletedWithStatus(context, ['done']));
+  const certain = baselineOf(planned, deletedWithStatus(context, ['done', 'unknown']));
+  const onRead = listsObserver(request.progress, 'delete');
+  const first = await readLists(context.reader, onRead);
+  const suspicious = suspiciousShrink(certain, first, managed) !== null;
+  if (!suspicious && !anythingMissing(expected, first, managed)) return first;
+  request.progress?.({ type: 'recheck', forMs: request.api.recheckMs });
+  await deps.clock.sleep(request.api.recheckMs, request.signals.stop);
+  const second = await readLists(context.reader, onRead);
+  if (suspicious && suspiciousShrink(certain, second, managed) !== null) return null;
+  const observed = mergeReadings(first, second);
+  // Lists that were accepted when the run was planned are accepted here too.
+  const wasSuspicious = suspiciousList(planned, managed, new Set()) !== null;
+  const gone = deletedWithStatus(context, ['done', 'unknown']);
+  return wasSuspicious || suspiciousList(observed, managed, gone) === null ? observed : null;
+}
+
+/** Deletes one entry. Reads the lists and checks the delete again whenever the lists are too old. */
+async function deleteOne(
+  context: ApplyContext,
+  operation: NumberedOperation,
+  current: Readings['current'],
+): Promise<DoubtfulDelete | null> {
+  const { kind, seq, remoteId = '' } = operation;
+  const { clock } = context.deps;
+  let attempts = 0;
+  let maybeDone = false;
+  let last: ServiceError | null = null;
+  while (attempts <= context.request.api.retries) {
+    const window = context.frozen();
+    if (window !== null) {
+      if (maybeDone) break;
+      holdFrozen(context, seq, window, attempts);
+      return null;
+    }
+    const reading = await current();
+    if (reading === null) break;
+    const recheck = recheckNow(context, operation, reading);
+    if (recheck !== null) {
+      conclude(context, seq, recheck.status, { ...recheck, attempts });
+      return null;
+    }
+    if (halted(context)) break;
+    if ((await context.log.sent(seq, clock.nowMs())) === 'lock_lost') {
+      context.halt ??= LOCK_LOST;
+      break;
+    }
+    const isFresh = (): boolean => !reading.isOld() && context.frozen() === null;
+    const outcome = await context.writer.delete(kind, remoteId, isFresh);
+    attempts += outcome.attempts;
+    if (outcome.type === 'deleted' || outcome.type === 'doubtful') {
+      return concludeDelete(context, operation, { ...outcome, attempts });
+    }
+    maybeDone ||= outcome.maybeDone;
+    last = outcome.error ?? last;
+    if (outcome.type === 'failed') {
+      return concludeDelete(context, operation, { ...outcome, attempts, maybeDone });
+    }
+  }
+  if (last === null) return null;
+  return concludeDelete(context, operation, { type: 'failed', error: last, attempts, maybeDone });
+}
+
+/** Journals the result of a delete. Returns a doubt when only a list can show whether the entry is gone. */
+function concludeDelete(
+  context: ApplyContext,
+  operation: NumberedOperation,
+  outcome: Exclude<DeleteOutcome, { type: 'outdated' }>,
+): DoubtfulDelete | null {
+  const { seq } = operation;
+  const { attempts } = outcome;
+  switch (outcome.type) {
+    case 'deleted':
+      conclude(context, seq, 'done', { attempts, httpStatus: outcome.httpStatus });
+      return null;
+    case 'doubtful': {
+      const { httpStatus, reason } = outcome;
+      conclude(context, seq, 'unknown', { attempts, httpStatus, reason });
+      const sinceMs = context.deps.clock.steadyMs();
+      return { operation, attempts, httpStatus, reason, sinceMs };
+    }
+    case 'failed': {
+      const { message: reason, httpStatus = null } = outcome.error;
+      noteFailure(context, outcome.error);
+      // A delete that was sent is journaled as failed only after a list was read: until then its result is unknown.
+      if (attempts === 0) conclude(context, seq, 'skipped', { attempts, httpStatus, reason });
+      if (outcome.maybeDone) conclude(context, seq, 'unknown', { attempts, httpStatus, reason });
+      // Only a list shows whether the entry is gone. After 404 and 410 a stale list gets `settle` to show it; after any
+      // other refusal the list is read once.
+      const saysGone = httpStatus === 404 || httpStatus === 410;
+      const sinceMs = saysGone ? context.deps.clock.steadyMs() : -Infinity;
+      return { operation, attempts, httpStatus, reason, sinceMs };
+    }
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** Reads the lists for the doubtful deletes. A delete of an entry that is gone counts as done, whatever its status was. */
+async function settleDoubts(context: ApplyContext, doubts: readonly DoubtfulDelete[]): Promise<void> {
+  const { clock } = context.deps;
+  const { settleMs } = context.request.api;
+  let open = [...doubts];
+  for (const waitMs of waits()) {
+    if (open.length === 0 || context.halt?.code === 'unauthorized') return;
+    const readAtMs = clock.steadyMs();
+    const reading = await read(context, () => undefined);
+    if (reading !== null) {
+      for (const { operation, attempts, httpStatus } of open) {
+        if (reading.entries.has(entryKey(operation.kind, operation.remoteId ?? ''))) continue;
+        conclude(context, operation.seq, 'done', {
+          attempts,
+          httpStatus,
+          reason: 'the list no longer shows it',
+        });
+      }
+    }
+    open = open.filter(
+      ({ operation, sinceMs }) =>
+        context.statuses.get(operation.seq)?.status !== 'done' && readAtMs - sinceMs < settleMs,
+    );
+    if (open.length === 0 || halted(context)) return;
+    const untilMs = Math.max(...open.map(({ sinceMs }) => sinceMs)) + settleMs;
+    context.request.progress?.({
+      type: 'settle',
+      action: 'delete',
+      operations: open.length,
+      forMs: untilMs - clock.steadyMs(),
+    });
+    await clock.sleep(waitMs, context.request.signals.stop);
+  }
+}

@@ -1,0 +1,296 @@
+// Applies a plan in its order and ends the run: early deletes, creates, deletes, verification.
+import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
+import { nameKey } from '../core/names.ts';
+import { kindNameKey } from '../core/history.ts';
+import type { OperationStatus, RunStatus } from '../core/journal.ts';
+import type { Plan } from '../core/plan.ts';
+import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
+import type { Lease } from '../core/ports/locks.ts';
+import type { NewOperation } from '../core/ports/journal.ts';
+import type { ProgressObserver } from '../core/ports/progress.ts';
+import { applyCreates } from './apply-creates.ts';
+import { applyDeletes } from './apply-deletes.ts';
+import { type ApplyContext, conclude, type NumberedOperation, skip } from './apply-context.ts';
+import type { ChangeWatch } from './changes-during-run.ts';
+import type { Observation } from './observe.ts';
+import { nearDuplicateHint } from './near-duplicate.ts';
+import { createOperationLog } from './operation-log.ts';
+import { guardAccount } from './account-guard.ts';
+import type { Planned } from './plan-account.ts';
+import type { AccountRequest, JournaledRun, ReadingRun } from './request.ts';
+import { endRun, type RunResult, runStatus } from './run-result.ts';
+import { type Expectation, verify } from './verify.ts';
+
+/** A run that holds the account's lock and whose plan may be applied. */
+export interface PlannedRun extends ReadingRun, JournaledRun {
+  readonly lease: Lease;
+  readonly observation: Observation;
+  readonly planned: Planned;
+  readonly change: ChangeWatch;
+  /** Warnings of the run that its plan does not contain. */
+  readonly warnings: readonly Warning[];
+}
+
+/** Journals the operations, applies them and verifies the result. */
+export async function executePlan(run: PlannedRun): Promise<RunResult> {
+  const { runId, observation, planned, reader, request, deps } = run;
+  const { settings, signals } = request;
+  const { plan } = planned;
+  const operations = plan.operations.map((operation, index) => ({ ...operation, seq: index + 1 }));
+  const rows = journalRows(plan);
+  await deps.journal.addOperations(runId, rows);
+  if (operations.length === 0) {
+    const status = runStatus({
+      statuses: plan.held.map(() => 'held' as const),
+      interrupted: signals.stop.aborted,
+      unverified: reliesOnUnshown(plan),
+    });
+    return await endRun(run, {
+      status,
+      plan,
+      lists: observation,
+      operations: rows,
+      traffic: reader.traffic(),
+      warnings: run.warnings,
+      // An operator may accept lists in which all assignments of a kind vanished.
+      pending: planned.areListsGood ? null : plan.digest,
+    });
+  }
+
+  const log = createOperationLog(deps.journal, runId, run.lease);
+  const context: ApplyContext = {
+    request,
+    deps,
+    reader: guardAccount(reader, () => context.remoteAccountId),
+    writer: await deps.service.writer(settings, signals),
+    log,
+    planned: observation.observed,
+    history: planned.history,
+    plannedAtMs: Date.parse(planned.plan.createdAt),
+    frozen: () => planned.frozen.describeAt(deps.clock.nowMs()),
+    operations,
+    remoteAccountId: observation.remoteAccountId,
+    identified: observation.identified,
+    claimAccountId: accountIdClaimer(run),
+    statuses: new Map(),
+    onResult: reportCounts(request.progress, operations),
+    halt: null,
+    change: run.change,
+    deletesStopped: null,
+  };
+  await applyInOrder(context, operations);
+  await log.flush();
+
+  // A halted run sends nothing more to the service, not even reads.
+  const { observed, warnings } =
+    context.halt === null
+      ? await verify(context, operations, expectation(operations, planned, request))
+      : { observed: null, warnings: [] };
+  if (observed !== null) {
+    await deps.journal.recordObservation({
+      runId,
+      account: settings.name,
+      remoteAccountId: context.remoteAccountId,
+      phase: 'after',
+      takenAtMs: deps.clock.nowMs(),
+      observed,
+      // Later lists are compared with the last good ones, so these are good only if they show every change.
+      good: warnings.length === 0 && planned.areListsGood,
+      missing: observation.missing,
+    });
+  }
+  const lists = { observed: observed ?? observation.observed, remoteAccountId: context.remoteAccountId };
+  return await finish(run, context, { rows, lists, unverified: warnings });
+}
+
+/** Reports the counts of the operations at once, and again with every result. */
+function reportCounts(
+  progress: ProgressObserver | undefined,
+  operations: readonly NumberedOperation[],
+): ApplyContext['onResult'] {
+  const results = new Map<OperationStatus, Set<number>>();
+  const numberOf = (status: OperationStatus): number => results.get(status)?.size ?? 0;
+  let known = 0;
+  function report(action: Action): void {
+    const doubtful = numberOf('unknown');
+    const counts = { done: known - doubtful, total: operations.length, failed: numberOf('failed'), doubtful };
+    progress?.({ type: 'apply', action, ...counts });
+  }
+  const [first] = operations;
+  if (first !== undefined) report(first.action);
+  return ({ seq, status }) => {
+    // A doubtful operation receives a second result.
+    const isAgain = [...results.values()].some((seqs) => seqs.delete(seq));
+    if (!isAgain) known += 1;
+    const seqs = results.get(status) ?? new Set();
+    results.set(status, seqs.add(seq));
+    report(operations[seq - 1]?.action ?? 'create');
+  };
+}
+
+/** What the lists should show at the end, besides the operations that were done. */
+function expectation(
+  operations: readonly NumberedOperation[],
+  { plan }: Planned,
+  { settings }: AccountRequest,
+): Expectation {
+  const creates = [...operations, ...plan.held].filter(({ action }) => action === 'create');
+  const handled = new Set(creates.map(({ kind, name }) => kindNameKey(kind, name)));
+  return { desired: settings.desired, policy: settings.policy, handled };
+}
+
+interface Applied {
+  readonly rows: readonly NewOperation[];
+  /** The last lists. */
+  readonly lists: Pick<Observation, 'observed' | 'remoteAccountId'>;
+  /** The differences that they showed. */
+  readonly unverified: readonly Warning[];
+}
+
+/** Ends the run. */
+async function finish(
+  run: PlannedRun,
+  context: ApplyContext,
+  { rows, lists, unverified }: Applied,
+): Promise<RunResult> {
+  const { warnings } = run;
+  const { plan } = run.planned;
+  const { halt, deps, request, reader, statuses, operations } = context;
+  if (halt?.retryAfterMs !== undefined) {
+    await deps.journal.rememberThrottle(request.settings.name, deps.clock.nowMs() + halt.retryAfterMs);
+  }
+  const results = operations.flatMap(({ seq }) => statuses.get(seq) ?? []);
+  const heldByPlan = plan.held.map(() => 'held' as const);
+  const status = runStatus({
+    statuses: [...results.map((result) => result.status), ...heldByPlan],
+    interrupted: halt?.code === 'lock_lost' || request.signals.stop.aborted,
+    unverified: unverified.length > 0 || reliesOnUnshown(plan),
+  });
+  return await endRun(run, {
+    status: HALTED_STATUSES[halt?.code ?? ''] ?? status,
+    plan,
+    lists,
+    operations: rows,
+    results: statuses,
+    traffic: reader.traffic(),
+    warnings: [...warnings, ...stoppedDeletes(context), ...unverified, ...changedNames(context)],
+    pending: null,
+    ...(halt === null ? {} : { error: { code: halt.code, message: halt.message } }),
+  });
+}
+
+/** The status of a run that was halted for this reason, whatever was done before. */
+const HALTED_STATUSES: Readonly<Record<string, RunStatus>> = {
+  identity_mismatch: 'failed',
+  suspicious_list: 'blocked',
+};
+
+/** Whether the plan relies on a change that no list has shown yet; such a run is never converged. */
+function reliesOnUnshown({ warnings }: Plan): boolean {
+  return warnings.some(({ code }) => code === NOT_SHOWN_YET);
+}
+
+/** Reports that the account's file or its pause ended the deletes. */
+function stoppedDeletes({ deletesStopped }: ApplyContext): Warning[] {
+  return deletesStopped === null ? [] : [{ code: 'deletes_stopped', message: deletesStopped }];
+}
+
+/** Warns of entries that the service created under another name than the requested one. */
+function changedNames({ statuses, operations }: ApplyContext): Warning[] {
+  return operations.flatMap(({ kind, name, seq }): Warning[] => {
+    const entry = statuses.get(seq)?.entry;
+    if (entry === undefined || nameKey(entry.name) === nameKey(name)) return [];
+    return [
+      {
+        code: 'name_changed',
+        message: `the service stored “${name}” as “${entry.name}”; rolecall treats them as the same ${kind} from now on`,
+        kind,
+        name,
+        remoteId: entry.remoteId,
+      },
+    ];
+  });
+}
+
+/** Applies the creates, then the deletes. Only the approved deletes that the plan put first are applied before creates. */
+async function applyInOrder(context: ApplyContext, operations: readonly NumberedOperation[]): Promise<void> {
+  const { create: creates, delete: deletes, ...others } = byAction(operations);
+  // A new action needs its place in this order before this line compiles again.
+  others satisfies Record<string, never>;
+  const firstCreate = creates[0]?.seq ?? 0;
+  // Nothing is deleted in an account that is not confirmed; early deletes wait for the creates then.
+  const early = context.identified ? deletes.filter(({ seq }) => seq < firstCreate) : [];
+  const late = deletes.filter((operation) => !early.includes(operation));
+  const hint = nearDuplicateHint(context, late, firstCreate);
+
+  await applyDeletes(context, early);
+  await applyCreates(context, creates, hint);
+  const failedKinds = KINDS.filter((kind) => creates.some((create) => failed(context, kind, create)));
+  const allowed = late.filter(({ kind }) => !failedKinds.includes(kind));
+  for (const { kind, seq } of late) {
+    if (!failedKinds.includes(kind)) continue;
+    if (context.halt === null) {
+      const reason = `a create of a ${kind} did not succeed in this run, so no ${kind} is deleted`;
+      conclude(context, seq, 'held', { rule: 'failed_creates', reason });
+    }
+  }
+  await applyDeletes(context, context.halt === null ? allowed : []);
+  skip(context, late, context.halt?.message ?? 'it was not tried');
+}
+
+function byAction(operations: readonly NumberedOperation[]): Record<Action, NumberedOperation[]> {
+  const groups: Record<Action, NumberedOperation[]> = { create: [], delete: [] };
+  for (const operation of operations) groups[operation.action].push(operation);
+  return groups;
+}
+
+function failed({ statuses }: ApplyContext, kind: Kind, create: NumberedOperation): boolean {
+  return create.kind === kind && statuses.get(create.seq)?.status !== 'done';
+}
+
+/** Returns the check of the account id that an answer to a create carries. */
+function accountIdClaimer({ runId, observation, request, deps }: PlannedRun): ApplyContext['claimAccountId'] {
+  const next =
+    'nothing more was sent. The entries that this run created are in the account that answered; list them with `rolecall show`';
+  return async (accountId) => {
+    const expected = observation.remoteAccountId;
+    if (expected !== null && accountId !== expected) {
+      return `a create was answered for account ${accountId}, but this account is ${expected}; ${next}. Fix the token or the pinned accountId`;
+    }
+    const { name: account, baseUrl } = request.settings;
+    const other = await deps.journal.claimRemoteAccount({
+      runId,
+      account,
+      baseUrl,
+      remoteAccountId: accountId,
+      configured: request.configured,
+    });
+    return other === null
+      ? null
+      : `a create was answered for account ${accountId}, which “${other}” already manages at the same address; ${next}. Give each account its own token`;
+  };
+}
+
+/** The plan as journal rows: operations as pending, held changes with their first rule. */
+function journalRows(plan: Plan): NewOperation[] {
+  return [
+    ...plan.operations.map(({ kind, action, name, remoteId, reason }): NewOperation => ({
+      kind,
+      action,
+      name,
+      remoteId: remoteId ?? null,
+      status: 'pending',
+      rule: null,
+      reason: reason ?? null,
+    })),
+    ...plan.held.map(({ kind, action, name, remoteId, rules, reason }): NewOperation => ({
+      kind,
+      action,
+      name,
+      remoteId,
+      status: 'held',
+      rule: rules[0] ?? null,
+      reason,
+    })),
+  ];
+}

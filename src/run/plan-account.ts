@@ -1,0 +1,158 @@
+// Plans an account: gathers the history from the journal and git, and calls the pure planner of core.
+import { type DesiredCatalog, KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
+import { nameKey } from '../core/names.ts';
+import { type EntryKey, entryKey } from '../core/usage.ts';
+import { planInSteps, type PlanInput } from '../core/make-plan.ts';
+import { type History, judgeHistory } from '../core/history.ts';
+import { isStaleSource, type SourceAge } from '../core/plan-warnings.ts';
+import type { Plan } from '../core/plan.ts';
+import type { Clock } from '../core/ports/clock.ts';
+import { nameKeys } from '../core/diff.ts';
+import { implausibleCreates } from '../core/list-plausibility.ts';
+import { type FreezeWatch, watchFreeze } from './freeze.ts';
+import type { Observation } from './observe.ts';
+import type { Acceptance, AccountRequest, PlanningDeps, Run } from './request.ts';
+
+export interface Planned {
+  readonly plan: Plan;
+  readonly history: History;
+  readonly frozen: FreezeWatch;
+  /** Whether the lists become the last good ones: they are plausible, or an operator accepted them. */
+  readonly areListsGood: boolean;
+  /** Whether the configuration is not older than the last applied one as far as git knows, or an operator accepted it. */
+  readonly sourceAccepted: boolean;
+  /** The entries that the file names, by desired or former names; an applied run adopts them. */
+  readonly named: (observed: ObservedCatalog) => EntryKey[];
+}
+
+/** Plans an account from an observation. Writes nothing. */
+export async function planAccount(
+  { request, deps }: Pick<Run<PlanningDeps>, 'request' | 'deps'>,
+  observation: Observation,
+  accept: Acceptance,
+): Promise<Planned> {
+  const { settings, commit } = request;
+  const nowMs = deps.clock.nowMs();
+  const records = await deps.journal.accountHistory(settings.name, observation.remoteAccountId, nowMs);
+  await deps.clock.pause();
+  const history = judgeHistory(records, observation.observed, {
+    nowMs,
+    missingHoldings: observation.missing,
+    hasSnapshot: observation.hasSnapshot,
+  });
+  request.progress?.({ type: 'plan' });
+  const source = await sourceAge(request, deps);
+  const frozen = await watchFreeze(settings.policy.freeze, settings.timezone, deps.loadCron);
+  await deps.clock.pause();
+  const input: PlanInput = {
+    account: settings.name,
+    remoteAccountId: observation.remoteAccountId,
+    now: new Date(nowMs).toISOString(),
+    nowMs,
+    desired: settings.desired,
+    policy: settings.policy,
+    observed: observation.observed,
+    history,
+    frozen: frozen.openAt(nowMs),
+    source,
+    acceptOlderSource: accept.olderSource,
+    acceptNoHistory: accept.noHistory,
+    unknownHolders: accept.shrink ? missingPeople(observation) : observation.unknownHolders,
+    blocked: accept.shrink
+      ? null
+      : (observation.implausible ?? implausibleCreates(settings.desired, observation.observed, history)),
+    warnings: [
+      ...observation.observed.warnings,
+      ...identityWarnings(observation),
+      ...renameWarnings(observation),
+    ],
+    configDigest: settings.configDigest,
+    configCommit: commit?.sha ?? null,
+    sha256: deps.sha256,
+  };
+  const plan = await makePlan(input, deps.clock);
+  return {
+    plan,
+    history,
+    frozen,
+    areListsGood: plan.status !== 'blocked' && (observation.isGood || accept.shrink),
+    sourceAccepted: !isStaleSource(source) || accept.olderSource,
+    named: (observed) => namedEntries(settings.desired, observed, history),
+  };
+}
+
+/** Plans, and lets other work run between the steps. */
+async function makePlan(input: PlanInput, clock: Clock): Promise<Plan> {
+  const steps = planInSteps(input);
+  for (let step = steps.next(); ; step = steps.next()) {
+    await clock.pause();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** With accepted lists, what people have is known; a service that lists no people still shows nothing. */
+function missingPeople({ unknownHolders }: Observation): Observation['unknownHolders'] {
+  return new Map([...unknownHolders].filter(([, why]) => why === 'no_people'));
+}
+
+/** Warns that no list confirms the pinned or remembered account id, so that it is known when the plan is reviewed. */
+function identityWarnings({ identified, remoteAccountId }: Observation): Warning[] {
+  if (identified || remoteAccountId === null) return [];
+  return [
+    {
+      code: 'identity_unknown',
+      message: `no listed object carries an account id, so rolecall cannot confirm that this is account ${remoteAccountId}; nothing is deleted until the answer to a create confirms it. Delete by hand what must be deleted earlier`,
+    },
+  ];
+}
+
+function renameWarnings({ formerName }: Observation): Warning[] {
+  if (formerName === null) return [];
+  return [
+    {
+      code: 'renamed_account',
+      message: `this account was managed as “${formerName}” until its file was renamed; its history, and its pause if there is one, now belong to the new name`,
+    },
+  ];
+}
+
+function namedEntries(desired: DesiredCatalog, observed: ObservedCatalog, history: History): EntryKey[] {
+  return KINDS.flatMap((kind) => {
+    const names = new Set(
+      (desired[kind] ?? []).flatMap(({ name, formerly }) => [name, ...formerly]).map(nameKey),
+    );
+    return observed[kind].flatMap((entry) => {
+      const key = entryKey(kind, entry.id);
+      // Only a stale list shows it.
+      if (history.gone.has(key)) return [];
+      const requested = history.requestedNames.get(key);
+      const all = [...nameKeys(entry), ...(requested === undefined ? [] : [nameKey(requested)])];
+      const named = all.some((name) => names.has(name));
+      return named ? [key] : [];
+    });
+  });
+}
+
+/** Compares the configuration's commit with the one that was last applied to the account. */
+async function sourceAge(
+  { settings, commit }: AccountRequest,
+  { journal, compareCommits }: PlanningDeps,
+): Promise<SourceAge> {
+  const { lastAppliedCommit } = await journal.accountState(settings.name);
+  if (lastAppliedCommit === null || commit?.sha === lastAppliedCommit.sha) return 'current';
+  if (commit === null) return 'unknown';
+  const relation = await compareCommits(commit.sha, lastAppliedCommit.sha);
+  switch (relation) {
+    case 'same':
+    case 'descendant':
+      return 'current';
+    case 'ancestor':
+      return 'older';
+    case 'diverged':
+      return 'diverged';
+    case 'unknown':
+      return Date.parse(commit.committedAt) < Date.parse(lastAppliedCommit.committedAt) ? 'older' : 'current';
+    default:
+      return relation satisfies never;
+  }
+}

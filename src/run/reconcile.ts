@@ -1,0 +1,296 @@
+// One run of one account: observe → check → plan → journal → apply → verify → journal. Each step has its own file.
+import { releasedBy } from '../core/approvals.ts';
+import type { Warning } from '../core/catalog.ts';
+import { sharedToken } from '../core/identity.ts';
+import type { RunMode } from '../core/journal.ts';
+import type { Plan } from '../core/plan.ts';
+import { changesSince } from '../core/plan-changes.ts';
+import type { Lease, SentCommit } from '../core/ports/locks.ts';
+import type { NewRun } from '../core/ports/journal.ts';
+import type { ServiceReader } from '../core/ports/service.ts';
+import { type ApprovalVerdict, takeApproval } from './approval.ts';
+import { refuseForeignEntries } from './account-guard.ts';
+import { watchChanges } from './changes-during-run.ts';
+import { executePlan } from './execute-plan.ts';
+import { takeLock } from './lease.ts';
+import { type Observation, observe } from './observe.ts';
+import { settleEarlierOperations } from './unsettled-operations.ts';
+import { planAccount, type Planned } from './plan-account.ts';
+import {
+  ACCEPT_NOTHING,
+  type Acceptance,
+  type AccountRequest,
+  type ApplyDeps,
+  type DryRunDeps,
+  type JournaledRun,
+  type ReadingRun,
+  type ReconcileOptions,
+  type Run,
+} from './request.ts';
+import { endRun, failRun, LOCK_LOST, NO_TRAFFIC, type RunResult } from './run-result.ts';
+
+const FREE: ApprovalVerdict = { verdict: 'free', warnings: [] };
+const PLAN_STALE = {
+  code: 'plan_stale',
+  message:
+    'the account, its file or its history changed since this plan was made, so it no longer matches; nothing was written. Run `rolecall plan` again and review the new plan',
+};
+const HISTORY_MISSING = {
+  code: 'plan_stale',
+  message:
+    'the store contains no earlier lists of this account, so the deletes of this plan are held (no_history); nothing was written. Apply it with the store that it was made with, or with --accept-no-history',
+};
+
+/**
+ * The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lock.
+ * `accept` is what the apply accepts that this run is a preview of. Throws StoreError `lock_lost` when another
+ * daemon leads.
+ */
+export async function dryRun(
+  request: AccountRequest,
+  deps: DryRunDeps,
+  accept: Acceptance = ACCEPT_NOTHING,
+): Promise<RunResult> {
+  const run = await beginRun({ runId: deps.newRunId(), request, deps }, 'plan');
+  let reader: ServiceReader | null = null;
+  try {
+    reader = await deps.service.reader(request.settings, request.signals);
+    const observation = await observe({ ...run, reader }, { writes: false });
+    let planned = await planAccount(run, observation, accept);
+    // Only the daemon's own dry run takes or ends an approval; a dry run of a command leaves it unchanged.
+    const isPreview = request.trigger === 'cli';
+    const approval = isPreview || planned.areListsGood ? FREE : await takeApproval(run, planned, 'plan');
+    const isAccepted = approval.verdict === 'approved';
+    if (isAccepted) planned = await planAccount(run, observation, { ...accept, shrink: true });
+    const { plan } = planned;
+    // The operator may still reject the lists of a preview that shrank; those of an approved plan were accepted.
+    const good = plan.status !== 'blocked' && (isAccepted || observation.isGood);
+    await recordPlan(run, { observation, plan, good });
+    const pending = isPreview ? {} : { pending: good ? null : plan.digest };
+    const { warnings } = approval;
+    const traffic = reader.traffic();
+    return await endRun(run, {
+      status: plan.status,
+      plan,
+      lists: observation,
+      traffic,
+      warnings,
+      ...pending,
+    });
+  } catch (error) {
+    return await failRun(run, error, reader?.traffic() ?? NO_TRAFFIC);
+  }
+}
+
+/** Without a run, `heldBy` is the holder of the lock. */
+export type ReconcileResult = RunResult | { readonly heldBy: string };
+
+export interface LockOptions {
+  readonly lockTimeoutMs: number;
+  /** Reads the account's files again after a wait for the lock: they may have changed, and been applied, meanwhile. */
+  readonly reread?: () => Promise<AccountRequest>;
+}
+
+/**
+ * A run that applies its plan. Waits for the account's lock, and resolves with its holder when the wait fails. Throws
+ * StoreError `lock_lost` when another daemon leads.
+ */
+export async function reconcile(
+  request: AccountRequest,
+  deps: ApplyDeps,
+  options: ReconcileOptions & LockOptions,
+): Promise<ReconcileResult> {
+  const runId = deps.newRunId();
+  let waited = false;
+  const lock = await takeLock({ account: request.settings.name, runId, epoch: request.epoch ?? null }, deps, {
+    timeoutMs: options.lockTimeoutMs,
+    stop: request.signals.stop,
+    onWait(heldBy) {
+      waited = true;
+      request.progress?.({ type: 'lock', heldBy, forMs: options.lockTimeoutMs });
+    },
+  });
+  if ('heldBy' in lock) return lock;
+  const { lease } = lock;
+  try {
+    const current = waited && options.reread !== undefined ? await options.reread() : request;
+    const run = await beginRun({ runId, request: current, deps }, options.mode);
+    return await runLocked({ ...run, lease }, options);
+  } finally {
+    await deps.locks.release(lease);
+  }
+}
+
+interface LockedRun extends JournaledRun {
+  readonly lease: Lease;
+}
+
+async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<RunResult> {
+  const { lease, request, deps } = run;
+  const { settings, signals } = request;
+  let opened: ServiceReader | null = null;
+  try {
+    let change = await watchChanges(run);
+    await waitAfterFailover(run);
+    const reader = await deps.service.reader(settings, signals);
+    opened = reader;
+    // The lists of an empty account carry no id, so two accounts with one token would both write to it.
+    const other = await deps.journal.claimToken(lease, await deps.service.tokenKey(settings, signals));
+    if (other !== null) throw sharedToken(other);
+    const reading = { ...run, reader };
+    const observation = await observeSettled(reading);
+    // The account has inherited the pause of its former name.
+    if (observation.formerName !== null) change = await watchChanges(run);
+    let planned = await planAgreed(run, observation, options);
+    const approval = options.approvals === true ? await takeApproval(run, planned, options.mode) : FREE;
+    if (planned.plan.status === 'blocked' && approval.verdict === 'approved') {
+      planned = await planAccount(run, observation, { ...options.accept, shrink: true });
+    } else if (approval.verdict === 'approved' && planned.plan.operations.length === 0) {
+      // The operator accepted that assignments vanished; the next run decides about the deletes.
+      planned = { ...planned, areListsGood: true };
+    }
+    const { plan } = planned;
+    const ended = { plan, lists: observation };
+    const { agreed } = options;
+    const stale = agreed === undefined || agreed.digest === plan.digest ? undefined : agreed;
+    await recordPlan(run, { observation, plan, good: planned.areListsGood });
+    await options.onPlan?.(plan, run.runId);
+
+    const pause = await inheritedPause(run, observation);
+    if (plan.status === 'blocked' || approval.verdict === 'waits' || pause.length > 0) {
+      const waits = approval.verdict === 'waits' ? { pending: plan.digest } : {};
+      const warnings = [...approval.warnings, ...pause];
+      return await endRun(run, {
+        ...ended,
+        status: plan.status,
+        traffic: reader.traffic(),
+        warnings,
+        ...waits,
+      });
+    }
+    if (stale !== undefined) {
+      const { reviewed = null } = stale;
+      const changes = reviewed === null ? [] : changesSince(reviewed, plan, observation.observed);
+      const ending = { ...ended, status: 'failed', traffic: reader.traffic(), warnings: changes } as const;
+      const accepted = await planAccount(run, observation, { ...options.accept, noHistory: true });
+      const error = accepted.plan.digest === stale.digest ? HISTORY_MISSING : PLAN_STALE;
+      return await endRun(run, { ...ending, error });
+    }
+    // Another account may have recorded the same entries at the same moment: one of the two sees it here.
+    if (plan.operations.length > 0) await refuseForeignEntries(deps.journal, request, observation);
+    if ((await recordApplied(run, observation, planned)) === 'lock_lost') {
+      const traffic = reader.traffic();
+      return await endRun(run, { ...ended, status: 'interrupted', traffic, error: LOCK_LOST });
+    }
+    return await executePlan({ ...reading, observation, planned, change, warnings: approval.warnings });
+  } catch (error) {
+    return await failRun(run, error, opened?.traffic() ?? NO_TRAFFIC);
+  }
+}
+
+/**
+ * Waits after a failover until the lists show what was sent before it. The database may lack the rows of creates, so that
+ * only the lists show them.
+ */
+async function waitAfterFailover({ lease, request, deps }: LockedRun): Promise<void> {
+  const restMs = request.api.settleMs - (lease.sinceFailoverMs ?? Infinity);
+  if (restMs > 0) await deps.clock.sleep(restMs, request.signals.stop);
+}
+
+/** Observes the account. Observes it again when operations of earlier runs had to be settled first. */
+async function observeSettled(run: ReadingRun): Promise<Observation> {
+  const observation = await observe(run, { writes: true });
+  if (!(await settleEarlierOperations(run, observation))) return observation;
+  // Only the observation that adopted the renamed account reports its former name.
+  return { ...(await observe(run, { writes: true })), formerName: observation.formerName };
+}
+
+/** Plans the account. Returns the agreed plan where it was the account's first plan and the lists have not changed. */
+async function planAgreed(
+  run: Run,
+  observation: Observation,
+  { approvals, accept, ...options }: ReconcileOptions,
+): Promise<Planned> {
+  const { request, deps } = run;
+  const agreed =
+    approvals === true ? await deps.journal.approvedPlan(request.settings.name) : (options.agreed ?? null);
+  const planned = await planAccount(run, observation, accept);
+  if (agreed === null || agreed.firstObserved === null || planned.plan.digest === agreed.digest)
+    return planned;
+  // The plan may have been made with --accept-no-history: whoever agreed to it agreed to its deletes.
+  for (const noHistory of [accept.noHistory, true]) {
+    const first = await planAccount(run, { ...observation, hasSnapshot: false }, { ...accept, noHistory });
+    const { digest, observedDigest } = first.plan;
+    if (digest === agreed.digest && observedDigest === agreed.firstObserved) return first;
+  }
+  return planned;
+}
+
+/** The pause of a renamed account, which the daemon notices only in the first run under the new name. */
+async function inheritedPause({ request, deps }: Run, { formerName }: Observation): Promise<Warning[]> {
+  const { settings, trigger } = request;
+  if (formerName === null || !['schedule', 'start', 'catch_up'].includes(trigger)) return [];
+  if ((await deps.journal.accountState(settings.name)).pause === null) return [];
+  const message = `“${formerName}” was paused, so this account is paused too; nothing was written. Run \`rolecall resume ${settings.name}\` to continue`;
+  return [{ code: 'paused', message }];
+}
+
+async function beginRun<Deps extends DryRunDeps>(run: Run<Deps>, mode: RunMode): Promise<JournaledRun<Deps>> {
+  const { settings, trigger, commit, epoch = null, tickMs = null } = run.request;
+  const { journal, clock } = run.deps;
+  const begun: NewRun = {
+    id: run.runId,
+    account: settings.name,
+    trigger,
+    mode,
+    startedAtMs: clock.nowMs(),
+    configDigest: settings.configDigest,
+    configCommit: commit,
+    epoch,
+    tickMs,
+  };
+  await journal.beginRun(begun);
+  return { ...run, begun };
+}
+
+interface RecordedPlan {
+  readonly observation: Observation;
+  readonly plan: Plan;
+  /** Whether the lists become the account's last good ones; never when a guard rejects them. */
+  readonly good: boolean;
+}
+
+/** Journals the snapshot before any write, and the plan. */
+async function recordPlan(
+  { runId, request, deps }: Run<DryRunDeps>,
+  { observation, plan, good }: RecordedPlan,
+): Promise<void> {
+  await deps.journal.recordObservation({
+    runId,
+    account: request.settings.name,
+    remoteAccountId: observation.remoteAccountId,
+    phase: 'before',
+    takenAtMs: observation.takenAtMs,
+    observed: observation.observed,
+    good,
+    missing: observation.missing,
+  });
+  await deps.journal.recordPlan(runId, plan);
+}
+
+/** Adopts the entries that the file names, uses up the approvals of the plan's deletes, and records the commit as the last applied one. */
+async function recordApplied(
+  { runId, request: { commit, settings }, deps, lease }: LockedRun,
+  { observed, remoteAccountId }: Observation,
+  { plan, sourceAccepted, named }: Planned,
+): Promise<SentCommit> {
+  // Without a commit, an accepted run clears the recorded one: the next runs must not be held for ever.
+  const applied = commit === null ? null : { sha: commit.sha, committedAt: commit.committedAt };
+  return await deps.journal.rememberApplied(lease, {
+    runId,
+    remoteAccountId,
+    named: named(observed),
+    released: releasedBy(settings.desired, plan),
+    commit: sourceAccepted ? applied : 'unchanged',
+  });
+}

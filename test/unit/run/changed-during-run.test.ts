@@ -1,0 +1,125 @@
+// The account's file and its pause bind a run that is under way: what changed stops its deletes.
+import { describe, expect, it } from 'vitest';
+import type { ApplyDeps } from '../../../src/run/request.ts';
+import { onResult, operations, stage, type Stage, type Wish } from './stage.ts';
+
+const SAM = { name: 'sam', via: 'cli' } as const;
+const SEED = {
+  name: 'acme',
+  id: '42',
+  skills: ['Kept', 'Old', 'Older'],
+  resources: [{ id: 'p1', skills: [] }],
+};
+const WISH: Wish = { skills: ['Kept', 'New'] };
+
+const pause = (on: Stage) => on.store.operator.pause('acme', 'stop it', SAM, on.clock.nowMs());
+
+/** The same dependencies, with what the account's file contains: a digest, or null when it is invalid. */
+function withFile(digest: () => string | null | undefined): (deps: ApplyDeps) => ApplyDeps {
+  return (deps) => ({
+    ...deps,
+    currentDigest: async (account) => {
+      const now = digest();
+      return now === undefined ? await deps.currentDigest(account) : now;
+    },
+  });
+}
+
+async function warningsOf(on: Stage, runId: string) {
+  return (await on.store.reader.run(runId))?.warnings.filter(({ code }) => code === 'deletes_stopped') ?? [];
+}
+
+describe('a run whose account', () => {
+  it('was paused while it created entries deletes nothing, and says so', async () => {
+    const on = await stage({ seed: SEED });
+    let paused: Promise<void> | undefined;
+    const made = await on.apply({
+      ...WISH,
+      trigger: 'schedule',
+      progress: onResult(() => {
+        paused ??= pause(on);
+      }),
+    });
+    await paused;
+    expect([made.status, on.writes()]).toEqual(['partial', ['POST skill New']]);
+    expect(operations(on).map(({ name, status }) => `${name} ${status}`)).toEqual([
+      'New done',
+      'Old skipped',
+      'Older skipped',
+    ]);
+    const [warning] = await warningsOf(on, made.runId);
+    expect(warning?.message).toContain('paused by sam');
+    const reasons = on.rows<{ reason: string }>("select reason from operations where status = 'skipped'");
+    expect(reasons.map(({ reason }) => reason)).toEqual([warning?.message, warning?.message]);
+    expect((await on.apply(WISH)).status).toBe('converged');
+  });
+
+  it.each([
+    ['changed', 'another', 'changed since the run began'],
+    ['became invalid or unreadable', null, 'invalid'],
+  ])('has a file that %s while it created entries deletes nothing', async (_, now, reason) => {
+    const on = await stage({ seed: SEED });
+    let digest: string | null | undefined;
+    const made = await on.apply({
+      ...WISH,
+      progress: onResult(() => (digest = now)),
+      deps: withFile(() => digest),
+    });
+    expect([made.status, on.writes()]).toEqual(['partial', ['POST skill New']]);
+    expect((await warningsOf(on, made.runId))[0]?.message).toContain(reason);
+  });
+
+  it('has a file that changed back meanwhile deletes nothing more', async () => {
+    const on = await stage({ seed: { ...SEED, skills: ['typescript', 'Old'] } });
+    let digest: string | undefined = 'another';
+    const approvedDeletes = [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }] as const;
+    const made = await on.apply({
+      skills: ['TypeScript'],
+      approvedDeletes,
+      progress: onResult(() => (digest = undefined)),
+      deps: withFile(() => digest),
+    });
+    expect([made.status, on.writes()]).toEqual(['partial', ['POST skill TypeScript']]);
+  });
+
+  it.each(['cli', 'manual'] as const)('was paused before a %s run deletes as planned', async (trigger) => {
+    const on = await stage({ seed: SEED });
+    await pause(on);
+    expect((await on.apply({ ...WISH, trigger })).status).toBe('converged');
+    expect(on.skills()).toEqual(['Kept', 'New']);
+  });
+
+  it('was paused in the moment before a scheduled run begins deletes nothing', async () => {
+    const on = await stage({ seed: SEED });
+    await pause(on);
+    expect((await on.apply({ ...WISH, trigger: 'schedule' })).status).toBe('partial');
+    expect(on.writes()).toEqual(['POST skill New']);
+  });
+
+  it('was resumed while it created entries deletes as planned', async () => {
+    const on = await stage({ seed: SEED });
+    await pause(on);
+    let resumed: Promise<void> | undefined;
+    const progress = onResult(() => {
+      resumed ??= on.store.operator.resume('acme', SAM, on.clock.nowMs());
+    });
+    expect((await on.apply({ ...WISH, trigger: 'manual', progress })).status).toBe('converged');
+    await resumed;
+  });
+
+  it('is paused while it deletes sends the deletes of the present lists, and none after the next reading', async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `Old ${index}`);
+    const on = await stage({ seed: { ...SEED, skills: ['Kept', ...names] }, api: { concurrency: 1 } });
+    let paused: Promise<void> | undefined;
+    const progress = onResult(() => {
+      paused ??= pause(on);
+      on.clock.pass(25_000);
+    });
+    const made = await on.apply({ skills: ['Kept'], progress });
+    expect(made.status).toBe('partial');
+    const statuses = operations(on).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 'done').length).toBeLessThan(names.length);
+    expect(statuses).toContain('skipped');
+    await paused;
+  });
+});

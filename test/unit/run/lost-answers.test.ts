@@ -1,0 +1,369 @@
+// Runs with lost answers: settled by lists and never sent twice blindly, also by the next run.
+import { describe, expect, it } from 'vitest';
+import type { ApplyDeps } from '../../../src/run/request.ts';
+import type { Entry } from '../../../src/core/catalog.ts';
+import { ServiceError, StoreError } from '../../../src/core/errors.ts';
+import { operations, stage, type Wish } from './stage.ts';
+
+const SEED = { name: 'acme', id: '42', skills: ['Kept'], resources: [{ id: 'p1' }] };
+
+/** A journal whose commits fail once something was written to the service. */
+function failsAfter({ journal }: ApplyDeps, writes: () => readonly string[]): ApplyDeps['journal'] {
+  const commitOperations: ApplyDeps['journal']['commitOperations'] = (...args) => {
+    if (writes().length > 0) throw new StoreError('store_full', 'the disk is full');
+    return journal.commitOperations(...args);
+  };
+  return new Proxy(journal, {
+    get: (target, key) => (key === 'commitOperations' ? commitOperations : Reflect.get(target, key)),
+  });
+}
+
+/** A service whose list of skills still shows a deleted entry until a moment (epoch ms). */
+function lateService(
+  { service, clock }: ApplyDeps,
+  deleted: Pick<Entry, 'id' | 'name'>,
+  untilMs: number,
+): ApplyDeps['service'] {
+  const stale: Entry = { ...deleted, accountId: '42', raw: {} };
+  return {
+    writer: service.writer.bind(service),
+    tokenKey: service.tokenKey.bind(service),
+    async reader(account, signals) {
+      const reader = await service.reader(account, signals);
+      return {
+        ...reader,
+        async listEntries(kind) {
+          const { items, warnings } = await reader.listEntries(kind);
+          const isLate =
+            kind === 'skill' && clock.nowMs() < untilMs && items.every(({ id }) => id !== stale.id);
+          return { items: isLate ? [...items, stale] : items, warnings };
+        },
+      };
+    },
+  };
+}
+
+/** A service that stores only the first four characters of a name. */
+function shortening({ service, ...deps }: ApplyDeps): ApplyDeps {
+  return {
+    ...deps,
+    service: {
+      writer: service.writer.bind(service),
+      tokenKey: service.tokenKey.bind(service),
+      async reader(account, signals) {
+        const reader = await service.reader(account, signals);
+        return {
+          ...reader,
+          async listEntries(kind) {
+            const { items, warnings } = await reader.listEntries(kind);
+            return { items: items.map((each) => ({ ...each, name: each.name.slice(0, 4) })), warnings };
+          },
+        };
+      },
+    },
+  };
+}
+
+describe('a create whose answer was lost', () => {
+  it('after its effect is found in the list and not sent again', async () => {
+    const on = await stage({
+      seed: SEED,
+      faults: [{ match: { method: 'POST' }, do: { type: 'drop-after-effect' } }],
+    });
+    expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('converged');
+    expect([on.writes(), on.skills()]).toEqual([['POST skill New'], ['Kept', 'New']]);
+    expect(on.rows("select 1 from entries where name = 'New' and created_by_run is not null")).toHaveLength(
+      1,
+    );
+  });
+
+  it('before its effect is sent again after settle, up to retries times', async () => {
+    const drop = { match: { method: 'POST' }, do: { type: 'drop-before-effect' } } as const;
+    const on = await stage({ seed: SEED, faults: [{ ...drop, times: 2 }], api: { retries: 2 } });
+    expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('converged');
+    expect(on.writes()).toHaveLength(3);
+    expect(on.rows("select attempts from operations where name = 'New'")).toEqual([{ attempts: 3 }]);
+  });
+
+  it('repeatedly is unknown, and nothing of its kind is deleted', async () => {
+    const on = await stage({
+      seed: { ...SEED, skills: ['Kept', 'Old'] },
+      faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'drop-before-effect' } }],
+      api: { retries: 1 },
+    });
+    expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('partial');
+    expect([on.writes().length, on.skills()]).toEqual([2, ['Kept', 'Old']]);
+    expect(operations(on)).toMatchObject([
+      { name: 'New', status: 'unknown' },
+      { name: 'Old', status: 'held', rule: 'failed_creates' },
+    ]);
+  });
+
+  it('whose name the service changed is found by its near name and remembered', async () => {
+    const on = await stage({
+      seed: SEED,
+      settings: { trimNames: true, caseNames: 'lower' },
+      faults: [{ match: { method: 'POST' }, do: { type: 'drop-after-effect' } }],
+    });
+    expect((await on.apply({ skills: ['Kept', 'Type Script'] })).status).toBe('converged');
+    expect((await on.apply({ skills: ['Kept', 'Type Script'] })).status).toBe('converged');
+    expect([on.writes().length, on.skills()]).toEqual([1, ['Kept', 'type script']]);
+  });
+
+  it('in an earlier run is settled by the next one before it plans', async () => {
+    const on = await stage({
+      seed: SEED,
+      faults: [
+        { match: { method: 'POST' }, do: { type: 'drop-after-effect' } },
+        {
+          match: { method: 'GET', path: 'skill' },
+          skip: 2,
+          times: 'always',
+          do: { type: 'status', status: 400 },
+        },
+      ],
+    });
+    const first = await on.apply({ skills: ['Kept', 'New'] });
+    expect(first.status).toBe('partial');
+    on.sandbox.setFaults([]);
+    expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('converged');
+    expect([on.writes(), on.skills()]).toEqual([['POST skill New'], ['Kept', 'New']]);
+    expect((await on.store.reader.run(first.runId))?.run.created).toBe(1);
+  });
+
+  it('and which only the last list of its run shows, under a changed name, is not created again', async () => {
+    const on = await stage({
+      seed: SEED,
+      settings: { caseNames: 'lower' },
+      faults: [{ match: { method: 'POST' }, do: { type: 'drop-after-effect' } }],
+    });
+    // While the create is settled, the list of skills cannot be read; when the run is verified, it can.
+    const blind = (deps: ApplyDeps): ApplyDeps => ({
+      ...deps,
+      service: {
+        writer: (account, signals) => deps.service.writer(account, signals),
+        tokenKey: (account, signals) => deps.service.tokenKey(account, signals),
+        reader: async (account, signals) => {
+          const reader = await deps.service.reader(account, signals);
+          let verifying = false;
+          return {
+            async listEntries(kind) {
+              verifying ||= kind === 'role' && on.writes().length > 0;
+              // Settling reads only skills; verifying reads skills and roles at the same time.
+              await new Promise((resolve) => setImmediate(resolve));
+              const settling = kind === 'skill' && on.writes().length > 0 && !verifying;
+              if (settling) throw new ServiceError('unavailable', 'no answer');
+              return await reader.listEntries(kind);
+            },
+            listResources: () => reader.listResources(),
+            traffic: () => reader.traffic(),
+          };
+        },
+      },
+    });
+    expect(
+      (await on.apply({ skills: ['Kept', 'TypeScript'], deps: blind, policy: { delete: 'never' } })).status,
+    ).toBe('partial');
+    on.sandbox.clearRequests();
+    await on.apply({ skills: ['Kept', 'TypeScript'], policy: { delete: 'never' } });
+    expect(on.writes()).toEqual([]);
+    expect(on.skills().filter((name) => name === 'typescript')).toHaveLength(1);
+  });
+
+  it('while the lists are frozen is sent in three runs of a day, and again only by the first of them', async () => {
+    const on = await stage({
+      seed: SEED,
+      settings: { listDelayMs: 86_400_000 },
+      faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'drop-after-effect' } }],
+      api: { retries: 4 },
+    });
+    const writes: number[] = [];
+    for (let run = 0; run < 6; run += 1) {
+      await on.apply({ skills: ['Kept', 'New'] });
+      writes.push(on.writes().length);
+      on.clock.pass(900_000);
+    }
+    expect(writes).toEqual([5, 6, 7, 7, 7, 7]);
+    const { plan } = await on.plan({ skills: ['Kept', 'New'] });
+    expect(plan?.held).toMatchObject([{ action: 'create', name: 'New', rules: ['flapping'] }]);
+  });
+
+  it('and whose name the service shortened is not sent again while its entry is listed', async () => {
+    const on = await stage({
+      seed: SEED,
+      faults: [{ match: { method: 'POST' }, do: { type: 'drop-after-effect' } }],
+      api: { retries: 4 },
+    });
+    const wish: Wish = { skills: ['Kept', 'Long name'], policy: { delete: 'never' }, deps: shortening };
+    expect((await on.apply(wish)).status).toBe('partial');
+    for (const { plan: next } of [await on.plan(wish), await on.apply(wish)]) {
+      expect(next?.held).toMatchObject([{ action: 'create', name: 'Long name', rules: ['flapping'] }]);
+      expect(next?.held[0]?.reason).toContain('“Long”');
+    }
+    expect(on.writes()).toEqual(['POST skill Long name']);
+    // Named by the file, or deleted by somebody, the new entry prevents nothing.
+    expect((await on.apply({ ...wish, skills: ['Kept', 'Long'] })).status).toBe('converged');
+    const long = on.sandbox.state('acme').skills.find(({ name }) => name === 'Long name');
+    on.sandbox.removeEntry('acme', long?.id ?? '');
+    await on.apply({ ...wish, deps: (deps) => deps });
+    expect(on.writes()).toEqual(['POST skill Long name', 'POST skill Long name']);
+  });
+
+  it('and whose name the service shortened is not deleted, since it shows that the create happened', async () => {
+    const on = await stage({
+      seed: SEED,
+      faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'drop-after-effect' } }],
+    });
+    const wish: Wish = { skills: ['Kept', 'Long name', 'Tall name'], deps: shortening };
+    for (let run = 0; run < 4; run += 1) {
+      const { plan } = await on.apply(wish);
+      if (run === 0) continue;
+      expect(plan?.held.map(({ action, name, rules }) => [action, name, rules])).toEqual([
+        ['create', 'Long name', ['flapping']],
+        ['create', 'Tall name', ['flapping']],
+        ['delete', 'Long', ['flapping']],
+        ['delete', 'Tall', ['flapping']],
+      ]);
+      expect(plan?.held[0]?.reason).toContain('one of the new skills “Long”');
+      expect(plan?.held[2]?.reason).toContain('“Long name”, “Tall name”');
+    }
+    expect(on.writes().toSorted()).toEqual(['POST skill Long name', 'POST skill Tall name']);
+    // The file does not ask for them any more: nothing needs the new entries as evidence.
+    await on.apply({ ...wish, skills: ['Kept'] });
+    expect(on.writes().filter((each) => each.startsWith('DELETE'))).toHaveLength(2);
+  });
+
+  it('or has no _id is found in the list', async () => {
+    const on = await stage({ seed: SEED, faults: [{ match: { method: 'POST' }, do: { type: 'no-id' } }] });
+    expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('converged');
+    expect(on.writes()).toHaveLength(1);
+  });
+});
+
+describe('a delete', () => {
+  const seed = { ...SEED, skills: ['Kept', 'Old'] };
+
+  it('whose answer was lost is done when the list shows that the entry is gone', async () => {
+    const on = await stage({
+      seed,
+      faults: [{ match: { method: 'DELETE' }, do: { type: 'drop-after-effect' } }],
+    });
+    expect((await on.apply({ skills: ['Kept'] })).status).toBe('converged');
+    expect(on.writes()).toHaveLength(1);
+  });
+
+  it.each([200, 400, 404, 409, 410, 422, 500] as const)(
+    'of an entry that is gone is done when the service answers %d',
+    async (unknownIdStatus) => {
+      const on = await stage({
+        seed,
+        settings: { unknownIdStatus },
+        faults: [{ match: { method: 'DELETE' }, do: { type: 'drop-after-effect' } }],
+        api: { retries: 1 },
+      });
+      expect((await on.apply({ skills: ['Kept'] })).status).toBe('converged');
+      expect(operations(on)).toMatchObject([{ name: 'Old', status: 'done' }]);
+    },
+  );
+
+  it.each([
+    [
+      'waits while the lists are stale, and then creates the entry again',
+      'drop-after-effect',
+      10_000,
+      1,
+      'done',
+    ],
+    ['is in doubt for at most `settle`', 'drop-before-effect', 35_000, 0, 'unknown'],
+  ] as const)('of a killed run whose entry is desired again %s', async (_, type, waitMs, creates, status) => {
+    const on = await stage({ seed, faults: [{ match: { method: 'DELETE' }, do: { type } }] });
+    const killed = (deps: ApplyDeps): ApplyDeps => ({
+      ...deps,
+      journal: failsAfter(deps, () => on.writes()),
+    });
+    await expect(on.apply({ skills: ['Kept'], deps: killed })).rejects.toBeInstanceOf(StoreError);
+    const startMs = on.clock.nowMs();
+    const [old = { id: '', name: '' }] = on.rows<{ id: string; name: string }>(
+      "select remote_id as id, name from operations where action = 'delete'",
+    );
+    const stale = (deps: ApplyDeps): ApplyDeps => ({
+      ...deps,
+      service: lateService(deps, old, startMs + 10_000),
+    });
+    const result = await on.apply({ skills: ['Kept', 'Old'], deps: stale });
+    expect([result.status, on.skills()]).toEqual(['converged', ['Kept', 'Old']]);
+    expect(on.writes().filter((each) => each.startsWith('POST'))).toHaveLength(creates);
+    expect(on.clock.nowMs() - startMs).toBeGreaterThanOrEqual(waitMs);
+    expect(on.clock.nowMs() - startMs).toBeLessThan(waitMs + 5000);
+    expect(on.rows("select status from operations where action = 'delete'")).toEqual([{ status }]);
+  });
+
+  it('that is refused and whose entry stays has failed', async () => {
+    const on = await stage({
+      seed,
+      faults: [{ match: { method: 'DELETE' }, do: { type: 'status', status: 422 } }],
+    });
+    expect((await on.apply({ skills: ['Kept'] })).status).toBe('partial');
+    expect(operations(on)).toMatchObject([{ name: 'Old', status: 'failed' }]);
+  });
+});
+
+describe('late lists', () => {
+  it('make the run partial when settle is not enough, and the next run writes nothing again', async () => {
+    const on = await stage({
+      seed: { ...SEED, skills: ['Kept', 'Old'] },
+      settings: { listDelayMs: 3_000_000 },
+    });
+    const made = await on.apply({ skills: ['Kept', 'New'] });
+    expect(made.status).toBe('partial');
+    const detail = await on.store.reader.run(made.runId);
+    expect(detail?.warnings.filter(({ code }) => code === 'not_shown_yet')).toHaveLength(2);
+    on.sandbox.clearRequests();
+    const next = await on.apply({ skills: ['Kept', 'New'] });
+    expect(on.writes()).toEqual([]);
+    const late = next.plan?.warnings.filter(({ code }) => code === 'not_shown_yet');
+    expect(late?.map(({ name }) => name)).toEqual(['New', 'Old']);
+    expect(next.status).toBe('partial');
+  });
+});
+
+describe('a create of a name with a near duplicate', () => {
+  it('is refused with a hint, and succeeds when the duplicate is approved to be deleted first', async () => {
+    const on = await stage({
+      seed: { ...SEED, skills: ['typescript'] },
+      settings: { uniqueNames: 'caseless' },
+    });
+    await on.apply({ skills: ['TypeScript'] });
+    const [refused] = on.rows<{ status: string; reason: string }>(
+      "select status, reason from operations where action = 'create'",
+    );
+    expect(refused?.status).toBe('failed');
+    expect(refused?.reason).toContain('approvedDeletes');
+    const made = await on.apply({
+      skills: ['TypeScript'],
+      approvedDeletes: [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }],
+    });
+    expect([made.status, on.skills()]).toEqual(['converged', ['TypeScript']]);
+  });
+
+  it('is refused without naming a near duplicate that is gone', async () => {
+    const on = await stage({
+      seed: { ...SEED, skills: ['typescript'] },
+      faults: [{ match: { method: 'POST' }, do: { type: 'status', status: 409 } }],
+    });
+    const approvedDeletes = [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }] as const;
+    expect((await on.apply({ skills: ['TypeScript'], approvedDeletes })).status).toBe('partial');
+    const [refused] = on.rows<{ reason: string }>("select reason from operations where action = 'create'");
+    expect([on.skills(), refused?.reason.includes('"typescript"')]).toEqual([[], false]);
+  });
+
+  it('is refused with the name of a near duplicate that is not deleted', async () => {
+    const on = await stage({
+      seed: { ...SEED, skills: ['typescript'] },
+      settings: { uniqueNames: 'caseless' },
+    });
+    await on.apply({ skills: ['TypeScript', 'typescript'] });
+    const [refused] = on.rows<{ reason: string }>("select reason from operations where action = 'create'");
+    expect(refused?.reason).toContain('exists and is not deleted');
+  });
+});

@@ -1,0 +1,277 @@
+// The first steps of a run: lists, second readings, and the account id of both.
+import { describe, expect, it } from 'vitest';
+import { observe } from '../../../src/run/observe.ts';
+import type { PlanningDeps } from '../../../src/run/request.ts';
+import type { ObservedCatalog } from '../../../src/core/catalog.ts';
+import { ServiceError } from '../../../src/core/errors.ts';
+import { keysOf } from '../../../src/core/usage.ts';
+import type { AccountState, IdentityClaim, Journal, LastGood } from '../../../src/core/ports/journal.ts';
+import { entry, observed, person, wanted } from '../core/builders.ts';
+import { bareRequest, readerOf, unused } from './bare-context.ts';
+import { QuickClock } from './quick-clock.ts';
+
+interface Setting {
+  readonly lastGood?: Partial<ObservedCatalog>;
+  readonly missing?: LastGood['missing'];
+  readonly deletedSince?: LastGood['deletedSince'];
+  readonly createdSince?: LastGood['createdSince'];
+  readonly remembered?: string | null;
+  readonly accountId?: string;
+  /** Who has claimed the remote account before. */
+  readonly claimedBy?: string;
+  readonly formerName?: string;
+  /** Keys of entries that were created in another account. */
+  readonly foreign?: ReadonlySet<string>;
+  /** Whether the store finds the lists equal to the last good ones. */
+  readonly same?: boolean;
+}
+
+/** Observes what the n-th reading (from 1) returns. */
+async function observing(of: Setting, lists: (reading: number) => Partial<ObservedCatalog> | Error) {
+  const clock = new QuickClock();
+  const startMs = clock.nowMs();
+  const claims: IdentityClaim[] = [];
+  const journal: Journal = {
+    ...unused<Journal>('journal'),
+    accountState: async () => ({ ...unused<AccountState>('state'), remoteAccountId: of.remembered ?? null }),
+    adoptRenamedAccount: async () => of.formerName ?? null,
+    claimRemoteAccount: async (claim) => {
+      claims.push(claim);
+      return of.claimedBy ?? null;
+    },
+    foreignOwner: async ({ account, listed, identified }) =>
+      !identified && [...keysOf(listed)].some((key) => of.foreign?.has(key) === true)
+        ? { account, remoteAccountId: '666' }
+        : null,
+    lastGood: async (_account, _remoteAccountId, now) => {
+      if (of.lastGood === undefined && of.same !== true) return null;
+      return {
+        observed: of.same === true ? now : observed(of.lastGood),
+        missing: of.missing ?? [],
+        deletedSince: of.deletedSince ?? new Set(),
+        createdSince: of.createdSince ?? new Set(),
+      };
+    },
+  };
+  const reader = readerOf(() => lists(reader.readings));
+  const bare = bareRequest({ skill: wanted('Kept') });
+  const settings = {
+    ...bare.settings,
+    ...(of.accountId === undefined ? {} : { accountId: of.accountId }),
+  };
+  const deps: PlanningDeps = { ...unused<PlanningDeps>('deps'), journal, clock };
+  const observation = await observe(
+    { runId: 'run', request: { ...bare, settings }, deps, reader },
+    { writes: false },
+  );
+  return { observation, claims, readings: reader.readings, passedMs: clock.nowMs() - startMs, startMs };
+}
+
+const skills = (...names: string[]) => ({ skill: names.map((name) => entry(name)) });
+
+function of(accountId: string, names: readonly string[]): Partial<ObservedCatalog> {
+  return { skill: names.map((name) => ({ ...entry(name), accountId })) };
+}
+
+describe('one reading', () => {
+  it.each<[string, Setting, Partial<ObservedCatalog>]>([
+    ['of an account that was never seen', {}, skills('A')],
+    ['that shows every entry of the last good one, and more', { lastGood: skills('A') }, skills('A', 'B')],
+    [
+      'that misses only what rolecall deleted',
+      { lastGood: skills('A', 'B'), deletedSince: new Set(['skill:B']) },
+      skills('A'),
+    ],
+    ['that the store finds unchanged', { same: true }, skills('A')],
+  ])('is enough: %s', async (_, setting, lists) => {
+    const { observation, readings, passedMs } = await observing(setting, () => lists);
+    expect([readings, passedMs, observation.implausible]).toEqual([1, 0, null]);
+    expect(observation.observed.skill).toEqual(lists.skill);
+  });
+
+  it('has the warnings of all three lists', async () => {
+    const warning = { code: 'c', message: 'm' };
+    const reader = {
+      listEntries: async (kind: 'skill' | 'role') => ({ items: [], warnings: [{ ...warning, name: kind }] }),
+      listResources: async () => ({ items: [], warnings: [{ ...warning, name: 'resource' }] }),
+      traffic: () => ({ requests: 0, retries: 0 }),
+    };
+    const journal: Journal = {
+      ...unused<Journal>('journal'),
+      accountState: async () => ({ ...unused<AccountState>('state'), remoteAccountId: null }),
+      adoptRenamedAccount: async () => null,
+      claimRemoteAccount: async () => null,
+      foreignOwner: async () => null,
+      lastGood: async () => null,
+    };
+    const deps: PlanningDeps = { ...unused<PlanningDeps>('deps'), journal, clock: new QuickClock() };
+    const { observed: lists } = await observe(
+      { runId: 'run', request: bareRequest(), deps, reader },
+      { writes: false },
+    );
+    expect(lists.warnings.map(({ name }) => name)).toEqual(['skill', 'role', 'resource']);
+  });
+});
+
+describe('an entry of the last good lists that is missing', () => {
+  it('is used when a second reading after `recheck` shows it', async () => {
+    const { observation, readings, passedMs } = await observing({ lastGood: skills('A', 'B') }, (reading) =>
+      reading === 1 ? skills('A') : skills('A', 'B'),
+    );
+    expect([readings, passedMs]).toEqual([2, 2000]);
+    expect(observation.observed.skill.map(({ id }) => id)).toEqual(['A', 'B']);
+  });
+
+  it.each<[string, Setting]>([
+    ['with unchanged lists', { same: true }],
+    ['with changed lists', { lastGood: skills('A') }],
+  ])('can be one created since then, and causes a second reading: %s', async (_, setting) => {
+    const created = { ...setting, createdSince: new Set(['skill:New'] as const) };
+    const { observation, readings } = await observing(created, (reading) =>
+      reading === 1 ? skills('A') : skills('A', 'New'),
+    );
+    expect([readings, observation.observed.skill.map(({ id }) => id)]).toEqual([2, ['A', 'New']]);
+    expect((await observing(created, () => skills('A', 'New'))).readings).toBe(1);
+  });
+
+  it('is gone when both readings lack it', async () => {
+    const { observation, readings } = await observing({ lastGood: skills('A', 'B') }, () => skills('A'));
+    expect([readings, observation.observed.skill.map(({ id }) => id), observation.implausible]).toEqual([
+      2,
+      ['A'],
+      null,
+    ]);
+  });
+
+  it.each<[string, number]>([
+    ['twice', 2],
+    ['once', 1],
+  ])('is a suspicious shrink only when it is missing twice in a row: %s', async (_, times) => {
+    const lastGood = skills('A', 'B', 'C', 'D', 'E');
+    const { observation } = await observing({ lastGood }, (reading) => (reading <= times ? {} : lastGood));
+    expect(observation.implausible?.code).toBe(times === 2 ? 'suspicious_shrink' : undefined);
+  });
+
+  it('is not a suspicious shrink when only the second reading shrank', async () => {
+    const lastGood = skills('A', 'B', 'C', 'D', 'E');
+    const { observation } = await observing({ lastGood }, (reading) =>
+      reading === 1 ? skills('A', 'B', 'C', 'D') : {},
+    );
+    expect([observation.implausible, observation.observed.skill.length]).toEqual([null, 4]);
+  });
+
+  it('is ignored when the file omits the kind', async () => {
+    const lastGood = { role: ['A', 'B', 'C', 'D', 'E'].map((name) => entry(name)) };
+    const { observation } = await observing({ lastGood }, () => ({}));
+    expect(observation.implausible).toBeNull();
+  });
+});
+
+describe('an entry that people have and that no list shows, in a new account', () => {
+  const ann = person('ann', ['A']);
+
+  it('causes a second reading after recheck', async () => {
+    const { observation, readings, passedMs } = await observing({}, (reading) =>
+      reading === 1 ? { resources: [ann] } : { ...skills('A', 'B'), resources: [ann] },
+    );
+    expect([readings, passedMs]).toEqual([2, 2000]);
+    expect(observation.observed.skill.map(({ id }) => id)).toEqual(['A', 'B']);
+  });
+
+  it('makes the lists implausible when both readings lack it', async () => {
+    const { observation, readings } = await observing({}, () => ({ resources: [ann] }));
+    expect([readings, observation.implausible?.code]).toEqual([2, 'suspicious_list']);
+  });
+
+  it('causes no second reading when the lists show it', async () => {
+    expect((await observing({}, () => ({ ...skills('A', 'B'), resources: [ann] }))).readings).toBe(1);
+  });
+
+  it('is ignored when the file omits the kind', async () => {
+    const bob = person('bob', undefined, 'R');
+    expect((await observing({}, () => ({ ...skills('A'), resources: [bob] }))).readings).toBe(1);
+  });
+});
+
+describe('people who are missing', () => {
+  const lastGood = { skill: [entry('A')], resources: [person('p', ['A'])] };
+
+  it('keep their assignments, with the time when they were first missing', async () => {
+    const { observation, startMs } = await observing({ lastGood }, () => skills('A'));
+    expect(observation.takenAtMs).toBe(startMs + 2000);
+    expect(observation.missing).toEqual([
+      { resourceId: 'p', kind: 'skill', remoteId: 'A', sinceMs: observation.takenAtMs },
+    ]);
+  });
+
+  it.each([
+    [86_399_000 - 2000, 1],
+    [86_400_000, 0],
+  ])('count for one day: after %d ms', async (ago, count) => {
+    const missing = [{ resourceId: 'q', kind: 'skill', remoteId: 'A', sinceMs: Date.now() - ago }] as const;
+    const { observation } = await observing({ lastGood: skills('A'), missing }, () => skills('A'));
+    expect(observation.missing).toHaveLength(count);
+  });
+
+  it('do not exist in a new account', async () => {
+    expect((await observing({}, () => skills('A'))).observation.missing).toEqual([]);
+  });
+});
+
+describe('the account id', () => {
+  it('is the listed one, claimed for this run', async () => {
+    const { observation, claims } = await observing({}, () => of('42', ['A']));
+    expect([observation.remoteAccountId, observation.identified]).toEqual(['42', true]);
+    expect(claims).toEqual([
+      {
+        runId: 'run',
+        account: 'acme',
+        baseUrl: 'http://127.0.0.1:1',
+        remoteAccountId: '42',
+        configured: new Set(['acme']),
+      },
+    ]);
+  });
+
+  it.each<[string, Setting, string | null]>([
+    ['the pinned one', { accountId: '42' }, '42'],
+    ['the remembered one', { remembered: '43' }, '43'],
+    ['unknown', {}, null],
+  ])('is %s when no listed entry carries an id', async (_, setting, id) => {
+    const { observation } = await observing(setting, () => skills('A'));
+    expect([observation.remoteAccountId, observation.identified]).toEqual([id, false]);
+  });
+
+  it.each<[string, Setting]>([
+    ['the pinned one', { accountId: '43' }],
+    ['the remembered one', { remembered: '43' }],
+  ])('must be %s', async (_, setting) => {
+    await expect(observing(setting, () => of('42', ['A']))).rejects.toMatchObject({
+      code: 'identity_mismatch',
+    });
+  });
+
+  it('is refused when another account has claimed it', async () => {
+    const refused = observing({ claimedBy: 'other' }, () => of('42', ['A']));
+    await expect(refused).rejects.toThrow(/42.*“other”/);
+    await expect(refused).rejects.toBeInstanceOf(ServiceError);
+  });
+
+  it('is refused when lists without ids show entries of another account', async () => {
+    const seen = observing({ accountId: '42', foreign: new Set(['skill:A']) }, () => skills('A', 'B'));
+    await expect(seen).rejects.toThrow('in account 666, and this account is 42; nothing was written');
+  });
+
+  it('is the listed one, even if the entries are known from another account', async () => {
+    const { observation } = await observing({ foreign: new Set(['skill:A']) }, () => of('42', ['A']));
+    expect(observation.remoteAccountId).toBe('42');
+  });
+
+  it('is checked in the second reading too', async () => {
+    const lastGood = of('42', ['A', 'B']);
+    const changed = observing({ lastGood, remembered: '42' }, (reading) =>
+      reading === 1 ? of('42', ['A']) : of('43', ['A', 'B']),
+    );
+    await expect(changed).rejects.toMatchObject({ code: 'identity_mismatch' });
+  });
+});

@@ -1,0 +1,82 @@
+// Whoever posts files must never decide where a token is sent, or which token.
+import { describe, expect, it } from 'vitest';
+import { POSTED_ROOT, tokenUse } from '../../../src/run/posted-token.ts';
+import type { AccountSettings, SecretRef } from '../../../src/core/settings.ts';
+
+const OWN_ADDRESS = 'https://eu.example.com';
+
+// Only the fields that the rule reads.
+function account(file: string, token: SecretRef, baseUrl = OWN_ADDRESS): AccountSettings {
+  return { name: 'acme', file, token, baseUrl } as AccountSettings;
+}
+
+const trustNobody = async (): Promise<null> => null;
+const posted = (token: SecretRef, baseUrl?: string): AccountSettings =>
+  account(`${POSTED_ROOT}/accounts/acme.yaml`, token, baseUrl);
+const own = (token: SecretRef): AccountSettings => account('/etc/rolecall/accounts/acme.yaml', token);
+
+describe('a posted account that the daemon also has', () => {
+  it.each<[string, SecretRef, SecretRef]>([
+    ['the same variable', { env: 'TOKEN' }, { env: 'TOKEN' }],
+    ['the same absolute file', { file: '/run/secrets/acme' }, { file: '/run/secrets/acme' }],
+    [
+      'the same file below the configuration',
+      { file: `${POSTED_ROOT}/accounts/tokens/acme` },
+      { file: '/etc/rolecall/accounts/tokens/acme' },
+    ],
+    ['the same file beside the accounts', { file: `${POSTED_ROOT}/acme` }, { file: '/etc/rolecall/acme' }],
+    ['the same file above the configuration', { file: '/posted/a/b/c/d/e/f/acme' }, { file: '/acme' }],
+  ])('is planned with the daemon’s own address and token when it names %s', async (_, theirs, ours) => {
+    const rules = { tokenRules: { files: null, ownFiles: [], own: [], decidedBy: 'x', place: {} } };
+    const mine = { ...own(ours), ...rules } as unknown as AccountSettings; // the rules are only passed on
+    const use = await tokenUse(posted(theirs), mine, trustNobody);
+    expect(use).toEqual({
+      isNew: false,
+      settings: { ...posted(theirs), baseUrl: OWN_ADDRESS, token: ours, ...rules },
+    });
+  });
+
+  it('is refused when it names another address, whatever the machine trusts', async () => {
+    const use = await tokenUse(
+      posted({ env: 'TOKEN' }, 'https://evil.example'),
+      own({ env: 'TOKEN' }),
+      async (it) => it,
+    );
+    expect(use).toMatchObject({
+      refusal: { code: 'identity_mismatch', message: expect.stringMatching(/^the address /) },
+    });
+  });
+
+  it.each<[string, SecretRef, SecretRef]>([
+    ['another variable', { env: 'OTHER' }, { env: 'TOKEN' }],
+    ['a file in place of a variable', { file: '/run/secrets/acme' }, { env: 'TOKEN' }],
+    ['a variable in place of a file', { env: 'TOKEN' }, { file: '/run/secrets/acme' }],
+    ['another absolute file', { file: '/run/secrets/beta' }, { file: '/run/secrets/acme' }],
+    ['another relative file', { file: `${POSTED_ROOT}/beta` }, { file: '/etc/rolecall/acme' }],
+    [
+      'an absolute file that only looks like the relative one',
+      { file: '/etc/acme' },
+      { file: '/etc/rolecall/acme' },
+    ],
+  ])('is refused when it names %s', async (_, theirs, ours) => {
+    expect(await tokenUse(posted(theirs), own(ours), async (it) => it)).toMatchObject({
+      refusal: { code: 'identity_mismatch', message: expect.stringMatching(/^the token reference /) },
+    });
+  });
+});
+
+describe('a posted account that the daemon does not have', () => {
+  it('is not planned when its token is not trusted', async () => {
+    expect(await tokenUse(posted({ env: 'TOKEN' }), undefined, trustNobody)).toMatchObject({
+      refusal: { code: 'unknown_account' },
+    });
+  });
+
+  it('is planned with the settings that the machine trusts', async () => {
+    const trusted = own({ env: 'TRUSTED' });
+    expect(await tokenUse(posted({ env: 'TOKEN' }), undefined, async () => trusted)).toEqual({
+      settings: trusted,
+      isNew: true,
+    });
+  });
+});

@@ -1,0 +1,557 @@
+// Complete runs on the sandbox: order, identity, changes during the run, and failures.
+import { describe, expect, it } from 'vitest';
+import type { ApplyDeps } from '../../../src/run/request.ts';
+import type { RunResult } from '../../../src/run/run-result.ts';
+import { StoreError } from '../../../src/core/errors.ts';
+import type { Journal } from '../../../src/core/ports/journal.ts';
+import type { ServiceReader } from '../../../src/core/ports/service.ts';
+import type { ProgressObserver } from '../../../src/core/ports/progress.ts';
+import { onResult, operations, stage } from './stage.ts';
+
+const PERSON = { id: 'p1', skills: [] };
+
+/** The same dependencies with a reader that calls back around each list. */
+function watching(deps: ApplyDeps, before: (what: string) => void | Promise<void>): ApplyDeps {
+  const wrap = (reader: ServiceReader): ServiceReader => ({
+    async listEntries(kind) {
+      await before(kind);
+      return await reader.listEntries(kind);
+    },
+    async listResources() {
+      await before('resource');
+      return await reader.listResources();
+    },
+    traffic: () => reader.traffic(),
+  });
+  return {
+    ...deps,
+    service: {
+      reader: async (account, signals) => wrap(await deps.service.reader(account, signals)),
+      writer: (account, signals) => deps.service.writer(account, signals),
+      tokenKey: (account, signals) => deps.service.tokenKey(account, signals),
+    },
+  };
+}
+
+describe('a run', () => {
+  it('creates, deletes, verifies and is converged, and the next one writes nothing', async () => {
+    const on = await stage({
+      seed: { name: 'acme', id: '42', skills: ['Old', 'Kept'], roles: ['Clerk'], resources: [PERSON] },
+    });
+    const wish = { skills: ['Kept', 'New'], roles: ['Boss'] };
+    const made = await on.apply({ ...wish, policy: { allowEmpty: true } });
+    expect(made).toMatchObject({ status: 'converged', failure: null });
+    expect(on.skills()).toEqual(['Kept', 'New']);
+    const writes = on.writes();
+    expect(writes.slice(0, 2).toSorted()).toEqual(['POST role Boss', 'POST skill New']);
+    expect(writes.slice(2).toSorted()).toEqual(['DELETE role Clerk', 'DELETE skill Old']);
+    expect((await on.store.reader.run(made.runId))?.run).toMatchObject({
+      created: 2,
+      deleted: 2,
+      failed: 0,
+      held: 0,
+      kept: 1,
+    });
+    on.sandbox.clearRequests();
+    expect((await on.apply(wish)).status).toBe('converged');
+    expect(on.writes()).toEqual([]);
+  });
+
+  it('verifies once and does not wait when the clock is set back meanwhile', async () => {
+    const on = await stage({ seed: { name: 'acme', id: '42', skills: ['Kept'], resources: [PERSON] } });
+    const startMs = on.clock.steadyMs();
+    const made = await on.apply({
+      skills: ['Kept', 'New'],
+      progress: onResult(() => on.clock.setBy(-86_400_000)),
+    });
+    expect(made).toMatchObject({ status: 'converged', failure: null });
+    expect(on.clock.steadyMs() - startMs).toBeLessThan(35_000);
+  });
+
+  it('that is dry sends only GET requests', async () => {
+    const on = await stage({ seed: { name: 'acme', skills: ['Old'] } });
+    await on.plan({ skills: ['New'] });
+    const planned = await on.plan({ skills: ['New'] });
+    expect(planned).toMatchObject({ status: 'planned', plan: { summary: { create: 1, delete: 1 } } });
+    expect([on.writes(), on.skills()]).toEqual([[], ['Old']]);
+    const applied = await on.apply({ skills: ['New'] });
+    expect(applied.plan?.digest).toBe(planned.plan?.digest);
+  });
+
+  it('whose plan is not the expected one writes nothing', async () => {
+    const on = await stage({ seed: { name: 'acme', skills: ['Old'] } });
+    const { plan } = await on.plan({ skills: ['New'] });
+    on.sandbox.addSkill('acme', 'Other');
+    const stale = await on.apply({
+      skills: ['New'],
+      options: { agreed: { digest: plan?.digest ?? '', firstObserved: null } },
+    });
+    expect(stale).toMatchObject({ status: 'failed', failure: { code: 'plan_stale' } });
+    expect(on.writes()).toEqual([]);
+  });
+
+  it('is held when only held changes remain', async () => {
+    const on = await stage({
+      seed: { name: 'acme', skills: ['Old'], resources: [{ id: 'p1', skills: ['Old'] }] },
+    });
+    expect((await on.apply({ skills: ['New'] })).status).toBe('held');
+    expect([on.skills(), (await on.apply({ skills: ['New'] })).status]).toEqual([['New', 'Old'], 'held']);
+    on.sandbox.unassign(
+      'acme',
+      'p1',
+      on.sandbox.state('acme').skills.find(({ name }) => name === 'Old')?.id ?? '',
+    );
+    // It is deleted without an approval once nobody has it.
+    expect([(await on.apply({ skills: ['New'] })).status, on.skills()]).toEqual(['converged', ['New']]);
+  });
+
+  it('deletes nothing of a kind of which a create failed', async () => {
+    const on = await stage({
+      seed: { name: 'acme', skills: ['Old'], roles: ['Clerk'], resources: [PERSON] },
+      faults: [
+        { match: { method: 'POST', path: 'skill' }, times: 'always', do: { type: 'status', status: 422 } },
+      ],
+    });
+    const made = await on.apply({ skills: ['New'], roles: ['Boss'] });
+    expect([made.status, on.skills()]).toEqual(['partial', ['Old']]);
+    expect(on.sandbox.state('acme').roles.map(({ name }) => name)).toEqual(['Boss']);
+    expect(operations(on).find(({ name }) => name === 'Old')).toMatchObject({
+      status: 'held',
+      rule: 'failed_creates',
+    });
+  });
+
+  it.each([401, 403])('ends at once when a create is answered with %d', async (status) => {
+    const on = await stage({
+      seed: { name: 'acme', skills: ['Old'], resources: [PERSON] },
+      faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'status', status } }],
+      api: { concurrency: 1 },
+    });
+    const made = await on.apply({ skills: ['A', 'B', 'C'] });
+    expect(made.failure?.code).toBe('unauthorized');
+    expect(on.sandbox.requests().at(-1)).toMatchObject({ method: 'POST', name: 'A' });
+    expect(operations(on).map(({ status }) => status)).toEqual(['failed', 'skipped', 'skipped', 'skipped']);
+  });
+
+  it('that is stopped sends nothing more and reports the remaining operations as skipped', async () => {
+    const stop = new AbortController();
+    const on = await stage({
+      seed: { name: 'acme', skills: ['Old'], resources: [PERSON] },
+      api: { concurrency: 1 },
+    });
+    const made = await on.apply({
+      skills: ['A', 'B', 'C'],
+      stop,
+      progress: onResult(() => stop.abort()),
+    });
+    expect([made.status, on.writes()]).toEqual(['interrupted', ['POST skill A']]);
+    expect(operations(on).map(({ status }) => status)).toEqual(['done', 'skipped', 'skipped', 'skipped']);
+  });
+
+  it('that another process took over is interrupted, also when nothing remains to do', async () => {
+    const on = await stage({ seed: { name: 'acme', id: '42', skills: ['Kept'] } });
+    const wish = { skills: ['Kept', 'New'] };
+    let taking: Promise<RunResult> | undefined;
+    const late = await on.apply({
+      ...wish,
+      deps: (deps) =>
+        watching(deps, async () => {
+          if (taking === undefined) {
+            on.clock.pass(31_000);
+            taking = on.apply(wish);
+          }
+          await taking;
+        }),
+    });
+    expect((await taking)?.status).toBe('converged');
+    expect(late).toMatchObject({ status: 'interrupted', failure: { code: 'lock_lost' } });
+    expect((await on.store.reader.run(late.runId))?.run.status).toBe('interrupted');
+    expect(on.writes()).toEqual(['POST skill New']);
+  });
+
+  it('with a long Retry-After is throttled, and the next one sends nothing', async () => {
+    const on = await stage({
+      seed: { name: 'acme', resources: [PERSON] },
+      faults: [{ match: { method: 'POST' }, do: { type: 'rate-limit', retryAfter: 600 } }],
+      api: { concurrency: 1 },
+    });
+    expect((await on.apply({ skills: ['A', 'B'] })).failure?.code).toBe('throttled');
+    expect(on.writes()).toEqual(['POST skill A']);
+    on.sandbox.clearRequests();
+    expect(await on.apply({ skills: ['A', 'B'] })).toMatchObject({
+      status: 'failed',
+      failure: { code: 'throttled' },
+    });
+    expect(on.sandbox.requests()).toEqual([]);
+  });
+
+  it.each([14, 30, 400])('survives a Retry-After of %d digits', async (digits) => {
+    const retryAfter = '9'.repeat(digits);
+    const on = await stage({
+      seed: { name: 'acme', resources: [PERSON] },
+      faults: [{ times: 'always', do: { type: 'rate-limit', retryAfter } }],
+    });
+    expect(await on.apply({ skills: ['A'] })).toMatchObject({
+      status: 'failed',
+      failure: { code: 'throttled' },
+    });
+  });
+});
+
+describe('right before the first delete', () => {
+  const seed = { name: 'acme', id: '42', skills: ['Old', 'Gone'], resources: [PERSON] };
+
+  /** Changes something in the service after the plan was made. */
+  const after = (work: (on: Awaited<ReturnType<typeof stage>>) => void) => async () => {
+    const on = await stage({ seed });
+    const made = await on.apply({ skills: ['New'], options: { onPlan: () => work(on) } });
+    return { on, made };
+  };
+  const idOf = (on: Awaited<ReturnType<typeof stage>>, name: string): string =>
+    on.sandbox.state('acme').skills.find((each) => each.name === name)?.id ?? '';
+
+  it('a skill that somebody got meanwhile is held, and the others are deleted', async () => {
+    const { on, made } = await after((each) => void each.sandbox.assign('acme', 'p1', idOf(each, 'Old')))();
+    expect([made.status, on.skills()]).toEqual(['held', ['New', 'Old']]);
+    expect(operations(on).find(({ name }) => name === 'Old')).toMatchObject({
+      status: 'held',
+      rule: 'in_use',
+    });
+    expect(on.sandbox.state('acme').resources[0]?.skills).toEqual(['Old']);
+  });
+
+  it('a skill that was renamed meanwhile is held', async () => {
+    const { on, made } = await after(
+      (each) => void each.sandbox.renameEntry('acme', idOf(each, 'Old'), 'Precious'),
+    )();
+    expect([made.status, on.skills()]).toEqual(['held', ['New', 'Precious']]);
+    expect(operations(on).find(({ name }) => name === 'Old')).toMatchObject({
+      status: 'held',
+      rule: 'rename',
+    });
+  });
+
+  it('a delete of a skill that is already gone is done without a request', async () => {
+    const { on, made } = await after((each) => each.sandbox.removeEntry('acme', idOf(each, 'Gone')))();
+    expect([made.status, on.skills()]).toEqual(['converged', ['New']]);
+    expect(on.writes()).toEqual(['POST skill New', 'DELETE skill Old']);
+    expect((await on.store.reader.run(made.runId))?.run.deleted).toBe(1);
+  });
+
+  it('lists that cannot be read prevent every delete', async () => {
+    const on = await stage({ seed });
+    const made = await on.apply({
+      skills: ['New'],
+      options: {
+        onPlan: () =>
+          on.sandbox.setFaults([
+            { match: { path: 'resource' }, times: 'always', do: { type: 'status', status: 400 } },
+          ]),
+      },
+    });
+    expect([made.status, on.skills()]).toEqual(['partial', ['Gone', 'New', 'Old']]);
+    expect(
+      operations(on)
+        .filter(({ action }) => action === 'delete')
+        .map(({ status }) => status),
+    ).toEqual(['skipped', 'skipped']);
+  });
+
+  it.each([
+    ['takes longer than a minute', 60_000, 0],
+    ['takes longer than a minute on a clock that is set back', 60_000, -86_400_000],
+  ])('the lists are read again when deleting %s', async (_, passMs, setByMs) => {
+    const on = await stage({ seed: { ...seed, skills: ['A', 'B', 'C'] }, api: { concurrency: 1 } });
+    let deleted = 0;
+    const made = await on.apply({
+      skills: [],
+      progress: onResult(() => {
+        deleted += 1;
+        if (deleted !== 1) return;
+        on.clock.pass(passMs);
+        on.clock.setBy(setByMs);
+        on.sandbox.assign('acme', 'p1', idOf(on, 'C'));
+      }),
+    });
+    expect([made.status, on.skills()]).toEqual(['held', ['C']]);
+  });
+});
+
+describe('the account id', () => {
+  const bare = { omitOptionalFields: true } as const;
+
+  it('is found by the first create alone when no list shows it', async () => {
+    const on = await stage({
+      seed: { name: 'acme', id: '42' },
+      settings: { ...bare, latencyMs: 20 },
+      api: { concurrency: 4 },
+    });
+    const made = await on.apply({ skills: ['A', 'B', 'C', 'D'] });
+    expect(made.status).toBe('converged');
+    const posts = on.sandbox.requests().filter(({ method }) => method === 'POST');
+    expect(posts[0]?.inFlight).toBe(1);
+    expect(posts[1]?.inFlight).toBeGreaterThan(0);
+    const [first, second] = posts;
+    expect(Date.parse(second?.at ?? '') - Date.parse(first?.at ?? '')).toBeGreaterThanOrEqual(20);
+    expect((await on.store.journal.accountState('acme')).remoteAccountId).toBe('42');
+  });
+
+  it('that is not the pinned one stops the run after its first create', async () => {
+    const on = await stage({ seed: { name: 'acme', id: '42', skills: ['Old'] }, settings: bare });
+    const made = await on.apply({ skills: ['A', 'B', 'C'], accountId: '43' });
+    expect(made).toMatchObject({ status: 'failed', failure: { code: 'identity_mismatch' } });
+    expect([on.writes().length, on.skills()]).toEqual([1, ['A', 'Old']]);
+  });
+
+  it('is found before an approved delete that precedes the creates', async () => {
+    const on = await stage({ seed: { name: 'acme', id: '42', skills: ['typescript'] }, settings: bare });
+    const made = await on.apply({
+      skills: ['TypeScript'],
+      approvedDeletes: [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }],
+      accountId: '43',
+    });
+    expect(made.failure?.code).toBe('identity_mismatch');
+    expect(on.skills()).toContain('typescript');
+  });
+
+  it('that the store remembers fails a run of another token before anything is written', async () => {
+    const on = await stage({
+      seed: [
+        { name: 'acme', id: '42' },
+        { name: 'other', id: '43', skills: ['Theirs'] },
+      ],
+    });
+    await on.apply({ skills: ['A'] });
+    const wrong = await on.apply({ skills: ['A'], name: 'acme', account: 'other' });
+    expect(wrong).toMatchObject({ status: 'failed', failure: { code: 'identity_mismatch' } });
+    expect(on.skills('other')).toEqual(['Theirs']);
+  });
+
+  it('of a copied token fails the later account', async () => {
+    const on = await stage({ seed: { name: 'acme', id: '42', resources: [PERSON] } });
+    expect((await on.apply({ skills: ['A'] })).status).toBe('converged');
+    const copy = await on.apply({ skills: ['B'], name: 'copy' });
+    expect(copy).toMatchObject({ status: 'failed', failure: { code: 'identity_mismatch' } });
+    expect(on.skills()).toEqual(['A']);
+  });
+
+  it('of a copied token fails one of two accounts that run for the first time at once', async () => {
+    const on = await stage({
+      seed: { name: 'acme', id: '42', resources: [PERSON] },
+      settings: { latencyMs: 20 },
+    });
+    const [one, other] = await Promise.all([
+      on.apply({ skills: ['A'] }),
+      on.apply({ skills: ['B'], name: 'copy' }),
+    ]);
+    expect(
+      [one.failure?.code, other.failure?.code].filter((code) => code === 'identity_mismatch'),
+    ).toHaveLength(1);
+    expect(on.skills()).toHaveLength(1);
+  });
+});
+
+describe('wrong lists', () => {
+  const SKILLS = Array.from({ length: 6 }, (_, index) => `S${String(index)}`);
+
+  it('are read again when they are empty once, and nothing is created twice', async () => {
+    const on = await stage({ seed: { name: 'acme', id: '42', skills: SKILLS, resources: [PERSON] } });
+    await on.apply({ skills: SKILLS });
+    on.sandbox.setFaults([{ match: { path: 'skill' }, do: { type: 'empty-list' } }]);
+    expect((await on.apply({ skills: SKILLS })).status).toBe('converged');
+    expect(on.writes()).toEqual([]);
+  });
+
+  it('block the run when they are empty twice, until an operator accepts them', async () => {
+    const on = await stage({ seed: { name: 'acme', id: '42', skills: SKILLS, resources: [PERSON] } });
+    await on.apply({ skills: SKILLS });
+    on.sandbox.setFaults([{ match: { path: 'skill' }, times: 'always', do: { type: 'empty-list' } }]);
+    const blocked = await on.apply({ skills: SKILLS });
+    expect([blocked.status, on.writes()]).toEqual(['blocked', []]);
+    // The refused lists have not become the reference for the next run.
+    expect((await on.apply({ skills: SKILLS })).status).toBe('blocked');
+    on.sandbox.setFaults([]);
+    for (const { id } of on.sandbox.state('acme').skills) on.sandbox.removeEntry('acme', id);
+    const accepted = await on.apply({
+      skills: SKILLS,
+      options: { accept: { shrink: true, olderSource: false, noHistory: false } },
+    });
+    expect([accepted.status, on.skills()]).toEqual(['converged', SKILLS]);
+  });
+
+  it('that lack a person still count the assignments of that person for a day', async () => {
+    const on = await stage({
+      seed: {
+        name: 'acme',
+        id: '42',
+        skills: ['Old', 'New'],
+        resources: [
+          { id: 'p1', skills: ['Old'] },
+          { id: 'p2', skills: ['New'] },
+        ],
+      },
+    });
+    await on.apply({ skills: ['New'] });
+    on.sandbox.removeResource('acme', 'p1');
+    const missing = await on.apply({ skills: ['New'] });
+    expect(missing.plan?.held).toMatchObject([{ name: 'Old', rules: ['holders_missing'] }]);
+    on.clock.pass(23 * 3_600_000);
+    expect((await on.apply({ skills: ['New'] })).status).toBe('held');
+    on.clock.pass(2 * 3_600_000);
+    expect([(await on.apply({ skills: ['New'] })).status, on.skills()]).toEqual(['converged', ['New']]);
+  });
+});
+
+describe('a store that fails', () => {
+  /** A journal whose commits fail from the n-th on. */
+  const failing =
+    (from: number) =>
+    (deps: ApplyDeps): ApplyDeps => {
+      let commits = 0;
+      const commitOperations: Journal['commitOperations'] = (...args) => {
+        commits += 1;
+        if (commits >= from) return Promise.reject(new StoreError('store_full', 'the disk is full'));
+        return deps.journal.commitOperations(...args);
+      };
+      return {
+        ...deps,
+        journal: new Proxy(deps.journal, {
+          get: (target, key) => (key === 'commitOperations' ? commitOperations : Reflect.get(target, key)),
+        }),
+      };
+    };
+
+  it('before a lost delete is settled leaves it to the next run', async () => {
+    const on = await stage({
+      seed: { name: 'acme', skills: ['Old'], resources: [PERSON] },
+      // The repetition is answered with 404.
+      faults: [{ match: { method: 'DELETE' }, do: { type: 'drop-after-effect' } }],
+    });
+    const late = (deps: ApplyDeps): ApplyDeps =>
+      watching(deps, () => {
+        if (on.writes().length > 0) throw new StoreError('store_full', 'the disk is full');
+      });
+    const wish = { skills: [], policy: { allowEmpty: true } };
+    await expect(on.apply({ ...wish, deps: late })).rejects.toBeInstanceOf(StoreError);
+    expect(on.rows('select status from operations')).toEqual([{ status: 'unknown' }]);
+    expect((await on.apply(wish)).status).toBe('converged');
+    expect(on.rows('select status from operations')).toEqual([{ status: 'done' }]);
+    expect(on.rows('select deleted_by_run is not null as told from entries')).toEqual([{ told: 1 }]);
+  });
+
+  it('at the end of a run is journaled with what was done', async () => {
+    const on = await stage({ seed: { name: 'acme', skills: ['Old'], resources: [PERSON] } });
+    const refuseAfter: Journal['recordObservation'] = (observation) =>
+      observation.phase === 'after'
+        ? Promise.reject(new StoreError('store_full', 'the disk is full'))
+        : on.store.journal.recordObservation(observation);
+    const deps = (of: ApplyDeps): ApplyDeps => ({
+      ...of,
+      journal: new Proxy(of.journal, {
+        get: (target, key) => (key === 'recordObservation' ? refuseAfter : Reflect.get(target, key)),
+      }),
+    });
+    await expect(on.apply({ skills: ['A', 'B'], deps })).rejects.toBeInstanceOf(StoreError);
+    expect(
+      on.rows('select status, error_code, created, deleted, plan_digest is null as planless from runs'),
+    ).toEqual([{ status: 'failed', error_code: 'store_full', created: 2, deleted: 1, planless: 0 }]);
+  });
+
+  it('before the first operation leaves the service unchanged', async () => {
+    const on = await stage({ seed: { name: 'acme', skills: ['Old'], resources: [PERSON] } });
+    await expect(on.apply({ skills: ['A', 'B'], deps: failing(1) })).rejects.toBeInstanceOf(StoreError);
+    expect([on.writes(), on.skills()]).toEqual([[], ['Old']]);
+  });
+
+  it.each([2, 3, 4])(
+    'at commit %d sends nothing more, and the next run continues without a duplicate',
+    async (from) => {
+      const on = await stage({
+        seed: { name: 'acme', skills: ['Old'], resources: [PERSON] },
+        api: { concurrency: 1 },
+      });
+      const names = ['A', 'B', 'C', 'D', 'E', 'F'];
+      await expect(on.apply({ skills: names, deps: failing(from) })).rejects.toBeInstanceOf(StoreError);
+      expect(on.writes().length).toBeLessThan(from);
+      expect(on.rows("select 1 from operations where status = 'done'").length).toBeLessThanOrEqual(
+        on.writes().length,
+      );
+      expect(on.skills()).toContain('Old');
+      expect((await on.apply({ skills: names })).status).toBe('converged');
+      expect(on.skills()).toEqual(names);
+      expect(on.writes().filter((write) => write.startsWith('POST'))).toHaveLength(names.length);
+    },
+  );
+});
+
+it('skills and roles are read before the people, in every reading', async () => {
+  const on = await stage({ seed: { name: 'acme', skills: ['Old'], resources: [PERSON] } });
+  const read: string[] = [];
+  await on.apply({ skills: ['New'], deps: (deps) => watching(deps, (what) => void read.push(what)) });
+  expect(read.length % 3).toBe(0);
+  for (let index = 0; index < read.length; index += 3) {
+    expect(read.slice(index, index + 3)).toEqual(['skill', 'role', 'resource']);
+  }
+  // To plan, before the first delete, to verify.
+  expect(read.length).toBeGreaterThanOrEqual(9);
+});
+
+describe('the progress of a run', () => {
+  /** The activities in their order, without repetition. */
+  function recorder(): { readonly seen: string[]; readonly progress: ProgressObserver } {
+    const seen: string[] = [];
+    return {
+      seen,
+      progress(activity) {
+        const text = activity.type === 'apply' ? `${activity.action} of ${activity.total}` : activity.type;
+        if (seen.at(-1) !== text) seen.push(text);
+      },
+    };
+  }
+
+  it('names each step', async () => {
+    const { seen, progress } = recorder();
+    const on = await stage({ seed: { name: 'acme', id: '42', skills: ['Old'], resources: [PERSON] } });
+    await on.apply({ skills: ['A', 'B'], progress });
+    // On a new store, the lists are read twice before something is created.
+    const first = ['lists', 'recheck', 'lists'];
+    expect(seen).toEqual([...first, 'plan', 'create of 3', 'lists', 'delete of 3', 'verify']);
+  });
+
+  it('names the wait for a second reading of lists that lack an entry', async () => {
+    const { seen, progress } = recorder();
+    const on = await stage({
+      seed: { name: 'acme', id: '42', skills: ['A', 'B'], resources: [PERSON] },
+    });
+    await on.apply({ skills: ['A', 'B'] });
+    const [, second] = on.sandbox.state('acme').skills;
+    on.sandbox.removeEntry('acme', second?.id ?? '');
+    await on.apply({ skills: ['A', 'B'], progress });
+    expect(seen).toEqual(['lists', 'recheck', 'lists', 'plan', 'create of 1', 'verify']);
+  });
+
+  it('names the wait for the first create into an empty list, and for an answer that was lost', async () => {
+    const { seen, progress } = recorder();
+    const on = await stage({
+      seed: { name: 'acme', id: '42', resources: [PERSON] },
+      api: { retries: 1 },
+      faults: [
+        { match: { method: 'GET', path: 'skill' }, skip: 2, do: { type: 'empty-list' } },
+        { match: { method: 'POST' }, skip: 1, do: { type: 'drop-before-effect' } },
+      ],
+    });
+    await on.apply({ skills: ['A', 'B'], progress });
+    expect(seen).toEqual([
+      'lists',
+      'recheck',
+      'lists',
+      'plan',
+      'create of 2',
+      'probe',
+      'create of 2',
+      'settle',
+      'create of 2',
+      'verify',
+    ]);
+  });
+});

@@ -1,0 +1,530 @@
+// The steps of a run around its writes: the lock, earlier operations, approvals, adoption.
+import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../src/core/errors.ts';
+import type { AccountRequest } from '../../../src/run/request.ts';
+import type { Trigger } from '../../../src/core/journal.ts';
+import type { Activity } from '../../../src/core/ports/progress.ts';
+import type { ConfigCommit } from '../../../src/core/settings.ts';
+import { entry, observed, person, wanted } from '../core/builders.ts';
+import { bareRequest } from './bare-context.ts';
+import { bareRun, endCodes } from './bare-run.ts';
+
+const skills = (...names: string[]) => names.map((name) => entry(name));
+const COMMIT: ConfigCommit = {
+  sha: 'a',
+  dirty: false,
+  committedAt: '2026-03-10T12:00:00Z',
+  authoredAt: '',
+  subject: '',
+};
+const requestFor = (...names: string[]) => bareRequest({ skill: wanted(...names) }, { allowEmpty: true });
+const LEASE = { lease: { account: 'acme', runId: 'run', sinceFailoverMs: null, takenAtMs: 0 } };
+
+describe('a dry run', () => {
+  it('journals the plan and the lists, and writes nothing', async () => {
+    const run = bareRun({ skill: skills('Old') });
+    const result = await run.plan({ ...requestFor('New'), commit: COMMIT });
+    expect(result).toMatchObject({
+      runId: 'run',
+      status: 'planned',
+      plan: { summary: { create: 1, delete: 1 } },
+    });
+    expect([run.sent, run.recorded.log]).toEqual([[], ['begin', 'before', 'plan', 'end']]);
+    expect(run.recorded.begun).toMatchObject([
+      {
+        id: 'run',
+        account: 'acme',
+        trigger: 'cli',
+        mode: 'plan',
+        startedAtMs: run.clock.nowMs(),
+        configCommit: COMMIT,
+      },
+    ]);
+    expect(run.recorded.applied).toEqual([]);
+  });
+
+  it.each<[Trigger, boolean]>([
+    ['cli', false],
+    ['schedule', true],
+    ['manual', true],
+  ])('started by %s clears the plan that waits for approval: %s', async (trigger, clears) => {
+    const run = bareRun({});
+    await run.plan({ ...requestFor('New'), trigger });
+    expect(run.recorded.ends.map((end) => [end.pending, 'pending' in end])).toEqual([
+      [clears ? null : undefined, clears],
+    ]);
+  });
+
+  it('fails when it cannot observe', async () => {
+    const run = bareRun({});
+    run.lists = new ServiceError('unavailable', 'no answer');
+    expect(await run.plan(requestFor())).toMatchObject({
+      status: 'failed',
+      failure: { code: 'unavailable' },
+    });
+    expect(run.recorded.ends).toMatchObject([{ status: 'failed', traffic: { requests: 0, retries: 0 } }]);
+  });
+
+  it('fails when the account cannot be opened', async () => {
+    const run = bareRun({});
+    const service = { ...run.deps.service, reader: () => Promise.reject(new ServiceError('auth', 'no')) };
+    Object.assign(run.deps, { service });
+    expect(await run.plan(requestFor())).toMatchObject({
+      status: 'failed',
+      failure: { code: 'unauthorized' },
+    });
+    expect(await run.apply(requestFor())).toMatchObject({
+      status: 'failed',
+      failure: { code: 'unauthorized' },
+    });
+    expect(run.recorded.ends.map(({ traffic }) => traffic)).toEqual([
+      { requests: 0, retries: 0 },
+      { requests: 0, retries: 0 },
+    ]);
+  });
+
+  it('shows what a guard blocks', async () => {
+    const lastGood = {
+      observed: observed({ skill: skills('A', 'B', 'C', 'D', 'E') }),
+      missing: [],
+      deletedSince: new Set<never>(),
+      createdSince: new Set<never>(),
+    };
+    const run = bareRun({}, { lastGood });
+    expect(await run.plan(requestFor('A'))).toMatchObject({ status: 'blocked' });
+    expect(run.recorded.observations).toMatchObject([{ phase: 'before', good: false }]);
+  });
+});
+
+describe('the lock', () => {
+  it('prevents a run while another process holds it', async () => {
+    const run = bareRun({});
+    run.locks = [{ heldBy: 'pid 7' }];
+    expect(await run.apply(requestFor('New'))).toEqual({ heldBy: 'pid 7' });
+    expect(run.recorded.log).toEqual([]);
+  });
+
+  it('is released by a failed run too', async () => {
+    const run = bareRun({});
+    run.lists = new ServiceError('unavailable', 'no answer');
+    expect(await run.apply(requestFor())).toMatchObject({
+      status: 'failed',
+      failure: { code: 'unavailable' },
+    });
+    expect(run.recorded.log).toEqual(['begin', 'end', 'release']);
+  });
+
+  it('that was taken after a failover makes the run wait for `settle`, so that the lists show what was sent', async () => {
+    const run = bareRun({});
+    const { settleMs } = requestFor().api;
+    run.locks = [{ lease: { ...LEASE.lease, sinceFailoverMs: settleMs - 1000 } }];
+    let waitedMs = 0;
+    const startedMs = run.clock.steadyMs();
+    run.onRead = () => void (waitedMs ||= run.clock.steadyMs() - startedMs);
+    await run.apply(requestFor('New'));
+    expect(waitedMs).toBeGreaterThanOrEqual(1000);
+    expect(run.sent).toEqual(['POST skill New']);
+  });
+
+  it('makes the run read the files again after a wait', async () => {
+    const run = bareRun({});
+    run.locks = [{ heldBy: 'pid 7' }, LEASE];
+    const waited: Activity[] = [];
+    const request: AccountRequest = {
+      ...requestFor('Old'),
+      progress: (activity) => void (activity.type === 'lock' && waited.push(activity)),
+    };
+    await run.apply(request, { lockTimeoutMs: 1000, reread: async () => requestFor('New') });
+    expect([run.sent, waited]).toEqual([
+      ['POST skill New'],
+      [{ type: 'lock', heldBy: 'pid 7', forMs: 1000 }],
+    ]);
+  });
+
+  it('does not make the run read the files again without a wait', async () => {
+    const run = bareRun({});
+    await run.apply(requestFor('New'), { reread: async () => requestFor('Other') });
+    run.locks = [{ heldBy: 'pid 7' }, LEASE];
+    await run.apply(requestFor('New', 'More'), { lockTimeoutMs: 1000 });
+    expect(run.sent).toEqual(['POST skill New', 'POST skill More']);
+  });
+});
+
+describe('creates that earlier runs left open', () => {
+  const create = { runId: 'earlier', seq: 3, kind: 'skill', name: 'New', sinceMs: 0 } as const;
+
+  it('are found in the list, and then not created again', async () => {
+    const run = bareRun({}, { unsettled: [create] });
+    let shown = false;
+    run.onRead = (reading) => {
+      if (reading > 1 && !shown) run.lists = observed({ skill: [entry('New', '7')] });
+      shown = reading > 1;
+    };
+    expect(await run.apply(requestFor('New'))).toMatchObject({ status: 'converged' });
+    expect([run.sent, run.recorded.settled]).toEqual([
+      [],
+      [{ create: expect.objectContaining(create), found: '7' }],
+    ]);
+  });
+
+  it('are sent again when no list shows them', async () => {
+    const run = bareRun({}, { unsettled: [create] });
+    await run.apply(requestFor('New'));
+    expect([run.sent, run.recorded.settled]).toMatchObject([['POST skill New'], [{ found: null }]]);
+  });
+
+  it('are not matched to an entry that was known before them', async () => {
+    const run = bareRun({ skill: [entry('New', '7')] }, { unsettled: [create], known: ['skill:7'] });
+    await run.apply(requestFor('New'));
+    expect(run.recorded.settled.map((each) => each.found)).toEqual([null]);
+  });
+
+  it('stay open when no list can be read', async () => {
+    const run = bareRun({}, { unsettled: [create] });
+    const request = requestFor('New');
+    run.onRead = (reading) => {
+      run.lists = reading === 2 ? new ServiceError('unavailable', 'no answer') : observed();
+    };
+    await run.apply(request);
+    expect(run.recorded.settled).toEqual([]);
+  });
+});
+
+describe('deletes that earlier runs left open', () => {
+  const isOld = (listed: ReadonlySet<string>): number => (listed.has('skill:Old') ? 1 : 0);
+
+  it('cause one query when none is in doubt', async () => {
+    const run = bareRun({ skill: skills('Kept') });
+    await run.apply(requestFor('Kept'));
+    const nowMs = run.clock.nowMs();
+    expect(run.recorded.deleteChecks).toEqual([
+      { listed: ['skill:Kept'], nowMs, openSinceMs: nowMs - 35_000 },
+    ]);
+  });
+
+  it('are settled by later lists, and then the account is observed again', async () => {
+    const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
+    const startMs = run.clock.nowMs();
+    run.onRead = () => {
+      if (run.clock.nowMs() - startMs >= 3000) run.lists = observed({ skill: skills('Kept') });
+    };
+    expect(await run.apply(requestFor('Kept'))).toMatchObject({ status: 'converged' });
+    expect([run.sent, run.clock.nowMs() - startMs < 6000]).toEqual([[], true]);
+  });
+
+  it('delay the run at most for settle, also when the clock is set back', async () => {
+    const run = bareRun(
+      { skill: skills('Kept', 'Old') },
+      { openDeletes: (listed, { openSinceMs }) => (openSinceMs === Infinity ? 0 : isOld(listed)) },
+    );
+    const startMs = run.clock.steadyMs();
+    run.onRead = (reading) => {
+      if (reading === 2) run.clock.setBy(-3_600_000);
+    };
+    await run.apply(requestFor('Kept'));
+    expect(run.clock.steadyMs() - startMs).toBeGreaterThanOrEqual(35_000);
+    expect(run.clock.steadyMs() - startMs).toBeLessThan(40_000);
+    expect(run.sent).toEqual(['DELETE skill Old']);
+  });
+
+  it('are settled although one reading fails', async () => {
+    const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
+    const { lists } = run;
+    run.onRead = (reading) => {
+      if (reading === 1) return;
+      run.lists = reading === 2 ? new ServiceError('unavailable', 'no answer') : lists;
+      if (reading > 3) run.lists = observed({ skill: skills('Kept') });
+    };
+    expect(await run.apply(requestFor('Kept'))).toMatchObject({ status: 'converged' });
+  });
+
+  it.each([
+    ['is of another account', new ServiceError('identity', 'not ours'), 'identity_mismatch'],
+    ['cannot be read because of a bug', new TypeError('a bug'), 'internal'],
+  ])('fail the run when a list %s', async (_, error, code) => {
+    const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
+    run.onRead = (reading) => {
+      if (reading > 1) run.lists = error;
+    };
+    expect(await run.apply(requestFor('Kept'))).toMatchObject({ status: 'failed', failure: { code } });
+  });
+
+  it('are left open by a run that is stopped', async () => {
+    const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
+    const request = requestFor('Kept');
+    run.onRead = (reading) => {
+      if (reading === 2) request.stop();
+    };
+    expect(await run.apply(request)).toMatchObject({ status: 'interrupted' });
+    expect([run.recorded.deleteChecks.length, run.sent]).toEqual([2, []]);
+  });
+});
+
+describe('an agreed plan', () => {
+  it('is applied when the plan is the same, and refused when it is not', async () => {
+    const run = bareRun({});
+    const { plan } = { plan: null, ...(await run.plan(requestFor('New'))) };
+    const agreed = { digest: plan?.digest ?? '', firstObserved: null };
+    const stale = await run.apply(requestFor('Other'), { agreed });
+    expect(stale).toMatchObject({ status: 'failed', failure: { code: 'plan_stale' } });
+    expect([run.sent, run.recorded.adopted, run.recorded.log.includes('operations')]).toEqual([
+      [],
+      [],
+      false,
+    ]);
+    const shown: (string | undefined)[] = [];
+    const done = await run.apply(requestFor('New'), {
+      agreed,
+      onPlan: ({ digest }, runId) => void shown.push(digest, runId),
+    });
+    expect([done, shown]).toMatchObject([{ status: 'converged' }, [plan?.digest, 'run']]);
+  });
+});
+
+describe('an agreed plan that was made before the store contained lists of the account', () => {
+  const list = { skill: skills('Kept', 'Old') };
+
+  /** The digests of the first plan of an account, whose delete of Old is held. */
+  async function firstPlan() {
+    const first = bareRun(list, { noLastGood: true });
+    const { plan } = { plan: null, ...(await first.plan(requestFor('Kept', 'New'))) };
+    return { digest: plan?.digest ?? '', firstObserved: plan?.observedDigest ?? '' };
+  }
+
+  it('is applied with its held deletes while the lists are the same', async () => {
+    const agreed = await firstPlan();
+    const run = bareRun(list);
+    expect(await run.apply(requestFor('Kept', 'New'), { agreed })).toMatchObject({ status: 'held' });
+    expect(run.sent).toEqual(['POST skill New']);
+  });
+
+  it.each([
+    ['the lists changed', { skill: skills('Kept', 'Old', 'Older') }, ['Kept', 'New']],
+    ['the file changed', list, ['Kept', 'Newer']],
+  ])('is refused when %s', async (_, lists, names) => {
+    const agreed = await firstPlan();
+    const run = bareRun(lists);
+    expect(await run.apply(requestFor(...names), { agreed })).toMatchObject({
+      status: 'failed',
+      failure: { code: 'plan_stale' },
+    });
+    expect(run.sent).toEqual([]);
+  });
+
+  it('is refused when it was made with earlier lists', async () => {
+    const { digest } = await firstPlan();
+    const run = bareRun(list);
+    const agreed = { digest, firstObserved: null };
+    expect(await run.apply(requestFor('Kept', 'New'), { agreed })).toMatchObject({ status: 'failed' });
+    expect(run.sent).toEqual([]);
+  });
+});
+
+describe('a run', () => {
+  it('fails before it reads the lists when a running account uses the same token', async () => {
+    const run = bareRun({}, { tokenUsedBy: 'other' });
+    const read: number[] = [];
+    run.onRead = (reading) => void read.push(reading);
+    const result = await run.apply(requestFor('New'));
+    expect(result).toMatchObject({ status: 'failed', failure: { code: 'identity_mismatch' } });
+    expect([run.sent, read, run.recorded.ends]).toMatchObject([[], [], [{ status: 'failed' }]]);
+  });
+
+  it('reports how long it waits for the creates of an earlier run', async () => {
+    const waits: Activity[] = [];
+    const create = { runId: 'earlier', seq: 3, kind: 'skill', name: 'New', sinceMs: Date.now() } as const;
+    const run = bareRun({}, { unsettled: [create] });
+    await run.apply({ ...requestFor('New'), progress: (activity) => void waits.push(activity) });
+    const earlier = waits.filter(({ type }) => type === 'earlier');
+    expect(earlier.length).toBeGreaterThan(1);
+    expect(earlier[0]).toMatchObject({ type: 'earlier', operations: 1 });
+  });
+});
+
+describe('a plan', () => {
+  const approving = { mode: 'approve', approvals: true } as const;
+
+  it('that needs approval waits with its digest, and nothing is written or remembered', async () => {
+    const run = bareRun({});
+    const result = await run.apply({ ...requestFor('New'), commit: COMMIT }, approving);
+    expect(result).toMatchObject({ status: 'planned' });
+    const digest = 'plan' in result ? result.plan?.digest : null;
+    expect(run.recorded.ends).toMatchObject([{ status: 'planned', pending: digest }]);
+    expect([run.sent, run.recorded.applied, run.recorded.approvalRequests]).toEqual([
+      [],
+      [],
+      [{ digest, byHand: false }],
+    ]);
+    expect(run.recorded.begun).toMatchObject([{ mode: 'approve' }]);
+  });
+
+  it('that needs approval is applied after its approval', async () => {
+    const run = bareRun({}, { approval: { type: 'taken' } });
+    expect(await run.apply({ ...requestFor('New'), trigger: 'manual' }, approving)).toMatchObject({
+      status: 'converged',
+    });
+    expect(run.recorded.approvalRequests).toMatchObject([{ byHand: true }]);
+  });
+
+  it.each(['changed', 'expired'] as const)(
+    'whose approval has lapsed waits with a warning: %s',
+    async (reason) => {
+      const run = bareRun({}, { approval: { type: 'lapsed', digest: 'sha256:1', reason } });
+      expect(await run.apply(requestFor('New'), approving)).toMatchObject({ status: 'planned' });
+      expect([run.sent, endCodes(run)]).toEqual([[], ['approval_lapsed']]);
+      const message = run.recorded.ends[0]?.warnings[0]?.message;
+      expect(message).toContain(reason === 'changed' ? 'changed since' : '24 hours');
+    },
+  );
+
+  it('needs no approval without operations, and a lapsed approval is reported', async () => {
+    const run = bareRun({}, { approval: { type: 'lapsed', digest: 'sha256:1', reason: 'changed' } });
+    expect(await run.apply(requestFor(), approving)).toMatchObject({ status: 'converged' });
+    expect(endCodes(run)).toEqual(['approval_lapsed']);
+  });
+
+  it('needs no approval in apply mode', async () => {
+    const run = bareRun({});
+    expect(await run.apply(requestFor('New'), { approvals: true })).toMatchObject({ status: 'converged' });
+    expect(endCodes(run)).toEqual([]);
+  });
+
+  it('needs no approval on the command line', async () => {
+    const run = bareRun({});
+    expect(await run.apply(requestFor('New'), { mode: 'approve' })).toMatchObject({ status: 'converged' });
+    expect(run.recorded.approvalRequests).toEqual([]);
+  });
+});
+
+describe('a plan that a guard blocked', () => {
+  const lastGood = {
+    observed: observed({ skill: skills('A', 'B', 'C', 'D', 'E') }),
+    missing: [],
+    deletedSince: new Set<never>(),
+    createdSince: new Set<never>(),
+  };
+
+  it('is not applied, in any mode, and its lists do not become the good ones', async () => {
+    const run = bareRun({}, { lastGood });
+    expect(await run.apply(requestFor('A'))).toMatchObject({ status: 'blocked' });
+    expect([run.sent, run.recorded.adopted]).toEqual([[], []]);
+    expect(run.recorded.observations).toMatchObject([{ good: false }]);
+    expect(run.recorded.ends.map((end) => 'pending' in end)).toEqual([false]);
+  });
+
+  it('waits for approval in the daemon', async () => {
+    const run = bareRun({}, { lastGood });
+    const result = await run.apply(requestFor('A'), { approvals: true });
+    expect(run.recorded.ends).toMatchObject([
+      { status: 'blocked', pending: 'plan' in result && result.plan?.digest },
+    ]);
+  });
+
+  it('is applied after its approval, and its lists become the good ones', async () => {
+    const run = bareRun({}, { lastGood, approval: { type: 'taken' } });
+    expect(await run.apply(requestFor('A'), { approvals: true })).toMatchObject({ status: 'converged' });
+    expect([run.sent, run.recorded.observations[0]?.good]).toEqual([['POST skill A'], true]);
+  });
+
+  it('is applied when the lists are accepted', async () => {
+    const run = bareRun({}, { lastGood });
+    await run.apply(requestFor('A'), { accept: { shrink: true, olderSource: false, noHistory: false } });
+    expect(run.sent).toEqual(['POST skill A']);
+  });
+});
+
+describe('a run that another process took over', () => {
+  it.each<[string, readonly string[]]>([
+    ['with operations', ['New']],
+    ['without operations', []],
+  ])('writes nothing more and is interrupted: %s', async (_, names) => {
+    const run = bareRun({}, { lostLock: true });
+    expect(await run.apply(requestFor(...names))).toMatchObject({
+      status: 'interrupted',
+      failure: { code: 'lock_lost' },
+    });
+    expect([run.sent, run.recorded.log.includes('operations')]).toEqual([[], false]);
+    expect(run.recorded.ends).toMatchObject([{ status: 'interrupted', errorCode: 'lock_lost' }]);
+  });
+});
+
+describe('an applied run', () => {
+  const request = (more: Partial<AccountRequest> = {}) => ({ ...requestFor('Kept', 'New'), ...more });
+
+  it('adopts the entries that the file names, before anything is sent', async () => {
+    const run = bareRun({ skill: skills('Kept', 'Old'), resources: [person('p', ['Old'])] });
+    run.answer = () => {
+      expect(run.recorded.adopted).toEqual(['skill:Kept']);
+      return null;
+    };
+    await run.apply(request());
+    expect([run.sent, run.recorded.applied]).toEqual([['POST skill New'], [null]]);
+  });
+
+  it('remembers its commit', async () => {
+    const run = bareRun({});
+    await run.apply(request({ commit: COMMIT }));
+    expect(run.recorded.applied).toEqual([{ sha: 'a', committedAt: COMMIT.committedAt }]);
+  });
+
+  it.each<[boolean, number]>([
+    [false, 0],
+    [true, 1],
+  ])('remembers an older commit only when it was accepted: %s', async (olderSource, count) => {
+    const lastApplied = { sha: 'b', committedAt: '2026-03-11T12:00:00Z' };
+    const run = bareRun({}, { lastApplied, relation: 'ancestor' });
+    await run.apply(request({ commit: COMMIT }), {
+      accept: { shrink: false, olderSource, noHistory: false },
+    });
+    expect(run.recorded.applied).toHaveLength(count);
+  });
+
+  it.each([
+    ['keeps the remembered commit and the entry', false, [], []],
+    [
+      'clears the remembered commit and deletes the entry, if that was accepted,',
+      true,
+      [null],
+      ['DELETE skill Old'],
+    ],
+  ])('%s when its own commit is unknown', async (_, olderSource, remembered, sent) => {
+    const lastApplied = { sha: 'b', committedAt: '2026-03-11T12:00:00Z' };
+    const run = bareRun({ skill: skills('Old') }, { lastApplied });
+    await run.apply(requestFor(), { accept: { shrink: false, olderSource, noHistory: true } });
+    expect([run.recorded.applied, run.sent]).toEqual([remembered, sent]);
+  });
+});
+
+describe('an account', () => {
+  it.each<[Trigger, boolean]>([
+    ['schedule', false],
+    ['start', false],
+    ['catch_up', false],
+    ['manual', true],
+    ['cli', true],
+  ])('that was renamed during a pause writes in a run by %s: %s', async (trigger, writes) => {
+    const run = bareRun({}, { formerName: 'old', paused: true });
+    const result = await run.apply({ ...requestFor('New'), trigger });
+    expect(result).toMatchObject({ status: writes ? 'converged' : 'planned' });
+    expect(run.sent).toHaveLength(writes ? 1 : 0);
+    const codes = run.recorded.ends.flatMap(({ warnings }) => warnings.map(({ code }) => code));
+    expect(codes).toEqual(writes ? ['renamed_account'] : ['renamed_account', 'paused']);
+  });
+
+  it('that was renamed during a pause writes nothing after settling operations of an earlier run', async () => {
+    const unsettled = [{ runId: 'r', seq: 1, kind: 'skill', name: 'Other', sinceMs: 0 }] as const;
+    const run = bareRun({}, { formerName: 'old', paused: true, unsettled });
+    const result = await run.apply({ ...requestFor('New'), trigger: 'schedule' });
+    expect([result, run.sent]).toMatchObject([{ status: 'planned' }, []]);
+    expect(endCodes(run)).toEqual(['renamed_account', 'paused']);
+  });
+
+  it.each([
+    ['renamed and not paused', { formerName: 'old' }],
+    ['paused since the run began, and not renamed', { paused: true }],
+  ])('that was %s is changed', async (_, before) => {
+    const run = bareRun({}, before);
+    const result = await run.apply({ ...requestFor('New'), trigger: 'schedule' });
+    expect(result).toMatchObject({ status: 'converged' });
+  });
+});

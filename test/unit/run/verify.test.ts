@@ -1,0 +1,311 @@
+// The verification after writing: what the lists must show, and the warnings when they do not.
+import { describe, expect, it } from 'vitest';
+import type { NumberedOperation } from '../../../src/run/apply-context.ts';
+import { verify } from '../../../src/run/verify.ts';
+import type { ObservedCatalog, Policy } from '../../../src/core/catalog.ts';
+import { ServiceError } from '../../../src/core/errors.ts';
+import type { History } from '../../../src/core/history.ts';
+import type { OperationResult } from '../../../src/core/ports/journal.ts';
+import { entry, POLICY, wanted } from '../core/builders.ts';
+import { bareContext, bareRequest, creating, deleting, readerOf } from './bare-context.ts';
+import { QuickClock } from './quick-clock.ts';
+
+interface Check {
+  readonly operations?: readonly NumberedOperation[];
+  /** By name: the entry that the service returned for a create, where its id is not its name. */
+  readonly answered?: Readonly<Record<string, { remoteId: string; name: string } | undefined>>;
+  readonly status?: OperationResult['status'];
+  readonly attempts?: number;
+  /** How long before the verification all operations ended. */
+  readonly agoMs?: number;
+  readonly skills?: readonly string[];
+  readonly roles?: readonly string[];
+  readonly planned?: Partial<ObservedCatalog>;
+  readonly policy?: Partial<Policy>;
+  readonly history?: Partial<History>;
+  readonly handled?: readonly string[];
+  readonly stopped?: boolean;
+}
+
+/** Verifies against what `lists` returns at each time. */
+async function verified(of: Check, lists: (passedMs: number) => Partial<ObservedCatalog> | Error) {
+  const clock = new QuickClock();
+  const startMs = clock.nowMs();
+  const reader = readerOf(() => lists(clock.nowMs() - startMs));
+  const request = bareRequest();
+  if (of.stopped === true) request.stop();
+  const operations = of.operations ?? [];
+  const answers = new Map(Object.entries(of.answered ?? {}));
+  const { planned = {}, history = {} } = of;
+  const context = bareContext({ clock, reader, request, operations, planned, history });
+  for (const { seq, action, name } of operations) {
+    const entry = answers.has(name) ? answers.get(name) : { remoteId: name, name };
+    context.statuses.set(seq, {
+      seq,
+      status: of.status ?? 'done',
+      attempts: of.attempts ?? 1,
+      httpStatus: 200,
+      reason: null,
+      rule: null,
+      atMs: startMs - (of.agoMs ?? 0),
+      ...(action === 'create' && entry !== undefined ? { entry } : {}),
+    });
+  }
+  const { observed, warnings } = await verify(context, operations, {
+    desired: {
+      ...(of.skills === undefined ? {} : { skill: wanted(...of.skills) }),
+      ...(of.roles === undefined ? {} : { role: wanted(...of.roles) }),
+      approvedDeletes: [],
+    },
+    policy: { ...POLICY, ...of.policy },
+    handled: new Set(of.handled ?? operations.map(({ kind, name }) => `${kind}:${name}`)),
+  });
+  return {
+    observed,
+    reported: warnings.map(({ code, name }) => (name === undefined ? code : `${code} ${name}`)),
+    warnings,
+    readings: reader.readings,
+    halt: context.halt,
+    passedMs: clock.nowMs() - startMs,
+  };
+}
+
+const skills = (...names: string[]) => ({ skill: names.map((name) => entry(name)) });
+
+describe('a done operation', () => {
+  it.each<[string, readonly NumberedOperation[], Partial<ObservedCatalog>]>([
+    ['a create that is listed', [creating(1, 'New')], skills('New')],
+    ['a delete whose entry is no longer listed', [deleting(1, 'Old')], skills('Other')],
+  ])('is verified by one reading: %s', async (_, operations, lists) => {
+    const { observed, reported, readings } = await verified(
+      { operations, planned: skills('Other', 'Old') },
+      () => lists,
+    );
+    expect([reported, readings]).toEqual([[], 1]);
+    expect(observed?.skill).toEqual(lists.skill);
+  });
+
+  it('causes further readings while the lists lack it', async () => {
+    const operations = [creating(1, 'New'), deleting(2, 'Old')];
+    const late = await verified({ operations, planned: skills('Old') }, (passedMs) =>
+      passedMs < 20_000 ? skills('Old') : skills('New'),
+    );
+    expect([late.reported, late.passedMs >= 20_000, late.passedMs < 25_000]).toEqual([[], true, true]);
+  });
+
+  it('is reported when no list shows it within settle', async () => {
+    const operations = [creating(1, 'New'), deleting(2, 'Old')];
+    const never = await verified({ operations, planned: skills('Old'), agoMs: 10_000 }, () => skills('Old'));
+    expect(never.warnings).toMatchObject([
+      { code: 'not_shown_yet', kind: 'skill', name: 'New', remoteId: 'New' },
+      { code: 'not_shown_yet', kind: 'skill', name: 'Old', remoteId: 'Old' },
+    ]);
+    expect([never.passedMs >= 25_000, never.passedMs < 28_000]).toEqual([true, true]);
+    expect(never.warnings.map(({ message }) => /create|delete/.exec(message)?.[0])).toEqual([
+      'create',
+      'delete',
+    ]);
+  });
+
+  it('is reported after one reading when settle has passed already', async () => {
+    const of = { operations: [creating(1, 'New')], agoMs: 35_000 };
+    expect(await verified(of, () => ({}))).toMatchObject({ reported: ['not_shown_yet New'], readings: 1 });
+  });
+
+  it('is reported as listed again when its delete was never sent', async () => {
+    const of = { operations: [deleting(1, 'Old')], planned: skills('Old'), agoMs: 35_000 };
+    const message = async (attempts: number) =>
+      (await verified({ ...of, attempts }, () => skills('Old'))).warnings[0]?.message;
+    expect(await message(0)).toContain('no delete was sent, but the list shows it again');
+    expect(await message(1)).toContain(
+      'confirmed the delete of the skill “Old”, but the list still shows it',
+    );
+  });
+
+  it('is verified, and a failed one is not', async () => {
+    const of = { operations: [creating(1, 'New'), deleting(2, 'Old')], status: 'failed' } as const;
+    expect(await verified({ ...of, planned: skills('Old') }, () => skills('Old'))).toMatchObject({
+      reported: [],
+      readings: 1,
+    });
+  });
+
+  it('is found by its id, not by its name', async () => {
+    const of = { operations: [creating(1, 'New')], planned: { skill: [entry('New', '1')] } };
+    expect((await verified(of, () => ({ skill: [entry('New', '1')] }))).reported).toEqual([
+      'not_shown_yet New',
+    ]);
+  });
+
+  it('is reported without an id when the answer had none', async () => {
+    const of = { operations: [creating(1, 'New')], answered: { New: undefined }, agoMs: 35_000 };
+    const { warnings } = await verified(of, () => skills('New'));
+    expect(warnings.map((warning) => Object.keys(warning))).toEqual([['code', 'message', 'kind', 'name']]);
+  });
+});
+
+describe('lists that cannot be read', () => {
+  const done = { operations: [creating(1, 'New')] };
+
+  it('are read again', async () => {
+    const { reported, observed } = await verified(done, (passedMs) =>
+      passedMs < 5000 ? new ServiceError('unavailable', 'no answer') : skills('New'),
+    );
+    expect([reported, observed?.skill.length]).toEqual([[], 1]);
+  });
+
+  it.each(['unavailable', 'throttled', 'rejected'] as const)(
+    'are read again until `settle` has passed: %s',
+    async (kind) => {
+      const { observed, warnings, passedMs } = await verified(
+        done,
+        () => new ServiceError(kind, 'no answer'),
+      );
+      expect([observed, passedMs >= 35_000, passedMs < 38_000]).toEqual([null, true, true]);
+      expect(warnings).toMatchObject([{ code: 'unverified', message: expect.stringContaining('no answer') }]);
+    },
+  );
+
+  it.each(['auth', 'malformed'] as const)(
+    'are not read again after an error that persists: %s',
+    async (kind) => {
+      expect(await verified(done, () => new ServiceError(kind, 'no'))).toMatchObject({
+        observed: null,
+        reported: ['unverified'],
+        readings: 1,
+      });
+    },
+  );
+
+  it('make the run unverified even when an earlier reading succeeded', async () => {
+    const { observed, reported } = await verified(done, (passedMs) =>
+      passedMs < 1000 ? {} : new ServiceError('unavailable', 'no answer'),
+    );
+    expect([observed, reported]).toEqual([null, ['unverified']]);
+  });
+
+  it('fail the verification with any error that is not a service error', async () => {
+    await expect(verified(done, () => new TypeError('a bug'))).rejects.toThrow('a bug');
+  });
+
+  it('are not read again in a stopped run', async () => {
+    expect(await verified({ ...done, stopped: true }, () => ({}))).toMatchObject({
+      reported: ['not_shown_yet New'],
+      readings: 1,
+    });
+  });
+});
+
+describe('a desired name without an operation', () => {
+  it('is reported when it is still missing in a second reading', async () => {
+    const { warnings, readings, passedMs } = await verified({ skills: ['Kept'] }, () => ({}));
+    expect(warnings).toMatchObject([{ code: 'vanished', kind: 'skill', name: 'Kept' }]);
+    expect([readings > 1, passedMs >= 2000, passedMs < 4000]).toEqual([true, true, true]);
+  });
+
+  it('is not reported when the second reading shows it', async () => {
+    const { reported } = await verified({ skills: ['Kept'] }, (passedMs) =>
+      passedMs < 1500 ? {} : skills('Kept'),
+    );
+    expect(reported).toEqual([]);
+  });
+
+  it('is not reported when the run has an operation for it, tried or held', async () => {
+    expect(await verified({ skills: ['New'], handled: ['skill:New'] }, () => ({}))).toMatchObject({
+      reported: [],
+      readings: 1,
+    });
+  });
+
+  it('is found by the name that the journal has from the service', async () => {
+    const history = { requestedNames: new Map([['skill:7', 'Kept ']] as const) };
+    const lists = { skill: [entry('Kept', '7')] };
+    expect((await verified({ skills: ['Kept '], history, planned: lists }, () => lists)).reported).toEqual(
+      [],
+    );
+  });
+
+  it('is found by the name that the service returned in this run', async () => {
+    const of: Check = {
+      operations: [creating(1, 'New ')],
+      answered: { 'New ': { remoteId: '7', name: 'New' } },
+      skills: ['New '],
+      handled: [],
+    };
+    expect((await verified(of, () => ({ skill: [entry('New', '7')] }))).reported).toEqual([]);
+  });
+});
+
+describe('an entry that this run created', () => {
+  const of: Check = {
+    operations: [creating(1, 'New')],
+    answered: { New: { remoteId: '7', name: 'new' } },
+    skills: ['New'],
+  };
+
+  it.each([
+    ['and that somebody renamed has vanished', 'Mine', ['vanished New']],
+    ['is found under the name that the service returned', 'new', []],
+    ['is found under another spelling of that name', 'NEW', []],
+  ])('%s', async (_, name, reported) => {
+    expect((await verified(of, () => ({ skill: [entry(name, '7')] }))).reported).toEqual(reported);
+  });
+
+  it('is reported only as not shown yet when no list shows it', async () => {
+    expect((await verified({ ...of, agoMs: 35_000 }, () => ({}))).reported).toEqual(['not_shown_yet New']);
+  });
+
+  it('is expected in the lists, and a deleted one is not', async () => {
+    const check = { operations: [deleting(1, 'Old')], skills: [], planned: skills('Old') };
+    expect((await verified(check, () => ({}))).reported).toEqual([]);
+  });
+});
+
+describe('a reading that fails', () => {
+  const done = { operations: [creating(1, 'New')] };
+
+  it.each([
+    ['identity', 'identity_mismatch'],
+    ['auth', undefined],
+  ] as const)('with an error of kind %s leaves the halt code %s', async (kind, code) => {
+    const { halt, readings, reported } = await verified(done, () => new ServiceError(kind, 'no'));
+    expect([halt?.code, readings, reported]).toEqual([code, 1, ['unverified']]);
+  });
+});
+
+describe('an entry that somebody else created meanwhile', () => {
+  const of: Check = { skills: ['Kept'], planned: skills('Kept') };
+  const lists = skills('Kept', 'Stray');
+
+  it('is reported with its id, because the next plan would delete it', async () => {
+    const { warnings } = await verified(of, () => lists);
+    expect(warnings).toMatchObject([{ code: 'appeared', kind: 'skill', name: 'Stray', remoteId: 'Stray' }]);
+  });
+
+  it.each<[string, Check]>([
+    ['that the plan listed', { ...of, planned: lists }],
+    ['that the run created', { ...of, operations: [creating(1, 'Stray')] }],
+    ['of a kind that the file omits', { roles: [], planned: skills('Kept') }],
+    ['that is protected', { ...of, policy: { protect: ['Str*'] } }],
+    ['with ownership: managed', { ...of, policy: { ownership: 'managed' } }],
+    ['with delete: never', { ...of, policy: { delete: 'never' } }],
+    ['that is desired', { ...of, skills: ['Kept', 'Stray'] }],
+  ])('is not reported: %s', async (_, check) => {
+    expect((await verified(check, () => lists)).reported).toEqual([]);
+  });
+
+  it('is reported when it is a duplicate of a desired name', async () => {
+    const twice = { skill: [entry('Kept', '1'), entry('Kept', '2')] };
+    const { warnings } = await verified(
+      { skills: ['Kept'], planned: { skill: [entry('Kept', '1')] } },
+      () => twice,
+    );
+    expect(warnings).toMatchObject([{ code: 'appeared', remoteId: '2' }]);
+  });
+
+  it('is distinguished from a created entry of the other kind', async () => {
+    const check = { ...of, roles: [], operations: [creating(1, 'X')] };
+    const { warnings } = await verified(check, () => ({ ...skills('Kept', 'X'), role: [entry('X')] }));
+    expect(warnings).toMatchObject([{ code: 'appeared', kind: 'role', name: 'X' }]);
+  });
+});
