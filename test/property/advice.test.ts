@@ -6,7 +6,6 @@ import { parse } from 'yaml';
 import { filesFromMemory } from '../../src/config/configuration-files.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { nameProblem } from '../../src/core/name-rules.ts';
-import { compareCodePoints } from '../../src/core/names.ts';
 import { yamlQuoted, yamlText } from '../../src/core/yaml-text.ts';
 import { visible } from '../../src/report/escape-invisible.ts';
 import { renderPlans } from '../../src/report/plan-report.ts';
@@ -124,17 +123,5 @@ describe('advice in a report', () => {
       }),
       { numRuns: times(300, 1000) },
     );
-  });
-
-  test('quotes a name only where plain YAML is ambiguous', () => {
-    const plain = ['Go', 'C++', 'Backend engineer', 'R&D', 'Node.js', 'é'];
-    expect(plain.map(yamlText)).toEqual(plain);
-    expect(['C#', '1.0', 'no', 'a: b', ' a'].toSorted(compareCodePoints).map(yamlText)).toEqual([
-      '" a"',
-      '"1.0"',
-      '"C#"',
-      '"a: b"',
-      '"no"',
-    ]);
   });
 });

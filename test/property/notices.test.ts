@@ -22,8 +22,10 @@ interface Run extends RunNews {
   readonly nowMs: number;
 }
 
+const gapMs = fc.oneof(fc.constant(REMIND_MS), fc.integer({ min: 1, max: 1.2 * REMIND_MS }));
+
 const history: fc.Arbitrary<Run[]> = fc
-  .array(fc.record({ health, applied: fc.boolean(), gapMs: fc.integer({ min: 1, max: 1.2 * REMIND_MS }) }), {
+  .array(fc.record({ health, applied: fc.boolean(), gapMs }), {
     maxLength: 25,
   })
   .map((runs) => {

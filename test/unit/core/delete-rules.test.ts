@@ -7,16 +7,6 @@ import { HOLD_RULES } from '../../../src/core/plan.ts';
 import { entry, NOW_MS, person, plan, rulesFor } from './builders.ts';
 
 describe('the table of rules', () => {
-  it('has every rule once, and each checks deletes or their number, or applies only during a run', () => {
-    expect(Object.keys(DELETE_RULES).toSorted()).toEqual(HOLD_RULES.toSorted());
-    const duringRun = HOLD_RULES.filter((rule) => {
-      const { holds, isExceeded } = DELETE_RULES[rule];
-      expect(holds !== undefined && isExceeded !== undefined).toBe(false);
-      return holds === undefined && isExceeded === undefined;
-    });
-    expect(duringRun).toEqual(['failed_creates']);
-  });
-
   it('says of every rule whether it is judged again right before a delete', () => {
     const rechecked = HOLD_RULES.filter((rule) => typeof DELETE_RULES[rule].recheck === 'function');
     expect(rechecked).toEqual(['in_use', 'rename', 'holders_missing', 'no_people']);

@@ -1,31 +1,11 @@
 // The error classes: names, stable codes, and the fields that callers need.
 import { describe, expect, it } from 'vitest';
 import type { ServiceErrorKind } from '../../../src/core/errors.ts';
-import {
-  ConfigError,
-  formatConfigIssue,
-  ListenError,
-  SecretError,
-  ServiceError,
-  StoreError,
-  UsageError,
-} from '../../../src/core/errors.ts';
+import { ConfigError, formatConfigIssue, ServiceError, StoreError } from '../../../src/core/errors.ts';
 
 const issue = { file: 'a.yaml', line: 3, column: 7, message: 'unknown key', severity: 'error' } as const;
 
 describe('the error', () => {
-  it.each<[string, string, () => Error & { code: string }]>([
-    ['ConfigError', 'config_invalid', () => new ConfigError([issue])],
-    ['SecretError', 'secret_missing', () => new SecretError('m')],
-    ['ServiceError', 'unauthorized', () => new ServiceError('auth', 'm')],
-    ['StoreError', 'store_full', () => new StoreError('store_full', 'm')],
-    ['ListenError', 'listen_failed', () => new ListenError('m')],
-    ['UsageError', 'usage', () => new UsageError('m')],
-  ])('%s has its name, and the code %s', (name, code, make) => {
-    const error = make();
-    expect([error.name, error.code]).toEqual([name, code]);
-  });
-
   it.each<[ServiceErrorKind, string]>([
     ['auth', 'unauthorized'],
     ['throttled', 'throttled'],
@@ -35,13 +15,6 @@ describe('the error', () => {
     ['identity', 'identity_mismatch'],
   ])('of the service of kind %s has the code %s', (kind, code) => {
     expect(new ServiceError(kind, 'm')).toMatchObject({ kind, code, message: 'm' });
-  });
-
-  it('of the service keeps the status and how long to wait', () => {
-    const error = new ServiceError('throttled', 'm', { httpStatus: 429, retryAfterMs: 1000 });
-    expect([error.httpStatus, error.retryAfterMs]).toEqual([429, 1000]);
-    const bare = new ServiceError('throttled', 'm');
-    expect([bare.httpStatus, bare.retryAfterMs]).toEqual([undefined, undefined]);
   });
 
   it.each([

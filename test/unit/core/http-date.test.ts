@@ -7,6 +7,18 @@ const iso = (text: string, nowMs = NOW_MS): string | undefined => isoOfHttpDate(
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
+// prettier-ignore
+const NO_DATES = [
+  '', ' Sun, 06 Nov 1994 08:49:37 GMT', 'Sun, 06 Nov 1994 08:49:37 GMT ', 'Sun, 06 Nov 1994 08:49:37 GMT\n',
+  'sun, 06 nov 1994 08:49:37 gmt', 'Sun, 06 Nov 1994 08:49:37 UTC', 'Sun, 06 Nov 1994 08:49:37 +0000',
+  'Sun, 06 Nov 1994 08:49:37', 'Sun, 6 Nov 1994 08:49:37 GMT', 'Sun, 06 Nov 94 08:49:37 GMT',
+  'Sun, 06-Nov-94 08:49:37 GMT', 'Sunday, 06-Nov-1994 08:49:37 GMT', 'Sun Nov 6 08:49:37 1994',
+  'Sun Nov  6 08:49:37 1994 GMT', 'Sun Nov  0 08:49:37 1994', 'Xyz, 06 Nov 1994 08:49:37 GMT',
+  'Sun, 06 Nox 1994 08:49:37 GMT', 'Sun, 06 Nov 1994 24:00:00 GMT', 'Sun, 06 Nov 1994 08:60:00 GMT',
+  'Sun, 06 Nov 1994 08:49:61 GMT', 'Sun, 06 Nov 1994 8:49:37 GMT', 'Sun, ٠٦ Nov 1994 08:49:37 GMT',
+  '1994-11-06T08:49:37Z', '784111777',
+];
+
 describe('a date of an HTTP header', () => {
   it.each([
     ['Sun, 06 Nov 1994 08:49:37 GMT', '1994-11-06T08:49:37Z'],
@@ -72,32 +84,7 @@ describe('a date of an HTTP header', () => {
     expect(iso('Sat, 31 Dec 2016 23:59:06 GMT')).toBe('2016-12-31T23:59:06Z');
   });
 
-  it.each([
-    '',
-    ' Sun, 06 Nov 1994 08:49:37 GMT',
-    'Sun, 06 Nov 1994 08:49:37 GMT ',
-    'Sun, 06 Nov 1994 08:49:37 GMT\n',
-    'sun, 06 nov 1994 08:49:37 gmt',
-    'Sun, 06 Nov 1994 08:49:37 UTC',
-    'Sun, 06 Nov 1994 08:49:37 +0000',
-    'Sun, 06 Nov 1994 08:49:37',
-    'Sun, 6 Nov 1994 08:49:37 GMT',
-    'Sun, 06 Nov 94 08:49:37 GMT',
-    'Sun, 06-Nov-94 08:49:37 GMT',
-    'Sunday, 06-Nov-1994 08:49:37 GMT',
-    'Sun Nov 6 08:49:37 1994',
-    'Sun Nov  6 08:49:37 1994 GMT',
-    'Sun Nov  0 08:49:37 1994',
-    'Xyz, 06 Nov 1994 08:49:37 GMT',
-    'Sun, 06 Nox 1994 08:49:37 GMT',
-    'Sun, 06 Nov 1994 24:00:00 GMT',
-    'Sun, 06 Nov 1994 08:60:00 GMT',
-    'Sun, 06 Nov 1994 08:49:61 GMT',
-    'Sun, 06 Nov 1994 8:49:37 GMT',
-    'Sun, ٠٦ Nov 1994 08:49:37 GMT',
-    '1994-11-06T08:49:37Z',
-    '784111777',
-  ])('cannot be %j', (text) => {
-    expect(iso(text)).toBeUndefined();
+  it('cannot have another form', () => {
+    expect(NO_DATES.filter((text) => iso(text) !== undefined)).toEqual([]);
   });
 });

@@ -155,25 +155,6 @@ describe('the digest', () => {
   });
 
   it.each<[string, Case]>([
-    ['the remote account', { ...BASE, input: { remoteAccountId: '43' } }],
-    ['a name that is created', { ...BASE, skills: ['Kept', 'Newer'] }],
-    ['one more create', { ...BASE, skills: ['Kept', 'New', 'Newer'] }],
-    [
-      'the id that is deleted',
-      { ...BASE, observed: { ...BASE.observed, skill: [entry('Kept'), entry('Old', '2'), entry('Held')] } },
-    ],
-    ['the kind', { ...BASE, skills: ['Kept'], roles: ['Boss', 'New'] }],
-  ])('changes with %s', (_, changed) => {
-    expect(plan(changed).digest).not.toBe(digest);
-  });
-
-  it('changes with the people of an entry that is deleted', () => {
-    const always: Case = { ...BASE, policy: { delete: 'always' } };
-    const moved = { ...BASE.observed, resources: [person('q', ['Held'], null)] };
-    expect(plan({ ...always, observed: moved }).digest).not.toBe(plan(always).digest);
-  });
-
-  it.each<[string, Case]>([
     ['the time', { ...BASE, input: { now: '2027-01-01T00:00:00.000Z', nowMs: Date.parse('2027-01-01') } }],
     ['the commit', { ...BASE, input: { configCommit: 'abc' } }],
     ['the account’s name in the configuration', { ...BASE, input: { account: 'other' } }],
@@ -235,23 +216,6 @@ describe('a guard that blocks', () => {
 });
 
 describe('warnings', () => {
-  it('name entries that are awaited, by kind and name', () => {
-    const made = plan({
-      skills: ['b', 'a'],
-      roles: ['c'],
-      history: {
-        awaited: [
-          { kind: 'role', remoteId: '3', name: 'c' },
-          { kind: 'skill', remoteId: '2', name: 'b' },
-          { kind: 'skill', remoteId: '1', name: 'a' },
-        ],
-      },
-    });
-    expect(steps(made)).toEqual([]);
-    const awaited = made.warnings.filter(({ code }) => code === 'not_shown_yet');
-    expect(awaited.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
-  });
-
   it('name an entry whose name the service changed', () => {
     const made = plan({
       skills: ['Type Script'],
@@ -259,22 +223,6 @@ describe('warnings', () => {
       history: { requestedNames: new Map([['skill:1', 'Type Script']] as const) },
     });
     expect([steps(made), codes(made)]).toEqual([[], ['name_changed']]);
-  });
-
-  it('name the duplicates of a name, and which one is kept', () => {
-    const skill = ['3', '1', '2'].map((id) => entry('Twin', id));
-    const [warning] = plan({ skills: ['Twin'], observed: { skill } }).warnings;
-    expect(warning).toMatchObject({ code: 'duplicate', kind: 'skill', name: 'Twin' });
-    expect(warning?.message).toContain('exists 3 times; 1 is kept, its duplicates are 2, 3');
-  });
-
-  it('name a near name with the number of people who have it', () => {
-    const [warning] = plan({
-      skills: ['TypeScript'],
-      observed: { skill: [entry('typescript', '1')], resources: [person('p', ['1'])] },
-    }).warnings;
-    expect(warning).toMatchObject({ code: 'near_name', kind: 'skill', name: 'typescript', remoteId: '1' });
-    expect(warning?.message).toContain('“typescript” (1 person) is nearly the desired “TypeScript”');
   });
 
   it('name a near name once, with its kind, where both kinds are managed', () => {
@@ -323,9 +271,5 @@ describe('warnings', () => {
       ],
     });
     expect(made.warnings).toMatchObject([{ code: 'approval_unused', kind: 'role', name: 'Old' }]);
-  });
-
-  it('name two desired names that are near', () => {
-    expect(codes(plan({ skills: ['Design', 'design'] }))).toEqual(['near_name']);
   });
 });

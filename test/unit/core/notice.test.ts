@@ -1,6 +1,7 @@
-// The health of an account after a run, and the notices that follow.
+// The health of an account after a run, and the notices that follow. What holds for every history of states is in
+// property/notices.test.ts.
 import { describe, expect, it } from 'vitest';
-import type { DueNotice, NoticeType, NotifiedState } from '../../../src/core/notice.ts';
+import type { NoticeType, NotifiedState } from '../../../src/core/notice.ts';
 import {
   awaitedDigest,
   decideNotices,
@@ -33,36 +34,21 @@ function newsAt(n: number, run: RunSketch, pending: string | null = null) {
   return { ...newsOf(runDetail(n, run), pending, sha256), startedAtMs: T0 + n * MINUTE };
 }
 
-/** The notices that one target receives for these runs, one list for each run. `!` marks a reminder. */
-function noticesFor(
-  steps: readonly (RunSketch | Step)[],
-  listener: { events?: readonly NoticeType[] } = {},
-): string[][] {
+/** The types of the notices that follow these runs, one list for each run. */
+function noticesFor(steps: readonly (RunSketch | Step)[]): string[][] {
   let notified: NotifiedState | null = null;
   let nowMs = 0;
   return steps.map((step, index) => {
     const { run, pending, at = index }: Step = 'run' in step ? step : { run: step };
     nowMs = Math.max(nowMs, T0 + at * MINUTE + 1000);
     const news = newsAt(at, run, pending);
-    const decided = decideNotices(news, notified, { events: ALL, ...listener }, nowMs);
+    const decided = decideNotices(news, notified, { events: ALL }, nowMs);
     notified = decided.notified;
-    return decided.due.map(spelled);
+    return decided.due.map(({ type }) => type);
   });
 }
 
-const spelled = ({ type, reminder }: DueNotice) => (reminder ? `${type}!` : type);
-
 describe('a change of state', () => {
-  it('is notified once, and later runs without a change notify nothing', () => {
-    expect(noticesFor([FAILED, FAILED, FAILED])).toEqual([['failed'], [], []]);
-    expect(noticesFor([HELD, HELD])).toEqual([['held'], []]);
-    expect(noticesFor([DRIFT, DRIFT])).toEqual([['drift'], []]);
-  });
-
-  it('is not notified when the first run succeeds', () => {
-    expect(noticesFor([OK, OK])).toEqual([[], []]);
-  });
-
   it('from failed to anything else is a recovery, notified before the new state', () => {
     expect(noticesFor([FAILED, OK])[1]).toEqual(['recovered']);
     expect(noticesFor([FAILED, HELD])[1]).toEqual(['recovered', 'held']);
@@ -79,10 +65,6 @@ describe('a change of state', () => {
 
   it('between held and drift is notified as the new state alone', () => {
     expect(noticesFor([HELD, DRIFT, HELD])).toEqual([['held'], ['drift'], ['held']]);
-  });
-
-  it('back to a bad state after a recovery is notified again', () => {
-    expect(noticesFor([FAILED, OK, FAILED])).toEqual([['failed'], ['recovered'], ['failed']]);
   });
 
   it('is not caused by an interrupted or running run', () => {
@@ -262,52 +244,7 @@ describe('a held change', () => {
   });
 });
 
-/** In minutes. */
-const DAY = 24 * 60;
-
-describe('a reminder', () => {
-  it('is sent each day while a state lasts, and is marked as a reminder', () => {
-    const at = (minutes: number): Step => ({ run: HELD, at: minutes });
-    expect(noticesFor([at(0), at(DAY - 1), at(DAY), at(DAY + 1), at(2 * DAY + 1)])).toEqual([
-      ['held'],
-      [],
-      ['held!'],
-      [],
-      ['held!'],
-    ]);
-  });
-
-  it('starts again when the state changes', () => {
-    expect(
-      noticesFor([
-        { run: HELD, at: 0 },
-        { run: FAILED, at: 50 },
-        { run: FAILED, at: DAY + 10 },
-        { run: FAILED, at: DAY + 51 },
-      ]),
-    ).toEqual([['held'], ['failed'], [], ['failed!']]);
-  });
-
-  it('is not sent for a good state', () => {
-    expect(
-      noticesFor([
-        { run: OK, at: 0 },
-        { run: OK, at: 2 * DAY },
-      ]),
-    ).toEqual([[], []]);
-  });
-});
-
 describe('a target', () => {
-  it('receives only the notices that it lists; other states are tracked too', () => {
-    expect(noticesFor([FAILED, HELD, OK], { events: ['recovered'] })).toEqual([
-      [],
-      ['recovered'],
-      ['recovered'],
-    ]);
-    expect(noticesFor([HELD, FAILED, APPLIED], { events: ['failed'] })).toEqual([[], ['failed'], []]);
-  });
-
   it('that starts to list the current state is notified of it, and not by a reminder', () => {
     const news = newsAt(1, HELD);
     const unlisted = decideNotices(news, null, { events: ['failed'] }, T0 + MINUTE);

@@ -1,30 +1,7 @@
 // The warnings of a plan.
 import { describe, expect, it } from 'vitest';
 import type { Warning } from '../../../src/core/catalog.ts';
-import { historyWarnings, type SourceAge } from '../../../src/core/plan-warnings.ts';
-import { type Case, codes, entry, HISTORY, person, plan } from './builders.ts';
-
-/** The codes of the warnings about the journal and the commit. */
-function historyCodes(
-  source: SourceAge,
-  parts: {
-    acceptOlderSource?: boolean;
-    acceptNoHistory?: boolean;
-    hasSnapshot?: boolean;
-    hasCreates?: boolean;
-  } = {},
-): string[] {
-  const {
-    acceptOlderSource = false,
-    acceptNoHistory = false,
-    hasSnapshot = true,
-    hasCreates = false,
-  } = parts;
-  const history = { ...HISTORY, hasSnapshot };
-  return historyWarnings({ history, source, acceptOlderSource, acceptNoHistory }, hasCreates).map(
-    ({ code }) => code,
-  );
-}
+import { type Case, codes, entry, person, plan } from './builders.ts';
 
 function onlyWarning(of: Case): Warning {
   const { warnings } = plan(of);
@@ -33,24 +10,7 @@ function onlyWarning(of: Case): Warning {
 }
 
 describe('a warning about the history of an account', () => {
-  it('names an older configuration when it was accepted or creates entries, since only deletes are held', () => {
-    expect(historyCodes('older', { acceptOlderSource: true })).toEqual(['older_source']);
-    expect(historyCodes('older', { hasCreates: true })).toEqual(['older_source']);
-    expect(historyCodes('current', { hasCreates: true })).toEqual([]);
-    expect(historyCodes('older')).toEqual([]);
-    expect(historyCodes('current', { acceptOlderSource: true })).toEqual([]);
-  });
-
-  it('names a commit that is unknown or on another branch, also when older ones are accepted', () => {
-    for (const acceptOlderSource of [false, true]) {
-      expect(historyCodes('unknown', { acceptOlderSource })).toEqual(['unknown_source']);
-      expect(historyCodes('diverged', { acceptOlderSource })).toEqual(['diverged_source']);
-    }
-    expect(historyCodes('current')).toEqual([]);
-  });
-
   it('names missing history, and whether deletes are allowed without it', () => {
-    expect(historyCodes('unknown', { hasSnapshot: false })).toEqual(['no_history', 'unknown_source']);
     const messages = [true, false].map(
       (acceptNoHistory) =>
         plan({ skills: [], history: { hasSnapshot: false }, input: { acceptNoHistory } }).warnings[0]

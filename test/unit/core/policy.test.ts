@@ -1,8 +1,8 @@
 // The decision about an entry that the file does not name: each rule alone, and several together.
 import { describe, expect, it } from 'vitest';
-import type { ObservedCatalog, Policy } from '../../../src/core/catalog.ts';
+import type { Policy } from '../../../src/core/catalog.ts';
 import { diffKind } from '../../../src/core/diff.ts';
-import type { HoldRule, OpenFreeze } from '../../../src/core/plan.ts';
+import type { HoldRule, OpenFreeze, Plan } from '../../../src/core/plan.ts';
 import { HOLD_RULES } from '../../../src/core/plan.ts';
 import { judge } from '../../../src/core/policy.ts';
 import type { Case } from './builders.ts';
@@ -22,6 +22,7 @@ import {
   wanted,
 } from './builders.ts';
 
+const DAY_MS = 86_400_000;
 const numbered = (count: number, prefix = 'x') =>
   Array.from({ length: count }, (_, index) => entry(`${prefix}${String(index).padStart(3, '0')}`));
 
@@ -35,10 +36,59 @@ function old(more: Case = {}): Case {
 }
 
 const used = { resources: [person('p1', ['Old'])] };
+const renamed = { name: 'New', formerly: ['Old'] };
+const approval = (name: string, kind: 'skill' | 'role' = 'skill', expires = '2999-12-31') =>
+  [{ kind, name, expires }] as const;
+const approvedDeletes = approval('Old');
+const missing = {
+  missingHoldings: [{ resourceId: 'gone', kind: 'skill', remoteId: 'Old', sinceMs: 0 }],
+} as const;
+const always = { delete: 'always' } as const;
+const frozen = { window: 'a window', untilMs: null };
+
+/** All operations, then what is held and left alone, then the codes of the warnings. */
+function outcomeOf(made: Plan): string[] {
+  return [
+    ...steps(made),
+    ...made.held.map(({ action, kind, name, rules }) => `${action} ${kind} ${name} held: ${rules.join(' ')}`),
+    ...made.leftAlone.map(({ kind, name, rule }) => `${kind} ${name} left alone: ${rule}`),
+    ...codes(made).map((code) => `warning: ${code}`),
+  ];
+}
+
+function decides(rows: Readonly<Record<string, readonly [of: Case, outcome: readonly string[]]>>): void {
+  it.each(Object.entries(rows))('%s', (_, [of, outcome]) => expect(outcomeOf(plan(of))).toEqual(outcome));
+}
+
+const DELETED = ['delete skill Old'];
+const heldBy = (...rules: HoldRule[]): string[] => [`delete skill Old held: ${rules.join(' ')}`];
 
 describe('delete: never | unused | always', () => {
-  it('unused deletes an entry that nobody has', () => {
-    expect(steps(plan(old()))).toEqual(['delete skill Old']);
+  decides({
+    'unused deletes an entry that nobody has': [old(), DELETED],
+    'unused holds a role that somebody has': [
+      {
+        roles: ['Kept'],
+        observed: { role: [entry('Kept'), entry('Old')], resources: [person('p', [], 'Old')] },
+      },
+      ['delete role Old held: in_use'],
+    ],
+    'a skill in use does not hold a role of the same id': [
+      {
+        skills: ['Kept', 'Old'],
+        roles: ['Kept'],
+        observed: {
+          skill: [entry('Kept'), entry('Old')],
+          role: [entry('Kept'), entry('Old')],
+          resources: [person('p', ['Old'])],
+        },
+      },
+      ['delete role Old'],
+    ],
+    'never leaves every entry alone, even if an approval names it': [
+      old({ observed: used, policy: { delete: 'never' }, approvedDeletes }),
+      ['skill Old left alone: never_delete'],
+    ],
   });
 
   it('unused holds an entry that people have, with their ids and the release', () => {
@@ -55,503 +105,343 @@ describe('delete: never | unused | always', () => {
     expect(held.release).toContain('approvedDeletes');
   });
 
-  it('unused holds a role that somebody has', () => {
-    const made = plan({
-      roles: ['Kept'],
-      observed: { role: [entry('Kept'), entry('Old')], resources: [person('p', [], 'Old')] },
-    });
-    expect(rulesFor(made, 'Old')).toEqual(['in_use']);
-  });
-
-  it('a skill in use does not hold a role of the same id', () => {
-    const made = plan({
-      skills: ['Kept', 'Old'],
-      roles: ['Kept'],
-      observed: {
-        skill: [entry('Kept'), entry('Old')],
-        role: [entry('Kept'), entry('Old')],
-        resources: [person('p', ['Old'])],
-      },
-    });
-    expect(steps(made)).toEqual(['delete role Old']);
-  });
-
   it('always deletes an entry that people have, and lists them in the operation', () => {
-    const made = plan(old({ observed: used, policy: { delete: 'always' } }));
+    const made = plan(old({ observed: used, policy: always }));
     expect(made.operations).toMatchObject([{ action: 'delete', name: 'Old', usedBy: ['p1'] }]);
-  });
-
-  it('never leaves every entry alone, which is not a difference', () => {
-    const made = plan(old({ observed: used, policy: { delete: 'never' } }));
-    expect(made.leftAlone).toEqual([{ kind: 'skill', name: 'Old', remoteId: 'Old', rule: 'never_delete' }]);
-    expect([made.operations, made.held]).toEqual([[], []]);
-    expect(made.summary).toMatchObject({ leave: 1, hold: 0, delete: 0 });
   });
 });
 
 describe('ownership: managed', () => {
   const managed = { ownership: 'managed' } as const;
+  const owning = (key: 'skill:Old' | 'role:Old') =>
+    old({ policy: managed, history: { owned: new Set([key] as const) } });
 
-  it('leaves an entry alone that rolecall neither created nor adopted', () => {
-    expect(plan(old({ policy: managed })).leftAlone).toMatchObject([{ name: 'Old', rule: 'unmanaged' }]);
-  });
-
-  it('deletes an entry that rolecall owns', () => {
-    const history = { owned: new Set(['skill:Old'] as const) };
-    expect(steps(plan(old({ policy: managed, history })))).toEqual(['delete skill Old']);
-  });
-
-  it('does not confuse a role with an owned skill of the same id', () => {
-    const history = { owned: new Set(['role:Old'] as const) };
-    expect(plan(old({ policy: managed, history })).leftAlone).toMatchObject([{ rule: 'unmanaged' }]);
-  });
-
-  it('counts a former name as named by the file', () => {
-    const made = plan({
-      skills: [{ name: 'New', formerly: ['Old'] }],
-      observed: { skill: [entry('Old')] },
-      policy: managed,
-    });
-    expect(steps(made)).toEqual(['create skill New', 'delete skill Old']);
+  decides({
+    'leaves an entry alone that rolecall neither created nor adopted': [
+      old({ policy: managed }),
+      ['skill Old left alone: unmanaged'],
+    ],
+    'deletes an entry that rolecall owns': [owning('skill:Old'), DELETED],
+    'does not confuse a role with an owned skill of the same id': [
+      owning('role:Old'),
+      ['skill Old left alone: unmanaged'],
+    ],
+    'counts a former name as named by the file': [
+      { skills: [renamed], observed: { skill: [entry('Old')] }, policy: managed },
+      ['create skill New', 'delete skill Old'],
+    ],
   });
 });
 
 describe('protect', () => {
-  it('leaves an entry alone that a glob matches, whatever policy.delete is and even if approved', () => {
-    const made = plan(
-      old({
-        observed: used,
-        policy: { delete: 'always', protect: ['O?d'] },
-        approvedDeletes: [{ kind: 'skill', name: 'Old', expires: '2999-12-31' }],
-      }),
-    );
-    expect(made.leftAlone).toMatchObject([{ name: 'Old', rule: 'protected' }]);
-  });
-
-  it('protects an entry with a former name too', () => {
-    const made = plan({
-      skills: [{ name: 'New', formerly: ['Old'] }],
-      observed: { skill: [entry('Old')] },
-      policy: { protect: ['Old'] },
-    });
-    expect([steps(made), made.leftAlone.length]).toEqual([['create skill New'], 1]);
-  });
-
-  it('does not prevent the create of a matching name', () => {
-    expect(steps(plan({ skills: ['Admin'], policy: { protect: ['*'] } }))).toEqual(['create skill Admin']);
+  decides({
+    'leaves an entry alone that a glob matches, whatever policy.delete is and even if approved': [
+      old({ observed: used, policy: { ...always, protect: ['O?d'] }, approvedDeletes }),
+      ['skill Old left alone: protected'],
+    ],
+    'protects an entry with a former name too': [
+      { skills: [renamed], observed: { skill: [entry('Old')] }, policy: { protect: ['Old'] } },
+      ['create skill New', 'skill Old left alone: protected'],
+    ],
+    'does not prevent the create of a matching name': [
+      { skills: ['Admin'], policy: { protect: ['*'] } },
+      ['create skill Admin'],
+    ],
   });
 });
 
 describe('duplicates', () => {
-  const duplicates = { skill: [entry('Kept', '1', '2020-01-01'), entry('Kept', '2', '2021-01-01')] };
+  const skill = [entry('Kept', '1', '2020-01-01'), entry('Kept', '2', '2021-01-01')];
+  const remove = { duplicates: 'remove-unused' } as const;
+  const inUse = { skill, resources: [person('p', ['1', '2'])] };
+  const left = ['skill Kept left alone: duplicate', 'warning: duplicate'];
 
-  it('are reported and left alone by default', () => {
-    const made = plan({ skills: ['Kept'], observed: duplicates });
-    expect(made.leftAlone).toEqual([{ kind: 'skill', name: 'Kept', remoteId: '2', rule: 'duplicate' }]);
-    expect(codes(made)).toContain('duplicate');
-    expect(steps(made)).toEqual([]);
-  });
-
-  it('are deleted under remove-unused when nobody has them, and one is kept', () => {
-    const made = plan({ skills: ['Kept'], observed: duplicates, policy: { duplicates: 'remove-unused' } });
-    expect(made.operations).toMatchObject([{ action: 'delete', remoteId: '2' }]);
-  });
-
-  it.each<Policy['delete']>(['unused', 'always'])(
-    'in use are kept under remove-unused and delete: %s',
-    (mode) => {
-      const made = plan({
+  decides({
+    'are reported and left alone by default': [{ skills: ['Kept'], observed: { skill } }, left],
+    'are deleted under remove-unused when nobody has them, and one is kept': [
+      { skills: ['Kept'], observed: { skill }, policy: remove },
+      ['delete skill Kept', 'warning: duplicate'],
+    ],
+    'in use are kept under remove-unused, even if approved': [
+      { skills: ['Kept'], observed: inUse, policy: remove, approvedDeletes: approval('Kept') },
+      left,
+    ],
+    'in use are kept under remove-unused and delete: always, even if approved': [
+      {
         skills: ['Kept'],
-        observed: { ...duplicates, resources: [person('p', ['1', '2'])] },
-        policy: { duplicates: 'remove-unused', delete: mode },
-        approvedDeletes: [{ kind: 'skill', name: 'Kept', expires: '2999-12-31' }],
-      });
-      expect([steps(made), made.leftAlone]).toMatchObject([[], [{ remoteId: '2', rule: 'duplicate' }]]);
-    },
-  );
+        observed: inUse,
+        policy: { ...remove, ...always },
+        approvedDeletes: approval('Kept'),
+      },
+      left,
+    ],
+    'that a missing person had are kept too': [
+      {
+        skills: ['Kept'],
+        observed: { skill },
+        policy: remove,
+        history: { missingHoldings: [{ resourceId: 'p', kind: 'skill', remoteId: '2', sinceMs: 0 }] },
+      },
+      left,
+    ],
+  });
 
-  it('that a missing person had are kept too', () => {
-    const made = plan({
-      skills: ['Kept'],
-      observed: duplicates,
-      policy: { duplicates: 'remove-unused' },
-      history: { missingHoldings: [{ resourceId: 'p', kind: 'skill', remoteId: '2', sinceMs: 0 }] },
-    });
-    expect(made.leftAlone).toMatchObject([{ remoteId: '2', rule: 'duplicate' }]);
+  it('are the entries that are not kept', () => {
+    const made = plan({ skills: ['Kept'], observed: { skill } });
+    expect(made.leftAlone).toEqual([{ kind: 'skill', name: 'Kept', remoteId: '2', rule: 'duplicate' }]);
+    const removed = plan({ skills: ['Kept'], observed: { skill }, policy: remove });
+    expect(removed.operations).toMatchObject([{ action: 'delete', remoteId: '2' }]);
   });
 });
 
 describe('renames', () => {
-  const rename = { name: 'New', formerly: ['Old'] };
+  const both = { skill: [entry('Old'), entry('New')], ...used };
 
-  it('create the new name first and delete the old one that nobody has', () => {
-    const made = plan({ skills: [rename], observed: { skill: [entry('Old')] } });
-    expect(steps(made)).toEqual(['create skill New', 'delete skill Old']);
-    expect(made.operations[1]?.reason).toContain('New');
+  decides({
+    'create the new name first and delete the old one that nobody has': [
+      { skills: [renamed], observed: { skill: [entry('Old')] } },
+      ['create skill New', 'delete skill Old'],
+    ],
+    'keep the old one while people have it': [
+      { skills: [renamed], observed: both },
+      heldBy('in_use', 'rename'),
+    ],
+    'keep the old one while people have it, also under delete: always': [
+      { skills: [renamed], observed: both, policy: always },
+      heldBy('rename'),
+    ],
+    'hold the old name when the create of the new one is held': [
+      {
+        skills: [renamed],
+        observed: { skill: [entry('Old')] },
+        history: { flappingCreates: new Map([['skill:New', 0]]) },
+      },
+      ['create skill New held: flapping', ...heldBy('rename')],
+    ],
   });
 
-  it.each<Policy['delete']>(['unused', 'always'])(
-    'keep the old one while people have it, delete: %s',
-    (mode) => {
-      const made = plan({
-        skills: [rename],
-        observed: { skill: [entry('Old'), entry('New')], resources: [person('p', ['Old'])] },
-        policy: { delete: mode },
-      });
-      expect(rulesFor(made, 'Old')).toContain('rename');
-      expect(heldAs(made, 'Old').usedBy).toEqual(['p']);
-    },
-  );
-
-  it('hold the old name when the create of the new one is held', () => {
-    const made = plan({
-      skills: [rename],
-      observed: { skill: [entry('Old')] },
-      history: { flappingCreates: new Map([['skill:New', 0]]) },
-    });
-    expect(rulesFor(made, 'New')).toEqual(['flapping']);
-    expect(rulesFor(made, 'Old')).toEqual(['rename']);
+  it('name the new name as the reason, and the people who still have the old one', () => {
+    const made = plan({ skills: [renamed], observed: { skill: [entry('Old')] } });
+    expect(made.operations[1]?.reason).toContain('New');
+    expect(heldAs(plan({ skills: [renamed], observed: both }), 'Old').usedBy).toEqual(['p1']);
   });
 });
 
 describe('suspected renames', () => {
-  const near: Case = {
-    skills: ['TypeScript'],
-    observed: { skill: [entry('typescript')], resources: [person('p', ['typescript'])] },
-  };
+  const resources = [person('p', ['typescript'])];
+  const near: Case = { skills: ['TypeScript'], observed: { skill: [entry('typescript')], resources } };
 
-  it.each<Policy['delete']>(['unused', 'always'])('hold a near name that people have, delete: %s', (mode) => {
-    const made = plan({ ...near, policy: { delete: mode } });
-    expect(rulesFor(made, 'typescript')).toContain('suspected_rename');
-    expect(steps(made)).toEqual(['create skill TypeScript']);
-  });
-
-  it('hold a near name also when the desired name exists already', () => {
-    const made = plan({
-      ...near,
-      observed: { ...near.observed, skill: [entry('typescript'), entry('TypeScript')] },
-      policy: { delete: 'always' },
-    });
-    expect(rulesFor(made, 'typescript')).toEqual(['suspected_rename']);
-  });
-
-  it('do not hold a near name that nobody has, but warn about it', () => {
-    const made = plan({ ...near, observed: { skill: [entry('typescript')] } });
-    expect(steps(made)).toEqual(['create skill TypeScript', 'delete skill typescript']);
-    expect(codes(made)).toContain('near_name');
-  });
-
-  it('do not include a declared rename', () => {
-    const made = plan({
-      skills: [{ name: 'TypeScript', formerly: ['typescript'] }],
-      observed: { skill: [entry('typescript')], resources: [person('p', ['typescript'])] },
-      policy: { delete: 'always' },
-    });
-    expect(rulesFor(made, 'typescript')).toEqual(['rename']);
-    expect(codes(made)).toEqual([]);
-  });
-
-  it('do not include names of the other kind', () => {
-    const made = plan({
-      skills: [],
-      roles: ['TypeScript'],
-      observed: { skill: [entry('typescript')], resources: [person('p', ['typescript'])] },
-      policy: { delete: 'always', allowEmpty: true },
-    });
-    expect(steps(made)).toEqual(['create role TypeScript', 'delete skill typescript']);
+  decides({
+    'hold a near name that people have': [
+      near,
+      [
+        'create skill TypeScript',
+        'delete skill typescript held: in_use suspected_rename',
+        'warning: near_name',
+      ],
+    ],
+    'hold a near name that people have, also under delete: always': [
+      { ...near, policy: always },
+      ['create skill TypeScript', 'delete skill typescript held: suspected_rename', 'warning: near_name'],
+    ],
+    'hold a near name also when the desired name exists already': [
+      {
+        ...near,
+        observed: { skill: [entry('typescript'), entry('TypeScript')], resources },
+        policy: always,
+      },
+      ['delete skill typescript held: suspected_rename', 'warning: near_name'],
+    ],
+    'do not hold a near name that nobody has, but warn about it': [
+      { ...near, observed: { skill: [entry('typescript')] } },
+      ['create skill TypeScript', 'delete skill typescript', 'warning: near_name'],
+    ],
+    'do not include a declared rename': [
+      { ...near, skills: [{ name: 'TypeScript', formerly: ['typescript'] }], policy: always },
+      ['create skill TypeScript', 'delete skill typescript held: rename'],
+    ],
+    'do not include names of the other kind': [
+      { ...near, skills: [], roles: ['TypeScript'], policy: { ...always, allowEmpty: true } },
+      ['create role TypeScript', 'delete skill typescript'],
+    ],
   });
 });
 
 describe('people who are missing', () => {
-  const missing = {
-    missingHoldings: [{ resourceId: 'gone', kind: 'skill', remoteId: 'Old', sinceMs: 0 }],
-  } as const;
-
-  it('hold the delete of an entry that they had', () => {
-    const made = plan(old({ history: missing }));
-    expect(rulesFor(made, 'Old')).toEqual(['holders_missing']);
-    expect(heldAs(made, 'Old').reason).toContain('gone');
-  });
-
-  it('do not hold an approved delete', () => {
-    const made = plan(
-      old({ history: missing, approvedDeletes: [{ kind: 'skill', name: 'Old', expires: '2999-12-31' }] }),
-    );
-    expect(steps(made)).toEqual(['delete skill Old']);
-  });
-
-  it('hold nothing under delete: always', () => {
-    expect(steps(plan(old({ history: missing, policy: { delete: 'always' } })))).toEqual([
-      'delete skill Old',
-    ]);
-  });
-
-  it('hold a near name under delete: always, because it may be a rename', () => {
-    const made = plan(old({ skills: ['Kept', 'OLD'], history: missing, policy: { delete: 'always' } }));
-    expect(rulesFor(made, 'Old')).toEqual(['holders_missing']);
-  });
-
-  it('do not hold an entry of the other kind that has the same id', () => {
-    const made = plan({
-      roles: ['Kept'],
-      observed: { role: [entry('Kept'), entry('Old')] },
-      history: missing,
-    });
-    expect(steps(made)).toEqual(['delete role Old']);
+  decides({
+    'hold the delete of an entry that they had': [old({ history: missing }), heldBy('holders_missing')],
+    'do not hold an approved delete': [old({ history: missing, approvedDeletes }), DELETED],
+    'hold nothing under delete: always': [old({ history: missing, policy: always }), DELETED],
+    'hold a near name under delete: always, because it may be a rename': [
+      old({ skills: ['Kept', 'OLD'], history: missing, policy: always }),
+      ['create skill OLD', ...heldBy('holders_missing'), 'warning: near_name'],
+    ],
+    'hold a declared rename under delete: always': [
+      { skills: [renamed], observed: { skill: [entry('Old')] }, history: missing, policy: always },
+      ['create skill New', ...heldBy('holders_missing')],
+    ],
+    'do not hold an entry of the other kind that has the same id': [
+      { roles: ['Kept'], observed: { role: [entry('Kept'), entry('Old')] }, history: missing },
+      ['delete role Old'],
+    ],
+    'do not count twice when they are listed with the entry': [
+      old({ observed: { resources: [person('gone', ['Old'])] }, history: missing }),
+      heldBy('in_use'),
+    ],
   });
 
   it('are all named in the reason', () => {
     const missingHoldings = ['ann', 'bob'].map((resourceId) => ({
+      ...missing.missingHoldings[0],
       resourceId,
-      kind: 'skill' as const,
-      remoteId: 'Old',
-      sinceMs: 0,
     }));
     expect(heldAs(plan(old({ history: { missingHoldings } })), 'Old').reason).toContain('(ann, bob)');
-  });
-
-  it('do not count twice when they are listed with the entry', () => {
-    const made = plan(old({ observed: { resources: [person('gone', ['Old'])] }, history: missing }));
-    expect(rulesFor(made, 'Old')).toEqual(['in_use']);
-  });
-
-  it('hold a declared rename under delete: always', () => {
-    const made = plan({
-      skills: [{ name: 'New', formerly: ['Old'] }],
-      observed: { skill: [entry('Old')] },
-      history: missing,
-      policy: { delete: 'always' },
-    });
-    expect(rulesFor(made, 'Old')).toEqual(['holders_missing']);
   });
 });
 
 describe('unusedFor', () => {
-  const day = 86_400_000;
-  const since = (ms: number): Case =>
+  const since = (ms: number, policy: Partial<Policy> = {}): Case =>
     old({
-      policy: { unusedForMs: day },
+      policy: { unusedForMs: DAY_MS, ...policy },
       history: { lastUsedMs: new Map([['skill:Old', NOW_MS - ms]] as const) },
     });
 
-  it('holds an entry that has been unused for less time', () => {
-    expect(rulesFor(plan(since(day - 1)), 'Old')).toEqual(['too_new']);
-  });
-
-  it('deletes an entry exactly when the time has passed', () => {
-    expect(steps(plan(since(day)))).toEqual(['delete skill Old']);
-  });
-
-  it('of 0 holds nothing, also when the clock was set back', () => {
-    const history = { lastUsedMs: new Map([['skill:Old', NOW_MS + day]] as const) };
-    expect(steps(plan(old({ history })))).toEqual(['delete skill Old']);
-  });
-
-  it('holds no entry that the journal never saw in use', () => {
-    expect(steps(plan(old({ policy: { unusedForMs: day } })))).toEqual(['delete skill Old']);
-  });
-
-  it('holds nothing where it does not matter whether people have the entry', () => {
-    const always = since(1);
-    expect(steps(plan({ ...always, policy: { ...always.policy, delete: 'always' } }))).toEqual([
-      'delete skill Old',
-    ]);
+  decides({
+    'holds an entry that has been unused for less time': [since(DAY_MS - 1), heldBy('too_new')],
+    'deletes an entry exactly when the time has passed': [since(DAY_MS), DELETED],
+    'of 0 holds nothing, also when the clock was set back': [since(-DAY_MS, { unusedForMs: 0 }), DELETED],
+    'holds no entry that the journal never saw in use': [old({ policy: { unusedForMs: DAY_MS } }), DELETED],
+    'holds nothing where it does not matter whether people have the entry': [since(1, always), DELETED],
   });
 });
 
 describe('an empty list', () => {
-  const empty: Case = { skills: [], observed: { skill: [entry('a'), entry('b')] } };
+  const empty: Case = { skills: [], observed: { skill: [entry('a')] } };
 
-  it('deletes nothing without allowEmpty', () => {
-    expect(plan(empty).held.map(({ rules }) => rules)).toEqual([['empty_catalog'], ['empty_catalog']]);
-    expect(steps(plan({ ...empty, policy: { allowEmpty: true } }))).toHaveLength(2);
-  });
-
-  it('is different from a kind that is omitted', () => {
-    const made = plan({ roles: ['x'], observed: { skill: [entry('a')], role: [entry('x')] } });
-    expect([made.operations, made.held, made.leftAlone, made.summary.keep]).toEqual([[], [], [], 1]);
+  decides({
+    'deletes nothing without allowEmpty': [empty, ['delete skill a held: empty_catalog']],
+    'deletes with allowEmpty': [{ ...empty, policy: { allowEmpty: true } }, ['delete skill a']],
+    'is different from a kind that is omitted': [
+      { roles: ['x'], observed: { skill: [entry('a')], role: [entry('x')] } },
+      [],
+    ],
   });
 });
 
-describe('maxDeletes', () => {
-  const going = (count: number, more: Case = {}): Case => ({
+describe('a limit', () => {
+  /** This many skills are not in the file. */
+  const extra = (count: number, more: Case = {}): Case => ({
     skills: ['Kept'],
     ...more,
     observed: { skill: [entry('Kept'), ...numbered(count)], ...more.observed },
     policy: { maxDeletes: 3, maxDeletePercent: 100, ...more.policy },
   });
+  /** `count` of `all` skills are not in the file. */
+  const part = (count: number, all: number, maxDeletePercent = 30, more: Case = {}): Case => ({
+    skills: numbered(all - count, 'k').map(({ name }) => name),
+    ...more,
+    observed: { skill: [...numbered(all - count, 'k'), ...numbered(count)], ...more.observed },
+    policy: { maxDeletes: 1000, maxDeletePercent },
+  });
+  const inUse = { observed: { resources: [person('p', ['x000'])] } };
 
-  it('allows exactly its number of deletes', () => {
-    expect(plan(going(3)).summary).toMatchObject({ delete: 3, hold: 0 });
+  it.each<[string, Case, deleted: number, held: number]>([
+    ['maxDeletes allows exactly its number of deletes', extra(3), 3, 0],
+    ['maxDeletes holds all deletes when there is one more, never a part of them', extra(4), 0, 4],
+    ['maxDeletes does not count entries that another rule holds', extra(4, inUse), 3, 1],
+    ['maxDeletes does not count entries left alone', extra(4, { policy: { protect: ['x000'] } }), 3, 0],
+    [
+      'maxDeletes counts both kinds together',
+      extra(2, { roles: ['Kept'], observed: { role: [entry('Kept'), ...numbered(2, 'r')] } }),
+      0,
+      4,
+    ],
+    ['maxDeletes of 0 holds every delete', extra(1, { policy: { maxDeletes: 0 } }), 0, 1],
+    ['maxDeletePercent has no effect below ten entries', part(8, 9), 8, 0],
+    ['maxDeletePercent allows deletes up to its limit, from ten entries on', part(3, 10), 3, 0],
+    ['maxDeletePercent holds all deletes of the kind when one more would exceed it', part(4, 10), 0, 4],
+    ['maxDeletePercent does not count entries that another rule holds', part(4, 10, 30, inUse), 3, 1],
+    [
+      'maxDeletePercent does not hold the other kind',
+      part(4, 10, 30, { roles: ['r'], observed: { role: [entry('r'), entry('gone')] } }),
+      1,
+      4,
+    ],
+    ['maxDeletePercent holds at a fraction above the limit', part(4, 11, 36), 0, 4],
+    ['maxDeletePercent allows a fraction below the limit', part(4, 11, 36.4), 4, 0],
+  ])('%s', (_, of, deleted, held) => {
+    expect(plan(of).summary).toMatchObject({ delete: deleted, hold: held });
   });
 
-  it('holds all deletes when there is one more, never a part of them', () => {
-    const made = plan(going(4));
-    expect(made.summary).toMatchObject({ delete: 0, hold: 4 });
-    expect(made.held.every(({ rules }) => rules.includes('max_deletes'))).toBe(true);
-  });
-
-  it('does not hold creates', () => {
-    expect(steps(plan(going(4, { skills: ['Kept', 'New'] })))).toEqual(['create skill New']);
-  });
-
-  it('does not count entries that another rule holds', () => {
-    const made = plan(going(4, { observed: { resources: [person('p', ['x000'])] } }));
-    expect(made.summary).toMatchObject({ delete: 3, hold: 1 });
-    expect(rulesFor(made, 'x000')).toEqual(['in_use']);
-  });
-
-  it('does not count entries that are left alone', () => {
-    expect(plan(going(4, { policy: { protect: ['x000'] } })).summary).toMatchObject({ delete: 3, leave: 1 });
-  });
-
-  it('counts both kinds together', () => {
-    const made = plan({
-      skills: ['Kept'],
-      roles: ['Kept'],
-      observed: { skill: [entry('Kept'), ...numbered(2)], role: [entry('Kept'), ...numbered(2, 'r')] },
-      policy: { maxDeletes: 3 },
+  const afterDeletes = (count: number, more: Partial<Case['observed']> = {}): Case =>
+    old({
+      policy: { maxDeletesPerDay: 5 },
+      history: { recentDeletesMs: deletesAgo(count) },
+      observed: { ...more },
     });
-    expect(made.summary).toMatchObject({ delete: 0, hold: 4 });
+
+  decides({
+    'maxDeletesPerDay allows deletes up to its number': [afterDeletes(4), DELETED],
+    'maxDeletesPerDay holds deletes beyond its number': [afterDeletes(5), heldBy('max_deletes_per_day')],
+    'maxDeletesPerDay does not hold an entry that another rule holds when nothing else would be deleted': [
+      afterDeletes(9, used),
+      heldBy('in_use'),
+    ],
   });
 
-  it('is reported beside another rule that holds an entry', () => {
-    const made = plan(going(5, { observed: { resources: [person('p', ['x000'])] } }));
+  it('holds no create, and is reported beside another rule that holds an entry', () => {
+    const made = plan(extra(5, { skills: ['Kept', 'New'], ...inUse }));
+    expect(steps(made)).toEqual(['create skill New']);
     expect(rulesFor(made, 'x000')).toEqual(['in_use', 'max_deletes']);
-  });
-
-  it('of 0 holds every delete', () => {
-    expect(plan(going(1, { policy: { maxDeletes: 0 } })).summary).toMatchObject({ delete: 0, hold: 1 });
-  });
-});
-
-describe('maxDeletesPerDay', () => {
-  const afterDeletes = (count: number): Case =>
-    old({ policy: { maxDeletesPerDay: 5 }, history: { recentDeletesMs: deletesAgo(count) } });
-
-  it('allows deletes up to its number', () => {
-    expect(steps(plan(afterDeletes(4)))).toEqual(['delete skill Old']);
-  });
-
-  it('holds deletes beyond its number', () => {
-    expect(rulesFor(plan(afterDeletes(5)), 'Old')).toEqual(['max_deletes_per_day']);
-  });
-
-  it('does not hold an entry that another rule holds when nothing else would be deleted', () => {
-    const made = plan({ ...afterDeletes(9), observed: { ...old().observed, ...used } });
-    expect(rulesFor(made, 'Old')).toEqual(['in_use']);
-  });
-});
-
-describe('maxDeletePercent', () => {
-  /** `going` of `count` skills are not in the file. */
-  const of = (going: number, count: number, more: Partial<Policy> = {}): Case => ({
-    skills: numbered(count - going, 'k').map(({ name }) => name),
-    observed: { skill: [...numbered(count - going, 'k'), ...numbered(going)] },
-    policy: { maxDeletes: 1000, maxDeletePercent: 30, ...more },
-  });
-
-  it('has no effect below ten entries', () => {
-    expect(plan(of(8, 9)).summary).toMatchObject({ delete: 8, hold: 0 });
-  });
-
-  it('allows deletes up to its limit, from ten entries on', () => {
-    expect(plan(of(3, 10)).summary).toMatchObject({ delete: 3, hold: 0 });
-  });
-
-  it('holds all deletes of the kind when one more would exceed it', () => {
-    const made = plan(of(4, 10));
-    expect(made.summary).toMatchObject({ delete: 0, hold: 4 });
-    expect(rulesFor(made, 'x000')).toEqual(['max_delete_percent']);
-  });
-
-  it('does not hold the other kind', () => {
-    const skills = of(4, 10);
-    const made = plan({
-      ...skills,
-      roles: ['r'],
-      observed: { ...skills.observed, role: [entry('r'), entry('gone')] },
-    });
-    expect(steps(made)).toEqual(['delete role gone']);
-    expect(made.summary.hold).toBe(4);
-  });
-
-  it('does not count entries that another rule holds', () => {
-    const four = of(4, 10);
-    const made = plan({ ...four, observed: { ...four.observed, resources: [person('p', ['x000'])] } });
-    expect(made.summary).toMatchObject({ delete: 3, hold: 1 });
-  });
-
-  it('compares fractions exactly', () => {
-    expect(plan(of(4, 11, { maxDeletePercent: 36 })).summary.delete).toBe(0);
-    expect(plan(of(4, 11, { maxDeletePercent: 36.4 })).summary.delete).toBe(4);
+    expect(rulesFor(made, 'x001')).toEqual(['max_deletes']);
+    expect(rulesFor(plan(part(4, 10)), 'x000')).toEqual(['max_delete_percent']);
   });
 });
 
 describe('approvedDeletes', () => {
-  const approved = { approvedDeletes: [{ kind: 'skill', name: 'Old', expires: '2999-12-31' }] } as const;
+  const until = (expires: string, now?: string): Case =>
+    old({
+      observed: used,
+      approvedDeletes: approval('Old', 'skill', expires),
+      ...(now === undefined ? {} : { input: { now } }),
+    });
+  const cafe = (name: string): Case => ({
+    skills: ['Kept'],
+    observed: { skill: [entry('Kept'), entry('Cafe\u0301', 'c')], resources: [person('p', ['c'])] },
+    approvedDeletes: approval(name),
+  });
 
-  it('releases an entry in use, with a reason in the operation', () => {
-    const made = plan(old({ observed: used, ...approved }));
+  decides({
+    'release a rename whose old name people have': [
+      { skills: [renamed], observed: { skill: [entry('Old'), entry('New')], ...used }, approvedDeletes },
+      DELETED,
+    ],
+    'release a suspected rename': [
+      { skills: ['OLD'], observed: { skill: [entry('Old'), entry('OLD')], ...used }, approvedDeletes },
+      [...DELETED, 'warning: near_name'],
+    ],
+    'do not release an entry of the other kind': [
+      old({ observed: used, approvedDeletes: approval('Old', 'role') }),
+      [...heldBy('in_use'), 'warning: approval_unused'],
+    ],
+    'match the entry in any Unicode form': [cafe('Caf\u00e9'), ['delete skill Cafe\u0301']],
+    'do not match an entry in another case': [
+      cafe('caf\u00e9'),
+      ['delete skill Cafe\u0301 held: in_use', 'warning: approval_unused'],
+    ],
+    'are valid on their last day': [until('2026-03-10'), DELETED],
+    'are valid through the last moment of their last day': [
+      until('2026-03-10', '2026-03-10T23:59:59.999Z'),
+      DELETED,
+    ],
+    'expire after their last day': [until('2026-03-09'), [...heldBy('in_use'), 'warning: approval_expired']],
+  });
+
+  it('are the reason of the operation that they release', () => {
+    const made = plan(old({ observed: used, approvedDeletes }));
     expect(made.operations).toMatchObject([
       { name: 'Old', usedBy: ['p1'], reason: 'approved in approvedDeletes' },
     ]);
-  });
-
-  it('releases a rename whose old name people have', () => {
-    const made = plan({
-      skills: [{ name: 'New', formerly: ['Old'] }],
-      observed: { skill: [entry('Old'), entry('New')], ...used },
-      ...approved,
-    });
-    expect(steps(made)).toEqual(['delete skill Old']);
-  });
-
-  it('releases a suspected rename', () => {
-    const made = plan({
-      skills: ['OLD'],
-      observed: { skill: [entry('Old'), entry('OLD')], ...used },
-      ...approved,
-    });
-    expect(steps(made)).toEqual(['delete skill Old']);
-  });
-
-  it('does not release an entry of the other kind', () => {
-    const made = plan(
-      old({ observed: used, approvedDeletes: [{ kind: 'role', name: 'Old', expires: '2999-12-31' }] }),
-    );
-    expect(rulesFor(made, 'Old')).toEqual(['in_use']);
-  });
-
-  it('matches the entry in any Unicode form, but not in another case', () => {
-    const cafe = (name: string): Case => ({
-      skills: ['Kept'],
-      observed: { skill: [entry('Kept'), entry('Cafe\u0301', 'c')], resources: [person('p', ['c'])] },
-      approvedDeletes: [{ kind: 'skill', name, expires: '2999-12-31' }],
-    });
-    expect(plan(cafe('Caf\u00e9')).summary.delete).toBe(1);
-    expect(plan(cafe('caf\u00e9')).summary.delete).toBe(0);
-  });
-
-  it('is valid through its last day', () => {
-    const until = (expires: string): Case =>
-      old({ observed: used, approvedDeletes: [{ kind: 'skill', name: 'Old', expires }] });
-    expect(plan(until('2026-03-10')).summary.delete).toBe(1);
-    const late = plan(until('2026-03-09'));
-    expect(rulesFor(late, 'Old')).toEqual(['in_use']);
-    expect(codes(late)).toContain('approval_expired');
-    const lastMoment = { input: { now: '2026-03-10T23:59:59.999Z' } };
-    expect(plan({ ...until('2026-03-10'), ...lastMoment }).summary.delete).toBe(1);
-  });
-
-  it('that matches no entry is a warning', () => {
-    expect(
-      codes(plan(old({ approvedDeletes: [{ kind: 'skill', name: 'Perl', expires: '2999-12-31' }] }))),
-    ).toContain('approval_unused');
-    expect(
-      codes(plan(old({ approvedDeletes: [{ kind: 'role', name: 'Perl', expires: '2999-12-31' }] }))),
-    ).toContain('approval_unused');
-    expect(codes(plan(old(approved)))).not.toContain('approval_unused');
   });
 
   it.each<[string, Case]>([
@@ -559,7 +449,7 @@ describe('approvedDeletes', () => {
     ['max_deletes', old({ observed: used, policy: { maxDeletes: 0 } })],
     ['max_deletes_per_day', old({ observed: used, policy: { maxDeletesPerDay: 0 } })],
     ['stale_source', old({ observed: used, input: { source: 'older' } })],
-    ['freeze', old({ observed: used, input: { frozen: { window: 'a window', untilMs: null } } })],
+    ['freeze', old({ observed: used, input: { frozen } })],
     ['flapping', old({ observed: used, history: { flappingDeletes: new Map([['skill:Old', 0]]) } })],
     [
       'too_new',
@@ -576,13 +466,8 @@ describe('approvedDeletes', () => {
         policy: { maxDeletePercent: 9 },
       },
     ],
-  ])('never releases %s', (rule, of) => {
-    expect(rulesFor(plan({ ...of, ...approved }), 'Old')).toEqual([rule]);
-  });
-
-  it('never releases delete: never', () => {
-    const made = plan(old({ observed: used, policy: { delete: 'never' }, ...approved }));
-    expect(made.leftAlone).toMatchObject([{ rule: 'never_delete' }]);
+  ])('never release %s', (rule, of) => {
+    expect(rulesFor(plan({ ...of, approvedDeletes }), 'Old')).toEqual([rule]);
   });
 });
 
@@ -617,7 +502,6 @@ describe('an entry that is left alone', () => {
 
 describe('an approval of a name that several entries have', () => {
   const twice = { skill: [entry('Kept'), entry('Old', '1'), entry('Old', '2')] };
-  const approvedDeletes = [{ kind: 'skill', name: 'Old', expires: '2999-12-31' }] as const;
 
   it.each([
     ['unused', approvedDeletes],
@@ -664,143 +548,123 @@ describe('an approval of a name that several entries have', () => {
 });
 
 describe('the other guards:', () => {
-  it('a stale source holds deletes, and allows creates with a warning', () => {
-    const made = plan(old({ skills: ['Kept', 'New'], input: { source: 'older' } }));
-    expect([steps(made), rulesFor(made, 'Old'), codes(made)]).toEqual([
-      ['create skill New'],
-      ['stale_source'],
-      ['older_source'],
-    ]);
-  });
+  const source = (age: 'older' | 'unknown' | 'diverged' | 'current', acceptOlderSource = false): Case =>
+    old({ skills: ['Kept', 'New'], input: { source: age, acceptOlderSource } });
+  const done = ['create skill New', ...DELETED];
+  const stale = ['create skill New', ...heldBy('stale_source')];
+  const noHistory = { hasSnapshot: false };
+  const nobody = { allowNoPeople: false };
+  const unknown = 'warning: unknown_holders';
 
-  it('a stale source that is accepted holds nothing and causes a warning', () => {
-    const made = plan(old({ input: { source: 'older', acceptOlderSource: true } }));
-    expect([steps(made), codes(made)]).toEqual([['delete skill Old'], ['older_source']]);
-  });
-
-  it('an unknown source holds deletes until it is accepted, and always causes a warning', () => {
-    const held = plan(old({ input: { source: 'unknown' } }));
-    expect([steps(held), rulesFor(held, 'Old'), codes(held)]).toEqual([
-      [],
-      ['stale_source'],
-      ['unknown_source'],
-    ]);
-    const accepted = plan(old({ input: { source: 'unknown', acceptOlderSource: true } }));
-    expect([steps(accepted), codes(accepted)]).toEqual([['delete skill Old'], ['unknown_source']]);
-    expect(accepted.warnings[0]?.message).toContain('allowed by --accept-older-source');
-  });
-
-  it('a source that is not stale causes no warning, accepted or not', () => {
-    expect(codes(plan(old({ input: { source: 'current', acceptOlderSource: true } })))).toEqual([]);
-  });
-
-  it('a source on another branch causes a warning and holds nothing', () => {
-    const made = plan(old({ input: { source: 'diverged' } }));
-    expect([steps(made), codes(made)]).toEqual([['delete skill Old'], ['diverged_source']]);
-  });
-
-  it('a freeze window holds creates and deletes', () => {
-    const made = plan(
+  decides({
+    'a stale source holds deletes only, and is a warning': [
+      source('older'),
+      [...stale, 'warning: older_source'],
+    ],
+    'a stale source that is accepted holds nothing, and is a warning': [
+      source('older', true),
+      [...done, 'warning: older_source'],
+    ],
+    'a stale source that creates nothing is no warning': [
+      old({ input: { source: 'older' } }),
+      heldBy('stale_source'),
+    ],
+    'a stale source that is accepted and creates nothing is a warning': [
+      old({ input: { source: 'older', acceptOlderSource: true } }),
+      [...DELETED, 'warning: older_source'],
+    ],
+    'an unknown source holds deletes, and is a warning': [
+      source('unknown'),
+      [...stale, 'warning: unknown_source'],
+    ],
+    'an unknown source that is accepted holds nothing, and is a warning': [
+      source('unknown', true),
+      [...done, 'warning: unknown_source'],
+    ],
+    'a current source is no warning, accepted or not': [source('current', true), done],
+    'a source on another branch holds nothing, and is a warning': [
+      source('diverged'),
+      [...done, 'warning: diverged_source'],
+    ],
+    'a freeze window holds creates and deletes': [
+      old({ skills: ['Kept', 'New'], input: { frozen } }),
+      ['create skill New held: freeze', ...heldBy('freeze')],
+    ],
+    'a flapping name is neither created nor deleted, in its kind': [
       old({
         skills: ['Kept', 'New'],
-        input: { frozen: { window: '2026-03-01 to 2026-03-31', untilMs: null } },
+        roles: ['New'],
+        history: {
+          flappingCreates: new Map([['skill:New', 0]]),
+          flappingDeletes: new Map([['skill:Old', 0]]),
+        },
       }),
-    );
-    expect(made.operations).toEqual([]);
-    expect([rulesFor(made, 'New'), rulesFor(made, 'Old')]).toEqual([['freeze'], ['freeze']]);
-    expect(heldAs(made, 'New').reason).toContain('2026-03-01 to 2026-03-31');
+      ['create role New', 'create skill New held: flapping', ...heldBy('flapping')],
+    ],
+    'a plan without earlier lists holds deletes, allows creates, and warns': [
+      old({ skills: ['Kept', 'New'], history: noHistory }),
+      ['create skill New', ...heldBy('no_history'), 'warning: no_history'],
+    ],
+    'a plan without earlier lists deletes when that is accepted, and warns': [
+      old({ history: noHistory, input: { acceptNoHistory: true } }),
+      [...DELETED, 'warning: no_history'],
+    ],
+    'an approved delete is held without earlier lists and when no people are listed': [
+      old({ history: noHistory, policy: nobody, approvedDeletes }),
+      [...heldBy('no_history', 'no_people'), 'warning: no_history', unknown],
+    ],
+    'a list without people holds deletes, with history too': [
+      old({ policy: nobody }),
+      [...heldBy('no_people'), unknown],
+    ],
+    'a list without people holds nothing with allowNoPeople': [
+      old({ policy: { allowNoPeople: true } }),
+      DELETED,
+    ],
+    'a list without people holds nothing under delete: always': [
+      old({ policy: { ...nobody, ...always } }),
+      [...DELETED, unknown],
+    ],
+    'a list without people holds the old name of a rename even under delete: always': [
+      old({ skills: ['Kept', renamed], policy: { ...nobody, ...always } }),
+      ['create skill New', ...heldBy('no_people'), unknown],
+    ],
+    'a list of one person without skills is not a list without people': [
+      old({ observed: { resources: [person('p', [])] }, policy: nobody }),
+      DELETED,
+    ],
   });
 
-  it('a flapping name is neither created nor deleted, in its kind', () => {
-    const history = {
-      flappingCreates: new Map([['skill:New', 0]]),
-      flappingDeletes: new Map([['skill:Old', 0]]),
-    };
-    const made = plan(old({ skills: ['Kept', 'New'], roles: ['New'], history }));
-    expect(steps(made)).toEqual(['create role New']);
-    expect([rulesFor(made, 'New'), rulesFor(made, 'Old')]).toEqual([['flapping'], ['flapping']]);
-  });
-
-  it('a plan without earlier lists holds deletes, allows creates, and warns', () => {
-    const made = plan(old({ skills: ['Kept', 'New'], history: { hasSnapshot: false } }));
-    expect([steps(made), rulesFor(made, 'Old')]).toEqual([['create skill New'], ['no_history']]);
-    expect(codes(made)).toContain('no_history');
-    expect(codes(plan(old()))).not.toContain('no_history');
-  });
-
-  it('a plan without earlier lists deletes when that is accepted, and warns', () => {
-    const made = plan(old({ history: { hasSnapshot: false }, input: { acceptNoHistory: true } }));
-    expect([steps(made), codes(made)]).toEqual([['delete skill Old'], ['no_history']]);
-  });
-
-  it('an approved delete is held without earlier lists and when no people are listed', () => {
-    const made = plan(
-      old({
-        history: { hasSnapshot: false },
-        policy: { allowNoPeople: false },
-        approvedDeletes: [{ kind: 'skill', name: 'Old', expires: '2999-12-31' }],
-      }),
-    );
-    expect(rulesFor(made, 'Old')).toEqual(['no_history', 'no_people']);
-  });
-});
-
-describe('a list without people', () => {
-  const nobody: Case['policy'] = { allowNoPeople: false };
-
-  it('holds deletes, with history too', () => {
-    expect(rulesFor(plan(old({ policy: nobody })), 'Old')).toEqual(['no_people']);
-  });
-
-  it('holds nothing with allowNoPeople or delete: always', () => {
-    expect(steps(plan(old({ policy: { allowNoPeople: true } })))).toEqual(['delete skill Old']);
-    expect(steps(plan(old({ policy: { ...nobody, delete: 'always' } })))).toEqual(['delete skill Old']);
-  });
-
-  it('holds the old name of a rename even under delete: always', () => {
-    const made = plan(
-      old({ skills: ['Kept', { name: 'New', formerly: ['Old'] }], policy: { ...nobody, delete: 'always' } }),
-    );
-    expect(rulesFor(made, 'Old')).toEqual(['no_people']);
-  });
-
-  it('does not include a list of one person without skills', () => {
-    const lists = { skill: [entry('Kept'), entry('Old')], resources: [person('p', [])] };
-    expect(steps(plan(old({ observed: lists, policy: nobody })))).toEqual(['delete skill Old']);
+  it('a freeze window and an accepted unknown source are named', () => {
+    expect(heldAs(plan(old({ input: { frozen } })), 'Old').reason).toContain('a window');
+    expect(plan(source('unknown', true)).warnings[0]?.message).toContain('allowed by --accept-older-source');
   });
 });
 
 describe('an _id that is listed under several names', () => {
-  const twice = (...names: [string, ...string[]]): Partial<ObservedCatalog> => {
-    const [name, ...otherNames] = names;
-    return { skill: [{ ...entry(name, 'x1'), otherNames }, entry('Kept')] };
-  };
+  const twice = { skill: [{ ...entry('A', 'x1'), otherNames: ['B'] }, entry('Kept')] };
+  const held = { ...twice, resources: [person('p', ['x1'])] };
+  const several = 'warning: several_names';
 
-  it('causes no create when any of them is desired, and a warning', () => {
-    const made = plan({ skills: ['Kept', 'B'], observed: twice('A', 'B') });
-    expect([steps(made), made.held, codes(made)]).toEqual([[], [], ['several_names']]);
-    expect(steps(plan({ skills: ['Kept', 'A', 'B'], observed: twice('A', 'B') }))).toEqual([]);
-  });
-
-  it('causes one delete when none of them is desired or protected', () => {
-    expect(steps(plan({ skills: ['Kept'], observed: twice('A', 'B') }))).toEqual(['delete skill A']);
-    const kept = plan({ skills: ['Kept'], observed: twice('A', 'B'), policy: { protect: ['B'] } });
-    expect(kept.leftAlone).toMatchObject([{ name: 'A', rule: 'protected' }]);
-  });
-
-  it('is a rename when one of them is a former name, and near when one is near', () => {
-    const has = { resources: [person('p', ['x1'])] };
-    const renamed = plan({
-      skills: ['Kept', { name: 'C', formerly: ['B'] }],
-      observed: { ...twice('A', 'B'), ...has },
-    });
-    expect(rulesFor(renamed, 'A')).toEqual(['in_use', 'rename']);
-    const near = plan({
-      skills: ['Kept', 'b'],
-      observed: { ...twice('A', 'B'), ...has },
-      policy: { delete: 'always' },
-    });
-    expect(rulesFor(near, 'A')).toEqual(['suspected_rename']);
+  decides({
+    'causes no create when one of them is desired': [{ skills: ['Kept', 'B'], observed: twice }, [several]],
+    'causes no create when all are desired': [{ skills: ['Kept', 'A', 'B'], observed: twice }, [several]],
+    'causes one delete when none of them is desired': [
+      { skills: ['Kept'], observed: twice },
+      ['delete skill A', several],
+    ],
+    'is left alone when one of them is protected': [
+      { skills: ['Kept'], observed: twice, policy: { protect: ['B'] } },
+      ['skill A left alone: protected', several],
+    ],
+    'is a rename when one of them is a former name': [
+      { skills: ['Kept', { name: 'C', formerly: ['B'] }], observed: held },
+      ['create skill C', 'delete skill A held: in_use rename', several],
+    ],
+    'is near when one of them is near': [
+      { skills: ['Kept', 'b'], observed: held, policy: always },
+      ['create skill b', 'delete skill A held: suspected_rename', 'warning: near_name', several],
+    ],
   });
 });
 
@@ -810,10 +674,10 @@ describe('several rules at once', () => {
       skills: [],
       observed: { skill: [entry('Old'), entry('b'), entry('c')], ...used },
       history: {
-        missingHoldings: [{ resourceId: 'gone', kind: 'skill', remoteId: 'Old', sinceMs: 0 }],
+        ...missing,
         flappingDeletes: new Map([['skill:Old', 0]]),
       },
-      input: { source: 'older', frozen: { window: 'a window', untilMs: null } },
+      input: { source: 'older', frozen },
     });
     const { rules, reason, release } = heldAs(made, 'Old');
     expect(rules).toEqual([

@@ -2,31 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import { holdsToken, looksLikeSecret } from '../../../src/core/secret-looks.ts';
 
+// prettier-ignore
+const USUAL = [
+  '', 'A', 'ACME_TOKEN', 'ACME_EU_WEST_TOKEN', 'K8S_TOKEN_2', 'a1b2', 'PLANNING_TOKEN_20260310', 'token-2026-03-10',
+  'acme.token', 'acme token', 'ünïcödé', 'Acme-Token', '.env', 'v1', 'x'.repeat(15), 'Abcdefghijklmno', 'ABCDEFGHIJKLMNO',
+  `a_${'b'.repeat(24)}`, `${'word_'.repeat(12)}word`, 'x23', 'A1',
+];
+
 describe('a name of a variable or a file', () => {
-  it.each([
-    '',
-    'A',
-    'ACME_TOKEN',
-    'ACME_EU_WEST_TOKEN',
-    'K8S_TOKEN_2',
-    'a1b2',
-    'PLANNING_TOKEN_20260310',
-    'token-2026-03-10',
-    'acme.token',
-    'acme token',
-    'ünïcödé',
-    'Acme-Token',
-    '.env',
-    'v1',
-    'x'.repeat(15),
-    'Abcdefghijklmno',
-    'ABCDEFGHIJKLMNO',
-    `a_${'b'.repeat(24)}`,
-    `${'word_'.repeat(12)}word`,
-    'x23',
-    'A1',
-  ])('is usual as %j', (name) => {
-    expect(looksLikeSecret(name)).toBe(false);
+  it('is usual if it consists of words and short numbers', () => {
+    expect(USUAL.filter(looksLikeSecret)).toEqual([]);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 // The wrapper that keeps a token out of every output.
 import { inspect, format } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../../src/core/secret.ts';
+import { Secret, spellings } from '../../../src/core/secret.ts';
 
 const VALUE = 'tok-3n-s3cret';
 const secret = new Secret(VALUE);
@@ -148,5 +148,18 @@ describe('a secret in another spelling', () => {
 
   it('leaves other texts unchanged', () => {
     expect(secret.scrub('the key 9f86 d081 is unknown')).toBe('the key 9f86 d081 is unknown');
+  });
+});
+
+describe('the spellings of a secret', () => {
+  it('are plain, in JSON twice, in HTML, percent-encoded, in hex and in base64', () => {
+    // Base64 of k"?> at the offsets 0, 1 and 2, without the characters that neighbouring bytes affect.
+    const encoded = ['6b223f3e', '6B223F3E', 'ayI/P', 'siPz', 'rIj8+', 'ayI_P', 'rIj8-'];
+    const readable = ['k"?>', 'k\\"?>', 'k\\\\\\"?>', 'k&quot;?&gt;', 'k%22%3F%3E', 'k%22%3f%3e'];
+    expect([...new Set(spellings('k"?>'))]).toEqual(readable.concat(encoded));
+  });
+
+  it('do not include hex and base64 for a text that is not ASCII', () => {
+    expect([...new Set(spellings('aü'))]).toEqual(['aü', 'a%C3%BC', 'a%c3%bc']);
   });
 });

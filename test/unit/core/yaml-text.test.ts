@@ -2,87 +2,27 @@
 import { describe, expect, it } from 'vitest';
 import { yamlQuoted, yamlText } from '../../../src/core/yaml-text.ts';
 
+// prettier-ignore
+const PLAIN = [
+  'Go', 'a', 'C++', 'Backend engineer', 'R&D', 'Node.js', 'é', 'e\u0301', '日本語', 'a b c', 'x/y', 'a (b)', 'snake_case',
+  'kebab-case', 'v1.0', 'truely', 'yesterday', 'offline', 'nulls', 'ny', 'Ⅷ',
+];
+
+// prettier-ignore
+const AMBIGUOUS = [
+  '', ' ', ' a', 'a ', 'a  b', '1', '1.0', '.5', '-a', '- a', '+a', '_a', '/a', '(a)', '&a', '*a', '?a', '~', '٣', 'true',
+  'False', 'NULL', 'yes', 'No', 'on', 'OFF', 'y', 'N', 'a: b', 'a:', 'a #b', 'C#', 'a, b', '[a]', '{a}', "it's", 'a!', 'a%',
+  'a@b', '`a`', 'a|b', 'a>b', '<<', 'a=b', 'a~', '$a', 'a^', 'a;b', 'a?', '😀', '€',
+];
+
 describe('a text in YAML', () => {
-  it.each([
-    'Go',
-    'a',
-    'C++',
-    'Backend engineer',
-    'R&D',
-    'Node.js',
-    'é',
-    'e\u0301',
-    '日本語',
-    'a b c',
-    'x/y',
-    'a (b)',
-    'snake_case',
-    'kebab-case',
-    'v1.0',
-    'truely',
-    'yesterday',
-    'offline',
-    'nulls',
-    'ny',
-    'Ⅷ',
-  ])('has no quotes if no parser can misread it: %s', (text) => {
-    expect(yamlText(text)).toBe(text);
+  it('has no quotes if no parser can misread it', () => {
+    expect(PLAIN.map(yamlText)).toEqual(PLAIN);
   });
 
-  it.each([
-    '',
-    ' ',
-    ' a',
-    'a ',
-    'a  b',
-    '1',
-    '1.0',
-    '.5',
-    '-a',
-    '- a',
-    '+a',
-    '_a',
-    '/a',
-    '(a)',
-    '&a',
-    '*a',
-    '?a',
-    '~',
-    '٣',
-    'true',
-    'False',
-    'NULL',
-    'yes',
-    'No',
-    'on',
-    'OFF',
-    'y',
-    'N',
-    'a: b',
-    'a:',
-    'a #b',
-    'C#',
-    'a, b',
-    '[a]',
-    '{a}',
-    "it's",
-    'a!',
-    'a%',
-    'a@b',
-    '`a`',
-    'a|b',
-    'a>b',
-    '<<',
-    'a=b',
-    'a~',
-    '$a',
-    'a^',
-    'a;b',
-    'a?',
-    '😀',
-    '€',
-  ])('has quotes if a parser could misread it: %j', (text) => {
-    expect(yamlText(text)).toBe(`"${text.replaceAll('a  b', String.raw`a \x20b`)}"`);
+  it('has quotes if a parser could misread it', () => {
+    const quoted = AMBIGUOUS.map((text) => `"${text.replaceAll('a  b', String.raw`a \x20b`)}"`);
+    expect(AMBIGUOUS.map(yamlText)).toEqual(quoted);
   });
 
   it.each([
