@@ -1,88 +1,67 @@
 // The demo: plans and applies an account that has drifted from its file, on a sandbox in this process. It runs the
-// same commands as a user. With `--serve` the daemon runs on its accounts afterwards.
+// same commands as a user. With `--serve` the daemon runs on the account afterwards.
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ACCEPT_NOTHING } from '../run/request.ts';
-import { applyToAccounts } from './apply-accounts.ts';
-import { repeatConfig, suggestNothing } from './console.ts';
-import { EXIT, type ExitStatus } from './exit-status.ts';
-import { planAccounts } from './plan-accounts.ts';
 import {
-  branchSeeds,
+  type DemoNames,
   demoNames,
   demoSeed,
   type Drift,
   introduceDrift,
   readDemoExtract,
-  type DemoNames,
-  BRANCH_NAMES,
-  type Branch,
-  createEditor,
-  type DemoExtract,
 } from '../sandbox/demo.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { openJournal } from './compose.ts';
-import { loadConfiguration } from './load-accounts.ts';
-import { currentUser } from './open-journal.ts';
+import { applyToAccounts } from './apply-accounts.ts';
+import { repeatConfig, suggestNothing } from './console.ts';
+import { EXIT, type ExitStatus } from './exit-status.ts';
+import { planAccounts } from './plan-accounts.ts';
 import { serve } from './serve.ts';
 
 const TEXT = { format: 'text' } as const;
 const APPLY = { yes: true, allowHeld: true, lockTimeoutMs: 10_000, accept: ACCEPT_NOTHING };
 
-/** Runs the demo, and with `serve` the daemon afterwards. Resolves with 0 when every step had the expected result. */
-export async function playDemo(version: string, serve: boolean): Promise<ExitStatus> {
+/** Runs the demo, and with `--serve` the daemon afterwards. Resolves with 0 when every step had the expected result. */
+export async function playDemo(version: string, servesPages: boolean): Promise<ExitStatus> {
   const extract = readDemoExtract(
     fileURLToPath(new URL('../config/demo/onet-extract.json', import.meta.url)),
   );
-  const { accounts } = demoSeed(extract);
-  const sandbox = await startSandbox({
-    seed: { accounts: serve ? [...accounts, ...branchSeeds(extract)] : accounts },
-  });
+  const sandbox = await startSandbox({ seed: demoSeed(extract) });
   try {
-    const configuration = await createConfiguration(sandbox);
-    const acme = { name: 'acme', names: demoNames(extract), mode: 'apply' } as const;
-    await configuration.writeAccount(acme);
+    const folder = await mkdtemp(join(tmpdir(), 'rolecall-demo-'));
+    const configFile = join(folder, 'config/rolecall.yaml');
+    const accountFile = join(folder, 'config/accounts/acme.yaml');
+    const names = demoNames(extract);
+    await mkdir(join(folder, 'config/accounts'), { recursive: true });
+    await writeFile(configFile, serviceText(sandbox));
+    await writeFile(join(folder, 'token'), `${sandbox.accounts[0]?.token ?? ''}\n`, { mode: 0o600 });
+    await writeFile(accountFile, accountText(names));
     // So that the commands that the reports suggest can be copied.
-    repeatConfig(configuration.file, executable());
-    if (!serve) suggestNothing();
+    const program = `node ${process.argv[1] ?? 'dist/main.js'}`;
+    repeatConfig(configFile, program);
+    if (!servesPages) suggestNothing();
     // A first plan before the drift makes history, since a plan on a fresh store holds every delete.
-    const context = { version, configFile: configuration.file };
-    await planAccounts(context, ['acme'], { ...TEXT, output: configuration.path('first-plan.txt') });
+    const context = { version, configFile };
+    await planAccounts(context, ['acme'], { ...TEXT, output: join(folder, 'first-plan.txt') });
     const drift = introduceDrift(sandbox);
-    await configuration.writeAccount({ ...acme, renamed: drift.renamed });
-    print(story(drift, acme.names));
-    const exit = await runSteps(version, configuration, sandbox);
+    await writeFile(accountFile, accountText(names, drift.renamed));
+    print(story(drift, names));
+    const exit = await runSteps(context, sandbox);
     if (exit !== EXIT.done) return exit;
-    if (serve) return await serveDemo(version, { sandbox, configuration, extract });
-    print(nextCommands(configuration, ['history', 'show last', 'demo --serve']));
-    return EXIT.done;
+    if (!servesPages) {
+      print(nextCommands(program, configFile));
+      return EXIT.done;
+    }
+    const onListening = (url: string): void => print(welcome(url, `${program} --config ${configFile}`));
+    return (await serve(version, configFile, { onListening })) === 0 ? EXIT.done : EXIT.failed;
   } finally {
     await sandbox.close();
   }
 }
 
-/** How the running program is started: nobody has put it on the path yet. */
-function executable(): string {
-  return `node ${process.argv[1] ?? 'dist/main.js'}`;
-}
-
-/** Three commands to try next; the demo starts without a configuration. */
-function nextCommands({ file }: DemoConfiguration, commands: readonly string[]): string[] {
-  return [
-    'Try next:',
-    ...commands.map((command) =>
-      command.startsWith('demo')
-        ? `  ${executable()} ${command}`
-        : `  ${executable()} --config ${file} ${command}`,
-    ),
-    'The sandbox has ended with this demo, so `plan` and `apply` cannot reach it.',
-    'The names are from the O*NET database (USDOL/ETA, CC BY 4.0); the people are made up.',
-  ];
-}
-
-function story({ missing, renamed, near }: Drift, { skills, roles }: ReturnType<typeof demoNames>): string[] {
+function story({ missing, renamed, near }: Drift, { skills, roles }: DemoNames): string[] {
   return [
     `acme has 120 people in five offices, ${roles.length} roles and ${skills.length} skills, which a file lists. Then:`,
     `  - somebody deleted ${missing.length} skills of the file by hand;`,
@@ -94,11 +73,9 @@ function story({ missing, renamed, near }: Drift, { skills, roles }: ReturnType<
 }
 
 async function runSteps(
-  version: string,
-  { file: configFile }: DemoConfiguration,
+  context: { readonly version: string; readonly configFile: string },
   sandbox: Sandbox,
 ): Promise<ExitStatus> {
-  const context = { version, configFile };
   heading('1. Dry run: what rolecall would create, delete and hold', 'rolecall plan acme');
   const planned = await planAccounts(context, ['acme'], { ...TEXT, detailedExitcode: true });
   if (planned !== EXIT.changes) return failed(planned);
@@ -131,60 +108,26 @@ function countWrites(sandbox: Sandbox): number {
   return sandbox.requests().filter(({ method }) => method !== 'GET').length;
 }
 
-export interface DemoAccount {
-  readonly name: string;
-  readonly names: DemoNames;
-  readonly mode: 'plan' | 'approve' | 'apply';
-  /** The rename that the file declares. */
-  readonly renamed?: Drift['renamed'];
+/** The service file. The daemon listens on a free port. */
+function serviceText({ regions }: Sandbox): string {
+  const addresses = Object.entries(regions).map(([region, url]) => `  ${region}: ${url}`);
+  return `accounts: accounts/*.yaml
+store: ../data/rolecall.db
+regions:
+${addresses.join('\n')}
+defaults: { schedule: "*/20 * * * * *" }
+api: { requestsPerSecond: 200 }
+http: { listen: "127.0.0.1:0" }
+log: { level: warn }
+`;
 }
 
-export interface DemoConfiguration {
-  /** The service file. */
-  readonly file: string;
-  /** A path in the folder of the demo. */
-  readonly path: (name: string) => string;
-  writeAccount(account: DemoAccount): Promise<void>;
-}
-
-/** Creates the folder and the service file. The daemon listens on a free port. */
-export async function createConfiguration(sandbox: Sandbox): Promise<DemoConfiguration> {
-  const folder = await mkdtemp(join(tmpdir(), 'rolecall-demo-'));
-  const inFolder = (name: string): string => join(folder, name);
-  for (const name of ['config/accounts', 'tokens']) await mkdir(inFolder(name), { recursive: true });
-  const file = inFolder('config/rolecall.yaml');
+function accountText(names: DemoNames, renamed?: Drift['renamed']): string {
+  const item = (name: string): string => `  - ${JSON.stringify(name)}`;
   const lines = [
-    'accounts: accounts/*.yaml',
-    'store: ../data/rolecall.db',
-    'regions:',
-    ...Object.entries(sandbox.regions).map(([region, url]) => `  ${region}: ${url}`),
-    'defaults: { schedule: "*/20 * * * * *" }',
-    'api: { requestsPerSecond: 200 }',
-    'daemon: { runOnStart: false }',
-    'http: { listen: "127.0.0.1:0" }',
-    'log: { level: warn }',
-  ];
-  await writeFile(file, `${lines.join('\n')}\n`);
-  return {
-    file,
-    path: inFolder,
-    async writeAccount(account) {
-      const remote = sandbox.accounts.find(({ name }) => name === account.name);
-      if (remote === undefined) throw new Error(`the sandbox has no account ${account.name}`);
-      const token = inFolder(`tokens/${account.name}`);
-      await writeFile(token, `${remote.token}\n`, { mode: 0o600 });
-      const text = accountText(account, remote.region);
-      await writeFile(inFolder(`config/accounts/${account.name}.yaml`), text);
-    },
-  };
-}
-
-function accountText({ name, names, mode, renamed }: DemoAccount, region: string): string {
-  const item = (text: string): string => `  - ${JSON.stringify(text)}`;
-  const lines = [
-    `region: ${region}`,
-    `token: { file: ../../tokens/${name} }`,
-    `mode: ${mode}`,
+    'region: eu',
+    'token: { file: ../../token }',
+    'mode: apply',
     'skills:',
     ...(renamed === undefined
       ? []
@@ -196,90 +139,27 @@ function accountText({ name, names, mode, renamed }: DemoAccount, region: string
   return `${lines.join('\n')}\n`;
 }
 
-/** How often acme is changed by hand and applied before the daemon starts. */
-const EARLIER_RUNS = 4;
-/** How often an account is changed by hand while the daemon runs. */
-const EDIT_MS = 30_000;
+const ATTRIBUTION = 'The names are from the O*NET database (USDOL/ETA, CC BY 4.0); the people are made up.';
 
-interface Stage {
-  readonly sandbox: Sandbox;
-  readonly configuration: DemoConfiguration;
-  readonly extract: DemoExtract;
+function nextCommands(program: string, configFile: string): string[] {
+  return [
+    'Try next:',
+    `  ${program} --config ${configFile} history`,
+    `  ${program} --config ${configFile} show last`,
+    `  ${program} demo --serve`,
+    'The sandbox has ended with this demo, so `plan` and `apply` cannot reach it.',
+    ATTRIBUTION,
+  ];
 }
 
-/** Runs the daemon until SIGTERM or SIGINT. */
-export async function serveDemo(version: string, stage: Stage): Promise<ExitStatus> {
-  const { sandbox, configuration } = stage;
-  const edit = createEditor(sandbox);
-  await writeBranches(stage);
-  const made = await makeHistory(version, stage, edit);
-  if (made !== EXIT.done) return made;
-  // acme is corrected at its next tick, studio waits for approval, support only reports, finance is paused.
-  for (const account of ['studio', 'support', 'finance']) edit(account);
-  await pauseFinance(configuration);
-  const editing = setInterval(() => edit('acme'), EDIT_MS);
-  try {
-    const onListening = (url: string): void => printWelcome(url, configuration);
-    const status = await serve(version, configuration.file, { onListening });
-    return status === 0 ? EXIT.done : EXIT.failed;
-  } finally {
-    clearInterval(editing);
-  }
-}
-
-const MODES = { studio: 'approve', support: 'plan', finance: 'apply' } as const satisfies Record<
-  Branch,
-  string
->;
-
-async function writeBranches({ configuration, extract }: Stage): Promise<void> {
-  for (const name of BRANCH_NAMES) {
-    await configuration.writeAccount({ name, names: demoNames(extract, name), mode: MODES[name] });
-  }
-}
-
-/** Runs commands as a user does, until one has another result than 0; their reports are in files beside the configuration. */
-async function makeHistory(
-  version: string,
-  { configuration }: Stage,
-  edit: (account: string) => void,
-): Promise<ExitStatus> {
-  const context = { version, configFile: configuration.file };
-  const report = (name: string) => ({ format: 'text', output: configuration.path(name) }) as const;
-  let exit = await planAccounts(context, [], report('plan.txt'));
-  for (let run = 1; run <= EARLIER_RUNS && exit === EXIT.done; run += 1) {
-    edit('acme');
-    const options = { yes: true, allowHeld: true, lockTimeoutMs: 10_000, accept: ACCEPT_NOTHING };
-    exit = await applyToAccounts(context, ['acme'], { ...options, ...report(`apply-${run}.txt`) });
-  }
-  return exit;
-}
-
-async function pauseFinance({ file }: DemoConfiguration): Promise<void> {
-  const { service } = await loadConfiguration(file);
-  if (service === undefined) throw new Error('the configuration of the demo is invalid');
-  const journal = await openJournal(service, {});
-  try {
-    const reason = 'the annual report is being prepared';
-    await journal.operator.pause('finance', reason, currentUser(), Date.now());
-  } finally {
-    await journal.close();
-  }
-}
-
-function printWelcome(url: string, { file }: DemoConfiguration): void {
-  const program = `node ${process.argv[1] ?? 'dist/main.js'} --config ${file}`;
-  const lines = [
-    `The daemon runs. Its pages are at ${url}`,
-    '  acme     is applied every 20 seconds; somebody changes it by hand every 30 seconds',
-    '  studio   has a plan that waits for approval; support only reports; finance is paused',
+function welcome(url: string, program: string): string[] {
+  return [
     '',
+    `The daemon runs and applies acme every 20 seconds. Its pages are at ${url}`,
     'Try next, in another terminal:',
-    `  ${program} plan support`,
-    `  ${program} approve studio`,
+    `  ${program} plan acme`,
     `  ${program} history`,
     'Press Ctrl-C here to stop the daemon and the sandbox.',
-    'The names are from the O*NET database (USDOL/ETA, CC BY 4.0); the people are made up.',
+    ATTRIBUTION,
   ];
-  process.stdout.write(`${lines.join('\n')}\n`);
 }

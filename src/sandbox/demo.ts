@@ -34,36 +34,21 @@ const OFFICES = {
   recife:
     'alice antonio arthur bruna caio camila cecilia davi eduardo fernanda gabriel helena igor isabela julia larissa lucas mariana matheus natalia otavio renata thiago vitoria',
 } as const;
-export type Office = keyof typeof OFFICES;
+type Office = keyof typeof OFFICES;
 
 /** The ids of the people in an office, such as `ana.lisbon`. */
-export function peopleIn(office: Office): string[] {
+function peopleIn(office: Office): string[] {
   return OFFICES[office].split(' ').map((name) => `${name}.${office}`);
 }
-
-/** Skills and roles of the smaller accounts, by the names of their roles in the extract. */
-const BRANCHES = {
-  studio: {
-    office: 'recife',
-    roles: ['Graphic Designers', 'Web and Digital Interface Designers', 'Technical Writers', 'Editors'],
-  },
-  support: {
-    office: 'pune',
-    roles: ['Computer User Support Specialists', 'Customer Service Representatives'],
-  },
-  finance: { office: 'oslo', roles: ['Accountants and Auditors', 'Financial Managers'] },
-} as const satisfies Record<string, { readonly office: Office; readonly roles: readonly string[] }>;
-export type Branch = keyof typeof BRANCHES;
-export const BRANCH_NAMES: readonly Branch[] = ['studio', 'support', 'finance'];
 
 /** Reads the extract. Throws `SandboxError` if the file is not a valid extract. */
 export function readDemoExtract(file: string): DemoExtract {
   return parseAs(extractSchema, readJsonFile(file), file);
 }
 
-/** The first 36 roles and every skill that belongs to one of them; of a branch, its roles and their skills. */
-export function demoNames(extract: DemoExtract, branch?: Branch): DemoNames {
-  const roles = rolesOf(extract, branch);
+/** The first 36 roles and every skill that belongs to one of them. */
+export function demoNames(extract: DemoExtract): DemoNames {
+  const roles = rolesOf(extract);
   return {
     skills: [...new Set(roles.flatMap((role) => role.skills))].toSorted(),
     roles: roles.map((role) => role.name).toSorted(),
@@ -85,10 +70,8 @@ function pickRole<T>(roles: readonly T[], random: Random): T | undefined {
   return roles[Math.floor(random() ** 1.5 * roles.length)];
 }
 
-function rolesOf({ roles }: DemoExtract, branch?: Branch): DemoExtract['roles'] {
-  if (branch === undefined) return roles.slice(0, ROLES);
-  const names: readonly string[] = BRANCHES[branch].roles;
-  return roles.filter(({ name }) => names.includes(name));
+function rolesOf({ roles }: DemoExtract): DemoExtract['roles'] {
+  return roles.slice(0, ROLES);
 }
 
 function person(id: string, roles: DemoExtract['roles'], random: Random): SeedResource {
@@ -121,23 +104,6 @@ export function demoSeed(extract: DemoExtract): SandboxSeed {
   const resources = ids.map((id) => person(id, rolesOf(extract), random));
   const { skills, roles } = demoNames(extract);
   return { accounts: [{ name: 'acme', id: '4815162342', region: 'eu', skills, roles, resources }] };
-}
-
-/** Smaller accounts of the same company, in other regions, with tokens of their own. */
-export function branchSeeds(extract: DemoExtract): SandboxSeed['accounts'] {
-  const regions = { studio: 'us', support: 'au', finance: 'il' } as const satisfies Record<Branch, string>;
-  return BRANCH_NAMES.map((name, index) => {
-    const random = seededRandom(index + 1);
-    const people = peopleIn(BRANCHES[name].office);
-    return {
-      name,
-      id: `48151623${50 + index}`,
-      token: `sandbox-token-${name}`,
-      region: regions[name],
-      ...demoNames(extract, name),
-      resources: people.map((id) => person(id, rolesOf(extract, name), random)),
-    };
-  });
 }
 
 /** A small account with invented people, to try every rule on. One account in the region `eu`. Its token is the default, `sandbox-token-1`. */
@@ -191,42 +157,5 @@ export function introduceDrift(sandbox: SandboxControls): Drift {
     missing: missing.map(({ name }) => name),
     renamed: { name: `${renamed.name} (Microsoft 365)`, formerly: renamed.name, people: people(renamed.id) },
     near: { name: typed.name, typed: near.name },
-  };
-}
-
-/** Names that people add by hand, one after the other, until they are used up. */
-const ADDED_BY_HAND = [
-  'Adobe PageMaker',
-  'Corel WordPerfect',
-  'Microsoft FrontPage',
-  'Lotus Notes',
-  'Novell NetWare',
-  'Apple HyperCard',
-  'Ventura Publisher',
-  'QuarkXPress 3',
-  'Harvard Graphics',
-  'dBase III',
-  'Borland Paradox',
-  'WordStar',
-  'Microsoft Bob',
-  'Winamp',
-  'RealPlayer',
-  'ICQ',
-];
-
-/** Somebody who edits accounts by hand: each call adds a skill, and every second call also deletes one that nobody has. */
-export function createEditor(sandbox: SandboxControls): (account: string) => void {
-  let calls = 0;
-  return (account) => {
-    const name = ADDED_BY_HAND[calls];
-    if (name === undefined) return;
-    const { skills, resources } = sandbox.state(account);
-    sandbox.addSkill(account, name);
-    calls += 1;
-    if (calls % 2 === 1) return;
-    const unused = skills.filter(({ id }) => resources.every(({ skillsIds }) => !skillsIds.includes(id)));
-    // Another one each time: deleting the same again and again would look like a program that undoes rolecall's work.
-    const removed = unused[calls];
-    if (removed !== undefined) sandbox.removeEntry(account, removed.id);
   };
 }

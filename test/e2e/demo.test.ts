@@ -24,30 +24,21 @@ test('the demo reports what happened, shows three steps of at most 60 lines, and
   expect(end.match(/^ {2}node .*(history|show last|demo --serve)$/gm)).toHaveLength(3);
 });
 
-test('demo --serve runs the daemon on accounts in several states until it is interrupted, and exits 0', async () => {
+test('demo --serve runs the daemon on the account until it is interrupted, and exits 0', async () => {
   const w = makeWorkspace('unused');
   const running = w.start(['demo', '--serve']);
   await until('the address is printed', () => running.output().stdout.includes('Try next'), 60_000);
   const { stdout } = running.output();
   const url = /pages are at (http:\/\/127\.0\.0\.1:\d+)/.exec(stdout)?.[1] ?? '';
   const config = /--config (\S+) history/.exec(stdout)?.[1] ?? '';
-  const read = async <T>(path: string): Promise<T> => (await (await fetch(`${url}${path}`)).json()) as T;
-  const { accounts } = await read<{ accounts: { name: string; paused: boolean; mode: string }[] }>(
-    '/api/v1/accounts',
-  );
-  expect(accounts.map(({ name, mode, paused }) => [name, mode, paused])).toEqual([
-    ['acme', 'apply', false],
-    ['finance', 'apply', true],
-    ['studio', 'approve', false],
-    ['support', 'plan', false],
-  ]);
-  const { runs } = await read<{ runs: { account: string; status: string }[] }>('/api/v1/runs');
-  expect(runs.filter(({ account }) => account === 'acme').length).toBeGreaterThan(6);
-  expect(runs.every(({ status }) => status !== 'failed')).toBe(true);
+  const { accounts } = (await (await fetch(`${url}/api/v1/accounts`)).json()) as {
+    accounts: { name: string; mode: string }[];
+  };
+  expect(accounts.map(({ name, mode }) => [name, mode])).toEqual([['acme', 'apply']]);
   expect((await fetch(url)).status).toBe(200);
   // The commands work in another terminal, without a token in the environment.
-  const planned = await w.run(['--config', config, 'plan', 'support', '--detailed-exitcode']);
-  expect([planned.status, existsSync(config)]).toEqual([2, true]);
+  const planned = await w.run(['--config', config, 'plan', 'acme', '--detailed-exitcode']);
+  expect([planned.status, existsSync(config)]).toEqual([3, true]);
   running.process.kill('SIGINT');
   expect((await running.ended).status).toBe(0);
 }, 120_000);
