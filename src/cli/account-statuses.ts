@@ -1,11 +1,11 @@
 // Collects the status of accounts from the configuration and the store. Never calls the service.
 import { approvalOf, statesOf, waitingPlan } from '../core/account-states.ts';
-import { formatConfigIssue, StoreError } from '../core/errors.ts';
+import { formatConfigIssue } from '../core/errors.ts';
 import type { AccountRecord } from '../core/ports/journal-reader.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { AccountStatus } from '../report/command-schemas.ts';
 import { nextRun } from '../daemon/next-run.ts';
-import { openJournal } from './compose.ts';
+import { openExistingJournal } from './compose.ts';
 import { errorsOf, type Loaded } from './load-accounts.ts';
 import { selectAccounts } from './select-accounts.ts';
 
@@ -25,10 +25,7 @@ export async function readStatuses(
   names: readonly string[],
   nowMs: number,
 ): Promise<readonly AccountStatus[]> {
-  const journal = await openJournal(configuration.service).catch((error: unknown) => {
-    if (error instanceof StoreError && error.code === 'store_missing') return null;
-    throw error;
-  });
+  const journal = await openExistingJournal(configuration.service);
   try {
     const records = journal === null ? [] : await journal.reader.accounts();
     const accounts = selectAccounts(known(configuration.accounts, records), names);

@@ -17,7 +17,7 @@ import { openOutput, type Output, type OutputOptions, showFailure, showMessage }
 import type { ConfiguredAccount } from '../core/settings.ts';
 import { commitOf, openSession, type RetryAfterOptions, type Session } from './compose.ts';
 import { combine, EXIT, type ExitStatus, failureExit, runExit } from './exit-status.ts';
-import { createProgress, type Observe } from './progress.ts';
+import { type Observe, showProgress } from './progress.ts';
 import { readSavedPlan } from './saved-plan.ts';
 import { accountList, accountNamed, selectAccounts } from './select-accounts.ts';
 import { listenForSignals } from './signals.ts';
@@ -59,18 +59,13 @@ export async function applyToAccounts(
   const { configuration, service } = loaded;
   const accounts = accountsToApply(loaded.accounts, names, saved, options.all === true);
   const output = openOutput(options);
-  const progress = createProgress();
-  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
-  const { observer } = progress;
+  const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const limit = service.daemon.maxRuns;
-  const session = await openSession(version, configuration, service, { ...options, observer });
+  const session = await openSession(version, configuration, service, options);
   const detail = { ...chosen, hasLocalChanges: session.commit?.dirty === true };
   try {
     const consent = asks
-      ? await askToApply(
-          { accounts, session, signals, accept: options.accept, limit, progress, detail },
-          output,
-        )
+      ? await askToApply({ accounts, session, signals, accept: options.accept, limit, detail }, output)
       : { agreed: saved === null ? new Map<string, AgreedPlan | null>() : agreedPlans(accounts, saved) };
     if ('exit' in consent) {
       if (isOneDocument(options.format)) await output.print(await reportOf(consent.runIds, session, output));
@@ -83,7 +78,7 @@ export async function applyToAccounts(
         ? null
         : (plan: Plan) => showPlan(plan, accounts.length, output, detail);
     const applying = { version, configFile, session, signals, options, onPlan };
-    const applied = await progress.during({ verb: 'applied', accounts: accounts.length }, (track) =>
+    const applied = await showProgress({ verb: 'applied', accounts: accounts.length }, (track) =>
       mapAccounts(accounts, limit, (account) =>
         track(account.name, (observe) =>
           applyOne(account, consent.agreed.get(account.name), { ...applying, observe }),
@@ -150,7 +145,7 @@ function accountsToApply(
 
 /** The report of the dry runs: a report that is one document is about runs, also when nothing is applied. */
 async function reportOf(runIds: readonly string[], session: Session, output: Output): Promise<string> {
-  const runs = await Promise.all(runIds.map((id) => session.reader.runReport(id)));
+  const runs = await Promise.all(runIds.map((id) => session.store.reader.runReport(id)));
   return renderRunReports(
     runs.flatMap((run) => (run === null ? [] : [run])),
     output.render,
@@ -198,7 +193,7 @@ async function applyOne(
       },
       session.applying,
     );
-    return { exit: EXIT.invalidConfiguration, report: await session.reader.runReport(runId) };
+    return { exit: EXIT.invalidConfiguration, report: await session.store.reader.runReport(runId) };
   }
   if (agreed === null) {
     showMessage(`${account.name}: there is no plan to apply, because planning this account failed`);
@@ -224,7 +219,7 @@ async function applyOne(
     result.failure?.code === 'plan_stale'
       ? failureExit('plan_stale')
       : runExit(result.status, result.failure?.code ?? null, options.allowHeld);
-  return { exit, report: await session.reader.runReport(result.runId) };
+  return { exit, report: await session.store.reader.runReport(result.runId) };
 }
 
 /** Shows the error and returns null when the store fails, since such a run cannot be reported from the journal. */

@@ -16,7 +16,7 @@ import { type Output, canAsk, confirm, showMessage, terminalRender } from './con
 import type { Session } from './compose.ts';
 import { type ExitStatus, combine, EXIT, failureExit } from './exit-status.ts';
 import { planOne } from './plan-accounts.ts';
-import type { Progress } from './progress.ts';
+import { showProgress } from './progress.ts';
 import { agreedPlan } from './saved-plan.ts';
 
 /** `agreed`: the confirmed plan of each account, null if planning failed. `exit`: the status when nothing is applied. */
@@ -31,16 +31,15 @@ interface ApplyRequest {
   readonly accept: Acceptance;
   /** The most accounts that are planned at the same time. */
   readonly limit: number;
-  readonly progress: Progress;
   readonly detail: ReportDetail;
 }
 
 /** Shows the plans of all accounts and asks once. Refuses when there is no terminal to ask on. */
 export async function askToApply(
-  { accounts, session, signals, accept, limit, progress, detail }: ApplyRequest,
+  { accounts, session, signals, accept, limit, detail }: ApplyRequest,
   output: Output,
 ): Promise<Consent> {
-  const planned = await progress.during({ verb: 'planned', accounts: accounts.length }, (track) =>
+  const planned = await showProgress({ verb: 'planned', accounts: accounts.length }, (track) =>
     mapAccounts(accounts, limit, (account) =>
       track(account.name, (observe) => planOne(account, { session, signals, observe, accept })),
     ),

@@ -18,7 +18,7 @@ import type { ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { nextTimes } from '../daemon/cron.ts';
 import { openSession, type RetryAfterOptions, type Session } from './compose.ts';
 import { type ExitStatus, combine, EXIT, failureExit } from './exit-status.ts';
-import { createProgress } from './progress.ts';
+import { showProgress } from './progress.ts';
 import { listenForSignals } from './signals.ts';
 
 export type CheckOptions = RetryAfterOptions & OutputOptions;
@@ -35,21 +35,19 @@ export async function checkAccounts(
   options: CheckOptions,
 ): Promise<ExitStatus> {
   const { configuration, service, accounts } = await loadAccounts(configFile, names);
-  const progress = createProgress();
-  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
+  const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const secrets = await checkSecrets(configuration, process.env);
-  const { observer } = progress;
-  const { session, diagnosis } = await progress.during({ verb: 'checked', accounts: 1 }, (track) =>
+  const { session, diagnosis } = await showProgress({ verb: 'checked', accounts: 1 }, (track) =>
     track('store', (observe) => {
       observe({ type: 'step', text: 'checking the store' });
-      return openStore(service, () => openSession(version, configuration, service, { ...options, observer }));
+      return openStore(service, () => openSession(version, configuration, service, options));
     }),
   );
   try {
     const diagnoses = [...ownSecrets(secrets), diagnosis];
     if (session !== null) {
       diagnoses.push(
-        ...(await progress.during({ verb: 'checked', accounts: accounts.length }, (track) =>
+        ...(await showProgress({ verb: 'checked', accounts: accounts.length }, (track) =>
           mapAccounts(accounts, service.daemon.maxRuns, (account) =>
             track(account.name, (observe) => examine(account, { session, signals, secrets, observe })),
           ),
@@ -75,8 +73,8 @@ async function openStore(
   let session: Session | null = null;
   try {
     session = await open();
-    await session.checkStore();
-    await session.verifyStore();
+    await session.store.check();
+    await session.store.verify();
     const findings = [{ ok: true, what: 'store', detail: 'readable, writable and not damaged' }];
     return { session, diagnosis: { title, account: null, findings, exit: EXIT.done } };
   } catch (error) {

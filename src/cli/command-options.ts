@@ -1,6 +1,6 @@
 // The arguments and options of the commands whose work is in files of their own. These are imported when the command runs,
 // so that the help appears at once.
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import {
   type CommandLine,
   ACCOUNTS_HELP,
@@ -31,8 +31,6 @@ export function addInit({ program, run }: CommandLine): void {
       new Option('--token-env <name>', 'environment variable that contains the token').conflicts('tokenFile'),
     )
     .option('--token-file <file>', 'file that contains the token')
-    .option('--dir <dir>', 'folder to write to, created if missing; default: the current folder', notEmpty)
-    .option('-y, --yes', 'do not ask for confirmation')
     .addOption(
       new Option('--sandbox', 'write a configuration for a local sandbox, without questions').conflicts(REAL),
     )
@@ -43,11 +41,6 @@ export function addInit({ program, run }: CommandLine): void {
         return await initialise(context, flags);
       }),
     );
-}
-
-function notEmpty(text: string): string {
-  if (text === '') throw new InvalidArgumentError('Use the path of a folder.');
-  return text;
 }
 
 interface DemoFlags {
@@ -74,18 +67,11 @@ export function addPlan({ program, report }: CommandLine): void {
     .argument('[account...]', ACCOUNTS_HELP)
     .option('--save <file>', 'save the plan for `apply --plan`')
     .addOption(new Option('--out <file>', 'the old name of --save').conflicts('save').hideHelp())
-    .option(
-      '--server <url>',
-      'request the plan from a daemon, which has the history; token in $ROLECALL_HTTP_TOKEN',
-    )
-    .option('--allow-insecure', 'with --server: send the token to another machine over http://')
     .addOption(
       new Option(
-        '--new-accounts <what>',
-        'with --server: whether accounts that the daemon does not have are an error',
-      )
-        .choices(['ok', 'fail'])
-        .default('ok'),
+        '--server <url>',
+        'request the plan from a daemon, which has the history; token in $ROLECALL_HTTP_TOKEN',
+      ).conflicts(['acceptNoHistory', 'ignoreRetryAfter']),
     )
     .option(
       '--accept-no-history',

@@ -5,19 +5,14 @@ import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from '../run
 import { rememberThrottle } from '../run/run-result.ts';
 import type { ConfigurationSource } from '../config/configuration-source.ts';
 import { StoreError } from '../core/errors.ts';
-import type { Outbox } from '../core/ports/outbox.ts';
-import type { JournalReader } from '../core/ports/journal-reader.ts';
-import type { OperatorCommands } from '../core/operator.ts';
 import type { Clock, RunSignals } from '../core/ports/clock.ts';
 import type { AccountState } from '../core/ports/journal.ts';
 import type { ReadableService } from '../core/ports/service.ts';
 import type { CheckoutPlace } from '../core/ports/repository.ts';
-import type { StoredSettings } from '../core/ports/stored-settings.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
 import { checkoutOf } from '../git/checkout-place.ts';
 import { systemClock } from '../system/clock.ts';
-import { sha256 } from '../system/digest.ts';
-import { uuidv7 } from '../system/digest.ts';
+import { sha256, uuidv7 } from '../system/digest.ts';
 import type { ConnectionOptions, Connections } from '../service/connections.ts';
 import { createLeaseKeeper, type LeaseKeeper } from '../store/lease-keeper.ts';
 import type { OpenOptions } from '../store/open-store.ts';
@@ -31,13 +26,9 @@ export interface RetryAfterOptions {
   readonly ignoreRetryAfter?: boolean;
 }
 
-/** How a command connects to the service. */
-interface CommandConnection extends RetryAfterOptions {
+interface SessionOptions extends RetryAfterOptions {
   /** Receives the requests of an account. */
   readonly observer?: (account: string) => RequestObserver;
-}
-
-interface SessionOptions extends CommandConnection {
   /** For a configuration in another repository than that of the service file. */
   readonly compareCommits?: PlanningDeps['compareCommits'];
   /** Reads the files of an account again. By default the files of the service file. */
@@ -50,8 +41,7 @@ interface SessionOptions extends CommandConnection {
 export interface Session {
   readonly planning: DryRunDeps;
   readonly applying: ApplyDeps;
-  readonly reader: JournalReader;
-  readonly operator: OperatorCommands;
+  readonly store: Store;
   /** The commit of the configuration when the session was opened. */
   readonly commit: ConfigCommit | null;
   readonly requestFor: (
@@ -59,18 +49,11 @@ export interface Session {
     trigger: AccountRequest['trigger'],
     signals: RunSignals,
   ) => AccountRequest;
-  /** Resolves when the store can be written. */
-  checkStore(): Promise<void>;
-  /** Checks every page of the store. Throws StoreError when it is damaged. */
-  verifyStore(): Promise<void>;
   /** Deletes old runs and snapshots, by the settings of the session unless others are given. */
   prune(retention?: ServiceSettings['retention']): Promise<void>;
   close(): Promise<void>;
   /** What follows is used by the daemon only. */
-  readonly outbox: Outbox;
-  readonly settings: StoredSettings;
   readonly lock: LeaseKeeper;
-  readonly listen: Store['listen'];
   /** Sets the clock of the store to this time; a smaller difference from that of the machine is ignored. */
   readonly setStoreClock: (storeMs: number) => void;
 }
@@ -116,13 +99,9 @@ export async function openSession(
       locks: lock,
       currentDigest: digestReader(options.readFor ?? accountReader(service)),
     },
-    reader: store.reader,
-    operator: store.operator,
+    store,
     commit,
-    outbox: store.outbox,
-    settings: store.settings,
     lock,
-    listen: (onNotice) => store.listen(onNotice),
     setStoreClock,
     requestFor: (settings, trigger, signals) => ({
       settings,
@@ -133,8 +112,6 @@ export async function openSession(
       // A new object for each run, so that a token that the service refused in one run is tried again in the next.
       signals: lock.signals(signals),
     }),
-    checkStore: () => store.check(),
-    verifyStore: () => store.verify(),
     async prune(retention = service.retention) {
       const passedMs = systemClock.steadyMs() - steadyOpenedMs;
       await store.prune(retention, Math.min(Date.now(), openedMs + passedMs));
@@ -204,32 +181,25 @@ export interface Readable {
   readonly service: ReadableService;
   /** null without a store. */
   readonly journal: AccountJournal | null;
-  /** Why an existing store cannot be read. */
-  readonly storeFailure: StoreError | null;
   /** Journals the Retry-After time of a failure, if it has one. */
   noteFailure(account: string, error: unknown): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens connections, and the store if it exists. */
+/** Opens connections, and the store if it exists. Throws StoreError. */
 export async function openReadable(
   version: string,
   service: ServiceSettings,
-  options: CommandConnection = {},
+  options: RetryAfterOptions = {},
 ): Promise<Readable> {
-  const opened = await openJournal(service).catch((error: unknown) => {
-    if (error instanceof StoreError) return error;
-    throw error;
-  });
-  const store = opened instanceof StoreError ? null : opened;
+  const store = await openExistingJournal(service);
   const connections = await connect(version, service, {
     throttledUntilMs: store === null ? async () => null : throttleIn(store.journal, options),
-    observer: options.observer ?? (() => NO_OBSERVER),
+    observer: () => NO_OBSERVER,
   });
   return {
     service: readOnly(connections),
     journal: store === null ? null : { ...store.journal, claimant: (claim) => store.reader.claimant(claim) },
-    storeFailure: opened instanceof StoreError && opened.code !== 'store_missing' ? opened : null,
     async noteFailure(account, error) {
       if (store === null) return;
       await rememberThrottle(account, error, { journal: store.journal, clock: systemClock });
@@ -249,6 +219,14 @@ export async function openJournal(
   const { openStore } = await import('../store/open-store.ts');
   const { openLocation } = await import('../config/store-location.ts');
   return await openStore(await openLocation(service), options);
+}
+
+/** The store of a configuration; null when it does not exist yet. Throws StoreError. */
+export async function openExistingJournal(service: ServiceSettings): Promise<Store | null> {
+  return await openJournal(service).catch((error: unknown) => {
+    if (error instanceof StoreError && error.code === 'store_missing') return null;
+    throw error;
+  });
 }
 
 /** The end of the pause that the service requested from an earlier process. */

@@ -220,33 +220,32 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** The terminal for questions of a library: stderr, since stdout may be redirected. */
-export function promptTerminal(): NodeJS.WriteStream {
-  // Some terminals, as in containers, report no size; the library would print one character a line, or nothing.
-  if (process.stderr.columns === 0) process.stderr.columns = 80;
-  if (process.stderr.rows === 0) process.stderr.rows = 24;
-  return process.stderr;
-}
-
-export type Answer = 'yes' | 'no' | 'interrupted';
-
-/** Asks on the terminal; the question may have several lines. Only `yes` agrees. Ctrl-C and an aborted signal interrupt. */
-export async function confirm(question: string, signal: AbortSignal): Promise<Answer> {
+/** The line that was typed; `ended` at the end of the input (Ctrl-D), `interrupted` after Ctrl-C or when `signal` aborts. */
+export async function ask(
+  question: string,
+  signal?: AbortSignal,
+): Promise<{ readonly line: string } | 'ended' | 'interrupted'> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const interrupted = new Promise<Answer>((resolve) => {
+    const stopped = new Promise<'ended' | 'interrupted'>((resolve) => {
       terminal.once('SIGINT', () => resolve('interrupted'));
-      // At the end of the input (Ctrl-D) the question is never answered.
-      terminal.once('close', () => resolve('no'));
+      terminal.once('close', () => resolve('ended'));
     });
     const answered = terminal
-      .question(`${visibleLines(question)}\nOnly “yes” is accepted: `, { signal })
-      .then((answer): Answer => (answer.trim() === 'yes' ? 'yes' : 'no'))
-      .catch((): Answer => (signal.aborted ? 'interrupted' : 'no'));
-    const answer = await Promise.race([answered, interrupted]);
+      .question(visibleLines(question), signal === undefined ? {} : { signal })
+      .then((line) => ({ line }))
+      .catch(() => (signal?.aborted === true ? ('interrupted' as const) : ('ended' as const)));
+    const answer = await Promise.race([answered, stopped]);
     if (answer === 'interrupted') process.stderr.write('\n');
     return answer;
   } finally {
     terminal.close();
   }
+}
+
+/** Asks on the terminal; the question may have several lines. Only `yes` agrees. */
+export async function confirm(question: string, signal: AbortSignal): Promise<'yes' | 'no' | 'interrupted'> {
+  const answer = await ask(`${question}\nOnly “yes” is accepted: `, signal);
+  if (answer === 'interrupted') return answer;
+  return answer !== 'ended' && answer.line.trim() === 'yes' ? 'yes' : 'no';
 }

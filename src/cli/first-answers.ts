@@ -4,7 +4,7 @@ import { FIRST_ANSWER_CHECKS } from '../config/first-answers.ts';
 import { UsageError } from '../core/errors.ts';
 import { looksLikeSecret } from '../core/secret-looks.ts';
 import type { SecretRef } from '../core/settings.ts';
-import { canAsk, promptTerminal } from './console.ts';
+import { ask, canAsk, showMessage } from './console.ts';
 
 /** The options of `init`. On a terminal it asks for the missing values. */
 export interface InitFlags {
@@ -13,8 +13,6 @@ export interface InitFlags {
   readonly account?: string;
   readonly tokenEnv?: string;
   readonly tokenFile?: string;
-  readonly dir?: string;
-  readonly yes?: true;
   readonly sandbox?: true;
   readonly port: number;
 }
@@ -40,11 +38,11 @@ export async function answersFor(flags: InitFlags): Promise<FirstAnswers | null>
       `init cannot ask without a terminal; add ${missing.join(', ')}. To rehearse without an account, use --sandbox`,
     );
   }
-  const url = baseUrl ?? (await ask(BASE_URL));
-  const name = url === null ? null : (account ?? (await ask(ACCOUNT)));
+  const url = baseUrl ?? (await askFor(BASE_URL));
+  const name = url === null ? null : (account ?? (await askFor(ACCOUNT)));
   if (url === null || name === null) return null;
   if (tokenEnv !== undefined) return { baseUrl: url, account: name, token: { env: tokenEnv } };
-  const place = tokenFile ?? (await ask({ ...TOKEN, initialValue: variableFor(name) }));
+  const place = tokenFile ?? (await askFor({ ...TOKEN, proposed: variableFor(name) }));
   if (place === null) return null;
   const token = tokenFile === undefined && isVariable(place) ? { env: place } : { file: place };
   return { baseUrl: url, account: name, token };
@@ -73,7 +71,8 @@ export function refuseWrong({ baseUrl, region, account, tokenEnv, tokenFile }: I
 
 interface Question {
   readonly message: string;
-  readonly initialValue?: string;
+  /** The answer that Enter alone gives. */
+  readonly proposed?: string;
   /** What is wrong with an answer and how to fix it, or undefined. */
   readonly check: (text: string) => string | undefined;
 }
@@ -87,17 +86,20 @@ const ACCOUNT: Question = {
   check: FIRST_ANSWER_CHECKS.account,
 };
 const TOKEN: Question = {
-  message:
-    'Where is its token? Name of an environment variable, or path of a file. Enter accepts the name below',
+  message: 'Where is its token? Name of an environment variable, or path of a file',
   check: placeProblem,
 };
 
-/** Asks on stderr, so that the result on stdout can be redirected. null when the user cancels. */
-async function ask({ check, ...question }: Question): Promise<string | null> {
-  const { isCancel, text } = await import('@clack/prompts');
-  const validate = (given: string | undefined): string | undefined => check((given ?? '').trim());
-  const given = await text({ ...question, validate, output: promptTerminal() });
-  return isCancel(given) ? null : given.trim();
+/** Asks on stderr until the answer is right. null when the user cancels. */
+async function askFor({ message, proposed, check }: Question): Promise<string | null> {
+  for (;;) {
+    const answer = await ask(`${message}${proposed === undefined ? '' : ` [${proposed}]`}: `);
+    if (typeof answer === 'string') return null;
+    const text = answer.line.trim() || (proposed ?? '');
+    const problem = check(text);
+    if (problem === undefined) return text;
+    showMessage(problem);
+  }
 }
 
 function variableFor(account: string): string {

@@ -9,15 +9,7 @@ import type { SecretRef } from '../core/settings.ts';
 import { shellWord } from '../report/command-hints.ts';
 import { count } from '../report/formatting.ts';
 import type { CommandContext } from './command-line.ts';
-import {
-  canAsk,
-  printLine,
-  promptTerminal,
-  repeatConfig,
-  showMessage,
-  showWarnings,
-  suggestedCommand,
-} from './console.ts';
+import { printLine, showMessage, showWarnings, suggestedCommand } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { answersFor, type InitFlags, refuseWrong } from './first-answers.ts';
 import {
@@ -64,8 +56,7 @@ export async function initialise(
   { version, configFile }: CommandContext,
   flags: InitFlags,
 ): Promise<ExitStatus> {
-  const place = firstPlace(configFile, flags.dir);
-  if (flags.dir !== undefined) repeatConfig(shownFile(place.configFile));
+  const place = firstPlace(configFile);
   refuseExistingConfiguration(place);
   const beginning = flags.sandbox === true ? await rehearsal(place, flags) : await realAccount(place, flags);
   if (beginning === null) return cancelled();
@@ -80,11 +71,8 @@ export async function initialise(
       [accountFile, await completeAccountFile(place, first, content)],
       ...more,
     ]);
-    const files = [...texts.keys()];
-    const asks = flags.sandbox !== true && flags.yes !== true && canAsk();
-    if (asks && !(await agrees(content, files))) return cancelled();
     await writeNewFiles(texts);
-    printWritten(first.account, content, files);
+    printWritten(first.account, content, [...texts.keys()]);
     printNext(next);
     return EXIT.done;
   } finally {
@@ -207,28 +195,17 @@ async function completeAccountFile(
   return text;
 }
 
-async function agrees(content: ReadAccount, files: readonly string[]): Promise<boolean> {
-  const { confirm } = await import('@clack/prompts');
-  const { remoteAccountId, observed } = content;
-  const account = remoteAccountId === null ? 'The account' : `Account ${remoteAccountId}`;
-  const people = count(observed.resources.length, 'person', 'people');
-  const message = `${account} contains ${entriesOf(content)}, and lists ${people}. Write ${files.map(shownFile).join(' and ')}?`;
-  return (await confirm({ message, output: promptTerminal() })) === true;
-}
-
 function cancelled(): ExitStatus {
   showMessage('Cancelled. Nothing was written.');
   return EXIT.interrupted;
 }
 
 function printWritten(account: string, content: ReadAccount, files: readonly string[]): void {
+  const { remoteAccountId, observed } = content;
   for (const file of files) printLine(`wrote ${shownFile(file)}`);
-  const id = content.remoteAccountId === null ? '' : ` of account ${content.remoteAccountId}`;
-  printLine(`${account} lists the ${entriesOf(content)}${id}, so the first plan is empty`);
-}
-
-function entriesOf({ observed }: ReadAccount): string {
-  return `${count(observed.skill.length, 'skill')} and ${count(observed.role.length, 'role')}`;
+  const id = remoteAccountId === null ? '' : ` of account ${remoteAccountId}`;
+  const entries = `${count(observed.skill.length, 'skill')} and ${count(observed.role.length, 'role')}`;
+  printLine(`${account} lists the ${entries}${id}, so the first plan is empty`);
 }
 
 function printNext(steps: Beginning['next']): void {

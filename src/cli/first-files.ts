@@ -68,14 +68,9 @@ export interface FirstPlace {
   readonly store: string;
 }
 
-/** The place for a service file below `dir`. Throws UsageError when they contradict each other. */
-export function firstPlace(configFile: string, dir: string | undefined): FirstPlace {
-  if (dir !== undefined && path.isAbsolute(configFile)) {
-    throw new UsageError(
-      '--dir has no effect with the absolute path of --config (or ROLECALL_CONFIG); leave out one of them',
-    );
-  }
-  const file = path.resolve(dir ?? '.', configFile);
+/** The place of a first configuration. */
+export function firstPlace(configFile: string): FirstPlace {
+  const file = path.resolve(configFile);
   const folder = path.dirname(file);
   // The store is data, so it is not in the folder of the configuration unless that folder is the complete project.
   const store = path.basename(folder) === 'config' ? '../data/rolecall.db' : 'data/rolecall.db';
@@ -92,7 +87,7 @@ export function shownFile(file: string): string {
 export function refuseExistingConfiguration({ configFile }: FirstPlace): void {
   if (!existsSync(configFile)) return;
   throw new UsageError(
-    `${shownFile(configFile)} exists already; init writes a first configuration and changes no file. To add an account, write its file with \`region\` or \`baseUrl\` and \`token\`, then run \`rolecall dump NAME --write\`. To start elsewhere, use --dir`,
+    `${shownFile(configFile)} exists already; init writes a first configuration and changes no file. To add an account, write its file with \`region\` or \`baseUrl\` and \`token\`, then run \`rolecall dump NAME --write\`. To start elsewhere, use --config`,
   );
 }
 
@@ -101,7 +96,7 @@ export function refuseExistingFiles(files: readonly string[]): void {
   const found = files.find((file) => existsSync(file));
   if (found === undefined) return;
   throw new UsageError(
-    `${shownFile(found)} exists already, without a service file; init writes both and changes no file. Move it away, run init again, and copy what you need from it into the new file. To start elsewhere, use --dir`,
+    `${shownFile(found)} exists already, without a service file; init writes both and changes no file. Move it away, run init again, and copy what you need from it into the new file. To start elsewhere, use --config`,
   );
 }
 

@@ -17,7 +17,7 @@ import { openOutput, type OutputOptions } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import { openSession, type RetryAfterOptions, type Session } from './compose.ts';
 import { combinePlans, EXIT, type ExitStatus, failureExit, planExit } from './exit-status.ts';
-import { createProgress, type Observe } from './progress.ts';
+import { type Observe, showProgress } from './progress.ts';
 import { planRemotely } from './remote-plan.ts';
 import { listenForSignals } from './signals.ts';
 import { checkWritable } from './writable-files.ts';
@@ -33,10 +33,6 @@ export interface PlanOptions extends OutputOptions, RetryAfterOptions, ReportDet
   readonly acceptNoHistory?: boolean;
   /** The address of a daemon that plans instead. */
   readonly server?: string | undefined;
-  /** Whether the token may be sent to another machine unencrypted. */
-  readonly allowInsecure?: boolean;
-  /** Whether accounts that the daemon does not have yet fail the command. */
-  readonly newAccounts?: 'ok' | 'fail';
 }
 
 /** Plans the accounts here or on a daemon, prints the plans and saves them if requested. */
@@ -50,25 +46,16 @@ export async function planAccounts(
     refuseSameFile(options.save, options.output);
   if (options.save !== undefined) checkWritable(options.save, '--save');
   if (options.server !== undefined) {
-    const { ignoreRetryAfter, acceptNoHistory } = options;
-    const useless = [
-      ...(ignoreRetryAfter === true ? ['--ignore-retry-after'] : []),
-      ...(acceptNoHistory === true ? ['--accept-no-history'] : []),
-    ];
-    if (useless.length > 0)
-      throw new UsageError(`${useless.join(' and ')} has no effect on a daemon; leave it out with --server`);
-    const plans = await planRemotely(context, names, options.server, options.allowInsecure);
+    const plans = await planRemotely(context, names, options.server);
     return await report(plans, options, detail);
   }
   const { version, configFile } = context;
   const { configuration, service, accounts } = await loadAccounts(configFile, names);
-  const progress = createProgress();
-  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
-  const { observer } = progress;
+  const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const accept = { ...ACCEPT_NOTHING, noHistory: options.acceptNoHistory === true };
-  const session = await openSession(version, configuration, service, { ...options, observer });
+  const session = await openSession(version, configuration, service, options);
   try {
-    const planned = await progress.during({ verb: 'planned', accounts: accounts.length }, (track) =>
+    const planned = await showProgress({ verb: 'planned', accounts: accounts.length }, (track) =>
       mapAccounts(accounts, service.daemon.maxRuns, (account) =>
         track(account.name, (observe) => planOne(account, { session, signals, observe, accept })),
       ),
@@ -112,8 +99,8 @@ async function report(
 }
 
 /** Whether a pull request adds this account: the daemon plans it after its own configuration contains it. */
-function isUnplannedAddition({ error }: FailedPlan, { server, newAccounts = 'ok' }: PlanOptions): boolean {
-  return server !== undefined && newAccounts === 'ok' && error.code === UNKNOWN_ACCOUNT;
+function isUnplannedAddition({ error }: FailedPlan, { server }: PlanOptions): boolean {
+  return server !== undefined && error.code === UNKNOWN_ACCOUNT;
 }
 
 export interface PlannedAccount {

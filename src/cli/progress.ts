@@ -1,20 +1,31 @@
 // Shows on stderr what a command does while it takes longer: one line that is rewritten on a terminal, a line now and
 // then elsewhere.
-import type { Activity, RequestObserver } from '../core/ports/progress.ts';
+import type { Activity } from '../core/ports/progress.ts';
 import { visible } from '../report/escape-invisible.ts';
+import { count } from '../report/formatting.ts';
 import { isQuiet, showLive, showMessage } from './console.ts';
-import { progressLine, type RunningAccount, type Step, type Work, type WorkState } from './progress-text.ts';
 
 const TICK_MS = 100;
 /** What takes less time shows nothing. */
 const FIRST_DRAW_MS = 500;
 const FIRST_LINE_MS = 2000;
 const NEXT_LINE_MS = 10_000;
+/** A rate over less time than this is not meaningful. */
+const SHORTEST_RATE_MS = 500;
 
 const ERASE_LINE = '\r\u001B[K';
 /** The terminal cuts a line that is longer than it is wide: a wrapped one could not be erased. */
 const NO_WRAP = '\u001B[?7l';
 const WRAP = '\u001B[?7h';
+
+/** A step of a command that is no run. `forMs`: the longest time that it takes. */
+export interface Step {
+  readonly type: 'step';
+  readonly text: string;
+  readonly done?: number;
+  readonly total?: number;
+  readonly forMs?: number;
+}
 
 /** Receives what an account does, or a step of a command. */
 export type Observe = (activity: Activity | Step) => void;
@@ -22,86 +33,59 @@ export type Observe = (activity: Activity | Step) => void;
 /** Shows an account while `run` works on it; `run` reports what it does. */
 export type Track = <T>(account: string, run: (observe: Observe) => Promise<T>) => Promise<T>;
 
-export interface Progress {
-  /** Shows the work while `run` runs. Before and after it nothing is shown. */
-  during<T>(work: Work, run: (track: Track) => Promise<T>): Promise<T>;
-  /** Receives the requests of an account. */
-  readonly observer: (account: string) => RequestObserver;
-  /** The requests that wait for an answer. */
-  readonly inFlight: () => number;
-  /** From now on nothing new starts. */
-  stop(): void;
+/** What is done with all accounts, such as `planned`. */
+interface Work {
+  readonly verb: string;
+  readonly accounts: number;
 }
 
-/** The progress of one command. With `--quiet` nothing is shown. */
-export function createProgress(): Progress {
+/** An account that a command works on. */
+export interface RunningAccount {
+  activity: Activity | Step;
+  /** When the activity began, and how many operations were done then. */
+  sinceMs: number;
+  doneBefore: number;
+}
+
+/** The work of a command at a moment. */
+export interface WorkState extends Work {
+  readonly startedAtMs: number;
+  /** The accounts that are complete. */
+  readonly done: number;
+  /** By name; the one that runs the longest is the first. */
+  readonly running: ReadonlyMap<string, RunningAccount>;
+}
+
+/** Shows the work while `run` runs. Before and after it, and with `--quiet`, nothing is shown. */
+export async function showProgress<T>(work: Work, run: (track: Track) => Promise<T>): Promise<T> {
   const running = new Map<string, RunningAccount>();
-  let work: Omit<WorkState, 'running' | 'stopping'> | null = null;
-  let display: Display | null = null;
-  let sent = 0;
-  let isStopping = false;
-
-  function line(): string | null {
-    const stopping = isStopping ? sent : null;
-    return work === null ? null : progressLine({ ...work, running, stopping }, performance.now());
-  }
-
-  async function track<T>(name: string, run: (observe: Observe) => Promise<T>): Promise<T> {
-    const activity: Step = { type: 'step', text: 'starting' };
+  const startedAtMs = performance.now();
+  let done = 0;
+  const line = (): string | null => progressLine({ ...work, running, done, startedAtMs }, performance.now());
+  const display = isQuiet() ? null : startDisplay(line);
+  async function track<R>(name: string, runOne: (observe: Observe) => Promise<R>): Promise<R> {
     const account: RunningAccount = {
-      activity,
+      activity: { type: 'step', text: 'starting' },
       sinceMs: performance.now(),
       doneBefore: 0,
-      pausedUntilMs: 0,
-      retries: 0,
     };
     running.set(name, account);
     try {
-      return await run((next) => {
+      return await runOne((next) => {
         note(account, next);
         // Whoever waits for a lock must know at once who holds it.
         if (next.type === 'lock') display?.showNow();
       });
     } finally {
       running.delete(name);
-      if (work !== null) work = { ...work, done: work.done + 1 };
+      done += 1;
     }
   }
-
-  return {
-    async during(begun, run) {
-      work = { ...begun, done: 0, startedAtMs: performance.now() };
-      display = isQuiet() ? null : startDisplay(line);
-      try {
-        return await run(track);
-      } finally {
-        display?.end();
-        display = null;
-        work = null;
-      }
-    },
-    observer: (name) => ({
-      started() {
-        sent += 1;
-      },
-      request() {
-        sent -= 1;
-      },
-      retry() {
-        const account = running.get(name);
-        if (account !== undefined) account.retries += 1;
-      },
-      paused(forMs) {
-        const account = running.get(name);
-        if (account === undefined) return;
-        account.pausedUntilMs = Math.max(account.pausedUntilMs, performance.now() + forMs);
-      },
-    }),
-    inFlight: () => sent,
-    stop() {
-      isStopping = true;
-    },
-  };
+  try {
+    return await run(track);
+  } finally {
+    display?.end();
+  }
 }
 
 function note(account: RunningAccount, next: Activity | Step): void {
@@ -119,7 +103,7 @@ export async function showStep<T>(
   step: Omit<Step, 'type'>,
   run: (observe: Observe) => Promise<T>,
 ): Promise<T> {
-  return await createProgress().during({ verb: 'done', accounts: 1 }, (track) =>
+  return await showProgress({ verb: 'done', accounts: 1 }, (track) =>
     track(name, async (observe) => {
       observe({ type: 'step', ...step });
       return await run(observe);
@@ -168,4 +152,75 @@ function startDisplay(line: () => string | null): Display {
       if (isTerminal) showLive(null);
     },
   };
+}
+
+/** The work in one line; null while nothing runs. */
+export function progressLine(state: WorkState, nowMs: number): string | null {
+  const { verb, accounts, done, startedAtMs, running } = state;
+  const [first] = running;
+  if (first === undefined) return null;
+  const account = `${first[0]}: ${activityText(first[1], nowMs)}`;
+  if (accounts === 1) return account;
+  const pace = paceText(done, accounts - done, nowMs - startedAtMs);
+  return `${[`${verb} ${done} of ${count(accounts, 'account')}`, ...pace].join(', ')}; ${account}`;
+}
+
+/** What the account does, and the longest time that it still waits. */
+function activityText({ activity, sinceMs, doneBefore }: RunningAccount, nowMs: number): string {
+  const passedMs = nowMs - sinceMs;
+  const text = textOf(activity);
+  if (activity.type === 'apply') {
+    const { done, total } = activity;
+    return [text, ...paceText(done - doneBefore, total - done, passedMs)].join(', ');
+  }
+  const forMs = 'forMs' in activity ? activity.forMs : undefined;
+  return forMs === undefined ? text : `${text} (up to ${durationText(Math.max(0, forMs - passedMs))})`;
+}
+
+function textOf(activity: Activity | Step): string {
+  switch (activity.type) {
+    case 'lock':
+      return `waiting for the lock, which is held by ${activity.heldBy}`;
+    case 'lists':
+      return `reading the lists of the service, ${activity.read} of 3`;
+    case 'plan':
+      return 'planning';
+    case 'recheck':
+      return 'the lists lack entries or assignments that the last ones had; reading them again';
+    case 'earlier':
+      return 'waiting until the service has finished what an interrupted run sent';
+    case 'apply':
+      return `${activity.done} of ${count(activity.total, 'operation')}, ${percent(activity.done, activity.total)}`;
+    case 'settle':
+      return `waiting until the lists show the outcome of ${count(activity.operations, activity.action)} without a clear answer`;
+    case 'probe':
+      return `waiting until the list of ${activity.kind}s, which was empty, shows the first create`;
+    case 'verify':
+      return 'verifying: waiting until the lists show the changes';
+    case 'step': {
+      const { text, done, total } = activity;
+      return done === undefined || !total ? text : `${text}, ${percent(done, total)}`;
+    }
+    default:
+      return activity satisfies never;
+  }
+}
+
+/** The rate and the time left, if they are known. */
+function paceText(done: number, remaining: number, passedMs: number): string[] {
+  if (done <= 0 || passedMs < SHORTEST_RATE_MS) return [];
+  const perMs = done / passedMs;
+  const rate = `${(perMs * 1000).toFixed(1)}/s`;
+  return [rate, ...(remaining > 0 ? [`${durationText(remaining / perMs)} left`] : [])];
+}
+
+/** Never 100 % before the end. */
+function percent(done: number, total: number): string {
+  return `${Math.floor((done * 100) / total)} %`;
+}
+
+/** A duration for people: `8 s`, `1 min 20 s`. Rounded up, since it is about waiting. */
+function durationText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

@@ -10,7 +10,7 @@ import { count } from '../report/formatting.ts';
 import { showFailure, showWarnings } from './console.ts';
 import { openReadable, type RetryAfterOptions } from './compose.ts';
 import { mapAccounts, settingsOf } from './load-accounts.ts';
-import { createProgress, type Observe } from './progress.ts';
+import { type Observe, showProgress } from './progress.ts';
 import { listenForSignals } from './signals.ts';
 
 export interface AccountReading {
@@ -43,25 +43,21 @@ export async function openReading(
   { version, configuration, service }: ReadingContext,
   options: RetryAfterOptions = {},
 ): Promise<AccountReading> {
-  const progress = createProgress();
-  const { observer } = progress;
-  const signals = listenForSignals(service.daemon.shutdownGraceMs, progress);
+  const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const configured = new Set(configuration.accounts.map(({ name }) => name));
-  const readable = await openReadable(version, service, { ...options, observer });
+  const readable = await openReadable(version, service, options);
   async function readWith(
     account: ConfiguredAccount,
     observe: Observe,
     wait?: ReadRequest['wait'],
   ): Promise<ReadAccount> {
     const settings = settingsOf(account);
-    // Without a pinned accountId only the store contains the expected account id.
-    if (readable.storeFailure !== null && settings.accountId === undefined) throw readable.storeFailure;
     const reader = await readable.service.reader(settings, signals);
     const reading = { reader, settings, configured, journal: readable.journal, progress: observe };
     return await readAccount(wait === undefined ? reading : { ...reading, wait });
   }
   function showReading<T>(name: string, run: (observe: Observe) => Promise<T>): Promise<T> {
-    return progress.during({ verb: 'read', accounts: 1 }, (track) => track(name, run));
+    return showProgress({ verb: 'read', accounts: 1 }, (track) => track(name, run));
   }
   return {
     read: (account) => showReading(account.name, (observe) => readWith(account, observe)),
@@ -74,7 +70,7 @@ export async function openReading(
         }),
       ),
     readEach: (accounts, use) =>
-      progress.during({ verb: 'read', accounts: accounts.length }, (track) =>
+      showProgress({ verb: 'read', accounts: accounts.length }, (track) =>
         mapAccounts(accounts, service.daemon.maxRuns, (account) =>
           track(account.name, (observe) => use(account, () => readWith(account, observe))),
         ),

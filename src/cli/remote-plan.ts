@@ -25,16 +25,15 @@ const NO_FILES =
 const TOKEN_VARIABLE = 'ROLECALL_HTTP_TOKEN';
 
 /**
- * Requests the plans from the daemon at `server`, over http:// to another machine only with `allowInsecure`. Throws UsageError, ConfigError, or
+ * Requests the plans from the daemon at `server`. Throws UsageError, ConfigError, or
  * ServiceError when it returns none.
  */
 export async function planRemotely(
   { configFile }: CommandContext,
   names: readonly string[],
   server: string,
-  allowInsecure = false,
 ): Promise<readonly PlanResult[]> {
-  const endpoint = endpointOf(server, allowInsecure);
+  const endpoint = endpointOf(server);
   const { config, files, loaded } = await collectConfiguration(configFile);
   const { service, accounts, issues } = loaded;
   if (service === undefined || accounts.length === 0) throw withoutAccounts(loaded, NO_FILES);
@@ -77,15 +76,13 @@ async function httpToken(service: ServiceSettings): Promise<Secret | null> {
   return token === undefined ? null : await resolveSecret(token, 'the daemon’s token');
 }
 
-function endpointOf(server: string, allowInsecure: boolean): URL {
+function endpointOf(server: string): URL {
   const url = URL.canParse(server) ? new URL(server) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== '') {
     throw new UsageError('--server must be the URL of a daemon, such as https://rolecall.example.com');
   }
-  if (url.protocol === 'http:' && !allowInsecure && !isLoopback(url.hostname)) {
-    throw new UsageError(
-      `http:// would send the token unencrypted to ${url.host}; use https://, or --allow-insecure in a private network`,
-    );
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw new UsageError(`http:// would send the token unencrypted to ${url.host}; use https://`);
   }
   return new URL(`${url.pathname.replace(/\/+$/, '')}/api/v1/plan`, url);
 }

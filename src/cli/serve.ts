@@ -129,7 +129,7 @@ async function run(own: Process): Promise<void> {
   });
   const http = await openHttp(source.service, {
     tokens,
-    sessionKey: sessionKeyIn(session.settings),
+    sessionKey: sessionKeyIn(session.store.settings),
     daemon: daemon.api,
     metrics,
     log,
@@ -191,7 +191,7 @@ async function openDaemonSession(
 
 function openHealth({ service, log, metrics, closers }: Process, session: Session): StoreHealth {
   const health = createStoreHealth({
-    check: () => session.checkStore(),
+    check: () => session.store.check(),
     everyMs: isShared(service) ? DATABASE_CHECK_MS : FILE_CHECK_MS,
     clock: systemClock,
     log,
@@ -219,7 +219,8 @@ function openDaemon(
   registry: AccountRegistry,
   { session, clockWatch }: { readonly session: Session; readonly clockWatch: ClockWatch },
 ) {
-  const { applying, reader, operator, outbox } = session;
+  const { applying, store } = session;
+  const { reader, operator, outbox } = store;
   const { clock } = applying;
   const notifier = createNotifier({
     targets: service.notify,
@@ -263,7 +264,7 @@ function openDaemon(
     clock: systemClock,
     compareCommits: (a, b) => configuration.compareCommits(a, b),
     onStoreClock: (storeMs, tookMs) => clockWatch.read(storeMs, tookMs),
-    listen: session.listen,
+    listen: (onNotice) => store.listen(onNotice),
     undelivered: () => outbox.undeliveredCount(clock.nowMs() - DAY_MS),
   });
 }

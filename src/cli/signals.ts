@@ -2,14 +2,9 @@
 import { setMaxListeners } from 'node:events';
 import type { RunSignals } from '../core/ports/clock.ts';
 import { showMessage } from './console.ts';
-import type { Progress } from './progress.ts';
-import { inFlightText } from './progress-text.ts';
 
 /** Listens until `release` is called. A second signal, or the end of `graceMs`, aborts requests in flight. */
-export function listenForSignals(
-  graceMs: number,
-  progress: Pick<Progress, 'inFlight' | 'stop'>,
-): RunSignals & { release(): void } {
+export function listenForSignals(graceMs: number): RunSignals & { release(): void } {
   const stop = new AbortController();
   const kill = new AbortController();
   // Each waiting request listens, and their number is not limited. A listener is removed when its wait ends.
@@ -17,11 +12,8 @@ export function listenForSignals(
   let timer: NodeJS.Timeout | undefined;
   function onSignal(): void {
     if (stop.signal.aborted) return kill.abort();
-    progress.stop();
     stop.abort();
-    const inFlight = progress.inFlight();
-    const next = inFlight === 0 ? '' : ` Ctrl-C again aborts ${inFlight === 1 ? 'it' : 'them'}.`;
-    showMessage(`Stopping: ${inFlightText(inFlight)}, no new one starts.${next}`);
+    showMessage('Stopping: requests in flight are completed, no new one starts. Ctrl-C again aborts them.');
     timer = setTimeout(() => kill.abort(), graceMs);
   }
   // A closed terminal sends SIGHUP, sometimes more than once; only a person or a service manager aborts requests.

@@ -79,7 +79,6 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     if (Date.now() < throttledUntilMs) throw notSent(throttled(throttledUntilMs));
     onSend();
     requests += 1;
-    options.observer.started?.();
     const startedAt = performance.now();
     let status: number | 'error' = 'error';
     let response: HttpResponse<T>;
@@ -139,9 +138,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
         } catch (error) {
           // A throttled account pauses all its calls from now on, not only this one.
           if (error instanceof FailedAttempt && repeats(error) && requestsWait(error)) {
-            const waitMs = delayMs(error);
-            options.observer.paused?.(waitMs);
-            pace.pauseFor(waitMs);
+            pace.pauseFor(delayMs(error));
           }
           throw error;
         }

@@ -45,7 +45,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   cli: {
     rooms: ['core', 'system', 'config', 'git', 'service', 'store', 'run', 'report', 'daemon', 'sandbox'],
-    packages: ['node:*', 'commander', '@bomb.sh/tab', '@clack/prompts'],
+    packages: ['node:*', 'commander', '@bomb.sh/tab'],
   },
   sandbox: { rooms: ['system/sqlite.ts'], packages: ['node:*', 'zod'] },
 };

@@ -40,14 +40,10 @@ export type ProgressObserver = (activity: Activity) => void;
 
 /** Receives every attempt to send a request. Never receives a name, a token or a body. */
 export interface RequestObserver {
-  /** An attempt starts. `request` follows when it ends. */
-  started?(): void;
   request(event: {
     readonly method: 'GET' | 'POST' | 'DELETE';
     readonly status: number | 'error';
     readonly durationMs: number;
   }): void;
   retry(): void;
-  /** The service limits requests: all requests of the account wait this long. */
-  paused?(forMs: number): void;
 }
