@@ -11,6 +11,7 @@ import type { ServiceError } from '../core/errors.ts';
 import type { ChangeWatch } from './changes-during-run.ts';
 import type { OperationLog } from './operation-log.ts';
 import type { AccountRequest, ApplyDeps } from './request.ts';
+import { stopReason } from './run-result.ts';
 
 /** An operation with its place in the journal. */
 export interface NumberedOperation extends Operation {
@@ -112,12 +113,7 @@ export function holdFrozen(context: ApplyContext, seq: number, window: string, a
 
 /** Whether no further operation may start, because the run was halted or received a signal. */
 export function halted(context: ApplyContext): boolean {
-  if (context.halt === null && context.request.signals.stop.aborted) {
-    context.halt = {
-      code: 'interrupted',
-      message: 'the run was interrupted and started no further operation',
-    };
-  }
+  context.halt ??= stopReason(context.request.signals.stop);
   return context.halt !== null;
 }
 

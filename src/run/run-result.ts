@@ -30,12 +30,24 @@ export interface RunFailure {
   readonly message: string;
 }
 
-/** Another process took over the account while this one was paused, and has journaled the end of this run. */
+/** This process was paused, or could not renew its lock: another one may have taken over, and have journaled the end of this run. */
 export const LOCK_LOST = {
   code: 'lock_lost',
   message:
-    'another process took over the account, so nothing more was sent; the run of that process finds out whether the doubtful operations happened',
+    'the lock of the account was not renewed in time, so another process may have taken over, and nothing more was sent; the next run finds out whether the doubtful operations happened',
 } as const satisfies RunFailure;
+
+const INTERRUPTED = {
+  code: 'interrupted',
+  message: 'the run was interrupted and started no further operation',
+} as const satisfies RunFailure;
+
+/** Why a run starts nothing more, whatever it has done; null while it may continue. */
+export function stopReason(stop: AbortSignal): typeof LOCK_LOST | typeof INTERRUPTED | null {
+  if (!stop.aborted) return null;
+  const reason: unknown = stop.reason;
+  return reason instanceof StoreError && reason.code === LOCK_LOST.code ? LOCK_LOST : INTERRUPTED;
+}
 
 /** What became of a run: what the caller reports, and what the journal has under `runId`. */
 export interface RunResult {
@@ -67,9 +79,11 @@ export const NO_TRAFFIC: Traffic = { requests: 0, retries: 0 };
 
 /** Journals the end of a run. A run that another process has ended meanwhile is returned as interrupted. */
 export async function endRun(
-  { begun, deps: { journal, clock } }: Pick<JournaledRun<DryRunDeps>, 'begun' | 'deps'>,
-  ending: Ending,
+  { begun, request, deps: { journal, clock } }: Pick<JournaledRun<DryRunDeps>, 'begun' | 'request' | 'deps'>,
+  end: Ending,
 ): Promise<RunResult> {
+  const reason = end.status === 'interrupted' ? stopReason(request.signals.stop) : null;
+  const ending = reason === null ? end : { error: reason, ...end };
   const finishedAtMs = clock.nowMs();
   const result = resultOf(begun, ending, finishedAtMs);
   const { run, operations, warnings } = result.ended;
@@ -215,7 +229,9 @@ function failed(error: unknown, traffic: Traffic, stop?: AbortSignal): Ending & 
  */
 export function describeFailure(error: unknown, stop?: AbortSignal): RunFailure {
   if (stop?.aborted === true && error instanceof ServiceError && error.kind === 'unavailable') {
-    return { code: 'interrupted', message: 'interrupted before the account was read' };
+    const reason = stopReason(stop);
+    if (reason?.code === LOCK_LOST.code) return reason;
+    return { code: INTERRUPTED.code, message: 'interrupted before the account was read' };
   }
   if (
     error instanceof ServiceError ||

@@ -3,6 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import { type AccountLocks, LEADER, type Locks } from '../core/ports/locks.ts';
 import type { Clock, RunSignals } from '../core/ports/clock.ts';
+import { lockLost } from './fence.ts';
 
 const RENEW_MS = 2000;
 
@@ -10,7 +11,10 @@ export interface LeaseKeeper extends AccountLocks, Pick<Locks, 'leader' | 'remem
   lead(epoch: string, nowMs: number): Promise<boolean>;
   resign(epoch: string): Promise<void>;
   isLeading(): boolean;
-  /** The signals of a run, a new object: they also abort when the locks of this process may be those of another one. */
+  /**
+   * The signals of a run, a new object. They also abort when the locks of this process may be those of another one: `stop`
+   * with the StoreError `lock_lost` as its reason.
+   */
   signals(of: RunSignals): RunSignals;
   /** Ends the renewals. No run may be left. */
   stop(): Promise<void>;
@@ -107,7 +111,7 @@ export function createLeaseKeeper({ locks, clock, onStoreClock }: LeaseKeeperOpt
     follow(of.stop, stop);
     follow(of.kill, kill);
     const abort = (): void => {
-      stop.abort();
+      stop.abort(lockLost());
       kill.abort();
     };
     return { of, stop: stop.signal, kill: kill.signal, abort };

@@ -7,7 +7,7 @@ import type { DryRunDeps } from '../../src/run/request.ts';
 import type { OperationStatus } from '../../src/core/journal.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import type { OperationResult } from '../../src/core/ports/journal.ts';
-import { begunRun, unused } from '../unit/run/bare-context.ts';
+import { bareRequest, begunRun, unused } from '../unit/run/bare-context.ts';
 import { QuickClock } from '../unit/run/quick-clock.ts';
 import { entry, plan } from '../unit/core/builders.ts';
 import { ENGINE, type Fixture, fixture, operation, runId, T0 } from '../unit/store/fixture.ts';
@@ -98,10 +98,11 @@ it('the totals that a run reports equal what the store counts from its operation
         const { id, made, ...done } = await journaled(store, index + 1, each);
         const traffic = { requests: 3, retries: 0 };
         const begun = begunRun(id);
-        await endRun({ begun, deps }, { status: 'partial', plan: made, traffic, ...done });
+        const request = bareRequest();
+        await endRun({ begun, request, deps }, { status: 'partial', plan: made, traffic, ...done });
         const counted = totalsOf(store, id);
         store.execute("update runs set status = 'running', created = -1, deleted = -1 where id = ?", id);
-        await endRun({ begun, deps }, { status: 'failed', plan: null, traffic });
+        await endRun({ begun, request, deps }, { status: 'failed', plan: null, traffic });
         expect(totalsOf(store, id)).toEqual(counted);
       }
       await store.close();

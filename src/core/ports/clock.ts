@@ -18,7 +18,10 @@ export interface Clock {
   pause(): Promise<void>;
 }
 
-/** Signals that end a run: after `stop` no operation starts, `kill` also aborts the requests in flight. */
+/**
+ * Signals that end a run: after `stop` no operation starts, `kill` also aborts the requests in flight. The reason of `stop` is
+ * a StoreError `lock_lost` when the process could not keep its locks.
+ */
 export interface RunSignals {
   readonly stop: AbortSignal;
   readonly kill: AbortSignal;

@@ -239,7 +239,10 @@ describe('a run that is halted', () => {
       reads += 1;
       if (run.sent.length > 0) request.stop();
     };
-    expect(await run.apply(request)).toMatchObject({ status: 'interrupted', failure: null });
+    expect(await run.apply(request)).toMatchObject({
+      status: 'interrupted',
+      failure: { code: 'interrupted' },
+    });
     expect(reads).toBeGreaterThan(3);
   });
 

@@ -71,7 +71,7 @@ describe('the end of a run', () => {
     );
     const warnings = [{ code: 'vanished', message: 'm' }];
     const ended = await endRun(
-      { begun: BEGUN, deps },
+      { begun: BEGUN, request: bareRequest(), deps },
       { status: 'partial', plan: made, traffic: TRAFFIC, ...done, warnings },
     );
     expect(ends).toEqual([
@@ -102,7 +102,7 @@ describe('the end of a run', () => {
     const { deps, ends } = recording();
     const error = { code: 'unavailable', message: 'm' };
     const ended = await endRun(
-      { begun: BEGUN, deps },
+      { begun: BEGUN, request: bareRequest(), deps },
       { status: 'failed', plan: null, traffic: TRAFFIC, error },
     );
     expect(ends).toMatchObject([
@@ -122,7 +122,10 @@ describe('the end of a run', () => {
     async (pending) => {
       const { deps, ends } = recording();
       const ending = { status: 'planned', plan: null, traffic: TRAFFIC } as const;
-      await endRun({ begun: BEGUN, deps }, { ...ending, ...(pending === undefined ? {} : { pending }) });
+      await endRun(
+        { begun: BEGUN, request: bareRequest(), deps },
+        { ...ending, ...(pending === undefined ? {} : { pending }) },
+      );
       expect(ends.map((end) => ['pending' in end, end.pending])).toEqual([[pending !== undefined, pending]]);
     },
   );
@@ -131,7 +134,10 @@ describe('the end of a run', () => {
 describe('a run that another process has ended', () => {
   it('is interrupted, whatever its own result', async () => {
     const { deps } = recording(undefined, false);
-    const ended = await endRun({ begun: BEGUN, deps }, { status: 'converged', plan: made, traffic: TRAFFIC });
+    const ended = await endRun(
+      { begun: BEGUN, request: bareRequest(), deps },
+      { status: 'converged', plan: made, traffic: TRAFFIC },
+    );
     expect(ended).toMatchObject({
       runId: 'run',
       status: 'interrupted',
@@ -189,6 +195,18 @@ describe('a run that failed', () => {
     const { deps, ends } = recording();
     const lost = new StoreError('lock_lost', 'another process has taken over');
     const ended = await failRun({ runId: 'run', begun: BEGUN, request: bareRequest(), deps }, lost, TRAFFIC);
+    expect(ended).toMatchObject({ status: 'interrupted', failure: { code: 'lock_lost' } });
+    expect(ends).toMatchObject([{ status: 'interrupted', errorCode: 'lock_lost' }]);
+  });
+
+  it('because the process could not renew its lock has that reason', async () => {
+    const { deps, ends } = recording();
+    const stop = new AbortController();
+    stop.abort(new StoreError('lock_lost', 'not renewed'));
+    const base = bareRequest();
+    const request = { ...base, signals: { ...base.signals, stop: stop.signal } };
+    const cut = new ServiceError('unavailable', 'cut');
+    const ended = await failRun({ runId: 'run', begun: BEGUN, request, deps }, cut, TRAFFIC);
     expect(ended).toMatchObject({ status: 'interrupted', failure: { code: 'lock_lost' } });
     expect(ends).toMatchObject([{ status: 'interrupted', errorCode: 'lock_lost' }]);
   });
