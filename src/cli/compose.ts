@@ -15,7 +15,7 @@ import { systemClock } from '../system/clock.ts';
 import { sha256, uuidv7 } from '../system/digest.ts';
 import type { ConnectionOptions, Connections } from '../service/connections.ts';
 import { createLeaseKeeper, type LeaseKeeper } from '../store/lease-keeper.ts';
-import type { OpenOptions } from '../store/open-store.ts';
+import type { OpenOptions } from '../store/engine.ts';
 import type { Store } from '../store/store.ts';
 import type { RequestObserver } from '../core/ports/progress.ts';
 
@@ -216,7 +216,7 @@ export async function openJournal(
   service: ServiceSettings,
   options: OpenOptions = { mustExist: true },
 ): Promise<Store> {
-  const { openStore } = await import('../store/open-store.ts');
+  const { openStore } = await import('../store/store.ts');
   const { openLocation } = await import('../config/store-location.ts');
   return await openStore(await openLocation(service), options);
 }

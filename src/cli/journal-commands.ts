@@ -53,7 +53,7 @@ async function history(
     const output = openOutput(flags);
     const ids = runs.map(({ id }) => id);
     const tallies = await reader.runTallies(ids);
-    const shortIds = await printedIds(reader, ids, output);
+    const shortIds = printedIds(ids, output);
     await output.print(renderRuns(runs, output.render, { tallies, shortIds }));
     await output.close();
     return EXIT.done;
@@ -118,8 +118,7 @@ async function snapshots(
       ...(account === undefined ? {} : { account }),
     });
     const output = openOutput(flags);
-    const ids = await printedIds(
-      reader,
+    const ids = printedIds(
       found.map(({ runId }) => runId),
       output,
     );

@@ -44,7 +44,7 @@ export function addBackup({ program, run }: CommandLine): void {
 async function backup({ configFile }: CommandContext, file: string): Promise<ExitStatus> {
   const { service, issues } = await loadConfiguration(configFile);
   if (service === undefined) throw new ConfigError(errorsOf(issues));
-  const { backupStore } = await import('../store/backup-store.ts');
+  const { backupStore } = await import('../store/backup.ts');
   const { openLocation } = await import('../config/store-location.ts');
   const location = await openLocation(service);
   const { bytes, runs } = await showStep('store', { text: 'copying' }, (observe) =>

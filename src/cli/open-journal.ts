@@ -70,11 +70,13 @@ function userName(): string {
   }
 }
 
+/** The time and twelve random bits of an id. `show` lists the runs where that is ambiguous. */
+const SHORT_ID = 18;
+
 /** How ids of runs are printed in tables: shortened where a person reads them, complete where a program may. */
-export async function printedIds(
-  reader: Pick<JournalReader, 'shortRunIds'>,
+export function printedIds(
   ids: readonly string[],
   { isTerminal }: Pick<Output, 'isTerminal'>,
-): Promise<ReadonlyMap<string, string>> {
-  return isTerminal ? await reader.shortRunIds(ids) : new Map(ids.map((id) => [id, id]));
+): ReadonlyMap<string, string> {
+  return new Map(ids.map((id) => [id, isTerminal ? id.slice(0, SHORT_ID) : id]));
 }

@@ -1,6 +1,6 @@
 // The states of an account: what lists of accounts are sorted and filtered by, in commands and on the daemon's pages.
 import type { Action } from './catalog.ts';
-import type { AccountBrief } from './ports/journal-reader.ts';
+import type { AccountState } from './ports/journal.ts';
 import type { RunRecord } from './journal.ts';
 import type { Approval, PendingPlan } from './operator.ts';
 
@@ -121,7 +121,7 @@ export function waitingPlan({
 
 /** The approval of the pending plan, while it is valid. */
 export function approvalOf(
-  { pending, approval }: Pick<AccountBrief, 'pending' | 'approval'>,
+  { pending, approval }: Pick<AccountState, 'pending' | 'approval'>,
   nowMs: number,
 ): Approval | null {
   const isOfPending = approval !== null && approval.digest === pending?.digest;

@@ -2,7 +2,7 @@
 import type { PostedOutcome } from '../run/posted-plan.ts';
 import { waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue } from '../core/errors.ts';
-import type { AccountBrief, AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
+import type { AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
 import type { Approval, OperatorCommands, Pause, PendingPlan } from '../core/operator.ts';
 import type { Clock, RunSignals } from '../core/ports/clock.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
@@ -71,7 +71,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   /** The part of a view that can be read for all accounts. */
   function facts(
     { name, isValid }: RegisteredAccount,
-    brief: AccountBrief | undefined,
+    record: AccountRecord | undefined,
     activity: AccountFacts['activity'],
   ): AccountFacts {
     return {
@@ -79,12 +79,13 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       valid: isValid,
       serviceValid: registry.serviceErrors().length === 0,
       activity,
-      pause: pauseView(brief?.pause ?? null),
-      pending: brief === undefined ? null : pendingView(waitingPlan(brief)),
-      approved: approvedView(brief?.approval ?? null, clock.nowMs()),
-      lastRun: brief?.lastRun ?? null,
-      lastSuccessAt: brief?.lastSuccessAt ?? null,
-      drift: brief?.remaining ?? null,
+      pause: pauseView(record?.state.pause ?? null),
+      pending:
+        record === undefined ? null : pendingView(waitingPlan({ ...record.state, lastRun: record.lastRun })),
+      approved: approvedView(record?.state.approval ?? null, clock.nowMs()),
+      lastRun: record?.lastRun ?? null,
+      lastSuccessAt: record?.lastSuccessAt ?? null,
+      drift: record?.remaining ?? null,
     };
   }
 
@@ -125,14 +126,14 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       });
     },
     async accountFacts() {
-      const briefs = new Map((await reader.accountBriefs()).map((brief) => [brief.name, brief]));
+      const records = new Map((await reader.accounts()).map((record) => [record.name, record]));
       const active = schedule.active();
       return registry.accounts().map((each) => {
-        const brief = briefs.get(each.name);
+        const record = records.get(each.name);
         return facts(
           each,
-          brief,
-          active?.get(each.name) ?? activityOf('idle', active === null ? brief?.lastRun : null),
+          record,
+          active?.get(each.name) ?? activityOf('idle', active === null ? record?.lastRun : null),
         );
       });
     },

@@ -8,9 +8,8 @@ import type { AppliedRun, Journal } from '../core/ports/journal.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import type { Database, Tables } from './tables.ts';
 import { immediately } from './transactions.ts';
-import { jsonList, jsonRows } from './json-rows.ts';
+import { jsonList, jsonRows, toIso, toMs } from './row-values.ts';
 import { isOwnRun } from './fence.ts';
-import { toIso, toMs } from './times.ts';
 
 export function accountHistoryJournal(
   db: Database,

@@ -4,7 +4,7 @@ import { APPROVAL_LIFE_MS, type Approval, type Pause, type PendingPlan } from '.
 import type { RemainingCounts } from '../core/ports/journal-reader.ts';
 import type { AccountState } from '../core/ports/journal.ts';
 import type { Tables } from './tables.ts';
-import { toIso, toMs } from './times.ts';
+import { toIso, toMs } from './row-values.ts';
 
 type AccountRow = Selectable<Tables['accounts']>;
 

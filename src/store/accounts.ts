@@ -5,12 +5,11 @@ import type { IdentityClaim, Journal } from '../core/ports/journal.ts';
 import { requireOwnRun } from './fence.ts';
 import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
-import { claimantOf, claimToken } from './claims.ts';
-import { adoptRenamedAccount } from './renamed-accounts.ts';
+import { claimantOf, claimToken, adoptRenamedAccount } from './remote-accounts.ts';
 import { readPlan } from './plan-bodies.ts';
 import { warningsOf } from './run-rows.ts';
 import { NOTHING_APPROVED, NOTHING_PENDING, toState } from './account-state.ts';
-import { toIso } from './times.ts';
+import { toIso } from './row-values.ts';
 
 export function accountsJournal(
   db: Database,

@@ -3,10 +3,9 @@ import { type RawBuilder, sql } from 'kysely';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { engineOf } from './engine.ts';
 import { recountRun, rememberRemaining } from './run-totals.ts';
-import { inRanges } from './small-transactions.ts';
+import { inRanges, immediately } from './transactions.ts';
 import type { Database } from './tables.ts';
-import { toIso } from './times.ts';
-import { immediately } from './transactions.ts';
+import { toIso } from './row-values.ts';
 
 /** No dry run takes longer. An older one belongs to a process of another machine that has ended. */
 const LONGEST_DRY_RUN_MS = DAY_MS;

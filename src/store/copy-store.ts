@@ -1,16 +1,18 @@
 // Copies a complete store from an SQLite file to an empty schema of PostgreSQL, in one transaction, and compares the rows
 // before anybody sees them.
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { PostgresDialect, sql } from 'kysely';
 import { StoreError } from '../core/errors.ts';
-import { engineOf, setEngine } from './engine.ts';
-import { nameOf, type PostgresLocation } from './postgres/location.ts';
+import { sha256 } from '../system/digest.ts';
+import { databaseOver, engineOf } from './engine.ts';
+import {
+  nameOf,
+  type PostgresLocation,
+  toStoreError as toPostgresError,
+} from './postgres/postgres-errors.ts';
 import { checkServer, createMissing, CREATING, versionOf } from './postgres/migrate.ts';
 import { createPool } from './postgres/pool.ts';
 import { postgresEngine } from './postgres/postgres-engine.ts';
-import { toStoreError as toPostgresError } from './postgres/postgres-errors.ts';
-import { WITHOUT_LIMITS } from './postgres/session.ts';
 import { openDatabase } from './sqlite/database.ts';
 import { toStoreError as toFileError } from './sqlite/sqlite-errors.ts';
 import { type Database, type Table, type Tables, TABLES } from './tables.ts';
@@ -25,7 +27,6 @@ export interface CopiedStore {
   readonly isInUse: boolean;
 }
 
-/** Every table of a file. Those about replicas are made again from the configuration. */
 const NAMES = Object.keys(TABLES) as readonly (keyof Tables)[]; // its own keys
 
 type Value = string | number | Uint8Array | null;
@@ -90,13 +91,18 @@ async function readFile<T>(file: string, work: (source: Database) => Promise<T>)
   }
 }
 
+/** The limits that would end work that takes long. `transaction_timeout` is of version 17. */
+const WITHOUT_LIMITS = `
+  select set_config(name, '0', true) from pg_settings
+  where name in ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`;
+
 /** Writes in the transaction that creates what is missing; nobody sees it before it has ended. */
 async function writeSchema<T>(
   location: PostgresLocation,
   work: (target: Database) => Promise<T>,
 ): Promise<T> {
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(location) }) });
-  setEngine(db, postgresEngine(location));
+  const dialect = new PostgresDialect({ pool: createPool(location) });
+  const db = databaseOver(dialect, postgresEngine(location));
   try {
     await checkServer(db, location);
     return await db.connection().execute((connection) =>
@@ -142,14 +148,10 @@ async function countRows(connection: Database, name: keyof Tables): Promise<numb
   return rows[0]?.count ?? 0;
 }
 
-/** The columns of a table, with the one in which both engines keep the order of its rows. */
 function columnsOf(name: keyof Tables): readonly (readonly [column: string, type: string])[] {
-  const { columns, hasRowid }: Table = TABLES[name];
+  const { columns }: Table = TABLES[name];
   const types = { text: 'text', integer: 'integer', blob: 'bytea', sequence: 'bigint' };
-  return [
-    ...Object.entries(columns).map(([column, { type }]) => [column, types[type]] as const),
-    ...(hasRowid === true ? [['rowid', 'bigint'] as const] : []),
-  ];
+  return Object.entries(columns).map(([column, { type }]) => [column, types[type]] as const);
 }
 
 function columnList(name: keyof Tables) {
@@ -220,19 +222,14 @@ function tableDigest(name: keyof Tables): { add(rows: readonly Row[]): void; val
   return {
     add(rows) {
       for (const row of rows) {
-        const hash = createHash('sha256');
-        for (const [column] of columns) hash.update(encoded(row[column] ?? null));
-        sum = (sum + BigInt(`0x${hash.digest('hex')}`)) % MODULUS;
+        const values = columns.map(([column]) => encoded(row[column] ?? null));
+        sum = (sum + BigInt(`0x${sha256(JSON.stringify(values))}`)) % MODULUS;
       }
     },
     value: () => sum.toString(16),
   };
 }
 
-/** Different values have different bytes: the type and the length come first. */
-function encoded(value: Value): Uint8Array {
-  if (value === null) return Buffer.from('n');
-  if (typeof value === 'number') return Buffer.from(`i${value};`);
-  const bytes = typeof value === 'string' ? Buffer.from(value) : value;
-  return Buffer.concat([Buffer.from(`${typeof value === 'string' ? 't' : 'b'}${bytes.length};`), bytes]);
+function encoded(value: Value): string | number | null {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
 }

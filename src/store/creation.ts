@@ -27,9 +27,6 @@ export function creationOf(engine: keyof typeof TYPES): string {
             ...(target === undefined ? [] : [`references ${target}`]),
           ].join(' ');
         }),
-        ...(engine === 'postgres' && table.hasRowid === true
-          ? [`rowid ${TYPES.postgres.sequence} unique`]
-          : []),
         `primary key (${table.key.join(', ')})`,
         ...(table.unique ?? []).map((columns) => `unique (${columns})`),
       ];

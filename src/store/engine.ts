@@ -1,6 +1,6 @@
 // What differs between SQLite and PostgreSQL. The queries in this folder are the same for both and ask here for the rest.
-import type { RawBuilder } from 'kysely';
-import type { Database } from './tables.ts';
+import { type Dialect, Kysely, type RawBuilder } from 'kysely';
+import type { Database, Tables } from './tables.ts';
 
 export interface TransactionOptions {
   /** What no other write transaction with the same key may change meanwhile. SQLite has one writer at a time anyway. */
@@ -43,15 +43,44 @@ export interface Engine {
   readonly leaseMs: number;
 }
 
-const engines = new WeakMap<object, Engine>();
-
-/** Makes this the engine of a database and of its connections. */
-export function setEngine(db: Database, engine: Engine): void {
-  engines.set(db.getExecutor().adapter, engine);
+/** The database over a dialect of kysely, with the engine for the queries of this folder. */
+export function databaseOver(dialect: Dialect, engine: Engine): Database {
+  return new Kysely<Tables>({
+    dialect: {
+      createDriver: () => dialect.createDriver(),
+      createQueryCompiler: () => dialect.createQueryCompiler(),
+      createAdapter: () => Object.assign(dialect.createAdapter(), { engine }),
+      createIntrospector: (db) => dialect.createIntrospector(db),
+    },
+  });
 }
 
+/** The engine of a database, or of one of its connections. */
 export function engineOf(db: Database): Engine {
-  const engine = engines.get(db.getExecutor().adapter);
-  if (engine === undefined) throw new Error('the database has no engine');
-  return engine;
+  const { adapter } = db.getExecutor();
+  if (!('engine' in adapter)) throw new Error('the database has no engine');
+  return adapter.engine as Engine; // only databaseOver sets it
+}
+
+/** An open database, with what only its engine can do. */
+export interface OpenDatabase {
+  readonly db: Database;
+  /** The same database over a connection that never waits long. */
+  readonly quick: Database;
+  /** Throws StoreError when the database must not be used any more. */
+  assertUsable(): void;
+  /** Writes without changing anything; throws when the database cannot be written. */
+  write(): Promise<void>;
+  verify(): Promise<void>;
+  /** Converts an error of the engine to a StoreError. Returns any other error unchanged: it is a bug. */
+  toStoreError(error: unknown): unknown;
+  close(): Promise<void>;
+  listen(onNotice: () => void): () => Promise<void>;
+}
+
+export interface OpenOptions {
+  /** Fails when the store does not exist. */
+  readonly mustExist?: boolean;
+  /** Waits for a database that is not available. Until then each method of the store throws that StoreError. */
+  readonly isPatient?: boolean;
 }

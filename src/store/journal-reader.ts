@@ -1,18 +1,21 @@
 // Reads the journal for commands, pages and reports: lists of runs, and one run with its plan and operations.
-import { type RawBuilder, sql } from 'kysely';
-import type { JournalReader, OperatorRequest, RunDetail, RunMark } from '../core/ports/journal-reader.ts';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
+import type {
+  AccountRecord,
+  JournalReader,
+  OperatorRequest,
+  RunDetail,
+  RunMark,
+} from '../core/ports/journal-reader.ts';
 import { turn } from '../system/turns.ts';
-import { readAccountBriefs } from './account-briefs.ts';
 import { toRemaining, toState } from './account-state.ts';
-import { claimantOf } from './claims.ts';
+import { claimantOf } from './remote-accounts.ts';
 import { readEarlierHolders } from './earlier-holders.ts';
-import type { Database } from './tables.ts';
-import { jsonList, jsonRows } from './json-rows.ts';
-import { toIso } from './times.ts';
+import type { Database, Tables } from './tables.ts';
+import { jsonList, jsonRows, toIso } from './row-values.ts';
 import { readProgress, readTallies } from './run-totals.ts';
 import { readPlan } from './plan-bodies.ts';
 import { findRun, LISTED, OPERATION_COLUMNS, toOperation, toRun, toRuns, warningsOf } from './run-rows.ts';
-import { readShortIds } from './short-run-ids.ts';
 import { snapshotReader } from './snapshot-reader.ts';
 
 export function journalReader(db: Database): JournalReader {
@@ -78,8 +81,6 @@ export function journalReader(db: Database): JournalReader {
       return rows.map(toRun);
     },
 
-    shortRunIds: (ids) => readShortIds(db, ids),
-
     async deletesNamed(name) {
       return await db
         .selectFrom('operations')
@@ -98,23 +99,19 @@ export function journalReader(db: Database): JournalReader {
     runProgress: (runId) => readProgress(db, runId),
 
     async accounts(names) {
-      let query = db.selectFrom('accounts').selectAll().orderBy('name');
-      if (names !== undefined) query = query.where('name', 'in', jsonList([names].flat()));
-      const rows = await query.execute();
-      const ids = rows.flatMap(({ last_run_id: id }) => (id === null ? [] : [id]));
-      const runs = await db.selectFrom('runs').select(LISTED).where('id', 'in', jsonList(ids)).execute();
-      const lastRuns = new Map((await toRuns(db, runs)).map((run) => [run.id, run]));
-      return rows.map((row) => ({
-        name: row.name,
-        state: toState(row),
-        lastRun: lastRuns.get(row.last_run_id ?? '') ?? null,
-        lastSuccessAt: row.last_success_at,
-        lastTickMs: row.last_tick_at === null ? null : Date.parse(row.last_tick_at),
-        remaining: toRemaining(row),
-      }));
+      const records: AccountRecord[] = [];
+      for (;;) {
+        let query = db.selectFrom('accounts').selectAll().orderBy('name').limit(ACCOUNTS_AT_A_TIME);
+        if (names !== undefined) query = query.where('name', 'in', jsonList([names].flat()));
+        const last = records.at(-1);
+        if (last !== undefined) query = query.where('name', '>', last.name);
+        const rows = await query.execute();
+        records.push(...(await accountRecords(db, rows)));
+        if (rows.length < ACCOUNTS_AT_A_TIME) return records;
+        // Ten thousand accounts would block the process for a noticeable time.
+        await turn();
+      }
     },
-
-    accountBriefs: () => readAccountBriefs(db),
 
     async operatorActions(account, limit) {
       return await db
@@ -182,6 +179,25 @@ async function readRun(db: Database, id: string): Promise<RunDetail | null> {
     // Equal plans are stored once, without their time.
     plan: plan === null ? null : { ...plan, createdAt: row.started_at },
   };
+}
+
+const ACCOUNTS_AT_A_TIME = 1000;
+
+async function accountRecords(
+  db: Database,
+  rows: readonly Selectable<Tables['accounts']>[],
+): Promise<AccountRecord[]> {
+  const ids = rows.flatMap(({ last_run_id: id }) => (id === null ? [] : [id]));
+  const runs = await db.selectFrom('runs').select(LISTED).where('id', 'in', jsonList(ids)).execute();
+  const lastRuns = new Map((await toRuns(db, runs)).map((run) => [run.id, run]));
+  return rows.map((row) => ({
+    name: row.name,
+    state: toState(row),
+    lastRun: lastRuns.get(row.last_run_id ?? '') ?? null,
+    lastSuccessAt: row.last_success_at,
+    lastTickMs: row.last_tick_at === null ? null : Date.parse(row.last_tick_at),
+    remaining: toRemaining(row),
+  }));
 }
 
 /** The runs behind this one in a list whose newest run is the first. */

@@ -3,12 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
 import { LEADER, type LedCommit, type Lease, type LockAttempt, type Locks } from '../core/ports/locks.ts';
 import { brokenRuns, endEarlierRuns, interruptRuns } from './broken-runs.ts';
-import { RUN_PATIENCE_MS, whileBusy } from './busy.ts';
 import { engineOf } from './engine.ts';
 import { lockLost } from './fence.ts';
 import { HOST, machineOf } from './process-identity.ts';
 import type { Database, Tables } from './tables.ts';
-import { toIso, toMs } from './times.ts';
+import { toIso, toMs } from './row-values.ts';
 import { immediately } from './transactions.ts';
 
 type LockRow = Selectable<Tables['locks']>;
@@ -32,8 +31,7 @@ export function createLocks(db: Database, quick: Database = db): Locks {
 
   async function release({ account, runId }: Pick<Lease, 'account' | 'runId'>): Promise<void> {
     abandoned.add(runId);
-    const rows = quick.deleteFrom('locks').where('account', '=', account).where('run_id', '=', runId);
-    await whileBusy(engine, RUN_PATIENCE_MS, () => rows.execute());
+    await quick.deleteFrom('locks').where('account', '=', account).where('run_id', '=', runId).execute();
     abandoned.delete(runId);
   }
 
@@ -126,22 +124,17 @@ export function createLocks(db: Database, quick: Database = db): Locks {
     },
 
     async lead(epoch, nowMs) {
-      const isLeading = await immediately(
-        quick,
-        'leader',
-        async (connection) => {
-          const atMs = await engine.clockMs(connection, nowMs);
-          const row = await leaderRow(connection);
-          if (row !== undefined && row.holder !== holder && !isFree(row, atMs)) return false;
-          const times = { taken_at: toIso(atMs), expires_at: toIso(atMs + leaseMs) };
-          // For a delete, the transactions that depend on the row are waited for.
-          await connection.deleteFrom('locks').where('account', '=', LEADER).execute();
-          await writeLock(connection, { account: LEADER, run_id: epoch, ...times });
-          await sinceFailover(connection, atMs);
-          return true;
-        },
-        0,
-      );
+      const isLeading = await immediately(quick, 'leader', async (connection) => {
+        const atMs = await engine.clockMs(connection, nowMs);
+        const row = await leaderRow(connection);
+        if (row !== undefined && row.holder !== holder && !isFree(row, atMs)) return false;
+        const times = { taken_at: toIso(atMs), expires_at: toIso(atMs + leaseMs) };
+        // For a delete, the transactions that depend on the row are waited for.
+        await connection.deleteFrom('locks').where('account', '=', LEADER).execute();
+        await writeLock(connection, { account: LEADER, run_id: epoch, ...times });
+        await sinceFailover(connection, atMs);
+        return true;
+      });
       if (isLeading) await endEarlierRuns(db, epoch, nowMs);
       return isLeading;
     },

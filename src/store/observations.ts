@@ -12,13 +12,11 @@ import {
   LISTS,
   resourcesOf,
 } from './compressed-json.ts';
-import { jsonRows } from './json-rows.ts';
+import { jsonRows, toIso, toMs } from './row-values.ts';
 import { entryRows, writeEntries } from './observed-entries.ts';
 import type { Database } from './tables.ts';
 import { requireOwnRun } from './fence.ts';
-import { immediately } from './transactions.ts';
-import { afterRows, ROWS_AT_A_TIME } from './small-transactions.ts';
-import { toIso, toMs } from './times.ts';
+import { immediately, afterRows, ROWS_AT_A_TIME } from './transactions.ts';
 
 export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'recordObservation'> {
   // Lists are first compared and later written, but their JSON and digests are made only once.

@@ -4,9 +4,8 @@ import { type Kind, KINDS } from '../core/catalog.ts';
 import { nearKey } from '../core/names.ts';
 import type { RecordedObservation } from '../core/ports/journal.ts';
 import { type EntryKey, entryKey, idsInUse } from '../core/usage.ts';
-import { jsonRows } from './json-rows.ts';
+import { jsonRows, toIso } from './row-values.ts';
 import type { Database } from './tables.ts';
-import { toIso } from './times.ts';
 
 /** What a list shows of one entry. */
 export interface EntryRow {

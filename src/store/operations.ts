@@ -5,13 +5,11 @@ import type { SentCommit } from '../core/ports/locks.ts';
 import type { Journal, NewOperation, OperationResult, UnsettledCreate } from '../core/ports/journal.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Database } from './tables.ts';
-import { durably, immediately } from './transactions.ts';
+import { durably, immediately, afterRows, ROWS_AT_A_TIME } from './transactions.ts';
 import { isOwnRun, requireOwnRun } from './fence.ts';
 import { StoreError } from '../core/errors.ts';
-import { jsonRows } from './json-rows.ts';
+import { jsonRows, toIso, toMs } from './row-values.ts';
 import { recountRun } from './run-totals.ts';
-import { afterRows, ROWS_AT_A_TIME } from './small-transactions.ts';
-import { toIso, toMs } from './times.ts';
 
 export function operationsJournal(
   db: Database,
@@ -25,14 +23,15 @@ export function operationsJournal(
         // Other processes write in between. Nothing is sent before the last part is written.
         if (at > 0) await afterRows(at);
         const rows = operations.slice(at, at + ROWS_AT_A_TIME);
-        // One statement over a JSON array, because ten thousand single rows would take a second.
+        // One statement over a JSON array, because ten thousand single rows would take a second. The method may begin again.
         await immediately(db, runId, async (connection) => {
           await requireOwnRun(connection, runId);
           await sql`
           insert into operations (run_id, seq, kind, action, name, remote_id, status, rule, reason)
           select ${runId}, ${at} + key + 1, value ->> 'kind', value ->> 'action', value ->> 'name', value ->> 'remoteId',
             value ->> 'status', value ->> 'rule', value ->> 'reason'
-          from ${jsonRows(rows)}`.execute(connection);
+          from ${jsonRows(rows)} where true
+          on conflict do nothing`.execute(connection);
         });
       }
     },

@@ -6,11 +6,10 @@ import {
   type OperatorCommands,
   PLAN_DIGEST,
 } from '../core/operator.ts';
-import { PERSON_PATIENCE_MS } from './busy.ts';
 import { engineOf } from './engine.ts';
 import type { Database, Tables } from './tables.ts';
 import { durably } from './transactions.ts';
-import { toIso } from './times.ts';
+import { toIso } from './row-values.ts';
 
 type PauseColumns = Pick<Tables['accounts'], 'paused_at' | 'paused_by' | 'paused_reason'> & {
   paused: number;
@@ -37,7 +36,7 @@ export function operatorCommands(db: Database): OperatorCommands {
         .execute();
       await record(connection, account, action);
     };
-    await durably(db, account, store, PERSON_PATIENCE_MS);
+    await durably(db, account, store);
   }
 
   return {
@@ -60,7 +59,7 @@ export function operatorCommands(db: Database): OperatorCommands {
         await record(connection, account, { at, action: 'approve', by: name, via, detail: pending });
         return { type: 'approved', digest: pending, expiresAtMs: nowMs + APPROVAL_LIFE_MS };
       };
-      return durably(db, account, approveNow, PERSON_PATIENCE_MS);
+      return durably(db, account, approveNow);
     },
 
     pause(account, reason, { name, via }, nowMs) {
@@ -96,7 +95,7 @@ export function operatorCommands(db: Database): OperatorCommands {
           .execute();
         await record(connection, account, { at, action: 'sync', by: name, via, detail: null });
       };
-      await durably(db, account, request, PERSON_PATIENCE_MS);
+      await durably(db, account, request);
     },
   };
 }

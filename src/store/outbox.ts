@@ -10,9 +10,8 @@ import {
 } from '../core/ports/outbox.ts';
 import type { Database, Tables } from './tables.ts';
 import { engineOf } from './engine.ts';
-import { jsonList } from './json-rows.ts';
+import { jsonList, toIso, toMs } from './row-values.ts';
 import { immediately } from './transactions.ts';
-import { toIso, toMs } from './times.ts';
 
 export function createOutbox(db: Database): Outbox {
   return {

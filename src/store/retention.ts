@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { turn } from '../system/turns.ts';
-import { toIso, toMs } from './times.ts';
+import { toIso, toMs } from './row-values.ts';
 import type { Database, Tables } from './tables.ts';
 import { immediately } from './transactions.ts';
 
@@ -18,13 +18,6 @@ const ROWS = 2000;
 /** Rows with dependent rows, or with large values. */
 const LARGE_ROWS = 100;
 
-/** The number of deleted rows. */
-export interface Pruned {
-  readonly runs: number;
-  readonly snapshots: number;
-  readonly entries: number;
-}
-
 /**
  * Deletes what is older than the settings allow, and runs that found nothing new. Works in small transactions, so that other
  * work and other writers wait only a few milliseconds. What changes meanwhile is judged again by each of them.
@@ -33,18 +26,17 @@ export async function prune(
   db: Database,
   retention: ServiceSettings['retention'],
   nowMs: number,
-): Promise<Pruned> {
+): Promise<void> {
   const runsBefore = toIso(nowMs - Math.max(retention.runsMs, SHORTEST_MS));
   const snapshotsBefore = toIso(nowMs - Math.max(retention.snapshotsMs, SHORTEST_MS));
-  const pruned = { runs: 0, snapshots: 0, entries: 0 };
   for (const { name } of await db.selectFrom('accounts').select('name').execute()) {
-    pruned.snapshots += await deleteRows(db, 'snapshots', oldSnapshot(name, snapshotsBefore));
+    await deleteRows(db, 'snapshots', oldSnapshot(name, snapshotsBefore));
     for (const runs of [repeatedRun(name, toIso(nowMs - COMPLETE_MS)), oldRun(name, runsBefore)]) {
       // Those of a large run would otherwise be deleted with it in one long transaction.
       await deleteRows(db, 'operations', sql`run_id in (select id from runs where ${runs})`);
-      pruned.runs += await deleteRows(db, 'runs', runs);
+      await deleteRows(db, 'runs', runs);
     }
-    pruned.entries += await deleteRows(db, 'entries', oldEntry(name, runsBefore));
+    await deleteRows(db, 'entries', oldEntry(name, runsBefore));
   }
   for (const table of ['snapshot_bodies', 'plan_bodies'] as const) {
     for (const digit of '0123456789abcdef') await deleteRows(db, table, unusedBody(table, digit));
@@ -52,7 +44,6 @@ export async function prune(
   await deleteRows(db, 'notices', sql`delivered_at < ${runsBefore} or failed_at < ${runsBefore}`);
   await deleteRows(db, 'notice_states', sql`as_of < ${runsBefore}`);
   await deleteRows(db, 'operator_actions', sql`at < ${runsBefore}`);
-  return pruned;
 }
 
 /** When the newest run ended; runs of the future, which a wrong clock left behind, do not count. null without any. */
@@ -69,24 +60,23 @@ export async function newestEndMs(db: Database, nowMs: number): Promise<number |
   return typeof run?.finished_at === 'string' ? toMs(run.finished_at) : null;
 }
 
-/** Deletes the rows that meet a condition, some at a time. Resolves with their number. */
+/** Deletes the rows that meet a condition, some at a time. */
 async function deleteRows(
   db: Database,
   table: keyof typeof KEYS,
   condition: RawBuilder<unknown>,
-): Promise<number> {
+): Promise<void> {
   const [name, key] = [sql.table(table), sql.raw(KEYS[table])];
   const most = ['runs', 'snapshot_bodies', 'plan_bodies'].includes(table) ? LARGE_ROWS : ROWS;
   const found = sql`select ${key} from ${name} where ${condition}`;
-  for (let sum = 0; ;) {
+  for (;;) {
     await turn();
     // Others need not wait where there is nothing to delete.
     const { rows } = await sql`${found} limit 1`.execute(db);
-    if (rows.length === 0) return sum;
-    const { numAffectedRows } = await immediately(db, 'pruning', (connection) =>
+    if (rows.length === 0) return;
+    await immediately(db, 'pruning', (connection) =>
       sql`delete from ${name} where (${key}) in (${found} limit ${most})`.execute(connection),
     );
-    sum += Number(numAffectedRows ?? 0);
   }
 }
 

@@ -3,7 +3,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { OperationStatus, RunRecord } from '../core/journal.ts';
 import type { RunProgress, RunTally } from '../core/ports/journal-reader.ts';
-import { jsonList } from './json-rows.ts';
+import { jsonList } from './row-values.ts';
 import type { Database, Tables } from './tables.ts';
 
 /** `requests` is a lower limit: requests for lists are only counted at the end of a run. */

@@ -7,14 +7,13 @@ import { compressJson } from './compressed-json.ts';
 import { planBody } from './plan-bodies.ts';
 import { NOTHING_APPROVED, NOTHING_PENDING } from './account-state.ts';
 import type { Database, RunsTable } from './tables.ts';
-import { durably, immediately } from './transactions.ts';
+import { durably, immediately, inRanges } from './transactions.ts';
 import { HOST } from './process-identity.ts';
 import { brokenRuns, interruptRuns } from './broken-runs.ts';
 import { engineOf } from './engine.ts';
 import { isOwnRun, requireLeader, requireOwnRun } from './fence.ts';
-import { inRanges } from './small-transactions.ts';
 import { recountRun, remainingColumns } from './run-totals.ts';
-import { toIso } from './times.ts';
+import { toIso } from './row-values.ts';
 
 export function runsJournal(
   db: Database,

@@ -4,9 +4,8 @@ import type { Kind } from '../core/catalog.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import type { SnapshotFilter, SnapshotReader, SnapshotRecord } from '../core/snapshots.ts';
 import { entriesOf, LISTS, resourcesOf } from './compressed-json.ts';
-import { jsonList } from './json-rows.ts';
+import { jsonList, toIso } from './row-values.ts';
 import type { Database } from './tables.ts';
-import { toIso } from './times.ts';
 
 export function snapshotReader(db: Database): SnapshotReader {
   return {

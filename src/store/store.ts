@@ -1,21 +1,20 @@
-// The store: the journal, the locks and the outbox over one database.
+// The store: the journal, the locks and the outbox over one database, which is opened where the configuration places it.
 import type { Locks } from '../core/ports/locks.ts';
 import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { Journal } from '../core/ports/journal.ts';
 import type { OperatorCommands } from '../core/operator.ts';
 import type { Outbox } from '../core/ports/outbox.ts';
 import type { StoredSettings } from '../core/ports/stored-settings.ts';
-import type { ServiceSettings } from '../core/settings.ts';
-import { PERSON_PATIENCE_MS, RUN_PATIENCE_MS, whileBusy } from './busy.ts';
-import type { Database } from './tables.ts';
+import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
+import { sleep } from '../system/clock.ts';
 import { journalReader } from './journal-reader.ts';
 import { createLocks } from './locks.ts';
 import { observationsJournal } from './observations.ts';
 import { operatorCommands } from './operator-commands.ts';
 import { operationsJournal } from './operations.ts';
-import { engineOf } from './engine.ts';
+import { engineOf, type OpenDatabase, type OpenOptions } from './engine.ts';
 import { createOutbox } from './outbox.ts';
-import { newestEndMs, prune, type Pruned } from './retention.ts';
+import { newestEndMs, prune } from './retention.ts';
 import { accountHistoryJournal } from './account-history.ts';
 import { accountsJournal } from './accounts.ts';
 import { runsJournal } from './runs.ts';
@@ -29,58 +28,65 @@ export interface Store {
   readonly outbox: Outbox;
   readonly settings: StoredSettings;
   /** Calls the listener when a process may have written something for the daemon that leads; a file never does. */
-  listen(onNotice: () => void): () => Promise<void>;
+  readonly listen: OpenDatabase['listen'];
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
   /** Reads every page, without a pause for other work. Throws `store_corrupt` when the store is damaged. */
   verify(): Promise<void>;
-  prune(retention: ServiceSettings['retention'], nowMs: number): Promise<Pruned>;
+  prune(retention: ServiceSettings['retention'], nowMs: number): Promise<void>;
   /** When the newest run ended that began and ended before `nowMs`; null when there is none. */
   newestEndMs(nowMs: number): Promise<number | null>;
   /** Closes the store; a second call has no effect. */
   close(): Promise<void>;
 }
 
-/** An open database, with what only its engine can do. */
-export interface OpenDatabase {
-  readonly db: Database;
-  /** The same database over a connection that never waits long. */
-  readonly quick: Database;
-  /** Throws StoreError when the database must not be used any more. */
-  assertUsable(): void;
-  /** Writes without changing anything; throws when the database cannot be written. */
-  write(): Promise<void>;
-  verify(): Promise<void>;
-  /** Converts an error of the engine to a StoreError. Returns any other error unchanged: it is a bug. */
-  toStoreError(error: unknown): unknown;
-  close(): Promise<void>;
-  readonly listen: Store['listen'];
+/**
+ * Opens or creates the store, with the driver that its location needs. Its methods throw StoreErrors that name it. Throws
+ * StoreError when it cannot be opened.
+ */
+export async function openStore(location: OpenLocation, options: OpenOptions = {}): Promise<Store> {
+  if ('file' in location) {
+    const { openSqlite } = await import('./sqlite/database.ts');
+    return createStore(openSqlite(location.file, options));
+  }
+  const { openPostgres } = await import('./postgres/database.ts');
+  return createStore(await openPostgres(location, options));
 }
 
-/** The store over an open database. Its methods throw StoreErrors that name the database. */
+/** How long a run waits, and how long a command or a page waits. */
+const RUN_PATIENCE_MS = 30_000;
+const PERSON_PATIENCE_MS = 3000;
+/** The first pruning of a large store takes minutes. */
+const PRUNING_PATIENCE_MS = 600_000;
+
+/** The store over an open database. */
 export function createStore(opened: OpenDatabase): Store {
   const { db } = opened;
   let closing: Promise<void> | undefined;
   return {
-    journal: withStoreErrors(opened, {
+    journal: withStoreErrors(opened, RUN_PATIENCE_MS, {
       ...accountsJournal(db),
       ...accountHistoryJournal(db),
       ...runsJournal(db),
       ...operationsJournal(db),
       ...observationsJournal(db),
     }),
-    locks: withStoreErrors(opened, createLocks(db, opened.quick), 0),
-    reader: withStoreErrors(opened, journalReader(db), PERSON_PATIENCE_MS),
-    operator: withStoreErrors(opened, operatorCommands(db), PERSON_PATIENCE_MS),
-    outbox: withStoreErrors(opened, createOutbox(db)),
-    settings: withStoreErrors(opened, storedSettings(db), PERSON_PATIENCE_MS),
+    locks: withStoreErrors(opened, 0, createLocks(db, opened.quick), {
+      // The others decide whether this process may write, so they never wait.
+      acquire: RUN_PATIENCE_MS,
+      release: RUN_PATIENCE_MS,
+      resign: RUN_PATIENCE_MS,
+    }),
+    reader: withStoreErrors(opened, PERSON_PATIENCE_MS, journalReader(db)),
+    operator: withStoreErrors(opened, PERSON_PATIENCE_MS, operatorCommands(db)),
+    outbox: withStoreErrors(opened, RUN_PATIENCE_MS, createOutbox(db)),
+    settings: withStoreErrors(opened, PERSON_PATIENCE_MS, storedSettings(db)),
     listen: (onNotice) => opened.listen(onNotice),
-    ...withStoreErrors(
-      opened,
-      { check: () => opened.write(), verify: () => opened.verify() },
-      PERSON_PATIENCE_MS,
-    ),
-    ...withStoreErrors(opened, {
+    ...withStoreErrors(opened, PERSON_PATIENCE_MS, {
+      check: () => opened.write(),
+      verify: () => opened.verify(),
+    }),
+    ...withStoreErrors(opened, PRUNING_PATIENCE_MS, {
       prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),
       newestEndMs: (nowMs: number) => newestEndMs(db, nowMs),
     }),
@@ -89,21 +95,22 @@ export function createStore(opened: OpenDatabase): Store {
 }
 
 /**
- * Wraps methods so that they throw StoreErrors. Transactions wait for a locked store themselves. A method is repeated only
- * when a statement outside a transaction certainly had no effect. Its database is checked first, because other processes
- * would not see the rows and the locks in a file that was replaced.
+ * Wraps methods so that they throw StoreErrors. A method is repeated while another program keeps the store locked, or while
+ * the store is unavailable for a moment: only when the statement that failed certainly had no effect, so each method can
+ * begin again after some of its transactions. The database is checked first, because other processes would not see the rows
+ * and the locks in a file that was replaced.
  */
 function withStoreErrors<T extends object>(
   opened: OpenDatabase,
+  patienceMs: number,
   methods: T,
-  patienceMs = RUN_PATIENCE_MS,
+  patienceOf: Readonly<Record<string, number>> = {},
 ): T {
-  const engine = engineOf(opened.db);
-  const wrapped = (method: unknown): unknown =>
+  const wrapped = (method: unknown, ownMs: number): unknown =>
     typeof method === 'function'
       ? async (...args: unknown[]): Promise<unknown> => {
           try {
-            return await whileBusy(engine, patienceMs, async (): Promise<unknown> => {
+            return await whileBusy(opened, ownMs, async (): Promise<unknown> => {
               opened.assertUsable();
               return await Reflect.apply(method, methods, args);
             });
@@ -112,6 +119,29 @@ function withStoreErrors<T extends object>(
           }
         }
       : method;
-  const entries = Object.entries(methods).map(([name, method]) => [name, wrapped(method)]);
+  const entries = Object.entries(methods).map(([name, method]) => [
+    name,
+    wrapped(method, patienceOf[name] ?? patienceMs),
+  ]);
   return Object.fromEntries(entries) as T; // the same names and parameters
+}
+
+const PAUSE_MS = 20;
+
+/** Repeats the work while its engine allows it, without blocking this process. */
+export async function whileBusy<T>(
+  { db }: Pick<OpenDatabase, 'db'>,
+  patienceMs: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!engineOf(db).isRepeatable(error) || performance.now() >= deadline) throw error;
+    }
+    // Longer pauses later: otherwise every run would send an unavailable database fifty requests a second.
+    await sleep(PAUSE_MS * Math.min(attempt, 10) * (1 + Math.random()));
+  }
 }

@@ -1,6 +1,5 @@
 // Keeps values of the program itself, such as the key of sessions.
 import type { StoredSettings } from '../core/ports/stored-settings.ts';
-import { PERSON_PATIENCE_MS } from './busy.ts';
 import type { Database } from './tables.ts';
 import { durably } from './transactions.ts';
 
@@ -27,7 +26,7 @@ export function storedSettings(db: Database): StoredSettings {
           .execute();
         return (await read(connection, name)) ?? fresh;
       };
-      return await durably(db, `setting ${name}`, store, PERSON_PATIENCE_MS);
+      return await durably(db, `setting ${name}`, store);
     },
   };
 }

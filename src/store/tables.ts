@@ -27,8 +27,6 @@ export interface Table {
   readonly references?: Readonly<Record<string, string>>;
   /** Columns, and perhaps a condition, of each index. */
   readonly indexes?: Readonly<Record<string, string>>;
-  /** Whether PostgreSQL needs a column for the order of the rows, which SQLite has in any table. */
-  readonly hasRowid?: true;
 }
 
 const text = <Value extends string = string>(): Column<Value> => ({ type: 'text', isRequired: true });
@@ -126,7 +124,6 @@ export const TABLES = {
       runs_by_status: '(status, started_at desc)',
     },
     // The order in which runs began, which does not change when a clock is set back.
-    hasRowid: true,
   },
   operations: {
     columns: {

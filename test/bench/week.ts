@@ -13,7 +13,8 @@ import { mergePolicies } from '../../src/config/inherited-settings.ts';
 import type { Entry, Kind, ObservedCatalog } from '../../src/core/catalog.ts';
 import type { Clock } from '../../src/core/ports/clock.ts';
 import type { ServiceReader } from '../../src/core/ports/service.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
+import { createStore } from '../../src/store/store.ts';
+import { openSqlite } from '../../src/store/sqlite/database.ts';
 import { API } from '../unit/run/api.ts';
 
 const { values } = parseArgs({
@@ -109,7 +110,7 @@ function readerOf(account: string): ServiceReader {
 
 const folder = mkdtempSync(join(tmpdir(), 'rolecall-bench-week-'));
 const file = join(folder, 'rolecall.db');
-const store = openSqliteStore(file);
+const store = createStore(openSqlite(file));
 const deps: ApplyDeps = {
   service: {
     reader: async ({ name }) => readerOf(name),

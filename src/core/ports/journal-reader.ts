@@ -1,7 +1,7 @@
 // The reading side of the journal: for commands and for the daemon's pages and gauges.
 import type { Action, Kind, Warning } from '../catalog.ts';
 import type { OperationRecord, OperationStatus, RunRecord, RunStatus } from '../journal.ts';
-import type { Approval, OperatorActionRecord, Pause, PendingPlan } from '../operator.ts';
+import type { OperatorActionRecord } from '../operator.ts';
 import type { Plan } from '../plan.ts';
 import type { AccountState, IdentityClaim } from './journal.ts';
 import type { SnapshotReader } from '../snapshots.ts';
@@ -29,20 +29,6 @@ export interface RunTally {
   readonly planned: Readonly<Record<Action, number>> | null;
 }
 
-/** What decides the place of an account in a list of all accounts. */
-export interface AccountBrief {
-  readonly name: string;
-  readonly pause: Pause | null;
-  readonly pending: PendingPlan | null;
-  readonly approval: Approval | null;
-  readonly lastRun: Pick<
-    RunRecord,
-    'id' | 'trigger' | 'mode' | 'status' | 'startedAt' | 'planDigest' | 'held'
-  > | null;
-  readonly lastSuccessAt: string | null;
-  readonly remaining: RemainingCounts | null;
-}
-
 /** What a small mark shows of a run. */
 export type RunMark = Pick<RunRecord, 'id' | 'account' | 'status' | 'startedAt'>;
 
@@ -64,8 +50,6 @@ export interface JournalReader extends SnapshotReader {
   latestRuns(accounts: readonly string[], limit: number): Promise<readonly RunMark[]>;
   /** The runs whose id has this prefix, newest first, at most `limit`. */
   runsBeginning(prefix: string, limit: number): Promise<readonly RunRecord[]>;
-  /** The shortest beginnings that name these runs and no others, all of the same length, by the complete id. */
-  shortRunIds(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** A run by its id or by an unambiguous prefix. The plan of a large run is read in steps between which others run. */
   run(id: string): Promise<RunDetail | null>;
   /**
@@ -79,8 +63,6 @@ export interface JournalReader extends SnapshotReader {
   runProgress(runId: string): Promise<RunProgress | null>;
   /** Every account that ever ran or was paused, or only the named ones. */
   accounts(names?: string | readonly string[]): Promise<readonly AccountRecord[]>;
-  /** The same accounts in a tenth of the time, for lists that are sorted before a part of them is shown. */
-  accountBriefs(): Promise<readonly AccountBrief[]>;
   /** The latest commands of operators for an account, newest first. */
   operatorActions(account: string, limit: number): Promise<readonly OperatorActionRecord[]>;
   /** The runs that operators have requested and that have not begun, and approvals that no run has used yet. */

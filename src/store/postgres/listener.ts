@@ -2,7 +2,7 @@
 // behind a pooler that drops notifications, the daemon only notices later.
 import type pg from 'pg';
 import { sleep } from '../../system/clock.ts';
-import { endConnection } from './end-connection.ts';
+import { endConnection } from './pool.ts';
 import { NOTICES } from './postgres-engine.ts';
 
 const RECONNECT_MS = 1000;

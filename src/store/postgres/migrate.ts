@@ -4,7 +4,7 @@ import { StoreError } from '../../core/errors.ts';
 import { engineOf } from '../engine.ts';
 import { creationOf } from '../creation.ts';
 import { type Database, SCHEMA_VERSION } from '../tables.ts';
-import { nameOf, type PostgresLocation } from './location.ts';
+import { nameOf, type PostgresLocation } from './postgres-errors.ts';
 
 /** Throws StoreError when the schema belongs to another program or to a newer version. */
 export async function migrate(

@@ -3,10 +3,9 @@
 import { once } from 'node:events';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
-import { endConnection } from './end-connection.ts';
-import type { PostgresLocation } from './location.ts';
+import { sleep } from '../../system/clock.ts';
+import type { PostgresLocation } from './postgres-errors.ts';
 import { prepareSession, quickMs, statementMs } from './session.ts';
-import { fromStorable, toStorable } from './text.ts';
 
 const CONNECT_MS = 5000;
 const KEEPALIVE_MS = 10_000;
@@ -34,18 +33,13 @@ export function createPool(location: PostgresLocation, isQuick = false): Pool {
         NUMBERS.has(oid) ? Number : (pg.types.getTypeParser(oid, format) as (value: string) => unknown),
     },
   };
-  /** The statements that each transaction of a client needs at its start; none without a pooler. */
-  const prefixes = new WeakMap<pg.ClientBase, string>();
   const pool = new pg.Pool({
     ...config,
     Client: ClosingClient,
     max: location.pool,
     // pg waits for the promise, which its types leave out.
     // eslint-disable-next-line typescript/no-misused-promises
-    onConnect: async (client) => {
-      const prefix = await prepareSession(client, location);
-      if (prefix !== null) prefixes.set(client, prefix);
-    },
+    onConnect: (client) => prepareSession(client, location),
   });
   // Without listeners, a connection that breaks while nobody waits for it would end the process.
   pool.on('error', ignore);
@@ -62,7 +56,7 @@ export function createPool(location: PostgresLocation, isQuick = false): Pool {
       const client = await pool.connect();
       const known = clients.get(client);
       if (known !== undefined) return known;
-      const converting = convert(client, beginMs, prefixes.get(client));
+      const converting = convert(client, beginMs);
       clients.set(client, converting);
       return converting;
     },
@@ -102,12 +96,11 @@ class ClosingClient extends pg.Client {
 }
 
 /**
- * `prefix` is for each transaction; a statement outside one gets its own. The begin of a transaction waits at most `beginMs`, so
- * that a connection that died silently is noticed soon.
+ * The begin of a transaction waits at most `beginMs`, so that a connection that died silently is noticed soon.
  */
-function convert(client: pg.PoolClient, beginMs: number, prefix: string | undefined): PostgresPoolClient {
+function convert(client: pg.PoolClient, beginMs: number): PostgresPoolClient {
   let broken: Error | undefined;
-  async function send(text: string, values: readonly unknown[] = []) {
+  async function send(text: string, values: readonly unknown[]) {
     if (broken !== undefined) throw broken;
     try {
       const limit = /^\s*begin\b/.test(text) ? { query_timeout: beginMs } : {};
@@ -118,22 +111,9 @@ function convert(client: pg.PoolClient, beginMs: number, prefix: string | undefi
       throw error;
     }
   }
-  async function sendPrefixed(text: string, values: readonly unknown[]) {
-    if (prefix === undefined || client.getTransactionStatus() !== 'I') return await send(text, values);
-    if (/^\s*begin\b/.test(text)) return await send(text.replace(/^[^;]*/, `$&; ${prefix}`));
-    await send(`begin isolation level read committed; ${prefix}`);
-    try {
-      const result = await send(text, values);
-      await send('commit');
-      return result;
-    } catch (error) {
-      await send('rollback').catch(ignore);
-      throw error;
-    }
-  }
   return {
     async query<R>(text: string, parameters: readonly unknown[]) {
-      const result = await sendPrefixed(text, parameters.map(storable));
+      const result = await send(text, parameters.map(storable));
       // Several statements in one text have several results.
       if (Array.isArray(result)) return { command: 'SELECT', rowCount: 0, rows: [] };
       for (const row of result.rows) restore(row);
@@ -153,4 +133,45 @@ function restore(row: Record<string, unknown>): void {
   for (const [column, value] of Object.entries(row)) {
     if (typeof value === 'string' && value.includes('\uFDD0')) row[column] = fromStorable(value);
   }
+}
+
+/** A connection to a machine that is lost does not answer its end. */
+const END_MS = 1000;
+
+interface Connection {
+  end(): Promise<void>;
+  readonly connection: { readonly stream: { destroy(): unknown } };
+}
+
+/** Never rejects. Closes a connection whose end the server has not answered within a second: it keeps the process alive. */
+export async function endConnection(
+  client: Connection,
+  ending: Promise<unknown> = client.end(),
+): Promise<void> {
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+  ending.then(end, end);
+  await sleep(END_MS, ended.signal);
+  client.connection.stream.destroy();
+}
+
+// PostgreSQL's text holds neither NUL, which names of the service may contain, nor unpaired surrogates, which stores of
+// earlier versions contain. Each becomes a mark with its code, and so does the mark itself; the function `json_each` of the
+// schema does the same for JSON.
+/** A code point that is no character. */
+const MARK = '\uFDD0';
+// eslint-disable-next-line no-control-regex
+const UNSTORABLE = /[\0\uFDD0]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
+const MARKED = /\uFDD0([0-9a-f]{4})/g;
+
+/** The text as PostgreSQL can store it. */
+export function toStorable(text: string): string {
+  return text.replaceAll(UNSTORABLE, (unit) => MARK + unit.charCodeAt(0).toString(16).padStart(4, '0'));
+}
+
+/** The text that was stored. */
+export function fromStorable(text: string): string {
+  return text.includes(MARK)
+    ? text.replaceAll(MARKED, (_mark, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    : text;
 }

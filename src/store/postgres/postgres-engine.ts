@@ -4,8 +4,7 @@ import { sql } from 'kysely';
 import type { Engine } from '../engine.ts';
 import { HOST, isDead } from '../process-identity.ts';
 import type { Database } from '../tables.ts';
-import type { PostgresLocation } from './location.ts';
-import { isConnectionLost, isRepeatable, isUnsent } from './postgres-errors.ts';
+import { type PostgresLocation, isConnectionLost, isRepeatable, isUnsent } from './postgres-errors.ts';
 
 /** The channel on which processes notify the daemon that leads; the payload is the schema. */
 export const NOTICES = 'rolecall';

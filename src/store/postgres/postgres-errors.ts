@@ -1,7 +1,15 @@
 // Classifies errors of PostgreSQL and of the connection to it, and explains them.
 import { StoreError } from '../../core/errors.ts';
 import { errorCode } from '../../core/error-code.ts';
-import { nameOf, type PostgresLocation } from './location.ts';
+import type { OpenLocation } from '../../core/settings.ts';
+import { shownDatabase } from '../../system/postgres-address.ts';
+
+export type PostgresLocation = Exclude<OpenLocation, { readonly file: string }>;
+
+/** The name of the store in messages, without user and password. */
+export function nameOf({ url, schema }: Pick<PostgresLocation, 'url' | 'schema'>): string {
+  return `PostgreSQL ${shownDatabase(url)}, schema ${schema}`;
+}
 
 /** The server refused the connection or is starting or stopping, so nothing was done. */
 const REFUSED = /^(ECONNREFUSED|EAI_AGAIN|ENOTFOUND|57P03|53300)$/;

@@ -1,6 +1,7 @@
 // What rolecall depends on in a session of PostgreSQL, whatever the defaults of its role and of its database are.
 import pg from 'pg';
-import type { PostgresLocation } from './location.ts';
+import { StoreError } from '../../core/errors.ts';
+import { nameOf, type PostgresLocation } from './postgres-errors.ts';
 
 /** Longer than any statement of the store takes. */
 const STATEMENT_MS = 10_000;
@@ -33,42 +34,29 @@ export function statementMs(location: Pick<PostgresLocation, 'leaseMs'>): number
   return Math.max(STATEMENT_MS, quickMs(location));
 }
 
-/** Statements for a session, or for the present transaction. `default_transaction_read_only` stays as it is. */
-function settings(location: PostgresLocation, scope: 'session' | 'local'): string {
-  const { schema } = location;
+/** Prepares a new connection. Throws StoreError behind a pooler. `default_transaction_read_only` stays as it is. */
+export async function prepareSession(
+  client: pg.ClientBase & { readonly processID?: number | null },
+  location: PostgresLocation,
+): Promise<void> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  // A pooler invents the number of the process, and may give each transaction another session without these settings.
+  if (rows[0]?.pid !== client.processID) {
+    throw new StoreError(
+      'store_unopenable',
+      `${nameOf(location)}: the address leads to a connection pooler, which does not keep the settings of a session; use the address of the database itself`,
+    );
+  }
   const all = {
     ...FIXED,
-    search_path: pg.escapeIdentifier(schema),
+    search_path: pg.escapeIdentifier(location.schema),
     statement_timeout: statementMs(location),
     lock_timeout: quickMs(location),
     // An open transaction of a process that was stopped must not block the others.
     idle_in_transaction_session_timeout: quickMs(location),
   };
-  const isLocal = scope === 'local';
+  const settings = Object.entries(all).map(([name, value]) => `set session ${name} to ${value}; `);
   // A stronger guarantee is kept.
-  return `${Object.entries(all)
-    .map(([name, value]) => `set ${scope} ${name} to ${value}`)
-    .join('; ')};
-    select set_config('synchronous_commit', 'on', ${isLocal})
-    where current_setting('synchronous_commit') not in ('on', 'remote_apply')`;
+  await client.query(`${settings.join('')} select set_config('synchronous_commit', 'on', false)
+    where current_setting('synchronous_commit') not in ('on', 'remote_apply')`);
 }
-
-/**
- * Prepares a new connection. Behind a pooler, the next transaction may use another connection to the server, and other
- * programs use this one: then it resolves with the statements that each transaction needs at its start.
- */
-export async function prepareSession(
-  client: pg.ClientBase & { readonly processID?: number | null },
-  location: PostgresLocation,
-): Promise<string | null> {
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  // A pooler invents the number of the process.
-  if (rows[0]?.pid !== client.processID) return settings(location, 'local');
-  await client.query(settings(location, 'session'));
-  return null;
-}
-
-/** The limits that would end work that takes long, in the present transaction. `transaction_timeout` is of version 17. */
-export const WITHOUT_LIMITS = `
-  select set_config(name, '0', true) from pg_settings
-  where name in ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`;

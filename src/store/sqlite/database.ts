@@ -2,19 +2,64 @@
 import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
+import { sql, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { errorCode } from '../../core/error-code.ts';
 import { StoreError } from '../../core/errors.ts';
 import { SQLite } from '../../system/sqlite.ts';
 import { creationOf } from '../creation.ts';
-import { setEngine } from '../engine.ts';
-import { type Database, SCHEMA_VERSION, type Tables } from '../tables.ts';
+import { databaseOver, type OpenDatabase, type OpenOptions } from '../engine.ts';
+import { immediately } from '../transactions.ts';
+import { type Database, SCHEMA_VERSION } from '../tables.ts';
 import { sqliteEngine } from './sqlite-engine.ts';
-import { missingStore, readOnlyStore, toStoreError } from './sqlite-errors.ts';
+import { damagedStore, missingStore, readOnlyStore, toStoreError } from './sqlite-errors.ts';
 import { APPLICATION_ID, countAsOpen, inspectStoreFile, newerStore } from './store-file.ts';
 
 /** How long opening waits for another process. This is the only wait that blocks the process. */
 const OPEN_TIMEOUT_MS = 2000;
+
+/** Opens or creates the store in a file. Throws StoreError. */
+export function openSqlite(file: string, options: OpenOptions = {}): OpenDatabase {
+  const db = openDatabase(file, options);
+  return {
+    db,
+    quick: db,
+    assertUsable: sameFile(file),
+    write: () => writeNothing(db),
+    async verify() {
+      const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(db);
+      const finding = rows[0]?.quick_check ?? '';
+      if (finding !== 'ok') throw damagedStore(file, finding);
+    },
+    listen: () => () => Promise.resolve(),
+    toStoreError: (error) => toStoreError(error, file),
+    async close() {
+      // kysely closes only what it has used: without a query, the file would stay open.
+      await db.connection().execute(() => Promise.resolve());
+      await db.destroy();
+    },
+  };
+}
+
+/** Throws StoreError when the file was removed or replaced since: other processes would not see what is written to it. */
+function sameFile(path: string): () => void {
+  const opened = statSync(path, { bigint: true });
+  return () => {
+    const now = statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (now?.ino === opened.ino && now.dev === opened.dev) return;
+    const what = now === undefined ? 'was removed' : 'was replaced by another file';
+    throw new StoreError(
+      'store_replaced',
+      `${path} ${what} while it was open; nothing more is written. Restart rolecall`,
+    );
+  };
+}
+
+/** Writes the present version again. This changes nothing, but it writes a page, which fails on a full disk. */
+async function writeNothing(db: Database): Promise<void> {
+  await immediately(db, 'version', (connection) =>
+    sql`pragma user_version = ${sql.raw(String(SCHEMA_VERSION))}`.execute(connection),
+  );
+}
 
 /** Opens the file; creates it (mode 0600) and its folder when they are missing and need not exist. Throws StoreError. */
 export function openDatabase(file: string, { mustExist = false } = {}): Database {
@@ -95,21 +140,14 @@ function openWritable(file: string): Database {
     driver.pragma('journal_mode = WAL');
     // Such a commit survives a killed process. A commit by `durably` also survives a power failure.
     driver.pragma('synchronous = NORMAL');
-    // From now on busy.ts waits, without blocking the process.
+    // From now on the store waits, without blocking the process.
     driver.pragma('busy_timeout = 0');
-    return kyselyOver(driver, countAsOpen(file));
+    const database = preparedOnce(driver, countAsOpen(file));
+    return databaseOver(new SqliteDialect({ database }), sqliteEngine);
   } catch (error) {
     driver.close();
     throw error;
   }
-}
-
-function kyselyOver(driver: SQLite.Database, onClosed: () => void): Database {
-  const db = new Kysely<Tables>({
-    dialect: new SqliteDialect({ database: preparedOnce(driver, onClosed) }),
-  });
-  setEngine(db, sqliteEngine);
-  return db;
 }
 
 const MOST_STATEMENTS = 100;

@@ -4,7 +4,7 @@ import { SQLite } from '../../system/sqlite.ts';
 import type { Engine } from '../engine.ts';
 import { isDead } from '../process-identity.ts';
 import type { Database } from '../tables.ts';
-import { toIso } from '../times.ts';
+import { toIso } from '../row-values.ts';
 
 const LEASE_MS = 30_000;
 

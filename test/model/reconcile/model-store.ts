@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQLite } from '../../../src/system/sqlite.ts';
-import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { openPostgres } from '../../../src/store/postgres/database.ts';
+import { openSqlite } from '../../../src/store/sqlite/database.ts';
+import { createStore, type Store } from '../../../src/store/store.ts';
 import { openSyncPostgres } from '../../support/sync-postgres.ts';
 import { ENGINE, engineOfTests, freshLocation } from '../../unit/store/fixture.ts';
 
@@ -27,10 +27,10 @@ export async function createModelStore(): Promise<ModelStore> {
 function inFile(): ModelStore {
   const folder = mkdtempSync(join(tmpdir(), 'rolecall-model-'));
   const file = join(folder, 'rolecall.db');
-  void openSqliteStore(file).close();
+  void createStore(openSqlite(file)).close();
   const db = new SQLite(file, { readonly: true });
   return {
-    open: () => Promise.resolve(openSqliteStore(file)),
+    open: () => Promise.resolve(createStore(openSqlite(file))),
     rows: (statement, ...values) => db.prepare(statement).all(...values),
     activity: () => 0,
     rest: () => Promise.resolve(),
@@ -68,7 +68,7 @@ async function inPostgres(): Promise<ModelStore> {
   return {
     open: () =>
       watched(async () => {
-        const store = await openPostgresStore(location, {}, engineOfTests(location));
+        const store = createStore(await openPostgres(location, {}, engineOfTests(location)));
         const { journal, locks, reader, operator, outbox } = store;
         return {
           ...store,

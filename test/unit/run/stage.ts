@@ -20,8 +20,8 @@ import type { AccountSettings, ApiSettings } from '../../../src/core/settings.ts
 import type { Fault, Sandbox, SandboxSeed, SandboxSettings } from '../../../src/sandbox/sandbox.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { createConnections } from '../../../src/service/connections.ts';
-import type { Store } from '../../../src/store/store.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
+import { createStore, type Store } from '../../../src/store/store.ts';
+import { openSqlite } from '../../../src/store/sqlite/database.ts';
 import { UNLIMITED, wanted } from '../core/builders.ts';
 import { accountAt } from '../service/account-at.ts';
 import { API } from './api.ts';
@@ -76,7 +76,7 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
   const folder = mkdtempSync(join(tmpdir(), 'rolecall-app-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'x.db');
-  const store = openSqliteStore(file);
+  const store = createStore(openSqlite(file));
   onTestFinished(() => store.close());
   const clock = new QuickClock();
   const complete = { ...API, ...api };

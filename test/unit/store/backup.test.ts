@@ -4,7 +4,7 @@ import { copyFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQLite, sqlitePath } from '../../../src/system/sqlite.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { backupStore } from '../../../src/store/sqlite/backup.ts';
+import { backupStore } from '../../../src/store/backup.ts';
 import { sqliteFixture, newFolder } from './fixture.ts';
 
 /** A process that commits to a store without pause, until the test ends. Resolves after its first commit. */
@@ -35,7 +35,7 @@ describe('a backup', () => {
     );
     await startWriter(store.file);
     const target = join(newFolder(), 'copy.db');
-    const { runs, bytes } = await backupStore(store.file, target);
+    const { runs, bytes } = await backupStore(store.location, target);
     expect([runs, bytes > 20_000_000]).toEqual([1, true]);
     const copy = new SQLite(target, { readonly: true });
     onTestFinished(() => void copy.close());
@@ -47,11 +47,11 @@ describe('a backup', () => {
   it('replaces an earlier backup, but neither the store itself nor a store in use', async () => {
     const [store, other] = [sqliteFixture(), sqliteFixture()];
     const target = join(newFolder(), 'copy.db');
-    await backupStore(store.file, target);
+    await backupStore(store.location, target);
     await store.begin(1);
-    expect((await backupStore(store.file, target)).runs).toBe(1);
+    expect((await backupStore(store.location, target)).runs).toBe(1);
     for (const file of [store.file, other.file])
-      await expect(backupStore(store.file, file)).rejects.toMatchObject({ code: 'backup_refused' });
+      await expect(backupStore(store.location, file)).rejects.toMatchObject({ code: 'backup_refused' });
   });
 
   it('does not replace a store that was copied by hand, which may be the only one', async () => {
@@ -59,7 +59,7 @@ describe('a backup', () => {
     const file = join(newFolder(), 'x.db');
     copyFileSync(store.file, file);
     const before = readFileSync(file);
-    await expect(backupStore(store.file, file)).rejects.toMatchObject({ code: 'backup_refused' });
+    await expect(backupStore(store.location, file)).rejects.toMatchObject({ code: 'backup_refused' });
     expect(readFileSync(file)).toEqual(before);
   });
 });

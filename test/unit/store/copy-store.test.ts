@@ -5,8 +5,8 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { copyStore } from '../../../src/store/copy-store.ts';
 import { createPool } from '../../../src/store/postgres/pool.ts';
-import type { PostgresLocation } from '../../../src/store/postgres/location.ts';
-import { openStore } from '../../../src/store/open-store.ts';
+import type { PostgresLocation } from '../../../src/store/postgres/postgres-errors.ts';
+import { openStore } from '../../../src/store/store.ts';
 import { type Table, TABLES } from '../../../src/store/tables.ts';
 import { SQLite } from '../../../src/system/sqlite.ts';
 import { FORBIDDEN_NAMES, ODD_NAMES } from '../../support/hostile-names.ts';
@@ -36,7 +36,7 @@ function valueOf(column: string, { type, notnull, pk }: ColumnInfo, row: number)
   if (notnull === 0 && pk === 0 && row % 3 === 0) return null;
   // What counts by itself has 64 bits in PostgreSQL, everything else 32.
   if (/^integer$/i.test(type))
-    return /\.(id|seq|rowid)$/.test(own) && own !== 'operations.seq' ? 2 ** 40 + row * 7 : row * 7;
+    return /\.(id|seq)$/.test(own) && own !== 'operations.seq' ? 2 ** 40 + row * 7 : row * 7;
   const body = createHash('sha512').update(`${own} ${row}`).digest();
   return /blob/i.test(type)
     ? Buffer.concat(Array<Buffer>(row % 40).fill(body))
@@ -48,11 +48,10 @@ function fullStore(rows: number, holdings = rows): string {
   const { file } = sqliteFixture();
   const db = new SQLite(file);
   db.pragma('foreign_keys = ON');
-  for (const [name, { hasRowid = false }] of TABLES_OF_FILES) {
-    const columns = db
+  for (const [name] of TABLES_OF_FILES) {
+    const all = db
       .prepare(`select name, type, "notnull", pk from pragma_table_info('${name}')`)
       .all() as ColumnInfo[];
-    const all = [...columns, ...(hasRowid ? [{ name: 'rowid', type: 'integer', notnull: 1, pk: 1 }] : [])];
     const insert = db.prepare(
       `insert into ${name} (${all.map((column) => column.name).join(', ')}) values (${all.map(() => '?').join(', ')})`,
     );
@@ -80,9 +79,9 @@ function shownRows(rows: readonly unknown[]): string[] {
 
 function contentOfFile(file: string): Record<string, string[]> {
   const db = new SQLite(file, { readonly: true });
-  const tables = TABLES_OF_FILES.map(([name, { hasRowid }]) => [
+  const tables = TABLES_OF_FILES.map(([name]) => [
     name,
-    shownRows(db.prepare(`select ${hasRowid === true ? 'rowid, ' : ''}* from ${name}`).all()),
+    shownRows(db.prepare(`select * from ${name}`).all()),
   ]);
   db.close();
   return Object.fromEntries(tables) as Record<string, string[]>;

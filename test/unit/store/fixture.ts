@@ -17,11 +17,11 @@ import type {
 } from '../../../src/core/ports/journal.ts';
 import type { Engine } from '../../../src/store/engine.ts';
 import type { OpenLocation } from '../../../src/core/settings.ts';
-import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts';
+import { openPostgres } from '../../../src/store/postgres/database.ts';
 import { postgresEngine } from '../../../src/store/postgres/postgres-engine.ts';
-import type { PostgresLocation } from '../../../src/store/postgres/location.ts';
-import type { Store } from '../../../src/store/store.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
+import type { PostgresLocation } from '../../../src/store/postgres/postgres-errors.ts';
+import { createStore, type Store } from '../../../src/store/store.ts';
+import { openSqlite } from '../../../src/store/sqlite/database.ts';
 import { freshPostgres } from '../../support/postgres.ts';
 import { openSyncPostgres } from '../../support/sync-postgres.ts';
 import { observed } from '../core/builders.ts';
@@ -66,7 +66,11 @@ interface Direct {
   execute(sql: string, ...values: unknown[]): void;
 }
 
-export interface Fixture extends Store, Direct {
+export interface Fixture extends Omit<Store, 'prune'>, Direct {
+  /** Prunes the store, and counts the rows that this deleted. */
+  prune(
+    ...of: Parameters<Store['prune']>
+  ): Promise<Readonly<Record<'runs' | 'snapshots' | 'entries', number>>>;
   readonly location: OpenLocation;
   /** Begins run `n` of an account and records which remote account it found. */
   begin(
@@ -118,7 +122,7 @@ export function engineOfTests(location: PostgresLocation): Engine {
 /** A store in PostgreSQL. */
 export async function postgresFixture(given?: PostgresLocation): Promise<Fixture> {
   const location = given ?? (await freshLocation());
-  const store = await openPostgresStore(location, {}, engineOfTests(location));
+  const store = createStore(await openPostgres(location, {}, engineOfTests(location)));
   const direct = openSyncPostgres(location.url, location.schema);
   onTestFinished(() => store.close());
   const execute = (text: string, ...values: unknown[]): void => void direct(text, values);
@@ -142,7 +146,7 @@ export async function postgresFixture(given?: PostgresLocation): Promise<Fixture
 
 /** A store in a file. */
 export function sqliteFixture(file = join(newFolder(), 'data', 'rolecall.db')): SqliteFixture {
-  const store = openSqliteStore(file);
+  const store = createStore(openSqlite(file));
   onTestFinished(() => store.close());
 
   function plain<T>(work: (db: SQLite.Database) => T): T {
@@ -178,7 +182,15 @@ function withShortForms(store: Store, location: OpenLocation, direct: Direct): F
     ...store,
     check: () => store.check(),
     verify: () => store.verify(),
-    prune: (retention, nowMs) => store.prune(retention, nowMs),
+    async prune(retention, nowMs) {
+      const count = (table: string): number =>
+        Number(direct.rows<{ n: number }>(`select count(*) as n from ${table}`)[0]?.n);
+      const counts = (): number[] => ['runs', 'snapshots', 'entries'].map(count);
+      const before = counts();
+      await store.prune(retention, nowMs);
+      const [runs = 0, snapshots = 0, entries = 0] = counts().map((after, at) => (before[at] ?? 0) - after);
+      return { runs, snapshots, entries };
+    },
     location,
     ...direct,
     async begin(n, { account = 'acme', remote = '42', mode = 'apply', atMs = T0 + n * 1000 } = {}) {

@@ -1,14 +1,23 @@
 // Files that `store:` names by mistake: refused, with every byte, mode and time unchanged.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { lstatSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  lstatSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SQLite } from '../../../src/system/sqlite.ts';
 import { describe, expect, it } from 'vitest';
 import { APPLICATION_ID } from '../../../src/store/sqlite/store-file.ts';
 import { creationOf } from '../../../src/store/creation.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
+import { openSqlite } from '../../../src/store/sqlite/database.ts';
 import { failure, sqliteFixture, newFolder } from './fixture.ts';
 
 /** Everything that is visible of a folder: names, modes, times and bytes. */
@@ -116,7 +125,7 @@ describe('a file of another program', () => {
     const folder = join(file, '..');
     const before = snapshot(folder);
     for (const options of [{}, { mustExist: true }]) {
-      const error = failure(() => openSqliteStore(file, options));
+      const error = failure(() => openSqlite(file, options));
       expect(error.message).toContain(file);
       if (what.startsWith('a newer')) expect(error.code).toBe('store_newer');
       else {
@@ -131,18 +140,20 @@ describe('a file of another program', () => {
   it('is refused without being opened if it is a device', () => {
     const before = lstatSync('/dev/null').mode;
     for (const device of ['/dev/null', '/dev/zero'])
-      expect(failure(() => openSqliteStore(device)).message).toContain('is not a file');
+      expect(failure(() => openSqlite(device)).message).toContain('is not a file');
     expect(lstatSync('/dev/null').mode).toBe(before);
   });
 
   it('is neither a target nor a source of a backup', async () => {
-    const { backupStore } = await import('../../../src/store/sqlite/backup.ts');
+    const { backupStore } = await import('../../../src/store/backup.ts');
     const file = foreign(PLACES);
     const before = snapshot(join(file, '..'));
-    await expect(backupStore(file, join(newFolder(), 'copy.db'))).rejects.toMatchObject({
+    await expect(backupStore({ file }, join(newFolder(), 'copy.db'))).rejects.toMatchObject({
       code: 'store_foreign',
     });
-    await expect(backupStore(sqliteFixture().file, file)).rejects.toMatchObject({ code: 'backup_refused' });
+    await expect(backupStore(sqliteFixture().location, file)).rejects.toMatchObject({
+      code: 'backup_refused',
+    });
     expect(snapshot(join(file, '..'))).toEqual(before);
   });
 });
@@ -158,7 +169,7 @@ describe('an empty file', () => {
     const file = join(newFolder(), 'x.db');
     writeFileSync(file, '');
     const before = snapshot(join(file, '..'));
-    expect(failure(() => openSqliteStore(file, { mustExist: true })).code).toBe('store_missing');
+    expect(failure(() => openSqlite(file, { mustExist: true })).code).toBe('store_missing');
     expect(snapshot(join(file, '..'))).toEqual(before);
   });
 });

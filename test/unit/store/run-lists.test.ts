@@ -44,33 +44,11 @@ describe('the latest runs', () => {
   });
 });
 
-describe('the briefs of all accounts', () => {
-  it('contain the same as their states and their last runs', async () => {
-    const store = await fixture();
-    await store.end(await store.begin(1, { account: 'ran' }), 'held');
-    await store.operator.pause('paused', 'migration', BY, T0);
-    const briefs = await store.reader.accountBriefs();
-    const [paused, ran] = ['paused', 'ran'].map((name) => briefs.find((brief) => brief.name === name));
-    expect(paused).toEqual({
-      name: 'paused',
-      pause: { sinceMs: T0, by: 'ada', reason: 'migration' },
-      pending: null,
-      approval: null,
-      lastRun: null,
-      lastSuccessAt: null,
-      remaining: null,
-    });
-    const [, record] = await store.reader.accounts();
-    expect(ran?.lastRun).toEqual({
-      id: runId(1),
-      trigger: record?.lastRun?.trigger,
-      mode: record?.lastRun?.mode,
-      status: 'held',
-      startedAt: record?.lastRun?.startedAt,
-      planDigest: record?.lastRun?.planDigest,
-      held: record?.lastRun?.held,
-    });
-    expect([ran?.name, ran?.lastSuccessAt]).toEqual(['ran', record?.lastSuccessAt]);
-    expect((await store.reader.accounts(['ran', 'nobody'])).map(({ name }) => name)).toEqual(['ran']);
-  });
+it('finds the named accounts only', async () => {
+  const store = await fixture();
+  await store.end(await store.begin(1, { account: 'ran' }), 'held');
+  await store.operator.pause('paused', 'migration', BY, T0);
+  const names = async (wanted?: readonly string[]): Promise<string[]> =>
+    (await store.reader.accounts(wanted)).map(({ name }) => name);
+  expect([await names(), await names(['ran', 'nobody'])]).toEqual([['paused', 'ran'], ['ran']]);
 });

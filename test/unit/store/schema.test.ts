@@ -3,8 +3,8 @@ import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
-import { MOVED_COLUMNS, PAUSE_COLUMNS } from '../../../src/store/renamed-accounts.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
+import { MOVED_COLUMNS, PAUSE_COLUMNS } from '../../../src/store/remote-accounts.ts';
+import { openSqlite } from '../../../src/store/sqlite/database.ts';
 import { damageTable } from '../../support/damage.ts';
 import { failure, sqliteFixture, newFolder } from './fixture.ts';
 
@@ -83,12 +83,12 @@ describe('an existing store', () => {
 
   it('that is damaged is found by `verify`, whose error contains the commands to recover', async () => {
     const file = join(newFolder(), 'a store.db');
-    await openSqliteStore(file).close();
-    const intact = openSqliteStore(file);
+    await openSqlite(file).close();
+    const intact = openSqlite(file);
     await intact.verify();
     await intact.close();
     damageTable(file, 'plan_bodies');
-    const store = openSqliteStore(file);
+    const store = openSqlite(file);
     onTestFinished(() => store.close());
     await expect(store.verify()).rejects.toMatchObject({
       code: 'store_corrupt',
@@ -100,7 +100,7 @@ describe('an existing store', () => {
 
   it('is not created when it must exist and is missing', () => {
     const file = join(newFolder(), 'sub', 'x.db');
-    expect(failure(() => openSqliteStore(file, { mustExist: true })).code).toBe('store_missing');
+    expect(failure(() => openSqlite(file, { mustExist: true })).code).toBe('store_missing');
     expect(existsSync(dirname(file))).toBe(false);
   });
 

@@ -94,38 +94,6 @@ it('returns the lists of a snapshot, and null when one of them is no longer stor
   expect(await store.reader.snapshotPeople(snapshot)).toBeNull();
 });
 
-it('shortens ids of the same millisecond until they name one run', async () => {
-  const store = await fixture();
-  const ids = [
-    '01900000-0000-7000-8000-00000000000a',
-    '01900000-0000-7000-8000-00000000000b',
-    '01900000-0000-7000-9000-000000000000',
-    '01900000-0001-7000-8000-000000000000',
-  ];
-  for (const id of ids) {
-    await store.journal.beginRun({
-      id,
-      account: 'acme',
-      trigger: 'cli',
-      mode: 'plan',
-      startedAtMs: T0,
-      configDigest: null,
-      configCommit: null,
-    });
-  }
-  const short = async (...of: string[]): Promise<string[]> => [
-    ...(await store.reader.shortRunIds(of)).values(),
-  ];
-  expect(await short(ids[3] ?? '')).toEqual(['01900000-0001']);
-  expect(await short(ids[2] ?? '')).toEqual(['01900000-0000-7000-9']);
-  expect(await short(ids[3] ?? '', ids[0] ?? '')).toEqual([ids[3], ids[0]]);
-  expect(await short()).toEqual([]);
-  for (const id of ids) {
-    const [shortened = ''] = await short(id);
-    expect((await store.reader.runsBeginning(shortened, 5)).map((run) => run.id)).toEqual([id]);
-  }
-});
-
 it('finds the runs that deleted something', async () => {
   const store = await fixture();
   await store.begin(1);

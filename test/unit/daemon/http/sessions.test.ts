@@ -5,7 +5,8 @@ import { StoreError } from '../../../../src/core/errors.ts';
 import { Secret } from '../../../../src/core/secret.ts';
 import { sessionKeyIn } from '../../../../src/daemon/http/sessions.ts';
 import type { HttpOptions } from '../../../../src/daemon/http/server.ts';
-import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts';
+import { createStore } from '../../../../src/store/store.ts';
+import { openSqlite } from '../../../../src/store/sqlite/database.ts';
 import { newFolder } from '../../store/fixture.ts';
 import { HTML, READ_TOKEN, SESSION_KEY, signIn, start, TOKEN } from './stage.ts';
 
@@ -77,7 +78,7 @@ describe('a session', () => {
 
 describe('the key of sessions', () => {
   const open = (file: string) => {
-    const store = openSqliteStore(file);
+    const store = createStore(openSqlite(file));
     onTestFinished(() => store.close());
     return store;
   };

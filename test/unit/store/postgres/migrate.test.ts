@@ -1,13 +1,13 @@
 // How the schema of a store in PostgreSQL is created and checked.
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { OpenOptions } from '../../../../src/store/open-store.ts';
-import type { PostgresLocation } from '../../../../src/store/postgres/location.ts';
-import { openPostgresStore } from '../../../../src/store/postgres/open-postgres-store.ts';
+import type { OpenOptions } from '../../../../src/store/engine.ts';
+import type { PostgresLocation } from '../../../../src/store/postgres/postgres-errors.ts';
+import { openStore } from '../../../../src/store/store.ts';
 import { hasPostgres, queryPostgres } from '../../../support/postgres.ts';
 import { freshLocation } from '../fixture.ts';
 
 async function open(location: PostgresLocation, options: OpenOptions = {}) {
-  const store = await openPostgresStore(location, options);
+  const store = await openStore(location, options);
   onTestFinished(() => store.close());
   return store;
 }

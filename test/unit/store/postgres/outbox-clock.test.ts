@@ -1,6 +1,6 @@
 // The claims of notifications follow the clock of the database.
 import { expect, it, onTestFinished } from 'vitest';
-import { openPostgresStore } from '../../../../src/store/postgres/open-postgres-store.ts';
+import { openStore } from '../../../../src/store/store.ts';
 import { hasPostgres } from '../../../support/postgres.ts';
 import { freshLocation, runId } from '../fixture.ts';
 
@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 it.skipIf(!hasPostgres)(
   'a replica whose clock is ahead does not send again what another one is sending',
   async () => {
-    const store = await openPostgresStore(await freshLocation());
+    const store = await openStore(await freshLocation());
     onTestFinished(() => store.close());
     const nowMs = Date.now();
     const notified = { state: 'failed', fingerprint: 'failed', notifiedAtMs: nowMs, asOfMs: nowMs } as const;

@@ -1,7 +1,7 @@
 // The connections of a store: those of the check of a busy one, and the end of those to a database that does not answer.
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openPostgres } from '../../../../src/store/postgres/open-postgres-store.ts';
+import { openPostgres } from '../../../../src/store/postgres/database.ts';
 import { hasPostgres } from '../../../support/postgres.ts';
 import { until } from '../../../support/workspace.ts';
 import { freshLocation } from '../fixture.ts';

@@ -1,13 +1,14 @@
 // What a session of the store depends on holds whatever the defaults of the role and of the database are.
 import { sql } from 'kysely';
+import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openPostgres } from '../../../../src/store/postgres/open-postgres-store.ts';
-import type { PostgresLocation } from '../../../../src/store/postgres/location.ts';
+import { openPostgres } from '../../../../src/store/postgres/database.ts';
+import { prepareSession } from '../../../../src/store/postgres/session.ts';
+import type { PostgresLocation } from '../../../../src/store/postgres/postgres-errors.ts';
 import type { Database } from '../../../../src/store/tables.ts';
 import { immediately } from '../../../../src/store/transactions.ts';
 import { hasPostgres, queryPostgres } from '../../../support/postgres.ts';
-import { transactionPooler } from '../../../support/transaction-pooler.ts';
-import { DAY_MS, freshLocation, postgresFixture, T0 } from '../fixture.ts';
+import { freshLocation } from '../fixture.ts';
 
 async function open(location: PostgresLocation) {
   const opened = await openPostgres(location, {});
@@ -93,26 +94,16 @@ describe.skipIf(!hasPostgres)('a session of the store in PostgreSQL', () => {
     });
   });
 
-  it('has its settings in each transaction behind a pooler that gives it another session', async () => {
-    const location = await userWith(DEFAULTS);
-    const { db } = await open({ ...location, url: await transactionPooler(location.url) });
-    await expectSettings(db, location.schema);
-    await immediately(db, 'acme', (connection) => expectSettings(connection, location.schema));
-  });
-
-  it('journals and prunes behind a pooler that gives each transaction another session', async () => {
+  it('refuses a pooler, which does not keep the settings of a session', async () => {
     const location = await freshLocation();
-    const store = await postgresFixture({ ...location, url: await transactionPooler(location.url) });
-    await store.end(await store.begin(1));
-    const retention = { runsMs: 0, snapshotsMs: 0 };
-    for (const [n, runs] of [0, 1].entries()) {
-      expect(await store.prune(retention, T0 + 10 * DAY_MS)).toMatchObject({ runs });
-      await store.end(await store.begin(2 + n));
-    }
-    const { url, schema } = location;
-    expect(await queryPostgres(url, `select account from ${schema}.runs`)).toEqual([
-      { account: 'acme' },
-      { account: 'acme' },
-    ]);
+    const client = new pg.Client(location.url);
+    await client.connect();
+    onTestFinished(() => client.end());
+    // The number of a process that a pooler invents.
+    const pooled = Object.assign(client, { processID: 1 });
+    await expect(prepareSession(pooled, location)).rejects.toMatchObject({
+      code: 'store_unopenable',
+      message: expect.stringContaining('leads to a connection pooler'),
+    });
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../../../src/core/errors.ts';
-import { openPostgresStore } from '../../../../src/store/postgres/open-postgres-store.ts';
+import { openStore } from '../../../../src/store/store.ts';
 import { hasPostgres, type OwnCluster, ownPostgres, queryPostgres } from '../../../support/postgres.ts';
 
 const PASSWORD = 'pa55word-of-the-test';
@@ -16,7 +16,7 @@ const openSockets = (): number =>
 async function refusal(url: string): Promise<Pick<StoreError, 'code' | 'message'>> {
   const startedAt = performance.now();
   const before = openSockets();
-  const opening = openPostgresStore({ url, schema: 'rolecall', pool: 2, leaseMs: 30_000 });
+  const opening = openStore({ url, schema: 'rolecall', pool: 2, leaseMs: 30_000 });
   const error: unknown = await opening.then(
     (store) => store.close(),
     (reason: unknown) => reason,

@@ -2,9 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openPostgres } from '../../../../src/store/postgres/open-postgres-store.ts';
-import type { PostgresLocation } from '../../../../src/store/postgres/location.ts';
+import { openPostgres } from '../../../../src/store/postgres/database.ts';
+import type { PostgresLocation } from '../../../../src/store/postgres/postgres-errors.ts';
 import type { Database } from '../../../../src/store/tables.ts';
+import { whileBusy } from '../../../../src/store/store.ts';
 import { immediately } from '../../../../src/store/transactions.ts';
 import { hasPostgres, ownPostgres, queryPostgres, terminateConnections } from '../../../support/postgres.ts';
 import { freshLocation } from '../fixture.ts';
@@ -21,6 +22,10 @@ const add = (connection: Database, name: string) =>
 const names = async ({ url, schema }: PostgresLocation) =>
   (await queryPostgres(url, `select name from ${schema}.accounts order by name`)).map(({ name }) => name);
 
+/** A transaction, repeated as the store repeats its methods. */
+const repeatedly = (db: Database, key: string, work: (connection: Database) => Promise<void>) =>
+  whileBusy({ db }, 30_000, () => immediately(db, key, work));
+
 const backendOf = async (db: Database) =>
   (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows[0]?.pid;
 
@@ -31,7 +36,7 @@ describe.skipIf(!hasPostgres)('a transaction in PostgreSQL', () => {
     const location = await freshLocation();
     const { db } = await open({ ...location, pool: 1 });
     const backends: (number | undefined)[] = [];
-    await immediately(db, 'acme', async (connection) => {
+    await repeatedly(db, 'acme', async (connection) => {
       backends.push(await backendOf(connection));
       await add(connection, 'acme');
       if (backends.length === 1) expect(await terminateConnections(location.url)).toBe(1);
@@ -52,7 +57,7 @@ describe.skipIf(!hasPostgres)('a transaction in PostgreSQL', () => {
          deferrable initially deferred for each row execute function ${location.schema}.die()`,
     );
     let attempts = 0;
-    const work = immediately(opened.db, 'acme', async (connection) => {
+    const work = repeatedly(opened.db, 'acme', async (connection) => {
       attempts += 1;
       await add(connection, 'acme');
     });
@@ -67,7 +72,7 @@ describe.skipIf(!hasPostgres)('a transaction in PostgreSQL', () => {
     const { db } = await open(location);
     let attempts = 0;
     let restarted: Promise<void> | undefined;
-    await immediately(db, 'acme', async (connection) => {
+    await repeatedly(db, 'acme', async (connection) => {
       attempts += 1;
       await add(connection, 'acme');
       if (attempts > 1) return;
@@ -88,7 +93,7 @@ describe.skipIf(!hasPostgres)('a transaction in PostgreSQL', () => {
     const pause = (connection: Database, name: string) =>
       connection.updateTable('accounts').set({ paused: 1 }).where('name', '=', name).execute();
     const both = async (first: string, second: string): Promise<void> =>
-      immediately(db, first, async (connection) => {
+      repeatedly(db, first, async (connection) => {
         attempts += 1;
         await pause(connection, first);
         arrived += 1;

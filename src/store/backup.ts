@@ -1,21 +1,40 @@
-// Makes a consistent copy of the store in one file, also while other processes write to it.
+// Makes a consistent copy of the store in one file, also while other processes write to it, or names the command that does.
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { StoreError } from '../../core/errors.ts';
-import { SQLite } from '../../system/sqlite.ts';
-import { requireWritable } from './database.ts';
-import { damagedStore, missingStore, toStoreError } from './sqlite-errors.ts';
-import { inspectStoreFile, isClosedStore } from './store-file.ts';
+import { StoreError } from '../core/errors.ts';
+import type { OpenLocation } from '../core/settings.ts';
+import { publicUrl } from '../system/postgres-address.ts';
+import { SQLite } from '../system/sqlite.ts';
+import { requireWritable } from './sqlite/database.ts';
+import { damagedStore, missingStore, toStoreError } from './sqlite/sqlite-errors.ts';
+import { inspectStoreFile, isClosedStore } from './sqlite/store-file.ts';
+
+/**
+ * Copies a SQLite store to `target`; `onProgress` receives the copied pages. PostgreSQL has its own program for that, so a
+ * store there is refused with its command. Throws StoreError.
+ */
+export async function backupStore(
+  location: OpenLocation,
+  target: string,
+  onProgress: (done: number, total: number) => void = () => undefined,
+): Promise<{ bytes: number; runs: number }> {
+  if ('file' in location) return await backupFile(location.file, target, onProgress);
+  const command = `pg_dump --schema=${location.schema} --format=custom --file=${shellQuoted(target)} ${shellQuoted(publicUrl(location.url))}`;
+  throw new StoreError(
+    'backup_refused',
+    `the store is in PostgreSQL, and nothing was copied; run its own program, with the password in PGPASSWORD or ~/.pgpass: ${command}`,
+  );
+}
 
 /**
  * Copies the store to `target` (mode 0600) and checks the copy. Replaces an existing file only if it is an earlier copy, and
- * only after the new copy is complete. `onProgress` receives the copied pages. Throws StoreError.
+ * only after the new copy is complete.
  */
-export async function backupStore(
+async function backupFile(
   file: string,
   target: string,
-  onProgress: (done: number, total: number) => void = () => undefined,
+  onProgress: (done: number, total: number) => void,
 ): Promise<{ bytes: number; runs: number }> {
   const source = openSource(file);
   const place = resolve(target);
@@ -111,4 +130,9 @@ function check(file: string, store: string): number {
   } finally {
     copy.close();
   }
+}
+
+/** A word of a shell command. */
+function shellQuoted(text: string): string {
+  return /^[\w./:@=-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,41 +1,26 @@
 // Opens the store in a schema of a PostgreSQL database: creates or migrates it first.
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { PostgresDialect, sql } from 'kysely';
 import { StoreError } from '../../core/errors.ts';
 import { sleep } from '../../system/clock.ts';
-import { setEngine } from '../engine.ts';
-import type { OpenOptions } from '../open-store.ts';
-import { createStore, type OpenDatabase, type Store } from '../store.ts';
-import type { Database, Tables } from '../tables.ts';
-import { nameOf, type PostgresLocation } from './location.ts';
+import { databaseOver, type OpenDatabase, type OpenOptions } from '../engine.ts';
+import type { Database } from '../tables.ts';
+import { nameOf, type PostgresLocation, toStoreError } from './postgres-errors.ts';
 import { migrate } from './migrate.ts';
 import { createPool } from './pool.ts';
 import { postgresEngine } from './postgres-engine.ts';
 import { listen } from './listener.ts';
-import { toStoreError } from './postgres-errors.ts';
 
-/** Opens or creates the store. Throws StoreError when that fails. `engine` is replaced in tests, which set the time. */
-export async function openPostgresStore(
+/** Opens the database of the store, with its tables. Throws StoreError. `engine` is replaced in tests, which set the time. */
+export async function openPostgres(
   location: PostgresLocation,
   options: OpenOptions = {},
   engine = postgresEngine(location),
-): Promise<Store> {
-  return createStore(await openPostgres(location, options, engine));
-}
-
-/** Opens the database of the store, with its tables in their present version. Throws StoreError. */
-export async function openPostgres(
-  location: PostgresLocation,
-  options: OpenOptions,
-  engine = postgresEngine(location),
 ): Promise<OpenDatabase> {
   const pool = createPool(location);
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const db = databaseOver(new PostgresDialect({ pool }), engine);
   // What decides whether this process may write must not wait for a busy pool.
-  const quick = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: createPool({ ...location, pool: 1 }, true) }),
-  });
-  setEngine(db, engine);
-  setEngine(quick, engine);
+  const quickPool = createPool({ ...location, pool: 1 }, true);
+  const quick = databaseOver(new PostgresDialect({ pool: quickPool }), engine);
   const opening = await openSchema(db, location, options);
   return {
     db,
