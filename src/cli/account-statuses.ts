@@ -1,13 +1,17 @@
-// Collects the status of accounts from the configuration and the store. Never calls the service.
+// The status of accounts, from the configuration and the store, once or again and again. Never calls the service.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { approvalOf, statesOf, waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue } from '../core/errors.ts';
 import type { AccountRecord } from '../core/ports/journal-reader.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { AccountStatus } from '../report/command-schemas.ts';
+import { renderStatus } from '../report/status-report.ts';
 import { nextRun } from '../daemon/next-run.ts';
 import { openExistingJournal } from './compose.ts';
-import { errorsOf, type Loaded } from './load-accounts.ts';
-import { selectAccounts } from './select-accounts.ts';
+import type { CommandContext } from './command-line.ts';
+import type { Output } from './console.ts';
+import { EXIT, type ExitStatus } from './exit-status.ts';
+import { errorsOf, type Loaded, loadForStore, selectAccounts } from './load-accounts.ts';
 
 /** An account that is configured, stored, or both. */
 interface KnownAccount {
@@ -120,4 +124,49 @@ function nextRunOf({ configured, record }: KnownAccount, nowMs: number): Account
 
 function iso(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+const EVERY_MS = 2000;
+/** Moves the cursor to the top, and clears the screen. */
+const CLEAR = '\u001B[H\u001B[2J';
+
+/**
+ * Shows the statuses until SIGINT, SIGTERM or SIGHUP, or until the reader of a pipe has ended: again and again on a
+ * terminal, elsewhere with the time whenever they change. Throws what the reading throws: a watch must not show an old
+ * state as the present.
+ */
+export async function watchStatuses(
+  { configFile }: CommandContext,
+  names: readonly string[],
+  output: Output,
+): Promise<ExitStatus> {
+  const stop = new AbortController();
+  const onSignal = (): void => stop.abort();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, onSignal);
+  let isPipeClosed = false;
+  process.stdout.once('error', () => {
+    isPipeClosed = true;
+    stop.abort();
+  });
+  let shown = '';
+  while (!stop.signal.aborted) {
+    const nowMs = Date.now();
+    const statuses = await readStatuses(await loadForStore(configFile), names, nowMs);
+    const report = renderStatus(statuses, nowMs, output.render);
+    // The next run is no change: it is another one after each tick, also while no daemon runs.
+    const state = JSON.stringify(statuses.map((status) => ({ ...status, nextRun: null })));
+    if (output.isTerminal) {
+      // The most urgent accounts are first, so the screen shows the beginning.
+      const fitting = report.split('\n').slice(0, (process.stdout.rows || 24) - 1);
+      await output.write(`${CLEAR}${fitting.join('\n')}\n`);
+    } else if (state !== shown) {
+      const isJson = output.render.format === 'json';
+      await output.print(isJson ? report : `${new Date(nowMs).toISOString()}\n${report}`);
+    }
+    shown = state;
+    // With thousands of files a reading takes seconds.
+    const pauseMs = Math.max(EVERY_MS, 10 * (Date.now() - nowMs));
+    await sleep(pauseMs, undefined, { signal: stop.signal }).catch(() => undefined);
+  }
+  return isPipeClosed ? EXIT.done : EXIT.interrupted;
 }

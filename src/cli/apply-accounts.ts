@@ -18,9 +18,9 @@ import type { ConfiguredAccount } from '../core/settings.ts';
 import { commitOf, openSession, type RetryAfterOptions, type Session } from './compose.ts';
 import { combine, EXIT, type ExitStatus, failureExit, runExit } from './exit-status.ts';
 import { type Observe, showProgress } from './progress.ts';
-import { readSavedPlan } from './saved-plan.ts';
-import { accountList, accountNamed, selectAccounts } from './select-accounts.ts';
-import { listenForSignals } from './signals.ts';
+import { readSavedPlan } from './plan-accounts.ts';
+import { accountList, accountNamed, selectAccounts } from './load-accounts.ts';
+import { listenForSignals } from './user-input.ts';
 
 export interface ApplyOptions extends OutputOptions, RetryAfterOptions, ReportDetail {
   readonly yes: boolean;

@@ -12,12 +12,13 @@ import { affectedText, losingPeople, totalOf } from '../report/plan-sentence.ts'
 import { count } from '../report/formatting.ts';
 import { createPrinter } from '../report/text-printer.ts';
 import { mapAccounts } from './load-accounts.ts';
-import { type Output, canAsk, confirm, showMessage, terminalRender } from './console.ts';
+import { type Output, showMessage, terminalRender } from './console.ts';
+import { canAsk, confirm } from './user-input.ts';
 import type { Session } from './compose.ts';
 import { type ExitStatus, combine, EXIT, failureExit } from './exit-status.ts';
 import { planOne } from './plan-accounts.ts';
 import { showProgress } from './progress.ts';
-import { agreedPlan } from './saved-plan.ts';
+import { agreedPlan } from './plan-accounts.ts';
 
 /** `agreed`: the confirmed plan of each account, null if planning failed. `exit`: the status when nothing is applied. */
 export type Consent =

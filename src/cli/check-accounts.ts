@@ -19,7 +19,7 @@ import { nextTimes } from '../daemon/cron.ts';
 import { openSession, type RetryAfterOptions, type Session } from './compose.ts';
 import { type ExitStatus, combine, EXIT, failureExit } from './exit-status.ts';
 import { showProgress } from './progress.ts';
-import { listenForSignals } from './signals.ts';
+import { listenForSignals } from './user-input.ts';
 
 export type CheckOptions = RetryAfterOptions & OutputOptions;
 

@@ -1,52 +1,40 @@
 // The help of all commands: their groups, and examples.
 import { type Command, Help, type HelpConfiguration } from 'commander';
 
-/** Examples by command, in the groups and the order of the help. */
-const EXAMPLES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+/** An example of each command, in the groups and the order of the help. */
+const EXAMPLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Start:': {
-    init: [
-      'rolecall init',
-      'rolecall init --base-url https://eu.planning.example.com --account acme-eu --token-env ACME_EU_TOKEN',
-    ],
-    demo: ['rolecall demo', 'rolecall demo --serve'],
-    sandbox: ['rolecall sandbox --seed config/sandbox.json', 'rolecall sandbox --port 0 --data sandbox.db'],
+    init: 'rolecall init --base-url https://eu.planning.example.com --account acme-eu --token-env ACME_EU_TOKEN',
+    demo: 'rolecall demo --serve',
+    sandbox: 'rolecall sandbox --port 0 --data sandbox.db',
   },
   'Plan and apply:': {
-    plan: ['rolecall plan', "rolecall plan 'acme-*' '!acme-test' --format markdown -o plan.md"],
-    apply: ['rolecall apply acme-eu', 'rolecall apply --plan plan.json'],
-    usage: ['rolecall usage acme-eu', 'rolecall usage --format json -o usage.json'],
-    dump: ['rolecall dump acme-eu --write', 'rolecall dump acme-eu -o acme-eu.new.yaml'],
+    plan: "rolecall plan 'acme-*' '!acme-test' --format markdown -o plan.md",
+    apply: 'rolecall apply --plan plan.json',
+    usage: 'rolecall usage acme-eu --format json -o usage.json',
+    dump: 'rolecall dump acme-eu --write',
   },
   'The daemon:': {
-    serve: ['rolecall serve', 'rolecall --config /etc/rolecall/rolecall.yaml serve'],
-    status: ['rolecall status', "rolecall status 'acme-*' --watch"],
-    approve: ['rolecall approve acme-eu', 'rolecall approve acme-eu sha256:eeabbea2'],
-    pause: ['rolecall pause acme-eu', 'rolecall pause acme-eu --reason "import until Friday"'],
-    resume: ['rolecall resume acme-eu', 'rolecall resume acme-eu --config /etc/rolecall/rolecall.yaml'],
+    serve: 'rolecall --config /etc/rolecall/rolecall.yaml serve',
+    status: "rolecall status 'acme-*' --watch",
+    approve: 'rolecall approve acme-eu sha256:eeabbea2',
+    pause: 'rolecall pause acme-eu --reason "import until Friday"',
+    resume: 'rolecall resume acme-eu',
   },
   'What happened:': {
-    history: ['rolecall history acme-eu --limit 5', 'rolecall history --since 24h --status failed'],
-    show: ['rolecall show last', 'rolecall show 0192e4a1 --format markdown -o run.md'],
-    snapshots: ['rolecall snapshots acme-eu', 'rolecall snapshots --format json'],
-    diff: ['rolecall diff 7d acme-eu', 'rolecall diff last now'],
-    who: ['rolecall who Kubernetes', 'rolecall who Kubernetes acme-eu --at 2026-10-31'],
-    restore: ['rolecall restore last', 'rolecall restore 0192e4a1 --format csv -o people.csv'],
+    history: 'rolecall history acme-eu --since 24h --status failed',
+    show: 'rolecall show 0192e4a1 --format markdown -o run.md',
+    snapshots: 'rolecall snapshots acme-eu',
+    diff: 'rolecall diff 7d now acme-eu',
+    who: 'rolecall who Kubernetes acme-eu --at 2026-10-31',
+    restore: 'rolecall restore last --format csv -o people.csv',
   },
   'Configuration and maintenance:': {
-    validate: ['rolecall validate', 'rolecall validate --require-secrets'],
-    doctor: ['rolecall doctor', 'rolecall doctor acme-eu --format json'],
-    backup: [
-      'rolecall backup rolecall-backup.db',
-      'rolecall --config /etc/rolecall/rolecall.yaml backup /backup/rolecall.db',
-    ],
-    'copy-store': [
-      'rolecall copy-store /var/lib/rolecall/rolecall.db env:ROLECALL_DATABASE_URL',
-      'rolecall copy-store data/rolecall.db postgres://rolecall@db.example.com/rolecall --schema test',
-    ],
-    completion: [
-      'source <(rolecall completion bash)',
-      'rolecall completion fish > ~/.config/fish/completions/rolecall.fish',
-    ],
+    validate: 'rolecall validate --require-secrets',
+    doctor: 'rolecall doctor acme-eu',
+    backup: 'rolecall backup rolecall-backup.db',
+    'copy-store': 'rolecall copy-store data/rolecall.db env:ROLECALL_DATABASE_URL',
+    completion: 'source <(rolecall completion bash)',
   },
 };
 
@@ -61,14 +49,14 @@ export function addHelp(program: Command): void {
   program.configureHelp(HELP).helpCommand(true).addHelpText('after', EXIT_HELP);
   const commands = new Map(program.commands.map((command) => [command.name(), command]));
   for (const [group, examplesOf] of Object.entries(EXAMPLES)) {
-    for (const [name, examples] of Object.entries(examplesOf)) {
+    for (const [name, example] of Object.entries(examplesOf)) {
       commands
         .get(name)
         ?.helpGroup(group)
         .helpOption('-h, --help', 'show this help')
         .showHelpAfterError(`(run \`rolecall ${name} --help\` to list its arguments and options)`)
         .configureHelp(HELP)
-        .addHelpText('after', ['', 'Examples:', ...examples.map((line) => `  ${line}`)].join('\n'));
+        .addHelpText('after', `\nExample:\n  ${example}`);
     }
   }
 }

@@ -1,14 +1,22 @@
 // Terminal input and output: data is written to stdout or a file, everything else to stderr; colour on terminals only.
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { createInterface } from 'node:readline/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { errorCode } from '../core/error-code.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import { adaptHintsInText, PROGRAM, programWith } from '../report/command-hints.ts';
 import { type Format, isOneDocument } from '../report/document.ts';
 import { visible, visibleLines } from '../report/escape-invisible.ts';
-import { checkWritable, protectFiles } from './writable-files.ts';
 
 export interface OutputOptions {
   readonly format: Format;
@@ -20,6 +28,7 @@ let suggests = true;
 let reported = false;
 let quiet = false;
 let clearLive: (() => void) | null = null;
+let protectedFiles: readonly string[] = [];
 
 /** From now on suggested commands repeat the given `--config`, and begin with `executable`. */
 export function repeatConfig(configFile: string, executable = PROGRAM): void {
@@ -215,37 +224,58 @@ function wantsColour(): boolean {
   return (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb';
 }
 
-/** Whether there is a terminal to ask on. */
-export function canAsk(): boolean {
-  return process.stdin.isTTY && process.stderr.isTTY;
+/** From now on no output replaces one of these files: those of the configuration and of the store. */
+export function protectFiles(files: readonly string[]): void {
+  protectedFiles = files;
 }
 
-/** The line that was typed; `ended` at the end of the input (Ctrl-D), `interrupted` after Ctrl-C or when `signal` aborts. */
-export async function ask(
-  question: string,
-  signal?: AbortSignal,
-): Promise<{ readonly line: string } | 'ended' | 'interrupted'> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+/** Throws UsageError when a file cannot be written. Leaves nothing behind, and the content of the file unchanged. */
+export function checkWritable(file: string, flag: string): void {
+  refuseOwnFile(file, flag);
+  const isNew = !existsSync(file);
   try {
-    const stopped = new Promise<'ended' | 'interrupted'>((resolve) => {
-      terminal.once('SIGINT', () => resolve('interrupted'));
-      terminal.once('close', () => resolve('ended'));
-    });
-    const answered = terminal
-      .question(visibleLines(question), signal === undefined ? {} : { signal })
-      .then((line) => ({ line }))
-      .catch(() => (signal?.aborted === true ? ('interrupted' as const) : ('ended' as const)));
-    const answer = await Promise.race([answered, stopped]);
-    if (answer === 'interrupted') process.stderr.write('\n');
-    return answer;
-  } finally {
-    terminal.close();
+    closeSync(openSync(file, 'a'));
+    // A command that fails later must not leave an empty report.
+    if (isNew) rmSync(file, { force: true });
+  } catch (error) {
+    throw new UsageError(`cannot write ${file} (${errorCode(error)}); check the path of ${flag}`);
+  }
+  refuseDatabase(file, flag);
+}
+
+/** Throws UsageError for a file of the configuration or of the store, whatever path or link leads to it. */
+function refuseOwnFile(file: string, flag: string): void {
+  const place = placeOf(file);
+  if (!protectedFiles.some((own) => placeOf(own) === place)) return;
+  throw new UsageError(
+    `${file} belongs to the configuration or to the store and was not changed; choose another file for ${flag}`,
+  );
+}
+
+/** What a path leads to: the file itself, or its place in its folder if it does not exist yet. */
+function placeOf(file: string): string {
+  try {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found !== undefined) return `${found.dev}:${found.ino}`;
+    return join(realpathSync(dirname(file)), basename(file));
+  } catch {
+    return resolve(file);
   }
 }
 
-/** Asks on the terminal; the question may have several lines. Only `yes` agrees. */
-export async function confirm(question: string, signal: AbortSignal): Promise<'yes' | 'no' | 'interrupted'> {
-  const answer = await ask(`${question}\nOnly “yes” is accepted: `, signal);
-  if (answer === 'interrupted') return answer;
-  return answer !== 'ended' && answer.line.trim() === 'yes' ? 'yes' : 'no';
+const SQLITE_HEADER = 'SQLite format 3\0';
+
+/** Throws UsageError for a SQLite file: a mistyped path must not overwrite the store. */
+function refuseDatabase(file: string, flag: string): void {
+  const header = Buffer.alloc(SQLITE_HEADER.length);
+  try {
+    if (!statSync(file).isFile()) return;
+    const descriptor = openSync(file, 'r');
+    readSync(descriptor, header, 0, header.length, 0);
+    closeSync(descriptor);
+  } catch {
+    return; // An unreadable file is reported when it is written.
+  }
+  if (header.toString('latin1') !== SQLITE_HEADER) return;
+  throw new UsageError(`${file} is a database and was not changed; choose another file for ${flag}`);
 }

@@ -1,18 +1,25 @@
-// Where the daemon reads its configuration, and how it notices changes.
+// Where the daemon reads its configuration, how it notices changes, and how it reads posted files.
 import path from 'node:path';
+import { filesFromMemory } from '../config/configuration-files.ts';
 import { createConfigurationSource } from '../config/configuration-source.ts';
 import { type SettledConfiguration, settledConfiguration } from '../config/settled-configuration.ts';
+import { loadConfiguration } from '../config/load-configuration.ts';
 import { resolveSecret } from '../config/secrets.ts';
+import { ConfigError, UsageError } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import type { AccountRegistry } from '../daemon/account-registry.ts';
 import { type GitSource, NO_GIT_SOURCE, openGitSource } from '../daemon/git-source.ts';
 import type { Log } from '../daemon/log.ts';
 import type { Metrics } from '../daemon/metrics.ts';
+import { readPosted } from '../daemon/http/posted-body.ts';
 import { createWatch } from '../daemon/watch.ts';
 import { checkoutRoot } from '../git/checkout-place.ts';
 import { openCheckout } from '../git/checkout.ts';
 import { createCommitReader } from '../git/commit.ts';
+import type { PostedFiles } from '../run/posted-plan.ts';
+import { POSTED_ROOT } from '../run/posted-token.ts';
+import { describeFailure } from '../run/run-result.ts';
 
 /** What the start of the process has read and opened. */
 interface Opened {
@@ -80,4 +87,36 @@ export function watchFiles(
   });
   git.onUpdate(() => void registry.reload());
   closers.push(() => watch.close());
+}
+
+/** Names of all accounts together: a file is parsed at once, and its names are merged for each account that extends it. */
+const MAX_NAMES = 60_000;
+
+/**
+ * Reads the files in the body of a request. Resolves with the problem when the body is not a posted configuration. Throws
+ * UsageError when its files have too many names, or its service file cannot be read.
+ */
+export async function readPostedFiles(body: Uint8Array): Promise<PostedFiles | { readonly problem: string }> {
+  const posted = readPosted(body);
+  if ('problem' in posted) return posted;
+  const { config, files, accounts, commit } = posted.value;
+  const loaded = await loadConfiguration(path.join(POSTED_ROOT, config), {
+    files: filesFromMemory(POSTED_ROOT, files),
+    mostNames: MAX_NAMES,
+  }).catch((error: unknown) => {
+    throw error instanceof ConfigError ? new UsageError(error.message) : error;
+  });
+  const byName = new Map(loaded.accounts.map((account) => [account.name, account]));
+  return {
+    names: accounts.length > 0 ? accounts : [...byName.keys()],
+    commit,
+    account(name) {
+      const account = byName.get(name);
+      if (account === undefined) return {};
+      if (account.settings !== undefined && loaded.service !== undefined)
+        return { settings: account.settings };
+      const errors = loaded.issues.filter(({ severity }) => severity === 'error');
+      return { failure: describeFailure(new ConfigError(errors)) };
+    },
+  };
 }

@@ -14,42 +14,43 @@ import {
 import { openOutput, type OutputOptions } from './console.ts';
 import type { RetryAfterOptions } from './compose.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { findCompared, parseCompared, refuseDifferentRemotes, type Side, SNAPSHOT_HELP } from './find-run.ts';
-import type { Loaded } from './load-accounts.ts';
-import { withJournal } from './open-journal.ts';
-import { accountNamed, knownAccounts, onlyAccountNamed } from './select-accounts.ts';
+import { accountNamed, knownAccounts, type Loaded } from './load-accounts.ts';
+import {
+  findCompared,
+  parsePlace,
+  refuseDifferentRemotes,
+  type Side,
+  SNAPSHOT_HELP,
+  withJournal,
+} from './open-journal.ts';
 
-interface DiffFlags extends OutputOptions, RetryAfterOptions {
-  readonly account?: string;
-}
+type DiffFlags = OutputOptions & RetryAfterOptions;
 
 export function addDiff({ program, report }: CommandLine): void {
   addRetryAfterOption(addReportOptions(program.command('diff')))
     .description('show what changed between two snapshots')
     .argument('<from>', SNAPSHOT_HELP)
-    .argument('[to]', 'the same; default: `last`, the newest snapshot')
-    .argument('[account]', 'name of the account, for `last` and times; may also follow <from>')
-    .option('--account <name>', 'the same as the argument')
-    .action((from: string, to: string | undefined, account: string | undefined, flags: DiffFlags) =>
-      report('diff', flags, (context) => diff(context, [from, to, account], flags)),
+    .argument('<to>', 'the same')
+    .argument('[account]', 'name of the account, for `last` and times')
+    .action((from: string, to: string, account: string | undefined, flags: DiffFlags) =>
+      report('diff', flags, (context) => diff(context, [from, to], account, flags)),
     );
 }
 
 async function diff(
   context: CommandContext,
-  args: Parameters<typeof parseCompared>[0],
+  [from, to]: readonly [string, string],
+  given: string | undefined,
   flags: DiffFlags,
 ): Promise<ExitStatus> {
-  const parsed = parseCompared(args, Date.now());
-  if (parsed.account !== undefined && flags.account !== undefined) {
-    throw new UsageError('the account is given twice; leave out --account');
-  }
-  const wanted = { ...parsed, account: parsed.account ?? flags.account };
+  const nowMs = Date.now();
+  const places = [parsePlace(from, nowMs), parsePlace(to, nowMs)] as const;
+  if (from === 'now' && to === 'now') throw new UsageError('`diff now now` compares nothing');
   const { renderDifference } = await import('../report/diff-report.ts');
   return await withJournal(context, async (reader, loaded) => {
     const known = await knownAccounts(reader, loaded.configuration.accounts);
-    if (wanted.account !== undefined) onlyAccountNamed(known, wanted.account, 'diff');
-    const { sides, account } = await findCompared(reader, wanted, known);
+    if (given !== undefined) accountNamed(known, given);
+    const { sides, account } = await findCompared(reader, places, given, known);
     const remoteIds = sides.map((side) => (side === 'now' ? null : side.remoteAccountId));
     const read = async (side: Side): Promise<[ComparedLists, Lists] | null> => {
       if (side !== 'now') return [side, await storedLists(reader, side)];

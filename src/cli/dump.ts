@@ -8,12 +8,11 @@ import type { ReadAccount } from '../run/read-account.ts';
 import { formatConfigIssue, UsageError } from '../core/errors.ts';
 import { checkoutOf } from '../git/checkout-place.ts';
 import { nameKey } from '../core/names.ts';
-import { loadAccounts, settingsOf } from './load-accounts.ts';
+import { accountNamed, loadAccounts, settingsOf } from './load-accounts.ts';
 import { addRetryAfterOption, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, showHint, showMessage, showWarnings } from './console.ts';
 import type { RetryAfterOptions } from './compose.ts';
 import { EXIT, type ExitStatus, failureExit } from './exit-status.ts';
-import { onlyAccountNamed } from './select-accounts.ts';
 
 interface DumpFlags extends RetryAfterOptions {
   readonly output?: string;
@@ -70,7 +69,7 @@ async function dump(
   const { dumpAccount, replaceAccountFile } = await import('../config/account-file-on-disk.ts');
   const { listDoubts, openReading, showDoubts } = await import('./read-accounts.ts');
   const { configuration, service, accounts } = await loadAccounts(configFile, []);
-  const account = onlyAccountNamed(accounts, name, 'dump');
+  const account = accountNamed(accounts, name);
   const settings = settingsOf(account);
   if (options.write === true && service.source !== undefined) {
     throw new UsageError(

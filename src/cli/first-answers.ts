@@ -4,7 +4,8 @@ import { FIRST_ANSWER_CHECKS } from '../config/first-answers.ts';
 import { UsageError } from '../core/errors.ts';
 import { looksLikeSecret } from '../core/secret-looks.ts';
 import type { SecretRef } from '../core/settings.ts';
-import { ask, canAsk, showMessage } from './console.ts';
+import { showMessage } from './console.ts';
+import { ask, canAsk } from './user-input.ts';
 
 /** The options of `init`. On a terminal it asks for the missing values. */
 export interface InitFlags {

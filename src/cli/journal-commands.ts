@@ -11,10 +11,9 @@ import {
 } from './command-line.ts';
 import { openOutput, type OutputOptions } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { printedIds, withJournal } from './open-journal.ts';
-import { requireKnown } from './select-accounts.ts';
+import { findRun, printedIds, RUN_HELP, withJournal } from './open-journal.ts';
+import { requireKnown } from './load-accounts.ts';
 import { StoreError } from '../core/errors.ts';
-import { ACCOUNT_OF_LAST_HELP, findRun, RUN_HELP } from './find-run.ts';
 
 interface HistoryFlags extends OutputOptions {
   readonly limit: number;
@@ -43,7 +42,7 @@ async function history(
   const { renderRuns } = await import('../report/list-reports.ts');
   const { status } = flags;
   return await withJournal(context, async (reader, { accounts }) => {
-    await requireKnown(account, reader, accounts, 'history');
+    await requireKnown(account, reader, accounts);
     const runs = await reader.runs({
       limit: flags.limit,
       ...(account === undefined ? {} : { account }),
@@ -61,7 +60,6 @@ async function history(
 }
 
 interface ShowFlags extends OutputOptions {
-  readonly account?: string;
   readonly verbose?: true;
 }
 
@@ -69,7 +67,6 @@ export function addShow({ program, report }: CommandLine): void {
   addReportOptions(program.command('show'))
     .description('show one run: its plan, its operations and their results')
     .argument('<run>', RUN_HELP)
-    .option('--account <name>', ACCOUNT_OF_LAST_HELP)
     .option('--verbose', 'show everything, shorten nothing')
     .action((wanted: string, flags: ShowFlags) =>
       report('show', flags, (context) => show(context, wanted, flags)),
@@ -79,9 +76,8 @@ export function addShow({ program, report }: CommandLine): void {
 async function show(context: CommandContext, wanted: string, flags: ShowFlags): Promise<ExitStatus> {
   const detail = reportDetail(flags);
   const { renderRun } = await import('../report/run-report.ts');
-  return await withJournal(context, async (reader, { accounts }) => {
-    await requireKnown(flags.account, reader, accounts, 'show');
-    const { id } = await findRun(reader, wanted, flags.account);
+  return await withJournal(context, async (reader) => {
+    const { id } = await findRun(reader, wanted);
     const run = await reader.runReport(id);
     if (run === null) throw new StoreError('run_unknown', `run ${id} was deleted meanwhile`);
     const output = openOutput(flags);
@@ -112,7 +108,7 @@ async function snapshots(
 ): Promise<ExitStatus> {
   const { renderSnapshots } = await import('../report/list-reports.ts');
   return await withJournal(context, async (reader, { accounts }) => {
-    await requireKnown(account, reader, accounts, 'snapshots');
+    await requireKnown(account, reader, accounts);
     const found = await reader.snapshots({
       limit: flags.limit,
       ...(account === undefined ? {} : { account }),

@@ -1,5 +1,4 @@
 // Prints JSON also when a command fails before its report, since programs parse the output.
-import type { Command, CommanderError } from 'commander';
 import { describeFailure, type RunFailure } from '../run/run-result.ts';
 import { UsageError } from '../core/errors.ts';
 import { visibleJson } from '../report/escape-invisible.ts';
@@ -34,29 +33,6 @@ export async function orJsonFailure(
     await print(describeFailure(error), command, openFor(options.output));
     throw error;
   }
-}
-
-/** Prints the refused arguments as a JSON failure, if the command prints reports and the format is JSON. */
-export async function reportWrongUsage(
-  program: Command,
-  argv: readonly string[],
-  { message }: CommanderError,
-): Promise<void> {
-  // Not parsed again, since the arguments are those that cannot be parsed.
-  const commands = new Map(program.commands.map((each) => [each.name(), each]));
-  const command = argv.map((argument) => commands.get(argument)).find((each) => each !== undefined);
-  const hasFormat = command?.options.some(({ long }) => long === '--format') === true;
-  if (command === undefined || !hasFormat || !requestsJson(argv)) return;
-  const failure = { code: new UsageError('').code, message: message.replace(/^error: /u, '') };
-  await print(failure, command.name(), openFor(undefined));
-}
-
-function requestsJson(argv: readonly string[]): boolean {
-  const end = argv.indexOf('--');
-  const options = end === -1 ? argv : argv.slice(0, end);
-  return options.some((option, index) =>
-    option === '--format' ? options[index + 1] === 'json' : option === '--format=json',
-  );
 }
 
 /** The output of the report; stdout when its file cannot be written. */

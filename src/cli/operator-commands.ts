@@ -1,18 +1,19 @@
 // rolecall approve, pause and resume: pass an operator’s decision to the daemon through the store that both share.
-import { count, peopleLose } from '../core/amounts.ts';
-import { UsageError } from '../core/errors.ts';
+import { userInfo } from 'node:os';
+import { ConfigError, UsageError } from '../core/errors.ts';
+import {
+  isPauseReason,
+  type Operator,
+  type OperatorCommands,
+  PLAN_DIGEST,
+  REASON_TOO_LONG,
+} from '../core/operator.ts';
 import type { AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
-import type { Plan } from '../core/plan.ts';
-import { PLAN_DIGEST, isPauseReason, REASON_TOO_LONG } from '../core/operator.ts';
-import { holdersIn } from '../core/unknown-holders.ts';
 import { changeCounts } from '../report/plan-sentence.ts';
 import { ACCOUNT_HELP, type CommandContext, type CommandLine } from './command-line.ts';
 import { printLine, showMessage } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { withOperatorCommands } from './open-journal.ts';
-
-/** More are in the report of the run. */
-const MOST_DELETES = 20;
+import { accountNamed, errorsOf, loadConfiguration, withoutAccounts } from './load-accounts.ts';
 
 export function addApprove({ program, run }: CommandLine): void {
   program
@@ -25,7 +26,10 @@ export function addApprove({ program, run }: CommandLine): void {
     );
 }
 
-/** Approves the pending plan. With a digest, or the beginning of one, only the plan with that digest. */
+/**
+ * Approves the pending plan: the one with this digest, or with the beginning of one. Without it, the plan that was pending
+ * when the command started; one that replaced it meanwhile is not approved.
+ */
 async function approve(
   context: CommandContext,
   account: string,
@@ -37,22 +41,20 @@ async function approve(
     );
   }
   return await withOperatorCommands(context, account, async ({ operator, record, reader, user }) => {
-    const outcome = await operator.approve(account, digest ?? null, user, Date.now());
+    const pending = record?.state.pending ?? null;
+    const wanted = digest ?? pending?.digest ?? null;
+    const outcome = await operator.approve(account, wanted, user, Date.now());
     switch (outcome.type) {
       case 'approved': {
         const until = new Date(outcome.expiresAtMs).toISOString();
-        const wait =
-          (record?.state.pause ?? null) !== null
-            ? `; ${account} is paused: run \`rolecall resume ${account}\` to continue`
-            : '';
-        const pending = record?.state.pending ?? null;
+        const isPaused = (record?.state.pause ?? null) !== null;
+        const wait = isPaused ? `; ${account} is paused: run \`rolecall resume ${account}\` to continue` : '';
         const made = pending === null ? null : await reader.run(pending.runId);
         const effect =
           made?.run.mode === 'plan' ? '; in mode plan it accepts the lists and writes nothing' : '';
         printLine(`approved ${outcome.digest} of ${account}, once, until ${until}${effect}${wait}`);
-        if (digest === undefined) {
-          for (const line of await approvedLines(reader, account, outcome.digest, record)) printLine(line);
-        }
+        if (made?.plan?.digest === outcome.digest)
+          printLine(`${changeCounts(made.plan)}; \`rolecall show ${made.run.id}\` shows the plan`);
         return EXIT.done;
       }
       case 'nothing_pending': {
@@ -64,9 +66,9 @@ async function approve(
         return EXIT.failed;
       }
       case 'other_plan': {
-        const hint = `Review it with \`rolecall show ${record?.state.pending?.runId ?? 'RUN'}\``;
+        const hint = `Review it with \`rolecall show ${pending?.runId ?? 'RUN'}\``;
         showMessage(
-          `error: the pending plan is ${outcome.pending}, not ${digest ?? ''}; nothing was approved. ${hint}`,
+          `error: the pending plan is ${outcome.pending}, not ${wanted ?? ''}; nothing was approved. ${hint}`,
         );
         return EXIT.stalePlan;
       }
@@ -74,46 +76,6 @@ async function approve(
         return outcome satisfies never;
     }
   });
-}
-
-/**
- * What was approved without a digest: the plan may have changed since the operator reviewed it, even while the command
- * started.
- */
-export async function approvedLines(
-  reader: Pick<JournalReader, 'accounts' | 'run'>,
-  account: string,
-  digest: string,
-  before: AccountRecord | undefined,
-): Promise<string[]> {
-  const isSame = before?.state.pending?.digest === digest;
-  const [now] = isSame ? [before] : await reader.accounts(account);
-  const pending = now?.state.pending ?? null;
-  const run = pending?.digest === digest ? await reader.run(pending.runId) : null;
-  const lines = planLines(run?.plan ?? null, pending?.runId ?? 'last');
-  if (isSame) return lines;
-  const replaced = `this is not the plan that was pending when the command started; review it, and run \`rolecall pause ${account}\` to keep it from being applied`;
-  return [...lines, replaced];
-}
-
-/** The first line of an approved plan, and each delete with the number of people who lose the entry. */
-function planLines(plan: Plan | null, runId: string): string[] {
-  const all = `\`rolecall show ${runId}\` shows the plan`;
-  if (plan === null) return [all];
-  const deletes = plan.operations.filter(({ action }) => action === 'delete');
-  const holders = holdersIn(plan);
-  const shown = deletes
-    .slice(0, MOST_DELETES)
-    .map(
-      (each) =>
-        `  delete ${each.kind} ${JSON.stringify(each.name)}: ${peopleLose(holders(each)?.length ?? null)}`,
-    );
-  const rest = deletes.length - shown.length;
-  return [
-    changeCounts(plan),
-    ...shown,
-    ...(rest > 0 ? [`  … and ${count(rest, 'more delete')}; ${all}`] : []),
-  ];
 }
 
 export function addPause({ program, run }: CommandLine): void {
@@ -161,4 +123,46 @@ async function resume(context: CommandContext, account: string): Promise<ExitSta
     printLine(`resumed ${account}: it runs on its schedule again`);
     return EXIT.done;
   });
+}
+
+/** The parts of the store that an operator's command works with. */
+interface OperatorJournal {
+  readonly operator: OperatorCommands;
+  readonly reader: JournalReader;
+  /** The stored record of the account. */
+  readonly record: AccountRecord | undefined;
+  /** Who runs the command. */
+  readonly user: Operator;
+}
+
+/** Calls `work` with the account's record. A store that does not exist yet is created. Throws UsageError. */
+async function withOperatorCommands<T>(
+  { configFile }: CommandContext,
+  account: string,
+  work: (journal: OperatorJournal) => Promise<T>,
+): Promise<T> {
+  const configuration = await loadConfiguration(configFile);
+  const { service, accounts, issues } = configuration;
+  if (service === undefined) throw new ConfigError(errorsOf(issues));
+  const { openJournal } = await import('./compose.ts');
+  const store = await openJournal(service, {});
+  const { reader, operator } = store;
+  try {
+    // With `source.git` the account file may exist only in the daemon's checkout. Then the store contains the account.
+    const [record] = await reader.accounts(account);
+    if (record === undefined && accounts.length === 0) throw withoutAccounts(configuration);
+    if (record === undefined) accountNamed(accounts, account);
+    return await work({ operator, reader, record, user: { name: userName(), via: 'cli' } });
+  } finally {
+    await store.close();
+  }
+}
+
+/** The user of the machine that runs the command. A user id without an entry in the user database has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
 }

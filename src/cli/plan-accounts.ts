@@ -1,26 +1,30 @@
-// The dry run, for `plan` and for the question of `apply`. Its service client has no methods that write.
+// The dry run, for `plan` and for the question of `apply`, and the file of `plan --save`, which `apply --plan` reads. The
+// service client has no methods that write.
 import path from 'node:path';
-import { writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { errorCode } from '../core/error-code.ts';
 import { dryRun } from '../run/reconcile.ts';
 import { ACCEPT_NOTHING, type Acceptance } from '../run/request.ts';
 import { journalBrokenAccount } from '../run/run-result.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
-import { type FailedPlan, type PlanResult, UNKNOWN_ACCOUNT } from '../core/plan.ts';
+import type { AgreedPlan } from '../core/operator.ts';
+import { NO_HISTORY } from '../core/plan-warnings.ts';
+import { type FailedPlan, planDigest, type PlanResult, UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import type { ReportDetail } from '../report/document.ts';
 import { visibleJson } from '../report/escape-invisible.ts';
+import { checkPlans } from '../report/schemas.ts';
+import { sha256 } from '../system/digest.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import { type CommandContext, reportDetail } from './command-line.ts';
-import { openOutput, type OutputOptions } from './console.ts';
+import { checkWritable, openOutput, type OutputOptions, showMessage } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import { openSession, type RetryAfterOptions, type Session } from './compose.ts';
 import { combinePlans, EXIT, type ExitStatus, failureExit, planExit } from './exit-status.ts';
 import { type Observe, showProgress } from './progress.ts';
 import { planRemotely } from './remote-plan.ts';
-import { listenForSignals } from './signals.ts';
-import { checkWritable } from './writable-files.ts';
+import { listenForSignals } from './user-input.ts';
 
 /** A saved plan names people by their ids. */
 const PRIVATE = 0o600;
@@ -153,4 +157,70 @@ async function save(file: string, plans: readonly PlanResult[]): Promise<void> {
       `cannot write ${file} (${errorCode(error)}); the plan was not saved`,
     );
   }
+}
+
+/** A digest that no plan has: a plan that was edited in the file is never applied. */
+const EDITED = 'edited';
+
+/**
+ * The saved plan of each account; null for an account that could not be planned. A plan whose operations were edited
+ * gets a digest that no plan matches.
+ */
+export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, AgreedPlan | null>> {
+  const checked = checkPlans(parse(file, await read(file)));
+  if ('problem' in checked) throw notAPlan(file, checked.problem);
+  if (checked.plans.length === 0) throw notAPlan(file, 'it contains no plan');
+  const plans = new Map<string, AgreedPlan | null>();
+  for (const plan of checked.plans) {
+    const { account } = plan;
+    if (plans.has(account)) throw notAPlan(file, `it contains ${account} twice`);
+    if (
+      plan.status === 'failed' ||
+      planDigest(plan.remoteAccountId, plan.operations, sha256) === plan.digest
+    ) {
+      plans.set(account, agreedPlan(plan));
+      continue;
+    }
+    showMessage(
+      `${account}: its plan in ${file} was edited after it was saved; save a new plan with \`rolecall plan --save\``,
+    );
+    // Nothing is compared with a plan that is not as it was saved: the difference would be that of the edit.
+    plans.set(account, { digest: EDITED, firstObserved: null, reviewed: null });
+  }
+  return plans;
+}
+
+/** What a run must plan again before it applies this plan; null when the account could not be planned. */
+export function agreedPlan(plan: PlanResult): AgreedPlan | null {
+  if (plan.status === 'failed') return null;
+  const isFirst = plan.warnings.some(({ code }) => code === NO_HISTORY);
+  return { digest: plan.digest, firstObserved: isFirst ? plan.observedDigest : null, reviewed: plan };
+}
+
+/** More than the plan of the largest account. */
+const LARGEST_BYTES = 256 * 1024 ** 2;
+
+async function read(file: string): Promise<string> {
+  try {
+    const found = await stat(file);
+    // A pipe could block, and a device may have no end.
+    if (found.isFile() && found.size <= LARGEST_BYTES) return await readFile(file, 'utf8');
+  } catch (error) {
+    const reason = errorCode(error);
+    throw new UsageError(`cannot read the saved plan ${file} (${reason}); check the path of --plan`);
+  }
+  throw notAPlan(file, 'it is not a regular file of at most 256 MiB');
+}
+
+function parse(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's message is not shown, since it quotes the text.
+  }
+  throw notAPlan(file, 'it is not JSON');
+}
+
+function notAPlan(file: string, why: string): UsageError {
+  return new UsageError(`${file} is not a file of \`rolecall plan --save\`: ${why}`);
 }

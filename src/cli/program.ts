@@ -5,7 +5,7 @@ import { addApprove, addPause, addResume } from './operator-commands.ts';
 import { addBackup, addCopyStore, addValidate } from './maintenance-commands.ts';
 import type { CommandLine } from './command-line.ts';
 import { addHelp } from './command-help.ts';
-import { beQuiet, repeatConfig } from './console.ts';
+import { beQuiet, protectFiles, repeatConfig } from './console.ts';
 import { addDiff } from './diff.ts';
 import { addDump } from './dump.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
@@ -18,7 +18,6 @@ import { nearestWord } from '../core/did-you-mean.ts';
 import { visible } from '../report/escape-invisible.ts';
 import { addUsage } from './usage.ts';
 import { addWho } from './who.ts';
-import { protectFiles } from './writable-files.ts';
 
 /** What a command needs to run is imported when it runs, so that help appears at once. command-help.ts orders the help. */
 const COMMANDS: readonly ((line: CommandLine) => void)[] = [
@@ -60,7 +59,6 @@ export async function runCommand(argv: readonly string[], version: string): Prom
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.done; // --help and --version
     // Everything else that commander throws is wrong usage, which it has reported on stderr.
-    await (await import('./json-failure.ts')).reportWrongUsage(program, argv, error);
     return EXIT.usage;
   }
   return status;

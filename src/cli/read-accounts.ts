@@ -11,7 +11,7 @@ import { showFailure, showWarnings } from './console.ts';
 import { openReadable, type RetryAfterOptions } from './compose.ts';
 import { mapAccounts, settingsOf } from './load-accounts.ts';
 import { type Observe, showProgress } from './progress.ts';
-import { listenForSignals } from './signals.ts';
+import { listenForSignals } from './user-input.ts';
 
 export interface AccountReading {
   /** Reads an account's lists once. Throws ServiceError `identity` when they belong to another account. */

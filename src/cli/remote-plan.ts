@@ -13,7 +13,7 @@ import { showConfigWarnings, withoutAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
 import { commitOf } from './compose.ts';
 import { showStep } from './progress.ts';
-import { selectAccounts } from './select-accounts.ts';
+import { selectAccounts } from './load-accounts.ts';
 
 /** A daemon reads the lists of each account first, which can take minutes. */
 const TIMEOUT_MS = 600_000;

@@ -11,13 +11,10 @@ import type { Restoration } from '../report/restore-report.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { openOutput, type OutputOptions, showMessage } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { ACCOUNT_OF_LAST_HELP, findRun, RUN_HELP, newestSnapshot, peopleBefore } from './find-run.ts';
-import { withJournal } from './open-journal.ts';
-import { requireKnown } from './select-accounts.ts';
+import { findRun, newestSnapshot, peopleBefore, RUN_HELP, withJournal } from './open-journal.ts';
 
 interface RestoreFlags extends Omit<OutputOptions, 'format'> {
   readonly format: Format | 'csv';
-  readonly account?: string;
 }
 
 const CSV_HELP = `
@@ -28,7 +25,6 @@ export function addRestore({ program, report }: CommandLine): void {
   addReportOptions(program.command('restore'), [...FORMATS, 'csv'])
     .description('print what a run deleted, and who had it')
     .argument('<run>', RUN_HELP)
-    .option('--account <name>', ACCOUNT_OF_LAST_HELP)
     .addHelpText('after', CSV_HELP)
     .action((wanted: string, flags: RestoreFlags) =>
       report('restore', reportOptions(flags), (context) => restore(context, wanted, flags)),
@@ -42,9 +38,8 @@ function reportOptions({ format, output }: RestoreFlags): OutputOptions {
 
 async function restore(context: CommandContext, wanted: string, flags: RestoreFlags): Promise<ExitStatus> {
   const { hasFormulas, renderRestoration, restorationCsv } = await import('../report/restore-report.ts');
-  return await withJournal(context, async (reader, { configuration, accounts }) => {
-    await requireKnown(flags.account, reader, accounts, 'restore');
-    const run = await findRun(reader, wanted, flags.account);
+  return await withJournal(context, async (reader, { configuration }) => {
+    const run = await findRun(reader, wanted);
     const account = configuration.accounts.find(({ name }) => name === run.account);
     const restoration = await readRestoration(reader, run, account);
     const output = openOutput(reportOptions(flags));

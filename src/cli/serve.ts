@@ -30,8 +30,7 @@ import { createCommitReader } from '../git/commit.ts';
 import { systemClock } from '../system/clock.ts';
 import { realPathOf } from '../system/regular-file.ts';
 import { keepHeapSmall } from '../system/runtime.ts';
-import { openSource, type Source, watchFiles } from './daemon-source.ts';
-import { readPostedFiles } from './posted-files.ts';
+import { openSource, readPostedFiles, type Source, watchFiles } from './daemon-source.ts';
 
 /** The longest time between two readings of the files: not every file system reports changes. */
 const RELOAD_MS = 60_000;

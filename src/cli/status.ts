@@ -3,7 +3,7 @@ import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine 
 import { openOutput, type OutputOptions } from './console.ts';
 import { UsageError } from '../core/errors.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { loadForStatus } from './load-accounts.ts';
+import { loadForStore } from './load-accounts.ts';
 
 interface StatusFlags extends OutputOptions {
   readonly watch?: true;
@@ -27,13 +27,13 @@ async function status(
   if (flags.watch === true) {
     if (flags.output !== undefined)
       throw new UsageError('--watch prints to stdout without an end; leave out --output');
-    const { watchStatuses } = await import('./watch-statuses.ts');
+    const { watchStatuses } = await import('./account-statuses.ts');
     return await watchStatuses(context, names, openOutput(flags));
   }
   const { readStatuses } = await import('./account-statuses.ts');
   const { renderStatus } = await import('../report/status-report.ts');
   const nowMs = Date.now();
-  const configuration = await loadForStatus(context.configFile);
+  const configuration = await loadForStore(context.configFile);
   const accounts = await readStatuses(configuration, names, nowMs);
   const output = openOutput(flags);
   await output.print(renderStatus(accounts, nowMs, output.render));

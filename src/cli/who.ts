@@ -5,8 +5,7 @@ import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader, SentDelete } from '../core/ports/journal-reader.ts';
 import { deletedEntries } from '../core/restoration.ts';
 import { entryKey } from '../core/usage.ts';
-import { type Entries, entriesNamed, holdersOf, likelyName, nearNames } from '../core/who-has.ts';
-import { instant } from '../report/formatting.ts';
+import { entriesNamed, holdersOf, nearNames } from '../core/who-has.ts';
 import type { LostEntry } from '../report/snapshot-schemas.ts';
 import type { AccountHolders } from '../report/who-report.ts';
 import {
@@ -19,9 +18,8 @@ import {
 } from './command-line.ts';
 import { openOutput, type OutputOptions, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { newestSnapshot, peopleBefore } from './find-run.ts';
-import { knownAccounts, selectAccounts } from './select-accounts.ts';
-import { withJournal } from './open-journal.ts';
+import { knownAccounts, selectAccounts } from './load-accounts.ts';
+import { newestSnapshot, peopleBefore, withJournal } from './open-journal.ts';
 
 interface WhoFlags extends OutputOptions {
   /** Epoch milliseconds. */
@@ -55,7 +53,7 @@ async function who(
     const known = await knownAccounts(reader, configuration.accounts);
     const accounts = selectAccounts(known, flags.accounts);
     const kinds = flags.kind === undefined ? KINDS : [flags.kind];
-    const search: Search = { name, kinds, untilMs, others: [] };
+    const search: Search = { name, kinds, untilMs };
     const sent = await reader.deletesNamed(name);
     const holders: AccountHolders[] = [];
     for (const { name: account } of accounts) {
@@ -79,8 +77,6 @@ interface Search {
   readonly name: string;
   readonly kinds: readonly Kind[];
   readonly untilMs: number | undefined;
-  /** The entries of every account in which none has the name, to suggest a name. */
-  readonly others: Entries[];
 }
 
 type Found = Omit<AccountHolders, 'deleted'>;
@@ -124,41 +120,27 @@ async function holdersIn(reader: JournalReader, account: string, search: Search)
   const near = nearNames(name, lists, kinds);
   const named = entriesNamed(name, lists, kinds);
   // The list of people is the longest one, and most accounts do not need it.
-  if (named.length === 0) {
-    search.others.push(lists);
-    return { account, snapshot, entries: [], near };
-  }
+  if (named.length === 0) return { account, snapshot, entries: [], near };
   const people = await reader.snapshotPeople(snapshot);
   return people === null
     ? { account, snapshot: null, entries: [], near }
     : { account, snapshot, entries: holdersOf(named, people), near };
 }
 
-/** Shows what was searched, and near names that may be intended. */
+/** Shows what was searched, and a near name that may be intended. */
 function notFound(search: Search, holders: readonly Found[]): StoreError {
-  const { name, kinds, untilMs, others } = search;
+  const { name, kinds, untilMs } = search;
   const quoted = JSON.stringify(name);
   const searched = holders.filter(({ snapshot }) => snapshot !== null);
-  const until = untilMs === undefined ? '' : instant(new Date(untilMs).toISOString());
+  const missing = missingSnapshots(search, holders);
   if (searched.length === 0) {
-    const before = until === '' ? '' : ` from ${until} or before`;
-    return new StoreError(
-      'snapshot_unknown',
-      `it is not known who ${until === '' ? 'has' : 'had'} ${quoted}: the store has no lists${before} of ${some(holders)}`,
-    );
+    const has = untilMs === undefined ? 'has' : 'had';
+    return new StoreError('snapshot_unknown', `it is not known who ${has} ${quoted}: ${missing.join('; ')}`);
   }
-  const moments = searched.map(({ snapshot }) => instant(snapshot?.takenAt ?? '')).toSorted();
-  const [oldest = '', newest = ''] = [moments[0], moments.at(-1)];
-  const taken = oldest === newest ? oldest : `${oldest} to ${newest}`;
-  const near = searched.flatMap((each) => each.near.map((other) => other.name));
-  const likely = near[0] ?? likelyName(name, others, kinds);
-  const parts = [
-    `no ${kinds.join(' or ')} is named ${quoted}`,
-    `searched the last good snapshots${until === '' ? '' : ` until ${until}`} of ${some(searched)}, taken ${taken}`,
-    ...missingSnapshots(search, holders),
-  ];
-  const hint = likely === undefined ? '' : `. Did you mean ${JSON.stringify(likely)}?`;
-  return new StoreError('entry_unknown', `${parts.join('; ')}${hint}`);
+  const near = searched.flatMap((each) => each.near)[0];
+  const hint = near === undefined ? '' : `. Did you mean ${JSON.stringify(near.name)}?`;
+  const where = `no ${kinds.join(' or ')} is named ${quoted} in the last good snapshots of ${some(searched)}`;
+  return new StoreError('entry_unknown', `${[where, ...missing].join('; ')}${hint}`);
 }
 
 const MOST_NAMED = 5;

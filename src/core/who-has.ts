@@ -1,10 +1,9 @@
 // Who has the entries of a name.
 import type { Entry, Kind, Resource } from './catalog.ts';
-import { nearestWord } from './did-you-mean.ts';
 import { nameKey, nearKey } from './names.ts';
 import { entryKey, usageOf } from './usage.ts';
 
-export type Entries = Readonly<Record<Kind, readonly Entry[]>>;
+type Entries = Readonly<Record<Kind, readonly Entry[]>>;
 
 export interface NamedKind {
   readonly kind: Kind;
@@ -45,16 +44,4 @@ export function nearNames(name: string, entries: Entries, kinds: readonly Kind[]
       .filter((other) => nearKey(other) === near && nameKey(other) !== key)
       .map((other) => ({ kind, name: other }));
   });
-}
-
-/** The name that a mistyped one most likely means, or undefined. */
-export function likelyName(
-  name: string,
-  entries: readonly Entries[],
-  kinds: readonly Kind[],
-): string | undefined {
-  const names = new Set(
-    entries.flatMap((each) => kinds.flatMap((kind) => each[kind].map((entry) => entry.name))),
-  );
-  return nearestWord(name, [...names]);
 }

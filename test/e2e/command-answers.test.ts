@@ -21,24 +21,6 @@ test('pause of a paused account and resume of one that is not paused change noth
   expect((await s.run(['resume', 'acme'])).stdout).toContain('is not paused');
 });
 
-test('dump takes one account, and lists what a glob matches', async () => {
-  const s = await scene({ file: 'skills: [A]' });
-  s.configure('skills: [B]', 'other');
-  for (const [glob, expected] of [
-    ['o*', 'it matches: other'],
-    ['*', 'it matches: acme, other'],
-    ['!acme', 'it matches: other'],
-    ['z?', 'it matches no account; the accounts are: acme, other'],
-  ] as const) {
-    const { status, stdout, stderr } = await s.run(['dump', glob]);
-    expect([glob, status, stdout]).toEqual([glob, 64, '']);
-    expect(stderr).toContain(
-      `dump needs the name of exactly one account, but "${glob}" is a pattern; ${expected}`,
-    );
-  }
-  expect(s.sandbox.requests()).toEqual([]);
-});
-
 test('dump --write reports what it wrote, or that nothing changed', async () => {
   const s = await scene({ skills: ['Go', 'Perl'], roles: ['Dev'], file: 'accountId: "42"\nskills: [Go]' });
   const wrote = await s.run(['dump', 'acme', '--write']);

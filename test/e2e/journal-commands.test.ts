@@ -53,13 +53,7 @@ test('restore prints lines that the loader accepts and that create exactly the d
   expect(stdout).toMatch(/rolecall cannot create it: .*white space \(1\)\n +skill +\\u0020lead/);
   expect(stdout).toMatch(/skill Perl: 2 people\n +@r2\n +r1\n/);
   // Now the file names them, so nothing must be pasted.
-  const again = await json<{ yaml: string; entries: { inFile: string }[] }>(
-    s,
-    'restore',
-    'last',
-    '--account',
-    'acme',
-  );
+  const again = await json<{ yaml: string }>(s, 'restore', 'last');
   expect(again.yaml).toBe('');
 });
 
@@ -119,7 +113,7 @@ test('diff compares snapshots by id, run, last and now, and refuses those of two
   expect((await s.run(['diff', 'now', '1'])).stdout).toContain('6 entries created; 2 people changed');
   expect((await s.run(['diff', 'now', 'now'])).status).toBe(64);
   s.execute("update runs set account = 'other' where id = ?", first?.id);
-  const different = await s.run(['diff', '1', 'last', '--account', 'acme']);
+  const different = await s.run(['diff', '1', 'last', 'acme']);
   expect(different.status).toBe(64);
   expect(different.stderr).toContain('different accounts (other, acme)');
   s.execute("update runs set account = 'acme' where id = ?", first?.id);
@@ -166,11 +160,11 @@ test('who lists the people of the last good snapshot at a moment', async () => {
   expect(await s.run(['who', 'Perl', '--at', day(2)])).toMatchObject({ status: 64, stdout: '' });
   const early = await s.run(['who', 'Perl', '--at', `${day(-10)}T08:00`]);
   expect(early).toMatchObject({ status: 1, stdout: '' });
-  expect(early.stderr).toMatch(
-    /it is not known who had "Perl": the store has no lists from .* 08:00:00 UTC or before of acme/,
+  expect(early.stderr).toContain(
+    'it is not known who had "Perl": no snapshot of that time is stored of acme',
   );
   expect((await s.run(['who', 'PERL'])).stderr).toMatch(
-    /searched the last good snapshots of acme.*Did you mean "[Pp]erl"\?/,
+    /in the last good snapshots of acme\. Did you mean "[Pp]erl"\?/,
   );
   expect((await s.run(['who', 'Perl', '--at', '2026-02-30'])).status).toBe(64);
 });
@@ -243,37 +237,15 @@ test('status --watch ends without a message at the first change after the reader
   expect(await watching.ended).toMatchObject({ status: 0, stderr: '' });
 });
 
-test('status --watch prints a block for each change until it is interrupted', async () => {
+test('status --watch prints the statuses after each change until it is interrupted', async () => {
   const s = await scene({ file: 'skills: [New]' });
-  s.configure('skills: [1.0]', 'broken');
   const watching = s.start(['status', '--watch']);
-  await s.until('it prints all accounts', () => watching.output().stdout.includes('not run yet'));
+  await s.until('it prints the account', () => watching.output().stdout.includes('not run yet'));
   await s.run(['pause', 'acme', '--reason', 'lunch']);
   await s.until('it prints the change', () => watching.output().stdout.includes('lunch'));
   watching.process.kill('SIGINT');
   const { status, stdout } = await watching.ended;
-  expect(status).toBe(130);
-  // Only the account that changed is printed again.
-  expect(stdout.match(/^broken /gm)).toHaveLength(1);
-  expect(stdout.match(/^acme /gm)).toHaveLength(2);
-});
-
-test('show finds the last run of an account, and explains an id that fits no run or several', async () => {
-  const s = await scene({
-    file: 'skills: [New]',
-    others: [{ name: 'other', id: '43', token: 'token-of-other' }],
-  });
-  s.configure('skills: [New]', 'other');
-  await s.run(['plan', 'acme']);
-  await s.run(['plan', 'other']);
-  expect(await json(s, 'show', 'last')).toMatchObject({ account: 'other' });
-  const { id } = await json<{ id: string }>(s, 'show', 'last', '--account', 'acme');
-  expect(await json(s, 'show', id.slice(0, 18).toUpperCase())).toMatchObject({ id, account: 'acme' });
-  const several = await s.run(['show', id.slice(0, 3)]);
-  expect(several).toMatchObject({ status: 1, stdout: '' });
-  expect(several.stderr).toMatch(new RegExp(`${id} {2}acme {2}planned {2}20`));
-  expect(await json(s, 'show', 'ffff')).toMatchObject({ status: 'failed', error: { code: 'run_unknown' } });
-  expect((await s.run(['show', id, '--account', 'acme'])).status).toBe(64);
+  expect([status, stdout.match(/^acme /gm)?.length]).toEqual([130, 2]);
 });
 
 test('who refuses a moment in the future, and commands that read the store repeat no warnings about files', async () => {

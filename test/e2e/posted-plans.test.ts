@@ -1,7 +1,7 @@
 // Posted plans that are expensive to read: a few at a time or refused with a reason, while the daemon answers others.
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { readPostedFiles } from '../../src/cli/posted-files.ts';
+import { readPostedFiles } from '../../src/cli/daemon-source.ts';
 import { HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { makeWorkspace, TOKEN_VARIABLE, writeAccount } from '../support/workspace.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { accountNamed, selectAccounts } from '../../../src/cli/select-accounts.ts';
+import { accountNamed, selectAccounts } from '../../../src/cli/load-accounts.ts';
 import { UsageError } from '../../../src/core/errors.ts';
 
 const ACCOUNTS = ['au', 'eu-live', 'eu-test', 'us'].map((name) => ({ name }));

@@ -1,7 +1,7 @@
-// Who has the entries of a name, and which other name could be meant.
+// Who has the entries of a name.
 import { describe, expect, it } from 'vitest';
 import { KINDS } from '../../../src/core/catalog.ts';
-import { entriesNamed, holdersOf, likelyName, nearNames } from '../../../src/core/who-has.ts';
+import { entriesNamed, holdersOf, nearNames } from '../../../src/core/who-has.ts';
 import { entry, observed, person } from './builders.ts';
 
 const LISTS = observed({
@@ -56,15 +56,5 @@ describe('the names near to a name', () => {
       { kind: 'role', name: 'Gö' },
     ]);
     expect(nearNames('Café', lists, KINDS)).toEqual([]);
-  });
-});
-
-describe('the name that a mistyped one most likely means', () => {
-  it('is the nearest one in the lists of all accounts and of the requested kinds', () => {
-    const other = observed({ skill: [entry('Kubernetes')] });
-    expect(likelyName('Kubernets', [LISTS, other], KINDS)).toBe('Kubernetes');
-    expect(likelyName('Leed', [LISTS, other], KINDS)).toBe('Lead');
-    expect(likelyName('Leed', [LISTS, other], ['skill'])).toBeUndefined();
-    expect(likelyName('Kubernetes', [LISTS], KINDS)).toBeUndefined();
   });
 });
