@@ -6,7 +6,7 @@ import type { AccountRecord } from '../core/ports/journal-reader.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { AccountStatus } from '../report/command-schemas.ts';
 import { renderStatus } from '../report/status-report.ts';
-import { nextRun } from '../daemon/next-run.ts';
+import { nextTickMs } from '../daemon/cron.ts';
 import { openExistingJournal } from './compose.ts';
 import type { CommandContext } from './command-line.ts';
 import type { Output } from './console.ts';
@@ -33,7 +33,7 @@ export async function readStatuses(
   try {
     const records = journal === null ? [] : await journal.reader.accounts();
     const accounts = selectAccounts(known(configuration.accounts, records), names);
-    return accounts.map((account) => ({ ...statusOf(account, nowMs), nextRun: nextRunOf(account, nowMs) }));
+    return accounts.map((account) => ({ ...statusOf(account, nowMs), nextRun: nextRunOf(account) }));
   } finally {
     await journal?.close();
   }
@@ -104,22 +104,11 @@ function statusOf({ name, configured, record }: KnownAccount, nowMs: number): Om
 }
 
 /** None while the account is paused, its file is invalid, or it is removed. */
-function nextRunOf({ configured, record }: KnownAccount, nowMs: number): AccountStatus['nextRun'] {
+function nextRunOf({ configured, record }: KnownAccount): AccountStatus['nextRun'] {
   const settings = configured?.settings;
-  const isInvalid = configured !== undefined && settings === undefined;
-  if (isInvalid || (record?.state.pause ?? null) !== null) return null;
-  if (settings === undefined) return null;
-  const next = nextRun(
-    settings,
-    {
-      failures: record?.state.consecutiveFailures ?? 0,
-      lastStartedMs: Date.parse(record?.lastRun?.startedAt ?? iso(0)),
-    },
-    nowMs,
-  );
-  return next === null
-    ? null
-    : { at: iso(next.atMs), jitterMs: Math.round(next.jitterMs), backingOff: next.isBackingOff };
+  if (settings === undefined || (record?.state.pause ?? null) !== null) return null;
+  const nextMs = nextTickMs(settings.schedule, settings.timezone);
+  return nextMs === null ? null : { at: iso(nextMs) };
 }
 
 function iso(ms: number): string {

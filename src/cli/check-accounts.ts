@@ -15,7 +15,7 @@ import { openOutput, type OutputOptions } from './console.ts';
 import { checkSecrets } from '../config/secrets.ts';
 import { storeName } from '../config/store-location.ts';
 import type { ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
-import { nextTimes } from '../daemon/cron.ts';
+import { nextTicks } from '../daemon/cron.ts';
 import { openSession, type RetryAfterOptions, type Session } from './compose.ts';
 import { type ExitStatus, combine, EXIT, failureExit } from './exit-status.ts';
 import { showProgress } from './progress.ts';
@@ -118,14 +118,14 @@ async function examine(
     }));
     return { title, account: account.name, findings, exit: EXIT.invalidConfiguration };
   }
-  const next = nextTimes(settings.schedule, settings.timezone, 3, Date.now());
+  const next = nextTicks(settings.schedule, settings.timezone, 3);
   const findings: Finding[] = [
     // A missing secret is reported below, when the lists are read.
     ...secrets.filter((issue) => issue.account === account.name && issue.isOpen === true).map(secretNote),
     {
       ok: true,
       what: 'schedule',
-      detail: `${settings.schedule} ${settings.timezone}, mode ${settings.mode}; next ${next.map((time) => instant(time.toISOString())).join(', ')}`,
+      detail: `${settings.schedule} ${settings.timezone}, mode ${settings.mode}; next ${next.map((ms) => instant(new Date(ms).toISOString())).join(', ')}`,
     },
   ];
   try {

@@ -148,7 +148,7 @@ async function run(own: Process): Promise<void> {
   if (!signals.stop.aborted) await daemon.start();
   own.onListening(http.url);
   watchFiles(own, source, registry);
-  const systemd = createSystemd({ env: process.env, log, isAlive: () => daemon.isAlive() });
+  const systemd = createSystemd({ env: process.env, log });
   const status = `listens at ${http.url}`;
   systemd.ready(status);
   signals.onHangup(async () => {

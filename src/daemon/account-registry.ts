@@ -166,8 +166,7 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
     names: () => names,
     service: () => service,
     serviceErrors: () => serviceErrors,
-    // With an invalid service file, the runs of every account fail.
-    schedules: () => [...accounts.values()].map((account) => toSchedule(withServiceErrors(account))),
+    schedules: () => [...accounts.values()].map(toSchedule),
     addressOf: (account) => accounts.get(account)?.settings?.baseUrl ?? '',
     addressCount: () => addressCount,
     close() {
@@ -179,12 +178,9 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
 /** When an account whose file was never valid runs: its failed runs report the errors. */
 const DEFAULT_SCHEDULE = { schedule: '*/15 * * * *', timezone: 'Etc/UTC', jitterMs: 30_000 };
 
-function toSchedule({ name, settings, errors }: RegisteredAccount): Schedule {
+function toSchedule({ name, settings }: RegisteredAccount): Schedule {
   const { schedule, timezone, jitterMs } = settings ?? DEFAULT_SCHEDULE;
-  // Settings are a new object whenever their files were read again because they had changed.
-  const isBroken = errors.length > 0 || settings === null;
-  const revision = isBroken ? errors.map(formatConfigIssue).join() : settings;
-  return { name, schedule, timezone, jitterMs, revision };
+  return { name, schedule, timezone, jitterMs };
 }
 
 function errorsOf(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {

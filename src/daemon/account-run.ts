@@ -1,29 +1,29 @@
-// Runs one account: reads its current configuration, runs what its mode allows, and hands the end of the run on.
+// Runs one account: reads its current configuration, runs what its mode allows, and reports the end of the run to the metrics,
+// the log and the notifications.
 import { dryRun, reconcile } from '../run/reconcile.ts';
 import { ACCEPT_NOTHING, type AccountRequest, type ApplyDeps } from '../run/request.ts';
 import { describeFailure, journalBrokenAccount, type RunResult } from '../run/run-result.ts';
 import { StoreError } from '../core/errors.ts';
-import type { Trigger } from '../core/journal.ts';
+import type { RunMode, Trigger } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
+import { outcomeOf, type RunOutcome } from '../core/run-outcome.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit, Configuration } from '../core/settings.ts';
 import type { AccountRegistry } from './account-registry.ts';
-import type { DueRun, Term } from './term.ts';
+import type { DueRun } from './term.ts';
 import type { Leadership } from './leadership.ts';
-import { forgetOthers } from './forget-others.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { RunEnding } from './run-ending.ts';
 
 export interface AccountRunsOptions {
   readonly registry: AccountRegistry;
   readonly leadership: Pick<Leadership, 'mayRun'>;
-  readonly reportEnd: Term['ended'];
-  readonly ending: Pick<RunEnding, 'ended'>;
   readonly deps: ApplyDeps;
   /** The settings that the connections were opened with. */
   readonly api: ApiSettings;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** `mode` is that of the account as configured. Never rejects. */
+  readonly notifier: { readonly runEnded: (outcome: RunOutcome, mode: RunMode) => Promise<void> };
 }
 
 export interface AccountRuns {
@@ -44,12 +44,15 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
   const { registry, log, metrics, deps } = options;
   /** The digest of the plan of each account that was logged last. */
   const loggedPlans = new Map<string, string>();
-  /** The number of latest runs in a row of an account that could not even be journaled. */
-  const unjournaled = new Map<string, number>();
+  /** Accounts whose latest run could not even be journaled. */
+  const unjournaled = new Set<string>();
   let problem: string | null = null;
   registry.onChange(() => {
-    forgetOthers(unjournaled, registry.names());
-    forgetOthers(loggedPlans, registry.names());
+    for (const name of [...unjournaled, ...loggedPlans.keys()]) {
+      if (registry.names().has(name)) continue;
+      unjournaled.delete(name);
+      loggedPlans.delete(name);
+    }
   });
 
   async function run(due: DueRun): Promise<void> {
@@ -60,7 +63,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       const result = await runCurrent(due, reading);
       unjournaled.delete(name);
       if (unjournaled.size === 0) problem = null;
-      if (result !== null) await options.ending.ended(result, (performance.now() - startedAt) / 1000);
+      if (result !== null) await reportEnd(result, (performance.now() - startedAt) / 1000);
     } catch (error) {
       // Another process leads now, and makes the run.
       if (error instanceof StoreError && error.code === 'lock_lost') return;
@@ -74,11 +77,23 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       if (registry.account(name) === undefined) return;
       // The stop may be the reason.
       if (due.signals.stop.aborted) return;
-      const failures = (unjournaled.get(name) ?? 0) + 1;
-      unjournaled.set(name, failures);
-      options.reportEnd(name, failures);
+      unjournaled.add(name);
       problem = message;
     }
+  }
+
+  async function reportEnd({ ended, entryCounts }: RunResult, seconds: number): Promise<void> {
+    const { account } = ended.run;
+    const { pause, pending } = await deps.journal.accountState(account);
+    const pendingDigest = pending?.digest ?? null;
+    const outcome = outcomeOf(ended, pendingDigest, deps.sha256);
+    metrics.run(outcome, entryCounts, seconds);
+    metrics.account(account, { isPaused: pause !== null, pending: pendingDigest });
+    const current = registry.account(account);
+    // Its file may have been removed while it ran.
+    if (current === undefined) metrics.forget(account);
+    logEnd(log, outcome, seconds);
+    await options.notifier.runEnded(outcome, current?.settings?.mode ?? outcome.run.mode);
   }
 
   /** Resolves with null when no run was made. */
@@ -97,8 +112,8 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     const { settings, errors } = account;
     if (errors.length > 0 || settings === null) {
       const mode = settings?.mode ?? 'plan';
-      const { epoch, tickMs } = due;
-      const broken = { account: name, issues: errors, trigger, mode, commit, epoch, tickMs };
+      const { epoch, nextTickMs } = due;
+      const broken = { account: name, issues: errors, trigger, mode, commit, epoch, nextTickMs };
       return await journalBrokenAccount(broken, deps);
     }
     return await runSettings(settings, due, commit);
@@ -116,7 +131,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       configured: registry.names(),
       trigger: due.trigger,
       epoch: due.epoch,
-      tickMs: due.tickMs,
+      nextTickMs: due.nextTickMs,
       signals: due.signals,
     };
     const result = await runMode(request);
@@ -161,4 +176,36 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
   }
 
   return { run, problem: () => problem };
+}
+
+function logEnd(log: Log, { run, failures, logged }: RunOutcome, seconds: number): void {
+  const { id, account, trigger, mode, status } = run;
+  for (const operation of failures) {
+    const { kind, action, name, httpStatus, reason } = operation;
+    const data = { account, runId: id, kind, action, name, status: operation.status, httpStatus, reason };
+    log.warn({ event: 'operation_failed', ...data }, 'an operation failed');
+  }
+  for (const { code, message } of logged) {
+    log.warn({ event: code, account, runId: id, detail: message }, 'the run has a warning');
+  }
+  const { created, deleted, held, kept, failed, requests, configCommit } = run;
+  const data = {
+    event: 'run_ended',
+    account,
+    runId: id,
+    trigger,
+    mode,
+    status,
+    created,
+    deleted,
+    held,
+    kept,
+    failed,
+    requests,
+    seconds: Math.round(seconds * 100) / 100,
+    ...(configCommit === null ? {} : { commit: configCommit.slice(0, 12) }),
+    ...(run.error === null ? {} : { code: run.errorCode, error: run.error }),
+  };
+  if (status === 'failed' || status === 'partial' || status === 'blocked') log.error(data, 'run ended');
+  else log.info(data, 'run ended');
 }

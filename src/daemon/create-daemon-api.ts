@@ -45,7 +45,6 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   function view(account: RegisteredAccount, record: AccountRecord | undefined): AccountView {
     const run = schedule.activity(account.name);
     const { settings, errors } = account;
-    const failures = record?.state.consecutiveFailures ?? 0;
     const { pause = null } = record?.state ?? {};
     return {
       ...facts(
@@ -61,9 +60,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       remoteAccountId: record?.state.remoteAccountId ?? settings?.accountId ?? null,
       // A tick of a paused account starts no run.
       nextRunAt: pause !== null ? null : isoOrNull(run.nextRunMs),
-      // The schedule learns a moment later that a run of another process has ended the backoff.
-      backoffUntil: failures === 0 ? null : isoOrNull(run.backoffUntilMs),
-      consecutiveFailures: failures,
+      consecutiveFailures: record?.state.consecutiveFailures ?? 0,
       lastRun: record?.lastRun ?? null,
     };
   }

@@ -32,8 +32,6 @@ export interface AccountView {
   readonly activity: 'running' | 'queued' | 'idle';
   /** null while the account is paused, because no scheduled run starts then. */
   readonly nextRunAt: string | null;
-  /** After failures: no scheduled run starts before then. */
-  readonly backoffUntil: string | null;
   readonly consecutiveFailures: number;
   /** The changes of the last plan that were not applied; null when there is none. */
   readonly drift: RemainingCounts | null;

@@ -16,7 +16,6 @@ import { nextTickMs } from './cron.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Notifier } from './notify/notifier.ts';
-import { createRunEnding } from './run-ending.ts';
 import { startUp } from './start-up.ts';
 import { createTerm, type Term } from './term.ts';
 
@@ -54,14 +53,9 @@ export interface Daemon {
   start(): Promise<void>;
   /** What keeps the daemon from doing its work, as messages; empty when nothing does. */
   problems(): readonly string[];
-  /** Whether the scheduler works. A daemon that is not alive must be restarted. */
-  isAlive(): boolean;
   /** Resolves when the runs have ended; a second call has no effect. The API answers meanwhile, and afterwards. */
   stop(): Promise<void>;
 }
-
-/** A scheduler that has not looked at the clock for this long is stuck. */
-const STUCK_MS = 15_000;
 
 /** What exists while this process leads. */
 interface Leading {
@@ -90,9 +84,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     onLead: beginTerm,
     onEnd: endTerm,
   });
-  const reportEnd: Term['ended'] = (account, failures) => leading?.term.ended(account, failures);
-  const ending = createRunEnding({ registry, reportEnd, deps: options.deps, log, metrics, notifier });
-  const runs = createAccountRuns({ ...options, leadership, reportEnd, ending });
+  const runs = createAccountRuns({ ...options, leadership });
 
   async function beginTerm(epoch: string, isStart: boolean): Promise<void> {
     const term = createTerm({
@@ -137,7 +129,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
   /** The schedules while this process does not lead, for the pages: when the leader runs an account next. */
   function followedRunMs(account: string): number | null {
     const settings = registry.account(account)?.settings ?? null;
-    return settings === null ? null : nextTickMs(settings.schedule, settings.timezone, clock.nowMs());
+    return settings === null ? null : nextTickMs(settings.schedule, settings.timezone);
   }
 
   function applyConfiguration(): void {
@@ -168,11 +160,6 @@ export function createDaemon(options: DaemonOptions): Daemon {
   registry.onChange(applyConfiguration);
   applyConfiguration();
 
-  function isAlive(): boolean {
-    const beatMs = leading?.term.lastBeatMs() ?? clock.nowMs();
-    return clock.nowMs() - beatMs < STUCK_MS;
-  }
-
   return {
     api,
     async start() {
@@ -188,14 +175,12 @@ export function createDaemon(options: DaemonOptions): Daemon {
     problems() {
       if (api.isStopping()) return ['the daemon is stopping'];
       if (!isStarted) return ['the daemon is starting'];
-      if (!isAlive()) return ['the scheduler is not running'];
       if (registry.accounts().length > 0) return [];
       // This can be read without a token, so it does not quote the files.
       return registry.serviceErrors().length > 0
         ? ['the configuration is not loaded, because it is invalid: see `config_invalid` in the log']
         : ['no account is configured'];
     },
-    isAlive,
     async stop() {
       registry.close();
       await (stopping ??= Promise.all([leadership.stop(), unlisten?.()]));
@@ -203,4 +188,4 @@ export function createDaemon(options: DaemonOptions): Daemon {
   };
 }
 
-const IDLE = { activity: 'idle', nextRunMs: null, backoffUntilMs: null } as const;
+const IDLE = { activity: 'idle', nextRunMs: null } as const;

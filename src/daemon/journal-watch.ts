@@ -1,5 +1,4 @@
-// Watches the store for what other processes write: a sync or an approval starts a run of its account, and a success ends a
-// backoff.
+// Watches the store for what other processes write: a sync or an approval starts a run of its account.
 import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { Clock } from '../core/ports/clock.ts';
 import type { AccountRegistry } from './account-registry.ts';
@@ -10,8 +9,8 @@ const INTERVAL_MS = 2000;
 
 export interface JournalWatchOptions {
   readonly registry: Pick<AccountRegistry, 'account'>;
-  readonly term: Pick<Term, 'request' | 'backingOff' | 'lastTickMs' | 'ended'>;
-  readonly reader: Pick<JournalReader, 'requests' | 'accounts'>;
+  readonly term: Pick<Term, 'request'>;
+  readonly reader: Pick<JournalReader, 'requests'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -45,18 +44,6 @@ export function createJournalWatch(options: JournalWatchOptions): JournalWatch {
           { event: trigger === 'manual' ? 'synced' : 'approved', account },
           'an operator requested a run',
         );
-    }
-    await endBackoffs();
-  }
-
-  /** Ends the backoff of accounts that another process, such as a command, has run successfully. */
-  async function endBackoffs(): Promise<void> {
-    for (const name of term.backingOff()) {
-      const [record] = await reader.accounts([name]);
-      // Runs that could not be journaled are not among its failures.
-      const startedMs = Date.parse(record?.lastRun?.startedAt ?? '');
-      const isSince = startedMs > (term.lastTickMs(name) ?? startedMs);
-      if (isSince && record?.state.consecutiveFailures === 0) term.ended(name, 0);
     }
   }
 

@@ -1,213 +1,185 @@
-// Decides when each account runs: at the ticks of its cron line with jitter, once after missed ticks, and less often while
-// it fails. Time is that of the injected clock, so that a test can make it jump.
+// Decides when each account runs: node-cron ticks for each cron line and time zone; each account of it then waits for its
+// jitter. What node-cron lacks is here: its timers do not notice that the clock was set.
+import { createTask, type ScheduledTask } from 'node-cron';
 import type { Trigger } from '../core/journal.ts';
-import type { Clock } from '../core/ports/clock.ts';
-import { gapsMs, latestTickMs, nextTickMs } from './cron.ts';
+import { gapsMs } from './cron.ts';
 import type { Log } from './log.ts';
-import { backoffEndMs, firstTickMs, jitteredMs, triggerOf } from './next-run.ts';
 
-/** The longest time between two looks at the clock: timers do not notice that it was set. */
-const MAX_SLEEP_MS = 1000;
+/** The time between two looks at the clock. */
+const LOOK_MS = 1000;
 
-/** A larger step back is not an ordinary correction of the clock. */
-const JUMP_BACK_MS = 2000;
+/** A larger step is not an ordinary correction of the clock, and no timer is that late while the process works. */
+const JUMP_MS = 2000;
+
+/** A tick that starts later than this is a catch-up: the process or the machine was suspended, or the clock was set. */
+const LATE_MS = 60_000;
 
 export interface Schedule {
   readonly name: string;
   readonly schedule: string;
   readonly timezone: string;
   readonly jitterMs: number;
-  /** Another value when the account's file has changed, which ends the backoff. */
-  readonly revision: object | string;
 }
 
 export interface SchedulerOptions {
-  readonly clock: Clock;
   /** From 0 to 1, for the jitter. */
   readonly random: () => number;
   readonly log: Log;
 }
 
 export interface Scheduler {
-  /** Calls `onTick` for each tick from now on. */
+  /** Calls `onTick` for each tick since the first `update`. */
   start(onTick: (account: string, trigger: Trigger) => void): void;
-  /** Replaces the schedules by these. Unchanged ones keep their next tick. */
+  /** Replaces the schedules by these. Unchanged ones keep their next tick, and a run that waits for its jitter still starts. */
   update(accounts: readonly Schedule[]): void;
-  /** Reports the end of a run with the number of failures in a row, 0 after a success. After failures ticks are skipped. */
-  ended(account: string, failures: number): void;
-  /** Whether a tick has passed since a moment, such as the last run before a downtime. It counts as the latest tick then. */
-  takeMissedTick(account: string, sinceMs: number): boolean;
-  /** The latest tick that the account was to run for. */
-  lastTickMs(account: string): number | null;
+  /** When the account runs next: the end of the jitter that it waits for, or its next tick. */
   nextRunMs(account: string): number | null;
-  /** The accounts whose ticks are skipped at the moment, because their runs failed. */
-  backingOff(): readonly string[];
-  /** Before then no tick starts a run, because the runs of the account failed. */
-  backoffUntilMs(account: string): number | null;
+  nextTickMs(account: string): number | null;
   /** The longest time between two of the next ticks, which for a line of working days includes the weekend. */
   longestGapMs(account: string): number | null;
-  /** When the loop last looked at the clock, for the watchdog. */
-  lastBeatMs(): number;
-  stop(): Promise<void>;
+  stop(): void;
 }
 
-interface Slot {
-  readonly schedule: Schedule;
-  /** The shortest time between two of the next ticks. */
+/** The accounts with the same cron line and time zone. */
+interface Line {
+  readonly key: string;
+  readonly task: ScheduledTask;
+  readonly jitters: Map<string, number>;
+  /** The shortest and the longest time between two of the next ticks. */
   readonly everyMs: number;
   readonly longestGapMs: number;
   /** The next tick that has not been handled. */
-  dueMs: number | null;
-  /** A tick that waits for the end of its jitter. */
-  waiting: { readonly startMs: number; readonly trigger: Trigger } | null;
-  /** The latest handled tick, or the moment when the account was added. */
-  lastTickMs: number;
-  failures: number;
+  nextMs: number;
 }
 
-export function createScheduler(options: SchedulerOptions): Scheduler {
-  const { clock, log } = options;
-  const slots = new Map<string, Slot>();
-  let wake = new AbortController();
-  let beatMs = clock.nowMs();
-  let stopped = false;
+export function createScheduler({ random, log }: SchedulerOptions): Scheduler {
+  const lines = new Map<string, Line>();
+  const lineOf = new Map<string, Line>();
+  /** Ticks that wait for the end of their jitter, by account. */
+  const waiting = new Map<string, { readonly startMs: number; readonly timer: NodeJS.Timeout }>();
+  let onTick: ((account: string, trigger: Trigger) => void) | null = null;
+  let looks: NodeJS.Timeout | undefined;
+  let lookedMs = Date.now();
 
-  function sleep(ms: number): Promise<void> {
-    wake = new AbortController();
-    return clock.sleep(ms, wake.signal);
-  }
-
-  async function loop(onTick: (account: string, trigger: Trigger) => void): Promise<void> {
-    while (!stopped) {
-      const nowMs = clock.nowMs();
-      if (nowMs < beatMs - JUMP_BACK_MS) reschedule(nowMs);
-      beatMs = nowMs;
-      for (const slot of slots.values()) handle(slot, nowMs, onTick);
-      const nextMs = Math.min(...[...slots.values()].map(nextEventMs));
-      await sleep(Math.max(1, Math.min(MAX_SLEEP_MS, nextMs - clock.nowMs())));
-    }
-  }
-
-  /** After the clock was set back, all next ticks are computed again, because they may be far in the future. */
-  function reschedule(nowMs: number): void {
-    log.warn(
-      { event: 'clock_set_back', byMs: beatMs - nowMs },
-      'the clock was set back; the next ticks are computed again',
-    );
-    for (const slot of slots.values()) {
-      slot.dueMs = nextTickMs(slot.schedule.schedule, slot.schedule.timezone, nowMs);
-      slot.lastTickMs = Math.min(slot.lastTickMs, nowMs);
-    }
-  }
-
-  function handle(slot: Slot, nowMs: number, onTick: (account: string, trigger: Trigger) => void): void {
-    if (slot.waiting !== null && slot.waiting.startMs <= nowMs) {
-      const { trigger } = slot.waiting;
-      slot.waiting = null;
-      onTick(slot.schedule.name, trigger);
-    }
-    if (slot.dueMs === null || slot.dueMs > nowMs) return;
-    const tickMs = slot.dueMs;
-    const { schedule, timezone } = slot.schedule;
-    // Several missed ticks start only one run. Another process may have made the runs of the earlier ones.
-    const latestMs = latestTickMs(schedule, timezone, tickMs, nowMs) ?? tickMs;
-    slot.dueMs = nextTickMs(schedule, timezone, nowMs);
-    // The tolerance keeps a daily tick on the day that has only 23 hours.
-    if (latestMs + slot.everyMs / 10 < backoffEndMs(slot)) return;
-    slot.lastTickMs = latestMs;
-    slot.waiting = {
-      startMs: jitteredMs(tickMs, slot.schedule.jitterMs, slot.everyMs, options.random()),
-      trigger: triggerOf(tickMs, nowMs),
-    };
-    handle(slot, nowMs, onTick);
-  }
-
-  function add(schedule: Schedule): Slot {
-    const nowMs = clock.nowMs();
-    const gaps = gapsMs(schedule.schedule, schedule.timezone, nowMs);
-    return {
-      schedule,
+  function addLine(key: string, { schedule, timezone }: Schedule): Line {
+    const gaps = gapsMs(schedule, timezone);
+    const task = createTask(schedule, ({ date }) => tick(line, date.getTime()), {
+      timezone,
+      // A late tick starts a run; of several only the last.
+      missedExecutionTolerance: Infinity,
+      suppressMissedWarning: true,
+      logger: {
+        debug: () => undefined,
+        info: () => undefined,
+        warn: () => undefined,
+        error: (error) => log.error({ event: 'tick_failed', error: String(error) }, 'a tick failed'),
+      },
+    });
+    const line: Line = {
+      key,
+      task,
+      jitters: new Map(),
       everyMs: gaps.length === 0 ? 0 : Math.min(...gaps),
       longestGapMs: Math.max(0, ...gaps),
-      dueMs: nextTickMs(schedule.schedule, schedule.timezone, nowMs),
-      waiting: null,
-      lastTickMs: nowMs,
-      failures: 0,
+      nextMs: firstTickMs(task),
     };
+    lines.set(key, line);
+    if (onTick !== null) void task.start();
+    return line;
   }
 
-  let running: Promise<void> | null = null;
+  function remove(account: string): void {
+    const line = lineOf.get(account);
+    lineOf.delete(account);
+    line?.jitters.delete(account);
+    if (line?.jitters.size !== 0) return;
+    lines.delete(line.key);
+    void line.task.destroy();
+  }
+
+  function tick(line: Line, tickMs: number): void {
+    line.nextMs = firstTickMs(line.task);
+    const trigger = Date.now() - tickMs > LATE_MS ? 'catch_up' : 'schedule';
+    for (const [account, jitterMs] of line.jitters) {
+      const startMs = tickMs + random() * Math.min(jitterMs, line.everyMs / 10);
+      const delayMs = startMs - Date.now();
+      if (waiting.has(account)) continue;
+      if (delayMs <= 0) onTick?.(account, trigger);
+      else
+        waiting.set(account, { startMs, timer: setTimeout(() => startWaiting(account, trigger), delayMs) });
+    }
+  }
+
+  function startWaiting(account: string, trigger: Trigger): void {
+    waiting.delete(account);
+    onTick?.(account, trigger);
+  }
+
+  /** Ticks once for each line whose tick passed `lateMs` ago without its timer, and starts the timers again after the clock was set. */
+  function look(lateMs: number): void {
+    const nowMs = Date.now();
+    const isSetBack = nowMs < lookedMs - JUMP_MS;
+    if (isSetBack)
+      log.warn(
+        { event: 'clock_set_back', byMs: lookedMs - nowMs },
+        'the clock was set back; the next ticks are computed again',
+      );
+    lookedMs = nowMs;
+    for (const line of lines.values()) {
+      const dueMs = line.nextMs;
+      if (!isSetBack && nowMs < dueMs + lateMs) continue;
+      void line.task.stop();
+      line.nextMs = firstTickMs(line.task);
+      void line.task.start();
+      if (!isSetBack) tick(line, dueMs);
+    }
+  }
 
   return {
-    start(onTick) {
-      running ??= loop(onTick);
+    start(listener) {
+      onTick = listener;
+      for (const { task } of lines.values()) void task.start();
+      look(0);
+      looks = setInterval(() => look(JUMP_MS), LOOK_MS);
     },
     update(accounts) {
       const names = new Set(accounts.map(({ name }) => name));
-      for (const name of slots.keys()) {
+      for (const name of lineOf.keys()) {
         if (names.has(name)) continue;
-        slots.delete(name);
+        remove(name);
+        clearTimeout(waiting.get(name)?.timer);
+        waiting.delete(name);
         log.info({ event: 'unscheduled', account: name }, 'account removed from the configuration');
       }
-      for (const schedule of accounts) {
-        const slot = slots.get(schedule.name);
-        if (slot?.schedule.revision === schedule.revision) continue;
-        const fresh = add(schedule);
-        slots.set(schedule.name, fresh);
-        if (slot === undefined || !isSameTime(slot.schedule, schedule)) logSchedule(log, fresh);
-        else {
-          const { dueMs, waiting, lastTickMs } = slot;
-          Object.assign(fresh, { dueMs, waiting, lastTickMs });
+      for (const account of accounts) {
+        const { name, schedule, timezone, jitterMs } = account;
+        const key = `${schedule} ${timezone}`;
+        if (lineOf.get(name)?.key !== key) {
+          remove(name);
+          const line = lines.get(key) ?? addLine(key, account);
+          lineOf.set(name, line);
+          const next = new Date(line.nextMs).toISOString();
+          log.debug({ event: 'scheduled', account: name, schedule, timezone, next }, 'account scheduled');
         }
+        lineOf.get(name)?.jitters.set(name, jitterMs);
       }
-      wake.abort();
     },
-    ended(account, failures) {
-      const slot = slots.get(account);
-      if (slot !== undefined) slot.failures = failures;
-    },
-    takeMissedTick(account, sinceMs) {
-      const slot = slots.get(account);
-      if (slot === undefined) return false;
-      const { schedule, timezone } = slot.schedule;
-      const tickMs = latestTickMs(schedule, timezone, sinceMs, clock.nowMs());
-      if (tickMs !== null) slot.lastTickMs = tickMs;
-      return tickMs !== null;
-    },
-    lastTickMs: (account) => slots.get(account)?.lastTickMs ?? null,
-    nextRunMs(account) {
-      const slot = slots.get(account);
-      if (slot === undefined) return null;
-      if (slot.waiting !== null) return slot.waiting.startMs;
-      return firstTickMs(slot.schedule, slot.dueMs, slot);
-    },
-    backingOff: () =>
-      [...slots.values()].flatMap((slot) => (backoffEndMs(slot) > clock.nowMs() ? [slot.schedule.name] : [])),
-    backoffUntilMs(account) {
-      const slot = slots.get(account);
-      if (slot === undefined) return null;
-      const untilMs = backoffEndMs(slot);
-      return untilMs > clock.nowMs() ? untilMs : null;
-    },
-    longestGapMs: (account) => slots.get(account)?.longestGapMs ?? null,
-    lastBeatMs: () => beatMs,
-    async stop() {
-      stopped = true;
-      wake.abort();
-      await running;
+    nextRunMs: (account) => waiting.get(account)?.startMs ?? lineOf.get(account)?.nextMs ?? null,
+    nextTickMs: (account) => lineOf.get(account)?.nextMs ?? null,
+    longestGapMs: (account) => lineOf.get(account)?.longestGapMs ?? null,
+    stop() {
+      clearInterval(looks);
+      for (const { task } of lines.values()) void task.destroy();
+      for (const { timer } of waiting.values()) clearTimeout(timer);
+      lines.clear();
+      lineOf.clear();
+      waiting.clear();
+      onTick = null;
     },
   };
 }
 
-function nextEventMs({ dueMs, waiting }: Slot): number {
-  return Math.min(dueMs ?? Infinity, waiting?.startMs ?? Infinity);
-}
-
-function isSameTime(a: Schedule, b: Schedule): boolean {
-  return a.schedule === b.schedule && a.timezone === b.timezone && a.jitterMs === b.jitterMs;
-}
-
-function logSchedule(log: Log, { schedule: { name, schedule, timezone }, dueMs }: Slot): void {
-  const next = dueMs === null ? null : new Date(dueMs).toISOString();
-  log.debug({ event: 'scheduled', account: name, schedule, timezone, next }, 'account scheduled');
+/** The first tick from now on. A configured line always has one. */
+function firstTickMs(task: ScheduledTask): number {
+  return task.getNextRuns(1)[0]?.getTime() ?? Infinity;
 }

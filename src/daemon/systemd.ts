@@ -7,8 +7,6 @@ import type { Log } from './log.ts';
 export interface SystemdOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
-  /** Otherwise the watchdog is not notified, and systemd restarts the daemon. */
-  readonly isAlive: () => boolean;
 }
 
 export interface Systemd {
@@ -20,7 +18,7 @@ export interface Systemd {
 const SILENT: Systemd = { ready: () => undefined, reloading: () => undefined, stopping: () => undefined };
 
 /** Does nothing unless systemd started this process. */
-export function createSystemd({ env, log, isAlive }: SystemdOptions): Systemd {
+export function createSystemd({ env, log }: SystemdOptions): Systemd {
   if ((env['NOTIFY_SOCKET'] ?? '') === '') return SILENT;
   let watchdog: NodeJS.Timeout | undefined;
   let failed = false;
@@ -49,9 +47,7 @@ export function createSystemd({ env, log, isAlive }: SystemdOptions): Systemd {
   function notifyWatchdog(): void {
     const everyMs = Number(env['WATCHDOG_USEC'] ?? 0) / 1000 / 2;
     if (!(everyMs > 0) || watchdog !== undefined) return;
-    watchdog = setInterval(() => {
-      if (isAlive()) notify('WATCHDOG=1');
-    }, everyMs);
+    watchdog = setInterval(() => notify('WATCHDOG=1'), everyMs);
     watchdog.unref();
   }
 

@@ -13,8 +13,8 @@ export interface DueRun {
   /** An object of this run only. */
   readonly signals: RunSignals;
   readonly epoch: string;
-  /** The tick of the schedule that it is for; null when it is for a request. */
-  readonly tickMs: number | null;
+  /** The next tick of the schedule after this run; null when the account has none. */
+  readonly nextTickMs: number | null;
   /** Makes the run once more from the beginning, soon: another process runs the account now, or the store does not answer. */
   again(): void;
 }
@@ -24,8 +24,6 @@ export interface RunActivity {
   readonly activity: 'running' | 'queued' | 'idle';
   /** null while nothing follows. */
   readonly nextRunMs: number | null;
-  /** Before then no tick starts a run, because the runs of the account failed. */
-  readonly backoffUntilMs: number | null;
 }
 
 export interface TermOptions extends RunQueueOptions {
@@ -47,17 +45,11 @@ export interface Term {
   startFirst(account: string, record: AccountRecord | undefined, isAlways: boolean): void;
   /** Runs the account because of a request, once for each `at`; during a run, exactly one more run follows. */
   request(account: string, trigger: 'manual' | 'approval', at: string): boolean;
-  /** Reports the end of a run that was not interrupted, with the number of failures in a row, 0 after a success. */
-  ended(account: string, failures: number): void;
-  backingOff(): readonly string[];
-  lastTickMs(account: string): number | null;
   activity(account: string): RunActivity;
   /** The accounts that are not idle. */
   active(): ReadonlyMap<string, 'running' | 'queued'>;
   nextRunMs(account: string): number | null;
   longestGapMs(account: string): number | null;
-  /** When the schedules were last checked, for the watchdog. */
-  lastBeatMs(): number;
   /** Starts no more runs, and resolves when the running ones have ended. */
   stop(): Promise<void>;
 }
@@ -67,19 +59,18 @@ const AGAIN_MS = 1000;
 
 export function createTerm(options: TermOptions): Term {
   const { epoch, clock, log, onSkipped } = options;
-  const scheduler = createScheduler({ clock, random: Math.random, log });
+  const scheduler = createScheduler({ random: Math.random, log });
   const queue = createRunQueue(options);
   const requested = new Map<string, string>();
 
   function dueRun(account: string, trigger: Trigger): DueRun {
-    const isTick = trigger === 'schedule' || trigger === 'catch_up';
     const signals = options.signals();
     return {
       account,
       trigger,
       epoch,
       signals,
-      tickMs: isTick ? scheduler.lastTickMs(account) : null,
+      nextTickMs: scheduler.nextTickMs(account),
       again: () => queue.requestAfter(account, trigger, clock.sleep(AGAIN_MS, signals.stop)),
     };
   }
@@ -96,9 +87,7 @@ export function createTerm(options: TermOptions): Term {
       });
     },
     startFirst(account, record, isAlways) {
-      scheduler.ended(account, record?.state.consecutiveFailures ?? 0);
-      const sinceMs = record?.lastTickMs ?? null;
-      const isMissed = sinceMs !== null && scheduler.takeMissedTick(account, sinceMs);
+      const isMissed = (record?.nextTickMs ?? Infinity) <= clock.nowMs();
       if (isAlways) queue.request(account, 'start');
       else if (isMissed) queue.request(account, 'catch_up');
       else if (record?.lastRun?.status === 'interrupted') queue.request(account, 'start');
@@ -111,20 +100,16 @@ export function createTerm(options: TermOptions): Term {
       if (isTaken) requested.set(key, at);
       return isTaken;
     },
-    ended: (account, failures) => scheduler.ended(account, failures),
-    backingOff: () => scheduler.backingOff(),
-    lastTickMs: (account) => scheduler.lastTickMs(account),
     activity: (account) => ({
       activity: queue.activity(account),
       nextRunMs: scheduler.nextRunMs(account),
-      backoffUntilMs: scheduler.backoffUntilMs(account),
     }),
     active: () => queue.active(),
     nextRunMs: (account) => scheduler.nextRunMs(account),
     longestGapMs: (account) => scheduler.longestGapMs(account),
-    lastBeatMs: () => scheduler.lastBeatMs(),
     async stop() {
-      await Promise.all([scheduler.stop(), queue.stop()]);
+      scheduler.stop();
+      await queue.stop();
     },
   };
 }

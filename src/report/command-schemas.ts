@@ -138,14 +138,10 @@ export const accountStatusSchema = z.strictObject({
   consecutiveFailures: amount('How many of the latest runs in a row failed or were partial.'),
   nextRun: z
     .strictObject({
-      at: time('When its schedule next starts a run.'),
-      jitterMs: amount('The run starts at most this many milliseconds later.'),
-      backingOff: z.boolean().describe('Whether earlier times are skipped, because the latest runs failed.'),
+      at: time('When its schedule next starts a run, before its jitter.'),
     })
     .nullable()
-    .describe(
-      'null while the account is paused, its file is invalid or missing, or its schedule never runs.',
-    ),
+    .describe('null while the account is paused, its file is invalid or missing, or it is not configured.'),
 });
 
 /** The status of one account. */

@@ -3,14 +3,7 @@ import { ACCOUNT_STATES, type AccountStateName, FAILING_STATES } from '../core/a
 import type { RunRecord } from '../core/journal.ts';
 import { type AccountStatus, accountStatusSchema } from './command-schemas.ts';
 import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
-import {
-  ACCOUNT_STATE_TEXTS,
-  count,
-  duration,
-  shortCommit,
-  compareNaturally,
-  relativeTime,
-} from './formatting.ts';
+import { ACCOUNT_STATE_TEXTS, count, shortCommit, compareNaturally, relativeTime } from './formatting.ts';
 import { listReport, renderReport } from './render.ts';
 import { publishedFields } from './run-json.ts';
 
@@ -80,8 +73,7 @@ function lastRunText(run: RunRecord | null, nowMs: number): string {
 }
 
 function nextRunText({ nextRun }: AccountStatus, nowMs: number): string {
-  if (nextRun === null) return '–';
-  return `${relativeTime(nextRun.at, nowMs)}${nextRun.backingOff ? ' (backing off)' : ''}`;
+  return nextRun === null ? '–' : relativeTime(nextRun.at, nowMs);
 }
 
 function commitCell(run: RunRecord | null): Line {
@@ -133,17 +125,15 @@ function pendingNote(account: string, pending: NonNullable<AccountStatus['pendin
   return ['plan ', code(digest), ` since ${since}: `, code(`rolecall approve ${account} ${digest}`)];
 }
 
-/** `3 accounts: 1 failed, 2 converged. Next runs start while the daemon (rolecall serve) runs, up to 30.0 s later than shown.` */
+/** `3 accounts: 1 failed, 2 converged. Next runs start while the daemon (rolecall serve) runs.` */
 function totalText(accounts: readonly AccountStatus[]): string {
   if (accounts.length === 0) return 'No accounts.';
   const parts = ACCOUNT_STATES.flatMap((state) => {
     const amount = accounts.filter((each) => each.state === state).length;
     return amount === 0 ? [] : [`${amount} ${ACCOUNT_STATE_TEXTS[state].label}`];
   });
-  const jitterMs = Math.max(0, ...accounts.map(({ nextRun }) => nextRun?.jitterMs ?? 0));
-  const jitter = jitterMs === 0 ? '' : `, up to ${duration(jitterMs)} later than shown`;
   const daemon = accounts.some(({ nextRun }) => nextRun !== null)
-    ? ` Next runs start while the daemon (rolecall serve) runs${jitter}.`
+    ? ` Next runs start while the daemon (rolecall serve) runs.`
     : '';
   return `${count(accounts.length, 'account')}: ${parts.join(', ')}.${daemon}`;
 }

@@ -236,7 +236,7 @@ async function inheritedPause({ request, deps }: Run, { formerName }: Observatio
 }
 
 async function beginRun<Deps extends DryRunDeps>(run: Run<Deps>, mode: RunMode): Promise<JournaledRun<Deps>> {
-  const { settings, trigger, commit, epoch = null, tickMs = null } = run.request;
+  const { settings, trigger, commit, epoch = null, nextTickMs = null } = run.request;
   const { journal, clock } = run.deps;
   const begun: NewRun = {
     id: run.runId,
@@ -247,7 +247,7 @@ async function beginRun<Deps extends DryRunDeps>(run: Run<Deps>, mode: RunMode):
     configDigest: settings.configDigest,
     configCommit: commit,
     epoch,
-    tickMs,
+    nextTickMs,
   };
   await journal.beginRun(begun);
   return { ...run, begun };

@@ -20,8 +20,8 @@ export interface AccountRequest {
   readonly trigger: Trigger;
   /** As which leader the daemon makes the run; left out by commands. */
   readonly epoch?: string;
-  /** The tick of the schedule that the run is for. */
-  readonly tickMs?: number | null;
+  /** The next tick of the schedule after the run. */
+  readonly nextTickMs?: number | null;
   readonly signals: RunSignals;
   /** Learns what the run does, for people who wait for it. */
   readonly progress?: ProgressObserver;

@@ -270,19 +270,19 @@ interface BrokenAccount {
   readonly commit: ConfigCommit | null;
   /** As which leader the daemon makes the run; left out by commands. */
   readonly epoch?: string;
-  readonly tickMs?: number | null;
+  readonly nextTickMs?: number | null;
 }
 
 /** Journals the failed run of an account whose configuration does not validate. */
 export async function journalBrokenAccount(
-  { account, issues, trigger, mode, commit, epoch, tickMs = null }: BrokenAccount,
+  { account, issues, trigger, mode, commit, epoch, nextTickMs = null }: BrokenAccount,
   deps: DryRunDeps,
 ): Promise<RunResult> {
   const runId = deps.newRunId();
   const failure = describeFailure(new ConfigError(issues));
   const startedAtMs = deps.clock.nowMs();
   const about = { id: runId, account, trigger, mode, startedAtMs, configDigest: null };
-  const run = { ...about, configCommit: commit, epoch: epoch ?? null, tickMs };
+  const run = { ...about, configCommit: commit, epoch: epoch ?? null, nextTickMs };
   await deps.journal.recordFailedRun(run, failure);
   return resultOf(run, { status: 'failed', plan: null, traffic: NO_TRAFFIC, error: failure }, startedAtMs);
 }

@@ -195,7 +195,7 @@ async function accountRecords(
     state: toState(row),
     lastRun: lastRuns.get(row.last_run_id ?? '') ?? null,
     lastSuccessAt: row.last_success_at,
-    lastTickMs: row.last_tick_at === null ? null : Date.parse(row.last_tick_at),
+    nextTickMs: row.next_tick_at === null ? null : Date.parse(row.next_tick_at),
     remaining: toRemaining(row),
   }));
 }

@@ -145,13 +145,13 @@ async function insertRun(
     configDigest,
     configCommit,
     epoch = null,
-    tickMs = null,
+    nextTickMs = null,
   } = run;
   const latest = {
     last_run_id: id,
     // A run of the daemon serves every request that came before it.
     ...(epoch === null ? {} : { sync_requested_at: null }),
-    ...(tickMs === null ? {} : { last_tick_at: toIso(tickMs) }),
+    ...(nextTickMs === null ? {} : { next_tick_at: toIso(nextTickMs) }),
   };
   await connection
     .insertInto('accounts')

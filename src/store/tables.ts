@@ -67,8 +67,8 @@ export const TABLES = {
       last_applied_committed_at: optionalText(),
       // When an operator requested a run that has not begun.
       sync_requested_at: optionalText(),
-      // The latest tick of its schedule for which a run began.
-      last_tick_at: optionalText(),
+      // The next tick of its schedule when the daemon last ran it.
+      next_tick_at: optionalText(),
     },
     key: ['name'],
     indexes: {

@@ -14,8 +14,8 @@ export interface AccountRecord {
   /** When a run last ended converged, held or planned. */
   readonly lastSuccessAt: string | null;
   readonly remaining: RemainingCounts | null;
-  /** The latest tick of its schedule for which a run began. */
-  readonly lastTickMs: number | null;
+  /** The next tick of its schedule when the daemon last ran it. */
+  readonly nextTickMs: number | null;
 }
 
 /** How many operations of the last plan of an account were not done. */

@@ -30,8 +30,8 @@ export interface NewRun {
   readonly configCommit: ConfigCommit | null;
   /** As which leader the daemon makes the run; null for a command. */
   readonly epoch?: string | null;
-  /** The tick of the schedule that the run is for. */
-  readonly tickMs?: number | null;
+  /** The next tick of the schedule after the run. */
+  readonly nextTickMs?: number | null;
 }
 
 /** An operation as it is first written, before anything is sent. Its place among the others, from 1, is its `seq`. */

@@ -129,7 +129,6 @@ function accountToJson(account: AccountView) {
     pause: pause === null ? null : { since: pause.since, by: pause.by, reason: pause.reason },
     activity: account.activity,
     nextRunAt: account.nextRunAt,
-    backoffUntil: account.backoffUntil,
     consecutiveFailures: account.consecutiveFailures,
     drift: drift === null ? null : { create: drift.create, delete: drift.delete },
     pending: pending === null ? null : { digest: pending.digest, runId: pending.runId, since: pending.since },

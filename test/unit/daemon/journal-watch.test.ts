@@ -19,7 +19,6 @@ it('a request that was made here starts its run at once, and one of another proc
         started.push(`${trigger} ${account} ${at} at ${clock.nowMs()}`);
         return true;
       },
-      backingOff: () => [],
     },
   } as unknown as JournalWatchOptions); // only what a request uses
   watch.start();

@@ -36,12 +36,10 @@ export function PauseNotice({ pause }: Pick<AccountView, 'pause'>) {
 }
 
 function Times({ account }: { readonly account: AccountView }) {
-  const { approved, pause } = account;
   const times: readonly (readonly [string, string | null])[] = [
     ['Next run', account.nextRunAt],
-    ['Backing off until', pause === null ? account.backoffUntil : null],
     ['Last success', account.lastSuccessAt],
-    ['Approval expires', approved?.expiresAt ?? null],
+    ['Approval expires', account.approved?.expiresAt ?? null],
   ];
   return (
     <>
@@ -78,7 +76,7 @@ function settingsOf(account: AccountView): Fact[] {
   return facts.filter((fact) => fact !== false);
 }
 
-/** All states of the account as badges, those that need a person first, and whether its scheduled runs wait after failures. */
+/** All states of the account as badges, those that need a person first. */
 export function AccountStates({ account }: { readonly account: AccountView }) {
   return (
     <>
@@ -91,12 +89,6 @@ export function AccountStates({ account }: { readonly account: AccountView }) {
           </>
         );
       })}
-      {account.backoffUntil === null ? null : (
-        <>
-          {' '}
-          <span class="badge warn">backing off</span>
-        </>
-      )}
     </>
   );
 }

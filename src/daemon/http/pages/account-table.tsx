@@ -97,18 +97,14 @@ function AccountRow({ shared, account, runs, nowMs }: AccountRowProps) {
         )}
       </td>
       <td data-head="Next run">
-        <NextRun account={account} nowMs={nowMs} />
+        {account.nextRunAt === null ? (
+          <span class="quiet">none</span>
+        ) : (
+          <RelativeInstant at={account.nextRunAt} nowMs={nowMs} />
+        )}
       </td>
     </tr>
   );
-}
-
-/** After failures, ticks before the end of the backoff start no run. */
-function NextRun({ account, nowMs }: { readonly account: AccountView; readonly nowMs: number }) {
-  const { nextRunAt, backoffUntil } = account;
-  if (nextRunAt === null) return <span class="quiet">none</span>;
-  const isLater = backoffUntil !== null && backoffUntil > nextRunAt;
-  return <RelativeInstant at={isLater ? backoffUntil : nextRunAt} nowMs={nowMs} />;
 }
 
 type NotesProps = Pick<AccountRowProps, 'shared' | 'account' | 'nowMs'>;

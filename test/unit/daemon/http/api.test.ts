@@ -26,7 +26,6 @@ describe('the reading API', () => {
       pause: null,
       activity: 'idle',
       nextRunAt: '2026-11-21T05:45:00.000Z',
-      backoffUntil: null,
       consecutiveFailures: 0,
       drift: null,
       pending: null,

@@ -37,7 +37,6 @@ export function makeAccount(name: string, parts: Partial<AccountView> = {}): Acc
     pause: null,
     activity: 'idle',
     nextRunAt: '2026-11-21T05:45:00.000Z',
-    backoffUntil: null,
     consecutiveFailures: 0,
     drift: null,
     pending: null,
