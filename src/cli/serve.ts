@@ -88,7 +88,7 @@ export async function serve(
     signals.stopNow();
     for (const close of closers.toReversed()) await close();
     log.info({ event: 'stopped' }, 'rolecall has stopped');
-    await sink.flush(FLUSH_MS);
+    await sink.close(FLUSH_MS);
   }
 }
 

@@ -39,6 +39,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'pino-pretty',
       'p-queue',
       'proxy-addr',
+      'sonic-boom',
       'undici',
       'zod',
     ],
