@@ -1,6 +1,6 @@
 // Completes the options of `init` with questions on the terminal. A token is never asked for, only where it is.
 import { existsSync } from 'node:fs';
-import { FIRST_ANSWER_CHECKS } from '../config/first-answers.ts';
+import { FIRST_ANSWER_CHECKS } from '../config/account-address.ts';
 import { UsageError } from '../core/errors.ts';
 import { looksLikeSecret } from '../core/secret-looks.ts';
 import type { SecretRef } from '../core/settings.ts';

@@ -1,12 +1,16 @@
 // Finds the address that an account's token is sent to: from `region` or `baseUrl`, exactly one of them.
 import { firstFew } from '../core/amounts.ts';
 import type { ConfigIssue } from '../core/errors.ts';
-import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
+import { holdsToken, looksLikeSecret, NOT_SHOWN } from '../core/secret-looks.ts';
 import { baseUrl } from './field-formats.ts';
-import { isPlainHttp } from './addresses.ts';
+import { isPlainHttp, parseBaseUrl } from './addresses.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
-import { locate, spotOf } from './yaml/node-lookup.ts';
-import { type YamlFile, quoted } from './yaml/yaml-file.ts';
+import { locate, spotOf, type YamlFile, quoted } from './yaml/yaml-file.ts';
+
+/** Names of accounts are names of files and parts of addresses. */
+export const ACCOUNT_NAME = /^(?!\.)[A-Za-z0-9._-]+$/u;
+
+export const REGION_NAME = /^[A-Za-z0-9._-]+$/u;
 
 export interface KnownRegions {
   /** Base addresses by region; undefined when `regions` is invalid, and then no region is checked. */
@@ -87,3 +91,25 @@ function someOf(regions: readonly string[]): string {
 function ownAddress(written: unknown): string | undefined {
   return baseUrl().safeParse(written).data;
 }
+
+/** A check returns what is wrong with a text and how to fix it, or undefined. No message repeats the text. */
+export const FIRST_ANSWER_CHECKS = {
+  baseUrl: (text: string): string | undefined => {
+    const parsed = parseBaseUrl(text);
+    if ('problem' in parsed) return parsed.problem;
+    return isPlainHttp(parsed.value)
+      ? 'http:// would send the token unencrypted to another machine; use https://'
+      : undefined;
+  },
+  region: (text: string): string | undefined =>
+    REGION_NAME.test(text) ? undefined : 'a region has letters, digits, ".", "_" and "-" only, such as eu',
+  account: (text: string): string | undefined =>
+    ACCOUNT_NAME.test(text)
+      ? undefined
+      : 'an account name has letters, digits, ".", "_" and "-" only, such as acme-eu; it becomes the name of a file',
+  tokenVariable: (text: string): string | undefined => {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/u.test(text) || (process.env[text] === undefined && looksLikeSecret(text)))
+      return 'this is not the name of an environment variable, such as ACME_EU_TOKEN (it is not shown, in case it is a token)';
+    return undefined;
+  },
+} as const;

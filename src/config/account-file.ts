@@ -4,23 +4,23 @@ import path from 'node:path';
 import type { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
-import type { AccountSettings, SecretRef } from '../core/settings.ts';
+import type { AccountSettings } from '../core/settings.ts';
 import { accountSettingsSchema, approvalIssues } from './account-schema.ts';
-import { type AccountAddress, type KnownRegions, accountAddress } from './account-address.ts';
+import { ACCOUNT_NAME, type KnownRegions, accountAddress } from './account-address.ts';
 import type { CatalogRead } from './catalog-file.ts';
+import type { AccountRead } from './join-accounts.ts';
 import type { ListMerger } from './merge-lists.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { fewIssues } from '../core/issue-limit.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
 import { ACCOUNT_DEFAULTS, mergePolicies } from './inherited-settings.ts';
 import { type WrittenLists, readNameLists } from './name-list.ts';
-import { locate, plainRoot, spotOf } from './yaml/node-lookup.ts';
+import { locate, plainRoot, spotOf, type YamlFile, inQuotes, parseYaml, quoted } from './yaml/yaml-file.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
 import { absoluteRef } from './secret-references.ts';
 import type { ServiceFile } from './service-schema.ts';
 import { sha256 } from '../system/digest.ts';
 import type { SourceRead } from './yaml/source-text.ts';
-import { type YamlFile, inQuotes, parseYaml, quoted } from './yaml/yaml-file.ts';
 
 /** What an account needs from outside its own file. `regions` is undefined when the service file is invalid there. */
 export interface AccountContext extends KnownRegions {
@@ -36,21 +36,6 @@ export interface AccountContext extends KnownRegions {
   readonly today: string;
 }
 
-/** An account as read, with what is needed to compare it with the other accounts. */
-export interface AccountRead {
-  readonly name: string;
-  /** Absolute. */
-  readonly file: string;
-  readonly settings?: AccountSettings;
-  readonly issues: readonly ConfigIssue[];
-  /** The token reference with its position, and the address if that is valid. */
-  readonly identity?: { readonly baseUrl?: string; readonly token: SecretRef; readonly place: ConfigIssue };
-  /** The address if it is valid, and the position that sets it. */
-  readonly address?: NonNullable<AccountAddress['address']>;
-  /** Whether the issues depend on the current day. */
-  readonly isDated: boolean;
-}
-
 type Settings = z.output<typeof accountSettingsSchema>;
 
 interface ValidParts {
@@ -64,9 +49,6 @@ interface AccountLists {
   readonly desired: DesiredCatalog;
   readonly issues: readonly ConfigIssue[];
 }
-
-/** Names of accounts are names of files and parts of addresses. */
-export const ACCOUNT_NAME = /^(?!\.)[A-Za-z0-9._-]+$/u;
 
 /** The account's name: its file's base name without `.yaml` or `.yml`. */
 export function accountName(file: string): string {

@@ -12,8 +12,7 @@ import {
   setting,
 } from './field-formats.ts';
 import type { ConfigIssue } from '../core/errors.ts';
-import { locate, spotOf } from './yaml/node-lookup.ts';
-import { type YamlFile, quoted } from './yaml/yaml-file.ts';
+import { locate, spotOf, type YamlFile, quoted } from './yaml/yaml-file.ts';
 import { inheritedShape } from './inherited-settings.ts';
 
 const skills = entryList({ kind: 'skill', name: 'Kubernetes', formerly: 'K8s' });

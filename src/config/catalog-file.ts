@@ -2,12 +2,10 @@
 import { LIST_KEYS } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { type WrittenLists, readNameLists } from './name-list.ts';
-import { type YamlFile, quoted, parseYaml } from './yaml/yaml-file.ts';
-import { catalogSchema } from './account-schema.ts';
+import { type YamlFile, quoted, parseYaml, keyText } from './yaml/yaml-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { fewIssues } from '../core/issue-limit.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
-import { keyText } from './yaml/node-lookup.ts';
 import type { SourceRead } from './yaml/source-text.ts';
 import type { Node } from 'yaml';
 
@@ -58,14 +56,14 @@ function readCatalog(read: SourceRead, maxNames: number): Omit<CatalogRead, 'lea
 }
 
 function unknownKeys(file: YamlFile): readonly ConfigIssue[] {
-  const known = Object.keys(catalogSchema.shape);
+  const known = Object.values(LIST_KEYS);
   return file.root.items
-    .filter(({ key }) => !known.includes(keyText(key)))
+    .filter(({ key }) => !known.some((name) => name === keyText(key)))
     .map(({ key }) => {
       const near = nearestWord(keyText(key), known);
       const fix =
         near === undefined
-          ? `a catalog has only ${Object.values(LIST_KEYS).join(' and ')}; remove this key`
+          ? `a catalog has only ${known.join(' and ')}; remove this key`
           : `did you mean ${quoted(near)}?`;
       return file.issue(key as Node, `unknown key ${quoted(keyText(key))}; ${fix}`);
     });

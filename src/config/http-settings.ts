@@ -6,9 +6,8 @@ import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { HttpSettings } from '../core/settings.ts';
-import { type NodePath, locate, spotOf } from './yaml/node-lookup.ts';
+import { type NodePath, locate, spotOf, type YamlFile, quoted } from './yaml/yaml-file.ts';
 import { absoluteRef, refKey } from './secret-references.ts';
-import { type YamlFile, quoted } from './yaml/yaml-file.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 

@@ -1,11 +1,25 @@
 // Joins the accounts of a configuration, and finds the problems between them: two with the same name, or two with the
 // same address and token. An invalid file does not make a valid one invalid by that.
 import { compareCodePoints } from '../core/names.ts';
-import type { AccountRead } from './account-file.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
 import { refKey } from './secret-references.ts';
-import type { ConfiguredAccount } from '../core/settings.ts';
+import type { AccountSettings, ConfiguredAccount, SecretRef } from '../core/settings.ts';
+
+/** An account as read, with what is needed to compare it with the other accounts. */
+export interface AccountRead {
+  readonly name: string;
+  /** Absolute. */
+  readonly file: string;
+  readonly settings?: AccountSettings;
+  readonly issues: readonly ConfigIssue[];
+  /** The token reference with its position, and the address if that is valid. */
+  readonly identity?: { readonly baseUrl?: string; readonly token: SecretRef; readonly place: ConfigIssue };
+  /** The address if it is valid, and the position that sets it. */
+  readonly address?: { readonly baseUrl: string; readonly place: ConfigIssue };
+  /** Whether the issues depend on the current day. */
+  readonly isDated: boolean;
+}
 
 /** The accounts sorted by name. Without a valid service file, none has settings. `shown` names files for messages. */
 export function joinAccounts(

@@ -6,8 +6,7 @@ import type { ConfigIssue } from '../core/errors.ts';
 import { nameProblem, oddCharacters, referenceProblem } from '../core/name-rules.ts';
 import { nameKey } from '../core/names.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
-import { isMistyped, keyText, locate } from './yaml/node-lookup.ts';
-import { type Spot, type YamlFile, quoted } from './yaml/yaml-file.ts';
+import { isMistyped, keyText, locate, type Spot, type YamlFile, quoted } from './yaml/yaml-file.ts';
 import { detached } from './yaml/source-text.ts';
 
 /**

@@ -1,13 +1,20 @@
 // Converts zod's issues to messages with a position in the file, and finds the schema of a value.
 import { z } from 'zod';
-import { type NodePath, type Located, isMistyped, locate, spotOf } from './yaml/node-lookup.ts';
+import {
+  type NodePath,
+  type Located,
+  isMistyped,
+  locate,
+  spotOf,
+  type YamlFile,
+  quoted,
+} from './yaml/yaml-file.ts';
 import { isScalar } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken } from '../core/secret-looks.ts';
 import { expectations, neverShown } from './field-formats.ts';
 import { MAX_FILE_ISSUES, type Uncounted } from '../core/issue-limit.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
-import { type YamlFile, quoted } from './yaml/yaml-file.ts';
 
 type ZodIssue = z.core.$ZodIssue;
 

@@ -3,11 +3,10 @@
 // operator.
 import type { ConfigIssue } from '../core/errors.ts';
 import { globMatcher } from '../core/names.ts';
-import type { AccountSettings, TokenRules, Trust } from '../core/settings.ts';
-import type { AccountRead } from './account-file.ts';
+import type { AccountSettings, SecretUse, ServiceSettings, TokenRules, Trust } from '../core/settings.ts';
+import type { AccountRead } from './join-accounts.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { matchesPath } from './path-glob.ts';
-import type { ServiceRead } from './service-file.ts';
 
 export const OWN_SECRET =
   'this is one of the daemon’s own secrets, which must not be an account’s token; give the account a separate token';
@@ -21,12 +20,19 @@ const OWN_VARIABLES = ['ROLECALL_HTTP_TOKEN', 'ROLECALL_DATABASE_URL', 'PGPASSWO
 /** Earlier results, so that an unchanged account stays the same object. */
 const earlier = new WeakMap<AccountRead, { readonly by: string; readonly read: AccountRead }>();
 
+/** What the machine's own service file says; a part is missing when it is invalid. */
+interface MachineSettings {
+  readonly settings?: ServiceSettings;
+  readonly regions?: Readonly<Record<string, string>>;
+  readonly secrets: readonly SecretUse[];
+}
+
 /**
  * The trust rules of the machine's own service file. What it omits is unrestricted, unless the configuration comes from
  * a repository: then the origins of the machine's own regions, the usual secret folders and any variable are allowed.
  */
 export async function trustOf(
-  { settings, regions = {}, secrets }: ServiceRead,
+  { settings, regions = {}, secrets }: MachineSettings,
   file: string,
   files: ConfigurationFiles,
 ): Promise<Trust> {
