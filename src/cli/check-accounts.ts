@@ -1,6 +1,6 @@
 // Checks, for `doctor`, everything that a run needs. Writes nothing to the service.
-import { refuseForeignEntries } from '../run/account-guard.ts';
-import { listsObserver, readLists } from '../run/observe.ts';
+import { listsObserver, readLists } from '../run/lists.ts';
+import { refuseForeignEntries } from '../run/observe.ts';
 import { describeFailure, rememberThrottle } from '../run/run-result.ts';
 import { listedAccountId, shownPin } from '../core/identity.ts';
 import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';

@@ -1,6 +1,6 @@
 // Joins what a command or the daemon works with: the store, the connections, and the dependencies of the use cases.
 import { settingsDigest } from '../run/changes-during-run.ts';
-import type { AccountJournal } from '../run/read-account.ts';
+import type { AccountJournal } from '../run/observe.ts';
 import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from '../run/request.ts';
 import { rememberThrottle } from '../run/run-result.ts';
 import type { ConfigurationSource } from '../config/configuration-source.ts';

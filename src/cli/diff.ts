@@ -1,5 +1,5 @@
 // rolecall diff: what changed between two snapshots, or between one and now. Only `now` reads the service.
-import type { ReadAccount } from '../run/read-account.ts';
+import type { ReadAccount } from '../run/observe.ts';
 import { catalogDifference, type Lists } from '../core/catalog-difference.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader } from '../core/ports/journal-reader.ts';

@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import { count, firstFew } from '../core/amounts.ts';
 import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
 import { nameKeys } from '../core/diff.ts';
-import type { ReadAccount } from '../run/read-account.ts';
+import type { ReadAccount } from '../run/observe.ts';
 import { formatConfigIssue, UsageError } from '../core/errors.ts';
 import { checkoutOf } from '../git/checkout-place.ts';
 import { nameKey } from '../core/names.ts';
@@ -82,7 +82,7 @@ async function dump(
       : openOutput({ format: 'text', output: options.output, keepExisting: options.force !== true });
   const reading = await openReading({ version, configuration, service }, options);
   try {
-    const content = await reading.readCarefully(account);
+    const content = await reading.read(account);
     const { observed, remoteAccountId } = content;
     const doubts = listDoubts(content);
     showWarnings(observed.warnings.map(({ message }) => message));

@@ -1,6 +1,6 @@
 // The work of `init`: reads the account with the files that it is about to write, and writes them if that succeeds.
 import path from 'node:path';
-import type { ReadAccount } from '../run/read-account.ts';
+import type { ReadAccount } from '../run/observe.ts';
 import { dumpAccount } from '../config/account-file-on-disk.ts';
 import { filesFromMemory } from '../config/configuration-files.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
@@ -154,7 +154,7 @@ async function readFirstAccount(
   const impatient = { ...service, api: { ...service.api, retries: RETRIES } };
   const reading = await openReading({ version, configuration, service: impatient });
   try {
-    const content = await reading.readCarefully(account);
+    const content = await reading.read(account);
     showWarnings(content.observed.warnings.map(({ message }) => message));
     const doubts = listDoubts(content);
     if (content.implausible === null) {

@@ -1,10 +1,10 @@
 // Reads the lists of accounts for commands that journal no run: checks by the store whose lists they are, shows the
 // progress, and stops at a signal.
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type ReadAccount, type ReadRequest, readAccount } from '../run/read-account.ts';
+import { type ReadAccount, readAccount } from '../run/observe.ts';
 import { describeFailure, type RunFailure } from '../run/run-result.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { KINDS } from '../core/catalog.ts';
+import { systemClock } from '../system/clock.ts';
 import type { EntryKey } from '../core/usage.ts';
 import { count } from '../report/formatting.ts';
 import { showFailure, showWarnings } from './console.ts';
@@ -14,10 +14,11 @@ import { type Observe, showProgress } from './progress.ts';
 import { listenForSignals } from './user-input.ts';
 
 export interface AccountReading {
-  /** Reads an account's lists once. Throws ServiceError `identity` when they belong to another account. */
+  /**
+   * Reads an account's lists, and again where entries of the last good lists, or entries that people have, are missing. Throws
+   * ServiceError `identity` when they belong to another account.
+   */
   read(account: ConfiguredAccount): Promise<ReadAccount>;
-  /** Reads them again where entries of the last good lists, or entries that people have, are missing. */
-  readCarefully(account: ConfiguredAccount): Promise<ReadAccount>;
   /** Calls `use` for each account, a few at the same time. Results are in the order of the accounts. */
   readEach<T>(
     accounts: readonly ConfiguredAccount[],
@@ -46,28 +47,16 @@ export async function openReading(
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const configured = new Set(configuration.accounts.map(({ name }) => name));
   const readable = await openReadable(version, service, options);
-  async function readWith(
-    account: ConfiguredAccount,
-    observe: Observe,
-    wait?: ReadRequest['wait'],
-  ): Promise<ReadAccount> {
+  async function readWith(account: ConfiguredAccount, progress: Observe): Promise<ReadAccount> {
     const settings = settingsOf(account);
     const reader = await readable.service.reader(settings, signals);
-    const reading = { reader, settings, configured, journal: readable.journal, progress: observe };
-    return await readAccount(wait === undefined ? reading : { ...reading, wait });
-  }
-  function showReading<T>(name: string, run: (observe: Observe) => Promise<T>): Promise<T> {
-    return showProgress({ verb: 'read', accounts: 1 }, (track) => track(name, run));
+    const request = { settings, api: service.api, configured, signals, progress };
+    return await readAccount({ reader, request, clock: systemClock }, readable.journal);
   }
   return {
-    read: (account) => showReading(account.name, (observe) => readWith(account, observe)),
-    readCarefully: (account) =>
-      showReading(account.name, (observe) =>
-        readWith(account, observe, async () => {
-          const forMs = service.api.recheckMs;
-          observe({ type: 'recheck', forMs });
-          await sleep(forMs, undefined, { signal: signals.stop }).catch(() => undefined);
-        }),
+    read: (account) =>
+      showProgress({ verb: 'read', accounts: 1 }, (track) =>
+        track(account.name, (observe) => readWith(account, observe)),
       ),
     readEach: (accounts, use) =>
       showProgress({ verb: 'read', accounts: accounts.length }, (track) =>

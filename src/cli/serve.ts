@@ -247,7 +247,10 @@ function openDaemon(
     signals,
     planPosted: (body) =>
       planPosted(body, {
-        deps: { ...applying, claimant: (claim) => reader.claimant(claim) },
+        deps: {
+          ...applying,
+          journal: { ...applying.journal, claimant: (claim) => reader.claimant(claim) },
+        },
         signals,
         readFiles: readPostedFiles,
         async own() {

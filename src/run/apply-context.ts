@@ -131,91 +131,31 @@ export function noteFailure(context: ApplyContext, error: ServiceError): void {
   }
 }
 
-/** Runs `work` for each operation, at most `concurrency` at once, until all are done or the run is halted. */
+/**
+ * Runs `work` for each operation in their order, at most `concurrency` at once, until all are done, the run is halted or
+ * `mayStart` is false. After an error nothing more is started, and it is thrown when the others have ended.
+ */
 export async function forEachOperation(
   context: ApplyContext,
   operations: readonly NumberedOperation[],
   work: (operation: NumberedOperation) => Promise<void>,
-): Promise<void> {
-  const queue = createOperationQueue(context, work);
-  queue.add(operations);
-  await queue.idle();
-}
-
-/** Operations that are being worked on, and may be added meanwhile. */
-export interface OperationQueue {
-  add(operations: readonly NumberedOperation[]): void;
-  /** Runs a task at the same time as the operations. */
-  run(task: () => Promise<void>): void;
-  /** Whether another operation can be started. */
-  hasWaiting(): boolean;
-  /** Resolves when a halt has ended the work on operations. */
-  readonly halted: Promise<void>;
-  /** Resolves when all operations and tasks are done or the run is halted. Rejects with their first error. */
-  idle(): Promise<void>;
-}
-
-/**
- * Runs `work` for each added operation in their order, at most `concurrency` at once, until the run is halted. While
- * `mayStart` is false, the next operations wait until others are added, or `add([])` is called.
- */
-export function createOperationQueue(
-  context: ApplyContext,
-  work: (operation: NumberedOperation) => Promise<void>,
   mayStart: () => boolean = () => true,
-): OperationQueue {
-  const waiting: NumberedOperation[] = [];
-  const running = new Set<Promise<void>>();
-  let taken = 0;
-  let workers = 0;
-  let failure: { readonly error: unknown } | null = null;
-  let reportHalt = (): void => undefined;
-  const halt = new Promise<void>((resolve) => (reportHalt = resolve));
-
-  function run(task: () => Promise<void>): void {
-    const ended = task()
-      .catch((error: unknown) => {
-        // The journal cannot be written: nothing more may be sent, but requests in flight are awaited.
-        failure ??= { error };
-        context.halt ??= { code: 'store_failed', message: 'the journal could not be written' };
-      })
-      .finally(() => {
-        running.delete(ended);
-        if (halted(context)) reportHalt();
-      });
-    running.add(ended);
-  }
-
+): Promise<void> {
+  const failures: unknown[] = [];
+  const next = operations.values();
   async function worker(): Promise<void> {
-    try {
-      while (!halted(context) && mayStart()) {
-        const operation = waiting[taken];
-        if (operation === undefined) return;
-        taken += 1;
-        await work(operation);
-      }
-    } finally {
-      workers -= 1;
+    while (!halted(context) && mayStart()) {
+      const { value: operation } = next.next();
+      if (operation === undefined) return;
+      await work(operation).catch((error: unknown) => {
+        // The journal cannot be written: nothing more may be sent, but requests in flight are awaited.
+        failures.push(error);
+        context.halt ??= { code: 'store_failed', message: 'the journal could not be written' };
+      });
     }
   }
-
-  return {
-    add(operations) {
-      for (const operation of operations) waiting.push(operation);
-      const free = Math.min(context.request.api.concurrency - workers, waiting.length - taken);
-      for (let started = 0; started < free; started += 1) {
-        workers += 1;
-        run(worker);
-      }
-    },
-    run,
-    hasWaiting: () => taken < waiting.length && mayStart(),
-    halted: halt,
-    async idle() {
-      while (running.size > 0) await Promise.all(running);
-      if (failure !== null) throw failure.error;
-    },
-  };
+  await Promise.all(Array.from({ length: context.request.api.concurrency }, worker));
+  if (failures.length > 0) throw failures[0];
 }
 
 /**

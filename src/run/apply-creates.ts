@@ -8,7 +8,7 @@ import { type EntryKey, entryKey } from '../core/usage.ts';
 import {
   type ApplyContext,
   conclude,
-  createOperationQueue,
+  forEachOperation,
   halted,
   holdFrozen,
   knownEntries,
@@ -19,7 +19,7 @@ import {
 import type { DuplicateHint } from './near-duplicate.ts';
 import { checkOwner, confirmAccount, isComplete, probeEmptyList } from './probe-empty-list.ts';
 import { LOCK_LOST } from './run-result.ts';
-import { type Doubt, settle, type SettleOptions } from './settle.ts';
+import { type Doubt, readKinds, settle, type Settlement, type SettleOptions } from './doubtful-operations.ts';
 
 /** While this many creates of a run are in doubt, no other create is sent: the lists may not show any of them. */
 const MOST_IN_DOUBT = 3;
@@ -35,14 +35,10 @@ interface Sending {
   readonly context: ApplyContext;
   /** Ids that no doubtful create can have made: listed before, known to the journal, or confirmed in this run. */
   readonly seen: Set<EntryKey>;
-  /** The attempts of each create, by `seq`. */
-  readonly attempts: Map<number, number>;
   /** How often each doubtful create was sent again, by `seq`. */
   readonly resent: Map<number, number>;
   /** The creates whose outcome is unknown, by `seq`. */
   readonly inDoubt: Set<number>;
-  /** The creates that are being sent. */
-  readonly inFlight: Set<Promise<unknown>>;
   readonly nearDuplicate: DuplicateHint;
   /** Whether the service answered any create with an entry. */
   isAnswered: boolean;
@@ -59,10 +55,8 @@ export async function applyCreates(
   const sending: Sending = {
     context,
     seen,
-    attempts: new Map(),
     resent: new Map(),
     inDoubt: new Set(),
-    inFlight: new Set(),
     nearDuplicate,
     isAnswered: false,
   };
@@ -77,52 +71,33 @@ export async function applyCreates(
 }
 
 /**
- * Sends creates until their outcomes are known. The lists settle the doubtful ones while others proceed, and those that
- * certainly did not happen are sent again.
+ * Sends creates in rounds. The lists settle the doubtful ones of a round; those that certainly did not happen are sent again
+ * in the next one, before the others.
  */
 async function sendAll(sending: Sending, creates: readonly NumberedOperation[]): Promise<void> {
-  const { context } = sending;
-  const doubts = new Set<DoubtfulCreate>();
-  let isSettling = false;
-  /** Reports the wait when nothing else is left to do. */
-  function reportWait(): void {
-    if (doubts.size === 0 || sending.inFlight.size > 0 || queue.hasWaiting()) return;
-    const { api, progress } = context.request;
-    // The one that was added last is due last.
-    const sinceMs = [...doubts].at(-1)?.sinceMs ?? 0;
-    const forMs = Math.max(0, sinceMs + api.settleMs - context.deps.clock.steadyMs());
-    progress?.({ type: 'settle', action: 'create', operations: doubts.size, forMs });
-  }
-  async function settleAll(): Promise<void> {
-    isSettling = true;
-    while (doubts.size > 0 && !halted(context)) {
-      // Not behind the creates that wait until fewer are in doubt.
-      const again = (create: NumberedOperation): void => queue.run(() => send(create));
-      const onSettled = (): void => queue.add([]);
-      await settleDoubts(sending, doubts, { again, onSettled, onWait: reportWait, halted: queue.halted });
-    }
-    isSettling = false;
-  }
-  async function send(operation: NumberedOperation): Promise<void> {
-    const sent = createOne(sending, operation);
-    sending.inFlight.add(sent);
-    const doubt = await sent.finally(() => sending.inFlight.delete(sent));
-    if (doubt !== null) {
+  const { context, inDoubt } = sending;
+  let again: readonly NumberedOperation[] = [];
+  let others = creates;
+  for (;;) {
+    const doubts: DoubtfulCreate[] = [];
+    const send = async (operation: NumberedOperation): Promise<void> => {
+      const doubt = await createOne(sending, operation);
+      if (doubt === null) {
+        inDoubt.delete(operation.seq);
+        return;
+      }
       const { attempts, httpStatus, reason } = doubt;
       // The journal shows `unknown` until the outcome is known, so that it is correct after a crash or a halt.
       conclude(context, operation.seq, 'unknown', { attempts, httpStatus, reason });
-      doubts.add(doubt);
-      sending.inDoubt.add(operation.seq);
-      if (!isSettling) queue.run(settleAll);
-    } else {
-      sending.inDoubt.delete(operation.seq);
-      queue.add([]);
-    }
-    reportWait();
+      inDoubt.add(operation.seq);
+      doubts.push(doubt);
+    };
+    await forEachOperation(context, again, send);
+    await forEachOperation(context, others, send, () => inDoubt.size < MOST_IN_DOUBT);
+    if (doubts.length === 0) return;
+    again = await settleDoubts(sending, doubts);
+    others = others.filter(({ seq }) => !context.statuses.has(seq));
   }
-  const queue = createOperationQueue(context, send, () => sending.inDoubt.size < MOST_IN_DOUBT);
-  queue.add(creates);
-  await queue.idle();
 }
 
 /** Sends one create. Returns a doubt when it is unknown whether the create happened. */
@@ -130,7 +105,7 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
   const { context } = sending;
   const { kind, name, seq } = operation;
   const { clock } = context.deps;
-  const earlier = sending.attempts.get(seq) ?? 0;
+  const earlier = context.statuses.get(seq)?.attempts ?? 0;
   const window = context.frozen();
   if (window !== null) {
     holdFrozen(context, seq, window, earlier);
@@ -144,7 +119,6 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
   const mayStart = (): boolean => !halted(context) && context.frozen() === null;
   const outcome = await context.writer.create(kind, name, mayStart, earlier > 0);
   const attempts = earlier + outcome.attempts;
-  sending.attempts.set(seq, attempts);
   switch (outcome.type) {
     case 'created':
       sending.isAnswered = true;
@@ -194,6 +168,7 @@ function doubtOf(
 ): DoubtfulCreate {
   return {
     operation,
+    action: 'create',
     kind: operation.kind,
     name: operation.name,
     sinceMs: context.deps.clock.steadyMs(),
@@ -203,57 +178,50 @@ function doubtOf(
 }
 
 /**
- * Reads the lists until the doubtful creates are settled. Those that certainly did not happen are sent again, at most
- * `retries` times. Halts the run when a list belongs to another account.
+ * Reads the lists until the doubtful creates are settled. Returns those that certainly did not happen and may be sent again.
+ * Halts the run when a list belongs to another account.
  */
 async function settleDoubts(
   sending: Sending,
-  doubts: Set<DoubtfulCreate>,
-  by: Required<Pick<SettleOptions, 'halted' | 'onWait'>> & {
-    again: (create: NumberedOperation) => void;
-    onSettled: () => void;
-  },
-): Promise<void> {
+  doubts: readonly DoubtfulCreate[],
+): Promise<readonly NumberedOperation[]> {
   const { context } = sending;
-  const { api, settings, signals } = context.request;
-  const settlements = settle(doubts, context.reader, {
-    settleMs: api.settleMs,
-    recheckMs: api.recheckMs,
-    desired: settings.desired,
-    clock: context.deps.clock,
-    stop: signals.stop,
-    isStopped: () => halted(context),
-    answered: () => Promise.allSettled(sending.inFlight),
-    isComplete: (kind, list) => isComplete(context, kind, list),
-    onWait: by.onWait,
-    halted: by.halted,
-  });
-  try {
-    for await (const settlement of settlements) {
-      const { operation, attempts, httpStatus } = settlement.doubt;
-      if (settlement.type === 'found') {
-        const reason = 'the answer was lost, but the list shows the entry';
-        await confirm(sending, operation, settlement.entry, { attempts, httpStatus, reason });
-        by.onSettled();
-        continue;
-      }
-      const { candidate } = settlement;
-      if (candidate !== undefined) {
-        const reason = `the answer was lost, and the ${operation.kind} “${candidate.name}” (${candidate.id}) may be its result; the next run decides`;
-        conclude(context, operation.seq, 'unknown', { attempts, httpStatus, reason });
-        continue;
-      }
-      const resent = sending.resent.get(operation.seq) ?? 0;
-      // An earlier run sent it too, so one more create is enough to find out whether it has an effect.
-      const isRepeated = context.history.doubtfulCreates.has(kindNameKey(operation.kind, operation.name));
-      if (isRepeated || resent >= api.retries) continue;
-      sending.resent.set(operation.seq, resent + 1);
-      by.again(operation);
+  const { request, reader, history } = context;
+  const again: NumberedOperation[] = [];
+  const isStopped = (): boolean => halted(context);
+  async function conclusion({ doubt, hasHappened, entry }: Settlement<DoubtfulCreate>): Promise<void> {
+    const { operation, attempts, httpStatus } = doubt;
+    const { kind, name, seq } = operation;
+    if (hasHappened && entry !== undefined) {
+      const reason = 'the answer was lost, but the list shows the entry';
+      await confirm(sending, operation, entry, { attempts, httpStatus, reason });
+      return;
     }
-  } catch (error) {
+    if (entry !== undefined) {
+      const reason = `the answer was lost, and the ${kind} “${entry.name}” (${entry.id}) may be its result; the next run decides`;
+      conclude(context, seq, 'unknown', { attempts, httpStatus, reason });
+      return;
+    }
+    const resent = sending.resent.get(seq) ?? 0;
+    // An earlier run sent it too, so one more create is enough to find out whether it has an effect.
+    const isRepeated = history.doubtfulCreates.has(kindNameKey(kind, name));
+    if (isRepeated || resent >= request.api.retries) return;
+    sending.resent.set(seq, resent + 1);
+    again.push(operation);
+  }
+  const options: SettleOptions = {
+    request,
+    clock: context.deps.clock,
+    read: (kinds) => readKinds(reader, kinds, () => !isStopped()),
+    isStopped,
+    isComplete: (kind, list) => isComplete(context, kind, list),
+    onWait: (wait) => request.progress?.({ type: 'settle', action: 'create', ...wait }),
+  };
+  await settle(doubts, options, conclusion).catch((error: unknown) => {
     if (!(error instanceof ServiceError)) throw error;
     noteFailure(context, error);
-  }
+  });
+  return again;
 }
 
 /** Journals a create that happened, and checks its account id before anything else may be sent. */

@@ -2,17 +2,10 @@
 // again: an entry that is gone counts as deleted, one that was renamed or assigned meanwhile is held. If the account's file
 // or its pause changed since the run began, it deletes nothing more.
 import { KINDS, type ObservedCatalog } from '../core/catalog.ts';
-import { entryKey } from '../core/usage.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Clock } from '../core/ports/clock.ts';
 import type { DeleteOutcome } from '../core/write-outcome.ts';
-import {
-  anythingMissing,
-  baselineOf,
-  mergeReadings,
-  suspiciousList,
-  suspiciousShrink,
-} from '../core/list-plausibility.ts';
+import { anythingMissing, baselineOf, suspiciousList } from '../core/list-plausibility.ts';
 import {
   type ApplyContext,
   conclude,
@@ -27,26 +20,25 @@ import {
 } from './apply-context.ts';
 import { findingsNow, type FindingsNow, recheckNow } from './recheck-deletes.ts';
 import { LOCK_LOST } from './run-result.ts';
-import { listsObserver, readLists } from './observe.ts';
-import { waits } from './settle.ts';
+import { type Doubt, settle, type SettleOptions } from './doubtful-operations.ts';
+import { listsObserver, readLists, readTwiceIfNeeded } from './lists.ts';
 
 const READ_AGAIN_MS = 60_000;
 /** After this many readings in a row that took more than a minute, nothing more is deleted. */
 const MOST_SLOW_READINGS = 2;
 
 interface Reading extends FindingsNow {
+  readonly observed: ObservedCatalog;
   /** Whether a minute has passed since the reading started. */
   readonly isOld: () => boolean;
 }
 
 /** A delete whose answer, or missing answer, leaves open whether the entry is gone. */
-interface DoubtfulDelete {
+interface DoubtfulDelete extends Doubt {
   readonly operation: NumberedOperation;
   readonly attempts: number;
   readonly httpStatus: number | null;
   readonly reason: string;
-  /** On the steady clock. */
-  readonly sinceMs: number;
 }
 
 /** Every delete ends as done, failed, unknown, held or skipped. */
@@ -122,7 +114,7 @@ async function read(context: ApplyContext, onProblem: (why: string) => void): Pr
   const isOld = growOld(context.deps.clock);
   try {
     const observed = await readForDeletes(context);
-    if (observed !== null) return { ...findingsNow(context, observed), isOld };
+    if (observed !== null) return { ...findingsNow(context, observed), observed, isOld };
     onProblem(
       'two readings in a row lost more than a quarter of the entries since the run started, or lack entries that people have; nothing is deleted. Run `rolecall plan` and check the lists',
     );
@@ -134,25 +126,27 @@ async function read(context: ApplyContext, onProblem: (why: string) => void): Pr
   return null;
 }
 
-/** Reads the lists, and a second time when entries are missing, since a list can be stale or truncated. */
+/** Reads the lists, and a second time when entries are missing. Null when they are implausible. */
 async function readForDeletes(context: ApplyContext): Promise<ObservedCatalog | null> {
-  const { request, deps, planned } = context;
+  const { reader, request, deps, planned } = context;
   const managed = KINDS.filter((kind) => request.settings.desired[kind] !== undefined);
+  const deleted = deletedWithStatus(context, ['done', 'unknown']);
   const expected = baselineOf(planned, deletedWithStatus(context, ['done']));
-  const certain = baselineOf(planned, deletedWithStatus(context, ['done', 'unknown']));
-  const onRead = listsObserver(request.progress, 'delete');
-  const first = await readLists(context.reader, onRead);
-  const suspicious = suspiciousShrink(certain, first, managed) !== null;
-  if (!suspicious && !anythingMissing(expected, first, managed)) return first;
-  request.progress?.({ type: 'recheck', forMs: request.api.recheckMs });
-  await deps.clock.sleep(request.api.recheckMs, request.signals.stop);
-  const second = await readLists(context.reader, onRead);
-  if (suspicious && suspiciousShrink(certain, second, managed) !== null) return null;
-  const observed = mergeReadings(first, second);
+  const first = await readLists(reader, listsObserver(request.progress, 'delete'));
+  const { observed, implausible } = await readTwiceIfNeeded(
+    { reader, request, clock: deps.clock },
+    first,
+    {
+      baseline: baselineOf(planned, deleted),
+      managed,
+      deleted,
+      lacksSomething: anythingMissing(expected, first, managed),
+    },
+    'delete',
+  );
   // Lists that were accepted when the run was planned are accepted here too.
-  const wasSuspicious = suspiciousList(planned, managed, new Set()) !== null;
-  const gone = deletedWithStatus(context, ['done', 'unknown']);
-  return wasSuspicious || suspiciousList(observed, managed, gone) === null ? observed : null;
+  const wasAccepted = suspiciousList(planned, managed, new Set()) !== null;
+  return implausible === null || (wasAccepted && implausible.code === 'suspicious_list') ? observed : null;
 }
 
 /** Deletes one entry. Reads the lists and checks the delete again whenever the lists are too old. */
@@ -217,7 +211,7 @@ function concludeDelete(
       const { httpStatus, reason } = outcome;
       conclude(context, seq, 'unknown', { attempts, httpStatus, reason });
       const sinceMs = context.deps.clock.steadyMs();
-      return { operation, attempts, httpStatus, reason, sinceMs };
+      return { ...operation, operation, attempts, httpStatus, reason, sinceMs };
     }
     case 'failed': {
       const { message: reason, httpStatus = null } = outcome.error;
@@ -229,7 +223,7 @@ function concludeDelete(
       // other refusal the list is read once.
       const saysGone = httpStatus === 404 || httpStatus === 410;
       const sinceMs = saysGone ? context.deps.clock.steadyMs() : -Infinity;
-      return { operation, attempts, httpStatus, reason, sinceMs };
+      return { ...operation, operation, attempts, httpStatus, reason, sinceMs };
     }
     default:
       return outcome satisfies never;
@@ -238,35 +232,24 @@ function concludeDelete(
 
 /** Reads the lists for the doubtful deletes. A delete of an entry that is gone counts as done, whatever its status was. */
 async function settleDoubts(context: ApplyContext, doubts: readonly DoubtfulDelete[]): Promise<void> {
-  const { clock } = context.deps;
-  const { settleMs } = context.request.api;
-  let open = [...doubts];
-  for (const waitMs of waits()) {
-    if (open.length === 0 || context.halt?.code === 'unauthorized') return;
-    const readAtMs = clock.steadyMs();
-    const reading = await read(context, () => undefined);
-    if (reading !== null) {
-      for (const { operation, attempts, httpStatus } of open) {
-        if (reading.entries.has(entryKey(operation.kind, operation.remoteId ?? ''))) continue;
-        conclude(context, operation.seq, 'done', {
-          attempts,
-          httpStatus,
-          reason: 'the list no longer shows it',
-        });
-      }
-    }
-    open = open.filter(
-      ({ operation, sinceMs }) =>
-        context.statuses.get(operation.seq)?.status !== 'done' && readAtMs - sinceMs < settleMs,
-    );
-    if (open.length === 0 || halted(context)) return;
-    const untilMs = Math.max(...open.map(({ sinceMs }) => sinceMs)) + settleMs;
-    context.request.progress?.({
-      type: 'settle',
-      action: 'delete',
-      operations: open.length,
-      forMs: untilMs - clock.steadyMs(),
-    });
-    await clock.sleep(waitMs, context.request.signals.stop);
-  }
+  const { request, deps } = context;
+  let hasWaited = false;
+  const options: SettleOptions = {
+    request,
+    clock: deps.clock,
+    read: async (kinds) => {
+      const reading = await read(context, () => undefined);
+      return new Map(reading === null ? [] : kinds.map((kind) => [kind, reading.observed[kind]]));
+    },
+    // A halted run reads once, so that what it sent last is known.
+    isStopped: () => context.halt?.code === 'unauthorized' || (hasWaited && halted(context)),
+    onWait(wait) {
+      hasWaited = true;
+      request.progress?.({ type: 'settle', action: 'delete', ...wait });
+    },
+  };
+  await settle(doubts, options, ({ doubt: { operation, attempts, httpStatus }, hasHappened }) => {
+    const reason = 'the list no longer shows it';
+    if (hasHappened) conclude(context, operation.seq, 'done', { attempts, httpStatus, reason });
+  });
 }

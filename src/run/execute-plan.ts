@@ -15,7 +15,7 @@ import type { ChangeWatch } from './changes-during-run.ts';
 import type { Observation } from './observe.ts';
 import { nearDuplicateHint } from './near-duplicate.ts';
 import { createOperationLog } from './operation-log.ts';
-import { guardAccount } from './account-guard.ts';
+import { guardAccount } from './lists.ts';
 import type { Planned } from './plan-account.ts';
 import type { AccountRequest, JournaledRun, ReadingRun } from './request.ts';
 import { endRun, type RunResult, runStatus } from './run-result.ts';

@@ -1,24 +1,24 @@
-// The first steps of a run: read the lists, check their account id, read them again where something is missing.
+// The first steps of a run, and all steps of a command that only reads: reads the lists, checks whose they are, reads them
+// again where something is missing.
 import { type DesiredEntry, type Kind, KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
 import { nameKeys } from '../core/diff.ts';
-import { checkIdentity, copiedToken, listedAccountId } from '../core/identity.ts';
-import { nameKey } from '../core/names.ts';
-import type { LastGood } from '../core/ports/journal.ts';
+import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
+import { anythingMissing, baselineOf, missingHoldings, suspiciousList } from '../core/list-plausibility.ts';
+import { compareCodePoints, nameKey } from '../core/names.ts';
+import type { AccountState, Journal, LastGood } from '../core/ports/journal.ts';
+import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { ServiceReader } from '../core/ports/service.ts';
-import type { ProgressObserver } from '../core/ports/progress.ts';
-import {
-  anythingMissing,
-  type Baseline,
-  baselineOf,
-  mergeReadings,
-  missingHoldings,
-  suspiciousList,
-  suspiciousShrink,
-} from '../core/list-plausibility.ts';
 import { lostAssignments, type UnknownHolders, unknownHolders } from '../core/unknown-holders.ts';
-import { type EntryKey, keysOf, type MissingHolding, unlistedHoldings } from '../core/usage.ts';
-import { refuseForeignEntries } from './account-guard.ts';
-import type { AccountRequest, PlanningDeps, ReadingRun } from './request.ts';
+import {
+  type EntryKey,
+  entryKey,
+  keysOf,
+  type MissingHolding,
+  unlistedEntries,
+  unlistedHoldings,
+} from '../core/usage.ts';
+import { guardAccount, listsObserver, readLists, readTwiceIfNeeded } from './lists.ts';
+import type { AccountRequest, PlanningDeps, PlanningJournal } from './request.ts';
 
 /** What a run has read of the account before it plans. */
 export interface Observation {
@@ -35,89 +35,70 @@ export interface Observation {
   readonly unknownHolders: ReadonlyMap<Kind, UnknownHolders>;
   /** Whether these lists may become the last good ones; not when all assignments of a kind vanished. */
   readonly isGood: boolean;
-  /** Whether the store contains earlier good lists of this account. */
-  readonly hasSnapshot: boolean;
+  /** The earlier good lists of this account; null when the store contains none. */
+  readonly lastGood: LastGood | null;
   readonly takenAtMs: number;
 }
 
-/** Reads skills and roles, then resources. `onRead` receives how many of the three lists have arrived. */
-export async function readLists(
-  reader: ServiceReader,
-  onRead?: (read: number) => void,
-): Promise<ObservedCatalog> {
-  let read = 0;
-  async function counted<T>(listing: Promise<T>): Promise<T> {
-    const list = await listing;
-    read += 1;
-    onRead?.(read);
-    return list;
-  }
-  onRead?.(read);
-  const [skill, role] = await Promise.all([
-    counted(reader.listEntries('skill')),
-    counted(reader.listEntries('role')),
-  ]);
-  const resources = await counted(reader.listResources());
-  return {
-    skill: skill.items,
-    role: role.items,
-    resources: resources.items,
-    warnings: [...skill.warnings, ...role.warnings, ...resources.warnings],
-  };
+interface Observing {
+  readonly runId: string;
+  readonly reader: ServiceReader;
+  readonly request: Pick<AccountRequest, 'settings' | 'api' | 'configured' | 'signals' | 'progress'>;
+  readonly deps: Pick<PlanningDeps, 'clock'> & { readonly journal: ObservingJournal };
 }
 
-/** Reports how many lists have arrived, to the observer if there is one. */
-export function listsObserver(
-  progress: ProgressObserver | undefined,
-  before: 'plan' | 'delete',
-): (read: number) => void {
-  return (read) => progress?.({ type: 'lists', before, read });
+type ObservingJournal = Omit<PlanningJournal, 'accountHistory' | 'accountState'> & {
+  accountState(account: string): Promise<Pick<AccountState, 'remoteAccountId'>>;
+};
+
+/** Which lists must be complete. */
+export interface Scrutiny {
+  /** The kinds whose lists must be plausible; left out: those that the file manages. */
+  readonly managed?: readonly Kind[];
+  /** Whether the run may create: then, without good lists, a list that lacks a desired name is read twice. */
+  readonly writes: boolean;
 }
 
-/**
- * Reads and checks the lists. Without good lists, a run that `writes` reads them twice before it creates anything. Throws ServiceError
- * when a list does not parse or belongs to another account.
- */
+/** Reads and checks the lists. Throws ServiceError when a list does not parse or belongs to another account. */
 export async function observe(
-  run: ReadingRun<PlanningDeps>,
-  { writes }: { readonly writes: boolean },
+  { reader, runId, request, deps }: Observing,
+  { writes, managed = KINDS.filter((kind) => request.settings.desired[kind] !== undefined) }: Scrutiny,
 ): Promise<Observation> {
-  const { reader, runId, request, deps } = run;
-  const { settings } = request;
-  const checkAccountId = await accountIdCheck(request, deps);
-  const onRead = listsObserver(request.progress, 'plan');
-  const first = await readLists(reader, onRead);
-  await deps.clock.pause();
-  const remoteAccountId = checkAccountId(first);
-  const claim = {
-    runId,
-    account: settings.name,
-    baseUrl: settings.baseUrl,
-    remoteAccountId,
-    configured: request.configured,
-  };
-  const formerName = await deps.journal.adoptRenamedAccount(claim);
-  const other = await deps.journal.claimRemoteAccount(claim);
+  const { settings, configured, progress } = request;
+  const { clock, journal } = deps;
+  const { name: account, accountId: pinned } = settings;
+  const remembered = (await journal.accountState(account)).remoteAccountId;
+  const first = await readLists(reader, listsObserver(progress, 'plan'));
+  await clock.pause();
+  const remoteAccountId = checkIdentity(listedAccountId(first), { account, pinned, remembered });
+  const claim = { runId, account, baseUrl: settings.baseUrl, remoteAccountId, configured };
+  const formerName = await journal.adoptRenamedAccount(claim);
+  const other = await journal.claimRemoteAccount(claim);
   if (other !== null) throw copiedToken(remoteAccountId ?? '', other);
-  await refuseForeignEntries(deps.journal, request, { observed: first, remoteAccountId });
+  await refuseForeignEntries(journal, request, { observed: first, remoteAccountId });
 
-  const lastGood = await deps.journal.lastGood(settings.name, remoteAccountId, first);
-  await deps.clock.pause();
+  const lastGood = await journal.lastGood(account, remoteAccountId, first);
+  await clock.pause();
   const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
-  const again = {
-    reader,
-    managed: KINDS.filter((kind) => settings.desired[kind] !== undefined),
-    desired: writes ? settings.desired : {},
-    onRead,
-    wait() {
-      request.progress?.({ type: 'recheck', forMs: request.api.recheckMs });
-      return deps.clock.sleep(request.api.recheckMs, request.signals.stop);
-    },
-  };
-  const { observed, implausible } = await readTwiceIfNeeded(again, first, lastGood, baseline);
-  checkAccountId(observed);
-  await deps.clock.pause();
-  const takenAtMs = deps.clock.nowMs();
+  const deleted = lastGood?.deletedSince ?? new Set();
+  // Lists that did not change lost nothing.
+  const before = lastGood?.observed === first ? null : baseline;
+  const lacksSomething =
+    lastGood === null
+      ? unlistedHoldings(first).some(({ kind }) => managed.includes(kind)) ||
+        (writes && lacksDesired(first, settings.desired))
+      : lacksAny(first, lastGood.createdSince) ||
+        (before !== null &&
+          (anythingMissing(before, first) || suspiciousList(first, managed, deleted) !== null));
+  const own = guardAccount(reader, () => remoteAccountId);
+  const { observed, implausible } = await readTwiceIfNeeded({ reader: own, request, clock }, first, {
+    baseline: before,
+    managed,
+    deleted,
+    lacksSomething,
+  });
+  await clock.pause();
+  const takenAtMs = clock.nowMs();
   return {
     observed,
     remoteAccountId,
@@ -126,81 +107,117 @@ export async function observe(
     missing: baseline === null ? [] : missingHoldings(baseline, observed, lastGood?.missing ?? [], takenAtMs),
     implausible,
     unknownHolders: unknownHolders(observed.resources, baseline?.resources),
-    isGood:
-      implausible === null && !lostAssignments(observed.resources, baseline?.resources ?? [], again.managed),
-    hasSnapshot: lastGood !== null,
+    isGood: implausible === null && !lostAssignments(observed.resources, baseline?.resources ?? [], managed),
+    lastGood,
     takenAtMs,
   };
 }
 
-/** Returns the account id check of this account, for any reading of its lists. */
-async function accountIdCheck(
-  { settings }: AccountRequest,
-  { journal }: PlanningDeps,
-): Promise<(observed: ObservedCatalog) => string | null> {
-  const { remoteAccountId } = await journal.accountState(settings.name);
-  const facts = { account: settings.name, pinned: settings.accountId, remembered: remoteAccountId };
-  return (observed) => checkIdentity(listedAccountId(observed), facts);
+/** Throws ServiceError `identity` when the lists contain an entry that the store knows in another account. */
+export async function refuseForeignEntries(
+  journal: Pick<Journal, 'foreignOwner'>,
+  { settings: { name: account }, configured }: Pick<AccountRequest, 'settings' | 'configured'>,
+  { observed: listed, remoteAccountId }: Pick<Observation, 'observed' | 'remoteAccountId'>,
+): Promise<void> {
+  const identified = listedAccountId(listed) !== null;
+  const claim = { account, remoteAccountId, configured };
+  const owner = await journal.foreignOwner({ ...claim, listed, identified });
+  if (owner !== null) throw foreignEntries(claim, owner);
 }
 
-/** How lists are read a second time. */
-export interface SecondReading {
-  readonly reader: ServiceReader;
-  /** The kinds whose lists must be plausible. */
-  readonly managed: readonly Kind[];
-  /** Without good lists, a list that lacks one of these names is read twice: one list is no evidence. */
-  readonly desired: Partial<Record<Kind, readonly DesiredEntry[]>>;
-  /** Waits for `api.recheck`. */
-  readonly wait: () => Promise<void>;
-  readonly onRead?: ((read: number) => void) | undefined;
-}
-
-/**
- * Reads the lists again after `api.recheck` when the first reading lacks entries of the last good lists. Without good
- * lists, it reads again when the lists lack entries that people have or that are `desired`.
- */
-export async function readTwiceIfNeeded(
-  { reader, managed, desired, wait, onRead }: SecondReading,
-  first: ObservedCatalog,
-  lastGood: LastGood | null,
-  baseline: Baseline | null,
-): Promise<{ observed: ObservedCatalog; implausible: Warning | null }> {
-  const listWarning = (observed: ObservedCatalog): Warning | null =>
-    suspiciousList(observed, managed, lastGood?.deletedSince ?? new Set());
-  if (baseline === null || lastGood === null) {
-    const lacksHeld = unlistedHoldings(first).some(({ kind }) => managed.includes(kind));
-    if (!lacksHeld && !lacksDesired(first, desired)) return { observed: first, implausible: null };
-    await wait();
-    const observed = mergeReadings(first, await readLists(reader, onRead));
-    return { observed, implausible: listWarning(observed) };
-  }
-  // Entries created since then are created again only when they are missing twice.
-  const lacksCreated = lacksAny(first, lastGood.createdSince);
-  if (lastGood.observed === first && !lacksCreated) return { observed: first, implausible: null };
-  const suspicion = suspiciousShrink(baseline, first, managed);
-  if (
-    suspicion === null &&
-    !lacksCreated &&
-    !anythingMissing(baseline, first) &&
-    listWarning(first) === null
-  ) {
-    return { observed: first, implausible: null };
-  }
-  await wait();
-  const second = await readLists(reader, onRead);
-  const observed = mergeReadings(first, second);
-  const shrink = suspicion === null ? null : suspiciousShrink(baseline, second, managed);
-  return { observed, implausible: shrink ?? listWarning(observed) };
-}
-
-function lacksDesired(observed: ObservedCatalog, desired: SecondReading['desired']): boolean {
+function lacksDesired(
+  observed: ObservedCatalog,
+  desired: Partial<Record<Kind, readonly DesiredEntry[]>>,
+): boolean {
   return KINDS.some((kind) => {
     const listed = new Set(observed[kind].flatMap(nameKeys));
     return desired[kind]?.some(({ name }) => !listed.has(nameKey(name))) === true;
   });
 }
 
+/** Whether the lists lack one of these entries, which would be created again. */
 function lacksAny(observed: ObservedCatalog, keys: ReadonlySet<EntryKey>): boolean {
   const listed = keysOf(observed);
   return [...keys].some((key) => !listed.has(key));
+}
+
+/** The store's reads that the check of an account needs. */
+export type AccountJournal = Pick<Journal, 'accountState' | 'foreignOwner' | 'lastGood'> &
+  Pick<JournalReader, 'claimant'>;
+
+/** What observing needs of a journal, without claiming anything or adopting a renamed account. null: no store. */
+export function readOnlyJournal(journal: AccountJournal | null): ObservingJournal {
+  const nothing = (): Promise<null> => Promise.resolve(null);
+  if (journal === null) {
+    return {
+      accountState: () => Promise.resolve({ remoteAccountId: null }),
+      foreignOwner: nothing,
+      lastGood: nothing,
+      adoptRenamedAccount: nothing,
+      claimRemoteAccount: nothing,
+    };
+  }
+  const { accountState, foreignOwner, lastGood, claimant } = journal;
+  return {
+    accountState,
+    foreignOwner,
+    lastGood,
+    adoptRenamedAccount: nothing,
+    claimRemoteAccount: claimant,
+  };
+}
+
+export interface ReadAccount {
+  readonly observed: ObservedCatalog;
+  /** The listed id, otherwise the pinned or the remembered one. */
+  readonly remoteAccountId: string | null;
+  /** Why the lists cannot be complete, after two readings; or null. */
+  readonly implausible: Warning | null;
+  /** The entries that people refer to and no list contains, each once. */
+  readonly unlisted: readonly EntryKey[];
+  /** The names that the last good lists had and these lack, by code points. */
+  readonly missing: Readonly<Record<Kind, readonly string[]>>;
+}
+
+/** Reads the lists for a command that journals no run, with the checks of a run. Throws ServiceError `identity`. */
+export async function readAccount(
+  observing: Omit<Observing, 'runId' | 'deps'> & Pick<Observing['deps'], 'clock'>,
+  journal: AccountJournal | null,
+): Promise<ReadAccount> {
+  const { clock, ...run } = observing;
+  const deps = { clock, journal: readOnlyJournal(journal) };
+  const observation = await observe({ ...run, runId: '', deps }, { managed: KINDS, writes: false });
+  const { observed, remoteAccountId, implausible } = observation;
+  const warnings = [...observed.warnings, ...identityWarnings(observation)];
+  return {
+    observed: { ...observed, warnings },
+    remoteAccountId,
+    implausible,
+    unlisted: unlistedEntries(observed),
+    missing: missingNames(observation),
+  };
+}
+
+/** Warns that no list confirms the pinned or remembered account id. */
+export function identityWarnings({
+  identified,
+  remoteAccountId,
+}: Pick<Observation, 'identified' | 'remoteAccountId'>): Warning[] {
+  if (identified || remoteAccountId === null) return [];
+  const message = `no listed object carries an account id, so rolecall cannot confirm that this is account ${remoteAccountId}; nothing is deleted until the answer to a create confirms it. Delete by hand what must be deleted earlier`;
+  return [{ code: 'identity_unknown', message }];
+}
+
+/** The names of the last good lists, without those that are listed now and those that rolecall has deleted since. */
+function missingNames({ lastGood, observed }: Observation): ReadAccount['missing'] {
+  const of = (kind: Kind): string[] => {
+    const listed = new Set(observed[kind].flatMap(nameKeys));
+    const gone = (lastGood?.observed[kind] ?? []).filter(
+      (entry) =>
+        lastGood?.deletedSince.has(entryKey(kind, entry.id)) === false &&
+        !nameKeys(entry).some((key) => listed.has(key)),
+    );
+    return gone.map(({ name }) => name).toSorted(compareCodePoints);
+  };
+  return { skill: of('skill'), role: of('role') };
 }

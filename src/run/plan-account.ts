@@ -10,7 +10,7 @@ import type { Clock } from '../core/ports/clock.ts';
 import { nameKeys } from '../core/diff.ts';
 import { implausibleCreates } from '../core/list-plausibility.ts';
 import { type FreezeWatch, watchFreeze } from './freeze.ts';
-import type { Observation } from './observe.ts';
+import { identityWarnings, type Observation } from './observe.ts';
 import type { Acceptance, AccountRequest, PlanningDeps, Run } from './request.ts';
 
 export interface Planned {
@@ -38,7 +38,7 @@ export async function planAccount(
   const history = judgeHistory(records, observation.observed, {
     nowMs,
     missingHoldings: observation.missing,
-    hasSnapshot: observation.hasSnapshot,
+    hasSnapshot: observation.lastGood !== null,
   });
   request.progress?.({ type: 'plan' });
   const source = await sourceAge(request, deps);
@@ -93,17 +93,6 @@ async function makePlan(input: PlanInput, clock: Clock): Promise<Plan> {
 /** With accepted lists, what people have is known; a service that lists no people still shows nothing. */
 function missingPeople({ unknownHolders }: Observation): Observation['unknownHolders'] {
   return new Map([...unknownHolders].filter(([, why]) => why === 'no_people'));
-}
-
-/** Warns that no list confirms the pinned or remembered account id, so that it is known when the plan is reviewed. */
-function identityWarnings({ identified, remoteAccountId }: Observation): Warning[] {
-  if (identified || remoteAccountId === null) return [];
-  return [
-    {
-      code: 'identity_unknown',
-      message: `no listed object carries an account id, so rolecall cannot confirm that this is account ${remoteAccountId}; nothing is deleted until the answer to a create confirms it. Delete by hand what must be deleted earlier`,
-    },
-  ];
 }
 
 function renameWarnings({ formerName }: Observation): Warning[] {

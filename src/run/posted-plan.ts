@@ -1,11 +1,10 @@
 // Plans configuration files that somebody posted, with the history of this store. Writes nothing.
 import { type PlanResult, UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
-import type { IdentityClaim } from '../core/ports/journal.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit, Configuration } from '../core/settings.ts';
 import { tokenUse, UNKNOWN_POSTED_ACCOUNT } from './posted-token.ts';
 import { ACCEPT_NOTHING, type AccountRequest, type PlanningDeps } from './request.ts';
-import { observe } from './observe.ts';
+import { type AccountJournal, observe, readOnlyJournal } from './observe.ts';
 import { planAccount } from './plan-account.ts';
 import { describeFailure } from './run-result.ts';
 
@@ -121,27 +120,17 @@ function commitOf({ commit }: PostedFiles): ConfigCommit | null {
 }
 
 /** What a preview needs: reads of the journal, and a look-up of claims that claims nothing itself. */
-export interface PreviewDeps extends PlanningDeps {
-  readonly claimant: (claim: IdentityClaim) => Promise<string | null>;
+export interface PreviewDeps extends Omit<PlanningDeps, 'journal'> {
+  readonly journal: AccountJournal & Pick<PlanningDeps['journal'], 'accountHistory'>;
 }
 
 /** Observes and plans; writes neither to the service nor to the store. Returns a failure as a value. */
 export async function preview(request: AccountRequest, deps: PreviewDeps): Promise<PlanResult> {
-  const { accountHistory, accountState, foreignOwner, lastGood } = deps.journal;
-  const readOnly: PlanningDeps = {
-    ...deps,
-    journal: {
-      accountHistory,
-      accountState,
-      foreignOwner,
-      lastGood,
-      adoptRenamedAccount: () => Promise.resolve(null),
-      claimRemoteAccount: deps.claimant,
-    },
-  };
+  const { accountHistory, accountState } = deps.journal;
+  const journal = { ...readOnlyJournal(deps.journal), accountHistory, accountState };
   try {
     const reader = await deps.service.reader(request.settings, request.signals);
-    const run = { runId: '', request, deps: readOnly, reader };
+    const run = { runId: '', request, deps: { ...deps, journal }, reader };
     return (await planAccount(run, await observe(run, { writes: false }), ACCEPT_NOTHING)).plan;
   } catch (error) {
     const { name: account } = request.settings;

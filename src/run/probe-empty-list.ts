@@ -11,7 +11,7 @@ import {
   skip,
   UNIDENTIFIED,
 } from './apply-context.ts';
-import { waits } from './settle.ts';
+import { watchLists } from './lists.ts';
 import { entryKey } from '../core/usage.ts';
 
 /**
@@ -64,33 +64,32 @@ function createdIds({ operations, statuses }: ApplyContext, kind: Kind): string[
 /** Reads the list of a kind until it shows what this run created. Halts the run when `settle` has passed. */
 async function awaitList(context: ApplyContext, kind: Kind, created: readonly string[]): Promise<void> {
   const { deps, request, reader } = context;
-  const startedAtMs = deps.clock.steadyMs();
-  let failure = '';
-  for (const waitMs of waits()) {
-    const isLast = deps.clock.steadyMs() - startedAtMs >= request.api.settleMs;
+  const { clock } = deps;
+  const dueMs = clock.steadyMs() + request.api.settleMs;
+  await watchLists({ clock, stop: request.signals.stop }, async (readAtMs) => {
+    let failure = '';
     try {
       const listed = new Set((await reader.listEntries(kind)).items.map(({ id }) => id));
       if ([...listed].some((id) => !created.includes(id))) {
         halt(context, `the list of ${kind}s was empty when the run was planned, but shows other entries now`);
-        return;
+        return null;
       }
-      if (created.every((id) => listed.has(id))) return;
-      failure = '';
+      if (created.every((id) => listed.has(id))) return null;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       noteFailure(context, error);
       failure = ` (the last reading failed: ${error.message})`;
     }
-    if (halted(context)) return;
-    if (isLast) break;
-    const forMs = Math.max(0, startedAtMs + request.api.settleMs - deps.clock.steadyMs());
+    if (halted(context)) return null;
+    if (readAtMs >= dueMs) {
+      const why = 'was empty, and it does not show the entry that this run created';
+      halt(context, `the list of ${kind}s ${why}${failure}`);
+      return null;
+    }
+    const forMs = Math.max(0, dueMs - clock.steadyMs());
     request.progress?.({ type: 'probe', kind, forMs });
-    await deps.clock.sleep(waitMs, request.signals.stop);
-  }
-  halt(
-    context,
-    `the list of ${kind}s was empty, and it does not show the entry that this run created${failure}`,
-  );
+    return forMs;
+  });
 }
 
 function halt(context: ApplyContext, why: string): void {

@@ -9,12 +9,11 @@ import type { Lease, SentCommit } from '../core/ports/locks.ts';
 import type { NewRun } from '../core/ports/journal.ts';
 import type { ServiceReader } from '../core/ports/service.ts';
 import { type ApprovalVerdict, takeApproval } from './approval.ts';
-import { refuseForeignEntries } from './account-guard.ts';
 import { watchChanges } from './changes-during-run.ts';
 import { executePlan } from './execute-plan.ts';
 import { takeLock } from './lease.ts';
-import { type Observation, observe } from './observe.ts';
-import { settleEarlierOperations } from './unsettled-operations.ts';
+import { type Observation, observe, refuseForeignEntries } from './observe.ts';
+import { settleEarlierOperations } from './doubtful-operations.ts';
 import { planAccount, type Planned } from './plan-account.ts';
 import {
   ACCEPT_NOTHING,
@@ -219,7 +218,7 @@ async function planAgreed(
     return planned;
   // The plan may have been made with --accept-no-history: whoever agreed to it agreed to its deletes.
   for (const noHistory of [accept.noHistory, true]) {
-    const first = await planAccount(run, { ...observation, hasSnapshot: false }, { ...accept, noHistory });
+    const first = await planAccount(run, { ...observation, lastGood: null }, { ...accept, noHistory });
     const { digest, observedDigest } = first.plan;
     if (digest === agreed.digest && observedDigest === agreed.firstObserved) return first;
   }

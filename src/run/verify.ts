@@ -15,8 +15,7 @@ import { kindNameKey } from '../core/history.ts';
 import type { OperationResult } from '../core/ports/journal.ts';
 import { entryKey, keysOf } from '../core/usage.ts';
 import { type ApplyContext, noteFailure, type NumberedOperation, runHistory } from './apply-context.ts';
-import { readLists } from './observe.ts';
-import { waits } from './settle.ts';
+import { readLists, watchLists } from './lists.ts';
 
 /** What the lists should show besides the operations that were done. */
 export interface Expectation {
@@ -49,42 +48,39 @@ export async function verify(
   // On the steady clock, so that a change of the system clock neither ends nor prolongs the wait.
   const startedAtMs = clock.steadyMs();
   const lastDoneMs = startedAtMs - Math.max(0, clock.nowMs() - lastMs);
-  let observed: ObservedCatalog | null = null;
-  let failure: ServiceError | null = null;
-  const report = (count: number): void => {
+  const last: { observed: ObservedCatalog | null; failure: ServiceError | null; warnings: Warning[] } = {
+    observed: null,
+    failure: null,
+    warnings: [],
+  };
+  const report = (count: number): number => {
     const forMs = Math.max(0, lastDoneMs + api.settleMs - clock.steadyMs());
     context.request.progress?.({ type: 'verify', operations: count, forMs });
+    return forMs;
   };
   report(done.length);
-  for (const waitMs of waits()) {
-    const readAtMs = clock.steadyMs();
+  await watchLists({ clock, stop: signals.stop }, async (readAtMs) => {
     try {
-      observed = await readLists(context.reader);
-      failure = null;
+      last.observed = await readLists(context.reader);
+      last.failure = null;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      failure = error;
+      last.failure = error;
       if (error.kind === 'identity') noteFailure(context, error);
     }
+    const { observed, failure } = last;
     const open = observed === null ? done : notShownBy(observed, done);
     const vanished = observed === null ? [] : vanishedNames(context, expectation, done, observed);
+    last.warnings = [...open.map(notShown), ...vanished];
     // This run's own changes get `settle` to appear; for changes of others one more reading is enough.
     const settled = readAtMs - lastDoneMs >= (open.length > 0 || failure !== null ? api.settleMs : 0);
     const hasReadAgain = vanished.length === 0 || readAtMs - startedAtMs >= api.recheckMs;
-    const mustStop =
-      failure?.kind === 'auth' ||
-      failure?.kind === 'malformed' ||
-      context.halt !== null ||
-      signals.stop.aborted;
-    if ((settled && hasReadAgain) || mustStop) {
-      if (failure !== null || observed === null) return { observed: null, warnings: [unverified(failure)] };
-      const appeared = appearedEntries(context, expectation, done, observed);
-      return { observed, warnings: [...open.map(notShown), ...vanished, ...appeared] };
-    }
-    report(open.length);
-    await clock.sleep(waitMs, signals.stop);
-  }
-  throw new Error('waits() never ends');
+    const mustStop = failure?.kind === 'auth' || failure?.kind === 'malformed' || context.halt !== null;
+    return (settled && hasReadAgain) || mustStop ? null : report(open.length);
+  });
+  const { observed, failure } = last;
+  if (failure !== null || observed === null) return { observed: null, warnings: [unverified(failure)] };
+  return { observed, warnings: [...last.warnings, ...appearedEntries(context, expectation, done, observed)] };
 }
 
 interface DoneOperation {

@@ -1,9 +1,7 @@
 // The write-ahead journal of operations: a row is committed as `sent` before its request is sent.
 import { type RawBuilder, sql } from 'kysely';
-import type { Action, Entry } from '../core/catalog.ts';
 import type { SentCommit } from '../core/ports/locks.ts';
-import type { Journal, NewOperation, OperationResult, UnsettledCreate } from '../core/ports/journal.ts';
-import { entryKey } from '../core/usage.ts';
+import type { Journal, NewOperation, OperationResult, UnsettledOperation } from '../core/ports/journal.ts';
 import type { Database } from './tables.ts';
 import { durably, immediately, afterRows, ROWS_AT_A_TIME } from './transactions.ts';
 import { isOwnRun, requireOwnRun } from './fence.ts';
@@ -13,10 +11,7 @@ import { recountRun } from './run-totals.ts';
 
 export function operationsJournal(
   db: Database,
-): Pick<
-  Journal,
-  'addOperations' | 'commitOperations' | 'unsettledCreates' | 'settleCreate' | 'settleDeletes'
-> {
+): Pick<Journal, 'addOperations' | 'commitOperations' | 'unsettledOperations' | 'settleOperation'> {
   return {
     async addOperations(runId: string, operations: readonly NewOperation[]) {
       for (let at = 0; at < operations.length; at += ROWS_AT_A_TIME) {
@@ -56,73 +51,49 @@ export function operationsJournal(
       });
     },
 
-    async unsettledCreates(account, remoteAccountId) {
-      const rows = await doubtfulOperations(db, 'create', account, remoteAccountId);
-      return rows.map((row): UnsettledCreate => ({
+    async unsettledOperations(account, remoteAccountId) {
+      const rows = await doubtfulOperations(db, account, remoteAccountId);
+      return rows.map((row): UnsettledOperation => ({
         runId: row.run_id,
         seq: row.seq,
+        action: row.action,
         kind: row.kind,
         name: row.name,
-        sinceMs: sentAtMs(row),
+        remoteId: row.remote_id,
+        attempts: row.attempts,
+        // When its answer arrived or timed out, otherwise when it was sent.
+        sinceMs: toMs(row.finished_at ?? row.started_at ?? toIso(0)),
       }));
     },
 
-    async settleDeletes({ account, remoteAccountId }, listed, { runId, nowMs, openSinceMs }) {
-      if ((await doubtfulOperations(db, 'delete', account, remoteAccountId)).length === 0) return 0;
-      return await durably(db, account, async (connection) => {
-        await requireOwnRun(connection, runId);
-        const rows = await doubtfulOperations(connection, 'delete', account, remoteAccountId);
-        let open = 0;
-        for (const { run_id, seq, kind, remote_id, attempts, ...times } of rows) {
-          const isGone = remote_id !== null && !listed.has(entryKey(kind, remote_id));
-          if (isGone) {
-            const reason = 'its answer was lost; a later list shows that the entry is gone';
-            const details = { httpStatus: null, reason, rule: null, atMs: nowMs };
-            await writeResults(connection, run_id, [
-              { seq, status: 'done', attempts: Math.max(1, attempts), ...details },
-            ]);
-          } else if (sentAtMs(times) > openSinceMs) {
-            open += 1;
-            continue;
-          }
-          await connection
-            .updateTable('operations')
-            .set({ settled_by: runId })
-            .where('run_id', '=', run_id)
-            .where('seq', '=', seq)
-            .execute();
-          await recountRun(connection, run_id);
-        }
-        return open;
-      });
-    },
-
-    settleCreate(create: UnsettledCreate, entry: Entry | null, runId: string, nowMs: number) {
+    settleOperation(operation, { hasHappened, entry }, runId, nowMs) {
+      const { action, seq } = operation;
       return durably(db, runId, async (connection) => {
         await requireOwnRun(connection, runId);
-        const operation = connection
-          .updateTable('operations')
-          .where('run_id', '=', create.runId)
-          .where('seq', '=', create.seq);
-        if (entry === null) {
-          await operation
-            .set({ settled_by: runId, reason: 'its answer was lost, and no list showed the entry since' })
-            .execute();
-          return;
+        if (hasHappened) {
+          const result: OperationResult = {
+            seq,
+            status: 'done',
+            attempts: Math.max(1, operation.attempts),
+            httpStatus: null,
+            reason: `its answer was lost; a later list ${action === 'create' ? 'showed the entry' : 'shows that the entry is gone'}`,
+            rule: null,
+            atMs: nowMs,
+            ...(entry === null ? {} : { entry: { remoteId: entry.id, name: entry.name } }),
+          };
+          await writeResults(connection, operation.runId, [result]);
         }
-        const result: OperationResult = {
-          seq: create.seq,
-          status: 'done',
-          attempts: 1,
-          httpStatus: null,
-          reason: 'its answer was lost; a later list showed the entry',
-          rule: null,
-          atMs: nowMs,
-          entry: { remoteId: entry.id, name: entry.name },
-        };
-        await writeResults(connection, create.runId, [result]);
-        await operation.set({ settled_by: runId }).execute();
-        await recountRun(connection, create.runId);
+        const isAbsent = !hasHappened && action === 'create';
+        await connection
+          .updateTable('operations')
+          .set({
+            settled_by: runId,
+            ...(isAbsent ? { reason: 'its answer was lost, and no list showed the entry since' } : {}),
+          })
+          .where('run_id', '=', operation.runId)
+          .where('seq', '=', seq)
+          .execute();
+        await recountRun(connection, operation.runId);
       });
     },
   };
@@ -140,23 +111,12 @@ function requireAll(
   );
 }
 
-/** When the answer of an operation arrived or timed out, otherwise when it was sent. */
-function sentAtMs(row: { finished_at: string | null; started_at: string | null }): number {
-  return toMs(row.finished_at ?? row.started_at ?? toIso(0));
-}
-
 /** The operations of ended runs whose outcome is unknown, in the order in which they were sent. */
-async function doubtfulOperations(
-  connection: Database,
-  action: Action,
-  account: string,
-  remoteAccountId: string | null,
-) {
+async function doubtfulOperations(connection: Database, account: string, remoteAccountId: string | null) {
   return await connection
     .selectFrom('operations')
     .innerJoin('runs', 'runs.id', 'operations.run_id')
     .selectAll('operations')
-    .where('operations.action', '=', action)
     .where('operations.status', 'in', ['sent', 'unknown'])
     .where('operations.settled_by', 'is', null)
     .where('runs.account', '=', account)

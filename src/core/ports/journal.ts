@@ -66,12 +66,11 @@ export interface OperationResult {
   };
 }
 
-/** A create of an earlier run whose outcome is unknown. */
-export interface UnsettledCreate {
+/** An operation of an earlier run whose outcome is unknown. */
+export interface UnsettledOperation extends Pick<NewOperation, 'action' | 'kind' | 'name' | 'remoteId'> {
   readonly runId: string;
   readonly seq: number;
-  readonly kind: Kind;
-  readonly name: string;
+  readonly attempts: number;
   /** When the answer arrived or timed out, by the clock of the store. */
   readonly sinceMs: number;
 }
@@ -133,18 +132,18 @@ export interface Journal {
   foreignOwner(lists: ListedEntries): Promise<EntryOwner | null>;
   /** The entries that were known after a run's first observation, and all entries that rolecall created. */
   knownIds(account: string, remoteAccountId: string | null, upToRun: string): Promise<ReadonlySet<EntryKey>>;
-  unsettledCreates(account: string, remoteAccountId: string | null): Promise<readonly UnsettledCreate[]>;
-  /** Records the outcome of an unsettled create: the entry that it made, or null when no list showed one. */
-  settleCreate(create: UnsettledCreate, entry: Entry | null, runId: string, nowMs: number): Promise<void>;
-  /**
-   * Settles deletes of earlier runs whose answer was lost: done when the entry is no longer listed. A delete that was sent
-   * after `openSinceMs` and is listed stays open, since the list may be stale. Resolves with the number of open ones.
-   */
-  settleDeletes(
-    owner: { readonly account: string; readonly remoteAccountId: string | null },
-    listed: ReadonlySet<EntryKey>,
-    by: { readonly runId: string; readonly nowMs: number; readonly openSinceMs: number },
-  ): Promise<number>;
+  /** In the order in which they were sent. */
+  unsettledOperations(
+    account: string,
+    remoteAccountId: string | null,
+  ): Promise<readonly UnsettledOperation[]>;
+  /** Records what the run found out: `entry` is the one that a create made. */
+  settleOperation(
+    operation: UnsettledOperation,
+    outcome: { readonly hasHappened: boolean; readonly entry: Entry | null },
+    runId: string,
+    nowMs: number,
+  ): Promise<void>;
 
   /** Throws StoreError `lock_lost` when another process holds the lock of its account, or leads. */
   beginRun(run: NewRun): Promise<void>;

@@ -15,7 +15,7 @@ import type {
   NewOperation,
   NewRun,
   OperationResult,
-  UnsettledCreate,
+  UnsettledOperation,
   RecordedObservation,
   RunEnd,
 } from '../../../src/core/ports/journal.ts';
@@ -33,7 +33,7 @@ export interface Before {
   /** Whether the store contains no lists of the account; otherwise `lastGood` is the present lists by default. */
   readonly noLastGood?: true;
   readonly lastApplied?: AccountState['lastAppliedCommit'];
-  readonly unsettled?: readonly UnsettledCreate[];
+  readonly unsettled?: readonly UnsettledOperation[];
   readonly known?: readonly EntryKey[];
   readonly approvedPlan?: AgreedPlan;
   readonly approval?: ApprovalTaking;
@@ -41,8 +41,6 @@ export interface Before {
   /** The account that uses the same token now. */
   readonly tokenUsedBy?: string;
   readonly formerName?: string;
-  /** How many deletes of earlier runs are still in doubt by these lists. */
-  readonly openDeletes?: (listed: ReadonlySet<EntryKey>, at: { readonly openSinceMs: number }) => number;
   readonly paused?: boolean;
   readonly relation?: CommitRelation;
   /** Whether another process has taken the lock when the applied run is recorded. */
@@ -59,14 +57,8 @@ export interface Recorded {
   readonly plans: Plan[];
   readonly rows: NewOperation[];
   readonly results: OperationResult[];
-  readonly settled: { readonly create: UnsettledCreate; readonly found: string | null }[];
+  readonly settled: { readonly name: string; readonly hasHappened: boolean; readonly found?: string }[];
   readonly adopted: string[];
-  /** The checks of deletes in doubt. */
-  readonly deleteChecks: {
-    readonly listed: string[];
-    readonly nowMs: number;
-    readonly openSinceMs: number;
-  }[];
   readonly applied: unknown[];
   readonly throttled: [string, number][];
   readonly ends: RunEnd[];
@@ -101,7 +93,6 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
     results: [],
     settled: [],
     adopted: [],
-    deleteChecks: [],
     applied: [],
     throttled: [],
     ends: [],
@@ -203,14 +194,9 @@ function journalOf(before: Before, recorded: Recorded): Journal {
       knownNames: new Map(),
     }),
     knownIds: async () => new Set(before.known ?? []),
-    unsettledCreates: async () => before.unsettled ?? [],
-    settleDeletes: async (_, listed, { nowMs, openSinceMs }) => {
-      const at = { nowMs, openSinceMs };
-      recorded.deleteChecks.push({ listed: [...listed], ...at });
-      return before.openDeletes?.(listed, at) ?? 0;
-    },
-    settleCreate: async (create, found) =>
-      void recorded.settled.push({ create, found: found === null ? null : found.id }),
+    unsettledOperations: async () => before.unsettled ?? [],
+    settleOperation: async ({ name }, { hasHappened, entry: found }) =>
+      void recorded.settled.push({ name, hasHappened, ...(found === null ? {} : { found: found.id }) }),
     beginRun: async (begun) => {
       recorded.log.push('begin');
       recorded.begun.push(begun);

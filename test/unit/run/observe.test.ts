@@ -1,9 +1,10 @@
 // The first steps of a run: lists, second readings, and the account id of both.
 import { describe, expect, it } from 'vitest';
-import { observe } from '../../../src/run/observe.ts';
+import { type AccountJournal, observe, readAccount } from '../../../src/run/observe.ts';
 import type { PlanningDeps } from '../../../src/run/request.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
+import type { EntryOwner } from '../../../src/core/identity.ts';
 import { keysOf } from '../../../src/core/usage.ts';
 import type { AccountState, IdentityClaim, Journal, LastGood } from '../../../src/core/ports/journal.ts';
 import { entry, observed, person, wanted } from '../core/builders.ts';
@@ -273,5 +274,91 @@ describe('the account id', () => {
       reading === 1 ? of('42', ['A']) : of('43', ['A', 'B']),
     );
     await expect(changed).rejects.toMatchObject({ code: 'identity_mismatch' });
+  });
+});
+
+describe('an account that a command reads', () => {
+  interface Reading {
+    readonly lists?: readonly Partial<ObservedCatalog>[];
+    readonly remembered?: string;
+    readonly claimant?: string;
+    readonly foreign?: EntryOwner;
+    readonly lastGood?: Partial<ObservedCatalog>;
+    readonly hasStore?: false;
+  }
+
+  /** Reads the lists; the last ones are repeated. */
+  async function read({ lists = [of('42', ['Go'])], ...before }: Reading) {
+    const asked: unknown[] = [];
+    const reader = readerOf(() => lists[Math.min(reader.readings, lists.length) - 1] ?? {});
+    const journal: AccountJournal = {
+      accountState: async () => ({
+        ...unused<AccountState>('state'),
+        remoteAccountId: before.remembered ?? null,
+      }),
+      lastGood: async () =>
+        before.lastGood === undefined
+          ? null
+          : {
+              observed: observed(before.lastGood),
+              missing: [],
+              deletedSince: new Set(),
+              createdSince: new Set(),
+            },
+      claimant: async (claim) => {
+        asked.push(claim);
+        return before.claimant ?? null;
+      },
+      foreignOwner: async () => before.foreign ?? null,
+    };
+    const result = await readAccount(
+      { reader, request: bareRequest(), clock: new QuickClock() },
+      before.hasStore === false ? null : journal,
+    );
+    return { ...result, asked, readings: reader.readings };
+  }
+
+  it('has its lists, its id, what the last good lists had, and what people refer to and no list contains', async () => {
+    const lists = [{ skill: [entry('Go')], resources: [person('p', ['Go', 'ghost'])] }];
+    const result = await read({ lists, remembered: '42', lastGood: skills('Go', 'Old') });
+    expect(result).toMatchObject({
+      remoteAccountId: '42',
+      unlisted: ['skill:ghost'],
+      missing: { skill: ['Old'], role: [] },
+    });
+    expect(result.observed.warnings.map(({ code }) => code)).toEqual(['identity_unknown']);
+    expect([result.observed.skill, result.readings]).toEqual([[entry('Go')], 2]);
+  });
+
+  it.each<[string, Reading]>([
+    ['is not the remembered one', { remembered: '43' }],
+    ['was claimed by another configured account', { claimant: 'other' }],
+    ['has an entry of another account', { foreign: { account: 'other', remoteAccountId: null } }],
+    [
+      'is another one in the second reading',
+      { lists: [of('42', ['Go']), of('43', ['Go'])], lastGood: skills('Go', 'Old') },
+    ],
+  ])('is refused when it %s, which only a store can know', async (_, before) => {
+    await expect(read(before)).rejects.toMatchObject({ kind: 'identity' });
+    if (before.lists === undefined)
+      expect((await read({ ...before, hasStore: false })).remoteAccountId).toBe('42');
+  });
+
+  it('claims nothing', async () => {
+    const { asked } = await read({});
+    const claim = { runId: '', account: 'acme', remoteAccountId: '42', configured: new Set(['acme']) };
+    expect(asked).toMatchObject([claim]);
+  });
+
+  it.each<[string, Reading, string | undefined]>([
+    [
+      'two readings are empty',
+      { lists: [{}], lastGood: skills('A', 'B', 'C', 'D', 'E') },
+      'suspicious_shrink',
+    ],
+    ['people have what no list shows', { lists: [{ resources: [person('p', ['Go'])] }] }, 'suspicious_list'],
+    ['one reading is empty', { lists: [{}, skills('A')], lastGood: skills('A') }, undefined],
+  ])('has lists that are implausible, or not, when %s', async (_, before, code) => {
+    expect((await read(before)).implausible?.code).toBe(code);
   });
 });

@@ -80,7 +80,7 @@ async function planned(of: Setting = {}) {
     implausible: null,
     unknownHolders: new Map(),
     isGood: true,
-    hasSnapshot: true,
+    lastGood: { observed: observed(), missing: [], deletedSince: new Set(), createdSince: new Set() },
     takenAtMs: clock.nowMs(),
     ...of.observation,
   };

@@ -2,12 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { AccountRequest } from '../../../src/run/request.ts';
+import type { ObservedCatalog } from '../../../src/core/catalog.ts';
 import type { Trigger } from '../../../src/core/journal.ts';
 import type { Activity } from '../../../src/core/ports/progress.ts';
 import type { ConfigCommit } from '../../../src/core/settings.ts';
 import { entry, observed, person, wanted } from '../core/builders.ts';
 import { bareRequest } from './bare-context.ts';
-import { bareRun, endCodes } from './bare-run.ts';
+import { bareRun, type Before, endCodes } from './bare-run.ts';
 
 const skills = (...names: string[]) => names.map((name) => entry(name));
 const COMMIT: ConfigCommit = {
@@ -150,60 +151,52 @@ describe('the lock', () => {
   });
 });
 
-describe('creates that earlier runs left open', () => {
-  const create = { runId: 'earlier', seq: 3, kind: 'skill', name: 'New', sinceMs: 0 } as const;
+describe('operations that earlier runs left open', () => {
+  const EARLIER = { runId: 'earlier', seq: 3, kind: 'skill', attempts: 1 } as const;
+  const create = { ...EARLIER, action: 'create', name: 'New', remoteId: null, sinceMs: 0 } as const;
+  const deleted = {
+    ...EARLIER,
+    action: 'delete',
+    name: 'Old',
+    remoteId: 'Old',
+    sinceMs: Date.now(),
+  } as const;
+  const both = { skill: skills('Kept', 'Old') };
 
   it('are found in the list, and then not created again', async () => {
     const run = bareRun({}, { unsettled: [create] });
-    let shown = false;
     run.onRead = (reading) => {
-      if (reading > 1 && !shown) run.lists = observed({ skill: [entry('New', '7')] });
-      shown = reading > 1;
+      if (reading === 2) run.lists = observed({ skill: [entry('New', '7')] });
     };
     expect(await run.apply(requestFor('New'))).toMatchObject({ status: 'converged' });
-    expect([run.sent, run.recorded.settled]).toEqual([
-      [],
-      [{ create: expect.objectContaining(create), found: '7' }],
-    ]);
+    expect([run.sent, run.recorded.settled]).toEqual([[], [{ name: 'New', hasHappened: true, found: '7' }]]);
   });
 
-  it('are sent again when no list shows them', async () => {
-    const run = bareRun({}, { unsettled: [create] });
+  it.each<[string, Partial<ObservedCatalog>, Before]>([
+    ['no list shows them', {}, {}],
+    [
+      'the list shows an entry that was known before them',
+      { skill: [entry('New', '7')] },
+      { known: ['skill:7'] },
+    ],
+  ])('have not happened when %s', async (_, lists, before) => {
+    const run = bareRun(lists, { unsettled: [create], ...before });
     await run.apply(requestFor('New'));
-    expect([run.sent, run.recorded.settled]).toMatchObject([['POST skill New'], [{ found: null }]]);
-  });
-
-  it('are not matched to an entry that was known before them', async () => {
-    const run = bareRun({ skill: [entry('New', '7')] }, { unsettled: [create], known: ['skill:7'] });
-    await run.apply(requestFor('New'));
-    expect(run.recorded.settled.map((each) => each.found)).toEqual([null]);
+    expect(run.recorded.settled).toEqual([{ name: 'New', hasHappened: false }]);
+    expect(run.sent).toEqual(lists.skill === undefined ? ['POST skill New'] : []);
   });
 
   it('stay open when no list can be read', async () => {
     const run = bareRun({}, { unsettled: [create] });
-    const request = requestFor('New');
     run.onRead = (reading) => {
       run.lists = reading === 2 ? new ServiceError('unavailable', 'no answer') : observed();
     };
-    await run.apply(request);
+    await run.apply(requestFor('New'));
     expect(run.recorded.settled).toEqual([]);
   });
-});
 
-describe('deletes that earlier runs left open', () => {
-  const isOld = (listed: ReadonlySet<string>): number => (listed.has('skill:Old') ? 1 : 0);
-
-  it('cause one query when none is in doubt', async () => {
-    const run = bareRun({ skill: skills('Kept') });
-    await run.apply(requestFor('Kept'));
-    const nowMs = run.clock.nowMs();
-    expect(run.recorded.deleteChecks).toEqual([
-      { listed: ['skill:Kept'], nowMs, openSinceMs: nowMs - 35_000 },
-    ]);
-  });
-
-  it('are settled by later lists, and then the account is observed again', async () => {
-    const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
+  it('are deletes that later lists confirm, and then the account is observed again', async () => {
+    const run = bareRun(both, { unsettled: [deleted] });
     const startMs = run.clock.nowMs();
     run.onRead = () => {
       if (run.clock.nowMs() - startMs >= 3000) run.lists = observed({ skill: skills('Kept') });
@@ -212,37 +205,25 @@ describe('deletes that earlier runs left open', () => {
     expect([run.sent, run.clock.nowMs() - startMs < 6000]).toEqual([[], true]);
   });
 
-  it('delay the run at most for settle, also when the clock is set back', async () => {
-    const run = bareRun(
-      { skill: skills('Kept', 'Old') },
-      { openDeletes: (listed, { openSinceMs }) => (openSinceMs === Infinity ? 0 : isOld(listed)) },
-    );
+  it('delay the run at most for `settle`, reported, also when the clock is set back', async () => {
+    const run = bareRun(both, { unsettled: [{ ...deleted, sinceMs: Date.now() }] });
+    const waits: Activity[] = [];
     const startMs = run.clock.steadyMs();
     run.onRead = (reading) => {
       if (reading === 2) run.clock.setBy(-3_600_000);
     };
-    await run.apply(requestFor('Kept'));
-    expect(run.clock.steadyMs() - startMs).toBeGreaterThanOrEqual(35_000);
+    await run.apply({ ...requestFor('Kept'), progress: (activity) => void waits.push(activity) });
+    expect(run.clock.steadyMs() - startMs).toBeGreaterThanOrEqual(34_000);
     expect(run.clock.steadyMs() - startMs).toBeLessThan(40_000);
     expect(run.sent).toEqual(['DELETE skill Old']);
-  });
-
-  it('are settled although one reading fails', async () => {
-    const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
-    const { lists } = run;
-    run.onRead = (reading) => {
-      if (reading === 1) return;
-      run.lists = reading === 2 ? new ServiceError('unavailable', 'no answer') : lists;
-      if (reading > 3) run.lists = observed({ skill: skills('Kept') });
-    };
-    expect(await run.apply(requestFor('Kept'))).toMatchObject({ status: 'converged' });
+    expect(waits.find(({ type }) => type === 'earlier')).toMatchObject({ operations: 1 });
   });
 
   it.each([
     ['is of another account', new ServiceError('identity', 'not ours'), 'identity_mismatch'],
     ['cannot be read because of a bug', new TypeError('a bug'), 'internal'],
   ])('fail the run when a list %s', async (_, error, code) => {
-    const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
+    const run = bareRun(both, { unsettled: [deleted] });
     run.onRead = (reading) => {
       if (reading > 1) run.lists = error;
     };
@@ -250,13 +231,13 @@ describe('deletes that earlier runs left open', () => {
   });
 
   it('are left open by a run that is stopped', async () => {
-    const run = bareRun({ skill: skills('Kept', 'Old') }, { openDeletes: isOld });
+    const run = bareRun(both, { unsettled: [deleted] });
     const request = requestFor('Kept');
     run.onRead = (reading) => {
       if (reading === 2) request.stop();
     };
     expect(await run.apply(request)).toMatchObject({ status: 'interrupted' });
-    expect([run.recorded.deleteChecks.length, run.sent]).toEqual([2, []]);
+    expect([run.recorded.settled, run.sent]).toEqual([[], []]);
   });
 });
 
@@ -328,16 +309,6 @@ describe('a run', () => {
     const result = await run.apply(requestFor('New'));
     expect(result).toMatchObject({ status: 'failed', failure: { code: 'identity_mismatch' } });
     expect([run.sent, read, run.recorded.ends]).toMatchObject([[], [], [{ status: 'failed' }]]);
-  });
-
-  it('reports how long it waits for the creates of an earlier run', async () => {
-    const waits: Activity[] = [];
-    const create = { runId: 'earlier', seq: 3, kind: 'skill', name: 'New', sinceMs: Date.now() } as const;
-    const run = bareRun({}, { unsettled: [create] });
-    await run.apply({ ...requestFor('New'), progress: (activity) => void waits.push(activity) });
-    const earlier = waits.filter(({ type }) => type === 'earlier');
-    expect(earlier.length).toBeGreaterThan(1);
-    expect(earlier[0]).toMatchObject({ type: 'earlier', operations: 1 });
   });
 });
 
@@ -512,7 +483,8 @@ describe('an account', () => {
   });
 
   it('that was renamed during a pause writes nothing after settling operations of an earlier run', async () => {
-    const unsettled = [{ runId: 'r', seq: 1, kind: 'skill', name: 'Other', sinceMs: 0 }] as const;
+    const doubt = { runId: 'r', seq: 1, action: 'create', kind: 'skill', name: 'Other' } as const;
+    const unsettled = [{ ...doubt, remoteId: null, attempts: 1, sinceMs: 0 }];
     const run = bareRun({}, { formerName: 'old', paused: true, unsettled });
     const result = await run.apply({ ...requestFor('New'), trigger: 'schedule' });
     expect([result, run.sent]).toMatchObject([{ status: 'planned' }, []]);

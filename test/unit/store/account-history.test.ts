@@ -281,7 +281,9 @@ describe('an account whose file was renamed', () => {
     const id = await store.begin(3, { account: 'new', remote: null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('old');
     expect((await store.reader.run(killed))?.run).toMatchObject({ account: 'new', status: 'interrupted' });
-    expect(await store.journal.unsettledCreates('new', '42')).toMatchObject([{ runId: killed, name: 'New' }]);
+    expect(await store.journal.unsettledOperations('new', '42')).toMatchObject([
+      { runId: killed, name: 'New' },
+    ]);
     const woken = await store.journal.commitOperations(killed, lease, [{ seq: 1, atMs: T0 }], []);
     expect(woken).toBe('lock_lost');
   });
@@ -470,22 +472,25 @@ describe('creates with an unknown outcome', () => {
     await store.journal.commitOperations(id, lease, [], [result(1, { status: 'unknown', atMs: T0 + 7 })]);
     if (seenAfter.length > 0) await store.record(id, { skill: seenAfter }, { phase: 'after' });
     await store.end(id, 'partial');
-    const [create] = await store.journal.unsettledCreates('acme', '42');
+    const [create] = await store.journal.unsettledOperations('acme', '42');
     if (create === undefined) throw new Error('nothing is outstanding');
     return { store, id, create };
   }
 
   it('are unsettled from the time of their answer or timeout, for this remote account', async () => {
     const { store, id, create } = await unknownCreate();
-    expect(create).toEqual({ runId: id, seq: 1, kind: 'skill', name: 'New', sinceMs: T0 + 7 });
-    expect(await store.journal.unsettledCreates('acme', '43')).toEqual([]);
-    expect(await store.journal.unsettledCreates('other', '42')).toEqual([]);
+    const { seq, action, name } = { seq: 1, action: 'create', name: 'New' };
+    const sent = { runId: id, seq, action, kind: 'skill', name, remoteId: null };
+    expect(create).toEqual({ ...sent, attempts: 1, sinceMs: T0 + 7 });
+    expect(await store.journal.unsettledOperations('acme', '43')).toEqual([]);
+    expect(await store.journal.unsettledOperations('other', '42')).toEqual([]);
   });
 
   it('are done, owned and counted when a list shows the entry', async () => {
     const { store, id, create } = await unknownCreate();
-    await store.journal.settleCreate(create, listed('s1', 'new'), await store.begin(2), T0 + 9);
-    expect(await store.journal.unsettledCreates('acme', '42')).toEqual([]);
+    const found = { hasHappened: true, entry: listed('s1', 'new') };
+    await store.journal.settleOperation(create, found, await store.begin(2), T0 + 9);
+    expect(await store.journal.unsettledOperations('acme', '42')).toEqual([]);
     const detail = await store.reader.run(id);
     expect([detail?.operations[0]?.status, detail?.operations[0]?.remoteId, detail?.run.created]).toEqual([
       'done',
@@ -508,8 +513,9 @@ describe('creates with an unknown outcome', () => {
 
   it('stay unknown and are settled when no list shows their entry', async () => {
     const { store, id, create } = await unknownCreate();
-    await store.journal.settleCreate(create, null, await store.begin(2), T0 + 9);
-    expect(await store.journal.unsettledCreates('acme', '42')).toEqual([]);
+    const absent = { hasHappened: false, entry: null };
+    await store.journal.settleOperation(create, absent, await store.begin(2), T0 + 9);
+    expect(await store.journal.unsettledOperations('acme', '42')).toEqual([]);
     expect((await store.reader.run(id))?.operations[0]?.status).toBe('unknown');
   });
 

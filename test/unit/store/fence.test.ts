@@ -34,7 +34,7 @@ async function replaced() {
   await store.journal.addOperations(id, [operation()]);
   await store.take(runId(3), T0 + 31_000);
   store.execute("update accounts set approved_digest = 'sha256:d', approved_at = '2026-03-10T12:00:00.000Z'");
-  const [create] = await store.journal.unsettledCreates('acme', '42');
+  const [create] = await store.journal.unsettledOperations('acme', '42');
   if (create === undefined) throw new Error('no create is unsettled');
   return { store, id, lease, create };
 }
@@ -42,7 +42,6 @@ async function replaced() {
 /** Calls every method with which a run writes. Returns the code of its error, or what it resolves with. */
 async function writeAll({ store, id, lease, create }: Awaited<ReturnType<typeof replaced>>) {
   const { journal } = store;
-  const owner = { account: 'acme', remoteAccountId: '42' };
   const applied = {
     runId: id,
     remoteAccountId: '42',
@@ -56,8 +55,7 @@ async function writeAll({ store, id, lease, create }: Awaited<ReturnType<typeof 
     adoptRenamedAccount: () => journal.adoptRenamedAccount(claim),
     claimRemoteAccount: () => journal.claimRemoteAccount(claim),
     recordObservation: () => store.record(id, { skill: [listed('a', 'A')] }),
-    settleCreate: () => journal.settleCreate(create, listed('s1', 'New'), id, T0),
-    settleDeletes: () => journal.settleDeletes(owner, new Set(), { runId: id, nowMs: T0, openSinceMs: T0 }),
+    settleOperation: () => journal.settleOperation(create, { hasHappened: true, entry: null }, id, T0),
     takeApproval: () => journal.takeApproval({ id, account: 'acme', byHand: true }, 'sha256:d', T0),
     recordPlan: () => journal.recordPlan(id, plan({ skills: ['Go'] })),
     addOperations: () => journal.addOperations(id, [operation({ name: 'Late' })]),
@@ -77,8 +75,7 @@ const REFUSED = {
   adoptRenamedAccount: 'lock_lost',
   claimRemoteAccount: 'lock_lost',
   recordObservation: 'lock_lost',
-  settleCreate: 'lock_lost',
-  settleDeletes: 'lock_lost',
+  settleOperation: 'lock_lost',
   takeApproval: 'lock_lost',
   recordPlan: 'lock_lost',
   addOperations: 'lock_lost',

@@ -198,7 +198,7 @@ describe('committing operations', () => {
     await store.take(runId(2), T0 + LEASE_MS);
     expect(await store.journal.commitOperations(id, lease, [{ seq: 2, atMs: T0 }], [])).toBe('lock_lost');
     expect(statuses()).toEqual(['unknown', 'skipped']);
-    expect(await store.journal.unsettledCreates('acme', '42')).toMatchObject([{ runId: id, seq: 1 }]);
+    expect(await store.journal.unsettledOperations('acme', '42')).toMatchObject([{ runId: id, seq: 1 }]);
   });
 
   it('fails after the release of the lock', async () => {
@@ -303,7 +303,7 @@ describe('the broken run of a holder that died', () => {
   it('leaves its create to be settled by the next run', async () => {
     const { store, id } = await broken();
     await store.take(runId(2), T0 + 5000);
-    expect(await store.journal.unsettledCreates('acme', '42')).toMatchObject([
+    expect(await store.journal.unsettledOperations('acme', '42')).toMatchObject([
       { runId: id, seq: 2, name: 'sent', sinceMs: T0 + 5000 },
     ]);
   });
@@ -336,7 +336,7 @@ describe('the broken run of a holder that died', () => {
     await store.locks.release(lease);
     await store.take(runId(2), T0 + 5000);
     expect((await store.reader.run(id))?.run.status).toBe('interrupted');
-    expect(await store.journal.unsettledCreates('acme', '42')).toHaveLength(1);
+    expect(await store.journal.unsettledOperations('acme', '42')).toHaveLength(1);
   });
 
   // In PostgreSQL, machines may share a name, so a holder of another boot may be another machine.

@@ -1,6 +1,6 @@
-// Lists of another account are refused during a run.
+// The lists that a run reads: those of another account are refused.
 import { describe, expect, it } from 'vitest';
-import { guardAccount } from '../../../src/run/account-guard.ts';
+import { guardAccount } from '../../../src/run/lists.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';
 import { entry, person } from '../core/builders.ts';
 import { readerOf } from './bare-context.ts';
