@@ -10,7 +10,7 @@ import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import { affectedText, losingPeople, totalOf } from '../report/plan-sentence.ts';
 import { count } from '../report/formatting.ts';
-import { createPrinter } from '../report/text-printer.ts';
+import { createPrinter } from '../report/text.ts';
 import { mapAccounts } from './load-accounts.ts';
 import { type Output, showMessage, terminalRender } from './console.ts';
 import { canAsk, confirm } from './user-input.ts';
@@ -102,10 +102,9 @@ export function question(results: readonly PlanResult[]): string | null {
 
 /** Counts people per account, since ids of people are unique within an account only. */
 function deleteWarning(plans: readonly Plan[], deletes: number): string {
-  const losing = totalOf(plans.map(losingPeople)) ?? { people: 0, unknown: 0 };
   const textOf = (amount: number): string =>
     `${people(amount)} ${amount > 1 ? 'lose' : 'loses'} a skill or role`;
-  const text = affectedText(textOf, losing, deletes);
+  const text = affectedText(textOf, totalOf(plans.map(losingPeople)));
   const who = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
   return `${who} ${deletes === 1 ? 'The delete' : 'Deletes'} cannot be undone.`;
 }

@@ -42,25 +42,19 @@ export function addRetryAfterOption(command: Command): Command {
   );
 }
 
-/** Adds `--only-changes` and `--verbose`. */
+/** Adds `--verbose`. */
 export function addDetailOptions(command: Command): Command {
-  return command
-    .option('--only-changes', 'count the accounts without changes instead of showing them')
-    .option('--verbose', 'show everything, shorten nothing');
+  return command.option('--verbose', 'show everything, shorten nothing');
 }
 
 /** The chosen detail. Throws UsageError for JSON, which is always complete. */
-export function reportDetail({
-  format,
-  onlyChanges,
-  verbose,
-}: ReportDetail & { readonly format: Format }): ReportDetail {
-  if (format === 'json' && (onlyChanges === true || verbose === true)) {
+export function reportDetail({ format, verbose }: ReportDetail & { readonly format: Format }): ReportDetail {
+  if (format === 'json' && verbose === true) {
     throw new UsageError(
-      '--only-changes and --verbose have no effect on JSON, which is always complete; leave them out with --format json',
+      '--verbose has no effect on JSON, which is always complete; leave it out with --format json',
     );
   }
-  return { onlyChanges, verbose };
+  return { verbose };
 }
 
 /** A duration in milliseconds. */

@@ -135,7 +135,6 @@ export function addApply({ program, report }: CommandLine): void {
         yes: flags.yes === true,
         all: flags.all === true,
         planFile: flags.plan,
-        onlyChanges: flags.onlyChanges,
         verbose: flags.verbose,
         allowHeld: flags.allowHeld === true,
         ignoreRetryAfter: flags.ignoreRetryAfter === true,

@@ -9,7 +9,7 @@ import type { SnapshotRecord } from '../core/snapshots.ts';
 import { type Format, FORMATS } from '../report/document.ts';
 import type { Restoration } from '../report/restore-report.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
-import { openOutput, type OutputOptions, showMessage } from './console.ts';
+import { openOutput, type OutputOptions } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { findRun, newestSnapshot, peopleBefore, RUN_HELP, withJournal } from './open-journal.ts';
 
@@ -37,7 +37,7 @@ function reportOptions({ format, output }: RestoreFlags): OutputOptions {
 }
 
 async function restore(context: CommandContext, wanted: string, flags: RestoreFlags): Promise<ExitStatus> {
-  const { hasFormulas, renderRestoration, restorationCsv } = await import('../report/restore-report.ts');
+  const { renderRestoration, restorationCsv } = await import('../report/restore-report.ts');
   return await withJournal(context, async (reader, { configuration }) => {
     const run = await findRun(reader, wanted);
     const account = configuration.accounts.find(({ name }) => name === run.account);
@@ -45,8 +45,6 @@ async function restore(context: CommandContext, wanted: string, flags: RestoreFl
     const output = openOutput(reportOptions(flags));
     if (flags.format === 'csv') {
       await output.print(restorationCsv(restoration));
-      if (hasFormulas(restoration))
-        showMessage('note: cells that begin with =, +, - or @ have a leading apostrophe');
     } else await output.print(renderRestoration(restoration, output.render));
     await output.close();
     return EXIT.done;

@@ -4,18 +4,18 @@ import { suggestedExpiry, usedUpBy, usedUpText } from './approvals.ts';
 import type { ApprovedDelete, Entry, Kind, Policy } from './catalog.ts';
 import { DAY_MS, formatDuration } from './durations-and-sizes.ts';
 import {
+  approvalLine,
   approveText,
   releaseText,
   type Explanation,
   explainInUse,
   explainRename,
   explainSuspectedRename,
-  renewText,
 } from './held-texts.ts';
 import { type History, kindNameKey } from './history.ts';
 import { nameKey } from './names.ts';
 import type { DeleteCounts, JudgedEntry } from './policy.ts';
-import type { CreateRule, HoldRule, OpenFreeze } from './plan.ts';
+import type { CreateRule, HeldChange, HoldRule, OpenFreeze } from './plan.ts';
 import type { SourceAge } from './plan-warnings.ts';
 import { type UnknownHolders, unknownHoldersText } from './unknown-holders.ts';
 import { entryKey, HELD_FIELDS } from './usage.ts';
@@ -47,8 +47,11 @@ const NO_PEOPLE_RELEASES: Readonly<Record<UnknownHolders, string>> = {
     'check that the token may read what people have; if nobody has any, run `apply --accept-shrink` or set policy.allowNoPeople: true',
 };
 
+/** What a held change says beyond its rules. */
+type HeldTexts = Pick<HeldChange, 'reason' | 'release' | 'desiredName' | 'approval'>;
+
 /** One sentence per rule, in the order of the rules. */
-export function explainHeldDelete(judged: JudgedEntry, facts: Facts): Explanation {
+export function explainHeldDelete(judged: JudgedEntry, facts: Facts): HeldTexts {
   // The text of a declared or suspected rename includes the text of in_use.
   const isRename = judged.holds.some((rule) => rule === 'rename' || rule === 'suspected_rename');
   // Missing history ends with the next run, and a plan warning explains it: beside another rule it only distracts.
@@ -56,16 +59,24 @@ export function explainHeldDelete(judged: JudgedEntry, facts: Facts): Explanatio
   const rules = judged.holds.filter(
     (rule) => !(isRename && rule === 'in_use') && !(isHeldAnyway && rule === 'no_history'),
   );
-  const { approve, whyNot } = approvalAdvice(judged, facts);
+  const { approve, approval, whyNot } = approvalAdvice(judged, facts);
   const { reason, release } = join(rules.map((rule) => explainDeleteRule(rule, judged, facts, approve)));
-  return { reason: whyNot !== null && release.includes(approve) ? `${reason}; ${whyNot}` : reason, release };
+  const isAdvised = release.includes(approve);
+  const { desiredName, nearName } = judged.extra;
+  const about = judged.holds.includes('rename') ? desiredName : nearName;
+  return {
+    reason: whyNot !== undefined && isAdvised ? `${reason}; ${whyNot}` : reason,
+    release,
+    ...(isRename && about !== undefined ? { desiredName: about } : {}),
+    ...(approval !== undefined && isAdvised ? { approval } : {}),
+  };
 }
 
 /** How to approve the delete, and why an approval that the file has does not release it. */
 function approvalAdvice(
   { kind, extra, alike }: JudgedEntry,
   { approvals, history, nowMs }: Facts,
-): { readonly approve: string; readonly whyNot: string | null } {
+): { readonly approve: string; readonly approval?: string; readonly whyNot?: string } {
   const { name, id } = extra.entry;
   if (alike > 1)
     return {
@@ -75,10 +86,14 @@ function approvalAdvice(
     };
   const expires = suggestedExpiry({ kind, name }, nowMs, history.released);
   const present = approvals.find((each) => each.kind === kind && nameKey(each.name) === nameKey(name));
-  if (present === undefined) return { approve: approveText({ kind, name }, expires), whyNot: null };
+  if (present === undefined) {
+    const approval = approvalLine(kind, name, expires);
+    return { approve: approveText(approval), approval };
+  }
   const used = usedUpBy(present, id, history.released);
   const whyNot = used === null ? `its approval expired on ${present.expires}` : usedUpText(present, used);
-  return { approve: renewText(expires), whyNot };
+  // The file has an approval of this name that does not release the entry: a second one is an error.
+  return { approve: `set \`expires\` of its approval in approvedDeletes to ${expires}`, whyNot };
 }
 
 interface CreateFacts extends Facts {
@@ -182,7 +197,7 @@ function percentText(kind: Kind, { perKind, entries }: DeleteCounts, limit: numb
 function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, approve: string): Explanation {
   const { kind, extra, usedBy, missingHolders } = judged;
   const { policy, history, counts } = facts;
-  const change = { kind, name: extra.entry.name, usedBy, approve };
+  const change = { name: extra.entry.name, usedBy, approve };
   const unknown = facts.unknownHolders.get(kind) ?? 'no_people';
   const lastUsed = history.lastUsedMs.get(entryKey(kind, extra.entry.id)) ?? 0;
   // When this delete is a day old, the later ones leave room for the deletes of the plan. Undefined if the plan alone has

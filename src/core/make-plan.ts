@@ -10,7 +10,6 @@ import {
 } from './catalog.ts';
 import { diffKind, type KindDiff } from './diff.ts';
 import { explainHeldCreate, explainHeldDelete } from './explain.ts';
-import { renamedText } from './held-texts.ts';
 import { type History, kindNameKey } from './history.ts';
 import { compareCodePoints, nearKey } from './names.ts';
 import {
@@ -220,7 +219,7 @@ function sortExtras(extras: readonly JudgedEntry[]): JudgedEntry[] {
 
 function deleteOperation({ kind, extra, usedBy, approved }: JudgedEntry): Operation {
   const base = { action: 'delete', kind, name: extra.entry.name, remoteId: extra.entry.id, usedBy } as const;
-  if (extra.cause === 'renamed') return { ...base, reason: renamedText(extra.desiredName ?? '') };
+  if (extra.cause === 'renamed') return { ...base, reason: `renamed to “${extra.desiredName ?? ''}”` };
   if (extra.cause === 'duplicate') return { ...base, reason: 'an unused duplicate of its name' };
   if (approved && usedBy.length > 0) return { ...base, reason: 'approved in approvedDeletes' };
   return base;

@@ -57,6 +57,10 @@ export interface HeldChange {
   readonly rules: readonly HoldRule[];
   readonly reason: string;
   readonly release: string;
+  /** The desired name that a delete is about: of a rename its new name, of a suspected one the name it is near to. */
+  readonly desiredName?: string;
+  /** The line for `approvedDeletes` that the release advises to add. */
+  readonly approval?: string;
 }
 
 /** An extra entry that the policy leaves alone. It does not count as a difference. */

@@ -1,6 +1,6 @@
 // The reports of `validate`, one line for each problem as editors and CI systems parse it, and of `doctor`.
-import { code, toned, type Line, type ReportDocument, type ReportOptions, type Report } from './document.ts';
-import { diagnosisSchema } from './command-schemas.ts';
+import { diagnosisSchema, issueSchema } from './command-schemas.ts';
+import { code, type Column, type Line, type ReportDocument, type ReportOptions, toned } from './document.ts';
 import { renderReport } from './render.ts';
 import { publishedFields } from './run-json.ts';
 import type { ConfigIssue } from '../core/errors.ts';
@@ -26,15 +26,12 @@ export function renderDiagnoses(diagnoses: readonly Diagnosis[], options: Report
   const value = diagnoses.map((diagnosis) =>
     publishedFields(diagnosisSchema, { schemaVersion: 1, ...diagnosis }),
   );
-  return renderReport(
-    value,
-    () => ({ title: 'rolecall doctor', documents: diagnoses.map(diagnosisDocument) }),
-    options,
-  );
+  const model = () => ({ title: 'rolecall doctor', documents: diagnoses.map(diagnosisDocument) });
+  return renderReport(value, model, options);
 }
 
 function diagnosisDocument({ title, findings }: Diagnosis): ReportDocument {
-  const columns = [{ head: 'Result' }, { head: 'Check' }, { head: 'Detail', below: 'overflow' } as const];
+  const columns: Column[] = [{ head: 'Result' }, { head: 'Check' }, { head: 'Detail', below: true }];
   const rows = findings.map(({ ok, what, detail }): Line[] => [
     [ok ? toned('good', 'ok') : toned('bad', 'FAIL')],
     [what],
@@ -44,27 +41,13 @@ function diagnosisDocument({ title, findings }: Diagnosis): ReportDocument {
   return {
     title: [code(title)],
     status: failed === 0 ? { label: 'ok', tone: 'good' } : { label: `${failed} failed`, tone: 'bad' },
-    headline: [],
-    facts: [],
-    sections: [{ title: '', groups: [{ columns, rows }], unlimited: true }],
+    sections: [{ title: '', groups: [{ columns, rows }] }],
   };
 }
 
-/** All issues, in the given order, and a line that counts them. json is an array of {schemaVersion, file, line, column, severity, message}. */
+/** All issues, in the given order, and a line that counts them. json is an array of the issues. */
 export function renderIssues(issues: readonly ConfigIssue[], options: ReportOptions): string {
-  const value = issues.map(({ file, line, column, severity, message }) => ({
-    schemaVersion: 1,
-    file,
-    line,
-    column,
-    severity,
-    message,
-  }));
-  return renderReport(value, () => issuesReport(issues), options);
-}
-
-/** The report model of the issues. */
-function issuesReport(issues: readonly ConfigIssue[]): Report {
+  const value = issues.map((issue) => publishedFields(issueSchema, { schemaVersion: 1, ...issue }));
   const lines = issues.map((issue): Line => [
     code(`${issue.file}:${issue.line}:${issue.column}`),
     ': ',
@@ -72,16 +55,14 @@ function issuesReport(issues: readonly ConfigIssue[]): Report {
     ': ',
     issue.message,
   ]);
-  return {
-    title: 'rolecall validate',
-    documents: [{ title: [], facts: [], headline: [], lines, sections: [], summary: [issueSummary(issues)] }],
-  };
+  const documents = [{ title: [], lines, summary: [issueSummary(issues)] }];
+  return renderReport(value, () => ({ title: 'rolecall validate', documents }), options);
 }
 
 function issueSummary(issues: readonly ConfigIssue[]): string {
   const errors = issues.filter(({ severity }) => severity === 'error').length;
-  const warnings = issues.length - errors;
+  const warnings = count(issues.length - errors, 'warning');
   if (issues.length === 0) return 'The configuration is valid.';
-  if (errors === 0) return `The configuration is valid, with ${count(warnings, 'warning')}.`;
-  return `The configuration is not valid: ${count(errors, 'error')}${warnings > 0 ? ` and ${count(warnings, 'warning')}` : ''}.`;
+  if (errors === 0) return `The configuration is valid, with ${warnings}.`;
+  return `The configuration is not valid: ${count(errors, 'error')}${issues.length === errors ? '' : ` and ${warnings}`}.`;
 }

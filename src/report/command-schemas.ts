@@ -52,7 +52,7 @@ export const usageSchema = z
   .union([accountUsageSchema, failedPlanSchema])
   .meta({ title: 'rolecall usage', description: 'One account of `rolecall usage --format json`.' });
 
-const issueSchema = z.strictObject({
+export const issueSchema = z.strictObject({
   schemaVersion,
   file: z.string().describe('Path of the file.'),
   line: z.int().min(1).describe('Line, from 1.'),

@@ -8,16 +8,18 @@ import type {
 } from '../core/catalog-difference.ts';
 import {
   code,
-  toned,
+  type Column,
   type Line,
   type Part,
-  type Report,
   type ReportDocument,
   type ReportOptions,
   type Section,
+  toned,
 } from './document.ts';
 import { count } from './formatting.ts';
 import { renderReport } from './render.ts';
+import { publishedFields } from './run-json.ts';
+import { differenceSchema } from './snapshot-schemas.ts';
 
 /** Where lists come from: a snapshot, or (with null) the service. */
 export interface ComparedLists {
@@ -36,65 +38,30 @@ export interface AccountDifference extends CatalogDifference {
 
 /** The changes of one account. json is one object. */
 export function renderDifference(difference: AccountDifference, options: ReportOptions): string {
-  return renderReport(differenceToJson(difference), () => diffReport(difference), options);
+  const value = publishedFields(differenceSchema, { schemaVersion: 1, ...difference });
+  const model = () => ({ title: 'rolecall diff', documents: [differenceDocument(difference)] });
+  return renderReport(value, model, options);
 }
 
-function differenceToJson({ account, before, after, entries, people }: AccountDifference) {
-  return {
-    schemaVersion: 1,
-    account,
-    before: sideToJson(before),
-    after: sideToJson(after),
-    entries,
-    people,
-  } as const satisfies AccountDifference & { schemaVersion: 1 };
-}
-
-function sideToJson({ id, runId, phase, takenAt }: ComparedLists): ComparedLists {
-  return { id, runId, phase, takenAt };
-}
-
-function diffReport(difference: AccountDifference): Report {
-  return { title: 'rolecall diff', documents: [differenceDocument(difference)] };
-}
-
-/** The report model of one difference. */
-export function differenceDocument(difference: AccountDifference): ReportDocument {
-  const { account, before, after, entries, people } = difference;
+function differenceDocument({ account, before, after, entries, people }: AccountDifference): ReportDocument {
+  const parts = [...amounts(entries, 'entry', 'entries'), ...amounts(people, 'person', 'people')];
   return {
     title: [code(account)],
-    headline: [[`${summary(difference)}.`]],
-    facts: [
-      { label: 'From', line: sideLine(before) },
-      { label: 'To', line: sideLine(after) },
+    headline: [
+      [parts.length === 0 ? 'Nothing changed.' : `${parts.join(', ')}.`],
+      ['From ', ...sideLine(before)],
+      ['To ', ...sideLine(after)],
     ],
     sections: [...entrySection(entries), ...peopleSection(people)],
   };
 }
 
-/** `1 entry created, 2 renamed; 3 people changed`. */
-function summary({ entries, people }: AccountDifference): string {
-  const part = (noun: [one: string, many: string], words: readonly (readonly [number, string])[]): string => {
-    const used = words.filter(([amount]) => amount > 0);
-    return used
-      .map(([amount, word], index) =>
-        index === 0 ? `${count(amount, ...noun)} ${word}` : `${amount} ${word}`,
-      )
-      .join(', ');
-  };
-  const amount = (change: string, changes: readonly { readonly change: string }[]): number =>
-    changes.filter((each) => each.change === change).length;
-  const parts = [
-    part(
-      ['entry', 'entries'],
-      (['created', 'deleted', 'renamed'] as const).map((change) => [amount(change, entries), change]),
-    ),
-    part(
-      ['person', 'people'],
-      (['added', 'gone', 'changed'] as const).map((change) => [amount(change, people), change]),
-    ),
-  ].filter((text) => text !== '');
-  return parts.length === 0 ? 'Nothing changed' : parts.join('; ');
+/** `2 entries created`, `1 entry renamed`. */
+function amounts(changes: readonly { readonly change: string }[], one: string, many: string): string[] {
+  return [...new Set(changes.map(({ change }) => change))].map((change) => {
+    const amount = changes.filter((each) => each.change === change).length;
+    return `${count(amount, one, many)} ${change}`;
+  });
 }
 
 function sideLine({ id, runId, phase, takenAt }: ComparedLists): Line {
@@ -126,7 +93,7 @@ function entrySection(entries: readonly EntryChange[]): Section[] {
 
 function peopleSection(people: readonly PersonChange[]): Section[] {
   if (people.length === 0) return [];
-  const columns = [{ head: 'Change' }, { head: 'Person' }, { head: 'What', below: true } as const];
+  const columns: Column[] = [{ head: 'Change' }, { head: 'Person' }, { head: 'What', below: true }];
   const rows = people.map((person): Line[] => [
     [SIGNS[person.change]],
     [code(person.id)],
@@ -135,36 +102,23 @@ function peopleSection(people: readonly PersonChange[]): Section[] {
   return [{ title: 'People', count: people.length, groups: [{ columns, rows }] }];
 }
 
+/** A person who was added or who is gone has one value of each. */
 function personLine({ change, skills, role, dailyCapacity, workingDays }: PersonChange): Line {
-  const parts: Line[] = [];
-  if (skills !== undefined) {
-    const { gained, lost } = skills;
-    if (gained.length > 0) parts.push([change === 'added' ? 'has ' : 'gained ', names(gained)]);
-    if (lost.length > 0) parts.push([change === 'gone' ? 'had ' : 'lost ', names(lost)]);
-  }
-  const values: readonly (readonly [string, ValueChange<Line> | undefined])[] = [
-    ['role', role && mapped(role, (entry) => (entry === null ? ['none'] : entryName(entry)))],
-    [
-      'capacity',
-      dailyCapacity && mapped(dailyCapacity, (value) => [value === null ? 'none' : String(value)]),
-    ],
-    ['working days', workingDays && mapped(workingDays, (days) => [daysText(days)])],
+  const value = <T>(label: string, of: ValueChange<T> | undefined, textOf: (each: T) => Line): Line[] => {
+    if (of === undefined) return [];
+    const [before, after] = [textOf(of.before), textOf(of.after)];
+    if (change === 'changed') return [[`${label} `, ...before, ' → ', ...after]];
+    return [[`${label} `, ...(change === 'added' ? after : before)]];
+  };
+  const { gained = [], lost = [] } = skills ?? {};
+  const parts: Line[] = [
+    ...(gained.length === 0 ? [] : [[change === 'added' ? 'has ' : 'gained ', names(gained)]]),
+    ...(lost.length === 0 ? [] : [[change === 'gone' ? 'had ' : 'lost ', names(lost)]]),
+    ...value('role', role, (entry) => (entry === null ? ['none'] : entryName(entry))),
+    ...value('capacity', dailyCapacity, (amount) => [amount === null ? 'none' : String(amount)]),
+    ...value('working days', workingDays, (days) => [daysText(days)]),
   ];
-  for (const [label, value] of values) {
-    if (value === undefined) continue;
-    parts.push([`${label} `, ...valueLine(change, value)]);
-  }
   return parts.flatMap((part, index) => (index === 0 ? part : ['; ', ...part]));
-}
-
-function mapped<T>({ before, after }: ValueChange<T>, to: (value: T) => Line): ValueChange<Line> {
-  return { before: to(before), after: to(after) };
-}
-
-/** A person who was added or who is gone has one value. */
-function valueLine(change: PersonChange['change'], { before, after }: ValueChange<Line>): Line {
-  if (change === 'added') return after;
-  return change === 'gone' ? before : [...before, ' → ', ...after];
 }
 
 function names(entries: readonly NamedEntry[]): Part {

@@ -32,30 +32,17 @@ export interface Fact {
   readonly line: Line;
 }
 
-/**
- * `below`: a column of long text, which a format may print under the row instead of beside it; `overflow`: only if the
- * text does not fit beside it.
- */
+/** `below`: a column of long text, which text output prints under the row where there is no room beside it. */
 export interface Column {
   readonly head: string;
   readonly align?: 'left' | 'right';
-  readonly below?: true | 'overflow';
-}
-
-/**
- * A YAML list to paste into a file: its key and one line for each item. The lists of a document are printed as one, without
- * the items of rows that are left out; a comment counts these.
- */
-export interface Paste {
-  readonly intro: Line;
-  readonly key: string;
-  readonly items: readonly string[];
+  readonly below?: true;
 }
 
 /** Rows as a list, or as what makes the rows of a part: a page shows 500 of 20,000. */
 export type Rows = Pick<readonly (readonly Line[])[], 'length' | 'slice'>;
 
-/** Rows with the same columns. `tone` colours all of them; `facts` hold for all of them. */
+/** Rows with the same columns. `facts` hold for all of them. */
 export interface Group {
   readonly title?: Line;
   readonly facts?: readonly Fact[];
@@ -63,12 +50,9 @@ export interface Group {
   readonly rows: Rows;
   /** Whether text output shows the heads of the columns. */
   readonly heads?: true;
-  readonly tone?: Tone;
-  /** One item for each row, in the same order. */
-  readonly paste?: Paste;
 }
 
-/** A titled part of a document. One limit applies to the rows of all its groups together. */
+/** A titled part of a document. */
 export interface Section {
   readonly title: string;
   readonly count?: number;
@@ -77,11 +61,9 @@ export interface Section {
   readonly groups: readonly Group[];
   /** Less important: folded in formats that can fold. */
   readonly quiet?: true;
-  /** Never shortened in text output. Markdown has its own limit. */
-  readonly unlimited?: true;
-  /** Lines to copy into a file. Text output neither indents, wraps nor shortens them. */
+  /** Lines to copy into a file. Text output neither indents nor wraps them. */
   readonly verbatim?: readonly string[];
-  /** How many rows text output shows, if not the usual number. They are shared fairly among the groups. */
+  /** How many rows of each group, and how many lines to copy, text output shows, if not the usual number. */
   readonly textRows?: number;
 }
 
@@ -90,15 +72,14 @@ export interface ReportDocument {
   readonly title: Line;
   /** The status behind the title. */
   readonly status?: { readonly label: string; readonly tone: Tone };
-  readonly facts: readonly Fact[];
-  /** Whether text output prints the facts at the end, because nobody reads them first. */
-  readonly factsLast?: true;
   /** The lines to read first. */
-  readonly headline: readonly Line[];
+  readonly headline?: readonly Line[];
   /** Separate lines, as compilers print them. Text output never wraps or shortens them. */
   readonly lines?: readonly Line[];
-  readonly sections: readonly Section[];
+  readonly sections?: readonly Section[];
   readonly summary?: Line;
+  /** What identifies the document. Text output prints them at the end, because nobody reads them first. */
+  readonly facts?: readonly Fact[];
   /** The commands to run next, each with its purpose. */
   readonly next?: readonly { readonly command: string; readonly purpose: string }[];
   /** The command that prints everything that text output leaves out; `--format json` by default. */
@@ -119,8 +100,6 @@ export interface Report {
 export interface ReportDetail {
   /** Nothing is shortened. */
   readonly verbose?: boolean | undefined;
-  /** Of several accounts, those without changes are counted only. */
-  readonly onlyChanges?: boolean | undefined;
   /** Whether the configuration differs from its commit. */
   readonly hasLocalChanges?: boolean;
 }
@@ -147,4 +126,42 @@ export function toned(tone: Tone, ...line: Line): Part {
 /** Ids or names, separated by commas. A long list is cut after complete items. */
 export function codeList(items: readonly string[]): Part {
   return { list: items.map((item) => [code(item)]) };
+}
+
+/** The title of a section with the number of its rows. */
+export function countedTitle({ title, count }: Section): string {
+  return count === undefined ? title : `${title} (${count})`;
+}
+
+/** The columns that are not empty in every row, with their positions. */
+export function usedColumns({ columns, rows }: Group): (Column & { readonly index: number })[] {
+  const listed = rows.slice();
+  return columns.flatMap((column, index) =>
+    listed.some((row) => (row[index] ?? []).length > 0) ? [{ ...column, index }] : [],
+  );
+}
+
+/** The section with at most `most` rows, and `each` rows of one group; and how many rows are left out. */
+export function shortened(
+  section: Section,
+  most: number,
+  each = most,
+): { readonly groups: readonly Group[]; readonly verbatim: readonly string[]; readonly hidden: number } {
+  const { groups, verbatim = [] } = section;
+  const kept: Group[] = [];
+  let left = most;
+  let hidden = 0;
+  for (const group of groups) {
+    const rows = group.rows.slice(0, Math.min(left, each));
+    left -= rows.length;
+    hidden += group.rows.length - rows.length;
+    if (rows.length > 0) kept.push({ ...group, rows });
+  }
+  const lines = verbatim.slice(0, each);
+  const more = verbatim.length - lines.length;
+  return {
+    groups: kept,
+    verbatim: more === 0 ? lines : [...lines, `  # … and ${more} more; --format json has all of them`],
+    hidden,
+  };
 }

@@ -1,140 +1,102 @@
 // Prints a report as one HTML file: no request, no script, light and dark, and complete on paper.
 import { raw } from 'hono/html';
-import type { Line, Report, ReportDocument } from './document.ts';
-import { visible, visibleName } from './escape-invisible.ts';
-import { Code, Facts, GroupTable, Headline, Inline, Sections, type Shortening, Summary } from './html.tsx';
-import { splitQuiet } from './shown-parts.ts';
+import { countedTitle, type Report, type ReportDocument, type Section, shortened } from './document.ts';
+import { visible } from './escape-invisible.ts';
+import { Code, Facts, GroupTable, Headline, Inline, SectionBody, Summary } from './html.tsx';
 import { FILE_STYLES, REPORT_STYLES } from './stylesheet.ts';
-import { instant } from './formatting.ts';
 
 /** The most rows of one section: more would take a browser many seconds to show. */
 const FILE_ROWS = 10_000;
-
-function shortening(rows: number): Shortening {
-  const rest = (
-    <>
-      <code class="nowrap">--verbose</code> shows all of them
-    </>
-  );
-  return { rows, rest };
-}
 
 /** Nothing is loaded and nothing is run, whatever the names in the report contain. */
 const CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /** The report as a complete HTML document. Sections of more than FILE_ROWS rows are cut, unless it is `verbose`. */
-export function reportToHtml(report: Report, verbose = false): string {
-  const most = shortening(verbose ? Number.POSITIVE_INFINITY : FILE_ROWS);
-  // eslint-disable-next-line typescript/no-base-to-string -- an element prints itself, and none here is asynchronous
-  const page = String(<Page report={report} most={most} />);
-  return `<!doctype html>\n${page}\n`;
-}
-
-interface PageProps {
-  readonly report: Report;
-  readonly most: Shortening;
-}
-
-function Page({ report, most }: PageProps) {
-  const [document, ...others] = report.documents;
-  const isSingle = document !== undefined && others.length === 0;
-  const subject = isSingle ? escapedText(document.title) : '';
-  return (
+export function reportToHtml({ title, verdict, total, documents }: Report, verbose = false): string {
+  const most = verbose ? Number.POSITIVE_INFINITY : FILE_ROWS;
+  const page = (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta http-equiv="Content-Security-Policy" content={CONTENT_POLICY} />
-        <title>{subject === '' ? report.title : `${subject} · ${report.title}`}</title>
+        <title>{title}</title>
         <style>{raw(REPORT_STYLES + FILE_STYLES)}</style>
       </head>
       <body>
         <main>
-          {report.verdict === undefined ? null : <Summary line={report.verdict} />}
-          {isSingle ? (
-            <Single title={report.title} document={document} most={most} />
-          ) : (
-            <Several report={report} most={most} />
+          {verdict === undefined ? null : <Summary line={verdict} />}
+          <h1>{title}</h1>
+          {total === undefined ? null : (
+            <>
+              <Summary line={total.line} />
+              <GroupTable group={total.table} />
+            </>
           )}
+          {documents.map((document) => (
+            <Document document={document} most={most} />
+          ))}
         </main>
       </body>
     </html>
   );
+  // eslint-disable-next-line typescript/no-base-to-string -- an element prints itself, and none here is asynchronous
+  return `<!doctype html>\n${String(page)}\n`;
 }
 
-interface ContentProps {
-  readonly document: ReportDocument;
-  readonly most: Shortening;
-}
-
-function Single({ title, document, most }: ContentProps & { readonly title: string }) {
+/** The result, the numbers, the next steps, and then the rows. */
+function Document({ document, most }: { readonly document: ReportDocument; readonly most: number }) {
+  const { title, status, summary, facts = [], sections = [], next = [] } = document;
   return (
-    <>
-      {document.title.length === 0 ? null : <p class="quiet">{title}</p>}
-      <h1>{document.title.length === 0 ? title : <Inline line={document.title} />}</h1>
-      <Content document={document} most={most} level={2} />
-    </>
-  );
-}
-
-function Several({ report: { title, total, documents }, most }: PageProps) {
-  const { shown, quiet } = splitQuiet(documents);
-  const anchors = new Map(
-    shown.map((document, index) => [escapedText(document.title), `account-${index + 1}`]),
-  );
-  const addressOf = (cell: Line): string | undefined => {
-    const anchor = anchors.get(escapedText(cell));
-    return anchor === undefined ? undefined : `#${anchor}`;
-  };
-  return (
-    <>
-      <h1>{title}</h1>
-      {total === undefined ? null : (
-        <>
-          <Summary line={total.line} />
-          <GroupTable group={total.table} addressOf={addressOf} />
-        </>
+    <article>
+      {title.length === 0 ? null : (
+        <h2>
+          <Inline line={title} />
+        </h2>
       )}
-      {shown.map((document, index) => (
-        <article id={`account-${index + 1}`}>
-          <h2>
-            <Inline line={document.title} />
-          </h2>
-          <Content document={document} most={most} level={3} />
-        </article>
-      ))}
-      {quiet === null ? null : <Sections sections={[quiet]} shortening={most} />}
-    </>
-  );
-}
-
-/** A document below its heading: the result, the numbers, the next steps, and then the rows. */
-function Content({ document, most, level }: ContentProps & { readonly level: 2 | 3 }) {
-  const { status, headline, lines = [], summary = [], facts, sections, next = [] } = document;
-  return (
-    <>
       {status === undefined ? null : <p class={`strong ${status.tone}`}>{visible(status.label)}</p>}
-      <Headline headline={headline} lines={lines} />
-      {summary.length === 0 ? null : <Summary line={summary} />}
+      <Headline document={document} />
+      {summary === undefined ? null : <Summary line={summary} />}
       {next.map(({ command, purpose }) => (
         <p>
           Next: <Code text={command} /> {purpose}
         </p>
       ))}
       <Facts facts={facts} />
-      <Sections sections={sections} shortening={most} level={level} />
-    </>
+      {sections.map((section) => (
+        <FileSection section={section} most={most} />
+      ))}
+    </article>
   );
 }
 
-/** The escaped text of a line. Lists are complete. */
-export function escapedText(line: Line): string {
-  return line
-    .map((part) => {
-      if (typeof part === 'string') return visible(part);
-      if ('code' in part) return visibleName(part.code);
-      if ('time' in part) return visible(instant(part.time));
-      return 'tone' in part ? escapedText(part.line) : part.list.map(escapedText).join(', ');
-    })
-    .join('');
+/** A long section is cut after complete rows, with the count of the rest. A quiet one is folded. */
+function FileSection({ section, most }: { readonly section: Section; readonly most: number }) {
+  const { groups, verbatim, hidden } = shortened(section, most);
+  const body = (
+    <>
+      <SectionBody section={{ ...section, groups, verbatim }} />
+      {hidden === 0 ? null : (
+        <p class="quiet">
+          … and {hidden} more; <code class="nowrap">--verbose</code> shows all of them.
+        </p>
+      )}
+    </>
+  );
+  if (section.title === '') return body;
+  const heading = <h3>{countedTitle(section)}</h3>;
+  if (section.quiet) {
+    return (
+      <details>
+        <summary>{heading}</summary>
+        {body}
+      </details>
+    );
+  }
+  return (
+    <section>
+      {heading}
+      {body}
+    </section>
+  );
 }

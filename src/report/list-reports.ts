@@ -3,10 +3,9 @@ import type { RunRecord } from '../core/journal.ts';
 import type { RunTally } from '../core/ports/journal-reader.ts';
 import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
 import { listReport, renderReport } from './render.ts';
-import { countUndone, type RunCounts } from './run-counts.ts';
 import { publishedFields, runToJson } from './run-json.ts';
 import { snapshotSchema } from './snapshot-schemas.ts';
-import { statusTone } from './run-status.ts';
+import { countUndone, statusTone } from './run-status.ts';
 import { briefInstant, count, duration, elapsedMs, shortCommit } from './formatting.ts';
 import { listSize, type SnapshotRecord } from '../core/snapshots.ts';
 
@@ -30,7 +29,7 @@ export function renderRuns(
   return renderReport(runs.map(runToJson), () => historyReport(rows), options);
 }
 
-interface HistoryRow extends Pick<RunCounts, 'failed' | 'inDoubt' | 'notTried'>, Pick<RunTally, 'planned'> {
+interface HistoryRow extends ReturnType<typeof countUndone>, Pick<RunTally, 'planned'> {
   readonly run: RunRecord;
   readonly id: string;
 }
@@ -59,9 +58,8 @@ const COLUMNS: readonly (Column & { readonly cell: (row: HistoryRow) => Line })[
 /** The report model of the list of runs. */
 function historyReport(runs: readonly HistoryRow[]): Report {
   const rows = runs.map((row) => COLUMNS.map(({ cell }) => cell(row)));
-  return listReport('rolecall history', { columns: COLUMNS, rows }, [
-    runs.length === 0 ? 'No runs.' : `${count(runs.length, 'run')}.`,
-  ]);
+  const summary = runs.length === 0 ? 'No runs.' : `${count(runs.length, 'run')}.`;
+  return listReport('rolecall history', { columns: COLUMNS, rows }, summary);
 }
 
 /** Why a run failed or was blocked; `show` has the message. */
@@ -128,7 +126,6 @@ function snapshotsReport(
     [toned('quiet', snapshot.phase)],
     [code(shortIds.get(snapshot.runId) ?? snapshot.runId)],
   ]);
-  return listReport('rolecall snapshots', { columns, rows }, [
-    rows.length === 0 ? 'No snapshots.' : `${count(rows.length, 'snapshot')}.`,
-  ]);
+  const summary = rows.length === 0 ? 'No snapshots.' : `${count(rows.length, 'snapshot')}.`;
+  return listReport('rolecall snapshots', { columns, rows }, summary);
 }

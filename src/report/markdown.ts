@@ -1,7 +1,16 @@
 // Prints a report as Markdown for a comment on a pull request. GitHub accepts 65,536 characters, GitLab more. Text from outside is
 // escaped, so that it adds no mark-up, mention, reference, link or table cell.
-import type { Fact, Group, Line, Report, ReportDocument, Section } from './document.ts';
-import { firstRows, pastedBlock, type PastedBlock, splitQuiet, usedColumns } from './shown-parts.ts';
+import {
+  countedTitle,
+  type Fact,
+  type Group,
+  type Line,
+  type Report,
+  type ReportDocument,
+  type Section,
+  shortened,
+  usedColumns,
+} from './document.ts';
 import { visible, visibleName } from './escape-invisible.ts';
 import { instant } from './formatting.ts';
 
@@ -12,162 +21,104 @@ const ROW_LIMITS = [1000, 500, 200, 100, 50, 25, 10, 3, 0];
 const ITEMS = 10;
 /** The lines of an error that remain when no rows do: without them nobody knows what to fix. */
 const ERROR_LINES = 3;
-/** The most characters of the list of accounts that failed. */
-const FAILED_LENGTH = 10_000;
 /** Longer sections are folded. */
 const FOLDED_FROM = 20;
-const CLOSING_ROOM = 300;
+/** The room for the line that counts what is omitted. */
+const CLOSING_ROOM = 100;
 
 /** The report in at most MARKDOWN_LIMIT characters. It omits complete rows, then complete accounts, and counts them. */
 export function reportToMarkdown(report: Report): string {
   for (const rowLimit of ROW_LIMITS) {
-    const blocks = printWithin(report, rowLimit);
-    if (blocks !== null) return join(blocks);
+    const { blocks, dropped } = printWithin(report, rowLimit);
+    if (dropped === 0) return `${blocks.join('\n\n')}\n`;
+    if (rowLimit === 0) return `${[...blocks, omitted(`… and ${dropped} more`)].join('\n\n')}\n`;
   }
-  return join(mostImportant(report));
+  throw new Error('the last of the row limits is 0');
 }
 
-/** The report, or null when it is too long with this number of rows. */
-function printWithin(report: Report, rowLimit: number): string[] | null {
-  const blocks: string[] = [];
-  let left = MARKDOWN_LIMIT;
-  for (const block of printReport(report, rowLimit)) {
-    blocks.push(block);
-    left -= block.length + 2;
-    if (left < 0) return null;
-  }
-  return blocks;
-}
-
-/** The report without rows, and only with the documents that fit: those that failed before the others. */
-function mostImportant(report: Report): string[] {
-  const [opening = '', ...documents] = printReport(report, 0);
-  const { shown } = splitQuiet(report.documents);
-  // Only the section of the accounts with nothing to do has no document.
-  const isUrgent = (index: number): boolean => (shown[index]?.status?.tone ?? 'bad') === 'bad';
-  const order = documents.map((_, index) => index);
-  const byUrgency = [...order.filter(isUrgent), ...order.filter((index) => !isUrgent(index))];
-  let left = MARKDOWN_LIMIT - CLOSING_ROOM - opening.length;
-  const kept = new Set<number>();
-  for (const index of byUrgency) {
-    left -= (documents[index]?.length ?? 0) + 2;
-    if (left < 0) break;
-    kept.add(index);
-  }
-  const dropped = documents.length - kept.size;
-  return [
-    opening,
-    ...documents.filter((_, index) => kept.has(index)),
-    `_… and ${dropped} more omitted (length limit); \`--format json\` shows everything._`,
+/** The documents that fit with this number of rows: those that failed before the others. */
+function printWithin({ title, verdict, total, documents }: Report, rowLimit: number) {
+  const blocks = [
+    ...(verdict === undefined ? [] : [`**${inline(verdict)}**`]),
+    `## ${escapeProse(title)}`,
+    ...(total === undefined
+      ? []
+      : [`**${inline(total.line)}**`, ...printSection({ title: '', groups: [total.table] }, rowLimit)]),
   ];
-}
-
-function join(blocks: readonly string[]): string {
-  return `${blocks.join('\n\n')}\n`;
-}
-
-/** One block for the verdict, the title and the total, one for each document, and one for all accounts with nothing to do. */
-function* printReport({ title, verdict, total, documents }: Report, rowLimit: number): Generator<string> {
-  const opening = [...(verdict === undefined ? [] : [`**${inline(verdict)}**`]), `## ${escapeProse(title)}`];
-  if (total !== undefined) {
-    opening.push(`**${inline(total.line)}**`, ...printFailed(documents));
-    opening.push(...printGroups([total.table], rowLimit));
+  const isBad = ({ status }: ReportDocument): boolean => status?.tone === 'bad';
+  const ordered = documents.toSorted((a, b) => Number(isBad(b)) - Number(isBad(a)));
+  let left = MARKDOWN_LIMIT - CLOSING_ROOM - blocks.join('\n\n').length;
+  for (const [index, document] of ordered.entries()) {
+    const block = printDocument(document, rowLimit);
+    left -= block.length + 2;
+    if (left < 0) return { blocks, dropped: documents.length - index };
+    blocks.push(block);
   }
-  yield opening.join('\n\n');
-  const { shown, quiet } = splitQuiet(documents);
-  for (const document of shown) yield printDocument(document, rowLimit);
-  if (quiet !== null) yield printSection(quiet, rowLimit).join('\n\n');
+  return { blocks, dropped: 0 };
 }
 
-/** The accounts that failed, by name: their rows and their documents may be omitted. */
-function printFailed(documents: readonly ReportDocument[]): string[] {
-  const names = documents.filter(({ status }) => status?.tone === 'bad').map(({ title }) => inline(title));
-  let length = 0;
-  const listed = names.filter((name) => (length += name.length + 2) <= FAILED_LENGTH);
-  const rest = names.length - listed.length;
-  if (names.length === 0) return [];
-  return [`Failed or blocked: ${listed.join(', ')}${rest > 0 ? ` … and ${rest} more` : ''}`];
+function omitted(what: string): string {
+  return `_${what} omitted (length limit); \`--format json\` shows everything._`;
 }
 
 function printDocument(document: ReportDocument, rowLimit: number): string {
-  const blocks: string[] = [];
-  const status = document.status === undefined ? '' : `: ${escapeProse(document.status.label)}`;
-  if (document.title.length > 0) blocks.push(`### ${inline(document.title)}${status}`);
-  if (document.summary !== undefined) blocks.push(`**${inline(document.summary)}**`);
-  const mostLines = document.status?.tone === 'bad' ? Math.max(rowLimit, ERROR_LINES) : rowLimit;
-  blocks.push(...document.headline.map(block), ...printLines(document.lines ?? [], mostLines));
-  if (document.facts.length > 0) blocks.push(printFacts(document.facts));
-  const paste = pastedBlock(document.sections, ({ groups }) => firstRows(groups, rowLimit).groups);
-  for (const section of document.sections) {
-    blocks.push(...printSection(section, rowLimit));
-    if (paste?.after === section && paste.lines.length > 1) blocks.push(...printPaste(paste));
-  }
-  for (const { command, purpose } of document.next ?? []) {
-    blocks.push(`Next: ${codeSpan(command)} ${escapeProse(purpose)}`);
-  }
-  return blocks.join('\n\n');
+  const {
+    title,
+    status,
+    summary,
+    headline = [],
+    lines = [],
+    facts = [],
+    sections = [],
+    next = [],
+  } = document;
+  const label = status === undefined ? '' : `: ${escapeProse(status.label)}`;
+  const mostLines = status?.tone === 'bad' ? Math.max(rowLimit, ERROR_LINES) : rowLimit;
+  const hidden = lines.length - mostLines;
+  const items = lines.slice(0, mostLines).map((line) => `- ${block(line)}`);
+  if (hidden > 0) items.push(`- ${omitted(`… and ${hidden} more`)}`);
+  return [
+    ...(title.length === 0 ? [] : [`### ${inline(title)}${label}`]),
+    ...(summary === undefined ? [] : [`**${inline(summary)}**`]),
+    ...headline.map(block),
+    ...(items.length === 0 ? [] : [items.join('\n')]),
+    ...(facts.length === 0 ? [] : [facts.map(printFact).join(' · ')]),
+    ...sections.flatMap((section) => printSection(section, rowLimit)),
+    ...next.map(({ command, purpose }) => `Next: ${codeSpan(command)} ${escapeProse(purpose)}`),
+  ].join('\n\n');
 }
 
-function printLines(lines: readonly Line[], rowLimit: number): string[] {
-  if (lines.length === 0) return [];
-  const hidden = lines.length - rowLimit;
-  const items = lines.slice(0, rowLimit).map((line) => `- ${block(line)}`);
-  if (hidden > 0)
-    items.push(`- _… and ${hidden} more omitted (length limit); \`--format json\` shows everything._`);
-  return [items.join('\n')];
-}
-
-function printFacts(facts: readonly Fact[]): string {
-  return facts.map((fact) => `${escapeProse(fact.label)}: ${inline(fact.line)}`).join(' · ');
+function printFact({ label, line }: Fact): string {
+  return `${escapeProse(label)}: ${inline(line)}`;
 }
 
 function printSection(section: Section, rowLimit: number): string[] {
-  const title = section.count === undefined ? section.title : `${section.title} (${section.count})`;
-  const body = section.intro === undefined ? [] : [block(section.intro)];
-  if (section.verbatim !== undefined) body.push(codeBlock(section.verbatim, rowLimit));
-  body.push(...printGroups(section.groups, rowLimit));
-  const rows = section.groups.reduce((sum, group) => sum + group.rows.length, 0);
+  const { groups, verbatim, hidden } = shortened(section, rowLimit);
+  const body = [
+    ...(section.intro === undefined ? [] : [block(section.intro)]),
+    // No line of YAML begins with the sign that ends the block.
+    ...(verbatim.length === 0 ? [] : [['```yaml', ...verbatim.map(visible), '```'].join('\n')]),
+    ...printGroups(groups, hidden),
+  ];
   if (section.title === '') return body;
-  if (!section.quiet && rows <= FOLDED_FROM) return [`#### ${escapeProse(title)}`, ...body];
+  const title = escapeProse(countedTitle(section));
+  const rows = section.groups.reduce((sum, group) => sum + group.rows.length, 0);
+  if (!section.quiet && rows <= FOLDED_FROM) return [`#### ${title}`, ...body];
   // The blank lines between these blocks are needed: without them GitHub reads the content as HTML.
-  return ['<details>', `<summary>${escapeProse(title)}</summary>`, ...body, '</details>'];
+  return ['<details>', `<summary>${title}</summary>`, ...body, '</details>'];
 }
 
-/** A short line takes a tenth of the room of a row. */
-const LINES_PER_ROW = 10;
-
-/** A fenced block, in which GitHub interprets nothing. The fence is longer than every run of backticks in it. */
-function codeBlock(lines: readonly string[], rowLimit: number): string {
-  const shown = lines.slice(0, rowLimit * LINES_PER_ROW).map(visible);
-  const hidden = lines.length - shown.length;
-  if (hidden > 0)
-    shown.push(`# … and ${hidden} more lines omitted (length limit); --format json shows everything`);
-  const longest = Math.max(0, ...shown.flatMap((line) => line.match(/`+/gu) ?? []).map((run) => run.length));
-  const fence = '`'.repeat(Math.max(3, longest + 1));
-  return [fence, ...shown, fence].join('\n');
-}
-
-function printGroups(groups: readonly Group[], rowLimit: number): string[] {
-  const blocks: string[] = [];
-  const { groups: shown, hidden } = firstRows(groups, rowLimit);
-  for (const group of shown) {
-    if (group.title !== undefined) blocks.push(`**${inline(group.title)}**`);
-    if (group.facts !== undefined && group.facts.length > 0) {
-      blocks.push(group.facts.map((fact) => `- ${escapeProse(fact.label)}: ${inline(fact.line)}`).join('\n'));
-    }
-    blocks.push(printTable(group));
-  }
-  if (hidden > 0) {
-    const rest = rowLimit === 0 ? `${hidden} rows` : `… and ${hidden} more`;
-    blocks.push(`_${rest} omitted (length limit); \`--format json\` shows everything._`);
-  }
-  return blocks;
-}
-
-/** YAML as a block of code, cut after complete items. A line of it never begins with the sign that ends the block. */
-function printPaste({ intro, lines, hidden }: PastedBlock): string[] {
-  const rest = hidden === 0 ? [] : [`  # … and ${hidden} more omitted (length limit)`];
-  return [inline(intro), ['```yaml', ...lines, ...rest, '```'].join('\n')];
+function printGroups(groups: readonly Group[], hidden: number): string[] {
+  return [
+    ...groups.flatMap((group) => [
+      ...(group.title === undefined ? [] : [`**${inline(group.title)}**`]),
+      ...(group.facts === undefined || group.facts.length === 0
+        ? []
+        : [group.facts.map((fact) => `- ${printFact(fact)}`).join('\n')]),
+      printTable(group),
+    ]),
+    ...(hidden === 0 ? [] : [omitted(groups.length === 0 ? `${hidden} rows` : `… and ${hidden} more`)]),
+  ];
 }
 
 function printTable(group: Group): string {

@@ -1,6 +1,6 @@
 // Renders a report in the requested format: json prints the value itself, the other formats print the model.
 import { adaptHintsInReport } from './command-hints.ts';
-import type { Report, ReportOptions, Group, Line, Section } from './document.ts';
+import type { Group, Report, ReportOptions } from './document.ts';
 import { reportToHtml } from './html-report.tsx';
 import { reportToMarkdown } from './markdown.ts';
 import { reportToText } from './text.ts';
@@ -22,17 +22,9 @@ export function renderReport(value: unknown, model: () => Report, options: Repor
   }
 }
 
-/** The list under the title of the command, and `more` below it. No row is left out; without rows there is no table. */
-export function listReport(
-  title: string,
-  table: Pick<Group, 'columns' | 'rows'>,
-  summary: Line,
-  more: readonly Section[] = [],
-): Report {
-  const sections =
-    table.rows.length === 0
-      ? []
-      : [{ title: '', groups: [{ ...table, heads: true as const }], unlimited: true as const }];
-  const document = { title: [], facts: [], headline: [], sections: [...sections, ...more], summary };
-  return { title, documents: [document] };
+/** The list under the title of the command. No row is left out; without rows there is no table. */
+export function listReport(title: string, table: Pick<Group, 'columns' | 'rows'>, summary: string): Report {
+  const groups = [{ ...table, heads: true as const }];
+  const sections = table.rows.length === 0 ? [] : [{ title: '', groups, textRows: Number.POSITIVE_INFINITY }];
+  return { title, documents: [{ title: [], sections, summary: [summary] }] };
 }

@@ -1,22 +1,14 @@
 // The report of `restore`: what a run deleted, the lines that ask for it again, and the people who had it.
+import { KINDS } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
 import { type DeletedEntry, restoringLines } from '../core/restoration.ts';
-import {
-  code,
-  toned,
-  type Line,
-  type Report,
-  type ReportDocument,
-  type ReportOptions,
-  type Section,
-} from './document.ts';
+import { code, type Column, type Line, type ReportDocument, type ReportOptions, toned } from './document.ts';
 import { visible } from './escape-invisible.ts';
-import { KINDS } from '../core/catalog.ts';
 import { count, people, sortedNaturally } from './formatting.ts';
 import { renderReport } from './render.ts';
 import { publishedFields } from './run-json.ts';
+import { earlierLine, holderCounts, holderGroups, holdersOf } from './run-people.ts';
 import { restorationSchema } from './snapshot-schemas.ts';
-import { hadItUntil, holdersOf, holdersTable, nobodyHad, togetherEarlier } from './run-people.ts';
 
 export interface Restoration {
   readonly run: RunRecord;
@@ -31,7 +23,8 @@ export interface Restoration {
 
 /** What one run deleted. json is one object. */
 export function renderRestoration(restoration: Restoration, options: ReportOptions): string {
-  return renderReport(restorationToJson(restoration), () => restoreReport(restoration), options);
+  const model = () => ({ title: 'rolecall restore', documents: [restoreDocument(restoration)] });
+  return renderReport(restorationToJson(restoration), model, options);
 }
 
 function restorationToJson({ run, entries, listedAt }: Restoration) {
@@ -72,208 +65,117 @@ export function restorationCsv({ run, entries }: Restoration): string {
   return toCsv([CSV_HEAD, ...rows].map((row) => row.map(visible)));
 }
 
-/** Whether the CSV has cells that would be formulas in a spreadsheet. */
-export function hasFormulas({ entries }: Restoration): boolean {
-  return entries.some((entry) =>
-    [entry.name, entry.remoteId ?? '', ...holdersOf(entry).map(({ person }) => person)].some(
-      looksLikeFormula,
-    ),
-  );
-}
-
-function restoreReport(restored: Restoration): Report {
-  const restoration = { ...restored, entries: sortedNaturally(restored.entries, KINDS) };
-  const { run, entries, earlierRunId } = restoration;
-  const document = {
+function restoreDocument(restoration: Restoration): ReportDocument {
+  const { run, file, listedAt, earlierRunId } = restoration;
+  const entries = sortedNaturally(restoration.entries, KINDS);
+  const opening = {
     title: [code(run.account)],
     status: { label: 'what a run deleted', tone: 'strong' as const },
     facts: [
       { label: 'Run', line: [code(run.id), ` (${run.status})`] },
       { label: 'Started', line: [{ time: run.startedAt }] },
+      ...(listedAt === null ? [] : [{ label: 'Compared with', line: ['the lists of ', { time: listedAt }] }]),
     ],
   };
   if (entries.length === 0) {
-    const next = earlierRunId === null ? [] : [restoreStep(earlierRunId)];
+    const restore = `rolecall restore ${earlierRunId ?? ''}`;
     const nothing = run.status === 'running' ? 'Nothing deleted yet.' : 'This run deleted nothing.';
-    return report({ ...document, headline: [[nothing]], sections: [], next });
+    return {
+      ...opening,
+      headline: [[nothing]],
+      next:
+        earlierRunId === null
+          ? []
+          : [{ command: restore, purpose: 'shows the latest run that deleted something' }],
+    };
   }
-  return report({
-    ...document,
-    headline: [headlineLine(entries)],
-    sections: [...pasteSection(restoration), ...noteSection(restoration), ...peopleSections(entries)],
+  const verbatim = restoringLines(entries);
+  const textRows = Number.POSITIVE_INFINITY;
+  const named = file ?? 'the account file';
+  const intro = `Add them to the lists in ${named}: without them, an entry that you create by hand is deleted again. A created entry has a new id and nobody has it: assign it by the list below.`;
+  const groups = entries.flatMap((entry) => holderGroups([`${entry.kind} `, code(entry.name)], entry));
+  return {
+    ...opening,
+    headline: [headlineOf(entries)],
+    sections: [
+      ...(verbatim.length === 0
+        ? []
+        : [{ title: 'Lines that create the entries again', intro: [intro], groups: [], verbatim, textRows }]),
+      {
+        title: 'Deleted entries',
+        count: entries.length,
+        groups: [{ columns: COLUMNS, rows: entries.map((entry) => entryRow(entry, named)) }],
+        textRows,
+      },
+      ...(groups.length === 0 ? [] : [{ title: 'Who had them', count: groups.length, groups, textRows }]),
+    ],
     next: [
       { command: `rolecall plan ${run.account}`, purpose: 'shows what the changed file creates' },
-      ...(isHeld(entries)
-        ? [
-            {
-              command: `rolecall restore ${run.id} --format csv --output people.csv`,
-              purpose: 'writes the list of people for a spreadsheet',
-            },
-          ]
-        : []),
+      {
+        command: `rolecall restore ${run.id} --format csv --output people.csv`,
+        purpose: 'writes the list of people for a spreadsheet',
+      },
     ],
-  });
+  };
 }
 
-/** Whether anybody had one of the entries. */
-function isHeld(entries: readonly DeletedEntry[]): boolean {
-  return entries.some((entry) => holdersOf(entry).length > 0);
+/** `This run deleted 2 entries; 3 people had them; ada had some of them until 2026-03-10 16:45:17 UTC.` */
+function headlineOf(entries: readonly DeletedEntry[]): Line {
+  const unknown = entries.filter(({ outcome }) => outcome === 'unknown').length;
+  const doubt = unknown === 0 ? '' : ` (the outcome of ${unknown} is unknown)`;
+  const affected = new Set(entries.flatMap(({ people: ids }) => ids ?? [])).size;
+  const them = entries.length === 1 ? 'it' : 'them';
+  const had = entries.every(({ people: ids }) => ids === null)
+    ? `who had ${them} is not known`
+    : `${people(affected)} had ${them}`;
+  const earlier = earlierLine(
+    entries.map((entry) => entry.earlier),
+    entries.length,
+  );
+  return [`This run deleted ${count(entries.length, 'entry', 'entries')}${doubt}; ${had}`, ...earlier, '.'];
 }
 
-function report(document: ReportDocument): Report {
-  return { title: 'rolecall restore', documents: [document] };
-}
+const COLUMNS: readonly Column[] = [
+  { head: 'Kind' },
+  { head: 'Name' },
+  { head: 'Id' },
+  { head: 'People' },
+  { head: 'Before you paste', below: true },
+];
 
-function restoreStep(runId: string) {
-  return { command: `rolecall restore ${runId}`, purpose: 'shows the latest run that deleted something' };
-}
-
-function headlineLine(entries: readonly DeletedEntry[]): Line {
-  const deleted = entries.filter(({ outcome }) => outcome === 'deleted').length;
-  const unknown = entries.length - deleted;
-  const affected = new Set(entries.flatMap(({ people: holders }) => holders ?? [])).size;
-  const parts = [
-    ...(deleted > 0 ? [`deleted ${count(deleted, 'entry', 'entries')}`] : []),
-    ...(unknown > 0 ? [`may have deleted ${count(unknown, 'entry', 'entries')} (outcome unknown)`] : []),
-  ];
-  const earlier = togetherEarlier(entries.flatMap((entry) => entry.earlier ?? []));
-  const isOne = entries.length === 1;
-  const had =
-    affected === 0 && earlier !== null && entries.every((entry) => entry.people !== null)
-      ? nobodyHad(entries.length).toLowerCase()
-      : affected === 0 && entries.some((entry) => entry.people === null)
-        ? `who had ${isOne ? 'it' : 'them'} is not known`
-        : `${people(affected)} had ${isOne ? 'it' : 'them'}`;
+function entryRow(entry: DeletedEntry, file: string): Line[] {
+  const { kind, name, remoteId } = entry;
   return [
-    `This run ${parts.join(' and ')}; ${had}`,
-    ...(earlier === null ? [] : ['; ', ...hadItUntil(earlier, isOne ? 'it' : 'some of them')]),
-    '.',
-  ];
-}
-
-function pasteSection({ file, entries }: Restoration): Section[] {
-  const verbatim = restoringLines(entries);
-  if (verbatim.length === 0) return [];
-  const dropped = entries.some(({ inFile }) => inFile === 'none')
-    ? ' The file does not name them, which is why they were deleted: without these lines an entry that you create by hand is deleted again.'
-    : '';
-  return [
-    {
-      title: 'Lines that create the entries again',
-      intro: [
-        `Add them to the lists in ${file ?? 'the account file'}. A created entry has a new id and nobody has it${isHeld(entries) ? ': assign it by the list below' : ''}.${dropped}`,
-      ],
-      groups: [],
-      verbatim,
-    },
-  ];
-}
-
-/** Text output shows this many entries to consider. */
-const NOTED_ROWS = 40;
-
-/** What a person must consider before the lines are pasted: one group for the entries of the same notes. */
-function noteSection({ entries, file, listedAt }: Restoration): Section[] {
-  const columns = [{ head: 'Kind' }, { head: 'Name' }];
-  const groups = new Map<string, { readonly title: Line; readonly rows: Line[][] }>();
-  for (const entry of entries) {
-    const notes = notesOf(entry, file, listedAt);
-    if (notes.length === 0) continue;
-    const title = notes.flatMap((note, at) => (at === 0 ? note : ['; ', ...note]));
-    const key = JSON.stringify(title);
-    const group = groups.get(key) ?? { title, rows: [] };
-    group.rows.push([[entry.kind], [code(entry.name)]]);
-    groups.set(key, group);
-  }
-  const noted = [...groups.values()].map(({ title, rows }) => ({
-    title: [...title, ` (${rows.length})`],
-    columns,
-    rows,
-  }));
-  const amount = noted.reduce((sum, { rows }) => sum + rows.length, 0);
-  return amount === 0
-    ? []
-    : [{ title: 'Before you paste', count: amount, tone: 'warn', groups: noted, textRows: NOTED_ROWS }];
-}
-
-function notesOf(
-  { outcome, listed, inFile, problem }: DeletedEntry,
-  file: string | null,
-  at: string | null,
-): Line[] {
-  const since: Line = at === null ? [] : [' in the lists of ', { time: at }];
-  const named = file ?? 'the account file';
-  const notes: Line[] = [];
-  if (outcome === 'unknown') notes.push(['its delete was sent, and the outcome is unknown']);
-  if (listed === 'same') notes.push(['the entry still exists', ...since]);
-  if (listed === 'other') notes.push(['an entry of this name exists again', ...since]);
-  if (problem !== null) notes.push([`rolecall cannot create it: ${problem.split(';')[0] ?? problem}`]);
-  switch (inFile) {
-    case 'desired':
-      if (listed === null) notes.push([`${named} names it already, so the next run creates it`]);
-      if (listed === 'other') notes.push([`${named} names it already, so only its people are missing`]);
-      break;
-    case 'formerly':
-      notes.push([`${named} names it under formerly: remove it there, otherwise the file is invalid`]);
-      break;
-    case 'approved':
-      notes.push([`${named} names it under approvedDeletes: remove it there, otherwise the file is invalid`]);
-      break;
-    case 'unmanaged':
-      notes.push([
-        `${named} does not manage this kind: create the entry in the service, since a list of these entries alone would delete all others`,
-      ]);
-      break;
-    case 'none':
-      // The usual case is noted once, above the lines.
-      break;
-    case null:
-      notes.push(['the account file is invalid or missing, so it is not known whether it names the entry']);
-      break;
-    default:
-      inFile satisfies never;
-  }
-  return notes;
-}
-
-function peopleSections(entries: readonly DeletedEntry[]): Section[] {
-  const groups = entries.map((entry) => ({
-    title: [
-      `${entry.kind} `,
-      code(entry.name),
-      ...(entry.outcome === 'unknown' ? [toned('warn', ' (outcome unknown)')] : []),
-      `: ${entry.people === null ? 'who had it is not known' : people(entry.people.length)}`,
-      entry.earlier === null ? '' : ` when it was deleted, ${people(entry.earlier.people.length)} before`,
-    ],
-    ...holdersTable(entry),
-  }));
-  const held = groups.filter(({ rows }) => rows.length > 0);
-  const without = entries.filter((entry) => holdersOf(entry).length === 0);
-  const nobody = without.filter(({ people: holders }) => holders !== null);
-  const lost = without.filter(({ people: holders }) => holders === null);
-  return [
-    ...(held.length === 0
-      ? []
-      : [{ title: 'Who had them', count: held.length, groups: held, unlimited: true } as const]),
-    ...listSection('Nobody had these', nobody),
-    ...listSection('Who had them is not known', lost),
-  ];
-}
-
-function listSection(title: string, entries: readonly DeletedEntry[]): Section[] {
-  if (entries.length === 0) return [];
-  const rows = entries.map(({ kind, name, remoteId }): Line[] => [
     [kind],
     [code(name)],
     remoteId === null ? [] : [toned('quiet', code(remoteId))],
-  ]);
+    [holderCounts(entry)],
+    [notesOf(entry, file).join('; ')].filter((text) => text !== ''),
+  ];
+}
+
+/** What a person must consider before the lines are pasted. */
+function notesOf({ outcome, listed, inFile, problem }: DeletedEntry, file: string): string[] {
+  const remove = (key: string) =>
+    `${file} names it under ${key}: remove it there, otherwise the file is invalid`;
+  const places: Readonly<Record<NonNullable<typeof inFile>, readonly string[]>> = {
+    desired: [`${file} names it already`],
+    formerly: [remove('formerly')],
+    approved: [remove('approvedDeletes')],
+    unmanaged: [
+      `${file} does not manage this kind: create the entry in the service, since a list of these entries alone would delete all others`,
+    ],
+    // The usual case is noted once, above the lines.
+    none: [],
+  };
   return [
-    {
-      title,
-      count: entries.length,
-      groups: [{ columns: [{ head: 'Kind' }, { head: 'Name' }, { head: 'Id' }], rows }],
-      unlimited: true,
-    },
+    ...(outcome === 'unknown' ? ['its delete was sent, and the outcome is unknown'] : []),
+    ...(listed === 'same' ? ['the entry still exists'] : []),
+    ...(listed === 'other' ? ['an entry of this name exists again'] : []),
+    ...(problem === null ? [] : [`rolecall cannot create it: ${problem.split(';')[0] ?? problem}`]),
+    ...(inFile === null
+      ? ['the account file is invalid or missing, so it is not known whether it names the entry']
+      : places[inFile]),
   ];
 }
 
@@ -285,12 +187,7 @@ export function toCsv(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }
 
-/** Whether a spreadsheet could run the text, so that `toCsv` changes it. */
-export function looksLikeFormula(text: string): boolean {
-  return FORMULA.test(text);
-}
-
 function cell(text: string): string {
-  const safe = looksLikeFormula(text) ? `'${text}` : text;
+  const safe = FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]/u.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

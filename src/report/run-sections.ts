@@ -2,17 +2,14 @@
 import { people, peopleHave } from '../core/amounts.ts';
 import { KINDS, type Warning } from '../core/catalog.ts';
 import type { OperationRecord } from '../core/journal.ts';
-import type { RunDetail } from '../core/ports/journal-reader.ts';
-import { groupBy } from '../core/grouping.ts';
 import { CHANGED_SINCE_PLAN, type PlanChange } from '../core/plan-changes.ts';
 import type { Plan } from '../core/plan.ts';
-import { CHANGE_COLUMNS, changeCells } from './change-sections.ts';
-import { code, codeList, toned, type Column, type Group, type Line, type Section } from './document.ts';
-import { HELD_INTRO } from './held-sections.ts';
-import { sortedNaturally, count, duration, elapsedMs } from './formatting.ts';
-import { heldDuringRun } from './run-counts.ts';
+import type { RunDetail } from '../core/ports/journal-reader.ts';
+import { code, codeList, toned, type Column, type Line, type Section } from './document.ts';
+import { count, duration, elapsedMs, sortedNaturally } from './formatting.ts';
+import { CHANGE_COLUMNS, changeCells, HELD_INTRO } from './plan-sections.ts';
 import { peopleOf } from './run-people.ts';
-import { withStatus } from './run-status.ts';
+import { heldDuringRun, withStatus } from './run-status.ts';
 
 /** How many rows of each section text output shows. Creates and deletes of a large run are rarely read one by one. */
 const TEXT_ROWS = 40;
@@ -26,53 +23,48 @@ const FOUND_DONE = 'Nothing was sent for these: the account already matched the 
  * itself holds are in the plan's own section. A brief report follows that of its plan, and does not repeat the operations of
  * a run that ended before it tried any.
  */
-export function outcomeSections(
-  { run, operations, plan, earlierHolders = [] }: Omit<RunDetail, 'warnings'>,
-  detail: 'full' | 'brief',
-): Section[] {
+export function outcomeSections(report: RunDetail, detail: 'full' | 'brief'): Section[] {
+  const { run, operations, plan } = report;
   const isRunning = run.status === 'running';
   const done = withStatus(operations, 'done');
   const sent = withStatus(operations, 'sent');
   const unknown = withStatus(operations, 'unknown');
-  const held = heldDuringRun(operations, plan);
   const written = done.filter(({ attempts }) => attempts > 0);
-  const created = written.filter(({ action }) => action === 'create');
   const isDone = run.status === 'converged' || run.status === 'held';
   const hasRows = operations.length > 0 || detail === 'brief';
   const rest = hasRows ? withStatus(operations, 'skipped', 'pending') : unwritten(plan);
-  const notTried = isRunning ? 'Remaining' : run.status === 'planned' ? 'Planned' : 'Not tried';
   const section = (title: string, rows: readonly OperationRecord[], intro?: string): Section[] =>
-    rows.length === 0 ? [] : [operationsSection({ title, rows, intro }, { plan, earlierHolders })];
+    rows.length === 0
+      ? []
+      : [{ ...operationsSection(title, rows, report), ...(intro === undefined ? {} : { intro: [intro] }) }];
+  const ofAction = (action: string) => written.filter((each) => each.action === action);
   return [
     // What needs a person comes first.
     ...section('Failed', withStatus(operations, 'failed')),
     ...section('Outcome unknown', isRunning ? unknown : [...sent, ...unknown], UNKNOWN),
-    ...section(plan === null ? 'Held' : 'Held during the run', held, HELD_INTRO),
+    ...section(plan === null ? 'Held' : 'Held during the run', heldDuringRun(operations, plan), HELD_INTRO),
     ...section('In progress', isRunning ? sent : []),
-    ...section(
-      'Deleted',
-      written.filter(({ action }) => action === 'delete'),
-    ),
+    ...section('Deleted', ofAction('delete')),
     // The plan above a brief report names them, unless something else was not done.
-    ...section('Created', isDone && detail === 'brief' ? [] : created),
+    ...section('Created', isDone && detail === 'brief' ? [] : ofAction('create')),
     ...section(
       'Already done',
       done.filter(({ attempts }) => attempts === 0),
       FOUND_DONE,
     ),
-    ...section(notTried, rest),
+    ...section(isRunning ? 'Remaining' : 'Not tried', rest),
   ];
 }
 
 /** The operations of a run that ended before it wrote rows for them. */
 function unwritten(plan: Plan | null): OperationRecord[] {
-  return (plan?.operations ?? []).map(({ kind, action, name, remoteId }, index) => ({
+  return (plan?.operations ?? []).map(({ kind, action, name, remoteId = null }, index) => ({
     runId: '',
     seq: index + 1,
     kind,
     action,
     name,
-    remoteId: remoteId ?? null,
+    remoteId,
     status: 'skipped',
     rule: null,
     reason: null,
@@ -83,130 +75,86 @@ function unwritten(plan: Plan | null): OperationRecord[] {
   }));
 }
 
-/** What shows who has, or had, the entries of operations. */
-type HolderSource = Required<Pick<RunDetail, 'plan' | 'earlierHolders'>>;
+const COLUMNS: readonly Column[] = [
+  ...CHANGE_COLUMNS,
+  { head: 'People' },
+  { head: 'Response' },
+  { head: 'Rule' },
+  { head: 'Duration', align: 'right' },
+  { head: 'Id' },
+  { head: 'Who', below: true },
+  { head: 'Reason', below: true },
+];
 
-/** The people who have the entry, and those who had it by earlier lists. */
-function holdersLine(operation: OperationRecord, { plan, earlierHolders }: HolderSource): Line {
-  const ids = peopleOf(operation, plan) ?? [];
-  const earlier = earlierHolders.find(({ seq }) => seq === operation.seq);
-  const now: Line = ids.length === 0 ? [] : [codeList(ids)];
-  if (earlier === undefined) return now;
-  return [
-    ...now,
-    ...(now.length === 0 ? [] : ['; ']),
-    'until ',
-    { time: earlier.until },
-    ': ',
-    codeList(earlier.people),
-  ];
-}
-
-interface Rows {
-  readonly title: string;
-  readonly rows: readonly OperationRecord[];
-  readonly intro: string | undefined;
-}
-
-function operationsSection({ title, rows, intro }: Rows, source: HolderSource): Section {
-  const byReason = groupBy(sortedNaturally(rows, KINDS), ({ reason }) => reason);
-  const isShared = (reason: string | null): boolean =>
-    reason !== null && (byReason.get(reason)?.length ?? 0) > 1;
-  const others = [...byReason].flatMap(([reason, group]) => (isShared(reason) ? [] : group));
-  return {
-    title,
-    count: rows.length,
-    textRows: TEXT_ROWS,
-    ...(intro === undefined ? {} : { intro: [intro] }),
-    groups: [
-      ...[...byReason].flatMap(([reason, group]) =>
-        reason === null || !isShared(reason)
-          ? []
-          : [{ title: [`${reason} (${group.length})`], ...operationsTable(group, source, 'shared') }],
-      ),
-      ...(others.length === 0 ? [] : [operationsTable(sortedNaturally(others, KINDS), source, 'own')]),
-    ],
-  };
-}
-
-/** A reason that several operations share is the title of their group. */
-function operationsTable(
-  rows: readonly OperationRecord[],
-  source: HolderSource,
-  reasons: 'own' | 'shared',
-): Group {
-  const holders = rows.map((operation) => holdersLine(operation, source));
-  const who: Column[] = holders.some((line) => line.length > 0) ? [{ head: 'Who', below: 'overflow' }] : [];
-  const why: Column[] = reasons === 'own' ? [{ head: 'Reason', below: true }] : [];
-  return {
-    columns: [
-      ...CHANGE_COLUMNS,
-      { head: 'People' },
-      { head: 'Response' },
-      { head: 'Rule' },
-      { head: 'Duration', align: 'right' },
-      { head: 'Id' },
-      ...who,
-      ...why,
-    ],
-    rows: rows.map((operation, index): Line[] => [
-      ...changeCells(operation, operation.status === 'done'),
-      peopleCell(operation, source.plan),
-      operation.status === 'done' ? attempts(operation) : response(operation),
-      operation.rule === null ? [] : [toned('warn', code(operation.rule))],
-      took(operation),
-      operation.remoteId === null ? [] : [toned('quiet', code(operation.remoteId))],
-      ...who.map((): Line => holders[index] ?? []),
-      ...why.map((): Line => (operation.reason === null ? [] : [operation.reason])),
-    ]),
-  };
+function operationsSection(
+  title: string,
+  operations: readonly OperationRecord[],
+  report: RunDetail,
+): Section {
+  const rows = sortedNaturally(operations, KINDS).map((operation): Line[] => {
+    const { rule, remoteId, reason, status, attempts, startedAt, finishedAt } = operation;
+    // Without a request, the times are those of the wait for it.
+    const ms = attempts === 0 ? null : elapsedMs(startedAt, finishedAt);
+    return [
+      ...changeCells(operation, status === 'done'),
+      peopleCell(operation, report.plan),
+      [response(operation)].filter((text) => text !== ''),
+      rule === null ? [] : [toned('warn', code(rule))],
+      ms === null ? [] : [toned('quiet', duration(ms))],
+      remoteId === null ? [] : [toned('quiet', code(remoteId))],
+      holdersLine(operation, report),
+      reason === null ? [] : [reason],
+    ];
+  });
+  return { title, count: rows.length, textRows: TEXT_ROWS, groups: [{ columns: COLUMNS, rows }] };
 }
 
 function peopleCell(operation: OperationRecord, plan: Plan | null): Line {
   const ids = peopleOf(operation, plan);
   if (operation.action === 'create' || ids === null) return [];
   const isDeleted = operation.status === 'done' && operation.attempts > 0;
-  if (!isDeleted) return [toned(ids.length === 0 ? 'quiet' : 'warn', peopleHave(ids.length))];
-  return ids.length === 0
-    ? [toned('quiet', 'nobody had it')]
-    : [toned('bad', `${people(ids.length)} lost it`)];
+  const text = isDeleted
+    ? `${people(ids.length)} ${ids.length === 0 ? 'had' : 'lost'} it`
+    : peopleHave(ids.length);
+  return [toned(ids.length === 0 ? 'quiet' : isDeleted ? 'bad' : 'warn', text)];
+}
+
+/** The people who have the entry, and those who had it by earlier lists. */
+function holdersLine(operation: OperationRecord, { plan, earlierHolders = [] }: RunDetail): Line {
+  const ids = peopleOf(operation, plan) ?? [];
+  const earlier = earlierHolders.find(({ seq }) => seq === operation.seq);
+  return [
+    ...(ids.length === 0 ? [] : [codeList(ids)]),
+    ...(ids.length === 0 || earlier === undefined ? [] : ['; ']),
+    ...(earlier === undefined ? [] : ['until ', { time: earlier.until }, ': ', codeList(earlier.people)]),
+  ];
+}
+
+/** `HTTP 409, 2 attempts`: the status unless it is done, and the attempts when there were several. */
+function response({ status, httpStatus, attempts }: OperationRecord): string {
+  return [
+    ...(httpStatus === null || status === 'done' ? [] : [`HTTP ${httpStatus}`]),
+    ...(attempts > 1 ? [count(attempts, 'attempt')] : []),
+  ].join(', ');
 }
 
 /** What changed in the account or in its file since the plan was made that this run refused to apply. */
 export function changesSection(warnings: readonly Warning[]): Section[] {
   const changes = warnings.filter((warning): warning is PlanChange => warning.code === CHANGED_SINCE_PLAN);
   if (changes.length === 0) return [];
-  const rows = changes.map(({ action, kind, name, remoteId, message }): Line[] => [
+  const rows = changes.map(({ action, kind, name, message }): Line[] => [
     ...(action === undefined || kind === undefined || name === undefined
       ? [[], []]
       : changeCells({ action, kind, name }, false)),
     [message],
-    remoteId === undefined ? [] : [toned('quiet', code(remoteId))],
   ]);
-  const columns = [...CHANGE_COLUMNS, { head: 'What changed' }, { head: 'Id' }];
   return [
     {
       title: 'Changed since the plan was made',
       textRows: TEXT_ROWS,
       count: changes.length,
       tone: 'warn',
-      groups: [{ columns, rows }],
+      groups: [{ columns: [...CHANGE_COLUMNS, { head: 'What changed' }], rows }],
     },
   ];
-}
-
-function response(operation: OperationRecord): Line {
-  const status = operation.httpStatus === null ? [] : [`HTTP ${operation.httpStatus}`];
-  return [[...status, ...attempts(operation)].join(', ')].filter((text) => text !== '');
-}
-
-/** The number of attempts, when there was more than one. */
-function attempts(operation: OperationRecord): string[] {
-  return operation.attempts > 1 ? [count(operation.attempts, 'attempt')] : [];
-}
-
-/** How long the request took. Without one, the times are those of the wait for it. */
-function took(operation: OperationRecord): Line {
-  const ms = operation.attempts === 0 ? null : elapsedMs(operation.startedAt, operation.finishedAt);
-  return ms === null ? [] : [toned('quiet', duration(ms))];
 }

@@ -1,7 +1,8 @@
-// What the status of a run means, and which commands to run next.
+// What the status of a run means, what became of its changes, and which commands to run next.
 import type { OperationRecord, OperationStatus, RunRecord } from '../core/journal.ts';
-import type { RunDetail } from '../core/ports/journal-reader.ts';
 import { LIST_GUARDS } from '../core/list-plausibility.ts';
+import type { Plan } from '../core/plan.ts';
+import type { RunDetail, RunTally } from '../core/ports/journal-reader.ts';
 import { code, type Line, type ReportDocument, type Tone } from './document.ts';
 import { count, shortCommit } from './formatting.ts';
 
@@ -31,140 +32,151 @@ export function withStatus(
 }
 
 /** The result of the run, in one sentence. */
-export function runSentence({ run, operations }: RunDetail): string {
-  switch (run.status) {
-    case 'running':
-      return `Running: ${progress(operations, 'nothing has been written yet')}.`;
+export function runSentence({ run: { status, mode, held }, operations }: RunDetail): string {
+  switch (status) {
     case 'planned':
-      return run.mode === 'approve'
-        ? 'Planned: nothing was written; the plan needs approval.'
-        : 'Planned: nothing was written.';
+      return `Planned: nothing was written${mode === 'approve' ? '; the plan needs approval' : ''}.`;
     case 'converged':
       return 'Converged: nothing left to do.';
     case 'held':
-      return `${count(run.held, 'change')} ${run.held === 1 ? 'is' : 'are'} held; nothing else remains.`;
+      return `${count(held, 'change is', 'changes are')} held; nothing else remains.`;
+    case 'running':
+      return `Running: ${progress(operations, 'nothing has been written yet')}.`;
     case 'partial':
-      return `Partial: ${partialText(run, operations)}.`;
+      return `Partial: ${progress(operations, 'the account does not match the file yet')}.`;
     case 'blocked':
-      return `Blocked: a guard stopped the run, and ${progress(operations)}.`;
+      return `Blocked: a guard stopped the run; ${progress(operations)}.`;
     case 'failed':
-      return `Failed: ${progress(operations)}.`;
     case 'interrupted':
-      return `Interrupted: ${progress(operations)}.`;
     default:
-      return unknownStatus(run.status, operations);
+      // A newer version may have written a status that this one lacks.
+      return `${status.charAt(0).toUpperCase()}${status.slice(1)}: ${progress(operations)}.`;
   }
-}
-
-/** A newer version of rolecall may have written a status that this one lacks. */
-function unknownStatus(status: never, operations: readonly OperationRecord[]): string {
-  return `${String(status)} (unknown to this version of rolecall): ${progress(operations)}.`;
 }
 
 function progress(operations: readonly OperationRecord[], none = 'nothing was written'): string {
-  const planned = withStatus(operations, 'pending', 'sent', 'done', 'failed', 'unknown', 'skipped');
+  const planned = operations.filter(({ status }) => status !== 'held');
   if (planned.length === 0) return none;
-  const done = withStatus(planned, 'done').length;
-  const parts = [`${done} of ${count(planned.length, 'operation')} ${done === 1 ? 'is' : 'are'} done`];
-  const unknown = withStatus(planned, 'unknown', 'sent').length;
-  if (unknown > 0) parts.push(`the outcome of ${unknown} is unknown`);
-  return parts.join('; ');
+  const amount = (...statuses: OperationStatus[]) => withStatus(planned, ...statuses).length;
+  const [failed, unknown] = [amount('failed'), amount('unknown', 'sent')];
+  return [
+    `${amount('done')} of ${count(planned.length, 'operation')} done`,
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+    ...(unknown === 0 ? [] : [`the outcome of ${unknown} is unknown`]),
+  ].join('; ');
 }
 
-function partialText(run: RunRecord, operations: readonly OperationRecord[]): string {
-  const total = operations.filter(({ status }) => status !== 'held').length;
-  const of = total === 0 ? '' : ` of ${total}`;
-  const one = total === 0 ? run.failed === 1 : total === 1;
-  // run.failed includes the operations of unknown outcome; here they are counted separately.
-  const failed = total === 0 ? run.failed : withStatus(operations, 'failed').length;
-  const noun = one ? 'operation' : 'operations';
-  const unknown = withStatus(operations, 'unknown', 'sent').length;
-  const skipped = withStatus(operations, 'skipped', 'pending').length;
-  const parts: string[] = [];
-  if (failed > 0) parts.push(`${failed}${of} ${noun} failed`);
-  if (unknown > 0)
-    parts.push(`the outcome of ${unknown}${parts.length === 0 ? `${of} ${noun}` : ''} is unknown`);
-  if (skipped > 0)
-    parts.push(
-      `${skipped}${parts.length === 0 ? `${of} ${noun}` : ''} ${skipped === 1 ? 'was' : 'were'} not tried`,
-    );
-  return parts.length === 0 ? 'the account does not match the file yet' : parts.join(', ');
+/** The operations that were held during the run. The journal also has a row for each change that the plan itself holds. */
+export function heldDuringRun(
+  operations: readonly OperationRecord[],
+  plan: Pick<Plan, 'held'> | null,
+): OperationRecord[] {
+  const planned = new Set(plan?.held.map(changeKey));
+  return withStatus(operations, 'held').filter((operation) => !planned.has(changeKey(operation)));
 }
 
-type Steps = NonNullable<ReportDocument['next']>;
+function changeKey(change: Pick<OperationRecord, 'action' | 'kind' | 'name' | 'remoteId'>): string {
+  return JSON.stringify([change.action, change.kind, change.remoteId ?? change.name]);
+}
 
-/** The commands to run next, the most useful one first. */
+/** The counts of the changes that a run tried without success, or did not try. */
+export function countUndone(run: Pick<RunRecord, 'status' | 'failed'>, { statuses, planned }: RunTally) {
+  const isRunning = run.status === 'running';
+  const { sent = 0, unknown = 0, failed = 0, skipped = 0, pending = 0 } = statuses;
+  // A run that ends before its first request has no rows of operations.
+  const hasRows = Object.keys(statuses).length > 0;
+  return {
+    // The record counts operations of unknown result as failed; here they are counted separately.
+    failed: hasRows ? failed : run.failed,
+    inDoubt: isRunning ? unknown : unknown + sent,
+    /** Only of a run that still lasts. */
+    inProgress: isRunning ? sent : 0,
+    notTried: hasRows || planned === null ? skipped + pending : planned.create + planned.delete,
+  };
+}
+
+/**
+ * `3 created, 2 deleted, 1 held, 0 failed, 412 unchanged`, with every further count that is not zero. Each change is in
+ * exactly one count. Of a run whose plan or operations are no longer stored, the totals of its record.
+ */
+export function runCounts({ run, plan, operations }: RunDetail): string {
+  const statuses: Partial<Record<OperationStatus, number>> = {};
+  for (const { status } of operations) statuses[status] = (statuses[status] ?? 0) + 1;
+  const undone = countUndone(run, { statuses, planned: plan?.summary ?? null });
+  // Entries that existed already, or were gone already, when it was their turn.
+  const foundDone = Math.max(0, (statuses.done ?? 0) - run.created - run.deleted);
+  const held = plan === null ? run.held : plan.held.length + heldDuringRun(operations, plan).length;
+  const unless0 = (amount: number, label: string): string[] => (amount === 0 ? [] : [`${amount} ${label}`]);
+  return [
+    `${run.created} created`,
+    `${run.deleted} deleted`,
+    ...unless0(foundDone, 'already done'),
+    `${held} held`,
+    `${undone.failed} failed`,
+    ...unless0(undone.inDoubt, 'in doubt'),
+    ...unless0(undone.inProgress, 'in progress'),
+    ...unless0(undone.notTried, run.status === 'running' ? 'remaining' : 'not tried'),
+    `${run.kept} unchanged`,
+  ].join(', ');
+}
+
+type Step = NonNullable<ReportDocument['next']>[number];
+
+/** The commands to run next, the most useful one first. The full report is what `show` prints, so it does not suggest that. */
 export function nextSteps(
-  { run, plan, warnings }: Pick<RunDetail, 'run' | 'plan' | 'warnings'>,
+  { run, plan }: Pick<RunDetail, 'run' | 'plan'>,
   detail: 'full' | 'brief',
-): Steps {
-  const { account } = run;
-  // The full report is what `show` prints, so `show` is not suggested there.
-  const details =
-    detail === 'full' ? [] : [{ command: `rolecall show ${run.id}`, purpose: 'shows this run in detail' }];
+): readonly Step[] {
+  const { account, errorCode, planDigest } = run;
+  const show = { command: `rolecall show ${run.id}`, purpose: 'shows this run in detail' };
+  const details = detail === 'full' ? [] : [show];
   const again = { command: `rolecall apply ${account}`, purpose: 'plans again and continues' };
+  const replan = { command: `rolecall plan ${account}`, purpose: 'reads the lists again and writes nothing' };
   switch (run.status) {
     case 'running':
-      return [{ command: `rolecall show ${run.id}`, purpose: 'shows its progress' }];
+      return [{ ...show, purpose: 'shows its progress' }];
     case 'planned':
       if (plan?.operations.length === 0) return [];
-      return run.mode === 'approve' && run.planDigest !== null
+      return run.mode === 'approve' && planDigest !== null
         ? [
             {
-              command: `rolecall approve ${account} ${run.planDigest}`,
+              command: `rolecall approve ${account} ${planDigest}`,
               purpose: 'allows the daemon to apply it while it is the pending plan',
             },
           ]
-        : [{ command: again.command, purpose: 'plans again, asks for confirmation and applies' }];
+        : [{ ...again, purpose: 'plans again, asks for confirmation and applies' }];
     case 'converged':
       return [];
     case 'held':
-      return [{ command: `rolecall plan ${account}`, purpose: 'shows what is still held' }];
+      return [{ ...replan, purpose: 'shows what is still held' }];
+    case 'blocked':
+      return LIST_GUARDS.has(errorCode ?? '') ? [replan, acceptListsStep(account)] : [replan];
+    case 'failed':
+      return [failureStep(account, errorCode, 'apply'), ...details];
     case 'partial':
     case 'interrupted':
-      return [fixStep(account, run.errorCode, 'apply') ?? again, ...details];
-    case 'blocked':
-      return blockedSteps(
-        account,
-        [...warnings, ...(plan?.warnings ?? [])].some(({ code }) => LIST_GUARDS.has(code)) ||
-          LIST_GUARDS.has(run.errorCode ?? ''),
-      );
-    case 'failed':
-      return [failureStep(account, run.errorCode, 'apply'), ...details];
     default:
-      return (run.status satisfies never, []);
+      return [fixStep(account, errorCode, 'apply') ?? again, ...details];
   }
 }
 
-function blockedSteps(account: string, isAboutLists: boolean): Steps {
-  const plan = { command: `rolecall plan ${account}`, purpose: 'reads the lists again and writes nothing' };
-  if (!isAboutLists) return [plan];
-  return [plan, acceptListsStep(account)];
-}
-
 /** The command that accepts lists which look incomplete. */
-export function acceptListsStep(account: string): Steps[number] {
+export function acceptListsStep(account: string): Step {
   return {
     command: `rolecall apply ${account} --accept-shrink`,
     purpose: 'accepts the lists, if they are correct',
   };
 }
 
+type Command = 'plan' | 'apply' | 'usage';
+
 /** The command to run after a failure. `again` is the command that failed. */
-export function failureStep(
-  account: string,
-  errorCode: string | null,
-  again: 'plan' | 'apply' | 'usage',
-): Steps[number] {
+export function failureStep(account: string, errorCode: string | null, again: Command): Step {
   return fixStep(account, errorCode, again) ?? doctorStep(account);
 }
 
 /** The command that helps with an error which a second run does not fix, or null when there is none. */
-function fixStep(
-  account: string,
-  errorCode: string | null,
-  again: 'plan' | 'apply' | 'usage',
-): Steps[number] | null {
+function fixStep(account: string, errorCode: string | null, again: Command): Step | null {
   switch (errorCode) {
     case 'config_invalid':
       return { command: 'rolecall validate', purpose: 'lists all problems of the configuration' };
@@ -187,7 +199,7 @@ function fixStep(
   }
 }
 
-function doctorStep(account: string): Steps[number] {
+function doctorStep(account: string): Step {
   return { command: `rolecall doctor ${account}`, purpose: 'checks address, token, account id and lists' };
 }
 

@@ -74,6 +74,14 @@ export const heldChangeSchema = z
     rules: z.array(z.enum(HOLD_RULES)).min(1).describe('Every rule that holds the change.'),
     reason: z.string().describe('Why it is held.'),
     release: z.string().describe('What would release it.'),
+    desiredName: z
+      .string()
+      .exactOptional()
+      .describe('Of a rename its new name, of a suspected one the desired name that it is near to.'),
+    approval: z
+      .string()
+      .exactOptional()
+      .describe('The line for `approvedDeletes` that the release advises to add.'),
   })
   .describe('A change that rules hold until an operator or time releases it.');
 

@@ -87,21 +87,18 @@ const personChangeSchema = z.strictObject({
     .describe('Days of the week, 0 is Monday.'),
 });
 
+export const differenceSchema = z.strictObject({
+  schemaVersion,
+  account: accountName,
+  before: comparedSchema,
+  after: comparedSchema,
+  entries: z.array(entryChangeSchema).describe('By kind, change and name.'),
+  people: z.array(personChangeSchema).describe('By change and id. Fields that did not change are absent.'),
+});
+
 /** The changes between two snapshots of one account. */
 export const diffSchema = z
-  .union([
-    z.strictObject({
-      schemaVersion,
-      account: accountName,
-      before: comparedSchema,
-      after: comparedSchema,
-      entries: z.array(entryChangeSchema).describe('By kind, change and name.'),
-      people: z
-        .array(personChangeSchema)
-        .describe('By change and id. Fields that did not change are absent.'),
-    }),
-    failedPlanSchema,
-  ])
+  .union([differenceSchema, failedPlanSchema])
   .meta({ title: 'rolecall diff', description: 'What `rolecall diff --format json` prints.' });
 
 const heldEntrySchema = z.strictObject({ kind, name: entryName, remoteId: entryId, people });

@@ -53,7 +53,7 @@ function statusReport(accounts: readonly AccountStatus[], nowMs: number, width: 
     commitCell(status.lastRun),
     notesOf(status, nowMs).flatMap((note, index) => (index === 0 ? note : ['; ', ...note])),
   ]);
-  return listReport('rolecall status', { columns, rows }, [totalText(accounts)]);
+  return listReport('rolecall status', { columns, rows }, totalText(accounts));
 }
 
 function driftCell(drift: AccountStatus['drift']): Line {

@@ -50,8 +50,8 @@ test('restore prints lines that the loader accepts and that create exactly the d
   expect(changesOf(plan).toSorted()).toEqual(
     ['create 1.0', 'create =SUM(A1)', 'create C #', 'create Old role', 'create Perl'].toSorted(),
   );
-  expect(stdout).toMatch(/rolecall cannot create it: .*white space \(1\)\n +skill +\\u0020lead/);
-  expect(stdout).toMatch(/skill Perl: 2 people\n +@r2\n +r1\n/);
+  expect(stdout).toMatch(/skill +\\u0020lead .*\s+rolecall cannot create it: .*white space/);
+  expect(stdout).toMatch(/skill Perl\n +@r2\n +r1\n/);
   // Now the file names them, so nothing must be pasted.
   const again = await json<{ yaml: string }>(s, 'restore', 'last');
   expect(again.yaml).toBe('');
@@ -59,7 +59,7 @@ test('restore prints lines that the loader accepts and that create exactly the d
 
 test('restore writes CSV with one row for each person, and disarms formulas', async () => {
   const s = await afterDeletes();
-  const { stdout, stderr } = await s.run(['restore', 'last', '--format', 'csv']);
+  const { stdout } = await s.run(['restore', 'last', '--format', 'csv']);
   const rows = stdout.split('\r\n').map((row) => row.split(','));
   expect(rows[0]?.slice(2)).toEqual(['kind', 'name', 'entry id', 'outcome', 'person id', 'had it until']);
   const people = rows
@@ -69,7 +69,6 @@ test('restore writes CSV with one row for each person, and disarms formulas', as
   expect(people).toContain('skill Perl deleted r1');
   expect(people).toContain("skill '=SUM(A1) deleted '@r2");
   expect(people).toContain('skill 1.0 deleted ');
-  expect(stderr).toContain('leading apostrophe');
 });
 
 test('restore marks an unknown outcome, and warns about an entry that exists again', async () => {
@@ -80,11 +79,9 @@ test('restore marks an unknown outcome, and warns about an entry that exists aga
   // After that run, which would have found out the outcome.
   s.execute("update operations set status = 'unknown' where name = 'Perl'");
   const { stdout } = await s.run(['restore', run?.id ?? '']);
-  expect(stdout).toContain('may have deleted 1 entry (outcome unknown)');
-  expect(stdout).toMatch(/skill Perl \(outcome unknown\)/);
-  expect(stdout).toMatch(
-    /an entry of this name exists again in the lists of.*people are missing \(1\)\n +skill +C #/s,
-  );
+  expect(stdout).toContain('deleted 6 entries (the outcome of 1 is unknown)');
+  expect(stdout).toMatch(/skill +Perl .*its delete was sent, and the outcome is unknown/);
+  expect(stdout).toMatch(/skill +C # .*\s+an entry of this name exists again; .*acme.yaml names it already/);
   expect(stdout).toContain('does not manage this kind');
   // The file manages no roles now: a list with this one alone would delete all others.
   expect(stdout).not.toContain('roles:');
@@ -103,14 +100,14 @@ test('restore of a run that deleted nothing reports that, and names the latest r
 test('diff compares snapshots by id, run, last and now, and refuses those of two accounts', async () => {
   const s = await afterDeletes();
   const { stdout } = await s.run(['diff', '1', 'last']);
-  expect(stdout).toContain('6 entries deleted; 2 people changed');
-  expect(stdout).toMatch(/~ +r1\n +lost Perl; role Old role → none/);
+  expect(stdout).toContain('6 entries deleted, 2 people changed');
+  expect(stdout).toMatch(/~ +r1 +lost Perl; role Old role → none/);
   const [first, second] = s.rows<{ id: string }>('select id from runs order by id');
   expect(
     (await json<{ entries: unknown[] }>(s, 'diff', first?.id ?? '', second?.id ?? '')).entries,
   ).toHaveLength(6);
   expect((await s.run(['diff', 'last', 'now'])).stdout).toContain('Nothing changed');
-  expect((await s.run(['diff', 'now', '1'])).stdout).toContain('6 entries created; 2 people changed');
+  expect((await s.run(['diff', 'now', '1'])).stdout).toContain('6 entries created, 2 people changed');
   expect((await s.run(['diff', 'now', 'now'])).status).toBe(64);
   s.execute("update runs set account = 'other' where id = ?", first?.id);
   const different = await s.run(['diff', '1', 'last', 'acme']);

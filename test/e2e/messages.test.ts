@@ -85,7 +85,7 @@ const CASES: readonly Case[] = [
     options: { settings: { maxNameLength: 2 } },
     expected: [
       'the service rejected the create of a skill (status 422): body.name: String should have at most 2 characters',
-      'Partial: 1 of 1 operation failed.',
+      'Partial: 0 of 1 operation done; 1 failed.',
       "check the name in the account's file",
     ],
   },
@@ -98,7 +98,7 @@ const CASES: readonly Case[] = [
     },
     expected: [
       'the service rejected the create of a skill (status 409)',
-      'Partial: 1 of 1 operation failed.',
+      'Partial: 0 of 1 operation done; 1 failed.',
       '"zig" exists and is not deleted, and the service may not accept a name so similar to it',
     ],
   },
@@ -106,11 +106,11 @@ const CASES: readonly Case[] = [
     failure: 'a create whose outcome is unknown',
     options: always({ type: 'status', status: 500 }, 'POST'),
     expected: [
-      'Partial: the outcome of 1 of 1 operation is unknown.',
+      'Partial: 0 of 1 operation done; the outcome of 1 is unknown.',
       'a create of a skill did not succeed in this run, so no skill is deleted',
       'The next run checks the lists before it sends the request again.',
     ],
-    never: '1 operation failed',
+    never: '1 failed',
   },
   {
     failure: 'a list that breaks after something was created',

@@ -4,37 +4,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scene, TOKEN } from '../support/scene.ts';
 
-const OTHERS = ['beta', 'gamma'];
-
-/** `acme` has changes, of which one is held; `beta` and `gamma` match their files. */
-async function threeAccounts() {
-  const s = await scene({
-    skills: ['Old', 'Used'],
-    resources: [{ id: 'ada', skills: ['Used'] }],
-    file: 'skills: [New]',
-    others: OTHERS.map((name) => ({ name, id: name, token: `${TOKEN}-${name}`, skills: ['Kept'] })),
-  });
-  for (const name of OTHERS) s.configure('skills: [Kept]', name);
-  await s.run(['plan']);
-  return s;
-}
-
-test('--only-changes counts the accounts without changes', async () => {
-  const s = await threeAccounts();
-  const { stdout } = await s.run(['plan', '--only-changes']);
-  expect(stdout).not.toMatch(/beta|gamma/);
-  expect(stdout).toContain('\n2 accounts have nothing to do: 2 entries match the files, 0 left alone.\n');
-  expect(stdout).toMatch(/\n3 accounts: 1 to create, 1 to delete .*; 2 with nothing to do\.\n$/);
+test('JSON, which is always complete, is refused with --verbose', async () => {
+  const s = await scene({ file: 'skills: []' });
+  const { status, stderr } = await s.run(['plan', '--format', 'json', '--verbose']);
+  expect([status, stderr]).toEqual([64, expect.stringContaining('has no effect on JSON')]);
 });
-
-test.each(['--only-changes', '--verbose'])(
-  'JSON, which is always complete, is refused with %s',
-  async (option) => {
-    const s = await scene({ file: 'skills: []' });
-    const { status, stderr } = await s.run(['plan', '--format', 'json', option]);
-    expect([status, stderr]).toEqual([64, expect.stringContaining('have no effect on JSON')]);
-  },
-);
 
 test('text that does not go to a terminal is never wrapped', async () => {
   const long = 'x'.repeat(300);

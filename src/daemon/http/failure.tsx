@@ -1,7 +1,7 @@
 // Answers refusals and failures: as JSON below /api, as a page in a browser, otherwise as a line of text.
 import { formPageOf } from './account-path.ts';
 import type { HttpContext } from './context.ts';
-import { Prose } from '../../report/html.tsx';
+import { visible } from '../../report/escape-invisible.ts';
 import { Layout } from './pages/layout.tsx';
 import { RELOAD_AFTER_S } from './pages/progress-bar.tsx';
 import { pageText } from './pages/layout.tsx';
@@ -28,11 +28,7 @@ export async function answerFailure(context: HttpContext, failure: Failure): Pro
       {...(isLoadedAgain ? { reloadAfterS: RELOAD_AFTER_S } : {})}
     >
       <h1>{title ?? message}</h1>
-      {title === undefined ? null : (
-        <p>
-          <Prose text={message} />
-        </p>
-      )}
+      {title === undefined ? null : <p>{visible(message)}</p>}
       {isLoadedAgain ? (
         <p class="quiet" data-reload="">
           This page is loaded again every few seconds.

@@ -98,7 +98,7 @@ function nextStep(
         purpose: 'shows who is affected and what would release each change',
       };
     case 'failed':
-      return nextSteps({ run, plan: null, warnings: [] }, 'brief')[0] ?? null;
+      return nextSteps({ run, plan: null }, 'brief')[0] ?? null;
     case 'recovered':
       return null;
     default:

@@ -46,7 +46,7 @@ describe('the explanation of a held change names', () => {
       {
         of: { skills: rename, observed: { skill: [entry('Old')], resources: people(1) } },
         reason: ['renamed to “New” and 1 person has it'],
-        release: ['assign “New” to that person by hand, and remove the old name', 'name: Old'],
+        release: ['assign “New” to the people who have it by hand, and remove the old name', 'name: Old'],
         not: ['remove it from'],
       },
     ],

@@ -122,7 +122,7 @@ describe('a release of several rules', () => {
   it('numbers the releases and states that all of them are needed', () => {
     const of = { skills: [], observed: { skill: [entry('Old')], resources: [person('p', ['Old'])] } };
     expect(releaseOf(of)).toMatch(
-      /^all of these are needed:\n\(1\) remove it from that person.*\n\(2\) set policy/,
+      /^all of these are needed:\n\(1\) remove it from the people who have it.*\n\(2\) set policy/,
     );
     expect(releaseOf(of)).not.toContain('by itself');
   });

@@ -3,11 +3,11 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { html } from 'hono/html';
 import { describe, expect, it } from 'vitest';
-import { explainSuspectedRename } from '../../../src/core/held-texts.ts';
+import { approvalLine, explainSuspectedRename } from '../../../src/core/held-texts.ts';
 import { renderRuns } from '../../../src/report/list-reports.ts';
 import { renderIssues } from '../../../src/report/check-reports.ts';
 import { codeSpan, escapeProse } from '../../../src/report/markdown.ts';
-import { Facts, Headline, Sections, Summary } from '../../../src/report/html.tsx';
+import { Facts, Headline, SectionBody, Summary } from '../../../src/report/html.tsx';
 import { planDocument, renderPlans } from '../../../src/report/plan-report.ts';
 import { renderRun, runDocument } from '../../../src/report/run-report.ts';
 import { renderUsage } from '../../../src/report/usage-report.ts';
@@ -71,7 +71,9 @@ function hostilePlan(text: string): Plan {
       hold(text, {
         usedBy: [text],
         rules: ['suspected_rename'],
-        ...explainSuspectedRename({ kind: 'skill', name: text, usedBy: [text], approve: text }, text),
+        ...explainSuspectedRename({ name: text, usedBy: [text], approve: text }, text),
+        desiredName: text,
+        approval: approvalLine('skill', text, '2026-12-06'),
       }),
     ],
     leftAlone: [{ kind: 'role', name: text, remoteId: text, rule: 'duplicate' }],
@@ -96,9 +98,10 @@ function hostileRun(text: string): RunDetail {
 /** A plan and a run as HTML, with the text in every place that can contain text from outside. */
 async function htmlReports(text: string): Promise<string> {
   const documents = [planDocument(hostilePlan(text)), runDocument(hostileRun(text))];
-  const pages = documents.map(async ({ headline, lines = [], summary = [], facts, sections }) => {
-    const parts = [Headline({ headline, lines }), Summary({ line: summary }), Facts({ facts })];
-    return String(await html`${[...parts, Sections({ sections, shortening: { rows: 500, rest: '' } })]}`);
+  const pages = documents.map(async (document) => {
+    const { summary = [], facts = [], sections = [] } = document;
+    const parts = [Headline({ document }), Summary({ line: summary }), Facts({ facts })];
+    return String(await html`${[...parts, ...sections.map((section) => SectionBody({ section }))]}`);
   });
   // The styles have line breaks of their own.
   const files = everyReport(text, { ...TEXT, format: 'html' }).replaceAll(

@@ -61,15 +61,6 @@ it('an account that failed has its code, its message and the next step in HTML',
   expect(html).toContain('Next: <code class="">rolecall doctor broken</code>');
 });
 
-it('the table of several accounts links to each account, and quiet ones are folded in one section', () => {
-  const html = renderPlans([...quiet, MIXED, FAILED], HTML);
-  const links = [...html.matchAll(/<a href="#([^"]*)">/g)].map(([, id]) => id);
-  expect(links).toHaveLength(2);
-  for (const id of links) expect(html).toContain(`<article id="${id ?? ''}">`);
-  expect(html.match(/<article/g)).toHaveLength(2);
-  expect(html).toMatch(/<details><summary><h2>Accounts with nothing to do \(9\)<\/h2>/);
-});
-
 it('a section of more than ten thousand rows is cut in HTML, and the rest is counted', () => {
   const operations = Array.from({ length: 10_001 }, (_, index) => create(`Skill ${index}`));
   const html = renderPlans([makePlan({ operations })], HTML);

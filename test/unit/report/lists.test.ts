@@ -31,10 +31,10 @@ describe('the report of usage', () => {
     120 people  skill  TypeScript  p2
       1 person  role   Designer    p3
 
-  Unknown ids (1)
+  References to unknown ids (2)
     People refer to these ids, but no list contains them.
-    2 people  skill  gone
-        r1, r2
+    skill  gone  r1
+    skill  gone  r2
 `);
   });
 

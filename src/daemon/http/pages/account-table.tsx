@@ -3,7 +3,6 @@ import type { Child } from 'hono/jsx';
 import type { RunMark } from '../../../core/ports/journal-reader.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { count } from '../../../report/formatting.ts';
-import { Prose } from '../../../report/html.tsx';
 import { type RankedAccount, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { AccountStates, Drift } from './account-facts.tsx';
@@ -118,7 +117,7 @@ function Notes({ shared, account, nowMs }: NotesProps) {
     <>
       {issue === undefined ? null : (
         <Note>
-          <Prose text={shorten(issue.replace(POSITION, 'line $1: '))} />
+          {visible(shorten(issue.replace(POSITION, 'line $1: ')))}
           {issues.length > 1 ? ` (and ${count(issues.length - 1, 'more error')})` : ''}
         </Note>
       )}

@@ -3,7 +3,6 @@ import type { Child } from 'hono/jsx';
 import { MAX_REASON, type OperatorAction } from '../../../core/operator.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { instant, relativeTime } from '../../../report/formatting.ts';
-import { Prose } from '../../../report/html.tsx';
 import { accountPath } from '../account-path.ts';
 import { isValidTarget } from '../request-checks.ts';
 
@@ -134,9 +133,7 @@ export function Notice({ tone, title, lines }: NoticeProps) {
       </p>
       <ul>
         {lines.slice(0, MAX_LINES).map((line) => (
-          <li>
-            <Prose text={line} />
-          </li>
+          <li>{visible(line)}</li>
         ))}
         {rest > 0 ? (
           <li>

@@ -1,15 +1,12 @@
 // The sections of a plan or a run on a page: a long one is collapsed, and a very long one is shown in parts.
-import type { Group, Section } from '../../../report/document.ts';
-import { PasteBlock, SectionBody } from '../../../report/html.tsx';
-import { pastedBlock } from '../../../report/shown-parts.ts';
+import { countedTitle, type Group, type Section, shortened } from '../../../report/document.ts';
+import { SectionBody } from '../../../report/html.tsx';
 import { Pager } from './page-parts.tsx';
 
 /** A section of more rows is collapsed. */
 const COLLAPSED_BEYOND = 50;
 /** The rows of one section that one page shows. */
 export const PAGE_ROWS = 500;
-
-const NOT_SHORTENED = { rows: PAGE_ROWS, rest: '' };
 
 /** The one section that a page shows, and which part of it, from 1. */
 export interface SectionPlace {
@@ -38,30 +35,22 @@ export function PagedSections({ sections, at, place, open = [] }: PagedSectionsP
   if (place !== null && chosen !== undefined) {
     return <OneSection section={chosen} at={at} page={place.page} />;
   }
-  const paste = pastedBlock(sections, ({ groups }) => rowsBetween(groups, 0, PAGE_ROWS));
   return (
     <>
       {sections.map((section) => {
         const isOpen = open.includes(section.title) || rowsOf(section) <= COLLAPSED_BEYOND;
-        const shown =
-          section.quiet || !isOpen ? (
-            <details id={slugOf(section.title)}>
-              <summary>
-                <h2>{titleOf(section)}</h2>
-              </summary>
-              <SectionPart section={section} at={at} page={1} />
-            </details>
-          ) : (
-            <section id={slugOf(section.title)}>
-              <h2>{titleOf(section)}</h2>
-              <SectionPart section={section} at={at} page={1} />
-            </section>
-          );
-        return (
-          <>
-            {shown}
-            {paste?.after === section ? <PasteBlock paste={paste} /> : null}
-          </>
+        return section.quiet || !isOpen ? (
+          <details id={slugOf(section.title)}>
+            <summary>
+              <h2>{countedTitle(section)}</h2>
+            </summary>
+            <SectionPart section={section} at={at} page={1} />
+          </details>
+        ) : (
+          <section id={slugOf(section.title)}>
+            <h2>{countedTitle(section)}</h2>
+            <SectionPart section={section} at={at} page={1} />
+          </section>
         );
       })}
     </>
@@ -76,27 +65,25 @@ interface PartProps {
 
 function OneSection({ section, at, page }: PartProps) {
   const last = Math.max(1, Math.ceil(rowsOf(section) / PAGE_ROWS));
-  const from = (Math.min(page, last) - 1) * PAGE_ROWS;
-  const paste = pastedBlock([section], ({ groups }) => rowsBetween(groups, from, from + PAGE_ROWS));
   return (
     <section id={slugOf(section.title)}>
-      <h2>{titleOf(section)}</h2>
+      <h2>{countedTitle(section)}</h2>
       <p>
         <a href={at}>Show all sections</a>
       </p>
       <SectionPart section={section} at={at} page={Math.min(page, last)} />
-      {paste === null ? null : <PasteBlock paste={paste} />}
     </section>
   );
 }
 
 function SectionPart({ section, at, page }: PartProps) {
   const from = (page - 1) * PAGE_ROWS;
-  const part = { ...section, groups: rowsBetween(section.groups, from, from + PAGE_ROWS) };
+  const { verbatim } = shortened(section, PAGE_ROWS);
+  const part = { ...section, verbatim, groups: rowsBetween(section.groups, from, from + PAGE_ROWS) };
   return (
     <>
       <PartLinks section={section} at={at} page={page} />
-      <SectionBody section={part} shortening={NOT_SHORTENED} level={2} />
+      <SectionBody section={part} />
       <PartLinks section={section} at={at} page={page} />
     </>
   );
@@ -123,20 +110,14 @@ function rowsBetween(groups: readonly Group[], from: number, to: number): Group[
   for (const group of groups) {
     const [first, end] = [Math.max(0, from - before), Math.max(0, to - before)];
     const rows = group.rows.slice(first, end);
-    // The lines to paste belong to the rows, in the same order.
-    const paste = group.paste && { ...group.paste, items: group.paste.items.slice(first, end) };
     before += group.rows.length;
-    if (rows.length > 0) kept.push({ ...group, rows, ...(paste === undefined ? {} : { paste }) });
+    if (rows.length > 0) kept.push({ ...group, rows });
   }
   return kept;
 }
 
 function rowsOf({ groups }: Section): number {
   return groups.reduce((sum, { rows }) => sum + rows.length, 0);
-}
-
-function titleOf({ title, count }: Section): string {
-  return count === undefined ? title : `${title} (${count})`;
 }
 
 /** The title as a part of an address. */

@@ -129,7 +129,7 @@ interface PlanChangesProps {
 
 /** The changes of a plan. Deletes are never collapsed. */
 export function PlanChanges({ plan, at, place, isPending = false }: PlanChangesProps) {
-  const { summary, sections: all } = planDocument(plan);
+  const { summary, sections: all = [] } = planDocument(plan);
   const sections = isPending ? appliedFirst(all) : all;
   const deletes = sections.filter(({ title }) => /delete/i.test(title)).map(({ title }) => title);
   return (
@@ -200,7 +200,7 @@ export function planCounts(plan: Plan): string {
   const parts = [
     ...(create === 0 ? [] : [count(create, 'create')]),
     count(deletes, 'delete'),
-    affectedText(affected, losingPeople(plan), deletes),
+    affectedText(affected, losingPeople(plan)),
   ];
   return parts.join(', ');
 }

@@ -27,7 +27,8 @@ interface RunPageProps extends PageView {
 
 export function RunPage({ report, progress, place, nowMs, visitor, isStopping }: RunPageProps) {
   const { id, account, status, errorCode } = report.run;
-  const { headline, lines = [], summary, facts, sections } = runDocument(report);
+  const document = runDocument(report);
+  const { summary, facts = [], sections = [] } = document;
   return (
     <Layout
       title={`Run of ${account}`}
@@ -43,7 +44,7 @@ export function RunPage({ report, progress, place, nowMs, visitor, isStopping }:
       </p>
       {progress === null ? (
         <>
-          <Headline headline={headline} lines={lines} />
+          <Headline document={document} />
           {summary === undefined ? null : <Summary line={summary} />}
         </>
       ) : (

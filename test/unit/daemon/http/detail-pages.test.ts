@@ -193,19 +193,6 @@ describe('the page of an account', () => {
     expect(waiting).toContain('A plan waits for approval');
   });
 
-  it('shows commands in messages as code, without their backticks', async () => {
-    const error = 'skill “a”`b`“c” is odd\nrun `rolecall show 0192` and check `retention.runs`, or "d`e`f"';
-    const lastRun = makeRun({ id: RUN_ID, account: 'a', status: 'failed', errorCode: 'broken', error });
-    const detail = makeDetail({ run: lastRun, plan: null, operations: [], warnings: [] });
-    for (const path of ['/accounts/a', `/runs/${RUN_ID}`]) {
-      const page = await pageOf(path, { accounts: [makeAccount('a', { lastRun })], runs: [detail] });
-      expect(page).toContain('skill “a”`b`“c” is odd');
-      expect(page).toContain(
-        'run <code>rolecall show 0192</code> and check <code>retention.runs</code>, or &quot;d`e`f&quot;',
-      );
-    }
-  });
-
   it('counts as queued after an approval, so that its page follows the run', async () => {
     const approved = { digest: PENDING.digest, by: 'ada', expiresAt: '2026-11-22T05:00:00.000Z' };
     const account = makeAccount('a', { mode: 'approve', pending: PENDING, approved });

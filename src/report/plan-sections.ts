@@ -1,0 +1,219 @@
+// The sections that reports of plans and runs share: deletes, held changes with the approvals to paste, creates, entries left
+// alone, warnings.
+import { peopleHave, peopleLose } from '../core/amounts.ts';
+import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
+import { releaseLines, sharedExplanation, withoutApproval } from '../core/held-texts.ts';
+import { type HeldChange, HOLD_RULES, type LeftAlone, type Operation, type Plan } from '../core/plan.ts';
+import { holdersIn, type HoldersOf } from '../core/unknown-holders.ts';
+import { code, codeList, toned, type Column, type Group, type Line, type Section } from './document.ts';
+import { byKind, commas, count, LEAVE_RULE_TEXTS, sortedNaturally } from './formatting.ts';
+
+/** The first cells of every row about a change: `+ skill`, `TypeScript`. */
+export const CHANGE_COLUMNS: readonly Column[] = [{ head: 'Change' }, { head: 'Name' }];
+
+const CHANGES = {
+  create: { sign: '+', tone: 'good' },
+  delete: { sign: '-', tone: 'bad' },
+} as const satisfies Record<Action, object>;
+
+/** The cells for CHANGE_COLUMNS; the sign is green or red only for a change that is applied. */
+export function changeCells(
+  change: { readonly action: Action; readonly kind: Kind; readonly name: string },
+  isDone = true,
+): Line[] {
+  const { sign, tone } = CHANGES[change.action];
+  return [[toned(isDone ? tone : 'warn', sign), ` ${change.kind}`], [code(change.name)]];
+}
+
+/** Text output shows this many creates, and this many deletes of what nobody has. */
+const QUIET_ROWS = 20;
+/** Text output shows this many held changes of one group; each may need a line for its people and one for its approval. */
+const HELD_ROWS = 6;
+/** Text output shows this many warnings of one code. */
+const WARNING_ROWS = 10;
+
+/** All changes of a plan, the riskiest first: what people lose, what is held, and the rest. Empty sections are left out. */
+export function plannedSections(
+  plan: Pick<Plan, 'operations' | 'held' | 'warnings'>,
+  isBlocked = false,
+): Section[] {
+  const holders = holdersIn(plan);
+  const creates = plan.operations.filter(({ action }) => action === 'create');
+  const deletes = plan.operations.filter(({ action }) => action === 'delete');
+  const losses = deletes.filter(({ usedBy = [] }) => usedBy.length > 0);
+  const others = deletes.filter(({ usedBy = [] }) => usedBy.length === 0);
+  const unknown = others.filter((each) => holders(each) === null);
+  const unused = others.filter((each) => holders(each) !== null);
+  const why = isBlocked ? ' because the plan is blocked' : '';
+  const toDelete = isBlocked ? `Not deleted${why}` : 'To delete';
+  return [
+    // The complete list matters: no other part of a plan takes something from somebody.
+    ...operationSection(`${toDelete}, people lose them`, losses, { tone: 'bad' }),
+    ...heldSections(plan),
+    ...operationSection(`${toDelete}, nobody can tell who has them`, unknown, { textRows: QUIET_ROWS }),
+    ...operationSection(`${toDelete}, nobody has them`, unused, { textRows: QUIET_ROWS }),
+    ...operationSection(isBlocked ? `Not created${why}` : 'To create', creates, { textRows: QUIET_ROWS }),
+  ];
+}
+
+function operationSection(
+  title: string,
+  operations: readonly Operation[],
+  more: Partial<Section>,
+): Section[] {
+  if (operations.length === 0) return [];
+  const columns: Column[] = [
+    ...CHANGE_COLUMNS,
+    { head: 'Note' },
+    { head: 'Id' },
+    { head: 'People' },
+    { head: 'Who', below: true },
+  ];
+  const rows = sortedNaturally(operations, KINDS).map((operation): Line[] => {
+    const { reason, remoteId, usedBy = [] } = operation;
+    return [
+      ...changeCells(operation),
+      reason === undefined ? [] : [toned('quiet', reason)],
+      remoteId === undefined ? [] : [toned('quiet', code(remoteId))],
+      ...(usedBy.length === 0 ? [] : [[toned('bad', peopleLose(usedBy.length))], [codeList(usedBy)]]),
+    ];
+  });
+  return [{ title, count: operations.length, groups: [{ columns, rows }], ...more }];
+}
+
+/** Opens each section of held changes. */
+export const HELD_INTRO = 'A rule holds each of these changes. Each run checks the rules again.';
+
+/** The held changes by their rules, and the lines that approve held deletes. */
+export function heldSections({ held, warnings }: Pick<Plan, 'held' | 'warnings'>): Section[] {
+  if (held.length === 0) return [];
+  const groups = heldGroups(held, holdersIn({ warnings }));
+  const more = { tone: 'warn', intro: [HELD_INTRO], textRows: HELD_ROWS } as const;
+  return [{ title: 'Held', count: held.length, groups, ...more }, ...approvalSection(held)];
+}
+
+/** One group for each set of rules and each explanation, in the order of the rules. */
+function heldGroups(held: readonly HeldChange[], holders: HoldersOf): Group[] {
+  const groups = new Map<string, HeldChange[]>();
+  for (const change of sortedNaturally(held, KINDS)) {
+    const key = JSON.stringify([change.action, change.rules, sharedExplanation(change)]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [change]);
+    else group.push(change);
+  }
+  const rank = ([first]: readonly HeldChange[]) => HOLD_RULES.findIndex((each) => each === first?.rules[0]);
+  return [...groups.values()].sort((a, b) => rank(a) - rank(b)).map((group) => heldGroup(group, holders));
+}
+
+function heldGroup(changes: readonly HeldChange[], holders: HoldersOf): Group {
+  const [first, ...others] = changes;
+  if (first === undefined) return { columns: [], rows: [] };
+  // A change that is alone keeps its own names in the explanation.
+  const { reason, release } = others.length === 0 ? withoutApproval(first) : sharedExplanation(first);
+  const [condition = '', ...conditions] = releaseLines(release);
+  const amounts = new Map<string, number>();
+  for (const { name } of changes) amounts.set(name, (amounts.get(name) ?? 0) + 1);
+  return {
+    title: [toned('warn', ...commas(first.rules.map(code))), `: ${reason} (${changes.length})`],
+    facts: [
+      { label: 'Release', line: [condition] },
+      ...conditions.map((numbered) => {
+        const [label = ''] = numbered.split(' ', 1);
+        return { label, line: [numbered.slice(label.length + 1)] };
+      }),
+    ],
+    columns: [
+      ...CHANGE_COLUMNS,
+      { head: 'Desired name' },
+      { head: 'Id' },
+      { head: 'People' },
+      { head: 'Who', below: true },
+    ],
+    rows: {
+      length: changes.length,
+      slice: (start, end) =>
+        changes.slice(start, end).map((change) => heldRow(change, amounts.get(change.name) === 1, holders)),
+    },
+  };
+}
+
+/** The id is shown only where the name alone does not identify the entry. */
+function heldRow(change: HeldChange, hasOwnName: boolean, holders: HoldersOf): Line[] {
+  const { action, desiredName, remoteId, rules, usedBy } = change;
+  return [
+    ...changeCells(change, false),
+    desiredName === undefined ? [] : [rules.includes('rename') ? '→ ' : 'near ', code(desiredName)],
+    hasOwnName || remoteId === null ? [] : [toned('quiet', code(remoteId))],
+    action === 'create' ? [] : [peopleHave(holders(change)?.length ?? null)],
+    usedBy.length === 0 ? [] : [codeList(usedBy)],
+  ];
+}
+
+/** The lines that approve held deletes, of all groups together: a file contains the key once, and each name once. */
+function approvalSection(held: readonly HeldChange[]): Section[] {
+  const lines = sortedNaturally(held, KINDS).flatMap(({ approval }) =>
+    approval === undefined ? [] : [approval],
+  );
+  // The loader compares names after NFC.
+  const distinct = [...new Map(lines.map((line) => [line.normalize('NFC'), line])).values()];
+  if (distinct.length === 0) return [];
+  return [
+    {
+      title: 'Held deletes to approve',
+      intro: [
+        'To approve one, paste its line into the account’s file (below ',
+        code('approvedDeletes'),
+        ' if it has that key); a suspected rename only if it is none.',
+      ],
+      groups: [],
+      verbatim: ['approvedDeletes:', ...distinct.map((line) => `  - ${line}`)],
+      textRows: QUIET_ROWS,
+    },
+  ];
+}
+
+/** The entries that the policy keeps: one row for each rule and kind. */
+export function leftAloneSection(leftAlone: readonly LeftAlone[]): Section[] {
+  if (leftAlone.length === 0) return [];
+  const rules = [...new Set(leftAlone.map(({ rule }) => rule))];
+  const rows = rules.flatMap((rule) =>
+    byKind(leftAlone.filter((entry) => entry.rule === rule)).map(([kind, entries]): Line[] => [
+      [code(rule)],
+      [count(entries.length, kind)],
+      [LEAVE_RULE_TEXTS[rule]],
+      [
+        {
+          // Entries with the same name differ only in their ids.
+          list: sortedNaturally(entries, KINDS).map(({ name, remoteId }) =>
+            rule === 'duplicate' ? [code(name), ' (', code(remoteId), ')'] : [code(name)],
+          ),
+        },
+      ],
+    ]),
+  );
+  const columns: Column[] = [
+    { head: 'Rule' },
+    { head: 'Entries' },
+    { head: 'Why' },
+    { head: 'Names', below: true },
+  ];
+  return [{ title: 'Left alone', count: leftAlone.length, quiet: true, groups: [{ columns, rows }] }];
+}
+
+/** The warnings by their codes, each with the entry that it is about and its message. */
+export function warningSection(warnings: readonly Warning[]): Section[] {
+  if (warnings.length === 0) return [];
+  const codes = [...new Set(warnings.map((warning) => warning.code))];
+  const columns: Column[] = [{ head: 'Code' }, { head: 'About' }, { head: 'Message', below: true }];
+  const groups = codes.map((each) => {
+    const rows = warnings
+      .filter((warning) => warning.code === each)
+      .map(({ kind, name, message }): Line[] => [
+        [toned('warn', code(each))],
+        name === undefined ? [] : [`${kind ?? ''} `, code(name)],
+        [message],
+      ]);
+    return { columns, rows };
+  });
+  return [{ title: 'Warnings', count: warnings.length, tone: 'warn', groups, textRows: WARNING_ROWS }];
+}
