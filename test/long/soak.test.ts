@@ -1,4 +1,4 @@
-// The soak: thousands of runs of ten accounts in one daemon, over a service that fails now and then, while entries and
+// The soak: thousands of runs of forty accounts in one daemon, over a service that fails now and then, while entries and
 // files change. Resources must not grow, nothing must be lost, and nothing be created twice. ROLECALL_SOAK_RUNS sets how
 // many runs.
 import { join } from 'node:path';
@@ -19,6 +19,8 @@ const SHORTEST_SPAN = 2000;
 const MOST_RSS_GROWTH = 3;
 const MOST_HEAP_GROWTH = 0.5;
 const MOST_STORE_MB = 24;
+/** SQLite keeps so much of the store in memory. It fills while the store grows, which is no leak. */
+const PAGE_CACHE_MB = 16;
 
 /** SIGUSR2 collects garbage, so that only referenced memory is measured. */
 const COLLECTOR = `
@@ -69,11 +71,11 @@ async function sample({ members, on }: Fleet): Promise<Sample> {
 }
 
 test(
-  `in ${RUNS} runs of ten accounts with faults and changes no resource grows and nothing is lost`,
+  `in ${RUNS} runs of forty accounts with faults and changes no resource grows and nothing is lost`,
   { timeout: 1_800_000 },
   async () => {
     const fleet = await startFleet({
-      accounts: 10,
+      accounts: 40,
       everySeconds: 1,
       members: 1,
       maxRuns: 8,
@@ -119,7 +121,7 @@ test(
 );
 
 function expectNoGrowth(samples: readonly Sample[]): void {
-  const warm = samples.filter(({ runs }) => runs >= WARM_RUNS);
+  const warm = samples.filter(({ runs }) => runs >= WARM_RUNS && runs <= RUNS);
   const growth = (of: (sample: Sample) => number, parts: number, low: number): number => {
     const groups = groupBy(warm, ({ runs }) => Math.floor(((runs - 1) / RUNS) * parts));
     return slopeOf(
@@ -127,7 +129,10 @@ function expectNoGrowth(samples: readonly Sample[]): void {
     );
   };
   const leeway = Math.max(1, SHORTEST_SPAN / (RUNS - WARM_RUNS));
-  const grown = { heap: growth(({ heapMb }) => heapMb, 10, 0), rss: growth(({ rssMb }) => rssMb, 40, 0.25) };
+  const grown = {
+    heap: growth(({ heapMb }) => heapMb, 10, 0),
+    rss: growth(({ rssMb, storeMb: mb }) => rssMb - Math.min(mb, PAGE_CACHE_MB), 40, 0.25),
+  };
   console.log('megabytes for each thousand runs:', grown);
   expect(grown.heap).toBeLessThan(MOST_HEAP_GROWTH * leeway);
   expect(grown.rss).toBeLessThan(MOST_RSS_GROWTH * leeway);

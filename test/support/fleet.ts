@@ -59,6 +59,9 @@ export interface Fleet {
 const SURVIVES_KILL = { synchronous_commit: 'on' };
 const POLICY = '{ maxDeletes: 10000, maxDeletesPerDay: 100000, maxDeletePercent: 100 }';
 
+/** A file that has more names loses its oldest one with each change, so that accounts do not grow. */
+const MOST_NAMES = 12;
+
 export const tokenOf = (account: string): string => `token-of-${account}`;
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -184,7 +187,9 @@ export async function keepChanging(fleet: Fleet, isOver: () => boolean): Promise
     const account = pick(random, fleet.accounts) ?? '';
     if (random() < 0.6) on.sandbox.addSkill(account, `Stray ${turn}`);
     else {
-      desired.get(account)?.push(`Skill ${turn}`);
+      const names = desired.get(account) ?? [];
+      names.push(`Skill ${turn}`);
+      if (names.length > MOST_NAMES) names.shift();
       writeAccountFile(fleet, account);
       if (options.behindMs > 0) {
         const subject = `Change ${account}`;
