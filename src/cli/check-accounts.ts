@@ -49,7 +49,7 @@ export async function checkAccounts(
       diagnoses.push(
         ...(await showProgress({ verb: 'checked', accounts: accounts.length }, (track) =>
           mapAccounts(accounts, service.daemon.maxRuns, (account) =>
-            track(account.name, (observe) => examine(account, { session, signals, secrets, observe })),
+            track(account.name, (observe) => examine(account, { session, signals, observe })),
           ),
         )),
       );
@@ -87,26 +87,23 @@ async function openStore(
 
 /** The warnings about secrets that belong to no account. */
 function ownSecrets(secrets: readonly SecretIssue[]): Checked[] {
-  const findings = secrets.filter(({ account }) => account === undefined).map(secretNote);
+  const findings = secrets
+    .filter(({ account }) => account === undefined)
+    .map((issue): Finding => ({ ok: true, what: 'warning', detail: formatConfigIssue(issue) }));
   return findings.length === 0
     ? []
     : [{ title: 'secrets of the service', account: null, findings, exit: EXIT.done }];
 }
 
-function secretNote(issue: SecretIssue): Finding {
-  return { ok: true, what: 'warning', detail: formatConfigIssue(issue) };
-}
-
 interface Examination {
   readonly session: Session;
   readonly signals: RunSignals;
-  readonly secrets: readonly SecretIssue[];
   readonly observe: ProgressObserver;
 }
 
 async function examine(
   account: ConfiguredAccount,
-  { session, signals, secrets, observe }: Examination,
+  { session, signals, observe }: Examination,
 ): Promise<Checked> {
   const title = `account ${account.name}`;
   const { settings } = account;
@@ -120,8 +117,6 @@ async function examine(
   }
   const next = nextTicks(settings.schedule, settings.timezone, 3);
   const findings: Finding[] = [
-    // A missing secret is reported below, when the lists are read.
-    ...secrets.filter((issue) => issue.account === account.name && issue.isOpen === true).map(secretNote),
     {
       ok: true,
       what: 'schedule',

@@ -1,5 +1,4 @@
-// Merges the lists of one kind of an account: those of its catalogs and its own. What its catalogs have in common with
-// other accounts is merged once: ten thousand accounts may extend the same large catalog.
+// Merges the lists of one kind of an account: those of its catalogs and its own.
 import type { DesiredEntry, Kind } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { nearKey } from '../core/names.ts';
@@ -19,65 +18,26 @@ export interface ListMerger {
   merge(kind: Kind, catalogs: readonly WrittenList[], own: WrittenList | undefined): MergedList;
 }
 
-/** Merged catalogs, with what is needed to add an account's own list. */
-interface SharedList extends MergedList {
-  readonly names: ReadonlySet<string>;
-  readonly formerNames: ReadonlySet<string>;
-  readonly nearKeys: ReadonlySet<string>;
-}
-
 interface Merged {
   readonly first: WrittenEntry;
   /** Undefined for most entries, to save memory. */
   formerly?: Map<string, { readonly at: number; readonly issue: YamlFile['issue'] }>;
 }
 
-/** Merges the lists of one load. Keeps the last merged catalogs, as most accounts extend the same ones. */
+/** Merges the lists of one load. Keeps the last merged catalogs, as many accounts extend the same ones and add nothing. */
 export function openListMerger(): ListMerger {
-  const last: { [K in Kind]?: { readonly catalogs: readonly WrittenList[]; readonly shared: SharedList } } =
+  const last: { [K in Kind]?: { readonly catalogs: readonly WrittenList[]; readonly merged: MergedList } } =
     {};
-
-  function sharedOf(kind: Kind, catalogs: readonly WrittenList[]): SharedList {
-    const kept = last[kind];
-    const isSame = kept?.catalogs.length === catalogs.length;
-    if (isSame && kept.catalogs.every((list, index) => list === catalogs[index])) return kept.shared;
-    const shared = mergeCatalogs(kind, catalogs);
-    last[kind] = { catalogs, shared };
-    return shared;
-  }
-
   return {
     merge(kind, catalogs, own) {
-      const shared = sharedOf(kind, catalogs);
-      if (own === undefined) return shared;
-      return addOwn(shared, own) ?? mergeLists(kind, [...catalogs, own]);
+      if (own !== undefined) return mergeLists(kind, [...catalogs, own]);
+      const kept = last[kind];
+      const isSame = kept?.catalogs.length === catalogs.length;
+      if (isSame && kept.catalogs.every((list, index) => list === catalogs[index])) return kept.merged;
+      const merged = mergeLists(kind, catalogs);
+      last[kind] = { catalogs, merged };
+      return merged;
     },
-  };
-}
-
-/** Adds an account's own list to its catalogs; undefined if that may change a shared entry or cause an issue. */
-function addOwn(shared: SharedList, own: WrittenList): MergedList | undefined {
-  const added: DesiredEntry[] = [];
-  const nearKeys = new Set<string>();
-  for (const { name, formerly, desired } of own) {
-    if (formerly.length > 0 || shared.formerNames.has(name)) return undefined;
-    if (shared.names.has(name)) continue;
-    const key = nearKey(name);
-    if (shared.nearKeys.has(key) || nearKeys.has(key)) return undefined;
-    nearKeys.add(key);
-    added.push(desired);
-  }
-  return { entries: shared.entries.concat(added), issues: shared.issues };
-}
-
-function mergeCatalogs(kind: Kind, lists: readonly WrittenList[]): SharedList {
-  const merged = mergeLists(kind, lists);
-  const { entries } = merged;
-  return {
-    ...merged,
-    names: new Set(entries.map(({ name }) => name)),
-    formerNames: new Set(entries.flatMap(({ formerly }) => formerly)),
-    nearKeys: new Set(entries.map(({ name }) => nearKey(name))),
   };
 }
 
@@ -129,7 +89,7 @@ function nearDuplicateIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): C
   const issues: ConfigIssue[] = [];
   const seen = new Map<string, WrittenEntry>();
   for (const { first } of merged.values()) {
-    const key = nearKey(first.name);
+    const key = nearKeyOf(first);
     const other = seen.get(key);
     if (other === undefined) seen.set(key, first);
     else {
@@ -141,4 +101,13 @@ function nearDuplicateIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): C
     }
   }
   return issues;
+}
+
+/** Of the entries of catalogs, which ten thousand accounts may extend, the keys are made once. */
+const nearKeys = new WeakMap<WrittenEntry, string>();
+
+function nearKeyOf(entry: WrittenEntry): string {
+  const key = nearKeys.get(entry) ?? nearKey(entry.name);
+  nearKeys.set(entry, key);
+  return key;
 }

@@ -86,21 +86,21 @@ export function yamlBelow(folder: string, lookup: FolderLookup): readonly string
 
 /** Whether a glob matches a complete path; both absolute. `*` matches hidden names too. */
 export function matchesPath(pattern: string, file: string): boolean {
-  const steps = segmentsOf(pattern).map((segment) =>
+  const steps = segmentsOf(pattern).map((segment): GlobStep =>
     segment === '**' ? '**' : globMatcher(segment.replaceAll('\\', '\\\\')),
   );
-  // The steps of the glob that may match next, after each segment of the path.
-  let places = withoutFolders(new Set([0]), steps);
-  for (const name of segmentsOf(file)) {
-    const next = new Set<number>();
-    for (const at of places) {
-      const step = steps[at];
-      if (step === '**') next.add(at);
-      else if (step?.(name) === true) next.add(at + 1);
-    }
-    places = withoutFolders(next, steps);
+  return matchesFrom(steps, segmentsOf(file));
+}
+
+type GlobStep = '**' | ((name: string) => boolean);
+
+function matchesFrom([step, ...steps]: readonly GlobStep[], names: readonly string[]): boolean {
+  const [name, ...below] = names;
+  if (step === '**') {
+    return matchesFrom(steps, names) || (name !== undefined && matchesFrom(['**', ...steps], below));
   }
-  return places.has(steps.length);
+  if (step === undefined || name === undefined) return step === undefined && name === undefined;
+  return step(name) && matchesFrom(steps, below);
 }
 
 function matchSegment(parent: string, { segment, isLast, lookup, findings }: Step): string[] {
@@ -169,12 +169,6 @@ function foldersBelow(folder: string, lookup: FolderLookup, findings: Findings):
 function filesIn(folder: string, lookup: FolderLookup): string[] {
   const files = lookup.list(folder).filter((item) => looksLikeFile(item) && !item.name.startsWith('.'));
   return files.map(({ name }) => path.join(folder, name));
-}
-
-/** The places, and the place after each `**` among them. */
-function withoutFolders(places: Set<number>, steps: readonly unknown[]): Set<number> {
-  for (const at of places) if (steps[at] === '**') places.add(at + 1);
-  return places;
 }
 
 function segmentsOf(text: string): string[] {

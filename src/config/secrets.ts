@@ -39,14 +39,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The value of a reference, or why it can't be read; for `isFound` see `shownRef`. */
 type Found = { readonly isFound: boolean } & (
-  | { readonly value: string; readonly mode?: number; readonly uid?: number; readonly realPath?: string }
-  | { readonly problem: string }
+  { readonly value: string; readonly realPath?: string } | { readonly problem: string }
 );
 
 /**
- * A warning for each secret that is missing, cannot be sent, or is open to other users of this machine, at the position
- * of the reference; `validate --require-secrets` makes them errors. An error if the token of an account is one of the
- * daemon's own secrets, or is written in the account's file. Nothing is sent anywhere.
+ * A warning for each secret that is missing or cannot be sent, at the position of the reference; `validate
+ * --require-secrets` makes them errors. An error if the token of an account is one of the daemon's own secrets, or is
+ * written in the account's file. Nothing is sent anywhere.
  */
 export async function checkSecrets(
   { secrets, accounts }: Pick<Configuration, 'secrets' | 'accounts'>,
@@ -64,11 +63,10 @@ export async function checkSecrets(
     if (account !== undefined && 'value' in one && one.value !== '' && own.has(one.value)) {
       return [{ ...place, message: `${what}: ${OWN_SECRET}`, severity: 'error' }];
     }
-    const unusable = unusableProblem(use, one);
-    const problem = unusable ?? openProblem(one);
+    const problem = unusableProblem(use, one);
     if (problem === undefined) return [];
     const message = `${what}: ${shownRef(use.ref, one.isFound)} ${problem}`;
-    return [{ ...place, message, severity: 'warning', ...(unusable === undefined ? { isOpen: true } : {}) }];
+    return [{ ...place, message, severity: 'warning' }];
   });
   const tokens = new Map(
     found.flatMap(({ use: { account }, found: one }) =>
@@ -149,8 +147,8 @@ async function find(ref: SecretRef, env: Environment): Promise<Found> {
     return value.length > MAX_SECRET_BYTES ? { isFound: true, problem: TOO_LARGE } : { isFound: true, value };
   }
   try {
-    const { bytes, ...rest } = await readRegularFile(ref.file, MAX_SECRET_BYTES);
-    return { isFound: true, value: stripped(bytes.toString('utf8')), ...rest };
+    const { bytes, realPath } = await readRegularFile(ref.file, MAX_SECRET_BYTES);
+    return { isFound: true, value: stripped(bytes.toString('utf8')), realPath };
   } catch (error) {
     const code = error instanceof FileError ? error.code : 'unknown';
     const kind = error instanceof FileError ? error.kind : undefined;
@@ -170,25 +168,6 @@ function readProblem(code: string, kind: string | undefined): string {
 function unusableProblem({ isKeyFile }: SecretUse, found: Found): string | undefined {
   if ('problem' in found) return found.problem;
   return isKeyFile === true ? emptyProblem(found.value) : valueProblem(found.value);
-}
-
-/**
- * The problem of a file that other users can write or read. A group may read a file of another user: so a daemon can
- * read a file of root. The user's own file needs no group.
- */
-function openProblem(found: Found): string | undefined {
-  if (!('mode' in found) || found.mode === undefined || process.platform === 'win32') return undefined;
-  const { mode, uid } = found;
-  if ((mode & 0o022) !== 0) {
-    return `can be changed by other users (mode ${shownMode(mode)}); set its mode to 0600`;
-  }
-  const isOwn = uid === process.geteuid?.();
-  if ((mode & 0o004) === 0 && (!isOwn || (mode & 0o040) === 0)) return undefined;
-  return `can be read by other users (mode ${shownMode(mode)}); set its mode to 0600, or to 0440 if only the daemon is in its group`;
-}
-
-function shownMode(mode: number): string {
-  return (mode & 0o777).toString(8).padStart(4, '0');
 }
 
 function emptyProblem(value: string): string | undefined {

@@ -14,8 +14,6 @@ export interface ConfigIssue {
 export interface SecretIssue extends ConfigIssue {
   /** The account that uses the secret; absent for a secret of the service file. */
   readonly account?: string;
-  /** The secret is usable, but other users of this machine can read or change it. */
-  readonly isOpen?: boolean;
 }
 
 /** `file:line:column: message`, the position format that editors and tools understand. */

@@ -7,9 +7,6 @@ import { errorCode } from '../core/error-code.ts';
 
 export interface RegularFile {
   readonly bytes: Buffer;
-  /** Permission bits. */
-  readonly mode: number;
-  readonly uid: number;
   /** The path of the file that was read, with all links resolved. */
   readonly realPath: string;
 }
@@ -112,7 +109,7 @@ async function read(file: string, maxBytes: number): Promise<RegularFile> {
       }
       if (length > maxBytes) throw new FileError('too_large');
       const realPath = openedPath(handle.fd) ?? (await realpath(file));
-      return { bytes: bytes.subarray(0, length), mode: found.mode & 0o7777, uid: found.uid, realPath };
+      return { bytes: bytes.subarray(0, length), realPath };
     } finally {
       await handle.close();
     }

@@ -1,6 +1,6 @@
 // Messages for YAML syntax errors, and checks of the text before the parser runs. Most messages of the parser are not
 // shown, because they may quote the text, which may be a token.
-import { type Document, type Node, type YAMLError, isCollection, isPair, isScalar } from 'yaml';
+import type { YAMLError } from 'yaml';
 
 export const TOO_DEEP = 'this is nested too deeply; a configuration needs few levels: remove some';
 
@@ -12,7 +12,7 @@ const MESSAGES: Partial<Record<YAMLError['code'], string>> = {
   BAD_DQ_ESCAPE:
     'this is not a valid escape in double quotes; write \\\\ for a backslash, or use single quotes',
   BAD_INDENT:
-    'the indentation does not fit; indent every entry of a list or mapping by the same number of spaces',
+    'the indentation does not fit; indent every entry of a list or mapping by the same number of spaces, and close each bracket above',
   BAD_PROP_ORDER: 'an anchor or a tag is in the wrong place; if this is a name, quote it',
   BAD_SCALAR_START: 'a plain value cannot start with this character; quote the value',
   BLOCK_AS_IMPLICIT_KEY: 'this line has a second ": "; quote the value, or start a new line',
@@ -32,17 +32,6 @@ const MESSAGES: Partial<Record<YAMLError['code'], string>> = {
 
 /** For `*name` without a `&name` before it: usually a name that starts with a star. */
 export const UNKNOWN_ALIAS = 'YAML reads * at the start of a value as an alias; quote the value';
-
-export interface Unclosed {
-  /** The offset of the opening character. */
-  readonly at: number;
-  readonly opening: string;
-  readonly closing: string;
-}
-
-const CLOSING: Readonly<Record<string, string>> = { '[': ']', '{': '}', '"': '"', "'": "'" };
-/** A complete quoted text. */
-const QUOTED = /^(?:"(?:[^"\\]|\\[^])*"|'(?:[^']|'')*')$/u;
 
 /** A problem of the text, with its offset. */
 export interface TextProblem {
@@ -67,30 +56,12 @@ const MAX_CONFLICTS = 50;
  */
 const LONE_RETURN = /\r(?!\n)/u;
 
-/** For an unclosed bracket or quote that the parser noticed in line `noticed`. */
-export function unclosedMessage({ opening, closing }: Unclosed, noticed: number): string {
-  return `the ${opening} that opens here is not closed (noticed in line ${noticed}); write its ${closing}`;
-}
-
 /** The message for an error code of the parser. */
 export function syntaxMessage(code: YAMLError['code'], parserMessage: string): string {
   // The parser's message for this code is a constant text that names the missing character.
   if (code === 'MISSING_CHAR')
     return `YAML: ${parserMessage.charAt(0).toLowerCase()}${parserMessage.slice(1)}; write what is missing`;
   return MESSAGES[code] ?? 'this is not valid YAML; quote the value or remove it';
-}
-
-/** Finds the innermost unclosed bracket or quote that ends at the position of an error. */
-export function unclosedAt(
-  document: Document.Parsed,
-  text: string,
-): (problem: YAMLError) => Unclosed | undefined {
-  let byEnd: ReadonlyMap<number, Unclosed> | undefined;
-  return ({ code, pos: [at] }) => {
-    if (code !== 'BAD_INDENT' && code !== 'MISSING_CHAR') return undefined;
-    byEnd ??= collectUnclosed(document.contents, text);
-    return byEnd.get(at);
-  };
 }
 
 /** The reasons not to parse a text; empty if it can be parsed. */
@@ -119,42 +90,6 @@ export function textProblems(text: string): readonly TextProblem[] {
   return much === undefined
     ? []
     : [{ at: much, message: 'the file has too many names or values; split it with `extends`' }];
-}
-
-function collectUnclosed(root: Node | null, text: string): ReadonlyMap<number, Unclosed> {
-  const found = new Map<number, Unclosed>();
-  const visit = (node: unknown): void => {
-    if (isPair(node)) {
-      visit(node.key);
-      visit(node.value);
-    } else if (isCollection(node)) {
-      node.items.forEach(visit);
-      remember(
-        node,
-        node.items.some((item) => endOf(item) === node.range?.[1]),
-      );
-    } else if (isScalar(node)) remember(node, false);
-  };
-  const remember = ({ range }: { range?: Node['range'] }, childEndsThere: boolean): void => {
-    if (!range) return;
-    const [at, end] = range;
-    const opening = text.charAt(at);
-    const closing = CLOSING[opening];
-    if (closing === undefined || found.has(end)) return;
-    const isQuote = closing === opening;
-    const isClosed = isQuote
-      ? QUOTED.test(text.slice(at, end))
-      : text.charAt(end - 1) === closing && end - at > 1 && !childEndsThere;
-    if (!isClosed) found.set(end, { at, opening, closing });
-  };
-  visit(root);
-  return found;
-}
-
-/** The end of a node, or of the last node of a pair. */
-function endOf(item: unknown): number | undefined {
-  if (isPair(item)) return endOf(item.value) ?? endOf(item.key);
-  return isCollection(item) || isScalar(item) ? item.range?.[1] : undefined;
 }
 
 /** The first line of each conflict; the other markers only if these lines were removed. */

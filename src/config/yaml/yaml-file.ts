@@ -18,14 +18,7 @@ import type { ConfigIssue } from '../../core/errors.ts';
 import { wellFormed } from '../../core/names.ts';
 import { holdsToken, NOT_SHOWN } from '../../core/secret-looks.ts';
 import { inspectNodes } from './alias-limits.ts';
-import {
-  TOO_DEEP,
-  textProblems,
-  unclosedAt,
-  UNKNOWN_ALIAS,
-  syntaxMessage,
-  unclosedMessage,
-} from './syntax-messages.ts';
+import { TOO_DEEP, textProblems, UNKNOWN_ALIAS, syntaxMessage } from './syntax-messages.ts';
 import type { SourceText } from './source-text.ts';
 import { detached } from './source-text.ts';
 
@@ -36,6 +29,7 @@ const EXCESSES = {
   endless:
     'the alias (*name) is within its own anchor (&name), so it has no end; write the value instead of the alias',
   huge: 'aliases (*name) make this file too large; write the needed values instead',
+  nested: 'an alias (*name) must not stand for a value with another alias; write the values instead',
   deep: TOO_DEEP,
 } as const;
 
@@ -72,7 +66,7 @@ export function parseYaml({ path, shown, text }: SourceText): YamlRead {
   const unreadable = textProblems(text);
   if (unreadable.length > 0) return { issues: unreadable.map(({ at, message }) => issue(at, message)) };
   const document = parseQuietly(text);
-  const problems = syntaxIssues(document, text, issue);
+  const problems = syntaxIssues(document, text.length, issue);
   if (problems.length > 0) return { issues: problems };
   const root = document.contents;
   if (root === null || (isScalar(root) && root.value === null)) {
@@ -161,21 +155,15 @@ function parseQuietly(text: string): Document.Parsed {
   }
 }
 
-function syntaxIssues(document: Document.Parsed, text: string, issue: YamlFile['issue']): ConfigIssue[] {
-  const seen = new Set<string>();
+function syntaxIssues(document: Document.Parsed, length: number, issue: YamlFile['issue']): ConfigIssue[] {
+  const seen = new Set<number>();
   const issues: ConfigIssue[] = [];
-  const unclosed = unclosedAt(document, text);
   for (const problem of [...document.errors, ...document.warnings]) {
-    const noticed = issue(
-      Math.min(problem.pos[0], text.length),
-      syntaxMessage(problem.code, problem.message),
-    );
+    const noticed = issue(Math.min(problem.pos[0], length), syntaxMessage(problem.code, problem.message));
     // One mistake gives several errors in one line, and the first is the one to fix.
-    const key = `${noticed.line}`;
-    if (seen.has(key)) continue;
-    seen.add(key);
-    const opened = unclosed(problem);
-    issues.push(opened === undefined ? noticed : issue(opened.at, unclosedMessage(opened, noticed.line)));
+    if (seen.has(noticed.line)) continue;
+    seen.add(noticed.line);
+    issues.push(noticed);
     if (issues.length === MAX_SYNTAX_ISSUES) break;
   }
   return issues;

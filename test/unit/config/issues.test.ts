@@ -117,14 +117,12 @@ const FILES: Cases = {
   [`${ACCOUNT}# no roles yet\rroles: []\n`]:
     '3:15 error the file has a carriage return without a line feed here',
   [`${ACCOUNT}skills: [A, { name: B }\nroles: []\n`]:
-    '3:9 error the [ that opens here is not closed (noticed in line 4); write its ]',
-  [`${ACCOUNT}extends: [[a]\n`]: '3:10 error the [ that opens here is not closed',
-  [`${ACCOUNT}policy: { maxDeletes: 5`]: '3:9 error the { that opens here',
-  [`${ACCOUNT}extends: ["a]`]: '3:11 error the " that opens here is not closed',
+    '4:1 error the indentation does not fit; indent every entry of a list or mapping by the same number of spaces, and close',
+  [`${ACCOUNT}extends: ["a]`]: '3:14 error YAML: missing closing "quote',
   [`${ACCOUNT}mode: a: b\n`]: '3:7 error this line has a second ": "',
   [`${ACCOUNT}skills: [*name]\n`]: '3:10 error YAML reads * at the start of a value as an alias',
   [`x0: &x0 [a]\n${Array.from({ length: 60 }, (_, i) => `x${i + 1}: &x${i + 1} [*x${i}]\n`).join('')}`]:
-    '39:12 error this is nested too deeply',
+    '3:10 error an alias (*name) must not stand for a value with another alias',
 };
 
 /** Service files. */

@@ -1,4 +1,3 @@
-import { chmodSync, chownSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { checkSecrets, resolveSecret } from '../../../src/config/secrets.ts';
@@ -17,7 +16,6 @@ describe('a missing secret', () => {
       'accounts/d.yaml': 'region: eu\ntoken: { env: BAD }',
       good: 's3cr3t\n',
     });
-    chmodSync(path.join(loaded.folder, 'good'), 0o600);
     const issues = await checkSecrets(loaded, { HTTP: 'an0ther', A_TOKEN: '', BAD: 's3c\nr3t' });
     expect(
       issues.map(({ file, line, column, severity }) => [path.basename(file), line, column, severity]),
@@ -38,7 +36,6 @@ test('a private key for SSH can have several lines, and must exist and not be em
     `source: { git: { url: "git@host:a.git", credentials: { file: ${file} } } }`;
   const key = '-----BEGIN KEY-----\nABC\n-----END KEY-----\n';
   const present = await load({ 'rolecall.yaml': service('key'), key });
-  chmodSync(path.join(present.folder, 'key'), 0o600);
   expect(await checkSecrets(present, {})).toEqual([]);
   const empty = await load({ 'rolecall.yaml': service('key'), key: '' });
   expect(await checkSecrets(empty, {})).toMatchObject([{ message: expect.stringContaining('is empty') }]);
@@ -62,43 +59,6 @@ describe('a secret file', () => {
       'token: the file /dev/zero is not a regular file but a device; write the path of a regular file that contains only the secret',
     );
   });
-});
-
-describe('the mode of a secret file', () => {
-  test.each([
-    ['0600', undefined],
-    ['0400', undefined],
-    ['0640', 'can be read by other users (mode 0640)'],
-    ['0644', 'can be read by other users (mode 0644)'],
-    ['0604', 'can be read by other users (mode 0604)'],
-    ['0620', 'can be changed by other users (mode 0620)'],
-    ['0602', 'can be changed by other users (mode 0602)'],
-    ['0666', 'can be changed by other users (mode 0666)'],
-  ])('causes a warning only if other users can use the file: %s', async (mode, problem) => {
-    const loaded = await load({
-      'accounts/a.yaml': 'region: eu\ntoken: { file: ../token }',
-      token: 's3cr3t',
-    });
-    chmodSync(path.join(loaded.folder, 'token'), Number.parseInt(mode, 8));
-    const issues = await checkSecrets(loaded, {});
-    expect(issues.map(({ message, account, severity }) => [account, severity, message])).toEqual(
-      problem === undefined ? [] : [['a', 'warning', expect.stringContaining(problem)]],
-    );
-  });
-
-  test.skipIf(process.getuid?.() !== 0)(
-    'causes no warning when the group of a daemon that is not the owner can read the file',
-    async () => {
-      const loaded = await load({
-        'accounts/a.yaml': 'region: eu\ntoken: { file: ../token }',
-        token: 's3cr3t',
-      });
-      const file = path.join(loaded.folder, 'token');
-      chmodSync(file, 0o440);
-      chownSync(file, 65534, 65534);
-      expect(await checkSecrets(loaded, {})).toEqual([]);
-    },
-  );
 });
 
 describe('a token that was pasted in place of a name', () => {

@@ -1,6 +1,6 @@
 // Files that block a reader, such as pipes: one must not delay the others.
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, openSync, symlinkSync } from 'node:fs';
+import { openSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAuthorities, checkSecrets, resolveSecret } from '../../../src/config/secrets.ts';
@@ -77,12 +77,10 @@ describe('a pipe or a device', () => {
   });
 });
 
-test('a regular file is read up to the byte limit, with its mode and its real path', async () => {
+test('a regular file is read up to the byte limit, with its real path', async () => {
   const folder = workspace({ 'real/a': 'x'.repeat(100), 'real/b': 'x'.repeat(101) });
   symlinkSync('real', path.join(folder, 'link'));
-  chmodSync(path.join(folder, 'real/a'), 0o640);
   expect(await readRegularFile(path.join(folder, 'link/a'), 100)).toMatchObject({
-    mode: 0o640,
     realPath: path.join(folder, 'real/a'),
   });
   await expect(readRegularFile(path.join(folder, 'link/b'), 100)).rejects.toMatchObject({
