@@ -64,20 +64,6 @@ test.each([
   expect(s.sandbox.requests()).toEqual([]);
 });
 
-test('apply without names runs when there is exactly one account', async () => {
-  const s = await scene({ file: 'skills: [New]' });
-  expect((await s.run(['apply', '--yes'])).status).toBe(0);
-  expect(s.names().skills).toEqual(['New']);
-});
-
-test('a second account whose file is invalid counts, so that apply without names refuses', async () => {
-  const s = await scene({ file: 'skills: [New]' });
-  s.configure('skills: [1.0]', 'broken');
-  const { status, stderr } = await s.run(['apply', '--yes']);
-  expect([status, s.names().skills]).toEqual([64, []]);
-  expect(stderr).toContain('acme, broken');
-});
-
 test('apply --plan without names applies the accounts of the saved plan, and exclusions apply to those', async () => {
   const s = await threeAccounts();
   await s.run(['plan', 'eu-*', '--save', 'plan.json']);

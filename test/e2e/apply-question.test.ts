@@ -1,10 +1,10 @@
 // The question of `apply`: what is shown before it, where, and what each answer does.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { arrayOf, type RunJson, type Scene, scene, TOKEN, tokenVariable } from '../support/scene.ts';
 import { hasTerminal, onTerminal, type TerminalOptions } from '../support/terminal.ts';
-import { isThorough, someOf } from '../support/thorough.ts';
+import { someOf } from '../support/thorough.ts';
 
 // eslint-disable-next-line no-control-regex
 const ESCAPES = /\u001B\[[0-9;?]*[A-Za-z]/g;
@@ -79,26 +79,6 @@ test.skipIf(!hasTerminal)(
   },
 );
 
-test.skipIf(!hasTerminal)(
-  'the apply question counts the creates, the deletes and the people who lose something',
-  async () => {
-    const s = await drifted();
-    const { status, output } = await ask(s, [], { answer: 'yes' });
-    expect(output).toContain('Apply 1 create and 1 delete to acme? 1 person loses a skill or role.');
-    expect([status, s.writes()]).toEqual([0, ['POST New', 'DELETE Old']]);
-  },
-);
-
-test.runIf(hasTerminal && isThorough)(
-  'the apply question does not mention deletes when there are none',
-  async () => {
-    const s = await drifted({ file: 'skills: [Old, New]' });
-    const { output } = await ask(s, [], { answer: 'no' });
-    expect(output).toContain('Apply 1 create to acme?\nOnly');
-    expect(output).not.toContain('cannot be undone');
-  },
-);
-
 const ELSEWHERE: readonly (readonly [string, readonly string[], TerminalOptions])[] = [
   ['a redirected stdout', [], { redirect: '> report' }],
   ['--output and JSON', ['--output', 'report', '--format', 'json'], {}],
@@ -116,23 +96,6 @@ test.skipIf(!hasTerminal).each(someOf(ELSEWHERE, 2))(
     for (const part of ['To create', 'New', 'To delete', 'Old', '1 person loses it'])
       expect(shown).toContain(part);
     expect(report(s, 'report')).toContain('New');
-  },
-);
-
-test.skipIf(!hasTerminal)('apply shows the plan once when stdout is the terminal', async () => {
-  const s = await drifted();
-  const { output } = await ask(s, [], { answer: 'no' });
-  expect(output.split('To create')).toHaveLength(2);
-});
-
-test.runIf(hasTerminal && isThorough)(
-  'an empty line separates the plan and the report of the run',
-  async () => {
-    const s = await drifted();
-    const { output } = await ask(s, [], { answer: 'yes', redirect: '> report' });
-    expect(output).toContain('is accepted:');
-    const [, run] = report(s, 'report').split('\n\nacme: ');
-    expect(run).toMatch(/^converged/);
   },
 );
 
@@ -199,11 +162,4 @@ test('a blocked plan, about which apply does not ask, is not applied when the li
   expect(stdout).toContain('suspicious_shrink');
   expect(stdout).toContain('plan_stale');
   expect([status, s.writes()]).toEqual([5, []]);
-});
-
-test('apply refuses a report path that cannot be written before it plans anything', async () => {
-  const s = await drifted();
-  s.sandbox.clearRequests();
-  expect((await s.run(['apply', '--yes', '--output', 'missing/report'])).status).toBe(64);
-  expect([s.sandbox.requests(), existsSync(join(s.folder, 'missing'))]).toEqual([[], false]);
 });

@@ -44,22 +44,6 @@ test('entries that people had in the last lists are not deleted for 24 hours, ho
   expect(s.writes()).toEqual(['DELETE S0']);
 });
 
-test('an entry that was in use and is free in one list only counts as in use', async () => {
-  const s = await scene({
-    skills: ['Old', 'Kept'],
-    resources: [
-      { id: 'ann', skills: ['Old'] },
-      { id: 'bob', skills: ['Kept'] },
-    ],
-    file: 'skills: [Kept]\npolicy: { unusedFor: 0s }',
-  });
-  await s.plan();
-  const bob = { _id: 'bob', skillsIds: [s.idOf('Kept')], roleId: null };
-  peopleListed(s, [{ _id: 'ann', skillsIds: [], roleId: null }, bob], 1);
-  const { run, plan } = await s.apply();
-  expect([run.status, holds(plan), s.writes()]).toEqual(['held', { Old: ['in_use'] }, []]);
-});
-
 test.each([
   ['nobody has any skill', { skillsIds: [], roleId: null }],
   ['everybody lacks the field', { roleId: null }],
@@ -113,26 +97,4 @@ test('sixteen of forty people without their skills in two lists block the run', 
   const { run, plan, result } = await s.apply();
   expect([result.status, run.status, s.writes()]).toEqual([3, 'blocked', []]);
   expect(codes(plan)).toContain('suspicious_shrink');
-});
-
-test('a new store creates nothing of a kind whose list lacks an entry that people have', async () => {
-  const skills = Array.from({ length: 60 }, (_, index) => `S${index}`);
-  const resources = skills.map((skill, index) => ({ id: `p${index}`, skills: [skill] }));
-  const s = await scene({ skills, resources, file: `skills: [${skills.join(', ')}]`, isFresh: true });
-  const cut = { type: 'partial-list', fraction: 0.55 } as const;
-  s.sandbox.setFaults([{ match: { method: 'GET', path: 'skill' }, times: 'always', do: cut }]);
-  for (const args of [['--accept-no-history'], []]) {
-    const { run, plan } = await s.apply(...args);
-    expect([run.status, s.writes()]).toEqual(['blocked', []]);
-    expect(codes(plan)).toContain('suspicious_list');
-  }
-});
-
-test('a new store is not filled with duplicates by one list that is cut', async () => {
-  const skills = Array.from({ length: 9 }, (_, index) => `S${index}`);
-  const s = await scene({ skills, file: `skills: [${skills.join(', ')}, New]`, isFresh: true });
-  const cut = { type: 'partial-list', fraction: 0.5 } as const;
-  s.sandbox.setFaults([{ match: { method: 'GET', path: 'skill' }, do: cut }]);
-  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
-  expect(s.writes()).toEqual(['POST New']);
 });

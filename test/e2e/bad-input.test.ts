@@ -5,121 +5,12 @@ import { existsSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSy
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { plansOf, scene, type Scene } from '../support/scene.ts';
-import { makeWorkspace, type Result } from '../support/workspace.ts';
+import { type Result } from '../support/workspace.ts';
 
 function expectNoStack({ stdout, stderr }: Result): void {
   expect(`${stdout}\n${stderr}`).not.toMatch(/^\s+at .*[:(]/m);
   expect(`${stdout}\n${stderr}`).not.toMatch(/a bug in rolecall/);
 }
-
-const HEAD = ['baseUrl: http://127.0.0.1:9', 'token: { env: TOKEN_ACME }'];
-const DUPLICATE = /duplicate/;
-const QUOTE = /quote it/;
-
-/** The lines of an account file from the third on, and the position and the text of every error to expect. */
-const WRONG: readonly (readonly [string, readonly string[], readonly (readonly [string, RegExp])[]])[] = [
-  [
-    'unknown keys',
-    ['skils: [A]', 'zzz: 1'],
-    [
-      ['3:1', /"skils".*did you mean "skills"/],
-      ['4:1', /"zzz"/],
-    ],
-  ],
-  [
-    'a mistyped key of an entry',
-    ['skills:', '  - name: A', '    formely: [B]'],
-    [['5:5', /did you mean "formerly"/]],
-  ],
-  ['a mistyped key of the policy', ['policy: { maxDelete: 3 }'], [['3:11', /did you mean "maxDeletes"/]]],
-  [
-    'duplicate names',
-    ['skills: [A, B, A]', 'roles:', '  - R', '  - R'],
-    [
-      ['3:16', DUPLICATE],
-      ['6:5', DUPLICATE],
-    ],
-  ],
-  ['names that are the same after NFC', ['skills:', '  - "e\\u0301"', '  - é'], [['5:5', DUPLICATE]]],
-  ['an empty name', ['skills: [""]'], [['3:10', /empty/]]],
-  [
-    'a control character',
-    ['skills: ["a\\tb", "a\\u0000"]'],
-    [
-      ['3:10', /control/],
-      ['3:18', /control/],
-    ],
-  ],
-  [
-    'white space at the ends',
-    ['skills: [" a"]', 'roles: ["b\\u00a0"]'],
-    [
-      ['3:10', /white space/],
-      ['4:9', /white space/],
-    ],
-  ],
-  [
-    'names that YAML read as something else',
-    ['skills:', '  - 1.0', '  - 012', '  - true', '  - null', '  - ~', '  - 0x1F', '  - 1e3'],
-    [
-      ['4:5', QUOTE],
-      ['5:5', QUOTE],
-      ['6:5', QUOTE],
-      ['7:5', QUOTE],
-      ['8:5', QUOTE],
-      ['9:5', QUOTE],
-      ['10:5', QUOTE],
-    ],
-  ],
-  ['an account id that YAML read as a number', ['accountId: 4815162342', 'skills: [A]'], [['3:12', QUOTE]]],
-  [
-    'a name desired and in formerly',
-    ['skills:', '  - A', '  - name: B', '    formerly: [A]'],
-    [['6:16', /both desired/]],
-  ],
-  [
-    'a name desired and in approvedDeletes',
-    ['skills: [A]', 'approvedDeletes: [{ kind: skill, name: A, expires: 2999-12-31 }]'],
-    [['4:40', /both desired/]],
-  ],
-  ['a list without a value', ['skills:'], [['3:1', /skills: \[\]/]]],
-  ['an unknown enum value', ['policy: { delete: unusd }'], [['3:19', /did you mean unused/]]],
-  ['a duration without a unit', ['policy: { unusedFor: 24 }'], [['3:22', /duration/]]],
-  ['an invalid schedule', ['schedule: "61 * * * *"'], [['3:11', /./]]],
-  [
-    'a region and an address',
-    ['region: eu'],
-    [
-      ['1:1', /either/],
-      ['3:9', /unknown region/],
-    ],
-  ],
-  ['a file that is missing from extends', ['extends: [../nothing.yaml]'], [['3:11', /no file/]]],
-];
-
-test('validate reports every problem of every file at once, each with its position and its fix', async () => {
-  const workspace = makeWorkspace('unused');
-  workspace.write('config/rolecall.yaml', 'accounts: accounts/*.yaml\nstore: ../data/rolecall.db\n');
-  const expected: [string, RegExp][] = [];
-  for (const [index, [, lines, problems]] of WRONG.entries()) {
-    // Each has its own address, because two accounts with one address and one token are an error too.
-    const name = `a${String(index).padStart(2, '0')}`;
-    const head = [`baseUrl: http://127.0.0.1:9/${name}`, ...HEAD.slice(1)];
-    workspace.write(`config/accounts/${name}.yaml`, [...head, ...lines, ''].join('\n'));
-    for (const [place, words] of problems)
-      expected.push([`config/accounts/${name}.yaml:${place}: error:`, words]);
-  }
-  const result = await workspace.run(['validate'], { env: { TOKEN_ACME: 'x' } });
-  expect(result.status).toBe(4);
-  expectNoStack(result);
-  const lines = result.stdout.split('\n').filter((line) => line.includes(': error:'));
-  expect(lines.map((line) => line.slice(0, line.indexOf('error:') + 6))).toEqual(
-    expected.map(([place]) => place),
-  );
-  for (const [index, [, words]] of expected.entries()) expect(lines[index]).toMatch(words);
-  expect(result.stdout).toContain(`${expected.length} errors`);
-  expect(existsSync(join(workspace.folder, 'data'))).toBe(false);
-});
 
 test('a token that is written into an account file is an error that does not repeat the token', async () => {
   const s = await scene({ file: 'skills: [A]' });
@@ -217,14 +108,6 @@ test.each(SERVICE)(
   },
 );
 
-test('a missing service file is named in the error, and the exit status is 4', async () => {
-  const s = await scene({ file: 'skills: [A]' });
-  const result = await s.run(['--config', 'nowhere.yaml', 'plan'], { withoutConfig: true });
-  expect(result.status).toBe(4);
-  expect(result.stderr).toContain('nowhere.yaml');
-  expectNoStack(result);
-});
-
 test.each([['plan'], ['apply', '--yes'], ['usage'], ['dump', 'acme'], ['doctor']])(
   'an unreachable server fails %s with its address and exit status 1',
   async (...command) => {
@@ -254,16 +137,6 @@ test.each([['plan'], ['apply', '--yes'], ['usage'], ['dump', 'acme'], ['doctor']
   },
 );
 
-test('a token is read from a file without its line break', async () => {
-  const s = await scene({ file: 'skills: [A]' });
-  s.write(
-    'config/accounts/acme.yaml',
-    `baseUrl: ${s.sandbox.url}\ntoken: { file: ../../secret }\nskills: [A]\n`,
-  );
-  s.write('secret', 'token-of-acme\n');
-  expect((await s.apply()).run.status).toBe('converged');
-});
-
 /** Every command that needs the store fails with one message that names the file; the service is not written to. */
 async function expectStoreRefused(s: Scene, words: RegExp): Promise<void> {
   s.sandbox.clearRequests();
@@ -292,13 +165,6 @@ test('a store that is not a database is refused and not changed', async () => {
   s.write('data/rolecall.db', garbage);
   await expectStoreRefused(s, /not an SQLite database/);
   expect(readFileSync(join(s.folder, 'data/rolecall.db'), 'utf8')).toBe(garbage);
-});
-
-test('a store in a folder that cannot be created is refused', async () => {
-  const s = await scene({ file: 'skills: [A]' });
-  s.write('file', 'a regular file');
-  s.write('config/rolecall.yaml', 'accounts: accounts/*.yaml\nstore: ../file/folder/rolecall.db\n');
-  await expectStoreRefused(s, /cannot be opened|no run has been made here/);
 });
 
 test('a report or a saved plan does not overwrite the store', async () => {

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { changesOf, hoursAgo, leaves, type RunJson, scene, TOKEN } from '../support/scene.ts';
+import { hoursAgo, type RunJson, scene, TOKEN } from '../support/scene.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
@@ -59,37 +59,6 @@ test('usage counts the people of each entry, and lists unused entries and refere
   expect(existsSync(join(s.folder, 'data'))).toBe(false);
 });
 
-const ODD = [
-  '1.0', '012', 'true', 'null', '~', 'yes', '# hash', 'a: b', '- dash', '*star', '&and', '!tag', '"quoted"', "it's",
-  '%percent', '@at', '`tick', '{ brace }', '[bracket]', 'C++', 'a\\b', '日本語', '👩‍💻', 'zero\u200Bwidth',
-  'Z\u0308', 'x'.repeat(300), '=', '<<',
-]; // prettier-ignore
-const UNWRITABLE = [' lead', 'trail ', 'tab\there', 'line\nbreak', ' *glob? \\', '\u00A0'];
-
-test('the plan right after a dump is empty; names that a file cannot contain are put under protect with a comment', async () => {
-  const s = await scene({
-    skills: [...ODD, ...UNWRITABLE, 'Twin', 'Twin'],
-    roles: ['Dev', ' Odd role'],
-    resources: [{ id: 'r1', skills: ['Twin'] }],
-    file: 'mode: apply',
-  });
-  const file = 'config/accounts/acme.yaml';
-  expect(await s.run(['dump', 'acme', '--write'])).toMatchObject({ status: 0, stdout: '' });
-  const text = readFileSync(join(s.folder, file), 'utf8');
-  expect(text).toContain('accountId: "42"');
-  expect(text).toContain('TOKEN_ACME');
-  expect(text).toContain(s.sandbox.url);
-  expect(text).toMatch(/^\s+# /m);
-  expect((await s.run(['validate'])).status).toBe(0);
-  const { result, plan } = await s.plan('--detailed-exitcode');
-  expect(changesOf(plan)).toEqual([]);
-  expect(plan.held).toEqual([]);
-  expect(result.status).toBe(0);
-  expect(Object.keys(leaves(plan)).toSorted()).toEqual([...UNWRITABLE, ' Odd role', 'Twin'].toSorted());
-  const again = await s.run(['dump', 'acme']);
-  expect(again.stdout).toBe(text);
-});
-
 test('history lists the runs, newest first, filtered by account, age, status and number', async () => {
   const s = await scene({
     skills: ['Perl', 'Kept'],
@@ -127,25 +96,6 @@ test('history lists the runs, newest first, filtered by account, age, status and
     ['--since', 'yesterday'],
   ]) {
     expect((await s.run(['history', ...wrong])).status).toBe(64);
-  }
-});
-
-test('show prints one run by its id or an id prefix, and reports an unknown or ambiguous id', async () => {
-  const s = await scene({ skills: ['Old', 'Kept'], file: 'skills: [Kept, New]' });
-  await s.apply();
-  const { run } = await s.apply();
-  const [first] = s.rows<{ id: string }>('select id from runs order by id');
-  const prefix = run.id.slice(0, 34);
-  const shown = await s.run(['show', prefix, '--format', 'json']);
-  expect(shown.status).toBe(0);
-  expect(JSON.parse(shown.stdout)).toMatchObject({ id: run.id, status: 'converged' });
-  const text = await s.run(['show', first?.id ?? '']);
-  expect(text.status).toBe(0);
-  for (const part of ['New', 'Old', 'converged', first?.id ?? '']) expect(text.stdout).toContain(part);
-  for (const none of ['0000', run.id.slice(0, 4), 'not-an-id', '%']) {
-    const result = await s.run(['show', none]);
-    expect([none, result.status]).toEqual([none, 1]);
-    expect(result.stderr).toContain('history');
   }
 });
 
@@ -300,14 +250,6 @@ test.skipIf(!hasTerminal)('text has colours on a terminal, and none with NO_COLO
   );
   await onTerminal(s.folder, ['plan', '--output', 'report'], { env });
   expect(readFileSync(join(s.folder, 'report'), 'utf8')).not.toMatch(COLOUR);
-});
-
-test.skipIf(!hasTerminal)('apply asks nothing on a terminal when there is nothing to do', async () => {
-  const s = await scene({ skills: ['New'], file: 'skills: [New]' });
-  const env = { TOKEN_ACME: TOKEN };
-  const { status, output } = await onTerminal(s.folder, ['apply'], { env, answer: 'no' });
-  expect(status).toBe(0);
-  expect(output).not.toContain('is accepted');
 });
 
 test('the configuration is found through ROLECALL_CONFIG, and in its default path below the working directory', async () => {

@@ -12,13 +12,6 @@ async function offered(s: Pick<Scene, 'run'>, ...words: string[]): Promise<Recor
   return Object.fromEntries(rows.map((row) => row.split('\t')) as [string, string][]);
 }
 
-test.each(['bash', 'zsh', 'fish'])('completion prints a script for %s', async (shell) => {
-  const workspace = makeWorkspace('unused');
-  const { status, stdout, stderr } = await workspace.run(['completion', shell], { withoutConfig: true });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  expect(stdout).toContain('rolecall complete --');
-});
-
 test('completion supports bash, zsh and fish, and refuses other shells', async () => {
   const workspace = makeWorkspace('unused');
   for (const shell of ['tcsh', 'powershell']) {

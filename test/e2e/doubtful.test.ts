@@ -75,30 +75,6 @@ test('a create that never succeeds is retried api.retries times, then unknown, a
   expect(s.names().skills).toEqual(['Kept', 'New']);
 });
 
-test('a create that takes effect after its run is found by the next run', async () => {
-  const s = await withKept({
-    api: { retries: 0, timeout: '500ms', settle: '600ms' },
-    faults: [onCreate({ type: 'delay-effect', ms: 2500 })],
-  });
-  expect((await s.apply()).run.status).toBe('partial');
-  await s.until('the effect has come', () => s.names().skills.includes('New'));
-  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 0 });
-  expect(posts(s)).toBe(1);
-});
-
-test('a retried create that is rejected because the name exists counts as created', async () => {
-  const s = await withKept({
-    api: { timeout: '700ms', settle: '800ms' },
-    // The list hides the first create until after settle, so that it is sent again.
-    settings: { uniqueNames: 'exact', listDelayMs: 1300 },
-    faults: [onCreate({ type: 'drop-after-effect' })],
-  });
-  const { run } = await s.apply();
-  expect(posts(s)).toBe(2);
-  expect(run).toMatchObject({ status: 'converged', created: 1, retries: 1 });
-  expect(s.names().skills).toEqual(['Kept', 'New']);
-});
-
 test('two entries that a late effect created are reported as duplicates, and none is deleted', async () => {
   const s = await withKept({
     api: { timeout: '500ms', settle: '600ms' },
@@ -157,31 +133,6 @@ test('a Retry-After over two minutes ends the run, and no request is sent before
   expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 2 });
 });
 
-test('a list that is throttled for an hour fails the run, and the next run sends no request', async () => {
-  const s = await withKept({
-    faults: [
-      {
-        match: { method: 'GET', path: 'resource' },
-        do: { type: 'rate-limit', retryAfter: 3600, format: 'date' },
-      },
-    ],
-  });
-  expect((await s.apply()).run).toMatchObject({ status: 'failed', errorCode: 'throttled' });
-  s.sandbox.clearRequests();
-  expect((await s.apply()).run).toMatchObject({ status: 'failed', errorCode: 'throttled' });
-  expect(s.sandbox.requests()).toEqual([]);
-});
-
-test('the throttling of one account does not stop the others', async () => {
-  const s = await withKept({
-    others: [{ name: 'other', id: '43', token: 'token-of-other', skills: ['Kept'] }],
-    faults: [{ match: { account: 'acme' }, do: { type: 'rate-limit', retryAfter: 3600 } }],
-  });
-  s.configure('skills: [Kept, New]', 'other');
-  expect((await s.run(['apply', '--yes', '--all'])).status).toBe(1);
-  expect(s.names('other').skills).toEqual(['Kept', 'New']);
-});
-
 test('an entry whose name the service changed in case or Unicode form is the same entry in later runs', async () => {
   const s = await withKept({
     skills: ['kept'],
@@ -196,43 +147,6 @@ test('an entry whose name the service changed in case or Unicode form is the sam
     expect(changed.map(({ name }) => name)).toEqual(['TypeScript', 'C＋＋']);
   }
   expect(s.names().skills).toEqual(['c++', 'kept', 'typescript']);
-});
-
-test('a name that the service decomposed counts as the same name, without a warning', async () => {
-  const s = await withKept({ file: 'skills: [Kept, Ärger]', settings: { normaliseNames: 'NFD' } });
-  await s.apply();
-  const { run } = await s.apply();
-  expect(run).toMatchObject({ status: 'converged', created: 0 });
-  expect(codes(run)).toEqual([]);
-  expect(s.names().skills).toEqual(['Ärger'.normalize('NFD'), 'Kept'].toSorted());
-});
-
-test('an entry whose name the service changed is found even when the response to its create was lost', async () => {
-  const s = await withKept({
-    skills: ['kept'],
-    file: 'skills: [kept, New]',
-    settings: { caseNames: 'upper' },
-    faults: [onCreate({ type: 'drop-after-effect' })],
-  });
-  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
-  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 0 });
-  expect(s.names().skills).toEqual(['NEW', 'kept']);
-});
-
-test('an entry whose name the service replaced is identified by the id in the response to its create', async () => {
-  const s = await withKept({ faults: [onCreate({ type: 'rename', to: '{name} (2)' })] });
-  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
-  const { run } = await s.apply();
-  expect(run).toMatchObject({ status: 'converged', created: 0, deleted: 0 });
-  expect(codes(run)).toContain('name_changed');
-  s.configure('skills: [Kept]');
-  expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
-  expect(s.names().skills).toEqual(['Kept']);
-});
-
-test('a run waits for a list that lags less than settle', async () => {
-  const s = await withKept({ skills: ['Kept', 'Old'], settings: { listDelayMs: 400 } });
-  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1, deleted: 1 });
 });
 
 test('a change that no list shows within settle makes the run partial, counts as done for a while, and is not repeated', async () => {
@@ -254,14 +168,6 @@ test('a change that no list shows within settle makes the run partial, counts as
   expect(s.names().skills).toEqual(['Kept', 'New']);
 });
 
-test('an entry that no list shows after two minutes is created again', async () => {
-  const s = await withKept({ api: { timeout: '500ms', settle: '600ms' }, settings: { listDelayMs: 60_000 } });
-  await s.apply();
-  expect((await s.plan()).plan.summary.create).toBe(0);
-  s.execute("update operations set finished_at = '2026-01-01T00:00:00.000Z' where status = 'done'");
-  expect((await s.plan()).plan.summary.create).toBe(1);
-});
-
 test('a delete whose response was lost is repeated until no list shows the entry', async () => {
   const damaged = {
     'dropped after': { type: 'drop-after-effect' },
@@ -280,29 +186,4 @@ test('a delete whose response was lost is repeated until no list shows the entry
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 4 });
   expect(s.sandbox.faults().acted).toEqual([1, 1, 1, 1]);
   expect(s.names().skills).toEqual(['Kept']);
-});
-
-test('a delete of an entry that does not exist any more counts as done, whatever the status', async () => {
-  const s = await withKept({ file: 'skills: [Kept]' });
-  for (const unknownIdStatus of [200, 400, 404, 409, 410, 422, 500] as const) {
-    s.sandbox.setSettings({ unknownIdStatus });
-    s.sandbox.addSkill('acme', `Old ${unknownIdStatus}`);
-    s.sandbox.setFaults([{ match: { method: 'DELETE' }, do: { type: 'drop-after-effect' } }]);
-    const { run } = await s.apply();
-    expect([unknownIdStatus, run.status, run.deleted]).toEqual([unknownIdStatus, 'converged', 1]);
-  }
-});
-
-test('a delete that the service refuses fails, and the entry still exists', async () => {
-  const s = await withKept({
-    skills: ['Kept', 'Old', 'Older'],
-    file: 'skills: [Kept]',
-    faults: [
-      { match: { method: 'DELETE', name: 'Old' }, times: 'always', do: { type: 'status', status: 400 } },
-    ],
-  });
-  const { result, run } = await s.apply();
-  expect(result.status).toBe(1);
-  expect(run).toMatchObject({ status: 'partial', deleted: 1, failed: 1 });
-  expect(s.names().skills).toEqual(['Kept', 'Old']);
 });

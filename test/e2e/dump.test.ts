@@ -1,17 +1,7 @@
 // `dump`: adopts accounts and accepts drift without losing other content of the file, and checks whose lists it reads.
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import type { Fault } from '../../src/sandbox/sandbox.ts';
+import { expect, test } from 'vitest';
 import { changesOf, type Scene, scene } from '../support/scene.ts';
 
 const FILE = 'config/accounts/acme.yaml';
@@ -62,12 +52,6 @@ test('dump and usage refuse an account that another account of the store has cla
   }
 });
 
-test('dump and usage need no store and create none', async () => {
-  const s = await scene({ skills: ['Ours'] });
-  for (const command of [['dump', 'acme'], ['usage']]) expect((await s.run(command)).status).toBe(0);
-  expect(existsSync(join(s.folder, 'data'))).toBe(false);
-});
-
 test('dump and usage of an account without a pin fail when the store cannot be read', async () => {
   const s = await scene({ skills: ['Ours'] });
   s.write('data/rolecall.db', 'not a database, but 16 bytes and more');
@@ -108,16 +92,6 @@ test('dump --write accepts drift in place: comments, mode and everything else st
   expect(again).toMatchObject({ status: 0, stdout: text(s) });
 });
 
-test('dump --write replaces the target of a symbolic link and keeps the link', async () => {
-  const s = await scene({ skills: ['Go'] });
-  mkdirSync(join(s.folder, 'real'));
-  renameSync(join(s.folder, FILE), join(s.folder, 'real/acme.yaml'));
-  symlinkSync(join(s.folder, 'real/acme.yaml'), join(s.folder, FILE));
-  expect((await s.run(['dump', 'acme', '--write'])).status).toBe(0);
-  expect(lstatSync(join(s.folder, FILE)).isSymbolicLink()).toBe(true);
-  expect(text(s, 'real/acme.yaml')).toContain('- Go');
-});
-
 test('dump --write changes nothing when the result would not be valid', async () => {
   // The limit of a file is 1 MiB, and the names alone are longer.
   const names = Array.from({ length: 1100 }, (_, i) => `${'x'.repeat(990)} ${i}`);
@@ -142,23 +116,6 @@ test('dump --output does not replace a file without --force', async () => {
   expect((await s.run(['dump', 'acme', '--output', '/dev/stdout'])).stdout).toBe(text(s, 'new.yaml'));
 });
 
-test.each([[['--write', '--output', 'x.yaml']], [['--write', '--force']], [['--output', 'missing/x.yaml']]])(
-  'dump with %j is wrong usage',
-  async (flags) => {
-    const s = await scene({ skills: ['Go'] });
-    expect((await s.run(['dump', 'acme', ...flags])).status).toBe(64);
-    expect(s.sandbox.requests()).toEqual([]);
-  },
-);
-
-test('a failed dump leaves no output file behind', async () => {
-  const s = await scene({ skills: ['Go'] });
-  expect(
-    (await s.run(['dump', 'acme', '--output', 'new.yaml'], { env: { TOKEN_ACME: 'wrong' } })).status,
-  ).toBe(1);
-  expect(existsSync(join(s.folder, 'new.yaml'))).toBe(false);
-});
-
 test('dump --write does not put an incomplete list into the file, and dump without --write warns about it', async () => {
   const s = await scene({
     skills: ['Go', 'Zig'],
@@ -174,94 +131,4 @@ test('dump --write does not put an incomplete list into the file, and dump witho
   expect((await s.run(['dump', 'acme'])).stderr).toContain(
     'the lists are incomplete: people refer to 1 skill',
   );
-});
-
-test('dump warns about lists that lack what people refer to', async () => {
-  const skills = ['Go', 'Perl', 'Rust', 'Zig'];
-  const s = await scene({
-    skills,
-    resources: [{ id: 'ann', skills }],
-    file: 'skills: [Go, Perl, Rust, Zig]',
-    faults: [
-      {
-        match: { method: 'GET', path: 'skill' },
-        times: 'always',
-        do: { type: 'partial-list', fraction: 0.5 },
-      },
-    ],
-  });
-  const { status, stderr } = await s.run(['dump', 'acme', '--write']);
-  expect(status).toBe(0);
-  expect(stderr).toContain(
-    'warning: acme: the lists may be incomplete: people refer to 2 skills that no list contains',
-  );
-  expect(stderr).toContain('the account does not list skill “Rust”, skill “Zig”');
-});
-
-describe('dump --write with a store that contains the account', () => {
-  const names = Array.from({ length: 30 }, (_, index) => `Skill ${String(index).padStart(2, '0')}`);
-  const known = async () => {
-    const s = await scene({ skills: names, file: `skills: ${JSON.stringify(names)}` });
-    await s.run(['plan']);
-    return { ...s, file: join(s.folder, 'config/accounts/acme.yaml') };
-  };
-  const partial = (fraction: number, times: number | 'always'): Fault[] => [
-    { match: { method: 'GET', path: 'skill' }, times, do: { type: 'partial-list', fraction } },
-  ];
-
-  test('reads again where entries of the last good lists are missing', async () => {
-    const s = await known();
-    s.sandbox.setFaults(partial(0.7, 1));
-    expect((await s.run(['dump', 'acme', '--write'])).status).toBe(0);
-    const text = readFileSync(s.file, 'utf8');
-    expect(names.filter((name) => !text.includes(name))).toEqual([]);
-  });
-
-  test('accepts drift, and names what the lists no longer show', async () => {
-    const s = await known();
-    s.sandbox.setFaults(partial(0.9, 'always'));
-    const { status, stderr } = await s.run(['dump', 'acme', '--write']);
-    expect(status).toBe(0);
-    expect(stderr).toContain(
-      'the account does not list skill “Skill 27”, skill “Skill 28”, skill “Skill 29”',
-    );
-  });
-
-  test('names what the last good lists had and this one lacks, also if the file does not list it', async () => {
-    const s = await known();
-    s.configure('skills: [Skill 00]');
-    s.sandbox.setFaults(partial(0.9, 'always'));
-    const { status, stderr } = await s.run(['dump', 'acme', '--write']);
-    expect(status).toBe(0);
-    expect(stderr).toContain('skill “Skill 27”, skill “Skill 28”, skill “Skill 29”');
-    expect(stderr).toContain('the last good lists');
-  });
-
-  test('with --accept-shrink writes lists that really shrank, names all that they lack, and nothing is created', async () => {
-    const s = await known();
-    const before = readFileSync(s.file, 'utf8');
-    const gone = names.slice(9);
-    for (const name of gone) s.sandbox.removeEntry('acme', s.idOf(name));
-    const refused = await s.run(['dump', 'acme', '--write']);
-    expect([refused.status, readFileSync(s.file, 'utf8')]).toEqual([1, before]);
-    expect(refused.stderr).toContain('dump acme --write --accept-shrink`');
-
-    const written = await s.run(['dump', 'acme', '--write', '--accept-shrink']);
-    expect(written.status).toBe(0);
-    for (const name of gone) expect(written.stderr).toContain(`skill “${name}”`);
-    const after = readFileSync(s.file, 'utf8');
-    expect(names.filter((name) => after.includes(name))).toEqual(names.slice(0, 9));
-    expect(written.stderr).toContain('apply acme --accept-shrink`');
-    expect((await s.apply('--accept-shrink')).run).toMatchObject({ status: 'converged', created: 0 });
-    await expectEmptyPlan(s);
-  });
-
-  test('does not change the file when the lists lost more than a quarter in two readings', async () => {
-    const s = await known();
-    const before = readFileSync(s.file, 'utf8');
-    s.sandbox.setFaults(partial(0.3, 'always'));
-    const { status, stderr } = await s.run(['dump', 'acme', '--write']);
-    expect([status, readFileSync(s.file, 'utf8')]).toEqual([1, before]);
-    expect(stderr).toContain('what the last good run saw');
-  });
 });

@@ -1,8 +1,6 @@
 // A store without data of an account, as on a hosted CI runner: which deletes and creates are allowed.
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Plan } from '../../src/core/plan.ts';
 import { codes, changesOf, holds, scene, TOKEN, tokenVariable } from '../support/scene.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
 
@@ -69,38 +67,6 @@ test('a saved first plan is applied as it was saved, and is stale once the accou
   expect(other.writes()).toEqual([]);
 });
 
-test('a plan saved with --accept-no-history deletes on its own store and on another one without history', async () => {
-  for (const isOtherStore of [false, true]) {
-    const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go]', isFresh: true });
-    const { plan } = await s.plan('--accept-no-history', '--save', 'plan.json');
-    expect([changesOf(plan), codes(plan)]).toEqual([['delete Perl'], ['no_history']]);
-    if (isOtherStore) rmSync(join(s.folder, 'data'), { recursive: true });
-    expect((await s.run(['apply', '--plan', 'plan.json'])).status).toBe(0);
-    expect(s.writes()).toEqual(['DELETE Perl']);
-  }
-});
-
-test('a saved plan whose deletes are held only by missing history is refused with the option that allows them', async () => {
-  const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go]' });
-  await s.plan('--save', 'plan.json');
-  const forget = (): void => rmSync(join(s.folder, 'data'), { recursive: true });
-  forget();
-  const refused = await s.run(['apply', '--plan', 'plan.json']);
-  expect([refused.status, s.writes()]).toEqual([5, []]);
-  expect(refused.stdout).toContain('no_history');
-  expect(refused.stdout).toContain('--accept-no-history');
-  expect(refused.stdout).not.toContain('the account or its file changed');
-  forget();
-  const applied = await s.run(['apply', '--plan', 'plan.json', '--accept-no-history']);
-  expect([applied.status, s.writes()]).toEqual([0, ['DELETE Perl']]);
-});
-
-test('plan --server refuses --accept-no-history, since the daemon has the history', async () => {
-  const s = await scene({ file: 'skills: []' });
-  const result = await s.run(['plan', '--server', 'http://127.0.0.1:9', '--accept-no-history']);
-  expect([result.status, result.stderr]).toEqual([64, expect.stringContaining('--accept-no-history')]);
-});
-
 test.skipIf(!hasTerminal)(
   'an apply that asks for confirmation applies the plan that it showed, although showing it stored lists',
   async () => {
@@ -138,17 +104,6 @@ test('a list that is empty by mistake causes at most one create in several runs'
   expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 0 });
 });
 
-test('a list that turns out to have entries after the first create stops the run', async () => {
-  const s = await scene({
-    skills: SIXTY_ONE,
-    file: `skills: ${JSON.stringify(SIXTY_ONE)}`,
-    faults: [{ ...EMPTY_SKILLS, times: 2 }],
-    isFresh: true,
-  });
-  const { run } = await s.apply();
-  expect([run.status, run.errorCode, s.writes().length]).toEqual(['blocked', 'suspicious_list', 1]);
-});
-
 test('on a fresh store, lists that lack entries of people block all writes; --accept-shrink allows the first create', async () => {
   const s = await scene({ ...TWO_HAVE_IT, file: 'skills: [Go, Zig]', faults: [EMPTY_SKILLS], isFresh: true });
   for (const round of [1, 2]) {
@@ -163,63 +118,4 @@ test('on a fresh store, lists that lack entries of people block all writes; --ac
   expect(s.writes()).toEqual([]);
   expect((await s.apply('--accept-shrink')).run.status).toBe('blocked');
   expect(s.writes()).toEqual(['POST Go']);
-});
-
-test('lists that show fewer than half of at least four entries that people have block the run', async () => {
-  const skills = ['A', 'B', 'C', 'D'];
-  const s = await scene({
-    skills,
-    resources: skills.map((name, index) => ({ id: `p${index}`, skills: [name] })),
-    file: 'skills: [A, B, C, D, New]',
-    isFresh: true,
-  });
-  const listed = s.sandbox.state('acme').skills.slice(0, 1);
-  const body = listed.map(({ id, name }) => ({ _id: id, accountId: '42', name }));
-  s.sandbox.setFaults([{ ...EMPTY_SKILLS, do: { type: 'status', status: 200, body } }]);
-  expect((await s.apply()).run.status).toBe('blocked');
-  expect(s.writes()).toEqual([]);
-  s.sandbox.setFaults([]);
-  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
-});
-
-test('lists that turn empty right before the deletes stop them, although people have what is missing', async () => {
-  const s = await scene({
-    skills: ['Go', 'Old 1', 'Old 2'],
-    resources: [{ id: 'ann', skills: ['Go'] }],
-    file: 'skills: [Go]',
-  });
-  await s.run(['plan']);
-  s.sandbox.setFaults([{ ...EMPTY_SKILLS, skip: 1, times: 2 }]);
-  const { run } = await s.apply();
-  expect([run.status, run.deleted, s.writes()]).toEqual(['partial', 0, []]);
-  expect(run.operations.map(({ status }) => status)).toEqual(['skipped', 'skipped']);
-  expect(JSON.stringify(run)).not.toContain('confirmed the delete');
-  expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 2 });
-});
-
-test('the first create in an empty account is sent alone, and the others after a list shows it', async () => {
-  const s = await scene({
-    file: `skills: ${JSON.stringify(SIXTY_ONE.slice(0, 9))}\nroles: [Designer, Lead, Welder]`,
-    isFresh: true,
-  });
-  const { result, run } = await s.apply();
-  expect([result.status, run]).toMatchObject([0, { status: 'converged', created: 12 }]);
-  const order = s.sandbox.requests().map(({ method, path }) => `${method} ${path.split('/').at(-1) ?? ''}`);
-  const creates = order.flatMap((each, index) => (each === 'POST skill' ? [index] : []));
-  expect(order.slice((creates[0] ?? 0) + 1, creates[1])).toContain('GET skill');
-});
-
-test('an _id that is listed under two names causes no create', async () => {
-  const s = await scene({ file: 'skills: [Kubernetes, Go]' });
-  const body = [
-    { _id: 's1', accountId: '42', name: 'K8s' },
-    { _id: 's1', accountId: '42', name: 'Kubernetes' },
-    { _id: 's2', accountId: '42', name: 'Go' },
-  ];
-  s.sandbox.setFaults([{ ...EMPTY_SKILLS, do: { type: 'status', status: 200, body } }]);
-  const { result, run, plan } = await s.apply();
-  expect([result.status, run.status, s.writes()]).toEqual([0, 'converged', []]);
-  expect(codes(plan)).toEqual(['no_history', 'repeated_id', 'several_names']);
-  const [printed] = JSON.parse((await s.run(['plan', '--format', 'json'])).stdout) as Plan[];
-  expect(printed?.operations).toEqual([]);
 });

@@ -42,36 +42,6 @@ test('deletes from a checkout older than the last applied one are held until --a
   expect(s.names().skills).toEqual(['Dropped', 'Kept']);
 });
 
-test('entries that an older checkout creates again cause a warning in the plan, in the output of apply and in the run', async () => {
-  const { s, folder, first } = await inGit('skills: [Kept, Dropped]', ['Kept', 'Dropped']);
-  await s.apply();
-  s.configure('skills: [Kept]');
-  commitAll(folder, 'second');
-  expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
-
-  git(folder, ['checkout', '-q', first]);
-  const { plan } = await s.plan();
-  expect([changesOf(plan), plan.held]).toEqual([['create Dropped'], []]);
-  expect(plan.warnings).toMatchObject([
-    { code: 'older_source', message: expect.stringContaining('update the checkout') },
-  ]);
-  for (const args of [['plan'], ['apply', '--yes'], ['show', 'last']])
-    expect((await s.run(args)).stdout).toMatch(/older_source\s+the configuration is older/);
-  expect(codes((await s.plan()).plan)).toEqual([]);
-});
-
-test('the commit of a run from an older checkout is not the one that later runs are compared with', async () => {
-  const { s, folder, first } = await inGit('skills: [Kept]', ['Kept']);
-  s.configure('skills: [Kept, Newer]');
-  const second = commitAll(folder, 'second');
-  await s.apply();
-  git(folder, ['checkout', '-q', first]);
-  await s.apply();
-  expect(holds((await s.apply()).plan)).toEqual({ Newer: ['stale_source'] });
-  git(folder, ['checkout', '-q', second]);
-  expect((await s.apply()).run.status).toBe('converged');
-});
-
 test('a commit on a diverged branch causes a warning and holds nothing', async () => {
   const { s, folder, first } = await inGit('skills: [Kept]', ['Kept']);
   s.configure('skills: [Kept, Ours]');
@@ -129,50 +99,6 @@ test('a list that lost more than a quarter of its entries blocks the run until -
   expect(s.names().skills).toEqual([...skills, 'New'].toSorted());
 });
 
-test('the lists of a blocked run are not the reference for the next run', async () => {
-  const roles = names(5, 'R');
-  const s = await scene({ roles, file: `roles: [${roles.join(', ')}]` });
-  await s.apply();
-  s.sandbox.setFaults([
-    { match: { method: 'GET', path: 'role' }, times: 'always', do: { type: 'empty-list' } },
-  ]);
-  expect((await s.apply()).run.status).toBe('blocked');
-  expect((await s.apply()).run.status).toBe('blocked');
-  s.sandbox.setFaults([]);
-  expect((await s.apply()).run.status).toBe('converged');
-  expect(s.writes()).toEqual([]);
-});
-
-test('a list that lost all of fewer than five entries is not suspicious, and they are created again', async () => {
-  const s = await scene({ skills: names(4), file: `skills: [${names(4).join(', ')}]` });
-  await s.apply();
-  for (const name of names(4)) s.sandbox.removeEntry('acme', s.idOf(name));
-  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 4 });
-});
-
-test('a list that lost more than half of the people or of their assignments blocks the run too', async () => {
-  const s = await scene({
-    skills: ['Go'],
-    resources: names(12, 'r').map((id) => ({ id, skills: ['Go'] })),
-    file: 'skills: [Go, New]',
-  });
-  await s.apply();
-  const go = s.idOf('Go');
-  s.sandbox.setFaults([
-    { match: { path: 'resource' }, times: 'always', do: { type: 'partial-list', fraction: 0.1 } },
-  ]);
-  const fewer = await s.apply();
-  expect(fewer.run.status).toBe('blocked');
-  expect(fewer.plan.warnings.find(({ code }) => code === 'suspicious_shrink')?.message).toMatch(/resources/);
-  s.sandbox.setFaults([]);
-  for (const id of names(10, 'r')) s.sandbox.unassign('acme', id, go);
-  const unassigned = await s.apply();
-  expect(unassigned.run.status).toBe('blocked');
-  expect(unassigned.plan.warnings.find(({ code }) => code === 'suspicious_shrink')?.message).toMatch(
-    /assignments/,
-  );
-});
-
 test('a name that the list lacks twice while somebody still has its entry is not created again', async () => {
   const s = await scene({
     skills: names(6),
@@ -191,31 +117,6 @@ test('a name that the list lacks twice while somebody still has its entry is not
   expect([run.status, codes(plan), s.writes()]).toEqual(['blocked', ['suspicious_list'], []]);
   s.sandbox.setFaults([]);
   expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 0 });
-});
-
-test('names that nobody has are not created again while the list lacks another entry that somebody has', async () => {
-  const s = await scene({
-    skills: [...names(6), 'Old'],
-    resources: [{ id: 'bob', skills: ['Old', ...names(2)] }],
-    file: `skills: [${names(6).join(', ')}]`,
-  });
-  await s.apply();
-  s.sandbox.setFaults([
-    { match: { method: 'GET', path: 'skill' }, times: 'always', do: { type: 'partial-list', fraction: 0.5 } },
-  ]);
-  const { run, plan } = await s.apply();
-  expect([run.status, codes(plan), s.writes()]).toEqual(['blocked', ['suspicious_list'], []]);
-});
-
-test('a name is created again when its entry was deleted by hand, which takes it off everybody', async () => {
-  const s = await scene({
-    skills: names(6),
-    resources: [{ id: 'ann', skills: names(6) }],
-    file: `skills: [${names(6).join(', ')}]`,
-  });
-  await s.apply();
-  s.sandbox.removeEntry('acme', s.idOf(names(6)[5] ?? ''));
-  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1 });
 });
 
 test('a list that is empty once by mistake is read again, and nothing is created again', async () => {

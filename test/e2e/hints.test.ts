@@ -39,27 +39,6 @@ test('a --config with a space is quoted where it is repeated', async () => {
   expect(stdout).toContain(String.raw`rolecall --config 'my '\''own'\''/rolecall.yaml' validate`);
 });
 
-test.each([
-  [['nonsense', '--help']],
-  [['--help', 'nonsense']],
-  [['nonsense', '-h']],
-  [['help', 'nonsense']],
-  [['nonsense']],
-])('rolecall with the arguments %j is wrong usage', async (args) => {
-  const workspace = makeWorkspace('unused');
-  const { status, stdout, stderr } = await workspace.run(args, { withoutConfig: true });
-  expect([status, stdout]).toEqual([64, '']);
-  expect(stderr).toContain("unknown command 'nonsense'");
-});
-
-test.each([[['--help']], [['help']], [['help', 'plan']], [['plan', '--help']], [['--version']]])(
-  'rolecall with the arguments %j exits 0',
-  async (args) => {
-    const workspace = makeWorkspace('unused');
-    expect((await workspace.run(args, { withoutConfig: true })).status).toBe(0);
-  },
-);
-
 test('the error about a missing configuration suggests init, in the same place', async () => {
   const workspace = makeWorkspace('unused');
   const { status, stderr } = await workspace.run(['plan'], { withoutConfig: true });

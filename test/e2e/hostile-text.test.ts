@@ -61,14 +61,6 @@ async function runHarmlessly(
   return stdout;
 }
 
-test('the checks of the hostile-text tests find every invisible character and every CI command', () => {
-  const silent = [...FORBIDDEN_NAMES.filter((name) => !/^ | $|^$|\n/.test(name)), ...ODD_NAMES.slice(0, 19)];
-  expect(silent.filter((name) => invisibleIn(`x${name}y`).length === 0 && !name.includes('\u0301'))).toEqual(
-    [],
-  );
-  expect(LOUD_NAMES.filter((name) => commandsIn(`  ${name}`).length > 0)).toHaveLength(7);
-});
-
 test('after a dump of an account with hostile names the plan is empty', async () => {
   const s = await hostileScene();
   const dumped = await runHarmlessly(s, ['dump', 'acme'], [0]);
@@ -172,32 +164,6 @@ test(
     await runHarmlessly(s, ['plan', '--detailed-exitcode'], [0]);
   },
 );
-
-test('dump protects an observed name with half a surrogate pair, and no plan confuses it with another name', async () => {
-  const list = ['half\ud800', '\udc00half', 'half\ufffd'].map((name, index) => ({
-    _id: `s${index}`,
-    accountId: '42',
-    name,
-  }));
-  const s = await scene({ file: 'skills: [Go]' });
-  s.sandbox.setFaults([
-    {
-      match: { method: 'GET', path: 'skill' },
-      times: 'always',
-      do: { type: 'status', status: 200, body: list },
-    },
-  ]);
-  await s.run(['plan']);
-  const planned = JSON.parse(await runHarmlessly(s, ['plan', '--format', 'json'], [0])) as Plan[];
-  const names = planned[0]?.operations.map(({ name }) => name) ?? [];
-  expect(names.toSorted()).toEqual(['Go', 'half\ufffdd800', 'half\ufffd', '\ufffddc00half'].toSorted());
-  s.write('config/accounts/acme.yaml', await runHarmlessly(s, ['dump', 'acme'], [0]));
-  for (let round = 0; round < 2; round += 1) {
-    const { plan } = await s.plan();
-    expect([plan.operations, plan.held, plan.leftAlone.length]).toEqual([[], [], 2]);
-    await runHarmlessly(s, ['apply', '--yes'], [0]);
-  }
-});
 
 test.each(['sqlite', 'postgres'] as const)(
   'a name that the service cuts in the middle of a character is created once, and reported as well-formed JSON, with %s',

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { codes, changesOf, scene, type Scene, TOKEN } from '../support/scene.ts';
+import { codes, scene, type Scene, TOKEN } from '../support/scene.ts';
 
 const OTHER = { name: 'other', id: '43', token: 'token-of-other', skills: ['Theirs'] };
 
@@ -77,18 +77,6 @@ test('the later of two accounts with one token fails', async () => {
   expect(s.writes()).toEqual([]);
 });
 
-test('when one apply runs two accounts with one token, one of them fails', async () => {
-  const s = await scene({ skills: ['Ours'], file: 'skills: [Ours, New]' });
-  s.configure('skills: [Ours, Another]', 'copy');
-  const env = { TOKEN_COPY: 'token-of-acme' };
-  const { status, stdout } = await s.run(['apply', '--yes', '--all', '--format', 'json'], { env });
-  expect(status).toBe(1);
-  const runs = JSON.parse(stdout) as { status: string; errorCode: string | null }[];
-  expect(runs.map((run) => run.status).toSorted()).toEqual(['converged', 'failed']);
-  expect(runs.find((run) => run.status === 'failed')?.errorCode).toBe('identity_mismatch');
-  expect(s.names().skills).toHaveLength(2);
-});
-
 test('in an empty account the first create is sent alone, and its response shows which account it is', async () => {
   const s = await scene({
     file: 'accountId: "42"\nskills: [A, B, C]',
@@ -99,26 +87,6 @@ test('in an empty account the first create is sent alone, and its response shows
   expect(run).toMatchObject({ status: 'failed', errorCode: 'identity_mismatch' });
   expect(s.writes()).toEqual(['POST A']);
   expect(run.operations.map(({ status }) => status)).toEqual(['done', 'skipped', 'skipped']);
-});
-
-test('the first create in an empty account is in flight alone, and the others are sent in parallel after its response', async () => {
-  const s = await scene({
-    file: 'skills: [A, B, C, D]',
-    faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'latency', ms: 400 } }],
-  });
-  const { run } = await s.apply();
-  expect(run).toMatchObject({ status: 'converged', created: 4, remoteAccountId: '42' });
-  const creates = s.sandbox.requests().filter(({ method }) => method === 'POST');
-  expect(creates.map(({ inFlight }) => inFlight)).toEqual([1, 1, 2, 3]);
-});
-
-test('the account id in the response to a first create is stored', async () => {
-  const s = await scene({ resources: [], file: 'skills: [A]', others: [OTHER] });
-  expect((await s.plan()).plan.remoteAccountId).toBeNull();
-  await s.apply();
-  expect((await s.plan()).plan.remoteAccountId).toBe('42');
-  const wrong = await s.run(['plan'], swapped);
-  expect(wrong.status).toBe(1);
 });
 
 test('tokens that were swapped are refused by every command, also when no list carries an account id', async () => {
@@ -184,15 +152,6 @@ test('an account whose file was renamed keeps its entries, also when no list car
   const env = { TOKEN_RENAMED: TOKEN };
   expect((await s.run(['apply', '--yes', 'renamed'], { env })).status).toBe(0);
   expect(s.names().skills).toEqual(['New', 'Ours']);
-});
-
-test('lists without an account id count as lists of the stored account', async () => {
-  const s = await scene({ skills: ['Ours'], roles: ['Dev'], file: 'skills: [Ours, New]' });
-  await s.apply();
-  s.sandbox.setSettings({ omitOptionalFields: true });
-  const { plan } = await s.plan();
-  expect(plan.remoteAccountId).toBe('42');
-  expect(changesOf(plan)).toEqual([]);
 });
 
 test('a foreign account whose lists contain no id is written to once, and identified by that entry from then on', async () => {

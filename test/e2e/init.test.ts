@@ -122,14 +122,6 @@ test('init never overwrites a file, and reports it before it reads the account',
   }
 });
 
-test('init writes nothing when one of the files cannot be written', async () => {
-  const s = await stage();
-  s.write('config/accounts', 'a file in place of the folder');
-  const { status, stderr } = await s.here(given(s));
-  expect([status, s.files()]).toEqual([1, ['config/accounts']]);
-  expect(stderr).toContain('config/accounts/acme.yaml cannot be written');
-});
-
 test('init writes at the place of --config, and its hints and token file lead there', async () => {
   const s = await stage();
   writeFileSync(join(s.folder, 'secret'), `${TOKEN}\n`, { mode: 0o600 });
@@ -152,28 +144,6 @@ test('init refuses lists that cannot be complete', async () => {
   const { status, stderr } = await s.here(given({ ...s, url: sandbox.regions.eu }));
   expect([status, s.files()]).toEqual([1, []]);
   expect(stderr).toContain('nothing was written');
-});
-
-test('init warns about lists that lack what people refer to', async () => {
-  const s = await stage();
-  const accounts = SEED.accounts.map((account) => ({
-    ...account,
-    resources: [{ id: 'ada', skills: account.skills }],
-  }));
-  const sandbox = await startSandbox({
-    seed: { accounts },
-    faults: [
-      {
-        match: { method: 'GET', path: 'skill' },
-        times: 'always',
-        do: { type: 'partial-list', fraction: 0.7 },
-      },
-    ],
-  });
-  onTestFinished(() => sandbox.close());
-  const { status, stderr } = await s.here(given({ ...s, url: sandbox.regions.eu }));
-  expect(status).toBe(0);
-  expect(stderr).toContain('the lists may be incomplete: people refer to 1 skill that no list contains');
 });
 
 test('init --sandbox prints three commands, which lead to an empty plan of the sandbox', async () => {

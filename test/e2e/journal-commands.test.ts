@@ -87,16 +87,6 @@ test('restore marks an unknown outcome, and warns about an entry that exists aga
   expect(stdout).not.toContain('roles:');
 });
 
-test('restore of a run that deleted nothing reports that, and names the latest run that did', async () => {
-  const s = await afterDeletes();
-  const [run] = s.rows<{ id: string }>('select id from runs where deleted > 0');
-  await s.run(['plan']);
-  const { stdout, status } = await s.run(['restore', 'last']);
-  expect(status).toBe(0);
-  expect(stdout).toContain('This run deleted nothing.');
-  expect(stdout).toContain(`restore ${run?.id ?? '-'}`);
-});
-
 test('diff compares snapshots by id, run, last and now, and refuses those of two accounts', async () => {
   const s = await afterDeletes();
   const { stdout } = await s.run(['diff', '1', 'last']);

@@ -31,16 +31,6 @@ const CASES: readonly Case[] = [
     expected: ['the service rejected the token (status 401)', NOTHING, 'Next: rolecall doctor acme'],
   },
   {
-    failure: 'a service that fails',
-    options: always({ type: 'status', status: 500 }),
-    expected: ['failed with status 500', NOTHING, 'failure of the service; run it again later'],
-  },
-  {
-    failure: 'a page instead of a list',
-    options: always({ type: 'html' }),
-    expected: ['is a web page and not JSON', NOTHING, 'check the base address and the proxy'],
-  },
-  {
     failure: 'a service that requests a pause of an hour',
     options: always({ type: 'rate-limit', retryAfter: 3600 }),
     expected: ['requested a pause until', NOTHING, 'Next: rolecall apply acme after the time given above'],
@@ -56,24 +46,9 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    failure: 'a connection that breaks',
-    options: always({ type: 'drop-before-effect' }),
-    expected: ['broke before a response arrived', NOTHING, 'check the network and run it again'],
-  },
-  {
     failure: 'an address where nothing listens',
     given: (s) => s.write('config/accounts/acme.yaml', account('http://127.0.0.1:9')),
     expected: ['cannot connect to 127.0.0.1:9 (ECONNREFUSED)', NOTHING, 'check the base address'],
-  },
-  {
-    failure: 'an address that does not support TLS',
-    given: (s) => s.write('config/accounts/acme.yaml', account(s.sandbox.url.replace('http:', 'https:'))),
-    expected: [
-      'did not complete the TLS handshake',
-      NOTHING,
-      'check the base address, its port and the proxy',
-    ],
-    never: 'certificate',
   },
   {
     failure: 'an empty secret',
@@ -87,19 +62,6 @@ const CASES: readonly Case[] = [
       'the service rejected the create of a skill (status 422): body.name: String should have at most 2 characters',
       'Partial: 0 of 1 operation done; 1 failed.',
       "check the name in the account's file",
-    ],
-  },
-  {
-    failure: 'a name whose near duplicate is not deleted',
-    options: {
-      skills: ['Go', 'zig'],
-      resources: [{ skills: ['zig'] }],
-      settings: { uniqueNames: 'caseless' },
-    },
-    expected: [
-      'the service rejected the create of a skill (status 409)',
-      'Partial: 0 of 1 operation done; 1 failed.',
-      '"zig" exists and is not deleted, and the service may not accept a name so similar to it',
     ],
   },
   {
@@ -132,24 +94,6 @@ const CASES: readonly Case[] = [
     args: ['apply', '--yes', '--plan', 'saved.json'],
     expected: ['so it no longer matches', NOTHING, 'Next: rolecall plan acme'],
     never: 'doctor',
-  },
-  {
-    failure: 'a plan that cannot be made',
-    options: always({ type: 'status', status: 403 }),
-    args: ['plan'],
-    expected: ['the service rejected the token', 'could not be planned', 'Next: rolecall doctor acme'],
-  },
-  {
-    failure: 'a backup into a missing folder',
-    given: async (s) => void (await s.run(['apply', '--yes'])),
-    args: ['backup', 'nowhere/copy.db'],
-    expected: ['copy.db cannot be written (ENOENT)', 'no backup was made', 'check its path'],
-    never: 'store:',
-  },
-  {
-    failure: 'a shell without a completion script',
-    args: ['completion', 'tcsh'],
-    expected: ["'tcsh' is invalid", 'error:', 'Allowed choices are'],
   },
 ];
 

@@ -1,12 +1,11 @@
 // Commands of the operator to a running daemon: approve, pause, resume and backup. What an approval allows is tested in
 // unit/app/approval.test.ts; the long tests repeat it with daemons.
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQLite } from '../../src/system/sqlite.ts';
 import { expect, test } from 'vitest';
 import { type Daemon, EVERY_SECOND, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { arrayOf, type RunJson, scene, type Scene, type SceneOptions } from '../support/scene.ts';
-import { isThorough } from '../support/thorough.ts';
 
 interface Stage {
   readonly s: Scene;
@@ -59,16 +58,6 @@ function onStage(s: Scene, daemon: Daemon): Stage {
       return (await account()).pending?.digest ?? '';
     },
   };
-}
-
-/** Moves the approval of the account to this many hours ago. */
-function approvedHoursAgo({ s }: Stage, hours: number): void {
-  const at = new Date(Date.now() - hours * 3_600_000).toISOString();
-  s.execute('update accounts set approved_at = ? where name = ? and approved_digest is not null', at, 'acme');
-}
-
-function lapsed({ warnings }: RunJson): RunJson['warnings'] {
-  return warnings.filter(({ code }) => code === 'approval_lapsed');
 }
 
 const ONE_TO_CREATE: SceneOptions = { skills: ['Go'], file: 'skills: [Go, Zig]' };
@@ -136,34 +125,6 @@ test('approve fails when no plan is pending', async () => {
   expect(await on.account()).toMatchObject({ pending: null, approved: null });
 });
 
-test.runIf(isThorough)(
-  'an approval lapses after 24 hours with a warning, and the plan stays pending',
-  async () => {
-    const on = await stage(ONE_TO_CREATE);
-    const { s, daemon } = on;
-    const digest = await on.waiting();
-    await s.run(['pause', 'acme']);
-    expect((await s.run(['approve', 'acme', digest])).stdout).toContain('resume');
-    approvedHoursAgo(on, 24.1);
-    const late = await on.sync();
-    expect(late).toMatchObject({ status: 'planned', created: 0, planDigest: digest });
-    expect(lapsed(late)).toMatchObject([
-      { code: 'approval_lapsed', message: expect.stringContaining('24 hours') },
-    ]);
-    expect(daemon.events('approval_lapsed', 'acme')).toHaveLength(1);
-    expect((await s.run(['show', late.id])).stdout).toContain('approval_lapsed');
-    expect(await on.account()).toMatchObject({ pending: { digest }, approved: null });
-    expect(s.writes()).toEqual([]);
-
-    await s.run(['approve', 'acme', digest]);
-    approvedHoursAgo(on, 23.9);
-    const inTime = await on.sync();
-    expect(inTime).toMatchObject({ status: 'converged', created: 1 });
-    expect(lapsed(inTime)).toEqual([]);
-    expect(s.writes()).toEqual(['POST Zig']);
-  },
-);
-
 test('an approved first plan is applied, and the deletes that it held are pending in the next plan', async () => {
   const on = await stage({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]' });
   const { s } = on;
@@ -177,61 +138,6 @@ test('an approved first plan is applied, and the deletes that it held are pendin
   const next = await on.sync();
   expect(next).toMatchObject({ status: 'planned', plan: { summary: { create: 0, delete: 1, hold: 0 } } });
   expect(await on.account()).toMatchObject({ pending: { digest: next.planDigest } });
-});
-
-const CHANGES: readonly (readonly [string, (s: Scene) => void])[] = [
-  ['changed lists lead to another plan', (s) => s.sandbox.addSkill('acme', 'Stray')],
-  ['a changed file leads to another plan', (s) => s.configure('skills: [Go, Nim, Zig]')],
-];
-
-test.runIf(isThorough).each(CHANGES)('an approval lapses with a warning when %s', async (_, change) => {
-  const on = await stage(ONE_TO_CREATE);
-  const { s } = on;
-  const digest = await on.waiting();
-  await s.run(['pause', 'acme']);
-  expect((await s.run(['approve', 'acme', digest])).status).toBe(0);
-  change(s);
-  const changed = await on.sync();
-  expect(changed).toMatchObject({ status: 'planned', created: 0, deleted: 0 });
-  expect(changed.planDigest).not.toBe(digest);
-  expect(lapsed(changed)).toMatchObject([
-    { code: 'approval_lapsed', message: expect.stringContaining(digest) },
-  ]);
-  expect(on.daemon.events('approval_lapsed', 'acme')).toHaveLength(1);
-  expect(await on.account()).toMatchObject({ pending: { digest: changed.planDigest }, approved: null });
-  expect((await s.run(['approve', 'acme', digest])).status).toBe(5);
-  expect(s.writes()).toEqual([]);
-});
-
-test.runIf(isThorough)('an approval stays valid after a change that does not change the plan', async () => {
-  const on = await stage(ONE_TO_CREATE);
-  const { s } = on;
-  const digest = await on.waiting();
-  await s.run(['pause', 'acme']);
-  await s.run(['approve', 'acme', digest]);
-  s.configure('# reviewed\npolicy: { maxDeletes: 3 }\nskills: [Zig, Go]');
-  s.sandbox.addResource('acme', { skills: ['Go'] });
-  expect(await on.sync()).toMatchObject({ status: 'converged', created: 1, planDigest: digest });
-});
-
-test.runIf(isThorough)('an approval of a paused account is used after the account is resumed', async () => {
-  const on = await stage({ ...ONE_TO_CREATE, file: `schedule: ${EVERY_SECOND}\nskills: [Go, Zig]` });
-  const { s, daemon } = on;
-  const digest = await on.waiting();
-  await s.run(['pause', 'acme']);
-  await s.until('the account is idle', async () => (await on.account()).activity === 'idle');
-  const before = daemon.runsEnded('acme');
-  expect(await s.run(['approve', 'acme', digest])).toMatchObject({
-    status: 0,
-    stdout: expect.stringMatching(/paused.*resume/),
-  });
-  expect(await on.account()).toMatchObject({ paused: true, approved: { digest } });
-  expect(daemon.runsEnded('acme')).toBe(before);
-  expect(s.writes()).toEqual([]);
-
-  await s.run(['resume', 'acme']);
-  await s.until('the plan is executed', () => daemon.runsEnded('acme', 'converged') > 0);
-  expect(s.writes()).toEqual(['POST Zig']);
 });
 
 test('the HTTP API accepts and refuses approvals like the command line', async () => {
@@ -396,17 +302,4 @@ test('a backup does not replace the store or a file that is not a copy', async (
   expect(readFileSync(join(s.folder, 'notes.txt'), 'utf8')).toBe('mine');
   expect(await s.run(['backup', 'data/rolecall.db'])).toMatchObject({ status: 1, stdout: '' });
   expect((await s.apply()).run.status).toBe('converged');
-});
-
-test.each([
-  ['a folder', (file: string) => mkdirSync(file)],
-  ['somebody else’s database', (file: string) => new SQLite(file).exec('create table mine (x)').close()],
-] as const)('a backup of a store path with %s reports the store path and not the copy', async (_, make) => {
-  const s = await scene({ file: 'skills: [Go]' });
-  mkdirSync(join(s.folder, 'data'), { recursive: true });
-  make(join(s.folder, 'data/rolecall.db'));
-  const { status, stdout, stderr } = await s.run(['backup', 'copy.db']);
-  expect([status, stdout, existsSync(join(s.folder, 'copy.db'))]).toEqual([1, '', false]);
-  expect(stderr).toContain('data/rolecall.db');
-  expect(stderr).not.toContain('copy.db cannot be written');
 });

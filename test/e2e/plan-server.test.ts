@@ -1,11 +1,10 @@
 // `plan --server`: an operator's working tree, planned by a daemon with its history and its tokens.
-import { cpSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';
 import { type Daemon, HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { commitAll, git } from '../support/git.ts';
-import { planText } from '../support/plan-text.ts';
 import { type Recorder, startRecorder } from '../support/recorder.ts';
 import {
   arrayOf,
@@ -128,52 +127,6 @@ test('plan --server holds the deletes of a working tree older than the last appl
   expect([changesOf(old), holds(old)]).toEqual([[], { Zig: ['stale_source'] }]);
 });
 
-test('plan --server has the exit statuses and the reports of a local plan', async () => {
-  const used = { skills: ['Go', 'Perl'], resources: [{ skills: ['Perl'] }] };
-  const { s, edit, ask, client } = await stage(
-    {
-      ...used,
-      file: 'skills: [Go, Perl]',
-      others: [{ name: 'beta', id: '43', token: 'token-of-beta' }],
-    },
-    (on) => on.configure('skills: []', 'beta'),
-  );
-  const statusOf = async (...args: string[]): Promise<number | null> => (await ask(args)).status;
-  expect(await statusOf('--detailed-exitcode', 'acme')).toBe(0);
-  edit('skills: [Go]');
-  expect(await statusOf('--detailed-exitcode', 'acme')).toBe(3);
-  edit('skills: [Go, Zig]');
-  expect(await statusOf('acme')).toBe(0);
-  expect(await statusOf('--detailed-exitcode', 'acme')).toBe(2);
-  expect(await statusOf('--detailed-exitcode')).toBe(2);
-
-  const text = await ask(['acme', '--format', 'text']);
-  expect(text.stdout).toMatch(/\+ skill\s+Zig/);
-  expect(text.stdout).toContain('Perl');
-  const markdown = await ask(['acme', '--format', 'markdown', '--output', 'plan.md']);
-  expect(markdown.stdout).toBe('');
-  expect(readFileSync(join(client.folder, 'plan.md'), 'utf8')).toMatch(/^#+ .*acme[^]*Zig/m);
-
-  // A plan from a daemon can be applied on the machine that has the tokens.
-  expect(await statusOf('acme', '--save', 'plan.json')).toBe(0);
-  s.configure('skills: [Go, Zig]');
-  const applied = await s.run(['apply', '--plan', join(client.folder, 'plan.json'), '--allow-held']);
-  expect(applied.status).toBe(0);
-  expect(s.writes()).toEqual(['POST Zig']);
-
-  s.sandbox.setFaults([{ match: { account: 'beta' }, times: 'always', do: { type: 'status', status: 401 } }]);
-  const plans = plansOf(await ask());
-  expect(plans.get('acme')).toMatchObject({ status: 'planned' });
-  expect(plans.get('beta')).toMatchObject({ status: 'failed', error: { code: 'unauthorized' } });
-  expect(await statusOf()).toBe(1);
-  edit('skills: [Go, Go]\nscedule: daily');
-  expect(await statusOf('acme')).toBe(4);
-  expect(await statusOf()).toBe(1);
-  s.sandbox.clearRequests();
-  expect(await statusOf('nobody')).toBe(64);
-  expect(s.sandbox.requests()).toEqual([]);
-}, 90_000);
-
 test('plan --server reports a wrong or missing token, an invalid address and a stopped daemon', async () => {
   const { s, ask, daemon, client } = await stage({ file: 'skills: [Go]' });
   const wrong = await ask([], { ROLECALL_HTTP_TOKEN: 'another-token-of-somebody' });
@@ -212,11 +165,7 @@ test('plan --server reports a wrong or missing token, an invalid address and a s
   expect(await client.run(plain, { env })).toMatchObject({
     status: 64,
     stdout: '',
-    stderr: expect.stringMatching(/unencrypted to daemon\.invalid:8080; use https:\/\/, or --allow-insecure/),
-  });
-  expect(await client.run([...plain, '--allow-insecure'], { env })).toMatchObject({
-    status: 1,
-    stderr: expect.stringContaining('does not respond'),
+    stderr: expect.stringMatching(/unencrypted to daemon\.invalid:8080; use https:\/\//),
   });
 
   await daemon.stop();
@@ -226,41 +175,6 @@ test('plan --server reports a wrong or missing token, an invalid address and a s
     stdout: expect.stringContaining('"unavailable"'),
     stderr: expect.stringMatching(/does not respond.*running/),
   });
-});
-
-// Other responses that are not plans: test/unit/cli/remote-plan.test.ts.
-test('a response to plan --server that is not a plan is an error, and nothing is saved', async () => {
-  const impostor = await startRecorder(200, '<html>It works!</html>');
-  const s = await scene({ file: 'skills: [Go]' });
-  const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
-  const result = await s.run(['plan', '--server', impostor.url, '--save', 'plan.json'], { env });
-  expect(result).toMatchObject({
-    status: 1,
-    stdout: '',
-    stderr: expect.stringMatching(/^error: the daemon at /m),
-  });
-  expect(result.stderr).not.toMatch(/a bug in rolecall/);
-  expect(existsSync(join(s.folder, 'plan.json'))).toBe(false);
-  expect(impostor.requests).toHaveLength(1);
-});
-
-test('a response to plan --server cannot control the terminal or the CI runner', async () => {
-  const hostile = '\u001b[2J\u202eevil\n::error::x';
-  const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
-  const s = await scene({ file: 'skills: [Go]' });
-  const answers: readonly (readonly [number, string])[] = [
-    [200, planText({ warnings: [{ code: hostile, message: hostile }] })],
-    [200, planText({ operations: [{ action: hostile }] })],
-    [500, JSON.stringify({ error: { message: hostile } })],
-  ];
-  for (const [status, text] of answers) {
-    const impostor = await startRecorder(status, text);
-    for (const format of ['text', 'markdown', 'html', 'json']) {
-      const { stdout, stderr } = await s.run(['plan', '--server', impostor.url, '--format', format], { env });
-      // eslint-disable-next-line no-control-regex
-      expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]|^\s*::/m);
-    }
-  }
 });
 
 const IN_REGION = 'region: us\ntoken: { env: TOKEN_BETA }\nskills: [Lathe]\n';
@@ -340,19 +254,6 @@ test('the token of an account is not sent to an address from a posted file', asy
   expect(new Set(s.sandbox.requests().map(({ account }) => account))).toEqual(new Set(['acme']));
 });
 
-test('a posted account with the token of another account is refused before any request', async () => {
-  const { s, client, ask } = await stage(
-    { file: 'skills: [Go]', others: [{ name: 'beta', id: '43', token: 'token-of-beta' }] },
-    (on) => on.configure('skills: [Lathe]', 'beta'),
-  );
-  const text = readFileSync(join(client.folder, 'config/accounts/beta.yaml'), 'utf8');
-  client.write('config/accounts/beta.yaml', text.replace('TOKEN_BETA', 'TOKEN_ACME'));
-  rmSync(join(client.folder, 'config/accounts/acme.yaml'));
-  const plans = plansOf(await ask());
-  expect(plans.get('beta')).toMatchObject({ status: 'failed', error: { code: 'identity_mismatch' } });
-  expect(s.sandbox.requests()).toEqual([]);
-});
-
 test('a posted account that the daemon does not have is not planned, even with the token of another account', async () => {
   const recorder = await startRecorder();
   const { s, client, ask } = await stage({ file: 'skills: [Go]' });
@@ -362,7 +263,6 @@ test('a posted account that the daemon does not have is not planned, even with t
   );
   const result = await ask();
   expect(result.status).toBe(0);
-  expect((await ask(['--new-accounts', 'fail'])).status).toBe(1);
   expect((await ask(['--format', 'text'])).stdout).toContain('spy: new, not planned');
   const plans = plansOf(result);
   expect(plans.get('spy')).toMatchObject({ status: 'failed', error: { code: 'unknown_account' } });

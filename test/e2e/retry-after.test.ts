@@ -85,10 +85,3 @@ test('a daemon obeys a stored Retry-After, and with --ignore-retry-after sends r
   expect(again).toBeGreaterThan(sent);
   await ignoring.stop();
 });
-
-test('plan --server with --ignore-retry-after is wrong usage', async () => {
-  const account = await throttling();
-  const result = await account.run(['plan', '--server', 'http://127.0.0.1:9', '--ignore-retry-after']);
-  expect(result.status).toBe(64);
-  expect(result.stderr).toContain('--ignore-retry-after');
-});

@@ -13,7 +13,15 @@ const FORMATS = ['text', 'json', 'markdown', 'html'];
 /** How each command is run. The test fails if a command of `--help` is missing here. */
 const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
   async init({ w, parrot }) {
-    const given = ['init', '--account', 'vault', '--token-env', 'CANARY_TOKEN', '--dir', 'first'];
+    const given = [
+      'init',
+      '--account',
+      'vault',
+      '--token-env',
+      'CANARY_TOKEN',
+      '--config',
+      'first/rolecall.yaml',
+    ];
     expect(
       await w.run([...given, '--base-url', `${parrot.url}/vault`], { withoutConfig: true }),
     ).toMatchObject({

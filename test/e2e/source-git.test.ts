@@ -187,54 +187,6 @@ test('the daemon waits for a repository that is empty at first, applies every pu
   await daemon.stop();
 });
 
-test('a bad edit that is pushed fails only its account, until the fix is pushed', async () => {
-  const on = await stage();
-  const { sandbox } = on;
-  on.push(
-    'First',
-    {
-      'config/rolecall.yaml': serviceFile(sandbox),
-      ...account('acme', 'skills: [Go]'),
-      ...account('beta', 'skills: [Lathe]'),
-    },
-    '2026-03-01T00:00:00Z',
-  );
-  const daemon = await on.serve();
-  await until(
-    'both have converged',
-    () => daemon.runsEnded('acme', 'converged') > 0 && daemon.runsEnded('beta', 'converged') > 0,
-  );
-  sandbox.clearRequests();
-
-  const bad = on.push('Oops', account('acme', 'skills: [Go, Go]\nscedule: daily'), '2026-03-02T00:00:00Z');
-  await until('acme fails', () => newestRun(on)?.status === 'failed');
-  const before = daemon.runsEnded('beta', 'converged');
-  await until('beta still runs', () => daemon.runsEnded('beta', 'converged') > before + 1);
-  expect(newestRun(on, 'beta')).toMatchObject({ status: 'converged', config_commit: bad });
-  const { body } = await daemon.api<{ valid: boolean; issues: readonly string[] }>('accounts/acme');
-  expect(body).toMatchObject({ valid: false });
-  expect(body.issues.join('\n')).toMatch(/accounts\/acme\.yaml:\d+:\d+: .*did you mean/);
-  expect((await daemon.metrics()).get('rolecall_config_valid{account="acme"}')).toBe(0);
-  expect(await sourceOf(daemon)).toMatchObject({ commit: bad, refused: 0 });
-  expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
-
-  const fix = on.push('Mend', account('acme', 'skills: [Go, Nim]'), '2026-03-03T00:00:00Z');
-  await appliedFrom(on, fix);
-  expect(on.skills()).toEqual(['Go', 'Nim']);
-
-  // A broken service file stops the runs of all accounts, and is not read as an empty catalog.
-  sandbox.clearRequests();
-  on.push('Break all', { 'config/rolecall.yaml': 'accounts: [\n' }, '2026-03-04T00:00:00Z');
-  await until('both fail', () =>
-    (['acme', 'beta'] as const).every((name) => newestRun(on, name)?.status === 'failed'),
-  );
-  expect((await sourceOf(daemon)).issues).toContain('rolecall.yaml');
-  const fixed = on.push('Mend all', { 'config/rolecall.yaml': serviceFile(sandbox) }, '2026-03-05T00:00:00Z');
-  await appliedFrom(on, fixed);
-  expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
-  await daemon.stop();
-});
-
 test('a forced push is refused and logged, the last commit stays in use, and the guard against old sources still works', async () => {
   const on = await stage();
   const { sandbox, workspace } = on;

@@ -38,27 +38,6 @@ test('a failed operation does not stop the others; the run is partial and exits 
   expect(s.names().skills).toEqual(['A', 'C']);
 });
 
-test.each([401, 403] as const)(
-  'HTTP status %i stops the run of the account at once, and apply exits 1',
-  async (status) => {
-    const s = await scene({
-      file: 'skills: [A, B, C, D]',
-      api: { concurrency: 1 },
-      faults: [{ match: { method: 'POST', name: 'B' }, times: 'always', do: { type: 'status', status } }],
-    });
-    const { result, run } = await s.apply();
-    expect(result.status).toBe(1);
-    expect(run).toMatchObject({ status: 'partial', errorCode: 'unauthorized', created: 1 });
-    expect(s.writes()).toEqual(['POST A', 'POST B']);
-    expect(run.operations.map(({ status: outcome }) => outcome)).toEqual([
-      'done',
-      'failed',
-      'skipped',
-      'skipped',
-    ]);
-  },
-);
-
 test('an account whose lists cannot be read fails in the plan, the run and the store', async () => {
   const s = await scene({ file: 'skills: [A]', settings: { unauthorizedStatus: 403 } });
   const env = { TOKEN_ACME: 'another-token' };
@@ -151,31 +130,6 @@ test.each(someOf(READERS, 1))(
     expect([status, stdout + stderr]).toEqual([130, expect.not.stringMatching(/unavailable|doctor/)]);
   },
 );
-
-test('a signal interrupts a run that waits for a Retry-After', async () => {
-  const s = await scene({
-    file: 'skills: [A]',
-    faults: [{ match: { path: 'skill' }, do: { type: 'rate-limit', retryAfter: 100 } }],
-  });
-  const running = s.start(['apply', '--yes', '--format', 'json']);
-  await s.until('the service has asked to wait', () => s.sandbox.requests().length === 2);
-  running.process.kill('SIGINT');
-  const result = await running.ended;
-  expect(result.status).toBe(130);
-  expect(arrayOf<RunJson>(result)).toMatchObject([{ status: 'interrupted' }]);
-});
-
-test('a signal ends an apply that waits for the lock', async () => {
-  const s = await scene({ file: 'skills: [A]', api: PATIENT, faults: [stuckCreates] });
-  const running = s.start(['apply', '--yes']);
-  await s.until('the create is under way', () => posts(s) === 1);
-  const waiting = s.start(['apply', '--yes']);
-  await s.until('it reports that it waits', () => waiting.output().stderr.includes('waiting for the lock'));
-  waiting.process.kill('SIGINT');
-  expect((await waiting.ended).status).toBe(130);
-  expect(running.process.exitCode).toBeNull();
-  expect(posts(s)).toBe(1);
-});
 
 test('the next run marks a killed run as interrupted, and creates no duplicate of creates in flight', async () => {
   const s = await scene({
@@ -296,13 +250,6 @@ test('exit status 5 of a stale saved plan takes precedence over 3, and 4 of an i
   expect((await s.run(['apply', '--plan', 'saved.json'], { asProcess: true })).status).toBe(5);
   s.configure('skills: [1.0]', 'acme');
   expect((await s.run(['apply', '--plan', 'saved.json'])).status).toBe(4);
-});
-
-test('apply without a terminal refuses to write unless --yes is given, even when “yes” is piped in', async () => {
-  const s = await scene({ file: 'skills: [A]' });
-  const { status, stderr } = await s.run(['apply'], { input: 'yes\n' });
-  expect([status, s.writes()]).toEqual([64, []]);
-  expect(stderr).toContain('--yes');
 });
 
 test('mode is for the daemon only, so apply writes in mode plan', async () => {

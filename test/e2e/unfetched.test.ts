@@ -54,18 +54,3 @@ test('a daemon that has no configuration yet is alive and not ready', async () =
   commitAll(origin, 'First');
   await until('it is ready', async () => (await daemon.get('/readyz')).status === 200);
 });
-
-test('a run that fails because of an invalid file records the commit', async () => {
-  const { workspace, origin } = following();
-  writeFileSync(join(origin, 'config/accounts/acme.yaml'), 'scedule: daily\n');
-  const sha = commitAll(origin, 'Oops');
-  const daemon = await startDaemon(workspace);
-  await until('it has failed', () => daemon.runsEnded('acme', 'failed') > 0);
-  const [run] = workspace.rows('select error_code, config_commit, config_dirty, config_subject from runs');
-  expect(run).toEqual({
-    error_code: 'config_invalid',
-    config_commit: sha,
-    config_dirty: 0,
-    config_subject: 'Oops',
-  });
-});

@@ -1,7 +1,6 @@
 // Where nobody can tell who has an entry, every report says so, and none says that nobody has it.
 import { expect, test } from 'vitest';
-import { codes, holds, scene, TOKEN, tokenVariable } from '../support/scene.ts';
-import { hasTerminal, onTerminal } from '../support/terminal.ts';
+import { codes, holds, scene } from '../support/scene.ts';
 
 const SCENE = { skills: ['Kept', 'Old'], resources: [], isFresh: true };
 /** Text on one line, without what a format adds. */
@@ -38,16 +37,6 @@ test('a held delete says that nobody can tell who has the entry', async () => {
   const text = plain((await s.run(['plan'])).stdout);
   expect(text).toContain('1 held (nobody can tell who has it)');
   expect(text).not.toMatch(/nobody (has|had|loses?|lost)\b/iu);
-});
-
-test.skipIf(!hasTerminal)('the question of apply says that nobody can tell who loses something', async () => {
-  const s = await scene({ ...SCENE, file: 'skills: [Kept]\npolicy: { allowNoPeople: true }' });
-  await s.run(['plan']);
-  const { output } = await onTerminal(s.folder, ['apply'], {
-    env: { [tokenVariable('acme')]: TOKEN },
-    answer: 'no',
-  });
-  expect(plain(output)).toContain('Nobody can tell who has it. The delete cannot be undone.');
 });
 
 test('the report of a run whose lists show no people names those who had the entry by earlier lists', async () => {

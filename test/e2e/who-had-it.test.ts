@@ -1,7 +1,6 @@
 // Who had a deleted entry, by the lists of earlier runs too: one list that shows nobody with it is no evidence.
 import { expect, test } from 'vitest';
 import { type Scene, scene } from '../support/scene.ts';
-import { startDaemon } from '../support/daemon.ts';
 
 const POLICY = 'policy: { unusedFor: 0s, maxDeletePercent: 100 }';
 const UNTIL = '2026-03-10T16:45:17.000Z';
@@ -64,27 +63,6 @@ test('the report of a run and restore name the people who had a deleted entry by
   expect(json).toHaveProperty('earlierHolders', [{ seq: 2, until: UNTIL, people: ['ada', 'bob'] }]);
 });
 
-test('restore adds the people of earlier lists to those whom the run itself showed', async () => {
-  const s = await scene({
-    skills: ['Perl', 'Go'],
-    resources: [
-      { id: 'ada', skills: ['Perl'] },
-      { id: 'bob', skills: ['Perl'] },
-    ],
-    file: 'skills: [Perl, Go]',
-  });
-  await s.run(['plan']);
-  s.sandbox.unassign('acme', 'bob', s.idOf('Perl'));
-  s.configure(`policy: { delete: always, unusedFor: 0s, maxDeletePercent: 100 }\nskills: [Go]`);
-  await s.run(['apply', '--yes']);
-  const { stdout } = await s.run(['restore', 'last', '--format', 'csv']);
-  const rows = stdout.split('\r\n').map((row) => row.split(','));
-  expect(rows.slice(1, 3).map((row) => [row[6], row[7] === ''])).toEqual([
-    ['ada', true],
-    ['bob', false],
-  ]);
-});
-
 test('who of a deleted entry names the run that deleted it, and the people who had it last', async () => {
   const s = await afterTheDelete();
   await s.run(['apply', '--yes']);
@@ -112,15 +90,4 @@ test('who of a deleted entry names the run that deleted it, and the people who h
   expect(then.stdout).toContain('2 people had the skill Perl');
   expect(then.stdout).not.toContain('deleted');
   expect((await s.run(['who', 'Nothing'])).status).toBe(1);
-});
-
-test('the page of a run names the people who had a deleted entry by earlier lists', async () => {
-  const s = await afterTheDelete('daemon: { runOnStart: false }');
-  await s.run(['apply', '--yes']);
-  const [run] = s.rows<{ id: string }>('select id from runs where deleted > 0');
-  const daemon = await startDaemon(s);
-  const page = await daemon.get(`/runs/${run?.id ?? ''}`);
-  const text = page.text.replaceAll(/<[^>]+>/g, '');
-  expect(text).toContain(`Nobody lost a skill or role by the lists of this run; ${SENTENCE}`);
-  await daemon.stop();
 });
