@@ -1,6 +1,6 @@
 // Prints a report as text, for a terminal or for a file. Long lists are cut after complete rows, with the count of the rest.
 import picocolors from 'picocolors';
-import stringWidth from 'string-width';
+import { eastAsianWidth } from 'get-east-asian-width';
 import {
   countedTitle,
   type Fact,
@@ -27,6 +27,10 @@ const WIDEST_LINE = 160;
 /** A wider cell is not aligned: one long name would push the next column far to the right in every row. */
 const WIDEST_CELL = 48;
 const GAP = '  ';
+const PRINTABLE_ASCII = /^[\x20-\x7e]*$/u;
+/** Colour codes, marks that combine with the character before them, and characters that are not shown. */
+// oxlint-disable-next-line no-control-regex -- colour codes begin with the control character escape
+const WITHOUT_WIDTH = /\u001B\[[\d;]*m|[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]/gu;
 
 export type TextOptions = Pick<ReportOptions, 'colour' | 'width' | 'verbose'>;
 
@@ -211,9 +215,11 @@ function wrapWords(head: string, text: string, width: number): string[] {
   return [...lines, line.trimEnd()];
 }
 
-/** The number of columns that a terminal uses for a text, colour codes included. */
+/** The number of columns that a terminal uses for a text. An emoji of several code points counts as the sum of them. */
 function shownWidth(text: string): number {
-  return stringWidth(text);
+  const visible = text.replace(WITHOUT_WIDTH, '');
+  if (PRINTABLE_ASCII.test(visible)) return visible.length;
+  return Array.from(visible).reduce((width, each) => width + eastAsianWidth(each.codePointAt(0) ?? 0), 0);
 }
 
 /** One line for each row, with aligned columns. A cell that is wider than WIDEST_CELL moves the rest of its own row only. */

@@ -33,7 +33,7 @@ function packageOf(source: string): string | undefined {
 }
 
 const COMMAND_LINE = ['commander'];
-const REPORTS = ['ansi-regex', 'get-east-asian-width', 'string-width', 'strip-ansi', 'hono', 'picocolors'];
+const REPORTS = ['get-east-asian-width', 'hono', 'picocolors'];
 const CONFIGURATION = ['yaml', 'zod'];
 const STORE = ['better-sqlite3', 'better-sqlite3-12', 'bindings', 'file-uri-to-path', 'kysely'];
 const SERVICE = ['eventemitter3', 'is-network-error', 'p-queue', 'p-retry', 'p-timeout', 'undici'];

@@ -26,7 +26,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   service: { rooms: ['core', 'system'], packages: ['node:*', 'undici', 'p-retry', 'p-queue'] },
   store: { rooms: ['core', 'system'], packages: ['node:*', 'kysely', 'pg'] },
   run: { rooms: ['core'], packages: [] },
-  report: { rooms: ['core'], packages: ['node:*', 'string-width', 'picocolors', 'zod', 'hono'] },
+  report: { rooms: ['core'], packages: ['node:*', 'get-east-asian-width', 'picocolors', 'zod', 'hono'] },
   daemon: {
     rooms: ['core', 'system', 'run', 'report'],
     packages: [
