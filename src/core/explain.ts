@@ -15,8 +15,7 @@ import {
 import { type History, kindNameKey } from './history.ts';
 import { nameKey } from './names.ts';
 import type { DeleteCounts, JudgedEntry } from './policy.ts';
-import type { CreateRule, HeldChange, HoldRule, OpenFreeze } from './plan.ts';
-import type { SourceAge } from './plan-warnings.ts';
+import type { CreateRule, HeldChange, HoldRule, OpenFreeze, SourceAge } from './plan.ts';
 import { type UnknownHolders, unknownHoldersText } from './unknown-holders.ts';
 import { entryKey, HELD_FIELDS } from './usage.ts';
 import { utcTime } from './utc-time.ts';

@@ -14,20 +14,20 @@ import { type History, kindNameKey } from './history.ts';
 import { compareCodePoints, nearKey } from './names.ts';
 import {
   type HeldChange,
+  isStaleSource,
   type LeftAlone,
   type OpenFreeze,
   type Operation,
   type Plan,
   planDigest,
+  type SourceAge,
 } from './plan.ts';
 import { judge, type JudgedEntry, type Judgement, possibleResults } from './policy.ts';
 import {
   approvalWarnings,
   catalogWarnings,
   historyWarnings,
-  isStaleSource,
   managesNothing,
-  type SourceAge,
   staleListWarnings,
 } from './plan-warnings.ts';
 import { type UnknownHolders, unknownHoldersWarnings } from './unknown-holders.ts';

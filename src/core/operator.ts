@@ -1,6 +1,6 @@
 // What an operator does with accounts, on the command line or over HTTP: approve, pause, resume.
 import { DAY_MS } from './durations-and-sizes.ts';
-import type { ReviewedPlan } from './plan-changes.ts';
+import type { ReviewedPlan } from './plan.ts';
 
 export const OPERATOR_ACTIONS = ['sync', 'approve', 'pause', 'resume'] as const;
 export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];

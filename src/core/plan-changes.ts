@@ -3,17 +3,11 @@ import { firstFew, peopleHave } from './amounts.ts';
 import type { ObservedCatalog, Warning } from './catalog.ts';
 import { kindNameKey } from './history.ts';
 import { nameKey } from './names.ts';
-import type { HeldChange, Operation, Plan } from './plan.ts';
+import type { HeldChange, Operation, Plan, ReviewedPlan } from './plan.ts';
 import { entryKey, namesByKey } from './usage.ts';
 
 /** The warnings of a run that refuses a stale plan have this code. */
 export const CHANGED_SINCE_PLAN = 'changed_since_plan';
-
-/** What is compared of the plan that an operator reviewed. */
-export type ReviewedPlan = Pick<
-  Plan,
-  'remoteAccountId' | 'configDigest' | 'configCommit' | 'operations' | 'held'
->;
 
 /** One change, as a warning of the run. */
 export type PlanChange = Warning & Partial<Pick<Operation, 'action'>>;

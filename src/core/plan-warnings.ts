@@ -5,21 +5,11 @@ import type { ApprovedDelete, Warning } from './catalog.ts';
 import type { KindDiff } from './diff.ts';
 import type { History } from './history.ts';
 import { compareCodePoints, nameDifference, nameKey, nearKey } from './names.ts';
+import type { SourceAge } from './plan.ts';
 import type { JudgedEntry } from './policy.ts';
 
 /** The code of a confirmed change that no list shows yet. */
 export const NOT_SHOWN_YET = 'not_shown_yet';
-
-/**
- * The relation of the configuration's commit to the one that was last applied to the account. `unknown`: the last one had
- * a commit, and the present one has none, or git does not report it.
- */
-export type SourceAge = 'current' | 'older' | 'diverged' | 'unknown';
-
-/** Whether deletes are held: the configuration is older than the last applied one, or that is unknown. */
-export function isStaleSource(source: SourceAge): boolean {
-  return source === 'older' || source === 'unknown';
-}
 
 /** Marks a plan of an older commit that creates entries, or that the operator accepted. */
 export const OLDER_SOURCE = 'older_source';

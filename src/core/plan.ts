@@ -99,6 +99,12 @@ export interface Plan {
   readonly warnings: readonly Warning[];
 }
 
+/** What is compared of the plan that an operator reviewed. */
+export type ReviewedPlan = Pick<
+  Plan,
+  'remoteAccountId' | 'configDigest' | 'configCommit' | 'operations' | 'held'
+>;
+
 /** The result for an account that could not be planned. */
 export interface FailedPlan {
   readonly schemaVersion: 1;
@@ -133,4 +139,15 @@ export function planDigest(
     usedBy ?? null,
   ]);
   return `sha256:${sha256(JSON.stringify([remoteAccountId, rows]))}`;
+}
+
+/**
+ * The relation of the configuration's commit to the one that was last applied to the account. `unknown`: the last one had
+ * a commit, and the present one has none, or git does not report it.
+ */
+export type SourceAge = 'current' | 'older' | 'diverged' | 'unknown';
+
+/** Whether deletes are held: the configuration is older than the last applied one, or that is unknown. */
+export function isStaleSource(source: SourceAge): boolean {
+  return source === 'older' || source === 'unknown';
 }

@@ -40,21 +40,11 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
   const rows = journalRows(plan);
   await deps.journal.addOperations(runId, rows);
   if (operations.length === 0) {
-    const status = runStatus({
-      statuses: plan.held.map(() => 'held' as const),
-      interrupted: signals.stop.aborted,
-      unverified: reliesOnUnshown(plan),
-    });
-    return await endRun(run, {
-      status,
-      plan,
-      lists: observation,
-      operations: rows,
-      traffic: reader.traffic(),
-      warnings: run.warnings,
-      // An operator may accept lists in which all assignments of a kind vanished.
-      pending: planned.areListsGood ? null : plan.digest,
-    });
+    const nothing = { halt: null, statuses: new Map(), deletesStopped: null };
+    const context = { request, deps, reader, operations, ...nothing };
+    // An operator may accept lists in which all assignments of a kind vanished.
+    const pending = planned.areListsGood ? null : plan.digest;
+    return await finish(run, context, { rows, lists: observation, unverified: [], pending });
   }
 
   const log = createOperationLog(deps.journal, runId, run.lease);
@@ -100,7 +90,7 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
     });
   }
   const lists = { observed: observed ?? observation.observed, remoteAccountId: context.remoteAccountId };
-  return await finish(run, context, { rows, lists, unverified: warnings });
+  return await finish(run, context, { rows, lists, unverified: warnings, pending: null });
 }
 
 /** Reports the counts of the operations at once, and again with every result. */
@@ -145,13 +135,20 @@ interface Applied {
   readonly lists: Pick<Observation, 'observed' | 'remoteAccountId'>;
   /** The differences that they showed. */
   readonly unverified: readonly Warning[];
+  /** The digest of the plan that waits for approval; null: none waits. */
+  readonly pending: string | null;
 }
+
+type Results = Pick<
+  ApplyContext,
+  'halt' | 'deps' | 'request' | 'reader' | 'statuses' | 'operations' | 'deletesStopped'
+>;
 
 /** Ends the run. */
 async function finish(
   run: PlannedRun,
-  context: ApplyContext,
-  { rows, lists, unverified }: Applied,
+  context: Results,
+  { rows, lists, unverified, pending }: Applied,
 ): Promise<RunResult> {
   const { warnings } = run;
   const { plan } = run.planned;
@@ -174,7 +171,7 @@ async function finish(
     results: statuses,
     traffic: reader.traffic(),
     warnings: [...warnings, ...stoppedDeletes(context), ...unverified, ...changedNames(context)],
-    pending: null,
+    pending,
     ...(halt === null ? {} : { error: { code: halt.code, message: halt.message } }),
   });
 }
@@ -191,12 +188,12 @@ function reliesOnUnshown({ warnings }: Plan): boolean {
 }
 
 /** Reports that the account's file or its pause ended the deletes. */
-function stoppedDeletes({ deletesStopped }: ApplyContext): Warning[] {
+function stoppedDeletes({ deletesStopped }: Results): Warning[] {
   return deletesStopped === null ? [] : [{ code: 'deletes_stopped', message: deletesStopped }];
 }
 
 /** Warns of entries that the service created under another name than the requested one. */
-function changedNames({ statuses, operations }: ApplyContext): Warning[] {
+function changedNames({ statuses, operations }: Results): Warning[] {
   return operations.flatMap(({ kind, name, seq }): Warning[] => {
     const entry = statuses.get(seq)?.entry;
     if (entry === undefined || nameKey(entry.name) === nameKey(name)) return [];

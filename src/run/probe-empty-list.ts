@@ -25,32 +25,44 @@ export async function probeEmptyList(
   createAlone: (operation: NumberedOperation) => Promise<void>,
 ): Promise<readonly NumberedOperation[]> {
   if (context.planned[kind].length > 0) return creates;
-  let ofKind = creates.filter((operation) => operation.kind === kind);
-  const others = creates.filter((operation) => operation.kind !== kind);
-  let created = createdIds(context, kind);
-  while (created.length === 0 && !halted(context)) {
-    const [probe, ...following] = ofKind;
-    if (probe === undefined || following.length === 0) return creates.filter((each) => isOpen(context, each));
-    await createAlone(probe);
-    const status = context.statuses.get(probe.seq)?.status;
-    // A create that was refused, or held before it was sent, proves nothing: the next create is the probe.
-    if (status !== 'done' && status !== 'failed' && status !== 'held') {
-      skip(
-        context,
-        following,
-        context.halt?.message ?? 'the outcome of an earlier create into an empty list is unknown',
-      );
-      return others;
-    }
-    ofKind = following;
-    created = createdIds(context, kind);
+  const isProven = (): boolean => createdIds(context, kind).length > 0;
+  let left: readonly NumberedOperation[] = creates.filter((operation) => operation.kind === kind);
+  if (!isProven()) {
+    const why = 'the outcome of an earlier create into an empty list is unknown';
+    left = await sendUntil(isProven, context, left, { createAlone, why });
   }
-  if (ofKind.length > 0 && !halted(context)) await awaitList(context, kind, created);
-  return creates.filter((each) => isOpen(context, each));
+  const created = createdIds(context, kind);
+  if (created.length > 0 && left.length > 0 && !halted(context)) await awaitList(context, kind, created);
+  const open = new Set(left);
+  return creates.filter((operation) => operation.kind !== kind || open.has(operation));
 }
 
-function isOpen({ statuses }: ApplyContext, { seq }: NumberedOperation): boolean {
-  return !statuses.has(seq);
+/**
+ * Sends creates one by one until one of them proves what `isProven` asks. Skips the rest (`why`) when the outcome of one is
+ * unknown. Returns the remaining creates.
+ */
+async function sendUntil(
+  isProven: () => boolean,
+  context: ApplyContext,
+  creates: readonly NumberedOperation[],
+  {
+    createAlone,
+    why,
+  }: { createAlone: (operation: NumberedOperation) => Promise<void>; readonly why: string },
+): Promise<readonly NumberedOperation[]> {
+  for (const [index, operation] of creates.entries()) {
+    const left = creates.slice(index + 1);
+    // The last one has no others to make duplicates of.
+    if (left.length === 0 || halted(context)) return creates.slice(index);
+    await createAlone(operation);
+    if (isProven()) return left;
+    const status = context.statuses.get(operation.seq)?.status;
+    // A create that was refused, or held before it was sent, proves nothing: try the next one.
+    if (status === 'failed' || status === 'held') continue;
+    skip(context, left, context.halt?.message ?? why);
+    break;
+  }
+  return [];
 }
 
 /** The ids of the entries of a kind that this run created. */
@@ -121,18 +133,8 @@ export async function confirmAccount(
   isAnswered: () => boolean,
 ): Promise<readonly NumberedOperation[]> {
   if (context.identified) return creates;
-  for (const [index, operation] of creates.entries()) {
-    await createAlone(operation);
-    const left = creates.slice(index + 1);
-    if (isAnswered() || context.identified) return left;
-    const status = context.statuses.get(operation.seq)?.status;
-    // A create that was refused, or held before it was sent, reveals no account id: try the next one.
-    if (status !== 'failed' && status !== 'held') {
-      skip(context, left, context.halt?.message ?? UNIDENTIFIED);
-      return [];
-    }
-  }
-  return [];
+  const isProven = (): boolean => isAnswered() || context.identified;
+  return await sendUntil(isProven, context, creates, { createAlone, why: UNIDENTIFIED });
 }
 
 /** Whether the answer belongs to the intended account, or carries no account id. Halts the run otherwise. */

@@ -32,14 +32,8 @@ const FREE: ApprovalVerdict = { verdict: 'free', warnings: [] };
 const PLAN_STALE = {
   code: 'plan_stale',
   message:
-    'the account, its file or its history changed since this plan was made, so it no longer matches; nothing was written. Run `rolecall plan` again and review the new plan',
+    'the account, its file or its history changed since this plan was made, so it no longer matches; nothing was written. Run `rolecall plan` again and review the new plan, or apply this one with the store that it was made with',
 };
-const HISTORY_MISSING = {
-  code: 'plan_stale',
-  message:
-    'the store contains no earlier lists of this account, so the deletes of this plan are held (no_history); nothing was written. Apply it with the store that it was made with, or with --accept-no-history',
-};
-
 /**
  * The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lock.
  * `accept` is what the apply accepts that this run is a preview of. Throws StoreError `lock_lost` when another
@@ -171,9 +165,7 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
       const { reviewed = null } = stale;
       const changes = reviewed === null ? [] : changesSince(reviewed, plan, observation.observed);
       const ending = { ...ended, status: 'failed', traffic: reader.traffic(), warnings: changes } as const;
-      const accepted = await planAccount(run, observation, { ...options.accept, noHistory: true });
-      const error = accepted.plan.digest === stale.digest ? HISTORY_MISSING : PLAN_STALE;
-      return await endRun(run, { ...ending, error });
+      return await endRun(run, { ...ending, error: PLAN_STALE });
     }
     // Another account may have recorded the same entries at the same moment: one of the two sees it here.
     if (plan.operations.length > 0) await refuseForeignEntries(deps.journal, request, observation);

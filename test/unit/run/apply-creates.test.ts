@@ -222,7 +222,9 @@ describe('an answer with an older entry', () => {
 
   it('is a new entry when only a role has that id', async () => {
     const on = setUp({ planned: { role: [entry('A', '7')] }, known: ['role:8'] });
+    Object.assign(on.context, { operations: [creating(1, 'A'), creating(2, 'B')] });
     on.answer = (name) => created(name, name === 'A' ? '7' : '8');
+    on.lists = () => ({ skill: [entry('A', '7')] });
     await on.apply('A', 'B');
     expect(on.context.results.map((result) => result.entry?.existed)).toEqual([false, false]);
   });

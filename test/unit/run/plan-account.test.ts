@@ -1,7 +1,7 @@
 // From an observation to a plan: the age of the source, the named entries, the warnings.
 import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../../src/run/observe.ts';
-import type { SourceAge } from '../../../src/core/plan-warnings.ts';
+import type { SourceAge } from '../../../src/core/plan.ts';
 import { planAccount } from '../../../src/run/plan-account.ts';
 import type { PlanningDeps } from '../../../src/run/request.ts';
 import type { DesiredCatalog } from '../../../src/core/catalog.ts';
