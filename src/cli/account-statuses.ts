@@ -5,7 +5,7 @@ import { formatConfigIssue } from '../core/errors.ts';
 import type { AccountRecord } from '../core/ports/journal-reader.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { AccountStatus } from '../report/command-schemas.ts';
-import { renderStatus } from '../report/status-report.ts';
+import { renderStatus } from '../report/list-reports.ts';
 import { nextTickMs } from '../daemon/cron.ts';
 import { openExistingJournal } from './compose.ts';
 import type { CommandContext } from './command-line.ts';

@@ -31,7 +31,7 @@ async function status(
     return await watchStatuses(context, names, openOutput(flags));
   }
   const { readStatuses } = await import('./account-statuses.ts');
-  const { renderStatus } = await import('../report/status-report.ts');
+  const { renderStatus } = await import('../report/list-reports.ts');
   const nowMs = Date.now();
   const configuration = await loadForStore(context.configFile);
   const accounts = await readStatuses(configuration, names, nowMs);

@@ -1,13 +1,24 @@
-// The reports of `history` and `snapshots`: one row for each run or snapshot, the newest first.
+// The reports of `history`, `snapshots` and `status`: one row for each run, snapshot or account.
+import { ACCOUNT_STATES, FAILING_STATES } from '../core/account-states.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { RunTally } from '../core/ports/journal-reader.ts';
-import { code, toned, type Column, type Line, type Report, type ReportOptions } from './document.ts';
+import { listSize, type SnapshotRecord } from '../core/snapshots.ts';
+import { type AccountStatus, accountStatusSchema } from './command-schemas.ts';
+import { code, toned, type Column, type Line, type ReportOptions } from './document.ts';
+import {
+  ACCOUNT_STATE_TEXTS,
+  briefInstant,
+  compareNaturally,
+  count,
+  duration,
+  elapsedMs,
+  relativeTime,
+  shortCommit,
+} from './formatting.ts';
 import { listReport, renderReport } from './render.ts';
 import { publishedFields, runToJson } from './run-json.ts';
-import { snapshotSchema } from './snapshot-schemas.ts';
 import { countUndone, statusTone } from './run-status.ts';
-import { briefInstant, count, duration, elapsedMs, shortCommit } from './formatting.ts';
-import { listSize, type SnapshotRecord } from '../core/snapshots.ts';
+import { snapshotSchema } from './snapshot-schemas.ts';
 
 /** What the list shows beyond the records of the runs, by their ids. */
 export interface RunListFacts {
@@ -26,7 +37,10 @@ export function renderRuns(
     const tally = tallies?.get(run.id) ?? { statuses: {}, planned: null };
     return { run, planned: tally.planned, id: shortIds?.get(run.id) ?? run.id, ...countUndone(run, tally) };
   });
-  return renderReport(runs.map(runToJson), () => historyReport(rows), options);
+  const cells = rows.map((row) => COLUMNS.map(({ cell }) => cell(row)));
+  const summary = runs.length === 0 ? 'No runs.' : `${count(runs.length, 'run')}.`;
+  const model = () => listReport('rolecall history', { columns: COLUMNS, rows: cells }, summary);
+  return renderReport(runs.map(runToJson), model, options);
 }
 
 interface HistoryRow extends ReturnType<typeof countUndone>, Pick<RunTally, 'planned'> {
@@ -54,13 +68,6 @@ const COLUMNS: readonly (Column & { readonly cell: (row: HistoryRow) => Line })[
   { head: 'Run', cell: ({ id }) => [code(id)] },
   { head: 'Commit', cell: ({ run }) => commitCell(run) },
 ];
-
-/** The report model of the list of runs. */
-function historyReport(runs: readonly HistoryRow[]): Report {
-  const rows = runs.map((row) => COLUMNS.map(({ cell }) => cell(row)));
-  const summary = runs.length === 0 ? 'No runs.' : `${count(runs.length, 'run')}.`;
-  return listReport('rolecall history', { columns: COLUMNS, rows }, summary);
-}
 
 /** Why a run failed or was blocked; `show` has the message. */
 function errorCell({ status, errorCode }: RunRecord): Line {
@@ -99,17 +106,6 @@ export function renderSnapshots(
   options: ReportOptions,
   shortIds: ReadonlyMap<string, string> = new Map(),
 ): string {
-  return renderReport(snapshots.map(snapshotToJson), () => snapshotsReport(snapshots, shortIds), options);
-}
-
-function snapshotToJson(snapshot: SnapshotRecord) {
-  return publishedFields(snapshotSchema, { schemaVersion: 1, ...snapshot });
-}
-
-function snapshotsReport(
-  snapshots: readonly SnapshotRecord[],
-  shortIds: ReadonlyMap<string, string>,
-): Report {
   const columns: Column[] = [
     { head: 'Id', align: 'right' },
     { head: 'Taken (UTC)' },
@@ -127,5 +123,128 @@ function snapshotsReport(
     [code(shortIds.get(snapshot.runId) ?? snapshot.runId)],
   ]);
   const summary = rows.length === 0 ? 'No snapshots.' : `${count(rows.length, 'snapshot')}.`;
-  return listReport('rolecall snapshots', { columns, rows }, summary);
+  const value = snapshots.map((snapshot) =>
+    publishedFields(snapshotSchema, { schemaVersion: 1, ...snapshot }),
+  );
+  return renderReport(value, () => listReport('rolecall snapshots', { columns, rows }, summary), options);
+}
+
+/** The accounts, the most urgent first, those of one state by name. json is an array of the accounts in that order. */
+export function renderStatus(
+  accounts: readonly AccountStatus[],
+  nowMs: number,
+  options: ReportOptions,
+): string {
+  const sorted = accounts.toSorted(
+    (a, b) =>
+      ACCOUNT_STATES.indexOf(a.state) - ACCOUNT_STATES.indexOf(b.state) ||
+      compareNaturally(a.account, b.account),
+  );
+  const value = sorted.map((status) => {
+    const lastRun = status.lastRun === null ? null : { schemaVersion: 1, ...status.lastRun };
+    return publishedFields(accountStatusSchema, { schemaVersion: 1, ...status, lastRun });
+  });
+  const columns: Column[] = [
+    { head: 'Account' },
+    { head: 'State' },
+    { head: 'Drift' },
+    { head: 'Held', align: 'right' },
+    { head: 'Last run' },
+    { head: 'Next run' },
+    { head: 'Commit' },
+    // In a log each account is one line.
+    { head: 'Note', ...(Number.isFinite(options.width) ? { below: true as const } : {}) },
+  ];
+  const rows = sorted.map((status): Line[] => {
+    const { label, tone } = ACCOUNT_STATE_TEXTS[status.state];
+    return [
+      [code(status.account)],
+      [tone === null ? label : toned(tone, label)],
+      driftCell(status.drift),
+      status.held === 0 ? [] : [toned('warn', String(status.held))],
+      [lastRunText(status.lastRun, nowMs)],
+      [nextRunText(status, nowMs)],
+      status.lastRun === null ? [] : commitCell(status.lastRun),
+      notesOf(status, nowMs).flatMap((note, index) => (index === 0 ? note : ['; ', ...note])),
+    ];
+  });
+  const model = () => listReport('rolecall status', { columns, rows }, totalText(sorted));
+  return renderReport(value, model, options);
+}
+
+function driftCell(drift: AccountStatus['drift']): Line {
+  if (drift === null) return [];
+  const parts = [
+    ...(drift.create > 0 ? [toned('good', `+${drift.create}`)] : []),
+    ...(drift.delete > 0 ? [toned('bad', `-${drift.delete}`)] : []),
+  ];
+  return parts.flatMap((part, index) => (index === 0 ? [part] : [' ', part]));
+}
+
+function lastRunText(run: RunRecord | null, nowMs: number): string {
+  if (run === null) return '–';
+  return run.finishedAt === null
+    ? `began ${relativeTime(run.startedAt, nowMs)}`
+    : relativeTime(run.finishedAt, nowMs);
+}
+
+function nextRunText({ nextRun }: AccountStatus, nowMs: number): string {
+  return nextRun === null ? '–' : relativeTime(nextRun.at, nowMs);
+}
+
+/** What a person should know beyond the columns, in the order of importance. */
+function notesOf(status: AccountStatus, nowMs: number): Line[] {
+  const { issues, pending, pause, lastRun, consecutiveFailures: failures } = status;
+  const notes: Line[] = [];
+  const [issue] = issues;
+  if (issue !== undefined) {
+    notes.push([`${issue}${issues.length > 1 ? ` (and ${count(issues.length - 1, 'more issue')})` : ''}`]);
+  }
+  // The issues are the error of a run that failed because of them.
+  const error =
+    issue !== undefined && lastRun?.errorCode === 'config_invalid' ? null : (lastRun?.error ?? null);
+  if (lastRun !== null && error !== null && FAILING_STATES.has(status.state)) {
+    const [first = ''] = error.split('\n');
+    const again = failures > 1 ? `${failures} times in a row: ` : '';
+    notes.push([`${again}${lastRun.errorCode === null ? '' : `${lastRun.errorCode}: `}${first}`]);
+  } else if (lastRun !== null && lastRun.failed > 0) {
+    notes.push([count(lastRun.failed, 'failed operation')]);
+  }
+  if (pending !== null) notes.push(pendingNote(status.account, pending, nowMs));
+  if (pause !== null) {
+    const since = pause.since === null ? '' : ` ${relativeTime(pause.since, nowMs)}`;
+    const by = pause.by === null ? '' : ` by ${pause.by}`;
+    notes.push([`paused${since}${by}${pause.reason === null ? '' : `: ${pause.reason}`}`]);
+  }
+  return notes;
+}
+
+/** Digits of a digest that name the pending plan; `approve` needs eight. */
+const DIGEST_DIGITS = 12;
+
+function pendingNote(account: string, pending: NonNullable<AccountStatus['pending']>, nowMs: number): Line {
+  const digest = pending.digest.replace(/^sha256:/u, '').slice(0, DIGEST_DIGITS);
+  const since = relativeTime(pending.since, nowMs);
+  if (pending.approval !== null) {
+    const { by, at } = pending.approval;
+    return [
+      'plan ',
+      code(digest),
+      ` was approved${by === null ? '' : ` by ${by}`} ${relativeTime(at, nowMs)}; the next run applies it`,
+    ];
+  }
+  return ['plan ', code(digest), ` since ${since}: `, code(`rolecall approve ${account} ${digest}`)];
+}
+
+/** `3 accounts: 1 failed, 2 converged. Next runs start while the daemon (rolecall serve) runs.` */
+function totalText(accounts: readonly AccountStatus[]): string {
+  if (accounts.length === 0) return 'No accounts.';
+  const parts = ACCOUNT_STATES.flatMap((state) => {
+    const amount = accounts.filter((each) => each.state === state).length;
+    return amount === 0 ? [] : [`${amount} ${ACCOUNT_STATE_TEXTS[state].label}`];
+  });
+  const daemon = accounts.some(({ nextRun }) => nextRun !== null)
+    ? ` Next runs start while the daemon (rolecall serve) runs.`
+    : '';
+  return `${count(accounts.length, 'account')}: ${parts.join(', ')}.${daemon}`;
 }

@@ -14,48 +14,24 @@ import { times } from '../../support/thorough.ts';
 describe('a text that is shown', () => {
   it.each([
     ['a terminal escape', 'a\u001b[31mred', 'a\\u001b[31mred'],
-    ['a C1 control sequence', 'a\u009b2J', 'a\\u009b2J'],
     ['a line break', 'one\ntwo\r', 'one\\u000atwo\\u000d'],
     ['a right-to-left override', '\u202egnp.exe', '\\u202egnp.exe'],
-    ['an isolate', '\u2066x\u2069', '\\u2066x\\u2069'],
-    ['a zero-width space', 'a\u200bb', 'a\\u200bb'],
-    ['a soft hyphen', 'a\u00adb', 'a\\u00adb'],
     ['a tag character', 'a\u{e0041}', 'a\\u{e0041}'],
     ['a lone surrogate', 'a\ud800', 'a\\ud800'],
-    ['an unusual space', 'a\u00a0b\u3000c', 'a\\u00a0b\\u3000c'],
-    ['a Hangul filler', 'a\u3164b', 'a\\u3164b'],
     ['a combining mark without a base', '\u0301a', '\\u0301a'],
-    ['a line separator', 'a\u2028b', 'a\\u2028b'],
-    ['the blank Braille pattern', 'a\u2800b', 'a\\u2800b'],
     ['a variation selector on a plain digit', '1\ufe0f', '1\\ufe0f'],
     ['a command to GitHub', '::error::x', '\\u003a:error::x'],
-    ['a command to GitHub after a space', 'see ::error::x', 'see \\u003a:error::x'],
-    ['an older command to GitHub', 'a##[error]x', 'a\\u0023#[error]x'],
     ['a command to Azure', '##vso[task.complete]', '\\u0023#vso[task.complete]'],
-    ['a command to TeamCity', '##teamcity[x]', '\\u0023#teamcity[x]'],
   ])('has an escape for %s', (_, text, shown) => {
     expect(visible(text)).toBe(shown);
   });
 
-  it.each([
-    'C++',
-    'naïve',
-    'e\u0301',
-    '日本語',
-    'עברית',
-    'हिन्दी',
-    '👨‍👩‍👧 team',
-    '❤️',
-    '1️⃣',
-    'C:\\temp',
-    'a b',
-    'std::vector',
-    'a: b',
-    '## a',
-    '[::1]',
-  ])('contains %s unchanged', (text) => {
-    expect(visible(text)).toBe(text);
-  });
+  it.each(['C++', 'e\u0301', '日本語', 'עברית', '👨‍👩‍👧 team', '1️⃣', 'C:\\temp', 'std::vector', '## a'])(
+    'contains %s unchanged',
+    (text) => {
+      expect(visible(text)).toBe(text);
+    },
+  );
 
   it('differs for an invisible character and for a name that spells its escape', () => {
     expect(visible('\\u202e')).toBe('\\\\u202e');
@@ -72,25 +48,8 @@ describe('a text that is shown', () => {
   });
 
   it('is different for two different names', () => {
-    const tricky = fc.string({
-      unit: fc.constantFrom(
-        '\\',
-        'u',
-        '2',
-        '0',
-        '\u202e',
-        '\u0020',
-        ' ',
-        '\u200d',
-        '👧',
-        '\ufe0f',
-        '\u0301',
-        'a',
-        '{',
-      ),
-      minLength: 1,
-      maxLength: 8,
-    });
+    const unit = fc.constantFrom(...Array.from('\\u20 a{\u202e\u200d\ufe0f\u0301👧'));
+    const tricky = fc.string({ unit, minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(tricky, tricky, (a, b) => {
         fc.pre(a !== b);

@@ -59,10 +59,6 @@ describe('the report of usage', () => {
     expect(report).toContain('the service rejected the token');
     expect(report).toContain('rolecall doctor beta');
   });
-
-  it('is a table in markdown', () => {
-    expect(renderUsage([USAGE], MARKDOWN)).toContain('| 120 people | skill | `TypeScript` | `p2` |');
-  });
 });
 
 const ISSUES: ConfigIssue[] = [
@@ -107,23 +103,10 @@ describe('the report of validate', () => {
     );
   });
 
-  it('prints all problems, however many', () => {
-    const issues = Array.from({ length: 1500 }, (_, line) => ({ ...ISSUES[0], line }) as ConfigIssue);
-    expect(renderIssues(issues, TEXT).match(/: error: /g)).toHaveLength(1500);
-  });
-
   it('is an array of the problems in json', () => {
     expect(JSON.parse(renderIssues(ISSUES, JSON_FORMAT))).toEqual(
       ISSUES.map((issue) => ({ schemaVersion: 1, ...issue })),
     );
-    expect(Object.keys((JSON.parse(renderIssues(ISSUES, JSON_FORMAT)) as object[])[0] ?? {})).toEqual([
-      'schemaVersion',
-      'file',
-      'line',
-      'column',
-      'severity',
-      'message',
-    ]);
   });
 
   it('is a list in markdown', () => {

@@ -1,6 +1,5 @@
 // The reports of plans.
 import { describe, expect, it } from 'vitest';
-import { TEXT_ROWS } from '../../../src/report/text.ts';
 import { MARKDOWN_LIMIT } from '../../../src/report/markdown.ts';
 import { approvalLine } from '../../../src/core/held-texts.ts';
 import { renderPlans } from '../../../src/report/plan-report.ts';
@@ -150,15 +149,6 @@ describe('plans as text', () => {
     expect(text).toContain('Release  Remove it from them, or approve the delete under approvedDeletes.');
   });
 
-  it('print once what all changes held by the same rules have in common', () => {
-    const held = ['A', 'B', 'C'].map((name) =>
-      hold(name, { rules: ['max_deletes'], reason: 'Too many.', release: 'Raise maxDeletes.' }),
-    );
-    const text = renderPlans([makePlan({ held })], TEXT);
-    expect(text.match(/Too many\./g)).toHaveLength(1);
-    expect(text.match(/Raise maxDeletes\./g)).toHaveLength(1);
-  });
-
   it('cut a long list after complete rows and count the rest', () => {
     const lines = linesOf(renderPlans([makePlan({ operations: MANY.map((name) => create(name)) })], TEXT));
     expect(lines.filter((line) => line.startsWith('    + skill'))).toHaveLength(20);
@@ -173,13 +163,6 @@ describe('plans as text', () => {
     const lines = linesOf(renderPlans([makePlan({ held })], TEXT));
     expect(lines).toContain('    … and 288 more (rolecall plan acme-eu --verbose)');
     expect(lines.filter((line) => line.startsWith('      - skill'))).toHaveLength(12);
-  });
-
-  it('name all of many entries that people lose, up to a limit that is counted', () => {
-    const operations = MANY.slice(0, 300).map((name) => remove(name, ['r1']));
-    const lines = linesOf(renderPlans([makePlan({ operations })], TEXT));
-    expect(lines.filter((line) => line.includes('1 person loses it'))).toHaveLength(TEXT_ROWS);
-    expect(lines).toContain('    … and 100 more (rolecall plan acme-eu --verbose)');
   });
 
   it('sort names as people do', () => {
@@ -248,12 +231,6 @@ describe('plans as markdown', () => {
     expect(report).toContain('| + skill | `Kubernetes` |');
   });
 
-  it('show a thousand short rows of a long list and count the rest', () => {
-    const report = renderPlans([makePlan({ operations: MANY.map((name) => create(name)) })], MARKDOWN);
-    expect(report.match(/^\| \+ skill/gm)).toHaveLength(1000);
-    expect(report).toContain('_… and 8000 more omitted (length limit); `--format json` shows everything._');
-  });
-
   it.each([
     ['of long names', [makePlan({ operations: MANY.map((name) => create(name.padEnd(900, '|'))) })]],
     ['with one endless name', [makePlan({ operations: [create('x'.repeat(100_000))] })]],
@@ -277,15 +254,6 @@ describe('plans as markdown', () => {
       expect(report).toMatch(/omitted \(length limit\)/);
     },
   );
-
-  it('count the accounts that were omitted', () => {
-    const plans = MANY.slice(0, 2000).map((account) => makePlan({ account, operations: [create('A')] }));
-    const report = renderPlans(plans, MARKDOWN);
-    const shown = report.match(/^### /gm)?.length ?? 0;
-    expect(shown).toBeGreaterThan(50);
-    expect(report).toContain(`_… and ${2000 - shown} more omitted (length limit)`);
-    expect(report).toContain('**2000 accounts: 2000 to create');
-  });
 });
 
 /** A plan of names that repeat what the sentences of a plan contain, made by the planner. */
@@ -366,21 +334,6 @@ function largePlan() {
   });
 }
 
-/** 300 plans of a new store: 5 change much, one failed, and the others have nothing to do. */
-function manyPlans(): PlanResult[] {
-  return MANY.slice(0, 300).map((account, index): PlanResult => {
-    if (index === 40) {
-      const error = { code: 'unauthorized', message: 'the service rejected the token' };
-      return { schemaVersion: 1, account, status: 'failed', error };
-    }
-    if (index % 60 === 7) return { ...MIXED, account };
-    return {
-      ...planOf({ skills: ['A'], observed: { skill: [entry('A')] }, history: { hasSnapshot: false } }),
-      account,
-    };
-  });
-}
-
 it('a plan shows that the configuration differs from its commit', () => {
   const changing = makePlan({ operations: [create('a')], configCommit: '3f2a91c0d1e2' });
   expect(renderPlans([changing], { ...TEXT, hasLocalChanges: true })).toContain(
@@ -404,16 +357,6 @@ describe('a long report', () => {
       expect(lines).toContain('acme: 500 to create, 0 to delete, 295 held (200 people have them)');
     },
   );
-
-  it('of 300 accounts of which 5 changed counts or names every account', () => {
-    const lines = linesOf(renderPlans(manyPlans(), WIDE).trimEnd());
-    expect(lines.length).toBeLessThan(5 * 50 + 40);
-    expect(lines.filter((line) => /^Skill \d+ +\d/.test(line))).toHaveLength(5);
-    expect(lines.filter((line) => line.startsWith('Skill 40 '))).toEqual([
-      expect.stringMatching(/could not be planned \(unauthorized\)$/),
-    ]);
-    expect(lines.at(-1)).toMatch(/^300 accounts: .*; 294 with nothing to do; 1 could not be planned\.$/);
-  });
 
   it('never leaves out what people lose, however many accounts there are', () => {
     const operations = MANY.slice(0, 30).map((name) => remove(name, ['r1']));
