@@ -72,7 +72,7 @@ export async function observe(
   await clock.pause();
   const remoteAccountId = checkIdentity(listedAccountId(first), { account, pinned, remembered });
   const claim = { runId, account, baseUrl: settings.baseUrl, remoteAccountId, configured };
-  const formerName = await journal.adoptRenamedAccount(claim);
+  const formerName = remembered === null ? await journal.adoptRenamedAccount(claim) : null;
   const other = await journal.claimRemoteAccount(claim);
   if (other !== null) throw copiedToken(remoteAccountId ?? '', other);
   await refuseForeignEntries(journal, request, { observed: first, remoteAccountId });

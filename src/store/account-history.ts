@@ -154,6 +154,7 @@ async function adopt(
   const adopted = rows
     .filter(({ kind, remote_id }) => keys.has(entryKey(kind, remote_id)))
     .map(({ kind, remote_id: id }) => ({ kind, id }));
+  if (adopted.length === 0) return;
   // One statement over a JSON array, because lists have thousands of entries.
   await sql`
     update entries set adopted_by_run = ${runId}, deleted_by_run = null

@@ -1,8 +1,9 @@
 // Remembers for each account: its remote account, its throttling, its last applied commit and its approval.
 import type { ApprovalTaking } from '../core/operator.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
-import type { IdentityClaim, Journal } from '../core/ports/journal.ts';
-import { requireOwnRun } from './fence.ts';
+import type { AccountState, IdentityClaim, Journal } from '../core/ports/journal.ts';
+import { sql } from 'kysely';
+import { lockLost, ownRun, requireOwnRun } from './fence.ts';
 import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
 import { claimantOf, claimToken, adoptRenamedAccount } from './remote-accounts.ts';
@@ -24,10 +25,7 @@ export function accountsJournal(
   | 'takeApproval'
 > {
   return {
-    async accountState(account) {
-      const row = await db.selectFrom('accounts').selectAll().where('name', '=', account).executeTakeFirst();
-      return toState(row);
-    },
+    accountState: (account) => stateOf(db, account),
 
     adoptRenamedAccount: (claimed) =>
       immediately(db, remoteKey(claimed), (connection) => adoptRenamedAccount(connection, claimed)),
@@ -35,14 +33,14 @@ export function accountsJournal(
     claimRemoteAccount(identity) {
       const { runId, account, baseUrl, remoteAccountId } = identity;
       return immediately(db, remoteKey(identity), async (connection) => {
-        await requireOwnRun(connection, runId);
         const other = await claimantOf(connection, identity);
         if (other !== null) return other;
-        await connection
+        const { numUpdatedRows } = await connection
           .updateTable('runs')
           .set({ remote_account_id: remoteAccountId })
-          .where('id', '=', runId)
-          .execute();
+          .where('id', 'in', sql<string>`(${ownRun(connection, runId)})`)
+          .executeTakeFirstOrThrow();
+        if (numUpdatedRows === 0n) throw lockLost();
         await rememberClaim(connection, account, baseUrl, remoteAccountId);
         return null;
       });
@@ -74,15 +72,12 @@ export function accountsJournal(
       return { digest: row.approved_digest, firstObserved: plan?.observedDigest ?? null };
     },
 
-    takeApproval({ id, account, byHand }, digest, nowMs) {
-      return immediately(db, account, async (connection): Promise<ApprovalTaking> => {
+    async takeApproval({ id, account, byHand }, digest, nowMs) {
+      // Most runs find none; one that is given meanwhile starts the next run.
+      if ((await stateOf(db, account)).approval === null) return { type: 'none' };
+      return await immediately(db, account, async (connection): Promise<ApprovalTaking> => {
         await requireOwnRun(connection, id);
-        const row = await connection
-          .selectFrom('accounts')
-          .selectAll()
-          .where('name', '=', account)
-          .executeTakeFirst();
-        const { approval, pause } = toState(row);
+        const { approval, pause } = await stateOf(connection, account);
         if (approval === null || (pause !== null && !byHand)) return { type: 'none' };
         const isExpired = approval.expiresAtMs <= nowMs;
         const isTaken = approval.digest === digest && !isExpired;
@@ -100,6 +95,10 @@ export function accountsJournal(
   };
 }
 
+async function stateOf(db: Database, account: string): Promise<AccountState> {
+  return toState(await db.selectFrom('accounts').selectAll().where('name', '=', account).executeTakeFirst());
+}
+
 /** Claims of one remote account wait for each other. */
 function remoteKey({ baseUrl, remoteAccountId }: IdentityClaim): string {
   return `remote ${baseUrl} ${remoteAccountId ?? ''}`;
@@ -113,12 +112,12 @@ async function rememberClaim(
 ): Promise<void> {
   const row = await connection
     .selectFrom('accounts')
-    .select('remote_account_id')
+    .select(['base_url', 'remote_account_id'])
     .where('name', '=', account)
     .executeTakeFirst();
   const known = row?.remote_account_id ?? null;
   const accounts = connection.updateTable('accounts').where('name', '=', account);
-  await accounts.set({ base_url: baseUrl }).execute();
+  if (row?.base_url !== baseUrl) await accounts.set({ base_url: baseUrl }).execute();
   if (remoteAccountId === null || remoteAccountId === known) return;
   await accounts.set({ remote_account_id: remoteAccountId }).execute();
   if (known === null) await nameHistory(connection, account, remoteAccountId);

@@ -1,5 +1,5 @@
 // The fence: decides within each transaction of a run whether this process may still write.
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import { LEADER } from '../core/ports/locks.ts';
 import { engineOf } from './engine.ts';
@@ -19,19 +19,24 @@ export async function requireOwnRun(connection: Database, runId: string): Promis
  * itself must hold the lock, as for what it sends.
  */
 export async function isOwnRun(connection: Database, runId: string, mustHold = false): Promise<boolean> {
+  const { rows } = await ownRun(connection, runId, mustHold).execute(connection);
+  return rows.length > 0;
+}
+
+/** The same as a query, which finds the run, for the condition of a statement that writes alone. */
+export function ownRun(connection: Database, runId: string, mustHold = false): RawBuilder<{ id: string }> {
   const { timeline, forShare, forKeyShare } = engineOf(connection);
   const hasLock = mustHold
     ? sql`exists (
         select 1 from locks where locks.account = runs.account and locks.run_id = runs.id ${forKeyShare})`
     : sql`not exists (select 1 from locks where locks.account = runs.account and locks.run_id <> runs.id)`;
-  const { rows } = await sql`
-    select 1 from runs
+  return sql`
+    select id from runs
     where id = ${runId} and status = 'running' and timeline = ${timeline}
       and (mode = 'plan' or ${hasLock})
       and (epoch is null or exists (
         select 1 from locks where locks.account = ${LEADER} and locks.run_id = runs.epoch ${forKeyShare}))
-    ${forShare}`.execute(connection);
-  return rows.length > 0;
+    ${forShare}`;
 }
 
 /** Throws `lock_lost` unless the daemon of this epoch leads; null is a command, which needs no such daemon. */

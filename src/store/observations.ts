@@ -29,25 +29,22 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
 
   return {
     async lastGood(account, remoteAccountId, observed): Promise<LastGood | null> {
-      const row = await db
-        .selectFrom('accounts')
-        .select(['last_good_run', 'last_good_phase', 'remote_account_id'])
-        .where('name', '=', account)
-        .executeTakeFirst();
-      if (typeof row?.last_good_run !== 'string' || row.last_good_phase === null) return null;
-      if (row.remote_account_id !== null && row.remote_account_id !== remoteAccountId) return null;
       const snapshots = await db
-        .selectFrom('snapshots')
-        .select(['kind', 'digest', 'taken_at'])
-        .where('run_id', '=', row.last_good_run)
-        .where('phase', '=', row.last_good_phase === 'after' ? 'after' : 'before')
+        .selectFrom('accounts')
+        .innerJoin('snapshots', (join) =>
+          join
+            .onRef('snapshots.run_id', '=', 'accounts.last_good_run')
+            .onRef('snapshots.phase', '=', 'accounts.last_good_phase'),
+        )
+        .select(['snapshots.kind', 'snapshots.digest', 'snapshots.taken_at', 'accounts.remote_account_id'])
+        .where('accounts.name', '=', account)
         .execute();
+      const [row] = snapshots;
+      if (row === undefined) return null;
+      if (row.remote_account_id !== null && row.remote_account_id !== remoteAccountId) return null;
       const lists = await digestOnce(observed);
       const same = snapshots.every(({ kind, digest }) => lists[kind].digest === digest);
-      const takenAt = snapshots[0]?.taken_at;
-      if (takenAt === undefined) return null;
-      const gone = await deletedSince(db, account, remoteAccountId, takenAt);
-      const created = await createdSince(db, account, remoteAccountId, takenAt);
+      const { gone, created } = await changesSince(db, account, remoteAccountId, row.taken_at);
       return {
         observed: same ? observed : await readLists(db, snapshots),
         missing: await readMissing(db, account),
@@ -118,51 +115,36 @@ async function readMissing(db: Database, account: string): Promise<MissingHoldin
 }
 
 /**
- * The entries that rolecall deleted, or may have deleted, since a snapshot was taken. Includes the day before the snapshot,
- * because a stale list may have shown the entries then.
+ * The entries that rolecall deleted, or may have deleted, since a snapshot was taken, and those that it certainly created.
+ * Deletes include the day before the snapshot, because a stale list may have shown the entries then.
  */
-async function deletedSince(
+async function changesSince(
   db: Database,
   account: string,
   remoteAccountId: string | null,
   since: string,
-): Promise<Set<EntryKey>> {
-  const rows = await operationsOf(db, account, remoteAccountId, toIso(toMs(since) - DAY_MS))
-    .where('operations.action', '=', 'delete')
-    .where('operations.status', 'in', ['done', 'unknown', 'sent'])
-    .execute();
-  return keysOf(rows);
-}
-
-/** The entries that rolecall has certainly created since a snapshot was taken. */
-async function createdSince(
-  db: Database,
-  account: string,
-  remoteAccountId: string | null,
-  since: string,
-): Promise<Set<EntryKey>> {
-  const rows = await operationsOf(db, account, remoteAccountId, since)
-    // No run takes a day, so older runs need not be read.
-    .where('runs.started_at', '>=', toIso(toMs(since) - DAY_MS))
-    .where('operations.action', '=', 'create')
-    .where('operations.status', '=', 'done')
-    .execute();
-  return keysOf(rows);
-}
-
-/** The operations of an account's runs that were sent since a moment. */
-function operationsOf(db: Database, account: string, remoteAccountId: string | null, since: string) {
-  return db
+): Promise<{ readonly gone: Set<EntryKey>; readonly created: Set<EntryKey> }> {
+  const rows = await db
     .selectFrom('operations')
     .innerJoin('runs', 'runs.id', 'operations.run_id')
-    .select(['operations.kind', 'operations.remote_id'])
+    .select(['operations.action', 'operations.kind', 'operations.remote_id', 'operations.status'])
+    .select('operations.started_at')
     .where('runs.account', '=', account)
     .where('runs.remote_account_id', 'is not distinct from', remoteAccountId)
-    .where('operations.started_at', '>=', since);
-}
-
-function keysOf(rows: readonly { readonly kind: Kind; readonly remote_id: string | null }[]): Set<EntryKey> {
-  return new Set(rows.flatMap((row) => (row.remote_id === null ? [] : [entryKey(row.kind, row.remote_id)])));
+    .where('operations.started_at', '>=', toIso(toMs(since) - DAY_MS))
+    .where('operations.status', 'in', ['done', 'unknown', 'sent'])
+    .execute();
+  const keysOf = (of: typeof rows): Set<EntryKey> =>
+    new Set(of.flatMap((row) => (row.remote_id === null ? [] : [entryKey(row.kind, row.remote_id)])));
+  return {
+    gone: keysOf(rows.filter(({ action }) => action === 'delete')),
+    created: keysOf(
+      rows.filter(
+        ({ action, status, started_at: startedAt }) =>
+          action === 'create' && status === 'done' && (startedAt ?? '') >= since,
+      ),
+    ),
+  };
 }
 
 async function writeSnapshots(
@@ -171,25 +153,24 @@ async function writeSnapshots(
   lists: DigestedLists,
   bodies: ReadonlyMap<string, Uint8Array>,
 ): Promise<void> {
-  for (const kind of LISTS) {
-    const { digest, json, entries } = lists[kind];
-    const known = await connection
-      .selectFrom('snapshot_bodies')
-      .select('digest')
-      .where('digest', '=', digest)
-      .executeTakeFirst();
-    if (known === undefined) {
-      await connection
-        .insertInto('snapshot_bodies')
-        .values({ digest, body: bodies.get(digest) ?? (await compressJson(json)) })
-        .onConflict((conflict) => conflict.column('digest').doNothing())
-        .execute();
-    }
+  for (const [digest, body] of bodies) {
     await connection
-      .insertInto('snapshots')
-      .values({ run_id: runId, account, phase, kind, taken_at: toIso(takenAtMs), digest, entries })
+      .insertInto('snapshot_bodies')
+      .values({ digest, body })
+      .onConflict((conflict) => conflict.column('digest').doNothing())
       .execute();
   }
+  // Where a body was pruned meanwhile, this violates its reference, and the store calls the method again.
+  const taken_at = toIso(takenAtMs);
+  await connection
+    .insertInto('snapshots')
+    .values(
+      LISTS.map((kind) => {
+        const { digest, entries } = lists[kind];
+        return { run_id: runId, account, phase, kind, taken_at, digest, entries };
+      }),
+    )
+    .execute();
 }
 
 /** The bodies that no snapshot has yet, compressed before the transaction. */
@@ -217,6 +198,7 @@ async function writeLastGood(
     .where('name', '=', account)
     .execute();
   await connection.deleteFrom('missing_holdings').where('account', '=', account).execute();
+  if (missing.length === 0) return;
   const rows = jsonRows(missing.map(({ sinceMs, ...holding }) => ({ ...holding, since: toIso(sinceMs) })));
   await sql`
     insert into missing_holdings (account, resource_id, kind, remote_id, since)

@@ -38,9 +38,11 @@ export async function claimToken(db: Database, lease: Lease, tokenKey: string): 
     .where('token_key', '=', tokenKey)
     .where('account', '!=', lease.account)
     .execute();
-  const nowMs = await engineOf(db).clockMs(db, Date.now());
-  const user = users.find((lock) => isHeld(db, lock, nowMs));
-  if (user !== undefined) return user.account;
+  if (users.length > 0) {
+    const nowMs = await engineOf(db).clockMs(db, Date.now());
+    const user = users.find((lock) => isHeld(db, lock, nowMs));
+    if (user !== undefined) return user.account;
+  }
   await db
     .updateTable('locks')
     .set({ token_key: tokenKey })
@@ -49,6 +51,7 @@ export async function claimToken(db: Database, lease: Lease, tokenKey: string): 
     .execute();
   return null;
 }
+
 /** The columns of `accounts` that the new name takes from the former one. A pause of either stays. */
 export const MOVED_COLUMNS = [
   'base_url',

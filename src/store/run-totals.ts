@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { OperationStatus, RunRecord } from '../core/journal.ts';
 import type { RunProgress, RunTally } from '../core/ports/journal-reader.ts';
 import { jsonList } from './row-values.ts';
-import type { Database, Tables } from './tables.ts';
+import type { Database } from './tables.ts';
 
 /** `requests` is a lower limit: requests for lists are only counted at the end of a run. */
 export type RunTotals = Pick<RunRecord, 'created' | 'deleted' | 'held' | 'failed' | 'requests'>;
@@ -46,29 +46,20 @@ function largest(column: 'held' | 'requests', value: number): RawBuilder<number>
 }
 
 /** What the account's last plan left to do, for its row; unchanged when the run made no plan. */
-export async function remainingColumns(
-  db: Database,
-  runId: string,
-): Promise<Partial<Pick<Tables['accounts'], 'remaining_creates' | 'remaining_deletes'>>> {
-  const { rows } = await sql<{ creates: number | null; deletes: number | null }>`
-    select planned_creates - ${doneOf('create')} as creates, planned_deletes - ${doneOf('delete')} as deletes
-    from runs where id = ${runId}`.execute(db);
-  const { creates = null, deletes = null } = rows[0] ?? {};
-  return creates === null || deletes === null
-    ? {}
-    : { remaining_creates: creates, remaining_deletes: deletes };
-}
-
-function doneOf(action: 'create' | 'delete'): RawBuilder<number> {
-  return sql<number>`(
-    select count(*) from operations where run_id = runs.id and operations.status = 'done' and action = ${action})`;
+export function remainingOf(runId: string) {
+  const remaining = (action: 'create' | 'delete'): RawBuilder<number | null> => {
+    const [planned, column] = [sql.ref(`planned_${action}s`), sql.ref(`remaining_${action}s`)];
+    return sql`coalesce((
+      select ${planned} - (select count(*) from operations where run_id = runs.id and operations.status = 'done'
+        and action = ${action})
+      from runs where id = ${runId}), ${column})`;
+  };
+  return { remaining_creates: remaining('create'), remaining_deletes: remaining('delete') };
 }
 
 /** Stores what an interrupted run, the last one of its account, left to do. */
 export async function rememberRemaining(connection: Database, runId: string): Promise<void> {
-  const remaining = await remainingColumns(connection, runId);
-  if (remaining.remaining_creates === undefined) return;
-  await connection.updateTable('accounts').set(remaining).where('last_run_id', '=', runId).execute();
+  await connection.updateTable('accounts').set(remainingOf(runId)).where('last_run_id', '=', runId).execute();
 }
 
 /** How far a run is, without held operations. null when there is no such run. */

@@ -1,5 +1,5 @@
 // The journal of runs, from their beginning to their end.
-import { type Insertable, sql } from 'kysely';
+import { type Insertable, type RawBuilder, sql } from 'kysely';
 import { cutSubject } from '../core/journal.ts';
 import type { Journal, NewRun, RunEnd } from '../core/ports/journal.ts';
 import type { Plan } from '../core/plan.ts';
@@ -11,8 +11,8 @@ import { durably, immediately, inRanges } from './transactions.ts';
 import { HOST } from './process-identity.ts';
 import { brokenRuns, interruptRuns } from './broken-runs.ts';
 import { engineOf } from './engine.ts';
-import { isOwnRun, requireLeader, requireOwnRun } from './fence.ts';
-import { recountRun, remainingColumns } from './run-totals.ts';
+import { isOwnRun, lockLost, ownRun, requireLeader, requireOwnRun } from './fence.ts';
+import { recountRun, remainingOf } from './run-totals.ts';
 import { toIso } from './row-values.ts';
 
 export function runsJournal(
@@ -20,7 +20,8 @@ export function runsJournal(
 ): Pick<Journal, 'beginRun' | 'recordFailedRun' | 'recordPlan' | 'endRun'> {
   return {
     async beginRun(run) {
-      await endBrokenRuns(db, run);
+      // Whoever took the lock has ended them.
+      if (run.mode === 'plan') await endBrokenRuns(db, run);
       await immediately(db, run.account, async (connection) => {
         await insertRun(connection, run, { status: 'running' });
         await requireOwnRun(connection, run.id);
@@ -43,35 +44,34 @@ export function runsJournal(
 
     async recordPlan(runId: string, plan: Plan) {
       const { digest, lines } = await planBody(plan);
-      const isKnown = async (connection: Database): Promise<boolean> =>
-        (await connection
-          .selectFrom('plan_bodies')
-          .select('digest')
-          .where('digest', '=', digest)
-          .executeTakeFirst()) !== undefined;
-      // Compressed before the transaction, because a large plan takes long.
-      const body = (await isKnown(db)) ? null : await compressJson(lines);
-      await immediately(db, runId, async (connection) => {
-        await requireOwnRun(connection, runId);
-        if (!(await isKnown(connection))) {
-          await connection
-            .insertInto('plan_bodies')
-            .values({ digest, body: body ?? (await compressJson(lines)) })
-            .onConflict((conflict) => conflict.column('digest').doNothing())
-            .execute();
-        }
-        await connection
+      const columns = {
+        plan_body: digest,
+        plan_digest: plan.digest,
+        planned_creates: plan.summary.create,
+        planned_deletes: plan.summary.delete,
+        held: plan.summary.hold,
+        kept: plan.summary.keep,
+      };
+      const write = async (connection: Database): Promise<void> => {
+        const own = sql<string>`(${ownRun(connection, runId)})`;
+        const { numUpdatedRows } = await connection
           .updateTable('runs')
-          .set({
-            plan_body: digest,
-            plan_digest: plan.digest,
-            planned_creates: plan.summary.create,
-            planned_deletes: plan.summary.delete,
-            held: plan.summary.hold,
-            kept: plan.summary.keep,
-          })
-          .where('id', '=', runId)
+          .set(columns)
+          .where('id', 'in', own)
+          .executeTakeFirstOrThrow();
+        if (numUpdatedRows === 0n) throw lockLost();
+      };
+      const known = db.selectFrom('plan_bodies').select('digest').where('digest', '=', digest);
+      if ((await known.executeTakeFirst()) !== undefined) return await write(db);
+      // Compressed before the transaction, because a large plan takes long.
+      const body = await compressJson(lines);
+      await immediately(db, runId, async (connection) => {
+        await connection
+          .insertInto('plan_bodies')
+          .values({ digest, body })
+          .onConflict((conflict) => conflict.column('digest').doNothing())
           .execute();
+        await write(connection);
       });
     },
 
@@ -80,12 +80,9 @@ export function runsJournal(
       const isQuiet = counts !== null && counts.created + counts.deleted + counts.failed === 0;
       const commit = isQuiet ? immediately : durably;
       // Before the transaction of the run, because the operations of a large run take a second.
-      await endOperations(db, runId, end.finishedAtMs);
-      const remaining = await remainingColumns(db, runId);
+      if (end.status !== 'converged') await endOperations(db, runId, end.finishedAtMs);
       const isEnded = await commit(db, runId, async (connection) => {
-        // A run that another process has ended keeps its result.
-        if (!(await isOwnRun(connection, runId))) return false;
-        await connection
+        const { numUpdatedRows } = await connection
           .updateTable('runs')
           .set({
             status: end.status,
@@ -98,14 +95,16 @@ export function runsJournal(
             error: end.error,
             warnings: end.warnings.length === 0 ? null : JSON.stringify(end.warnings),
           })
-          .where('id', '=', runId)
-          .execute();
+          // A run that another process has ended keeps its result.
+          .where('id', 'in', sql<string>`(${ownRun(connection, runId)})`)
+          .executeTakeFirstOrThrow();
+        if (numUpdatedRows === 0n) return false;
         if (counts === null) await recountRun(connection, runId);
-        if (end.pending !== undefined) await rememberPending(connection, runId, end);
         await connection
           .updateTable('accounts')
           .set((eb) => ({
-            ...remaining,
+            ...remainingOf(runId),
+            ...(end.pending === undefined ? {} : pendingColumns(runId, end)),
             ...(SUCCESSES.includes(end.status) ? { last_success_at: toIso(end.finishedAtMs) } : {}),
             // A blocked run waits for an operator, so it is no failure. An interrupted run shows nothing.
             consecutive_failures: FAILURES.includes(end.status)
@@ -187,22 +186,16 @@ function accountOf(connection: Database, runId: string) {
   return connection.selectFrom('runs').select('account').where('id', '=', runId);
 }
 
-/** Stores the plan that waits for approval now, and the first run that made it. When none waits, an approval lapses. */
-async function rememberPending(
-  connection: Database,
-  runId: string,
-  { pending = null, finishedAtMs }: RunEnd,
-): Promise<void> {
-  await connection
-    .updateTable('accounts')
-    .set(
-      pending === null
-        ? { ...NOTHING_PENDING, ...NOTHING_APPROVED }
-        : { pending_digest: pending, pending_run: runId, pending_since: toIso(finishedAtMs) },
-    )
-    .where('name', '=', accountOf(connection, runId))
-    .where('pending_digest', 'is distinct from', pending)
-    .execute();
+/** The plan that waits for approval now, and the first run that made it. When none waits, an approval lapses. */
+function pendingColumns(runId: string, { pending = null, finishedAtMs }: RunEnd) {
+  if (pending === null) return { ...NOTHING_PENDING, ...NOTHING_APPROVED };
+  const unlessKnown = (column: string, value: string): RawBuilder<string | null> =>
+    sql`case when pending_digest = ${pending} then ${sql.ref(column)} else ${value} end`;
+  return {
+    pending_digest: pending,
+    pending_run: unlessKnown('pending_run', runId),
+    pending_since: unlessKnown('pending_since', toIso(finishedAtMs)),
+  };
 }
 
 /** Ends the open operations of a run: a sent one is unknown, a pending one is skipped. */

@@ -18,7 +18,9 @@ export const sqliteEngine: Engine = {
       await sql`pragma synchronous = normal`.execute(connection);
     }
   },
-  isRepeatable: (error) => error instanceof SQLite.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code),
+  // A row that another one refers to may be pruned meanwhile.
+  isRepeatable: (error) =>
+    error instanceof SQLite.SqliteError && /^SQLITE_(BUSY|LOCKED|CONSTRAINT_FOREIGNKEY)/.test(error.code),
   // The transaction has the write lock from its start.
   forShare: sql``,
   forKeyShare: sql``,

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQLite } from '../../../src/system/sqlite.ts';
+import type { KyselyPlugin } from 'kysely';
 import { expect, onTestFinished } from 'vitest';
 import { settingsDigest } from '../../../src/run/changes-during-run.ts';
 import type { ReconcileResult } from '../../../src/run/reconcile.ts';
@@ -54,6 +55,8 @@ export interface Stage {
   rows<T = Record<string, unknown>>(sql: string, ...values: unknown[]): T[];
   /** `POST skill New`, `DELETE skill Old` … in the order of their arrival. */
   writes(): string[];
+  /** The statements of the last run that applied, with the beginnings and the ends of its transactions. */
+  statements(): readonly string[];
 }
 
 export interface StageOptions {
@@ -76,7 +79,18 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
   const folder = mkdtempSync(join(tmpdir(), 'rolecall-app-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'x.db');
-  const store = createStore(openSqlite(file));
+  let statements: string[] = [];
+  let ofRun: readonly string[] = [];
+  const opened = openSqlite(file);
+  const counter: KyselyPlugin = {
+    transformQuery({ node }) {
+      statements.push(node.kind === 'RawNode' ? node.sqlFragments.join('?').trim() : node.kind);
+      return node;
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  };
+  const counted = opened.db.withPlugin(counter);
+  const store = createStore({ ...opened, db: counted, quick: counted });
   onTestFinished(() => store.close());
   const clock = new QuickClock();
   const complete = { ...API, ...api };
@@ -159,7 +173,9 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
         lockTimeoutMs: 0,
         ...wish.options,
       } as const;
+      statements = [];
       const result: ReconcileResult = await reconcile(requestFor(wish), depsOf(wish), options);
+      ofRun = [...statements];
       if ('heldBy' in result) throw new Error(`the lock is held by ${result.heldBy}`);
       await expectJournaled(result);
       return result;
@@ -182,6 +198,7 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
         db.close();
       }
     },
+    statements: () => ofRun,
     writes: () =>
       sandbox
         .requests()
