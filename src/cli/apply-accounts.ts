@@ -12,7 +12,7 @@ import { renderPlanOf } from '../report/plan-report.ts';
 import { renderRunReports } from '../report/run-report.ts';
 import { errorsOf, loadAccounts, loadConfiguration, mapAccounts } from './load-accounts.ts';
 import { askToApply } from './ask-to-apply.ts';
-import { type CommandContext, reportDetail } from './command-line.ts';
+import type { CommandContext } from './command-line.ts';
 import { openOutput, type Output, type OutputOptions, showFailure, showMessage } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import { commitOf, openSession, type RetryAfterOptions, type Session } from './compose.ts';
@@ -52,7 +52,6 @@ export async function applyToAccounts(
   names: readonly string[],
   options: ApplyOptions,
 ): Promise<ExitStatus> {
-  const chosen = reportDetail(options);
   const asks = !options.yes && options.planFile === undefined;
   const saved = options.planFile === undefined ? null : await readSavedPlan(options.planFile);
   const loaded = await loadAccounts(configFile, []);
@@ -62,7 +61,7 @@ export async function applyToAccounts(
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const limit = service.daemon.maxRuns;
   const session = await openSession(version, configuration, service, options);
-  const detail = { ...chosen, hasLocalChanges: session.commit?.dirty === true };
+  const detail = { verbose: options.verbose, hasLocalChanges: session.commit?.dirty === true };
   try {
     const consent = asks
       ? await askToApply({ accounts, session, signals, accept: options.accept, limit, detail }, output)

@@ -1,16 +1,14 @@
 // The confirmation of `apply` without `--yes`: plans all accounts, shows the plans and asks.
-import { people } from '../core/amounts.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { Acceptance } from '../run/request.ts';
 import { UsageError } from '../core/errors.ts';
 import type { AgreedPlan } from '../core/operator.ts';
-import type { Plan, PlanResult } from '../core/plan.ts';
+import type { PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { renderPlans } from '../report/plan-report.ts';
-import { affectedText, losingPeople, totalOf } from '../report/plan-sentence.ts';
+import { countsText, heldPeople, losingPeople, totalOf } from '../report/plan-sentence.ts';
 import { count } from '../report/formatting.ts';
-import { createPrinter } from '../report/text.ts';
 import { mapAccounts } from './load-accounts.ts';
 import { type Output, showMessage, terminalRender } from './console.ts';
 import { canAsk, confirm } from './user-input.ts';
@@ -53,7 +51,7 @@ export async function askToApply(
   const text = question(results);
   if (text === null) return { agreed };
   if (!canAsk()) return { exit: EXIT.usage, runIds, refusal: noTerminal() };
-  const answer = await confirm(wrapped(text), signals.stop);
+  const answer = await confirm(text, signals.stop);
   if (answer === 'yes') return { agreed };
   showMessage('Nothing was written.');
   if (answer === 'interrupted') return { exit: EXIT.interrupted, runIds };
@@ -81,37 +79,20 @@ function agreedTo(result: PlanResult): AgreedPlan | null {
 /** A digest that no plan has. */
 const BLOCKED = 'blocked';
 
-/** The question, with the numbers of creates, deletes and people who lose something. null if there is nothing to apply. */
+/** The question, with the numbers of changes and of people who lose something. null if there is nothing to apply. */
 export function question(results: readonly PlanResult[]): string | null {
   const plans = results.flatMap((result) =>
     result.status === 'planned' && result.operations.length > 0 ? [result] : [],
   );
   const [first] = plans;
   if (first === undefined) return null;
-  const operations = plans.flatMap((plan) => plan.operations);
-  const creates = operations.filter(({ action }) => action === 'create').length;
-  const deletes = operations.filter(({ action }) => action === 'delete').length;
-  const parts = [
-    ...(creates > 0 ? [count(creates, 'create')] : []),
-    ...(deletes > 0 ? [count(deletes, 'delete')] : []),
-  ].join(' and ');
+  const sum = (key: 'create' | 'delete' | 'hold'): number =>
+    plans.reduce((total, { summary }) => total + summary[key], 0);
+  const summary = { create: sum('create'), delete: sum('delete'), hold: sum('hold') };
+  // People are counted for each account, since their ids are unique within one only.
+  const counts = countsText(summary, totalOf(plans.map(losingPeople)), totalOf(plans.map(heldPeople)));
   const where = plans.length === 1 ? first.account : count(plans.length, 'account');
-  const asked = `Apply ${parts} to ${where}?`;
-  return deletes === 0 ? asked : `${asked} ${deleteWarning(plans, deletes)}`;
-}
-
-/** Counts people per account, since ids of people are unique within an account only. */
-function deleteWarning(plans: readonly Plan[], deletes: number): string {
-  const textOf = (amount: number): string =>
-    `${people(amount)} ${amount > 1 ? 'lose' : 'loses'} a skill or role`;
-  const text = affectedText(textOf, totalOf(plans.map(losingPeople)));
-  const who = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-  return `${who} ${deletes === 1 ? 'The delete' : 'Deletes'} cannot be undone.`;
-}
-
-/** The text, broken between words at the width of the terminal. */
-function wrapped(text: string): string {
-  return createPrinter(terminalRender()).wrap('', text).join('\n');
+  return `Apply to ${where}: ${counts}?${summary.delete === 0 ? '' : ' Deletes cannot be undone.'}`;
 }
 
 function noTerminal(): UsageError {

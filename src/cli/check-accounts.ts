@@ -1,8 +1,7 @@
 // Checks, for `doctor`, everything that a run needs. Writes nothing to the service.
-import { listsObserver, readLists } from '../run/lists.ts';
-import { refuseForeignEntries } from '../run/observe.ts';
+import { readAccount } from '../run/observe.ts';
 import { describeFailure, rememberThrottle } from '../run/run-result.ts';
-import { listedAccountId, shownPin } from '../core/identity.ts';
+import { listedAccountId } from '../core/identity.ts';
 import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import type { ProgressObserver } from '../core/ports/progress.ts';
@@ -124,11 +123,18 @@ async function examine(
     },
   ];
   try {
-    const reader = await session.planning.service.reader(settings, signals);
-    const observed = await readLists(reader, listsObserver(observe, 'plan'));
-    const state = await session.planning.journal.accountState(account.name);
+    const { planning, store } = session;
+    const reader = await planning.service.reader(settings, signals);
+    const request = { ...session.requestFor(settings, 'cli', signals), progress: observe };
+    const journal = {
+      ...planning.journal,
+      claimant: (claim: Parameters<typeof store.reader.claimant>[0]) => store.reader.claimant(claim),
+    };
+    const { observed, implausible } = await readAccount({ reader, request, clock: planning.clock }, journal);
     const listed = listedAccountId(observed);
-    const expected = settings.accountId ?? state.remoteAccountId;
+    const pin =
+      settings.accountId === undefined ? `; pin it with accountId: ${yamlQuoted(listed ?? '')}` : '';
+    const warnings = implausible === null ? observed.warnings : [...observed.warnings, implausible];
     findings.push(
       { ok: true, what: 'address', detail: `${settings.baseUrl} answers and accepts the token` },
       {
@@ -136,16 +142,17 @@ async function examine(
         what: 'lists',
         detail: `${count(observed.skill.length, 'skill')}, ${count(observed.role.length, 'role')}, ${count(observed.resources.length, 'resource')}, all well-formed`,
       },
-      ...observed.warnings.map((warning) => ({ ok: true, what: 'note', detail: warning.message })),
+      ...warnings.map(({ message }) => ({ ok: true, what: 'note', detail: message })),
       {
-        ok: listed === null || expected === null || listed === expected,
+        ok: true,
         what: 'account id',
-        detail: accountIdDetail(listed, settings.accountId, state.remoteAccountId),
+        detail:
+          listed === null
+            ? 'the lists contain no account id; the response to the first create shows it'
+            : `${listed}${pin}`,
       },
     );
-    const request = session.requestFor(settings, 'cli', signals);
-    const remoteAccountId = listed ?? expected;
-    await refuseForeignEntries(session.planning.journal, request, { observed, remoteAccountId });
+    return { title, account: account.name, findings, exit: EXIT.done };
   } catch (error) {
     const failure = describeFailure(error, signals.stop);
     await rememberThrottle(account.name, error, session.planning);
@@ -153,24 +160,4 @@ async function examine(
     findings.push({ ok: false, what, detail: failure.message });
     return { title, account: account.name, findings, exit: failureExit(failure.code) };
   }
-  return {
-    title,
-    account: account.name,
-    findings,
-    exit: findings.every(({ ok }) => ok) ? EXIT.done : EXIT.failed,
-  };
-}
-
-function accountIdDetail(
-  listed: string | null,
-  pinned: string | undefined,
-  remembered: string | null,
-): string {
-  if (listed === null) return 'the lists contain no account id; the response to the first create shows it';
-  const expected = pinned ?? remembered;
-  if (expected === null) return `${listed}; pin it with accountId: ${yamlQuoted(listed)}`;
-  const source = pinned === undefined ? 'remembered from the first run' : 'pinned in the file';
-  return listed === expected
-    ? `${listed}, as ${source}`
-    : `the token belongs to account ${listed}, but ${pinned === undefined ? expected : shownPin(pinned)} is ${source}; fix the token, or set accountId in the file if the change is intended`;
 }

@@ -1,7 +1,7 @@
 // The help of all commands: their groups, and examples.
-import { type Command, Help, type HelpConfiguration } from 'commander';
+import type { Command, HelpConfiguration } from 'commander';
 
-/** An example of each command, in the groups and the order of the help. */
+/** An example of each command, in the groups of the help. */
 const EXAMPLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Start:': {
     init: 'rolecall init --base-url https://eu.planning.example.com --account acme-eu --token-env ACME_EU_TOKEN',
@@ -61,20 +61,10 @@ export function addHelp(program: Command): void {
   }
 }
 
-const ORDER = Object.values(EXAMPLES).flatMap((group) => Object.keys(group));
-
-function position(command: Command): number {
-  const at = ORDER.indexOf(command.name());
-  return at === -1 ? ORDER.length : at;
-}
-
 const HELP: HelpConfiguration = {
   showGlobalOptions: true,
   subcommandTerm: (command) => command.name(),
-  visibleCommands: ({ commands }) =>
-    // The completion scripts call `complete`, which users do not.
-    commands.filter((command) => command.name() !== 'complete').toSorted((a, b) => position(a) - position(b)),
+  // The completion scripts call `complete`, which users do not.
+  visibleCommands: ({ commands }) => commands.filter((command) => command.name() !== 'complete'),
   visibleGlobalOptions: ({ parent }) => (parent?.options ?? []).filter(({ long }) => long !== '--version'),
-  // Groups in the order of their first commands; the default is the order in which commands were added.
-  groupItems: (_added, visible, groupOf) => new Help().groupItems([...visible], visible, groupOf),
 };

@@ -1,7 +1,6 @@
 // Where commands register themselves, the options that several of them share, and the values of options.
 import { type Command, Option, InvalidArgumentError } from 'commander';
-import { UsageError } from '../core/errors.ts';
-import { type Format, FORMATS, type ReportDetail } from '../report/document.ts';
+import { FORMATS } from '../report/document.ts';
 import type { OutputOptions } from './console.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { DAY_MS, parseDuration } from '../core/durations-and-sizes.ts';
@@ -45,16 +44,6 @@ export function addRetryAfterOption(command: Command): Command {
 /** Adds `--verbose`. */
 export function addDetailOptions(command: Command): Command {
   return command.option('--verbose', 'show everything, shorten nothing');
-}
-
-/** The chosen detail. Throws UsageError for JSON, which is always complete. */
-export function reportDetail({ format, verbose }: ReportDetail & { readonly format: Format }): ReportDetail {
-  if (format === 'json' && verbose === true) {
-    throw new UsageError(
-      '--verbose has no effect on JSON, which is always complete; leave it out with --format json',
-    );
-  }
-  return { verbose };
 }
 
 /** A duration in milliseconds. */

@@ -1,15 +1,5 @@
 // Terminal input and output: data is written to stdout or a file, everything else to stderr; colour on terminals only.
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  openSync,
-  readSync,
-  realpathSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errorCode } from '../core/error-code.ts';
@@ -26,7 +16,6 @@ export interface OutputOptions {
 let program = PROGRAM;
 let suggests = true;
 let reported = false;
-let quiet = false;
 let clearLive: (() => void) | null = null;
 let protectedFiles: readonly string[] = [];
 
@@ -46,18 +35,7 @@ export function resetConsole(): void {
   suggests = true;
   protectFiles([]);
   reported = false;
-  quiet = false;
   clearLive = null;
-}
-
-/** From now on stderr shows no progress and no hints (`--quiet`). Errors, warnings and questions are still shown. */
-export function beQuiet(): void {
-  quiet = true;
-}
-
-/** Whether progress and hints are left out. */
-export function isQuiet(): boolean {
-  return quiet;
 }
 
 /** From now on `clear` is called before each output, to remove a block that would mix with it; null ends this. */
@@ -83,11 +61,6 @@ export function suggestedCommand(command: string): string {
 /** Shows a message on stderr. Quoted text is escaped, so that it cannot control a terminal or a CI runner. */
 export function showMessage(text: string): void {
   writeStderr(`${visibleLines(adaptHints(text))}\n`);
-}
-
-/** Shows what a command did or waits for, on stderr. Unlike a message about an error it is left out with `--quiet`. */
-export function showHint(text: string): void {
-  if (!quiet) showMessage(text);
 }
 
 /** Shows each warning on its own line on stderr. */
@@ -130,18 +103,13 @@ export function hasReported(): boolean {
   return reported;
 }
 
-/** Opens the sink. With `keepExisting` a file that exists already is refused. */
-export function openOutput({
-  format,
-  output,
-  keepExisting = false,
-}: OutputOptions & { readonly keepExisting?: boolean }): Output {
+/** Opens the sink. Throws UsageError when its file cannot be written. */
+export function openOutput({ format, output }: OutputOptions): Output {
   // Without a terminal isTTY is undefined, and for undefined the colour library decides by $CI.
   const toTerminal = output === undefined && Boolean(process.stdout.isTTY);
   const parts: string[] = [];
   let hasPrinted = false;
-  if (keepExisting && output !== undefined) refuseExisting(output);
-  else checkOutput({ output });
+  checkOutput({ output });
   async function writeOut(text: string): Promise<void> {
     reported = true;
     hasPrinted = true;
@@ -163,7 +131,7 @@ export function openOutput({
     async close() {
       if (output === undefined) return;
       try {
-        await writeFile(output, parts.join(''), { flag: keepExisting && !isDevice(output) ? 'wx' : 'w' });
+        await writeFile(output, parts.join(''));
       } catch (error) {
         await write(process.stdout, parts.join(''));
         throw new StoreError(
@@ -188,23 +156,6 @@ export function terminalRender(): Output['render'] {
 
 function columnsOf(stream: NodeJS.WriteStream): number {
   return stream.columns || 100;
-}
-
-function refuseExisting(file: string): void {
-  if (isDevice(file)) return;
-  if (existsSync(file)) {
-    throw new UsageError(`${file} exists already and was not changed; use --force to replace it`);
-  }
-  try {
-    accessSync(dirname(file), constants.W_OK);
-  } catch (error) {
-    throw new UsageError(`cannot write ${file} (${errorCode(error)}); check the path of --output`);
-  }
-}
-
-/** A terminal or a pipe has no content that could be lost. */
-function isDevice(file: string): boolean {
-  return statSync(file, { throwIfNoEntry: false })?.isFile() === false;
 }
 
 /** Throws UsageError when the file of `--output` cannot be written. Leaves nothing behind. */

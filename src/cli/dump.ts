@@ -1,4 +1,5 @@
 // rolecall dump: prints an account file with the current skills and roles, to adopt an account or to accept drift.
+import { statSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Option } from 'commander';
 import { count, firstFew } from '../core/amounts.ts';
@@ -10,7 +11,7 @@ import { checkoutOf } from '../git/checkout-place.ts';
 import { nameKey } from '../core/names.ts';
 import { accountNamed, loadAccounts, settingsOf } from './load-accounts.ts';
 import { addRetryAfterOption, type CommandContext, type CommandLine } from './command-line.ts';
-import { openOutput, showHint, showMessage, showWarnings } from './console.ts';
+import { openOutput, showMessage, showWarnings } from './console.ts';
 import type { RetryAfterOptions } from './compose.ts';
 import { EXIT, type ExitStatus, failureExit } from './exit-status.ts';
 
@@ -51,6 +52,11 @@ function droppedNames(desired: DesiredCatalog, { observed, missing }: ReadAccoun
   });
 }
 
+/** A terminal or a pipe has no content that could be lost. */
+function isFile(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+}
+
 const MOST_NAMES = 1000;
 
 /** A list may be incomplete without looking so: the reader must see what the next apply would delete then. */
@@ -67,7 +73,7 @@ async function dump(
   options: DumpFlags,
 ): Promise<ExitStatus> {
   const { dumpAccount, replaceAccountFile } = await import('../config/account-file-on-disk.ts');
-  const { listDoubts, openReading, showDoubts } = await import('./read-accounts.ts');
+  const { listDoubt, openReading, showDoubt } = await import('./read-accounts.ts');
   const { configuration, service, accounts } = await loadAccounts(configFile, []);
   const account = accountNamed(accounts, name);
   const settings = settingsOf(account);
@@ -76,24 +82,23 @@ async function dump(
       `--write cannot change the file of ${name}, which is in the daemon’s checkout; use --output FILE and commit that file to the repository`,
     );
   }
-  const output =
-    options.write === true
-      ? null
-      : openOutput({ format: 'text', output: options.output, keepExisting: options.force !== true });
+  if (options.output !== undefined && options.force !== true && isFile(options.output)) {
+    throw new UsageError(`${options.output} exists already and was not changed; use --force to replace it`);
+  }
+  const output = options.write === true ? null : openOutput({ format: 'text', output: options.output });
   const reading = await openReading({ version, configuration, service }, options);
   try {
     const content = await reading.read(account);
     const { observed, remoteAccountId } = content;
-    const doubts = listDoubts(content);
+    const doubt = listDoubt(content);
     showWarnings(observed.warnings.map(({ message }) => message));
     if (content.implausible !== null && output === null && options.acceptShrink !== true) {
-      for (const doubt of doubts) showMessage(`error: ${name}: ${doubt}`);
       showMessage(
-        `error: ${name}: the file was not changed. Run the command again later; if the lists are right, run \`rolecall dump ${name} --write --accept-shrink\``,
+        `error: ${name}: ${doubt ?? ''}. The file was not changed. Run the command again later; if the lists are right, run \`rolecall dump ${name} --write --accept-shrink\``,
       );
       return EXIT.failed;
     }
-    showDoubts(name, doubts);
+    showDoubt(name, doubt);
     const { text, before, notes, errors } = await dumpAccount(
       { configFile, account, checkout: await checkoutOf(service) },
       {
@@ -115,7 +120,7 @@ async function dump(
       const written = writtenKinds(settings.desired);
       const entries = written.map((kind) => count(observed[kind].length, kind)).join(' and ');
       const file = relative(process.cwd(), account.file);
-      showHint(
+      showMessage(
         text === before
           ? `${name}: nothing to change: ${file} describes the account’s ${entries} already`
           : `${name}: changed ${file}, which describes the account’s ${entries} now`,

@@ -23,7 +23,7 @@ import {
   shownFile,
   writeNewFiles,
 } from './first-files.ts';
-import { listDoubts, showDoubts, openReading } from './read-accounts.ts';
+import { listDoubt, openReading, showDoubt } from './read-accounts.ts';
 import { errorsOf, settingsOf } from './load-accounts.ts';
 
 /** The user waits for the answer, and nothing is lost by trying again. */
@@ -156,13 +156,12 @@ async function readFirstAccount(
   try {
     const content = await reading.read(account);
     showWarnings(content.observed.warnings.map(({ message }) => message));
-    const doubts = listDoubts(content);
+    const doubt = listDoubt(content);
     if (content.implausible === null) {
-      showDoubts(account.name, doubts);
+      showDoubt(account.name, doubt);
       return content;
     }
-    for (const doubt of doubts) showMessage(`error: ${account.name}: ${doubt}`);
-    showMessage(`error: ${account.name}: nothing was written. Run the command again later.`);
+    showMessage(`error: ${account.name}: ${doubt ?? ''}; nothing was written. Run the command again later.`);
     return EXIT.failed;
   } catch (error) {
     if (reading.isInterrupted()) return cancelled();

@@ -5,7 +5,6 @@ import {
   addReportOptions,
   type CommandContext,
   type CommandLine,
-  reportDetail,
   duration,
   positive,
 } from './command-line.ts';
@@ -74,14 +73,13 @@ export function addShow({ program, report }: CommandLine): void {
 }
 
 async function show(context: CommandContext, wanted: string, flags: ShowFlags): Promise<ExitStatus> {
-  const detail = reportDetail(flags);
   const { renderRun } = await import('../report/run-report.ts');
   return await withJournal(context, async (reader) => {
     const { id } = await findRun(reader, wanted);
     const run = await reader.runReport(id);
     if (run === null) throw new StoreError('run_unknown', `run ${id} was deleted meanwhile`);
     const output = openOutput(flags);
-    await output.print(renderRun(run, { ...output.render, ...detail }));
+    await output.print(renderRun(run, { ...output.render, verbose: flags.verbose }));
     await output.close();
     return EXIT.done;
   });

@@ -17,7 +17,7 @@ import { visibleJson } from '../report/escape-invisible.ts';
 import { checkPlans } from '../report/schemas.ts';
 import { sha256 } from '../system/digest.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
-import { type CommandContext, reportDetail } from './command-line.ts';
+import type { CommandContext } from './command-line.ts';
 import { checkWritable, openOutput, type OutputOptions, showMessage } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import { openSession, type RetryAfterOptions, type Session } from './compose.ts';
@@ -45,7 +45,7 @@ export async function planAccounts(
   names: readonly string[],
   options: PlanOptions,
 ): Promise<ExitStatus> {
-  const detail = reportDetail(options);
+  const detail = { verbose: options.verbose };
   if (options.save !== undefined && options.output !== undefined)
     refuseSameFile(options.save, options.output);
   if (options.save !== undefined) checkWritable(options.save, '--save');

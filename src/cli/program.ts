@@ -5,7 +5,7 @@ import { addApprove, addPause, addResume } from './operator-commands.ts';
 import { addBackup, addCopyStore, addValidate } from './maintenance-commands.ts';
 import type { CommandLine } from './command-line.ts';
 import { addHelp } from './command-help.ts';
-import { beQuiet, protectFiles, repeatConfig } from './console.ts';
+import { protectFiles, repeatConfig } from './console.ts';
 import { addDiff } from './diff.ts';
 import { addDump } from './dump.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
@@ -14,35 +14,33 @@ import { addHistory, addShow, addSnapshots } from './journal-commands.ts';
 import { addRestore } from './restore.ts';
 import { addSandbox } from './sandbox.ts';
 import { addStatus } from './status.ts';
-import { nearestWord } from '../core/did-you-mean.ts';
-import { visible } from '../report/escape-invisible.ts';
 import { addUsage } from './usage.ts';
 import { addWho } from './who.ts';
 
-/** What a command needs to run is imported when it runs, so that help appears at once. command-help.ts orders the help. */
+/** In the order of the help. What a command needs to run is imported when it runs, so that help appears at once. */
 const COMMANDS: readonly ((line: CommandLine) => void)[] = [
   addInit,
-  addValidate,
+  addDemo,
+  addSandbox,
   addPlan,
   addApply,
+  addUsage,
+  addDump,
   addServe,
+  addStatus,
   addApprove,
   addPause,
   addResume,
-  addStatus,
-  addDump,
-  addUsage,
-  addWho,
   addHistory,
   addShow,
-  addRestore,
   addSnapshots,
   addDiff,
+  addWho,
+  addRestore,
+  addValidate,
   addDoctor,
   addBackup,
   addCopyStore,
-  addSandbox,
-  addDemo,
 ];
 
 /** Parses the arguments and runs the command. Resolves with the exit status. */
@@ -53,7 +51,6 @@ export async function runCommand(argv: readonly string[], version: string): Prom
     status = await work({ version, configFile: config });
   });
   try {
-    refuseUnknownCommand(program, argv);
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -66,9 +63,6 @@ export async function runCommand(argv: readonly string[], version: string): Prom
 
 interface GlobalOptions {
   readonly config: string;
-  readonly quiet?: true;
-  /** false with `--no-color`. */
-  readonly color: boolean;
 }
 
 /** The options of commands that name a file to write. */
@@ -98,13 +92,12 @@ export async function createProgram(
     .addOption(
       new Option('--config <file>', 'service file').env('ROLECALL_CONFIG').default('config/rolecall.yaml'),
     )
-    .option('-q, --quiet', 'show no progress and no hints on stderr')
-    .option('--no-color', 'print without colours, as with $NO_COLOR')
     .showHelpAfterError('(run `rolecall --help` to list all commands)')
     .exitOverride()
     .hook('preAction', async (_, command) => {
-      applyGlobalOptions(program);
-      await protectOwnFiles(program.opts<GlobalOptions>().config, command.opts<FileOptions>());
+      const { config } = program.opts<GlobalOptions>();
+      if (program.getOptionValueSource('config') === 'cli') repeatConfig(config);
+      await protectOwnFiles(config, command.opts<FileOptions>());
     });
   const line: CommandLine = {
     program,
@@ -120,14 +113,6 @@ export async function createProgram(
   return program;
 }
 
-function applyGlobalOptions(program: Command): void {
-  const { config, quiet, color } = program.opts<GlobalOptions>();
-  if (program.getOptionValueSource('config') === 'cli') repeatConfig(config);
-  if (quiet === true) beQuiet();
-  // The variable also reaches the packages that print, and the processes that this one starts.
-  if (!color) process.env['NO_COLOR'] = '1';
-}
-
 /** The completion library loads only for its own commands; the help needs one line. */
 async function addCompletion(line: CommandLine, argv: readonly string[]): Promise<void> {
   // Options may precede the command.
@@ -138,20 +123,4 @@ async function addCompletion(line: CommandLine, argv: readonly string[]): Promis
       .command('completion')
       .argument('<bash|zsh|fish>')
       .description('print a shell completion script');
-}
-
-/** Ends with wrong usage for `rolecall UNKNOWN --help` and `rolecall help UNKNOWN`. */
-export function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
-  const rest = argv.filter((argument) => argument !== '--help' && argument !== '-h');
-  if (rest.length === argv.length && !rest.includes('help')) return;
-  const { operands } = program.parseOptions(rest);
-  const name = operands[0] === 'help' ? operands[1] : operands[0];
-  const known = program.commands.flatMap((command) => [command.name(), ...command.aliases()]);
-  if (name === undefined || known.includes(name) || name === 'help') return;
-  const near = nearestWord(name, known);
-  const hint = near === undefined ? '' : `\n(Did you mean ${near}?)`;
-  program.error(`error: unknown command '${visible(name)}'${hint}`, {
-    code: 'commander.unknownCommand',
-    exitCode: EXIT.usage,
-  });
 }

@@ -3,7 +3,7 @@
 import type { Activity } from '../core/ports/progress.ts';
 import { visible } from '../report/escape-invisible.ts';
 import { count } from '../report/formatting.ts';
-import { isQuiet, showLive, showMessage } from './console.ts';
+import { showLive, showMessage } from './console.ts';
 
 const TICK_MS = 100;
 /** What takes less time shows nothing. */
@@ -56,13 +56,13 @@ export interface WorkState extends Work {
   readonly running: ReadonlyMap<string, RunningAccount>;
 }
 
-/** Shows the work while `run` runs. Before and after it, and with `--quiet`, nothing is shown. */
+/** Shows the work while `run` runs. Before and after it nothing is shown. */
 export async function showProgress<T>(work: Work, run: (track: Track) => Promise<T>): Promise<T> {
   const running = new Map<string, RunningAccount>();
   const startedAtMs = performance.now();
   let done = 0;
   const line = (): string | null => progressLine({ ...work, running, done, startedAtMs }, performance.now());
-  const display = isQuiet() ? null : startDisplay(line);
+  const display = startDisplay(line);
   async function track<R>(name: string, runOne: (observe: Observe) => Promise<R>): Promise<R> {
     const account: RunningAccount = {
       activity: { type: 'step', text: 'starting' },
@@ -74,7 +74,7 @@ export async function showProgress<T>(work: Work, run: (track: Track) => Promise
       return await runOne((next) => {
         note(account, next);
         // Whoever waits for a lock must know at once who holds it.
-        if (next.type === 'lock') display?.showNow();
+        if (next.type === 'lock') display.showNow();
       });
     } finally {
       running.delete(name);
@@ -84,7 +84,7 @@ export async function showProgress<T>(work: Work, run: (track: Track) => Promise
   try {
     return await run(track);
   } finally {
-    display?.end();
+    display.end();
   }
 }
 

@@ -3,9 +3,7 @@
 import { type ReadAccount, readAccount } from '../run/observe.ts';
 import { describeFailure, type RunFailure } from '../run/run-result.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
-import { KINDS } from '../core/catalog.ts';
 import { systemClock } from '../system/clock.ts';
-import type { EntryKey } from '../core/usage.ts';
 import { count } from '../report/formatting.ts';
 import { showFailure, showWarnings } from './console.ts';
 import { openReadable, type RetryAfterOptions } from './compose.ts';
@@ -79,34 +77,20 @@ export async function openReading(
   };
 }
 
-/** One sentence for each reason, without a full stop; none if nothing is missing. */
-export function listDoubts({
+/** Why lists may lack entries, without a full stop; null if nothing suggests that. */
+export function listDoubt({
   implausible,
   unlisted,
-}: Pick<ReadAccount, 'implausible' | 'unlisted'>): string[] {
-  const are = implausible === null ? 'may be' : 'are';
-  const shrunk =
-    implausible?.code === 'suspicious_shrink'
-      ? ['the lists lack much of what the last good run saw, in two readings']
-      : [];
-  const referred =
-    unlisted.length === 0
-      ? []
-      : [`the lists ${are} incomplete: people refer to ${kindsOf(unlisted)} that no list contains`];
-  return [...shrunk, ...referred];
-}
-
-/** `3 skills and 1 role` */
-function kindsOf(keys: readonly EntryKey[]): string {
-  return KINDS.map((kind) => [kind, keys.filter((key) => key.startsWith(`${kind}:`)).length] as const)
-    .filter(([, amount]) => amount > 0)
-    .map(([kind, amount]) => count(amount, kind))
-    .join(' and ');
+}: Pick<ReadAccount, 'implausible' | 'unlisted'>): string | null {
+  if (implausible?.code === 'suspicious_shrink')
+    return 'the lists lack much of what the last good run saw, in two readings';
+  if (implausible === null && unlisted.length === 0) return null;
+  const entries = count(unlisted.length, 'entry', 'entries');
+  return `the lists ${implausible === null ? 'may be' : 'are'} incomplete: people refer to ${entries} that no list contains`;
 }
 
 /** Warns of lists that are written to a file nevertheless. */
-export function showDoubts(account: string, doubts: readonly string[]): void {
-  showWarnings(
-    doubts.map((doubt) => `${account}: ${doubt}; a later apply deletes what the new file does not name`),
-  );
+export function showDoubt(account: string, doubt: string | null): void {
+  if (doubt !== null)
+    showWarnings([`${account}: ${doubt}; a later apply deletes what the new file does not name`]);
 }

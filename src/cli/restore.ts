@@ -17,15 +17,10 @@ interface RestoreFlags extends Omit<OutputOptions, 'format'> {
   readonly format: Format | 'csv';
 }
 
-const CSV_HELP = `
-CSV: one row for each person. A cell that begins with =, +, - or @ gets a leading apostrophe, so that a spreadsheet does not
-run it as a formula. The last column has a time for people who had the entry by earlier lists, and not when it was deleted.`;
-
 export function addRestore({ program, report }: CommandLine): void {
   addReportOptions(program.command('restore'), [...FORMATS, 'csv'])
     .description('print what a run deleted, and who had it')
     .argument('<run>', RUN_HELP)
-    .addHelpText('after', CSV_HELP)
     .action((wanted: string, flags: RestoreFlags) =>
       report('restore', reportOptions(flags), (context) => restore(context, wanted, flags)),
     );

@@ -10,37 +10,10 @@ interface SandboxFlags {
   readonly faults?: string;
 }
 
-const SEED = {
-  accounts: [
-    {
-      name: 'acme',
-      token: 'token-of-acme',
-      region: 'eu',
-      skills: ['Go', { name: 'Perl', id: 'skill-1' }],
-      roles: ['Developer'],
-      resources: [{ id: 'person-1', skills: ['Go'], role: 'Developer' }],
-    },
-  ],
-  settings: { uniqueNames: 'exact' },
-};
-
-const FAULTS = [
-  { match: { method: 'POST', path: 'skill' }, times: 2, do: { type: 'status', status: 503 } },
-  { match: { account: 'acme' }, times: 'always', do: { type: 'latency', ms: 200 } },
-];
-
-const EXAMPLES = `
-Example of a --seed file, with initial accounts and settings of the service:
-  ${JSON.stringify(SEED)}
-
-Example of a --faults file; the first rule that matches a request applies:
-  ${JSON.stringify(FAULTS)}`;
-
 export function addSandbox({ program, run }: CommandLine): void {
   program
     .command('sandbox')
     .description('run a local Planning Service for tests of a catalog')
-    .addHelpText('after', EXAMPLES)
     .option('--port <n>', 'port on loopback; 0 selects a free port', port, 8090)
     .option('--data <file>', 'keep the data in this SQLite file')
     .option('--accounts <n>', 'number of accounts', positive, 1)

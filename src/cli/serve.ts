@@ -9,7 +9,6 @@ import { storeName } from '../config/store-location.ts';
 import { trustPosted } from '../config/trust.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { ConfigError } from '../core/errors.ts';
-import type { RequestObserver } from '../core/ports/progress.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
@@ -23,7 +22,7 @@ import { createNotifier } from '../daemon/notify/notifier.ts';
 import { openLog } from '../daemon/open-log.ts';
 import { listenForSignals, type ProcessSignals } from '../daemon/process-signals.ts';
 import { createReadiness } from '../daemon/readiness.ts';
-import { createStoreHealth, type StoreHealth } from '../daemon/store-health.ts';
+import { createStoreHealth } from '../daemon/store-health.ts';
 import { createSystemd } from '../daemon/systemd.ts';
 import { type ClockWatch, createClockWatch } from '../daemon/clock-watch.ts';
 import { createCommitReader } from '../git/commit.ts';
@@ -108,7 +107,14 @@ async function run(own: Process): Promise<void> {
   // Not earlier, because reading many accounts would take longer.
   keepHeapSmall();
   const session = await openDaemonSession(own, source);
-  const health = openHealth(own, session);
+  const health = createStoreHealth({
+    check: () => session.store.check(),
+    everyMs: 'file' in source.service.store ? FILE_CHECK_MS : DATABASE_CHECK_MS,
+    clock: systemClock,
+    log,
+    onChange: (isAvailable) => metrics.storeAvailable(isAvailable),
+  });
+  closers.push(() => health.stop());
   const clockWatch = createClockWatch({
     clock: systemClock,
     log,
@@ -177,7 +183,10 @@ async function openDaemonSession(
   { configuration, service }: Source,
 ): Promise<Session> {
   const session = await openSession(version, await configuration.read(), service, {
-    observer: observerOf(metrics),
+    observer: (account) => ({
+      request: (event) => metrics.request(account, event),
+      retry: () => metrics.retry(account),
+    }),
     compareCommits: (a, b) => configuration.compareCommits(a, b),
     // A change binds a run that is under way at once: its deletes stop.
     readFor: (account) => configuration.latestFor(account),
@@ -186,30 +195,6 @@ async function openDaemonSession(
   });
   closers.push(() => session.close());
   return session;
-}
-
-function openHealth({ service, log, metrics, closers }: Process, session: Session): StoreHealth {
-  const health = createStoreHealth({
-    check: () => session.store.check(),
-    everyMs: isShared(service) ? DATABASE_CHECK_MS : FILE_CHECK_MS,
-    clock: systemClock,
-    log,
-    onChange: (isAvailable) => metrics.storeAvailable(isAvailable),
-  });
-  closers.push(() => health.stop());
-  return health;
-}
-
-/** Whether several replicas share the store. */
-function isShared({ store }: ServiceSettings): boolean {
-  return !('file' in store);
-}
-
-function observerOf(metrics: Metrics): (account: string) => RequestObserver {
-  return (account) => ({
-    request: (event) => metrics.request(account, event),
-    retry: () => metrics.retry(account),
-  });
 }
 
 function openDaemon(

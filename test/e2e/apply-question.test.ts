@@ -142,7 +142,7 @@ test.skipIf(!hasTerminal)('apply asks about the deletes that --accept-shrink all
   s.sandbox.clearRequests();
   const refused = await ask(s, ['--accept-shrink'], { answer: 'no' });
   expect([refused.status, s.writes()]).toEqual([2, []]);
-  expect(refused.output).toContain('Apply 4 deletes to acme?');
+  expect(refused.output).toContain('Apply to acme: 0 to create, 4 to delete');
   // The answer “no” accepted nothing: the lists are still suspicious.
   expect((await s.plan()).plan.status).toBe('blocked');
   const agreed = await ask(s, ['--accept-shrink'], { answer: 'yes' });

@@ -1,9 +1,6 @@
 // The messages of commands that changed nothing, match no account, or have nothing to manage.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { codes, scene } from '../support/scene.ts';
-import { makeWorkspace, until } from '../support/workspace.ts';
 
 test('pause of a paused account and resume of one that is not paused change nothing and report that', async () => {
   const s = await scene({ file: 'skills: [A]' });
@@ -53,20 +50,4 @@ test('an account without skills and roles is reported as managing nothing, with 
   expect(codes((await s.plan()).plan)).toEqual([]);
   s.configure('roles: []');
   expect(codes((await s.plan()).plan)).toEqual([]);
-});
-
-test('the sandbox accepts the example files of its --help', async () => {
-  const workspace = makeWorkspace('unused');
-  const { stdout } = await workspace.run(['sandbox', '--help'], { withoutConfig: true });
-  const [seed, faults] = stdout.split('\n').filter((line) => /^ *[[{]/.test(line));
-  writeFileSync(join(workspace.folder, 'seed.json'), seed ?? '');
-  writeFileSync(join(workspace.folder, 'faults.json'), faults ?? '');
-  const running = workspace.start(
-    ['sandbox', '--port', '0', '--seed', 'seed.json', '--faults', 'faults.json'],
-    { withoutConfig: true },
-  );
-  await until('it listens', () => /listens at/.test(running.output().stdout));
-  expect(running.output().stdout).toMatch(/account acme: address http\S+, token \S+/);
-  running.process.kill('SIGTERM');
-  expect((await running.ended).status).toBe(0);
 });

@@ -52,7 +52,7 @@ test('dump and usage refuse an account that another account of the store has cla
   }
 });
 
-test('dump and usage of an account without a pin fail when the store cannot be read', async () => {
+test('dump and usage fail when the store cannot be read', async () => {
   const s = await scene({ skills: ['Ours'] });
   s.write('data/rolecall.db', 'not a database, but 16 bytes and more');
   for (const command of [['dump', 'acme'], ['usage']]) {
@@ -60,8 +60,6 @@ test('dump and usage of an account without a pin fail when the store cannot be r
     expect([command, status]).toEqual([command, 1]);
     expect(stderr).toContain('rolecall.db');
   }
-  s.configure('accountId: "42"');
-  for (const command of [['dump', 'acme'], ['usage']]) expect((await s.run(command)).status).toBe(0);
 });
 
 test('dump --write accepts drift in place: comments, mode and everything else stay, and the plan is empty', async () => {
@@ -127,8 +125,6 @@ test('dump --write does not put an incomplete list into the file, and dump witho
   const before = readFileSync(file, 'utf8');
   const written = await s.run(['dump', 'acme', '--write']);
   expect([written.status, readFileSync(file, 'utf8')]).toEqual([1, before]);
-  expect(written.stderr).toContain('the file was not changed');
-  expect((await s.run(['dump', 'acme'])).stderr).toContain(
-    'the lists are incomplete: people refer to 1 skill',
-  );
+  expect(written.stderr).toContain('The file was not changed');
+  expect((await s.run(['dump', 'acme'])).stderr).toContain('the lists are incomplete: people refer to');
 });

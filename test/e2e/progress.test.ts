@@ -25,11 +25,6 @@ test('without a terminal a slow apply shows lines without escape codes on stderr
   for (const code of ['\u001B', '\r']) expect(result.stderr).not.toContain(code);
 });
 
-test('--quiet leaves the progress out', async () => {
-  const s = await scene({ skills: ['Kept'], file: MANY, api: SLOW, faults: [slowCreates] });
-  expect(await s.run(['apply', '--yes', '--quiet'])).toMatchObject({ status: 0, stderr: '' });
-});
-
 test.skipIf(!hasTerminal)(
   'on a terminal the progress of a slow apply is gone before the report, which is complete',
   async () => {

@@ -18,7 +18,6 @@ const SHORT: Readonly<Record<string, string>> = {
   '--version': '-V',
   '--yes': '-y',
   '--output': '-o',
-  '--quiet': '-q',
 };
 
 test('options have the same short flag, value and meaning in all commands', () => {
@@ -31,7 +30,7 @@ test('options have the same short flag, value and meaning in all commands', () =
       seen.set(long ?? '', value);
     }
   }
-  expect([...seen.keys()]).toEqual(expect.arrayContaining(['--output', '--yes', '--quiet', '--no-color']));
+  expect([...seen.keys()]).toEqual(expect.arrayContaining(['--output', '--yes']));
 });
 
 test('a file that a command writes is named by --output or --save, and old names are hidden', () => {
@@ -50,8 +49,7 @@ test.each(commands)('the help of %s has an example, the global options and choic
   expect(example).toMatch(new RegExp(String.raw`\brolecall (?:--config \S+ )?${name}\b`));
   for (const [option] of example.matchAll(/ --?[a-z][\w-]*/g))
     expect(optionsOf(command)).toContain(option.trim());
-  for (const part of ['--config <file>', 'ROLECALL_CONFIG', 'NO_COLOR', '--no-color'])
-    expect(help).toContain(part);
+  for (const part of ['--config <file>', 'ROLECALL_CONFIG']) expect(help).toContain(part);
   for (const { argChoices = [], hidden } of command.options)
     for (const choice of hidden ? [] : argChoices) expect(help).toContain(`"${choice}"`);
 });

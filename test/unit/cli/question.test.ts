@@ -3,8 +3,11 @@ import { question } from '../../../src/cli/ask-to-apply.ts';
 import type { Operation, PlanResult } from '../../../src/core/plan.ts';
 import { create, makePlan, remove } from '../report/samples.ts';
 
-const plan = (...operations: Operation[]): PlanResult => makePlan({ operations });
-const removeUsed = (name: string, ...usedBy: string[]): Operation => remove(name, usedBy);
+function plan(...operations: Operation[]): PlanResult {
+  const creates = operations.filter(({ action }) => action === 'create').length;
+  const summary = { create: creates, delete: operations.length - creates, hold: 0, keep: 0, leave: 0 };
+  return makePlan({ operations, summary });
+}
 const FAILED: PlanResult = {
   schemaVersion: 1,
   account: 'broken',
@@ -14,25 +17,15 @@ const FAILED: PlanResult = {
 
 describe('the question of apply', () => {
   test.each([
-    [[plan(create('a'))], 'Apply 1 create to acme-eu?'],
-    [[plan(create('a'), create('b'))], 'Apply 2 creates to acme-eu?'],
+    [[plan(create('a')), FAILED], 'Apply to acme-eu: 1 to create, 0 to delete, 0 held?'],
     [
-      [plan(remove('a'))],
-      'Apply 1 delete to acme-eu? Nobody loses a skill or role. The delete cannot be undone.',
+      [plan(create('a'), remove('b', ['p1', 'p2']), remove('c', ['p2']))],
+      'Apply to acme-eu: 1 to create, 2 to delete (2 people lose them), 0 held? Deletes cannot be undone.',
     ],
     [
-      [plan(create('a'), removeUsed('b', 'p1'))],
-      'Apply 1 create and 1 delete to acme-eu? 1 person loses a skill or role. The delete cannot be undone.',
+      [plan(remove('a', ['p1'])), plan(remove('a', ['p1']))],
+      'Apply to 2 accounts: 0 to create, 2 to delete (2 people lose them), 0 held? Deletes cannot be undone.',
     ],
-    [
-      [plan(removeUsed('a', 'p1', 'p2'), removeUsed('b', 'p2'))],
-      'Apply 2 deletes to acme-eu? 2 people lose a skill or role. Deletes cannot be undone.',
-    ],
-    [
-      [plan(removeUsed('a', 'p1')), plan(removeUsed('a', 'p1')), FAILED],
-      'Apply 2 deletes to 2 accounts? 2 people lose a skill or role. Deletes cannot be undone.',
-    ],
-    [[plan(create('a')), FAILED], 'Apply 1 create to acme-eu?'],
   ])('counts creates, deletes and the people who lose something (%#)', (plans, expected) => {
     expect(question(plans)).toBe(expected);
   });
