@@ -1,5 +1,5 @@
 // rolecall dump: prints an account file with the current skills and roles, to adopt an account or to accept drift.
-import { statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Option } from 'commander';
 import { count, firstFew } from '../core/amounts.ts';
@@ -52,11 +52,6 @@ function droppedNames(desired: DesiredCatalog, { observed, missing }: ReadAccoun
   });
 }
 
-/** A terminal or a pipe has no content that could be lost. */
-function isFile(file: string): boolean {
-  return statSync(file, { throwIfNoEntry: false })?.isFile() === true;
-}
-
 const MOST_NAMES = 1000;
 
 /** A list may be incomplete without looking so: the reader must see what the next apply would delete then. */
@@ -82,7 +77,7 @@ async function dump(
       `--write cannot change the file of ${name}, which is in the daemon’s checkout; use --output FILE and commit that file to the repository`,
     );
   }
-  if (options.output !== undefined && options.force !== true && isFile(options.output)) {
+  if (options.output !== undefined && options.force !== true && existsSync(options.output)) {
     throw new UsageError(`${options.output} exists already and was not changed; use --force to replace it`);
   }
   const output = options.write === true ? null : openOutput({ format: 'text', output: options.output });

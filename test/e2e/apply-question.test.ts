@@ -75,7 +75,7 @@ test.skipIf(!hasTerminal)(
     );
     const { status, output } = await ask(s, ['--all'], { answer: 'no' });
     expect([status, s.writes()]).toEqual([1, []]);
-    expect(output).toContain('to acme?');
+    expect(output).toContain('Apply to acme: 1 to create, 1 to delete');
   },
 );
 

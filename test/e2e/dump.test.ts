@@ -111,7 +111,6 @@ test('dump --output does not replace a file without --force', async () => {
   expect(text(s, 'copy.yaml')).toContain('- Go');
   expect((await s.run(['dump', 'acme', '--output', 'new.yaml'])).status).toBe(0);
   expect(text(s, 'new.yaml')).toBe(text(s, 'copy.yaml'));
-  expect((await s.run(['dump', 'acme', '--output', '/dev/stdout'])).stdout).toBe(text(s, 'new.yaml'));
 });
 
 test('dump --write does not put an incomplete list into the file, and dump without --write warns about it', async () => {
