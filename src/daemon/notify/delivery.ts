@@ -16,42 +16,70 @@ export interface Attempt {
   readonly quietUntilMs: number;
 }
 
-/** Resolves with null when `kill` ended it. Never rejects. */
-export type Delivery = (
-  notice: QueuedNotice,
-  settings: NotifySettings,
-  kill: AbortSignal,
-) => Promise<Attempt | null>;
+export interface Delivery {
+  /** Resolves with null when `kill` ended it. Never rejects. */
+  attempt(notice: QueuedNotice, settings: NotifySettings, kill: AbortSignal): Promise<Attempt | null>;
+  close(): Promise<void>;
+}
 
 export interface DeliveryOptions {
-  readonly poster: Poster;
+  readonly userAgent: string;
   readonly clock: Clock;
   readonly resolveSecret: ResolveSecret;
   readonly random: () => number;
 }
 
+/** `code`: why there is no answer. It contains nothing from the address. */
+type PostResult =
+  { readonly status: number; readonly retryAfter: string | undefined } | { readonly code: string };
+
 const TIMEOUT_MS = 10_000;
 const GONE = 410;
+const MAX_BODY_BYTES = 65_536;
 
-export function createDelivery({ poster, clock, resolveSecret, random }: DeliveryOptions): Delivery {
-  return async (notice, settings, kill) => {
-    // An exception is a bug, such as a body of an unknown shape. It must not end the daemon.
-    const result = await send(notice, settings, kill).catch(() => ({ code: 'internal' }));
-    if (kill.aborted) return null;
-    return outcomeOf(result, notice.attempts + 1);
-  };
+/** Loads the HTTP client with the first notification: many daemons send none. */
+export function createDelivery({ userAgent, clock, resolveSecret, random }: DeliveryOptions): Delivery {
+  let loaded: ReturnType<typeof loadClient> | undefined;
 
   async function send(
     notice: QueuedNotice,
     settings: NotifySettings,
     kill: AbortSignal,
-  ): Promise<PostResult | { readonly code: string }> {
+  ): Promise<PostResult> {
     const destination = await resolveDestination(settings, resolveSecret);
     if ('problem' in destination) return { code: destination.problem };
     // Only composeMessage writes bodies, so the shape is known.
     const body = renderNotice(JSON.parse(notice.body) as NoticeMessage, settings.format);
     const headers = webhookHeaders(notice.id, clock.nowMs(), body, destination.secret);
-    return await withinTime((signal) => poster.post(destination.url, headers, body, signal), kill);
+    return await withinTime(
+      (signal) =>
+        post(destination.url, headers, body, signal).catch((error: unknown) => ({ code: firstCode(error) })),
+      kill,
+    );
+  }
+
+  async function post(
+    url: Secret,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<PostResult> {
+    loaded ??= loadClient();
+    const { request, dispatchers } = await loaded;
+    const response = await request(url.reveal(), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...headers },
+      body,
+      signal,
+      dispatcher: dispatchers.to(url.reveal()),
+    });
+    const retryAfter = response.headers['retry-after'];
+    // The body is read only so that the connection can be used again.
+    await response.body.dump({ limit: MAX_BODY_BYTES, signal }).catch(() => undefined);
+    return {
+      status: response.statusCode,
+      retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
+    };
   }
 
   /** Limits the complete call, including the reading of its answer, by the injected clock. */
@@ -76,21 +104,31 @@ export function createDelivery({ poster, clock, resolveSecret, random }: Deliver
 
   function outcomeOf(result: PostResult, attempts: number): Attempt {
     const nowMs = clock.nowMs();
-    if ('status' in result && result.status >= 200 && result.status < 300) {
+    const status = 'status' in result ? result.status : null;
+    if (status !== null && status >= 200 && status < 300)
       return { outcome: { type: 'delivered' }, quietUntilMs: 0 };
-    }
     const reason = 'status' in result ? `http_${result.status}` : result.code;
-    if ('status' in result && result.status === GONE) {
-      return { outcome: { type: 'undelivered', reason }, quietUntilMs: 0 };
-    }
     const requestedMs = 'status' in result ? (parseRetryAfter(result.retryAfter, nowMs, Date.parse) ?? 0) : 0;
-    const waitMs = retryWaitMs(attempts, random(), requestedMs);
+    const waitMs = status === GONE ? null : retryWaitMs(attempts, random(), requestedMs);
+    if (waitMs === null) return { outcome: { type: 'undelivered', reason }, quietUntilMs: 0 };
     return {
-      outcome:
-        waitMs === null ? { type: 'undelivered', reason } : { type: 'retry', atMs: nowMs + waitMs, reason },
+      outcome: { type: 'retry', atMs: nowMs + waitMs, reason },
       quietUntilMs: requestedMs === 0 ? 0 : nowMs + Math.min(requestedMs, MAX_RETRY_AFTER_MS),
     };
   }
+
+  return {
+    async attempt(notice, settings, kill) {
+      // An exception is a bug, such as a body of an unknown shape. It must not end the daemon.
+      const result = await send(notice, settings, kill).catch(() => ({ code: 'internal' }));
+      return kill.aborted ? null : outcomeOf(result, notice.attempts + 1);
+    },
+    async close() {
+      // A failure to load was already reported by the delivery.
+      const client = await loaded?.catch(() => undefined);
+      await client?.dispatchers.close();
+    },
+  };
 }
 
 /** The waits after the first, the second … failed attempt. After the last wait one more attempt is made. */
@@ -133,62 +171,6 @@ function keyOf(secret: Secret): Buffer {
   const text = secret.reveal();
   const encoded = text.startsWith(PREFIX) ? text.slice(PREFIX.length) : '';
   return /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) ? Buffer.from(encoded, 'base64') : Buffer.from(text, 'utf8');
-}
-
-/** `code`: why there is no answer. It contains nothing from the address. */
-export type PostResult =
-  { readonly status: number; readonly retryAfter: string | undefined } | { readonly code: string };
-
-export interface Poster {
-  /** Ends early when the signal aborts. Never rejects. */
-  post(
-    url: Secret,
-    headers: Readonly<Record<string, string>>,
-    body: string,
-    signal: AbortSignal,
-  ): Promise<PostResult>;
-  close(): Promise<void>;
-}
-
-const MAX_BODY_BYTES = 65_536;
-
-/** Loads the HTTP client with the first notification: many daemons send none. */
-export function createPoster(userAgent: string): Poster {
-  let loaded: ReturnType<typeof loadClient> | undefined;
-
-  async function send(
-    url: Secret,
-    headers: Readonly<Record<string, string>>,
-    body: string,
-    signal: AbortSignal,
-  ): Promise<PostResult> {
-    loaded ??= loadClient();
-    const { request, dispatchers } = await loaded;
-    const response = await request(url.reveal(), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...headers },
-      body,
-      signal,
-      dispatcher: dispatchers.to(url.reveal()),
-    });
-    const retryAfter = response.headers['retry-after'];
-    // The body is read only so that the connection can be used again.
-    await response.body.dump({ limit: MAX_BODY_BYTES, signal }).catch(() => undefined);
-    return {
-      status: response.statusCode,
-      retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
-    };
-  }
-
-  return {
-    post: (url, headers, body, signal) =>
-      send(url, headers, body, signal).catch((error: unknown) => ({ code: firstCode(error) })),
-    async close() {
-      // A failure to load was already reported by the delivery.
-      const client = await loaded?.catch(() => undefined);
-      await client?.dispatchers.close();
-    },
-  };
 }
 
 async function loadClient() {

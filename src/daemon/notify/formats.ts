@@ -4,7 +4,6 @@ import { clip, type JsonNotice, type NoticeMessage } from './message.ts';
 import type { NoticeType } from '../../core/notice.ts';
 import { HOLD_RULES } from '../../core/plan.ts';
 import type { NamedChange } from '../../core/run-outcome.ts';
-import type { Tone } from '../../report/document.ts';
 import { visible, visibleName } from '../../report/escape-invisible.ts';
 import { count, HOLD_RULE_TEXTS } from '../../report/formatting.ts';
 
@@ -29,16 +28,17 @@ export type TextPart = string | { readonly code: string };
 
 export interface NoticeText {
   readonly title: string;
-  readonly tone: Tone;
+  /** A colour of an Adaptive Card. */
+  readonly colour: string;
   readonly lines: readonly (readonly TextPart[])[];
 }
 
-const TONES: Readonly<Record<NoticeType, Tone>> = {
-  drift: 'warn',
-  applied: 'good',
-  held: 'warn',
-  failed: 'bad',
-  recovered: 'good',
+const COLOURS: Readonly<Record<NoticeType, string>> = {
+  drift: 'Warning',
+  applied: 'Good',
+  held: 'Warning',
+  failed: 'Attention',
+  recovered: 'Good',
 };
 
 const MAX_ERROR_LINES = 5;
@@ -49,7 +49,7 @@ export function noticeText(message: NoticeMessage): NoticeText {
   const { type, data, about } = message;
   return {
     title: `${visibleName(data.account)}: ${headline(message)}${data.reminder === true ? ' (still)' : ''}`,
-    tone: TONES[type],
+    colour: COLOURS[type],
     lines: [
       ...countLines(message),
       ...errorLines(message),
@@ -163,16 +163,8 @@ function joinWithin(lines: readonly string[], maxLength: number): string {
   return text;
 }
 
-const COLOURS: Readonly<Record<Tone, string>> = {
-  good: 'Good',
-  warn: 'Warning',
-  bad: 'Attention',
-  quiet: 'Default',
-  strong: 'Default',
-};
-
-export function teamsMessage({ title, tone, lines }: NoticeText): object {
-  const heading = { ...run(title), size: 'Large', weight: 'Bolder', color: COLOURS[tone] };
+export function teamsMessage({ title, colour, lines }: NoticeText): object {
+  const heading = { ...run(title), size: 'Large', weight: 'Bolder', color: colour };
   return {
     type: 'message',
     summary: title,

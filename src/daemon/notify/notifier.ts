@@ -1,16 +1,24 @@
-// Notifications: after a run, those of each target are stored in the outbox, from where couriers send them.
+// Notifications: after a run, those of each target are stored in the outbox; from there they are sent in order for each
+// account, and for a few accounts of each target at a time.
 import { randomUUID } from 'node:crypto';
 import type { RunMode } from '../../core/journal.ts';
 import { decideNotices } from '../../core/notice.ts';
-import type { Outbox, TargetUpdate } from '../../core/ports/outbox.ts';
 import type { Clock } from '../../core/ports/clock.ts';
+import type { DeliveryOutcome, Outbox, QueuedNotice, TargetUpdate } from '../../core/ports/outbox.ts';
 import type { RunOutcome } from '../../core/run-outcome.ts';
 import type { NotifySettings } from '../../core/settings.ts';
+import { describeFailure } from '../../run/run-result.ts';
 import type { Log } from '../log.ts';
-import { type Courier, type DeliveryResult, logOutboxFailure, startCourier } from './courier.ts';
-import { createDelivery, createPoster } from './delivery.ts';
+import { createDelivery } from './delivery.ts';
 import { composeMessage } from './message.ts';
 import { type ResolveSecret, targetsByKey } from './target.ts';
+
+/** For a metric. `retry`: this attempt failed, and another one follows. */
+export interface DeliveryResult {
+  readonly account: string;
+  readonly format: NotifySettings['format'];
+  readonly result: DeliveryOutcome['type'];
+}
 
 export interface NotifierOptions {
   readonly targets: readonly NotifySettings[];
@@ -25,7 +33,7 @@ export interface NotifierOptions {
 }
 
 export interface Notifier {
-  /** Replaces the targets. Deliveries to unchanged targets continue. */
+  /** Replaces the targets. Deliveries in progress continue. */
   update(targets: readonly NotifySettings[]): void;
   /**
    * Stores the notifications about a run that has ended. Waits for no target, and never rejects. `mode` is that of the
@@ -38,52 +46,124 @@ export interface Notifier {
   stop(): Promise<void>;
 }
 
+/** Deliveries to one target at the same time. */
+const MAX_CONCURRENT = 4;
+/** Another process may have ended with claimed or waiting notifications. */
+const POLL_MS = 30_000;
+/** How long the end waits for deliveries in progress. */
+const GRACE_MS = 3000;
 /** Notifications for a target that no process has configured for so long are dropped. */
 const IDLE_MS = 3_600_000;
 
 export function createNotifier(options: NotifierOptions): Notifier {
-  const { outbox, clock, log } = options;
-  const poster = createPoster(`rolecall/${options.version}`);
-  const delivery = createDelivery({
-    poster,
-    clock,
-    resolveSecret: options.resolveSecret,
-    random: options.random ?? Math.random,
-  });
-  const couriers = new Map<string, Courier>();
-  const pending = new Set<Promise<void>>();
-  const stopped = new AbortController();
+  const { outbox, clock, log, onResult, random = Math.random } = options;
+  const userAgent = `rolecall/${options.version}`;
+  const delivery = createDelivery({ userAgent, clock, resolveSecret: options.resolveSecret, random });
+  const claimant = randomUUID();
+  const kill = new AbortController();
+  /** The deliveries in progress, and until when each target requested a pause, by the keys of the targets. */
+  const inFlight = new Map<string, Set<Promise<void>>>();
+  const quietUntilMs = new Map<string, number>();
+  const storing = new Set<Promise<void>>();
   let targets = targetsByKey(options.targets);
-  let sweeping: Promise<void> | undefined;
+  let alarm = new AbortController();
+  let stopping = false;
+  let working: Promise<void> | undefined;
 
-  /** Work that must end before the notifier has stopped. */
-  function track(work: Promise<void>): Promise<void> {
-    const tracked = work.finally(() => pending.delete(tracked));
-    pending.add(tracked);
-    return tracked;
+  function wake(): void {
+    alarm.abort();
   }
 
-  function dispatch(): void {
-    for (const [key, courier] of couriers) {
-      if (targets.has(key)) continue;
-      couriers.delete(key);
-      void track(courier.stop());
-    }
-    for (const [key, settings] of targets) {
-      if (couriers.has(key)) continue;
-      const onResult = options.onResult ?? (() => undefined);
-      couriers.set(key, startCourier({ key, settings, outbox, clock, log, delivery, onResult }));
+  async function work(): Promise<void> {
+    let sweepAtMs = 0;
+    while (!stopping) {
+      alarm = new AbortController();
+      const waits = await Promise.all([...targets].map(([key, settings]) => claimAndSend(key, settings)));
+      if (clock.nowMs() >= sweepAtMs) {
+        sweepAtMs = clock.nowMs() + IDLE_MS;
+        await sweep();
+      }
+      if (!stopping) await clock.sleep(Math.min(POLL_MS, ...waits), alarm.signal);
     }
   }
 
   /** A target that another process has configured is not idle, because that process sends to it. */
   async function sweep(): Promise<void> {
-    while (!stopped.signal.aborted) {
-      await outbox
-        .dropIdle([...targets.keys()], clock.nowMs() - IDLE_MS)
-        .catch((error: unknown) => logOutboxFailure(log, error));
-      await clock.sleep(IDLE_MS, stopped.signal);
+    await outbox
+      .dropIdle([...targets.keys()], clock.nowMs() - IDLE_MS)
+      .catch((error: unknown) => logFailure(error));
+  }
+
+  /** Resolves with the time until there may be something to send to this target again. */
+  async function claimAndSend(key: string, settings: NotifySettings): Promise<number> {
+    const nowMs = clock.nowMs();
+    const sending = inFlight.get(key) ?? new Set();
+    inFlight.set(key, sending);
+    const quietMs = (quietUntilMs.get(key) ?? 0) - nowMs;
+    if (quietMs > 0) return quietMs;
+    const room = MAX_CONCURRENT - sending.size;
+    if (room === 0) return POLL_MS;
+    try {
+      const { notices, nextAtMs } = await outbox.claim(key, claimant, room, nowMs);
+      if (stopping) return POLL_MS;
+      for (const notice of notices) {
+        const delivering = deliver(notice, key, settings).finally(() => {
+          sending.delete(delivering);
+          wake();
+        });
+        sending.add(delivering);
+      }
+      return nextAtMs === null || sending.size === MAX_CONCURRENT
+        ? POLL_MS
+        : Math.max(0, nextAtMs - clock.nowMs());
+    } catch (error) {
+      logFailure(error);
+      return POLL_MS;
     }
+  }
+
+  async function deliver(notice: QueuedNotice, key: string, settings: NotifySettings): Promise<void> {
+    const attempt = await delivery.attempt(notice, settings, kill.signal);
+    if (attempt === null) return;
+    quietUntilMs.set(key, Math.max(quietUntilMs.get(key) ?? 0, attempt.quietUntilMs));
+    try {
+      const isOurs = await outbox.settle(notice.id, claimant, attempt.outcome, clock.nowMs());
+      if (isOurs) report(notice, settings.format, attempt.outcome);
+    } catch (error) {
+      // The claim expires, and the notification is sent again with the same id.
+      logFailure(error);
+    }
+  }
+
+  function report(
+    { account, runId, type, attempts }: QueuedNotice,
+    format: NotifySettings['format'],
+    outcome: DeliveryOutcome,
+  ): void {
+    onResult?.({ account, format, result: outcome.type });
+    const data = { account, runId, type, format, attempts: attempts + 1 };
+    if (outcome.type === 'delivered') {
+      log.info({ event: 'notification_delivered', ...data }, 'a notification was delivered');
+      return;
+    }
+    const failure = { ...data, reason: outcome.reason };
+    if (outcome.type === 'undelivered') {
+      log.error({ event: 'notification_undelivered', ...failure }, 'a notification could not be delivered');
+    } else if (attempts === 0) {
+      log.warn(
+        { event: 'notification_retried', ...failure },
+        'a notification could not be delivered yet; it is sent again',
+      );
+    }
+  }
+
+  /** `run` is the one whose notifications were lost, if any were. */
+  function logFailure(failure: unknown, run?: { readonly account: string; readonly runId: string }): void {
+    const { code, message } = describeFailure(failure);
+    log.error(
+      { event: 'outbox_failed', ...run, code, error: message },
+      'the outbox of notifications cannot be used; notifications may be late or lost',
+    );
   }
 
   async function store(outcome: RunOutcome, mode: RunMode): Promise<void> {
@@ -91,51 +171,57 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const nowMs = clock.nowMs();
     const news = { ...outcome.news, startedAtMs: Date.parse(startedAt) };
     const current = targets;
-    const added = await outbox.notify(
-      account,
-      [...current.keys()],
-      (key, notified): TargetUpdate => {
-        const target = current.get(key);
-        if (target === undefined) return { notified, notices: [] };
-        const judgement = decideNotices(news, notified, target, nowMs);
-        const notices = judgement.due.map((due) => ({
-          id: randomUUID(),
-          runId,
-          type: due.type,
-          body: JSON.stringify(composeMessage(due, outcome, mode)),
-        }));
-        return { notified: judgement.notified, notices };
-      },
-      nowMs,
-    );
-    if (added > 0) for (const courier of couriers.values()) courier.wake();
+    const update: Parameters<Outbox['notify']>[2] = (key, notified): TargetUpdate => {
+      const target = current.get(key);
+      if (target === undefined) return { notified, notices: [] };
+      const judgement = decideNotices(news, notified, target, nowMs);
+      const notices = judgement.due.map((due) => ({
+        id: randomUUID(),
+        runId,
+        type: due.type,
+        body: JSON.stringify(composeMessage(due, outcome, mode)),
+      }));
+      return { notified: judgement.notified, notices };
+    };
+    const added = await outbox.notify(account, [...current.keys()], update, nowMs);
+    if (added > 0) wake();
+  }
+
+  /** Waits shortly for the deliveries in progress, and ends the rest. */
+  async function finishOrKill(): Promise<void> {
+    const finished = new AbortController();
+    const sending = [...inFlight.values()].flatMap((each) => [...each]);
+    const all = Promise.all(sending).then(() => finished.abort());
+    await clock.sleep(GRACE_MS, finished.signal);
+    kill.abort();
+    await all;
   }
 
   return {
     update(settings) {
       targets = targetsByKey(settings);
-      if (sweeping !== undefined && !stopped.signal.aborted) dispatch();
+      wake();
     },
     async runEnded(outcome, mode) {
       if (targets.size === 0) return;
       const { account, id: runId } = outcome.run;
-      const storing = store(outcome, mode).catch((error: unknown) =>
-        logOutboxFailure(log, error, { account, runId }),
-      );
-      await track(storing);
+      const stored = store(outcome, mode)
+        .catch((error: unknown) => logFailure(error, { account, runId }))
+        .finally(() => storing.delete(stored));
+      storing.add(stored);
+      await stored;
     },
     start() {
-      if (sweeping !== undefined) return;
-      sweeping = sweep();
-      dispatch();
+      working ??= work();
     },
     async stop() {
-      stopped.abort();
-      for (const courier of couriers.values()) void track(courier.stop());
-      couriers.clear();
-      await sweeping;
-      await Promise.all(pending);
-      await poster.close();
+      stopping = true;
+      wake();
+      await working;
+      await finishOrKill();
+      await outbox.release(claimant).catch((error: unknown) => logFailure(error));
+      await Promise.all(storing);
+      await delivery.close();
     },
   };
 }

@@ -11,36 +11,19 @@ export interface Destination {
   readonly secret: Secret | null;
 }
 
-/** The identity of a target. Its events and its reminder interval may change. */
+/** The identity of a target; its events may change. */
 export function targetKey({ format, url, secret }: NotifySettings): string {
-  const identity = [
-    format,
-    typeof url === 'string' ? url : refKey(url),
-    secret === undefined ? null : refKey(secret),
-  ];
-  return sha256(JSON.stringify(identity));
+  return sha256(JSON.stringify([format, url, secret]));
 }
 
-function refKey(ref: SecretRef): readonly string[] {
-  return 'env' in ref ? ['env', ref.env] : ['file', ref.file];
-}
-
-/** The targets by key. A target that is configured twice has the events of both, and the shorter reminder interval. */
+/** The targets by key. A target that is configured twice has the events of both. */
 export function targetsByKey(settings: readonly NotifySettings[]): Map<string, NotifySettings> {
   const targets = new Map<string, NotifySettings>();
   for (const target of settings) {
-    const key = targetKey(target);
-    const other = targets.get(key);
-    targets.set(key, other === undefined ? target : merge(target, other));
+    const known = targets.get(targetKey(target))?.events ?? [];
+    targets.set(targetKey(target), { ...target, events: [...new Set([...target.events, ...known])] });
   }
   return targets;
-}
-
-function merge(target: NotifySettings, other: NotifySettings): NotifySettings {
-  return {
-    ...target,
-    events: [...new Set([...target.events, ...other.events])],
-  };
 }
 
 /** Resolves the references for each attempt, so that a fixed one is used at once. Never rejects. */
