@@ -48,8 +48,15 @@ export interface ServiceRead {
   readonly defaults: ServiceFile['defaults'];
 }
 
-/** Checks the service file (absolute path) as it was read. Never throws because of the content of a file. */
-export function readService(filePath: string, read: SourceRead): ServiceRead {
+/**
+ * Checks the service file (absolute path) as it was read. Never throws because of the content of a file. `owner` is the
+ * repository of `source.git` where its `api` and `daemon` are not used.
+ */
+export function readService(
+  filePath: string,
+  read: SourceRead,
+  owner: 'machine' | 'repository' = 'machine',
+): ServiceRead {
   const nothing = { secrets: [], machinePlaces: [], defaults: {} };
   if ('issue' in read) {
     const fix = read.missing ? '; run `rolecall init` to write one, or name another file with --config' : '';
@@ -65,7 +72,7 @@ export function readService(filePath: string, read: SourceRead): ServiceRead {
     ...syntaxIssues,
     ...checked.issues,
     ...apiIssues(file, raw),
-    ...leaseIssues(file, raw),
+    ...(owner === 'machine' ? leaseIssues(file, raw) : []),
     ...httpIssues(file, asRecord(raw['http'])),
     ...sourceIssues(file, raw),
   ];
@@ -262,7 +269,7 @@ export function readServiceLayers(
   const innerSource = files.read(innerFile);
   digests.set(innerFile, innerSource.digest);
   const isMissing = 'issue' in innerSource && innerSource.missing;
-  const read = isMissing ? machine : layered(machine, readService(innerFile, innerSource));
+  const read = isMissing ? machine : layered(machine, readService(innerFile, innerSource, 'repository'));
   return { machine, folder, digests, read };
 }
 

@@ -6,24 +6,10 @@ import {
   FAILING_STATES,
   statesOf,
 } from '../core/account-states.ts';
-import type { AccountView } from './daemon-api.ts';
+import type { AccountFacts, AccountView } from './daemon-api.ts';
 
 /** The states of the accounts that the daemon lists: all of them are configured. */
 export const LISTED_STATES = ACCOUNT_STATES.filter((state) => state !== 'removed');
-
-/** What decides the states of an account: a part of its view, which can be read for all accounts. */
-export type AccountFacts = Pick<
-  AccountView,
-  | 'name'
-  | 'valid'
-  | 'serviceValid'
-  | 'activity'
-  | 'pause'
-  | 'pending'
-  | 'approved'
-  | 'drift'
-  | 'lastSuccessAt'
-> & { readonly lastRun: Pick<NonNullable<AccountView['lastRun']>, 'status' | 'startedAt' | 'held'> | null };
 
 export interface RankedAccount {
   readonly account: AccountFacts;

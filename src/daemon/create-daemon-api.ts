@@ -6,11 +6,10 @@ import type { AccountRecord, JournalReader } from '../core/ports/journal-reader.
 import type { Approval, OperatorCommands, Pause, PendingPlan } from '../core/operator.ts';
 import type { Clock, RunSignals } from '../core/ports/clock.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
-import type { AccountFacts } from './account-state.ts';
 import type { AccountRuns } from './account-run.ts';
 import type { Leadership } from './leadership.ts';
 import type { RunActivity } from './term.ts';
-import type { AccountView, DaemonApi } from './daemon-api.ts';
+import type { AccountFacts, AccountView, DaemonApi } from './daemon-api.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 

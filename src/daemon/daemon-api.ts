@@ -5,7 +5,6 @@ import type { ApproveOutcome, Operator } from '../core/operator.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { JournalReader, RemainingCounts } from '../core/ports/journal-reader.ts';
 import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
-import type { AccountFacts } from './account-state.ts';
 
 /** One account as the daemon sees it now. Times are UTC ISO 8601. */
 export interface AccountView {
@@ -46,6 +45,20 @@ export interface AccountView {
   readonly lastRun: RunRecord | null;
   readonly lastSuccessAt: string | null;
 }
+
+/** What decides the states of an account: a part of its view, which can be read for all accounts. */
+export type AccountFacts = Pick<
+  AccountView,
+  | 'name'
+  | 'valid'
+  | 'serviceValid'
+  | 'activity'
+  | 'pause'
+  | 'pending'
+  | 'approved'
+  | 'drift'
+  | 'lastSuccessAt'
+> & { readonly lastRun: Pick<NonNullable<AccountView['lastRun']>, 'status' | 'startedAt' | 'held'> | null };
 
 /** The daemon itself. */
 export interface DaemonView {

@@ -103,6 +103,27 @@ describe('the configuration of a checkout', () => {
     expect(loaded.secrets.map(({ what }) => what)).toEqual(['http.token', 'token of a']);
   });
 
+  test('compares the lease of the local service file with the timeout there, and not with those of its own', async () => {
+    const own = `${SERVICE}api: { timeout: 10s, settle: 11s }\ndaemon: { lease: 20s }`;
+    const { source, checkout } = await scene(own, {
+      'config/rolecall.yaml': `${SERVICE}daemon: { lease: 30s }`,
+      'config/accounts/a.yaml': ACCOUNT,
+    });
+    await checkout.refresh();
+    const loaded = await source.read();
+    expect(lines(loaded)).toEqual([]);
+    expect(loaded.service?.daemon.leaseMs).toBe(20_000);
+    const short = await scene(`${SERVICE}daemon: { lease: 20s }`, {
+      'config/rolecall.yaml': `${SERVICE}api: { timeout: 10s, settle: 11s }`,
+      'config/accounts/a.yaml': ACCOUNT,
+    });
+    await short.checkout.refresh();
+    expect(lines(await short.source.read())).toEqual([
+      expect.stringContaining('daemon.lease must be more than api.timeout'),
+      expect.stringContaining('`api` is not used here'),
+    ]);
+  });
+
   test('has its own service file checked completely, and files are named by their paths in the repository', async () => {
     const { source, checkout, origin } = await scene(SERVICE, {
       'config/rolecall.yaml': `${SERVICE}notfy: []`,

@@ -1,6 +1,7 @@
 // The states of an account, and the order of a list of accounts.
 import { describe, expect, it } from 'vitest';
-import { type AccountFacts, rankAccounts, statesOfListed } from '../../../src/daemon/account-state.ts';
+import { rankAccounts, statesOfListed } from '../../../src/daemon/account-state.ts';
+import type { AccountFacts } from '../../../src/daemon/daemon-api.ts';
 
 const PENDING = { digest: 'sha256:1', runId: 'r', since: '2026-11-21T05:00:00.000Z' };
 const APPROVED = { digest: 'sha256:1', by: 'ada', expiresAt: '2026-11-22T05:00:00.000Z' };

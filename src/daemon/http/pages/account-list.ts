@@ -1,6 +1,7 @@
 // Which accounts the page of all accounts shows: those that match the filter in its address, one page of them.
 import type { AccountStateName } from '../../../core/account-states.ts';
-import { type AccountFacts, rankAccounts, type RankedAccount } from '../../account-state.ts';
+import { rankAccounts, type RankedAccount } from '../../account-state.ts';
+import type { AccountFacts } from '../../daemon-api.ts';
 
 /** Rows of one page. */
 const ROWS = 50;
