@@ -132,7 +132,7 @@ export function remainingPlan(detail: EndedRun): Plan | null {
   const { plan } = detail;
   if (plan === null) return null;
   const operations = notDone(plan, detail.operations);
-  if (operations.length === 0 && plan.held.length === 0) return null;
+  if (operations.length === 0 && plan.summary.hold === 0) return null;
   const count = (wanted: Action): number => operations.filter(({ action }) => action === wanted).length;
   const summary = { ...plan.summary, create: count('create'), delete: count('delete') };
   return { ...plan, operations, summary };

@@ -141,8 +141,8 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     },
     runs: (filter) => reader.runs(filter),
     latestRuns: (accounts, limit) => reader.latestRuns(accounts, limit),
-    run: (id) => reader.run(id),
-    runReport: (id) => reader.runReport(id),
+    run: (id, heldPart) => reader.run(id, heldPart),
+    runReport: (id, heldPart) => reader.runReport(id, heldPart),
     runProgress: (runId) => reader.runProgress(runId),
     operatorActions: (account, limit) => reader.operatorActions(account, limit),
     async sync(name, by) {

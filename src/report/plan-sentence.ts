@@ -129,5 +129,5 @@ export function summaryText({ create, delete: deletes, hold, keep, leave }: Plan
 
 /** A plan that changes and holds nothing is reported in one line. */
 export function isQuiet(plan: PlanResult): boolean {
-  return plan.status === 'planned' && plan.operations.length === 0 && plan.held.length === 0;
+  return plan.status === 'planned' && plan.operations.length === 0 && plan.summary.hold === 0;
 }

@@ -105,7 +105,7 @@ export function runCounts({ run, plan, operations }: RunDetail): string {
   const undone = countUndone(run, { statuses, planned: plan?.summary ?? null });
   // Entries that existed already, or were gone already, when it was their turn.
   const foundDone = Math.max(0, (statuses.done ?? 0) - run.created - run.deleted);
-  const held = plan === null ? run.held : plan.held.length + heldDuringRun(operations, plan).length;
+  const held = plan === null ? run.held : plan.summary.hold + heldDuringRun(operations, plan).length;
   const unless0 = (amount: number, label: string): string[] => (amount === 0 ? [] : [`${amount} ${label}`]);
   return [
     `${run.created} created`,

@@ -7,6 +7,7 @@ import type {
   RunDetail,
   RunMark,
 } from '../core/ports/journal-reader.ts';
+import type { OperationRecord } from '../core/journal.ts';
 import { turn } from '../system/turns.ts';
 import { toRemaining, toState } from './account-state.ts';
 import { claimantOf } from './remote-accounts.ts';
@@ -22,10 +23,10 @@ export function journalReader(db: Database): JournalReader {
   return {
     ...snapshotReader(db),
 
-    run: (id) => readRun(db, id),
+    run: (id, heldPart) => readRun(db, id, heldPart),
 
-    async runReport(id) {
-      const detail = await readRun(db, id);
+    async runReport(id, heldPart) {
+      const detail = await readRun(db, id, heldPart);
       const earlierHolders = detail === null ? [] : await readEarlierHolders(db, detail);
       return detail === null || earlierHolders.length === 0 ? detail : { ...detail, earlierHolders };
     },
@@ -159,27 +160,51 @@ export function journalReader(db: Database): JournalReader {
   };
 }
 
-async function readRun(db: Database, id: string): Promise<RunDetail | null> {
+async function readRun(db: Database, id: string, heldPart?: number): Promise<RunDetail | null> {
   const row = await findRun(db, id);
   if (row === null) return null;
   const [run] = await toRuns(db, [row]);
   if (run === undefined) return null;
-  const operations = await db
-    .selectFrom('operations')
-    .select(OPERATION_COLUMNS)
-    .where('run_id', '=', row.id)
-    .orderBy('seq')
-    .execute();
-  await turn();
-  const plan = await readPlan(db, row.plan_body);
+  // The rows of what the plan holds follow those of its operations.
+  const planned =
+    row.planned_creates === null || row.planned_deletes === null
+      ? null
+      : row.planned_creates + row.planned_deletes;
+  const operations = await readOperations(db, row.id, heldPart === undefined ? null : planned);
+  const plan = await readPlan(db, row.plan_body, heldPart);
   return {
     run,
-    operations: operations.map(toOperation),
+    operations,
     warnings: warningsOf(row),
     // Equal plans are stored once, without their time.
     plan: plan === null ? null : { ...plan, createdAt: row.started_at },
   };
 }
+
+/** The operations of a run up to this one; null: all. */
+async function readOperations(
+  db: Database,
+  runId: string,
+  lastSeq: number | null,
+): Promise<OperationRecord[]> {
+  const operations: OperationRecord[] = [];
+  for (;;) {
+    let query = db
+      .selectFrom('operations')
+      .select(OPERATION_COLUMNS)
+      .where('run_id', '=', runId)
+      .where('seq', '>', operations.at(-1)?.seq ?? 0)
+      .orderBy('seq')
+      .limit(OPERATIONS_AT_A_TIME);
+    if (lastSeq !== null) query = query.where('seq', '<=', lastSeq);
+    const rows = await query.execute();
+    for (const row of rows) operations.push(toOperation(row));
+    if (rows.length < OPERATIONS_AT_A_TIME) return operations;
+    await turn();
+  }
+}
+
+const OPERATIONS_AT_A_TIME = 2000;
 
 const ACCOUNTS_AT_A_TIME = 1000;
 

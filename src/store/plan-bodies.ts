@@ -2,12 +2,13 @@
 // 50,000 people, so it is written and read in pieces between which other work runs, and contains each person's id once.
 import { createHash } from 'node:crypto';
 import type { HeldChange, Operation, Plan } from '../core/plan.ts';
+import { HELD_PART } from '../core/ports/journal-reader.ts';
 import { startTurns } from '../system/turns.ts';
 import { decompress } from './compressed-json.ts';
 import type { Database } from './tables.ts';
 
-/** Converting this many changes takes a few milliseconds. */
-const CHANGES_A_LINE = 200;
+/** Converting this many changes takes a few milliseconds. Each line of held changes is a part that can be read alone. */
+const CHANGES_A_LINE = HELD_PART;
 
 type Change = Operation | HeldChange;
 type ChangeList = 'operations' | 'held';
@@ -58,28 +59,36 @@ function positionIn(people: Map<string, number>, id: string): number {
   return people.size - 1;
 }
 
-/** The plan of a run, whose `createdAt` is empty; null when none was made. */
-export async function readPlan(db: Database, digest: string | null): Promise<Plan | null> {
+/** The plan of a run, whose `createdAt` is empty; null when none was made. `heldPart`: as in `JournalReader.run`. */
+export async function readPlan(db: Database, digest: string | null, heldPart?: number): Promise<Plan | null> {
   if (digest === null) return null;
   const bodies = db.selectFrom('plan_bodies').select('body').where('digest', '=', digest);
   const row = await bodies.executeTakeFirst();
-  return row === undefined ? null : await planOf(await decompress(row.body));
+  return row === undefined ? null : await planOf(await decompress(row.body), heldPart);
 }
 
-async function planOf(body: Buffer): Promise<Plan> {
+async function planOf(body: Buffer, heldPart: number | undefined): Promise<Plan> {
   const turns = startTurns();
   const lines = linesOf(body);
   // Only planBody writes the lines, so their types are known.
   const head = JSON.parse(lines.shift() ?? '') as Head;
   const people = JSON.parse(lines.pop() ?? '') as readonly string[];
   const plan = { ...head, operations: [] as Operation[], held: [] as HeldChange[] };
-  for (const line of lines) {
+  for (const line of heldPart === undefined ? lines : linesOfPart(lines, heldPart)) {
     if (turns.isOver()) await turns.next();
     const [list, changes] = JSON.parse(line) as ChangesLine;
     if (list === 'operations') plan.operations.push(...changes.map((change) => named(change, people)));
     else plan.held.push(...changes.map((change) => named(change, people)));
   }
   return plan;
+}
+
+/** All lines of operations, and one of held changes. */
+function linesOfPart(lines: readonly string[], heldPart: number): readonly string[] {
+  const isHeld = (line: string): boolean => line.startsWith('["held"');
+  const held = lines.filter(isHeld);
+  const part = held[Math.min(heldPart, held.length) - 1];
+  return [...lines.filter((line) => !isHeld(line)), ...(part === undefined ? [] : [part])];
 }
 
 function named<C extends Change>(change: Stored<C>, people: readonly string[]): C {

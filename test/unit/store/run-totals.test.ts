@@ -1,5 +1,6 @@
 // The totals of runs that did not count them: running, killed, or failed early.
 import { describe, expect, it } from 'vitest';
+import { HELD_PART } from '../../../src/core/ports/journal-reader.ts';
 import { entry, person, plan } from '../core/builders.ts';
 import type { Fixture } from './fixture.ts';
 import { fixture, operation, result, runId, T0 } from './fixture.ts';
@@ -106,6 +107,47 @@ describe('the totals of a run', () => {
     expect(store.rows('select status, created from runs')).toEqual([{ status: 'interrupted', created: 1 }]);
     await expect(store.reader.run(id)).rejects.toMatchObject({ code: 'store_corrupt' });
   });
+});
+
+it('a part of the changes that a plan holds is read without the others and without their operations', async () => {
+  const store = await fixture();
+  const id = await store.begin(1);
+  const names = Array.from(
+    { length: 2 * HELD_PART + 50 },
+    (_, index) => `Skill ${String(index).padStart(4, '0')}`,
+  );
+  const made = plan({
+    skills: ['New'],
+    observed: {
+      skill: names.map((name) => entry(name)),
+      resources: names.map((name) => person(name, [name])),
+    },
+  });
+  await store.journal.recordPlan(id, made);
+  await store.journal.addOperations(id, [
+    operation({ name: 'New' }),
+    ...made.held.map(({ name }) =>
+      operation({ action: 'delete', name, remoteId: name, status: 'held', rule: 'in_use' }),
+    ),
+  ]);
+  const read = async (part?: number) => {
+    const detail = await store.reader.run(id, part);
+    return {
+      operations: detail?.operations.length,
+      held: detail?.plan?.held ?? [],
+      total: detail?.plan?.summary.hold,
+    };
+  };
+  expect(await read()).toEqual({ operations: names.length + 1, held: made.held, total: names.length });
+  for (const [part, from] of [
+    [1, 0],
+    [2, HELD_PART],
+    [3, 2 * HELD_PART],
+    [99, 2 * HELD_PART],
+  ] as const) {
+    const held = made.held.slice(from, from + HELD_PART);
+    expect(await read(part)).toEqual({ operations: 1, held, total: names.length });
+  }
 });
 
 describe('what the last plan of an account left to do', () => {

@@ -36,20 +36,21 @@ export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => num
       lastRun?.status === 'running' ? daemon.runProgress(lastRun.id) : null,
     ]);
     const id = runShownFor(account, runs);
-    const detail = id === null ? null : await daemon.run(id);
+    const view = viewOf(context, nowMs());
+    const detail = id === null ? null : await daemon.run(id, view.place.heldPart);
     const changes =
       detail === null ? null : { run: detail.run, plan: detail.plan, remaining: remainingPlan(detail) };
-    const view = viewOf(context, nowMs());
     const page = <AccountPage {...{ account, runs, actions, progress, changes }} {...view} />;
     return context.html(await pageText(page));
   });
 
   app.get('/runs/:id{[0-9a-f-]+}', async (context) => {
-    const report = await daemon.runReport(context.req.param('id'));
+    const view = viewOf(context, nowMs());
+    const report = await daemon.runReport(context.req.param('id'), view.place.heldPart);
     if (report === null) return await answerFailure(context, NO_RUN);
     const { id, status } = report.run;
     const progress = status === 'running' ? await daemon.runProgress(id) : null;
-    const page = <RunPage report={report} progress={progress} {...viewOf(context, nowMs())} />;
+    const page = <RunPage report={report} progress={progress} {...view} />;
     return context.html(await pageText(page));
   });
 
@@ -78,7 +79,7 @@ function runShownFor({ pending, lastRun }: AccountView, runs: readonly RunRecord
 }
 
 function viewOf(context: HttpContext, nowMs: number): PageView {
-  const place = placeIn(context.req.query('group'), context.req.query('page'));
+  const place = placeIn((name) => context.req.query(name));
   return { place, nowMs, visitor: context.get('visitor'), isStopping: context.get('isStopping') };
 }
 

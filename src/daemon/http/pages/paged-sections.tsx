@@ -1,6 +1,8 @@
 // The sections of a plan or a run on a page: a long one is collapsed, and a very long one is shown in parts.
 import { countedTitle, type Group, type Section, shortened } from '../../../report/document.ts';
 import { SectionBody } from '../../../report/html.tsx';
+import type { Plan } from '../../../core/plan.ts';
+import { HELD_PART } from '../../../core/ports/journal-reader.ts';
 import { Pager } from './page-parts.tsx';
 
 /** A section of more rows is collapsed. */
@@ -8,35 +10,57 @@ const COLLAPSED_BEYOND = 50;
 /** The rows of one section that one page shows. */
 export const PAGE_ROWS = 500;
 
-/** The one section that a page shows, and which part of it, from 1. */
-export interface SectionPlace {
-  readonly group: string;
+/** What a page shows of the changes. Parts are counted from 1. */
+export interface PagePlace {
+  /** The one section that it shows; null: all sections, each from its first row. */
+  readonly group: string | null;
+  /** The part of that section. */
   readonly page: number;
+  /** The part of the held changes that is read. */
+  readonly heldPart: number;
+}
+
+/** The held changes of a plan, of which one part was read. */
+interface HeldChanges {
+  readonly shown: number;
+  readonly total: number;
+}
+
+export function heldOf(plan: Plan | null): HeldChanges {
+  return { shown: plan?.held.length ?? 0, total: plan?.summary.hold ?? 0 };
 }
 
 interface PagedSectionsProps {
   readonly sections: readonly Section[];
   /** The address of the page with all sections. */
   readonly at: string;
-  /** null: all sections, each from its first row. */
-  readonly place: SectionPlace | null;
+  readonly place: PagePlace;
+  readonly held: HeldChanges;
   /** The titles of sections that are never collapsed. */
   readonly open?: readonly string[];
 }
 
-/** Where in its sections a page begins, from the query of its address; null for anything that no link contains. */
-export function placeIn(group: string | undefined, page: string | undefined): SectionPlace | null {
-  if (group === undefined || !/^[a-z0-9-]{1,60}$/.test(group)) return null;
-  return { group, page: page !== undefined && /^[1-9]\d{0,5}$/.test(page) ? Number(page) : 1 };
+/** The place by the query of an address; the first one for anything that no link contains. */
+export function placeIn(query: (name: string) => string | undefined): PagePlace {
+  const part = (text = ''): number => (/^[1-9]\d{0,5}$/.test(text) ? Number(text) : 1);
+  const group = query('group') ?? '';
+  return {
+    group: /^[a-z0-9-]{1,60}$/.test(group) ? group : null,
+    page: part(query('page')),
+    heldPart: part(query('held')),
+  };
 }
 
-export function PagedSections({ sections, at, place, open = [] }: PagedSectionsProps) {
-  const chosen = place === null ? undefined : sections.find(({ title }) => slugOf(title) === place.group);
-  if (place !== null && chosen !== undefined) {
-    return <OneSection section={chosen} at={at} page={place.page} />;
-  }
+export function PagedSections({ sections: all, at, place, held, open = [] }: PagedSectionsProps) {
+  const isCut = held.shown < held.total;
+  const sections = all.map((section) =>
+    isCut && isAboutHeld(section) ? { ...section, count: held.total } : section,
+  );
+  const chosen = sections.find(({ title }) => slugOf(title) === place.group);
+  if (chosen !== undefined) return <OneSection section={chosen} at={at} page={place.page} />;
   return (
     <>
+      {isCut ? <HeldPager at={at} heldPart={place.heldPart} total={held.total} /> : null}
       {sections.map((section) => {
         const isOpen = open.includes(section.title) || rowsOf(section) <= COLLAPSED_BEYOND;
         return section.quiet || !isOpen ? (
@@ -55,6 +79,31 @@ export function PagedSections({ sections, at, place, open = [] }: PagedSectionsP
       })}
     </>
   );
+}
+
+interface HeldPagerProps {
+  readonly at: string;
+  readonly heldPart: number;
+  readonly total: number;
+}
+
+function HeldPager({ at, heldPart, total }: HeldPagerProps) {
+  const last = Math.ceil(total / HELD_PART);
+  const part = Math.min(heldPart, last);
+  const link = (to: number, text: string) => ({ href: `${at}?held=${to}`, text });
+  return (
+    <Pager
+      label="Parts of the held changes"
+      position={`Held changes ${(part - 1) * HELD_PART + 1} to ${Math.min(part * HELD_PART, total)} of ${total}`}
+      previous={part > 1 ? link(part - 1, 'Previous') : null}
+      next={part < last ? link(part + 1, 'Next') : null}
+    />
+  );
+}
+
+/** The section of what the plan holds, also where it is not part of an approval. */
+function isAboutHeld({ title }: Section): boolean {
+  return /(^|: )held$/i.test(title);
 }
 
 interface PartProps {

@@ -12,12 +12,12 @@ import type { AccountView } from '../../daemon-api.ts';
 import { accountPath } from '../account-path.ts';
 import type { Visitor } from '../context.ts';
 import { ActionButton } from './page-parts.tsx';
-import { PagedSections, type SectionPlace } from './paged-sections.tsx';
+import { heldOf, PagedSections, type PagePlace } from './paged-sections.tsx';
 
 interface PendingPlanProps {
   readonly account: AccountView;
   readonly plan: Plan | null;
-  readonly place: SectionPlace | null;
+  readonly place: PagePlace;
   readonly visitor: Visitor | undefined;
   /** Whether a run makes another plan now, so that a button could be under the pointer with a plan that nobody has read. */
   readonly isReplaced: boolean;
@@ -122,7 +122,7 @@ function titleOf(account: AccountView): string {
 interface PlanChangesProps {
   readonly plan: Plan;
   readonly at: string;
-  readonly place: SectionPlace | null;
+  readonly place: PagePlace;
   /** Whether the plan is pending: what an approval applies is shown before what it does not apply. */
   readonly isPending?: boolean;
 }
@@ -135,7 +135,7 @@ export function PlanChanges({ plan, at, place, isPending = false }: PlanChangesP
   return (
     <>
       {summary === undefined ? null : <Summary line={summary} />}
-      <PagedSections sections={sections} at={at} place={place} open={deletes} />
+      <PagedSections sections={sections} at={at} place={place} open={deletes} held={heldOf(plan)} />
     </>
   );
 }
@@ -160,7 +160,7 @@ interface RemainingChangesProps {
   readonly run: RunRecord;
   /** Whether it is the last run. Otherwise later runs ended before they could plan. */
   readonly isLast: boolean;
-  readonly place: SectionPlace | null;
+  readonly place: PagePlace;
 }
 
 export function RemainingChanges({ plan, run, isLast, place }: RemainingChangesProps) {

@@ -5,14 +5,14 @@ import { runDocument } from '../../../report/run-report.ts';
 import type { Visitor } from '../context.ts';
 import { Layout } from './layout.tsx';
 import { AccountLink } from './page-parts.tsx';
-import { type SectionPlace, PagedSections } from './paged-sections.tsx';
+import { heldOf, type PagePlace, PagedSections } from './paged-sections.tsx';
 import { LiveProgress, RELOAD_AFTER_S } from './progress-bar.tsx';
 import { StatusBadge } from './run-table.tsx';
 
 /** What every page needs that shows a plan or a run. */
 export interface PageView {
-  /** The part of the changes that the page shows; null: each section from its first row. */
-  readonly place: SectionPlace | null;
+  /** The part of the changes that the page shows. */
+  readonly place: PagePlace;
   readonly nowMs: number;
   readonly visitor: Visitor | undefined;
   /** Whether the process that answers is stopping. */
@@ -56,7 +56,7 @@ export function RunPage({ report, progress, place, nowMs, visitor, isStopping }:
           The lists below are from <Instant at={new Date(nowMs).toISOString()} />.
         </p>
       )}
-      <PagedSections sections={sections} at={`/runs/${id}`} place={place} />
+      <PagedSections sections={sections} at={`/runs/${id}`} place={place} held={heldOf(report.plan)} />
       <p class="quiet foot">
         <a href={`/api/v1/runs/${id}`}>This run as JSON</a>
       </p>
