@@ -1,7 +1,6 @@
 // The creates of a plan: answers, repeated requests, and the account id.
 import { describe, expect, it } from 'vitest';
 import type { NumberedOperation } from '../../../src/run/apply-context.ts';
-import type { AccountRequest } from '../../../src/run/request.ts';
 import type { DuplicateHint } from '../../../src/run/near-duplicate.ts';
 import { applyCreates } from '../../../src/run/apply-creates.ts';
 import type { Entry, Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
@@ -135,13 +134,6 @@ describe('creates', () => {
     ]);
   });
 
-  it('do not read the journal when there are none', async () => {
-    const on = setUp();
-    const context = { ...on.context, deps: { ...on.context.deps, journal: unused<Journal>('journal') } };
-    await applyCreates(context, [], () => null);
-    expect(on.sent).toEqual([]);
-  });
-
   it('continue after a refused one, whose reason is journaled', async () => {
     const on = setUp();
     on.answer = (name) => (name === 'A' ? refused(422) : null);
@@ -251,16 +243,6 @@ describe('a create whose answer was lost', () => {
     expect(on.context.results[1]?.reason).toContain('list');
   });
 
-  it.each<[string, Setup]>([
-    ['was listed before', { planned: { skill: [entry('A', '7')] } }],
-    ['the journal contains', { known: ['skill:7'] }],
-  ])('is not matched to an entry that %s', async (_, of) => {
-    const on = setUp({ ...of, api: { retries: 0 } });
-    on.answer = () => LOST;
-    on.lists = () => ({ skill: [entry('A', '7')] });
-    expect(await on.apply('A')).toEqual(['A unknown']);
-  });
-
   it('is not sent again when the list shows an older entry of its name', async () => {
     const on = setUp({ known: ['skill:7'], api: { retries: 2 } });
     on.answer = () => LOST;
@@ -333,20 +315,6 @@ describe('a create whose answer was lost', () => {
     expect(await on.apply('A', 'a')).toEqual(['A done', 'a unknown']);
   });
 
-  it('is not matched to an entry with a near name that is also desired', async () => {
-    const on = setUp({ api: { retries: 0 }, desired: ['A', 'a'] });
-    on.answer = () => LOST;
-    on.lists = () => ({ skill: [entry('a', '7')] });
-    expect(await on.apply('A')).toEqual(['A unknown']);
-  });
-
-  it('is matched to an entry with a near name that is not desired', async () => {
-    const on = setUp({ desired: ['A', 'B'] });
-    on.answer = () => LOST;
-    on.lists = () => ({ skill: [entry('a', '7')] });
-    expect(await on.apply('A')).toEqual(['A done']);
-  });
-
   it('is sent again only after `settle`, and at most `retries` times', async () => {
     const on = setUp({ api: { retries: 2 } });
     const startMs = on.clock.nowMs();
@@ -361,27 +329,11 @@ describe('a create whose answer was lost', () => {
     expect(on.context.statuses.get(1)).toMatchObject({ attempts: 3, reason: 'lost' });
   });
 
-  it('is done by a later attempt, and all attempts are counted', async () => {
-    const on = setUp();
-    on.answer = (_, times) => (times < 3 ? LOST : null);
-    expect(await on.apply('A')).toEqual(['A done']);
-    expect(on.context.statuses.get(1)).toMatchObject({ attempts: 3, httpStatus: 201, reason: null });
-  });
-
   it('is not sent again when no list could be read', async () => {
     const on = setUp();
     on.answer = () => LOST;
     on.lists = () => new ServiceError('unavailable', 'no answer');
     expect([await on.apply('A'), on.sent.length]).toEqual([['A unknown'], 1]);
-  });
-
-  it('is not searched for when the run is stopped, and stays unknown', async () => {
-    const on = setUp();
-    on.answer = () => {
-      on.request.stop();
-      return LOST;
-    };
-    expect([await on.apply('A', 'B'), on.reader.readings]).toEqual([['A unknown', 'B skipped'], 0]);
   });
 
   it('is not sent again when the run is stopped during the search', async () => {
@@ -454,47 +406,6 @@ describe('a create whose answer was lost', () => {
       { status: 'done', entry: { remoteId: '7', existed: false } },
     ]);
   });
-
-  it('is reported as waited for when nothing else is left to do, and not while others are sent', async () => {
-    const on = setUp({ api: { retries: 1 } });
-    const waits: [left: number, operations: number, forMs: number][] = [];
-    let left = 3;
-    const request: AccountRequest = {
-      ...on.request,
-      progress: (activity) => {
-        if (activity.type === 'settle') waits.push([left, activity.operations, activity.forMs]);
-      },
-    };
-    on.answer = (name, times) => {
-      if (times === 1) left -= 1;
-      on.clock.pass(10);
-      return name === 'C' ? null : LOST;
-    };
-    const creates = ['A', 'B', 'C'].map((name, index) => creating(index + 1, name));
-    await applyCreates({ ...on.context, request }, creates, () => null);
-    expect(waits.every(([unsent]) => unsent === 0)).toBe(true);
-    expect(waits[0]?.slice(0, 2)).toEqual([0, 2]);
-    // Again after both were sent a second time, within the wait.
-    expect(
-      waits.filter(([, operations, forMs]) => operations === 2 && forMs > 34_900).length,
-    ).toBeGreaterThan(1);
-  });
-
-  it('is sent again only when two lists lack it if the first lacks what the run created too', async () => {
-    const on = setUp();
-    Object.assign(on.context, { operations: [creating(1, 'A'), creating(2, 'B')] });
-    const startMs = on.clock.steadyMs();
-    on.answer = (name) => (name === 'A' ? LOST : created('B', '8'));
-    on.lists = () => {
-      const passedMs = on.clock.steadyMs() - startMs;
-      const others = [entry('Present'), entry('B', '8')];
-      if (passedMs < 35_000) return { skill: others };
-      // Wrong for a moment, while the create takes effect.
-      return { skill: passedMs < 36_000 ? others.slice(0, 1) : [...others, entry('A', '7')] };
-    };
-    expect(await on.apply('A', 'B')).toEqual(['A done', 'B done']);
-    expect(on.sent).toEqual(['A', 'B']);
-  });
 });
 
 describe('a create that the service refuses', () => {
@@ -564,18 +475,6 @@ describe('the account id', () => {
     expect(atOnce).toEqual([1, 1, 2]);
   });
 
-  it('allows the next create alone when the first was refused', async () => {
-    const on = setUp({ identified: false, api: { concurrency: 4 } });
-    on.answer = (name) => (name === 'A' ? refused(422) : created(name, name, '43'));
-    const wrong = { ...on.context, claimAccountId: () => Promise.resolve('not that one') };
-    await applyCreates(
-      wrong,
-      ['A', 'B', 'C', 'D'].map((name, i) => creating(i + 1, name)),
-      () => null,
-    );
-    expect(on.sent).toEqual(['A', 'B']);
-  });
-
   it('allows a first create whose answer is lost to be sent again as often as retries allow', async () => {
     const on = setUp({ identified: false, api: { retries: 2 } });
     on.answer = () => LOST;
@@ -613,13 +512,6 @@ describe('the account id', () => {
     expect([on.sent, on.context.results.map(({ status }) => status)]).toEqual([[], ['skipped']]);
   });
 
-  it('is not needed when the lock is lost before the first create', async () => {
-    const on = setUp({ identified: false });
-    const log = { ...on.context.log, sent: () => Promise.resolve('lock_lost' as const) };
-    await applyCreates({ ...on.context, log }, [creating(1, 'A'), creating(2, 'B')], () => null);
-    expect([on.sent, on.context.results.map(({ status }) => status)]).toEqual([[], ['skipped', 'skipped']]);
-  });
-
   it('of another account leaves a create in doubt unknown instead of sending it again', async () => {
     const on = setUp({ wrong: 'not that one' });
     const startMs = on.clock.nowMs();
@@ -634,30 +526,12 @@ describe('the account id', () => {
     expect(on.context.statuses.get(1)).toMatchObject({ attempts: 1 });
   });
 
-  it('remains unknown when all creates are refused', async () => {
-    const on = setUp({ identified: false });
-    on.answer = () => refused(422);
-    expect([await on.apply('A', 'B'), on.sent]).toEqual([
-      ['A failed', 'B failed'],
-      ['A', 'B'],
-    ]);
-  });
-
   it('stops all creates when the first answer carries another one', async () => {
     const on = setUp({ identified: false, wrong: 'not that one' });
     on.answer = (name) => created(name, name, '43');
     expect([await on.apply('A', 'B'), on.sent]).toEqual([['A done', 'B skipped'], ['A']]);
     expect(on.context.statuses.get(2)?.reason).toBe('not that one');
     expect(on.context.identified).toBe(false);
-  });
-
-  it('is confirmed by the second attempt of a first create whose answer was lost', async () => {
-    const on = setUp({ identified: false });
-    on.answer = (name, times) => (name === 'A' && times === 1 ? LOST : created(name, name, '42'));
-    expect([await on.apply('A', 'B'), on.sent]).toEqual([
-      ['A done', 'B done'],
-      ['A', 'A', 'B'],
-    ]);
   });
 });
 
@@ -735,13 +609,6 @@ describe('a list that is read for a create whose answer was lost', () => {
     expect(await on.apply('A', 'B')).toEqual(['A unknown', 'B unknown']);
     expect([on.sent, on.context.halt?.code]).toEqual([['A', 'B'], 'identity_mismatch']);
   });
-
-  it('fails the apply with any error that is not a service error', async () => {
-    const on = setUp();
-    on.answer = () => LOST;
-    on.lists = () => new TypeError('a bug');
-    await expect(on.apply('A')).rejects.toThrow('a bug');
-  });
 });
 
 describe('the account id of a returned entry', () => {
@@ -772,21 +639,6 @@ describe('a create that failed when the run was stopped', () => {
     on.answer = () => {
       on.request.stop();
       return { type: 'failed', error: new ServiceError('unavailable', 'no way'), attempts };
-    };
-    expect(await on.apply('A')).toEqual([outcome]);
-    expect(on.context.statuses.get(1)?.reason).toContain(reason);
-  });
-});
-
-describe('a create that was throttled when the run was stopped', () => {
-  it.each([
-    [2, 'A failed', 'busy'],
-    [0, 'A skipped', 'interrupted'],
-  ])('and was sent %d times is reported as: %s', async (attempts, outcome, reason) => {
-    const on = setUp();
-    on.answer = () => {
-      on.request.stop();
-      return { type: 'outdated', error: attempts === 0 ? null : BUSY, attempts };
     };
     expect(await on.apply('A')).toEqual([outcome]);
     expect(on.context.statuses.get(1)?.reason).toContain(reason);

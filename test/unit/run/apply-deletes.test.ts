@@ -102,12 +102,6 @@ describe('deletes that are allowed', () => {
     );
   });
 
-  it('read nothing when there are none', async () => {
-    const on = setUp();
-    await applyDeletes(on.context, []);
-    expect(on.reader.readings).toBe(0);
-  });
-
   it('read the lists again every 60 seconds', async () => {
     const on = setUp();
     on.answer = (id) => {
@@ -133,16 +127,6 @@ describe('deletes that are allowed', () => {
         reason: expect.stringContaining('a minute') as string,
       })),
     );
-  });
-
-  it('continue after one slow reading', async () => {
-    const on = setUp();
-    on.onRead = () => {
-      if (on.reader.readings < 2) on.clock.pass(60_000);
-      return undefined;
-    };
-    await applyDeletes(on.context, ABC);
-    expect([on.sent.length, on.reader.readings]).toEqual([3, 2]);
   });
 
   it('are not sent when their lists are too old, and are rechecked', async () => {
@@ -239,24 +223,11 @@ describe('a list that is read before a delete', () => {
     expect(on.context.statuses.get(1)).toMatchObject({ attempts: 0, httpStatus: null });
   });
 
-  it('does not mistake a role with the same id for the skill', async () => {
-    const on = setUp({ lists: { role: [entry('A')] }, planned: {} });
-    const role = { ...deleting(2, 'A'), kind: 'role' } as const;
-    await applyDeletes(on.context, [deleting(1, 'A'), role]);
-    expect(on.sent).toEqual(['role A']);
-  });
-
   it('holds the delete when the entry has another name', async () => {
     const on = setUp({ lists: { skill: [entry('Precious', 'A')] }, planned: {} });
     await applyDeletes(on.context, ABC.slice(0, 1));
     expect([on.sent, outcomes(on, ABC.slice(0, 1))]).toEqual([[], ['A held rename']]);
     expect(on.context.statuses.get(1)?.reason).toContain('“Precious”');
-  });
-
-  it('does not hold the delete when the name has another Unicode form', async () => {
-    const on = setUp({ lists: { skill: [entry('e\u0301', '1')] }, planned: {} });
-    await applyDeletes(on.context, [{ ...deleting(1, '\u00e9'), remoteId: '1' }]);
-    expect(on.sent).toEqual(['skill 1']);
   });
 
   it('holds the delete when new people have the entry, and names five of them', async () => {
@@ -265,21 +236,6 @@ describe('a list that is read before a delete', () => {
     await applyDeletes(on.context, [deleting(1, 'A', ['a'])]);
     expect([on.sent, outcomes(on, ABC.slice(0, 1))]).toEqual([[], ['A held in_use']]);
     expect(on.context.statuses.get(1)?.reason).toContain('b, c, d, e, f … and 1 more during');
-  });
-
-  it.each([1, 5])('names all people when they are at most five: %d', async (count) => {
-    const people = ['a', 'b', 'c', 'd', 'e'].slice(0, count).map((id) => person(id, ['A']));
-    const on = setUp({ lists: { skill: [entry('A')], resources: people }, planned: {} });
-    await applyDeletes(on.context, [deleting(1, 'A')]);
-    const names = people.map(({ id }) => id).join(', ');
-    expect(on.context.statuses.get(1)?.reason).toContain(`assigned to ${names} during`);
-  });
-
-  it('allows the delete when fewer people have the entry', async () => {
-    const lists = { skill: [entry('A')], resources: [person('p', ['A']), person('q', [])] };
-    const on = setUp({ lists });
-    await applyDeletes(on.context, [deleting(1, 'A', ['p', 'q'])]);
-    expect(on.sent).toEqual(['skill A']);
   });
 
   it.each([
@@ -293,69 +249,6 @@ describe('a list that is read before a delete', () => {
     expect(on.context.halt?.code).toBe(failure.kind === 'auth' ? 'unauthorized' : undefined);
     expect(on.context.results[0]?.reason).toContain(failure.message);
   });
-
-  it('fails the apply with any error that is not a service error', async () => {
-    const on = setUp();
-    on.lists = new TypeError('a bug');
-    await expect(applyDeletes(on.context, ABC)).rejects.toThrow('a bug');
-  });
-});
-
-describe('the reason for a delete', () => {
-  const duplicate = { ...deleting(1, 'Kept'), remoteId: 'twin' };
-  const old = deleting(1, 'Old');
-  const renamed = [{ name: 'Kept', formerly: ['Old'] }];
-
-  it.each<[string, NumberedOperation, Partial<ObservedCatalog>, boolean]>([
-    [
-      'a duplicate whose other entry exists',
-      duplicate,
-      { skill: [entry('Kept', '1'), entry('Kept', 'twin')] },
-      true,
-    ],
-    [
-      'a duplicate whose other entry was renamed',
-      duplicate,
-      { skill: [entry('Kepp', '1'), entry('Kept', 'twin')] },
-      false,
-    ],
-    ['a duplicate whose other entry is gone', duplicate, { skill: [entry('Kept', 'twin')] }, false],
-    ['a new name that exists', old, { skill: [entry('Kept'), entry('Old')] }, true],
-    ['a new name that is gone', old, { skill: [entry('Old')] }, false],
-    ['a new name that only a role has', old, { skill: [entry('Old')], role: [entry('Kept')] }, false],
-  ])('is checked again: %s', async (_, operation, lists, isAllowed) => {
-    const on = setUp({ lists, desired: renamed, operations: [operation], planned: {} });
-    await applyDeletes(on.context, [operation]);
-    expect(on.sent).toEqual(isAllowed ? [`skill ${operation.remoteId ?? ''}`] : []);
-    expect(outcomes(on, [operation])).toEqual([`${operation.name} ${isAllowed ? 'done' : 'held rename'}`]);
-  });
-
-  it.each<[string, NumberedOperation, boolean]>([
-    ['a later create of the new name', creating(2, 'Kept'), true],
-    ['a create of another name', creating(2, 'Other'), false],
-    ['a create of a role', { ...creating(2, 'Kept'), kind: 'role' }, false],
-  ])('is checked against the other operations of the run: %s', async (_, create, isAllowed) => {
-    const operations = [old, create];
-    const on = setUp({ lists: { skill: [entry('Old')] }, desired: renamed, operations, planned: {} });
-    await applyDeletes(on.context, [old]);
-    expect(outcomes(on, [old])).toEqual([isAllowed ? 'Old done' : 'Old held rename']);
-  });
-
-  it.each([
-    ['changed by the service', { skill: [entry('kept', '9'), entry('Old')] }, true],
-    ['not listed yet', { skill: [entry('Old')] }, true],
-    ['listed in a third spelling', { skill: [entry('KEPT', '9'), entry('Old')] }, true],
-    ['renamed by somebody', { skill: [entry('Mine', '9'), entry('Old')] }, false],
-  ])(
-    'is checked against the entry that this run created for the new name: %s',
-    async (_, lists, isAllowed) => {
-      const create = creating(2, 'Kept');
-      const on = setUp({ lists, desired: renamed, operations: [old, create], planned: {} });
-      conclude(on.context, 2, 'done', { entry: { remoteId: '9', name: 'kept' } });
-      await applyDeletes(on.context, [old]);
-      expect(outcomes(on, [old])).toEqual([isAllowed ? 'Old done' : 'Old held rename']);
-    },
-  );
 });
 
 describe('a new name that the journal contains', () => {
@@ -378,12 +271,6 @@ describe('a new name that the journal contains', () => {
     const on = setUp({ lists, desired, operations: [old], planned, history });
     await applyDeletes(on.context, [old]);
     expect(outcomes(on, [old])).toEqual([isAllowed ? 'Old done' : 'Old held rename']);
-  });
-
-  it('is mentioned in the reason when its entry is gone', async () => {
-    const on = setUp({ lists: { skill: [entry('Old')] }, desired, operations: [old], planned: {} });
-    await applyDeletes(on.context, [old]);
-    expect(on.context.statuses.get(1)?.reason).toContain('“Kept”');
   });
 });
 
@@ -411,48 +298,6 @@ describe('a freeze window that opens during a run', () => {
     await applyDeletes(on.context, ABC.slice(0, 1));
     expect([on.sent.length, outcomes(on, ABC.slice(0, 1))]).toEqual([1, [outcome]]);
     expect(on.context.statuses.get(1)?.attempts).toBe(2);
-  });
-
-  it('prevents a delete whose row was just committed', async () => {
-    const on = setUp();
-    const sent = () => {
-      on.window = 'now';
-      return Promise.resolve('committed' as const);
-    };
-    await applyDeletes({ ...on.context, log: { ...on.context.log, sent } }, ABC.slice(0, 1));
-    expect([on.sent, outcomes(on, ABC.slice(0, 1))]).toEqual([[], ['A held freeze']]);
-  });
-});
-
-describe('an approval whose last day ends during a run', () => {
-  const lists = { skill: [entry('A')], resources: [person('p', ['A'])] };
-  const used = [deleting(1, 'A', ['p'])];
-  const endsToday = { kind: 'skill', name: 'A', expires: '2026-11-21' } as const;
-
-  it.each<[string, readonly ApprovedDelete[], boolean]>([
-    ['no longer releases the delete', [endsToday], false],
-    [
-      'does not matter while another approval is valid',
-      [endsToday, { ...endsToday, expires: '2026-11-22' }],
-      true,
-    ],
-    ['has no effect when it is for a role', [{ ...endsToday, kind: 'role' }], true],
-    ['has no effect when it is for another name', [{ ...endsToday, name: 'B' }], true],
-    ['has no effect when it had expired before', [{ ...endsToday, expires: '2026-11-20' }], true],
-  ])('%s', async (_, approved, isAllowed) => {
-    const on = setUp({ lists, approved });
-    const context = { ...on.context, plannedAtMs: Date.parse('2026-11-21T23:59:59.999Z') };
-    on.clock.setBy(Date.parse('2026-11-22T00:00:00Z') - on.clock.nowMs());
-    await applyDeletes(context, used);
-    expect(outcomes(on, used)).toEqual([isAllowed ? 'A done' : 'A held in_use']);
-  });
-
-  it('has no effect on an entry that nobody has', async () => {
-    const on = setUp({ approved: [endsToday] });
-    const context = { ...on.context, plannedAtMs: Date.parse('2026-11-21T23:59:59.999Z') };
-    on.clock.setBy(Date.parse('2026-11-22T00:00:00Z') - on.clock.nowMs());
-    await applyDeletes(context, ABC.slice(0, 1));
-    expect(on.sent).toHaveLength(1);
   });
 });
 
@@ -534,15 +379,6 @@ describe('wrong lists before a delete', () => {
     expect(on.context.statuses.get(1)).toMatchObject({ status: 'done', attempts: 0 });
   });
 
-  it('are ignored for a kind that the file omits', async () => {
-    const on = setUp({
-      lists: { skill: skills.slice(0, 1) },
-      planned: { role: skills, skill: skills.slice(0, 1) },
-    });
-    await applyDeletes(on.context, one);
-    expect([on.sent, on.reader.readings]).toEqual([['skill A'], 1]);
-  });
-
   it('do not count the deletes of this run as missing entries', async () => {
     const names = Array.from({ length: 30 }, (_, index) => `S${String(index)}`);
     const operations = names.map((name, index) => deleting(index + 1, name));
@@ -621,15 +457,6 @@ describe('a halt', () => {
   });
 });
 
-describe('a delete that was never sent', () => {
-  it('is skipped with its reason', async () => {
-    const on = setUp();
-    on.answer = () => refused(undefined, 0);
-    await applyDeletes(on.context, ABC.slice(0, 1));
-    expect(on.context.results[0]).toMatchObject({ status: 'skipped', attempts: 0, reason: 'no' });
-  });
-});
-
 describe('a delete with an inconclusive answer', () => {
   const one = ABC.slice(0, 1);
   const lost: DeleteOutcome = { type: 'doubtful', reason: 'lost', httpStatus: 502, attempts: 2 };
@@ -680,14 +507,6 @@ describe('a delete with an inconclusive answer', () => {
     await applyDeletes(on.context, one);
     const passedMs = on.clock.nowMs() - startMs;
     expect([outcomes(on, one), passedMs >= 35_000, passedMs < 38_000]).toEqual([['A unknown'], true, true]);
-  });
-
-  it('causes no reading after settle has passed', async () => {
-    const on = setUp({ api: { settleMs: 3100 } });
-    on.answer = () => lost;
-    await applyDeletes(on.context, one);
-    // After 0, 100, 300, 700, 1500 and 3100 ms, besides the one before the delete.
-    expect(on.reader.readings).toBe(7);
   });
 
   it('is done when a later list lacks the entry', async () => {
@@ -741,13 +560,6 @@ describe('a delete with an inconclusive answer', () => {
     expect(on.context.statuses.get(1)).toMatchObject({ status: 'unknown', attempts: 2, httpStatus: 404 });
   });
 
-  it('is skipped when it was never sent', async () => {
-    const on = setUp();
-    on.answer = () => refused(undefined, 0);
-    await applyDeletes(on.context, one);
-    expect(on.context.statuses.get(1)).toMatchObject({ status: 'skipped', attempts: 0 });
-  });
-
   it('causes no reading when the token is rejected', async () => {
     const on = setUp();
     on.answer = () => ({
@@ -768,27 +580,5 @@ describe('a delete with an inconclusive answer', () => {
     };
     await applyDeletes(on.context, one);
     expect([on.reader.readings, outcomes(on, one)]).toEqual([2, ['A unknown']]);
-  });
-
-  it('is settled although one reading fails', async () => {
-    const on = setUp();
-    on.answer = (id) => {
-      on.remove(id);
-      return lost;
-    };
-    on.onRead = () => (on.reader.readings === 2 ? new ServiceError('unavailable', 'no answer') : undefined);
-    await applyDeletes(on.context, one);
-    expect(outcomes(on, one)).toEqual(['A done']);
-  });
-
-  it('is settled independently of other deletes', async () => {
-    const on = setUp();
-    on.answer = (id) => {
-      if (id === 'B') on.remove(id);
-      return lost;
-    };
-    await applyDeletes(on.context, ABC);
-    expect(outcomes(on, ABC)).toEqual(['A unknown', 'B done', 'C unknown']);
-    expect(on.context.results.filter(({ status }) => status === 'done')).toHaveLength(1);
   });
 });

@@ -84,37 +84,6 @@ describe('a plan in approve mode', () => {
     }
   });
 
-  it('waits no longer once a run applies it, so that nobody approves it twice', async () => {
-    const on = await stage({ seed });
-    const { plan } = await on.apply(wish);
-    await approve(on);
-    const digest = plan?.digest ?? '';
-    const run = { id: 'next', account: 'acme', byHand: false };
-    await on.store.journal.beginRun({
-      ...run,
-      trigger: 'schedule',
-      mode: 'approve',
-      startedAtMs: on.clock.nowMs(),
-      configDigest: 'sha256:c',
-      configCommit: null,
-    });
-    const taken = await on.store.journal.takeApproval(run, digest, on.clock.nowMs());
-    expect(taken).toEqual({ type: 'taken' });
-    expect(await approve(on)).toBe('nothing_pending');
-    expect(await approve(on, digest)).toBe('nothing_pending');
-  });
-
-  it('is approved only by its own digest or a prefix of it', async () => {
-    const on = await stage({ seed });
-    expect(await approve(on)).toBe('nothing_pending');
-    const digest = (await on.apply(wish)).plan?.digest ?? '';
-    expect(await approve(on, `sha256:${'0'.repeat(64)}`)).toBe('other_plan');
-    expect(await approve(on, digest.slice(7, 14))).toBe('other_plan');
-    expect(await approve(on, '')).toBe('other_plan');
-    expect((await stateOf(on)).approval).toBeNull();
-    expect(await approve(on, digest.slice(7, 15))).toBe('approved');
-  });
-
   it('that was approved during a pause is applied only after the pause', async () => {
     const on = await stage({ seed });
     await on.apply(wish);
@@ -123,25 +92,6 @@ describe('a plan in approve mode', () => {
     expect((await on.apply(wish)).status).toBe('planned');
     await on.store.operator.resume('acme', OPERATOR, on.clock.nowMs());
     expect((await on.apply(wish)).status).toBe('converged');
-  });
-
-  it('that was approved lapses in plan mode', async () => {
-    const on = await stage({ seed });
-    const { plan } = await on.apply(wish);
-    await approve(on);
-    await on.plan({ ...wish, trigger: 'schedule' });
-    expect(await stateOf(on)).toMatchObject({ pending: null, approval: null });
-    expect((await on.apply(wish)).plan?.digest).toBe(plan?.digest);
-    expect(on.writes()).toEqual([]);
-  });
-
-  it('without operations needs no approval, and an approval of another plan lapses', async () => {
-    const on = await stage({ seed });
-    await on.apply(wish);
-    await approve(on);
-    const quiet = await on.apply({ skills: ['Old'], options: APPROVE });
-    expect(quiet.status).toBe('converged');
-    expect(await stateOf(on)).toMatchObject({ pending: null, approval: null });
   });
 
   it('still waits after a failed run and after a dry run of a command', async () => {
@@ -184,18 +134,6 @@ describe('an account that a guard blocked', () => {
     expect([accepted.status, accepted.plan?.summary.create, on.writes()]).toEqual(['planned', 20, []]);
     expect(await stateOf(on)).toMatchObject({ pending: null, approval: null });
     expect((await on.plan(wish)).status).toBe('planned');
-  });
-
-  it('stays blocked in plan mode when its plan changed after the approval', async () => {
-    const on = await stage({ seed: { name: 'acme', id: '42', skills: names } });
-    await on.plan({ skills: names, trigger: 'schedule' });
-    for (const { id } of on.sandbox.state('acme').skills) on.sandbox.removeEntry('acme', id);
-    await on.plan({ skills: names, trigger: 'schedule' });
-    await approve(on);
-    const other = await on.plan({ skills: [...names, 'New'], trigger: 'schedule' });
-    expect(other.status).toBe('blocked');
-    expect(warningsOf(on, other.runId)).toContain('approval_lapsed');
-    expect(await stateOf(on)).toMatchObject({ approval: null, pending: { digest: other.plan?.digest } });
   });
 
   it.each([

@@ -69,19 +69,6 @@ describe('a run whose account', () => {
     expect((await warningsOf(on, made.runId))[0]?.message).toContain(reason);
   });
 
-  it('has a file that changed back meanwhile deletes nothing more', async () => {
-    const on = await stage({ seed: { ...SEED, skills: ['typescript', 'Old'] } });
-    let digest: string | undefined = 'another';
-    const approvedDeletes = [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }] as const;
-    const made = await on.apply({
-      skills: ['TypeScript'],
-      approvedDeletes,
-      progress: onResult(() => (digest = undefined)),
-      deps: withFile(() => digest),
-    });
-    expect([made.status, on.writes()]).toEqual(['partial', ['POST skill TypeScript']]);
-  });
-
   it.each(['cli', 'manual'] as const)('was paused before a %s run deletes as planned', async (trigger) => {
     const on = await stage({ seed: SEED });
     await pause(on);
@@ -94,17 +81,6 @@ describe('a run whose account', () => {
     await pause(on);
     expect((await on.apply({ ...WISH, trigger: 'schedule' })).status).toBe('partial');
     expect(on.writes()).toEqual(['POST skill New']);
-  });
-
-  it('was resumed while it created entries deletes as planned', async () => {
-    const on = await stage({ seed: SEED });
-    await pause(on);
-    let resumed: Promise<void> | undefined;
-    const progress = onResult(() => {
-      resumed ??= on.store.operator.resume('acme', SAM, on.clock.nowMs());
-    });
-    expect((await on.apply({ ...WISH, trigger: 'manual', progress })).status).toBe('converged');
-    await resumed;
   });
 
   it('is paused while it deletes sends the deletes of the present lists, and none after the next reading', async () => {

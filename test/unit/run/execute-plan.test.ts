@@ -64,13 +64,6 @@ describe('a plan that is applied', () => {
     expect(run.recorded.rows[2]?.reason).toContain('1 person has it');
   });
 
-  it('has the reason of an operation in its row', async () => {
-    const run = bareRun({ skill: skills('Old') });
-    const desired = { skill: [{ name: 'New', formerly: ['Old'] }] };
-    await run.apply(bareRequest(desired));
-    expect(run.recorded.rows[1]?.reason).toContain('“New”');
-  });
-
   it('sends creates, then deletes, and is converged', async () => {
     const run = bareRun({ skill: skills('Old'), role: skills('Clerk') });
     const progress: string[] = [];
@@ -152,42 +145,6 @@ describe('a create that is refused because of a near name', () => {
     run.answer = (action) => (action === 'POST' ? refused(409) : null);
     await run.apply(requestFor(['TypeScript']));
     expect(run.recorded.results[0]?.reason).toContain('"typescript" exists');
-  });
-
-  it('does not advise to approve what is approved and in use, since that is deleted after the creates', async () => {
-    const run = bareRun({
-      skill: [listed('typescript'), listed('Old')],
-      resources: [person('ada', ['typescript']), person('bob', ['typescript'])],
-      ...roles,
-    });
-    run.answer = (action) => (action === 'POST' ? refused(409) : null);
-    const request = requestFor(['TypeScript']);
-    const approvedDeletes = [{ kind: 'skill' as const, name: 'typescript', expires: '2099-12-31' }];
-    const desired = { ...request.settings.desired, approvedDeletes };
-    await run.apply({ ...request, settings: { ...request.settings, desired } });
-    const { reason = '' } = run.recorded.results[0] ?? {};
-    expect(reason).toContain('2 people have it');
-    expect(reason).toContain('Remove it from those people');
-    expect(reason).not.toContain('add it to approvedDeletes');
-  });
-
-  it('does not advise to approve what is approved, and deleted first only in a confirmed account', async () => {
-    const run = bareRun({ skill: skills('typescript') });
-    run.answer = (action) => (action === 'POST' ? refused(409) : null);
-    const request = requestFor(['TypeScript']);
-    const approvedDeletes = [{ kind: 'skill' as const, name: 'typescript', expires: '2099-12-31' }];
-    const desired = { ...request.settings.desired, approvedDeletes };
-    await run.apply({ ...request, settings: { ...request.settings, desired } });
-    const { reason = '' } = run.recorded.results.find(({ status }) => status === 'failed') ?? {};
-    expect(reason).toContain('delete it by hand in the service');
-    expect(reason).not.toContain('add it to approvedDeletes');
-  });
-
-  it('does not name an entry of the other kind', async () => {
-    const run = bareRun({ skill: skills('Old'), role: skills('typescript') });
-    run.answer = (action) => (action === 'POST' ? refused(409) : null);
-    await run.apply(requestFor(['TypeScript'], {}, []));
-    expect(run.recorded.results[0]?.reason).toBe('refused');
   });
 
   it('is sent after the delete of that entry when the delete is approved', async () => {

@@ -69,16 +69,6 @@ describe('a freeze window that opens at cron ticks', () => {
   ])('at %s is described as %s', async (now, open) => {
     expect(await openAt(now, [window], [tick])).toBe(open);
   });
-
-  it('does not hide another open window when it is closed', async () => {
-    const days = { from: '2026-12-20', to: '2026-12-31' };
-    expect(await openAt('2026-12-24T00:00:00Z', [window, days])).toBe('2026-12-20 to 2026-12-31');
-  });
-
-  it('is found after windows that are over', async () => {
-    const over = { from: '2026-11-01', to: '2026-11-30' };
-    expect(await openAt(tick, [over, window], [tick])).toBe('cron 0 18 * * 5');
-  });
 });
 
 it('without windows nothing is frozen', async () => {

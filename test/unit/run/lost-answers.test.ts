@@ -65,26 +65,6 @@ function shortening({ service, ...deps }: ApplyDeps): ApplyDeps {
 }
 
 describe('a create whose answer was lost', () => {
-  it('after its effect is found in the list and not sent again', async () => {
-    const on = await stage({
-      seed: SEED,
-      faults: [{ match: { method: 'POST' }, do: { type: 'drop-after-effect' } }],
-    });
-    expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('converged');
-    expect([on.writes(), on.skills()]).toEqual([['POST skill New'], ['Kept', 'New']]);
-    expect(on.rows("select 1 from entries where name = 'New' and created_by_run is not null")).toHaveLength(
-      1,
-    );
-  });
-
-  it('before its effect is sent again after settle, up to retries times', async () => {
-    const drop = { match: { method: 'POST' }, do: { type: 'drop-before-effect' } } as const;
-    const on = await stage({ seed: SEED, faults: [{ ...drop, times: 2 }], api: { retries: 2 } });
-    expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('converged');
-    expect(on.writes()).toHaveLength(3);
-    expect(on.rows("select attempts from operations where name = 'New'")).toEqual([{ attempts: 3 }]);
-  });
-
   it('repeatedly is unknown, and nothing of its kind is deleted', async () => {
     const on = await stage({
       seed: { ...SEED, skills: ['Kept', 'Old'] },
@@ -108,27 +88,6 @@ describe('a create whose answer was lost', () => {
     expect((await on.apply({ skills: ['Kept', 'Type Script'] })).status).toBe('converged');
     expect((await on.apply({ skills: ['Kept', 'Type Script'] })).status).toBe('converged');
     expect([on.writes().length, on.skills()]).toEqual([1, ['Kept', 'type script']]);
-  });
-
-  it('in an earlier run is settled by the next one before it plans', async () => {
-    const on = await stage({
-      seed: SEED,
-      faults: [
-        { match: { method: 'POST' }, do: { type: 'drop-after-effect' } },
-        {
-          match: { method: 'GET', path: 'skill' },
-          skip: 2,
-          times: 'always',
-          do: { type: 'status', status: 400 },
-        },
-      ],
-    });
-    const first = await on.apply({ skills: ['Kept', 'New'] });
-    expect(first.status).toBe('partial');
-    on.sandbox.setFaults([]);
-    expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('converged');
-    expect([on.writes(), on.skills()]).toEqual([['POST skill New'], ['Kept', 'New']]);
-    expect((await on.store.reader.run(first.runId))?.run.created).toBe(1);
   });
 
   it('and which only the last list of its run shows, under a changed name, is not created again', async () => {
@@ -232,39 +191,10 @@ describe('a create whose answer was lost', () => {
     await on.apply({ ...wish, skills: ['Kept'] });
     expect(on.writes().filter((each) => each.startsWith('DELETE'))).toHaveLength(2);
   });
-
-  it('or has no _id is found in the list', async () => {
-    const on = await stage({ seed: SEED, faults: [{ match: { method: 'POST' }, do: { type: 'no-id' } }] });
-    expect((await on.apply({ skills: ['Kept', 'New'] })).status).toBe('converged');
-    expect(on.writes()).toHaveLength(1);
-  });
 });
 
 describe('a delete', () => {
   const seed = { ...SEED, skills: ['Kept', 'Old'] };
-
-  it('whose answer was lost is done when the list shows that the entry is gone', async () => {
-    const on = await stage({
-      seed,
-      faults: [{ match: { method: 'DELETE' }, do: { type: 'drop-after-effect' } }],
-    });
-    expect((await on.apply({ skills: ['Kept'] })).status).toBe('converged');
-    expect(on.writes()).toHaveLength(1);
-  });
-
-  it.each([200, 400, 404, 409, 410, 422, 500] as const)(
-    'of an entry that is gone is done when the service answers %d',
-    async (unknownIdStatus) => {
-      const on = await stage({
-        seed,
-        settings: { unknownIdStatus },
-        faults: [{ match: { method: 'DELETE' }, do: { type: 'drop-after-effect' } }],
-        api: { retries: 1 },
-      });
-      expect((await on.apply({ skills: ['Kept'] })).status).toBe('converged');
-      expect(operations(on)).toMatchObject([{ name: 'Old', status: 'done' }]);
-    },
-  );
 
   it.each([
     [
@@ -296,15 +226,6 @@ describe('a delete', () => {
     expect(on.clock.nowMs() - startMs).toBeGreaterThanOrEqual(waitMs);
     expect(on.clock.nowMs() - startMs).toBeLessThan(waitMs + 5000);
     expect(on.rows("select status from operations where action = 'delete'")).toEqual([{ status }]);
-  });
-
-  it('that is refused and whose entry stays has failed', async () => {
-    const on = await stage({
-      seed,
-      faults: [{ match: { method: 'DELETE' }, do: { type: 'status', status: 422 } }],
-    });
-    expect((await on.apply({ skills: ['Kept'] })).status).toBe('partial');
-    expect(operations(on)).toMatchObject([{ name: 'Old', status: 'failed' }]);
   });
 });
 
@@ -344,26 +265,5 @@ describe('a create of a name with a near duplicate', () => {
       approvedDeletes: [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }],
     });
     expect([made.status, on.skills()]).toEqual(['converged', ['TypeScript']]);
-  });
-
-  it('is refused without naming a near duplicate that is gone', async () => {
-    const on = await stage({
-      seed: { ...SEED, skills: ['typescript'] },
-      faults: [{ match: { method: 'POST' }, do: { type: 'status', status: 409 } }],
-    });
-    const approvedDeletes = [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }] as const;
-    expect((await on.apply({ skills: ['TypeScript'], approvedDeletes })).status).toBe('partial');
-    const [refused] = on.rows<{ reason: string }>("select reason from operations where action = 'create'");
-    expect([on.skills(), refused?.reason.includes('"typescript"')]).toEqual([[], false]);
-  });
-
-  it('is refused with the name of a near duplicate that is not deleted', async () => {
-    const on = await stage({
-      seed: { ...SEED, skills: ['typescript'] },
-      settings: { uniqueNames: 'caseless' },
-    });
-    await on.apply({ skills: ['TypeScript', 'typescript'] });
-    const [refused] = on.rows<{ reason: string }>("select reason from operations where action = 'create'");
-    expect(refused?.reason).toContain('exists and is not deleted');
   });
 });

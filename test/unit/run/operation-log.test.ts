@@ -59,20 +59,6 @@ describe('an operation to send', () => {
     expect(commits).toMatchObject([{ sent: [1, 2], results: [9] }]);
   });
 
-  it('is committed after the commit that runs, together with others that are queued meanwhile', async () => {
-    const { log, commits } = logOver();
-    const first = log.sent(1, 0);
-    while (commits.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    const second = log.sent(2, 0);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(commits).toMatchObject([{ sent: [1] }]);
-    await Promise.all([first, second, log.sent(3, 0)]);
-    expect(commits).toMatchObject([
-      { sent: [1], results: [], ended: true },
-      { sent: [2, 3], results: [], ended: true },
-    ]);
-  });
-
   it('is not sent when the lock is lost', async () => {
     const { log } = logOver(['committed', 'lock_lost']);
     expect(await log.sent(1, 0)).toBe('committed');
@@ -97,19 +83,6 @@ it('the last of several results of an operation is committed', async () => {
 });
 
 describe('flush', () => {
-  it('resolves when everything queued is on disk', async () => {
-    const { log, commits } = logOver();
-    log.result(result(1));
-    await log.flush();
-    expect(commits).toMatchObject([{ sent: [], results: [1], ended: true }]);
-  });
-
-  it('commits nothing when nothing is queued', async () => {
-    const { log, commits } = logOver();
-    await log.flush();
-    expect(commits).toEqual([]);
-  });
-
   it('rejects with a failed commit that nobody waited for', async () => {
     const { log } = logOver([FULL]);
     log.result(result(1));

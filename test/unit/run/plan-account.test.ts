@@ -224,11 +224,6 @@ describe('the entries that a file names', () => {
     expect(named(lists)).toEqual(['skill:Kept', 'skill:Former']);
   });
 
-  it('are those of managed kinds only, of both kinds', async () => {
-    const { named } = await planned({ desired: { skill, role: wanted('Clerk') } });
-    expect(named(lists)).toEqual(['skill:Kept', 'skill:Former', 'role:Clerk']);
-  });
-
   it('are also those whose name the service changed', async () => {
     const changedNames = new Map([
       ['skill:7', { requested: 'Asked', name: 'shown', listed: true }],
@@ -240,10 +235,5 @@ describe('the entries that a file names', () => {
       observation: { observed: lists },
     });
     expect(named(lists)).toEqual(['skill:Kept', 'skill:Former', 'skill:7']);
-  });
-
-  it('are found in another Unicode form', async () => {
-    const { named } = await planned({ desired: { skill: wanted('\u00e1') } });
-    expect(named(observed({ skill: [entry('a\u0301', '1')] }))).toEqual(['skill:1']);
   });
 });

@@ -86,13 +86,6 @@ describe('several creates into an empty list', () => {
     expect([on.reader.readings, on.passedMs()]).toEqual([3, 300]);
   });
 
-  it('wait for a late list also when nobody listens', async () => {
-    const on = setUp({ hasListener: false });
-    const shown = on.lists;
-    on.lists = () => (on.passedMs() < 300 ? {} : shown());
-    expect(await on.probe()).toEqual(['B', 'C']);
-  });
-
   it('need no probe when the list of the plan was not empty', async () => {
     const on = setUp({ planned: { skill: [entry('X')] } });
     expect(await on.probe()).toEqual(['A', 'B', 'C']);
@@ -112,20 +105,6 @@ describe('several creates into an empty list', () => {
     on.doneBefore(creating(1, 'A'));
     expect(await on.probe(CREATES.slice(1))).toEqual(['B', 'C']);
     expect([on.sent, on.reader.readings]).toEqual([[], 1]);
-  });
-
-  it('do not read the list when none of the kind remains', async () => {
-    const on = setUp();
-    on.doneBefore(creating(1, 'A'));
-    expect(await on.probe([ROLE])).toEqual(['R']);
-    expect(on.reader.readings).toBe(0);
-  });
-
-  it('need a probe of their own kind', async () => {
-    const on = setUp();
-    on.doneBefore(ROLE);
-    expect(await on.probe()).toEqual(['B', 'C']);
-    expect(on.sent).toEqual(['A']);
   });
 });
 
@@ -173,15 +152,6 @@ describe('a create alone into an empty list', () => {
     expect(await on.probe()).toEqual(['A', 'B', 'C']);
     expect([on.sent, on.context.halt?.code]).toEqual([[], 'interrupted']);
   });
-
-  it('is not followed by a reading when the run was halted meanwhile', async () => {
-    const on = setUp();
-    const remaining = await probeEmptyList(on.context, 'skill', CREATES, async ({ seq, name }) => {
-      conclude(on.context, seq, 'done', { entry: { remoteId: name, name } });
-      on.request.stop();
-    });
-    expect([remaining.map(({ name }) => name), on.reader.readings]).toEqual([['B', 'C'], 0]);
-  });
 });
 
 describe('a list that was empty', () => {
@@ -200,39 +170,6 @@ describe('a list that was empty', () => {
     expect(forMs.at(0)).toBe(API.settleMs);
     expect(forMs.at(-1)).toBeLessThan(2000);
     expect(Math.min(...forMs)).toBeGreaterThan(0);
-  });
-
-  it('may show the created entry in the last reading, which begins exactly when the time has passed', async () => {
-    const on = setUp();
-    const shown = on.lists;
-    on.lists = () => ({});
-    on.onRead = (reading) => {
-      if (reading === 1) on.clock.pass(API.settleMs - 100);
-      if (reading === 2) on.lists = shown;
-    };
-    expect(await on.probe()).toEqual(['B', 'C']);
-    expect([on.context.halt, on.reader.readings, on.passedMs()]).toEqual([null, 2, API.settleMs]);
-    expect(on.waits).toEqual([{ type: 'probe', kind: 'skill', forMs: 100 }]);
-  });
-
-  it('is not read again once a reading has begun after that time', async () => {
-    const on = setUp();
-    on.lists = () => ({});
-    on.onRead = (reading) => {
-      if (reading === 1) on.clock.pass(API.settleMs - 100);
-    };
-    await on.probe();
-    expect([on.context.halt?.code, on.reader.readings]).toEqual(['suspicious_list', 2]);
-  });
-
-  it('reports no negative wait when a reading took longer than the time for a list', async () => {
-    const on = setUp();
-    on.lists = () => ({});
-    on.onRead = (reading) => {
-      if (reading === 1) on.clock.pass(API.settleMs + 1);
-    };
-    await on.probe();
-    expect(on.waits).toEqual([{ type: 'probe', kind: 'skill', forMs: 0 }]);
   });
 
   it.each([
@@ -291,11 +228,5 @@ describe('a list that was empty', () => {
     };
     await on.probe();
     expect([on.context.halt?.code, on.reader.readings]).toEqual(['interrupted', 2]);
-  });
-
-  it('ends the run when the failure is a defect of the program', async () => {
-    const on = setUp();
-    on.lists = () => new TypeError('defect');
-    await expect(on.probe()).rejects.toThrow('defect');
   });
 });

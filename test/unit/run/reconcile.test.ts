@@ -57,17 +57,6 @@ describe('a run', () => {
     expect(on.writes()).toEqual([]);
   });
 
-  it('verifies once and does not wait when the clock is set back meanwhile', async () => {
-    const on = await stage({ seed: { name: 'acme', id: '42', skills: ['Kept'], resources: [PERSON] } });
-    const startMs = on.clock.steadyMs();
-    const made = await on.apply({
-      skills: ['Kept', 'New'],
-      progress: onResult(() => on.clock.setBy(-86_400_000)),
-    });
-    expect(made).toMatchObject({ status: 'converged', failure: null });
-    expect(on.clock.steadyMs() - startMs).toBeLessThan(35_000);
-  });
-
   it('that is dry sends only GET requests', async () => {
     const on = await stage({ seed: { name: 'acme', skills: ['Old'] } });
     await on.plan({ skills: ['New'] });
@@ -76,49 +65,6 @@ describe('a run', () => {
     expect([on.writes(), on.skills()]).toEqual([[], ['Old']]);
     const applied = await on.apply({ skills: ['New'] });
     expect(applied.plan?.digest).toBe(planned.plan?.digest);
-  });
-
-  it('whose plan is not the expected one writes nothing', async () => {
-    const on = await stage({ seed: { name: 'acme', skills: ['Old'] } });
-    const { plan } = await on.plan({ skills: ['New'] });
-    on.sandbox.addSkill('acme', 'Other');
-    const stale = await on.apply({
-      skills: ['New'],
-      options: { agreed: { digest: plan?.digest ?? '', firstObserved: null } },
-    });
-    expect(stale).toMatchObject({ status: 'failed', failure: { code: 'plan_stale' } });
-    expect(on.writes()).toEqual([]);
-  });
-
-  it('is held when only held changes remain', async () => {
-    const on = await stage({
-      seed: { name: 'acme', skills: ['Old'], resources: [{ id: 'p1', skills: ['Old'] }] },
-    });
-    expect((await on.apply({ skills: ['New'] })).status).toBe('held');
-    expect([on.skills(), (await on.apply({ skills: ['New'] })).status]).toEqual([['New', 'Old'], 'held']);
-    on.sandbox.unassign(
-      'acme',
-      'p1',
-      on.sandbox.state('acme').skills.find(({ name }) => name === 'Old')?.id ?? '',
-    );
-    // It is deleted without an approval once nobody has it.
-    expect([(await on.apply({ skills: ['New'] })).status, on.skills()]).toEqual(['converged', ['New']]);
-  });
-
-  it('deletes nothing of a kind of which a create failed', async () => {
-    const on = await stage({
-      seed: { name: 'acme', skills: ['Old'], roles: ['Clerk'], resources: [PERSON] },
-      faults: [
-        { match: { method: 'POST', path: 'skill' }, times: 'always', do: { type: 'status', status: 422 } },
-      ],
-    });
-    const made = await on.apply({ skills: ['New'], roles: ['Boss'] });
-    expect([made.status, on.skills()]).toEqual(['partial', ['Old']]);
-    expect(on.sandbox.state('acme').roles.map(({ name }) => name)).toEqual(['Boss']);
-    expect(operations(on).find(({ name }) => name === 'Old')).toMatchObject({
-      status: 'held',
-      rule: 'failed_creates',
-    });
   });
 
   it.each([401, 403])('ends at once when a create is answered with %d', async (status) => {
@@ -131,21 +77,6 @@ describe('a run', () => {
     expect(made.failure?.code).toBe('unauthorized');
     expect(on.sandbox.requests().at(-1)).toMatchObject({ method: 'POST', name: 'A' });
     expect(operations(on).map(({ status }) => status)).toEqual(['failed', 'skipped', 'skipped', 'skipped']);
-  });
-
-  it('that is stopped sends nothing more and reports the remaining operations as skipped', async () => {
-    const stop = new AbortController();
-    const on = await stage({
-      seed: { name: 'acme', skills: ['Old'], resources: [PERSON] },
-      api: { concurrency: 1 },
-    });
-    const made = await on.apply({
-      skills: ['A', 'B', 'C'],
-      stop,
-      progress: onResult(() => stop.abort()),
-    });
-    expect([made.status, on.writes()]).toEqual(['interrupted', ['POST skill A']]);
-    expect(operations(on).map(({ status }) => status)).toEqual(['done', 'skipped', 'skipped', 'skipped']);
   });
 
   it('that another process took over is interrupted, also when nothing remains to do', async () => {
@@ -184,18 +115,6 @@ describe('a run', () => {
     });
     expect(on.sandbox.requests()).toEqual([]);
   });
-
-  it.each([14, 30, 400])('survives a Retry-After of %d digits', async (digits) => {
-    const retryAfter = '9'.repeat(digits);
-    const on = await stage({
-      seed: { name: 'acme', resources: [PERSON] },
-      faults: [{ times: 'always', do: { type: 'rate-limit', retryAfter } }],
-    });
-    expect(await on.apply({ skills: ['A'] })).toMatchObject({
-      status: 'failed',
-      failure: { code: 'throttled' },
-    });
-  });
 });
 
 describe('right before the first delete', () => {
@@ -218,43 +137,6 @@ describe('right before the first delete', () => {
       rule: 'in_use',
     });
     expect(on.sandbox.state('acme').resources[0]?.skills).toEqual(['Old']);
-  });
-
-  it('a skill that was renamed meanwhile is held', async () => {
-    const { on, made } = await after(
-      (each) => void each.sandbox.renameEntry('acme', idOf(each, 'Old'), 'Precious'),
-    )();
-    expect([made.status, on.skills()]).toEqual(['held', ['New', 'Precious']]);
-    expect(operations(on).find(({ name }) => name === 'Old')).toMatchObject({
-      status: 'held',
-      rule: 'rename',
-    });
-  });
-
-  it('a delete of a skill that is already gone is done without a request', async () => {
-    const { on, made } = await after((each) => each.sandbox.removeEntry('acme', idOf(each, 'Gone')))();
-    expect([made.status, on.skills()]).toEqual(['converged', ['New']]);
-    expect(on.writes()).toEqual(['POST skill New', 'DELETE skill Old']);
-    expect((await on.store.reader.run(made.runId))?.run.deleted).toBe(1);
-  });
-
-  it('lists that cannot be read prevent every delete', async () => {
-    const on = await stage({ seed });
-    const made = await on.apply({
-      skills: ['New'],
-      options: {
-        onPlan: () =>
-          on.sandbox.setFaults([
-            { match: { path: 'resource' }, times: 'always', do: { type: 'status', status: 400 } },
-          ]),
-      },
-    });
-    expect([made.status, on.skills()]).toEqual(['partial', ['Gone', 'New', 'Old']]);
-    expect(
-      operations(on)
-        .filter(({ action }) => action === 'delete')
-        .map(({ status }) => status),
-    ).toEqual(['skipped', 'skipped']);
   });
 
   it.each([
@@ -296,13 +178,6 @@ describe('the account id', () => {
     expect((await on.store.journal.accountState('acme')).remoteAccountId).toBe('42');
   });
 
-  it('that is not the pinned one stops the run after its first create', async () => {
-    const on = await stage({ seed: { name: 'acme', id: '42', skills: ['Old'] }, settings: bare });
-    const made = await on.apply({ skills: ['A', 'B', 'C'], accountId: '43' });
-    expect(made).toMatchObject({ status: 'failed', failure: { code: 'identity_mismatch' } });
-    expect([on.writes().length, on.skills()]).toEqual([1, ['A', 'Old']]);
-  });
-
   it('is found before an approved delete that precedes the creates', async () => {
     const on = await stage({ seed: { name: 'acme', id: '42', skills: ['typescript'] }, settings: bare });
     const made = await on.apply({
@@ -312,27 +187,6 @@ describe('the account id', () => {
     });
     expect(made.failure?.code).toBe('identity_mismatch');
     expect(on.skills()).toContain('typescript');
-  });
-
-  it('that the store remembers fails a run of another token before anything is written', async () => {
-    const on = await stage({
-      seed: [
-        { name: 'acme', id: '42' },
-        { name: 'other', id: '43', skills: ['Theirs'] },
-      ],
-    });
-    await on.apply({ skills: ['A'] });
-    const wrong = await on.apply({ skills: ['A'], name: 'acme', account: 'other' });
-    expect(wrong).toMatchObject({ status: 'failed', failure: { code: 'identity_mismatch' } });
-    expect(on.skills('other')).toEqual(['Theirs']);
-  });
-
-  it('of a copied token fails the later account', async () => {
-    const on = await stage({ seed: { name: 'acme', id: '42', resources: [PERSON] } });
-    expect((await on.apply({ skills: ['A'] })).status).toBe('converged');
-    const copy = await on.apply({ skills: ['B'], name: 'copy' });
-    expect(copy).toMatchObject({ status: 'failed', failure: { code: 'identity_mismatch' } });
-    expect(on.skills()).toEqual(['A']);
   });
 
   it('of a copied token fails one of two accounts that run for the first time at once', async () => {
@@ -377,28 +231,6 @@ describe('wrong lists', () => {
       options: { accept: { shrink: true, olderSource: false, noHistory: false } },
     });
     expect([accepted.status, on.skills()]).toEqual(['converged', SKILLS]);
-  });
-
-  it('that lack a person still count the assignments of that person for a day', async () => {
-    const on = await stage({
-      seed: {
-        name: 'acme',
-        id: '42',
-        skills: ['Old', 'New'],
-        resources: [
-          { id: 'p1', skills: ['Old'] },
-          { id: 'p2', skills: ['New'] },
-        ],
-      },
-    });
-    await on.apply({ skills: ['New'] });
-    on.sandbox.removeResource('acme', 'p1');
-    const missing = await on.apply({ skills: ['New'] });
-    expect(missing.plan?.held).toMatchObject([{ name: 'Old', rules: ['holders_missing'] }]);
-    on.clock.pass(23 * 3_600_000);
-    expect((await on.apply({ skills: ['New'] })).status).toBe('held');
-    on.clock.pass(2 * 3_600_000);
-    expect([(await on.apply({ skills: ['New'] })).status, on.skills()]).toEqual(['converged', ['New']]);
   });
 });
 
@@ -457,12 +289,6 @@ describe('a store that fails', () => {
     ).toEqual([{ status: 'failed', error_code: 'store_full', created: 2, deleted: 1, planless: 0 }]);
   });
 
-  it('before the first operation leaves the service unchanged', async () => {
-    const on = await stage({ seed: { name: 'acme', skills: ['Old'], resources: [PERSON] } });
-    await expect(on.apply({ skills: ['A', 'B'], deps: failing(1) })).rejects.toBeInstanceOf(StoreError);
-    expect([on.writes(), on.skills()]).toEqual([[], ['Old']]);
-  });
-
   it.each([2, 3, 4])(
     'at commit %d sends nothing more, and the next run continues without a duplicate',
     async (from) => {
@@ -516,18 +342,6 @@ describe('the progress of a run', () => {
     // On a new store, the lists are read twice before something is created.
     const first = ['lists', 'recheck', 'lists'];
     expect(seen).toEqual([...first, 'plan', 'create of 3', 'lists', 'delete of 3', 'verify']);
-  });
-
-  it('names the wait for a second reading of lists that lack an entry', async () => {
-    const { seen, progress } = recorder();
-    const on = await stage({
-      seed: { name: 'acme', id: '42', skills: ['A', 'B'], resources: [PERSON] },
-    });
-    await on.apply({ skills: ['A', 'B'] });
-    const [, second] = on.sandbox.state('acme').skills;
-    on.sandbox.removeEntry('acme', second?.id ?? '');
-    await on.apply({ skills: ['A', 'B'], progress });
-    expect(seen).toEqual(['lists', 'recheck', 'lists', 'plan', 'create of 1', 'verify']);
   });
 
   it('names the wait for the first create into an empty list, and for an answer that was lost', async () => {

@@ -169,16 +169,6 @@ describe('a run that failed', () => {
     expect(throttles).toEqual([['acme', nowMs + 600_000]]);
   });
 
-  it('remembers no pause when the service asked for none', async () => {
-    const { deps, throttles, ends } = recording();
-    await failRun(
-      { runId: 'run', begun: BEGUN, request: bareRequest(), deps },
-      new ServiceError('throttled', 'later'),
-      TRAFFIC,
-    );
-    expect([throttles, ends.length]).toEqual([[], 1]);
-  });
-
   it('is interrupted when it was stopped', async () => {
     const { deps } = recording();
     const request = bareRequest();

@@ -315,28 +315,6 @@ describe('a run', () => {
 describe('a plan', () => {
   const approving = { mode: 'approve', approvals: true } as const;
 
-  it('that needs approval waits with its digest, and nothing is written or remembered', async () => {
-    const run = bareRun({});
-    const result = await run.apply({ ...requestFor('New'), commit: COMMIT }, approving);
-    expect(result).toMatchObject({ status: 'planned' });
-    const digest = 'plan' in result ? result.plan?.digest : null;
-    expect(run.recorded.ends).toMatchObject([{ status: 'planned', pending: digest }]);
-    expect([run.sent, run.recorded.applied, run.recorded.approvalRequests]).toEqual([
-      [],
-      [],
-      [{ digest, byHand: false }],
-    ]);
-    expect(run.recorded.begun).toMatchObject([{ mode: 'approve' }]);
-  });
-
-  it('that needs approval is applied after its approval', async () => {
-    const run = bareRun({}, { approval: { type: 'taken' } });
-    expect(await run.apply({ ...requestFor('New'), trigger: 'manual' }, approving)).toMatchObject({
-      status: 'converged',
-    });
-    expect(run.recorded.approvalRequests).toMatchObject([{ byHand: true }]);
-  });
-
   it.each(['changed', 'expired'] as const)(
     'whose approval has lapsed waits with a warning: %s',
     async (reason) => {
@@ -352,18 +330,6 @@ describe('a plan', () => {
     const run = bareRun({}, { approval: { type: 'lapsed', digest: 'sha256:1', reason: 'changed' } });
     expect(await run.apply(requestFor(), approving)).toMatchObject({ status: 'converged' });
     expect(endCodes(run)).toEqual(['approval_lapsed']);
-  });
-
-  it('needs no approval in apply mode', async () => {
-    const run = bareRun({});
-    expect(await run.apply(requestFor('New'), { approvals: true })).toMatchObject({ status: 'converged' });
-    expect(endCodes(run)).toEqual([]);
-  });
-
-  it('needs no approval on the command line', async () => {
-    const run = bareRun({});
-    expect(await run.apply(requestFor('New'), { mode: 'approve' })).toMatchObject({ status: 'converged' });
-    expect(run.recorded.approvalRequests).toEqual([]);
   });
 });
 
@@ -381,20 +347,6 @@ describe('a plan that a guard blocked', () => {
     expect([run.sent, run.recorded.adopted]).toEqual([[], []]);
     expect(run.recorded.observations).toMatchObject([{ good: false }]);
     expect(run.recorded.ends.map((end) => 'pending' in end)).toEqual([false]);
-  });
-
-  it('waits for approval in the daemon', async () => {
-    const run = bareRun({}, { lastGood });
-    const result = await run.apply(requestFor('A'), { approvals: true });
-    expect(run.recorded.ends).toMatchObject([
-      { status: 'blocked', pending: 'plan' in result && result.plan?.digest },
-    ]);
-  });
-
-  it('is applied after its approval, and its lists become the good ones', async () => {
-    const run = bareRun({}, { lastGood, approval: { type: 'taken' } });
-    expect(await run.apply(requestFor('A'), { approvals: true })).toMatchObject({ status: 'converged' });
-    expect([run.sent, run.recorded.observations[0]?.good]).toEqual([['POST skill A'], true]);
   });
 
   it('is applied when the lists are accepted', async () => {

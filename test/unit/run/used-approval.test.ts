@@ -1,6 +1,6 @@
 // An approval in git releases one entry: another entry of the same name needs another approval.
 import { describe, expect, it } from 'vitest';
-import { operations, stage, type Stage, type Wish } from './stage.ts';
+import { stage, type Stage, type Wish } from './stage.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -59,14 +59,6 @@ describe('an approved delete', () => {
     expect((await on.apply(wish())).status).toBe('held');
   });
 
-  it('uses the approval up also where nobody had the entry', async () => {
-    const on = await account();
-    on.sandbox.addSkill('acme', 'Perl');
-    expect((await on.apply(wish())).status).toBe('converged');
-    addPerl(on);
-    expect((await on.apply(wish())).status).toBe('held');
-  });
-
   it('uses the approval up for an id that the service gives to another entry later', async () => {
     const on = await account();
     const id = addPerl(on);
@@ -90,18 +82,6 @@ describe('an approved delete', () => {
     expect((await on.apply(wish())).status).toBe('held');
   });
 
-  it('that failed keeps the approval from another entry of the name, created meanwhile', async () => {
-    const on = await account('Perl');
-    on.sandbox.setFaults([{ match: { method: 'DELETE' }, do: { type: 'status', status: 500 } }]);
-    await on.apply(wish());
-    on.sandbox.setFaults([]);
-    removePerl(on);
-    addPerl(on);
-    const made = await on.apply(wish());
-    expect(made.status).toBe('held');
-    expect(made.plan?.held[0]?.reason).toContain('was used for another entry');
-  });
-
   it('that was only planned, held by another rule or refused as stale does not use the approval up', async () => {
     const on = await account('Perl');
     await on.plan(wish());
@@ -115,21 +95,5 @@ describe('an approved delete', () => {
     addPerl(on);
     expect((await on.apply(wish())).status).toBe('converged');
     expect(marks(on)).toEqual([{ name: 'Perl', released_as: '2999-12-31 Perl' }]);
-  });
-
-  it('of a skill does not use up the approval of a role', async () => {
-    const resources = [{ id: 'ada', skills: ['Perl'], role: 'Perl' }];
-    const on = await stage({
-      seed: { name: 'acme', id: '42', skills: ['Perl'], roles: ['Perl'], resources },
-    });
-    const approvedDeletes = (['skill', 'role'] as const).map((kind) => ({
-      kind,
-      name: 'Perl',
-      expires: '2999-12-31',
-    }));
-    const both = { approvedDeletes, policy: { allowEmpty: true } };
-    expect((await on.apply({ ...both, skills: [] })).status).toBe('converged');
-    expect((await on.apply({ ...both, skills: [], roles: [] })).status).toBe('converged');
-    expect(operations(on)).toMatchObject([{ name: 'Perl', status: 'done' }]);
   });
 });

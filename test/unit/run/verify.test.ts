@@ -107,11 +107,6 @@ describe('a done operation', () => {
     ]);
   });
 
-  it('is reported after one reading when settle has passed already', async () => {
-    const of = { operations: [creating(1, 'New')], agoMs: 35_000 };
-    expect(await verified(of, () => ({}))).toMatchObject({ reported: ['not_shown_yet New'], readings: 1 });
-  });
-
   it('is reported as listed again when its delete was never sent', async () => {
     const of = { operations: [deleting(1, 'Old')], planned: skills('Old'), agoMs: 35_000 };
     const message = async (attempts: number) =>
@@ -121,38 +116,10 @@ describe('a done operation', () => {
       'confirmed the delete of the skill “Old”, but the list still shows it',
     );
   });
-
-  it('is verified, and a failed one is not', async () => {
-    const of = { operations: [creating(1, 'New'), deleting(2, 'Old')], status: 'failed' } as const;
-    expect(await verified({ ...of, planned: skills('Old') }, () => skills('Old'))).toMatchObject({
-      reported: [],
-      readings: 1,
-    });
-  });
-
-  it('is found by its id, not by its name', async () => {
-    const of = { operations: [creating(1, 'New')], planned: { skill: [entry('New', '1')] } };
-    expect((await verified(of, () => ({ skill: [entry('New', '1')] }))).reported).toEqual([
-      'not_shown_yet New',
-    ]);
-  });
-
-  it('is reported without an id when the answer had none', async () => {
-    const of = { operations: [creating(1, 'New')], answered: { New: undefined }, agoMs: 35_000 };
-    const { warnings } = await verified(of, () => skills('New'));
-    expect(warnings.map((warning) => Object.keys(warning))).toEqual([['code', 'message', 'kind', 'name']]);
-  });
 });
 
 describe('lists that cannot be read', () => {
   const done = { operations: [creating(1, 'New')] };
-
-  it('are read again', async () => {
-    const { reported, observed } = await verified(done, (passedMs) =>
-      passedMs < 5000 ? new ServiceError('unavailable', 'no answer') : skills('New'),
-    );
-    expect([reported, observed?.skill.length]).toEqual([[], 1]);
-  });
 
   it.each(['unavailable', 'throttled', 'rejected'] as const)(
     'are read again until `settle` has passed: %s',
@@ -184,10 +151,6 @@ describe('lists that cannot be read', () => {
     expect([observed, reported]).toEqual([null, ['unverified']]);
   });
 
-  it('fail the verification with any error that is not a service error', async () => {
-    await expect(verified(done, () => new TypeError('a bug'))).rejects.toThrow('a bug');
-  });
-
   it('are not read again in a stopped run', async () => {
     expect(await verified({ ...done, stopped: true }, () => ({}))).toMatchObject({
       reported: ['not_shown_yet New'],
@@ -215,14 +178,6 @@ describe('a desired name without an operation', () => {
       reported: [],
       readings: 1,
     });
-  });
-
-  it('is found by the name that the journal has from the service', async () => {
-    const history = { requestedNames: new Map([['skill:7', 'Kept ']] as const) };
-    const lists = { skill: [entry('Kept', '7')] };
-    expect((await verified({ skills: ['Kept '], history, planned: lists }, () => lists)).reported).toEqual(
-      [],
-    );
   });
 
   it('is found by the name that the service returned in this run', async () => {
@@ -254,23 +209,6 @@ describe('an entry that this run created', () => {
   it('is reported only as not shown yet when no list shows it', async () => {
     expect((await verified({ ...of, agoMs: 35_000 }, () => ({}))).reported).toEqual(['not_shown_yet New']);
   });
-
-  it('is expected in the lists, and a deleted one is not', async () => {
-    const check = { operations: [deleting(1, 'Old')], skills: [], planned: skills('Old') };
-    expect((await verified(check, () => ({}))).reported).toEqual([]);
-  });
-});
-
-describe('a reading that fails', () => {
-  const done = { operations: [creating(1, 'New')] };
-
-  it.each([
-    ['identity', 'identity_mismatch'],
-    ['auth', undefined],
-  ] as const)('with an error of kind %s leaves the halt code %s', async (kind, code) => {
-    const { halt, readings, reported } = await verified(done, () => new ServiceError(kind, 'no'));
-    expect([halt?.code, readings, reported]).toEqual([code, 1, ['unverified']]);
-  });
 });
 
 describe('an entry that somebody else created meanwhile', () => {
@@ -301,11 +239,5 @@ describe('an entry that somebody else created meanwhile', () => {
       () => twice,
     );
     expect(warnings).toMatchObject([{ code: 'appeared', remoteId: '2' }]);
-  });
-
-  it('is distinguished from a created entry of the other kind', async () => {
-    const check = { ...of, roles: [], operations: [creating(1, 'X')] };
-    const { warnings } = await verified(check, () => ({ ...skills('Kept', 'X'), role: [entry('X')] }));
-    expect(warnings).toMatchObject([{ code: 'appeared', kind: 'role', name: 'X' }]);
   });
 });
