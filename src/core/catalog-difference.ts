@@ -81,7 +81,7 @@ const PERSON_ORDER = ['added', 'gone', 'changed'] as const;
 function peopleChanges(before: Lists, after: Lists): PersonChange[] {
   const earlier = byId(before.resources);
   const later = byId(after.resources);
-  const names = { before: namesOf(before), after: namesOf(after) };
+  const names = { skill: namesOf('skill', before, after), role: namesOf('role', before, after) };
   const changes = [
     ...after.resources.flatMap((person): PersonChange[] => {
       const former = earlier.get(person.id);
@@ -103,48 +103,33 @@ function peopleChanges(before: Lists, after: Lists): PersonChange[] {
 
 type Names = ReadonlyMap<string, string>;
 
-interface Naming {
-  readonly before: Readonly<Record<Kind, Names>>;
-  readonly after: Readonly<Record<Kind, Names>>;
-}
-
-function namesOf(lists: Lists): Readonly<Record<Kind, Names>> {
-  const names = (kind: Kind): Names => new Map(lists[kind].map(({ id, name }) => [id, name]));
-  return { skill: names('skill'), role: names('role') };
+/** The names of all entries, as the later catalog lists them if it does. A person may have an entry that was just deleted. */
+function namesOf(kind: Kind, before: Lists, after: Lists): Names {
+  return new Map([...before[kind], ...after[kind]].map(({ id, name }) => [id, name]));
 }
 
 /** The changed fields. Of a person who was added or who is gone only those with a value. */
 function personFields(
   before: Resource | undefined,
   after: Resource | undefined,
-  names: Naming,
+  names: Readonly<Record<Kind, Names>>,
 ): Omit<PersonChange, 'change' | 'id'> {
-  const earlier = new Set(before?.skillsIds);
-  const later = new Set(after?.skillsIds);
+  const [earlier, later] = [new Set(before?.skillsIds), new Set(after?.skillsIds)];
   const gained = named(
     [...later].filter((id) => !earlier.has(id)),
-    names.after.skill,
-    names.before.skill,
+    names.skill,
   );
   const lost = named(
     [...earlier].filter((id) => !later.has(id)),
-    names.before.skill,
-    names.after.skill,
+    names.skill,
   );
-  const role = changed(roleOf(before), roleOf(after));
+  const roles = [before, after].map((person) => named(roleOf(person), names.role)[0] ?? null);
+  const role = changed(roles[0] ?? null, roles[1] ?? null);
   const dailyCapacity = changed(capacityOf(before), capacityOf(after));
   const workingDays = changed(workingDaysOf(before), workingDaysOf(after));
   return {
     ...(gained.length + lost.length === 0 ? {} : { skills: { gained, lost } }),
-    ...(role === null
-      ? {}
-      : {
-          role: {
-            before:
-              role.before === null ? null : namedEntry(role.before, names.before.role, names.after.role),
-            after: role.after === null ? null : namedEntry(role.after, names.after.role, names.before.role),
-          },
-        }),
+    ...(role === null ? {} : { role }),
     ...(dailyCapacity === null ? {} : { dailyCapacity }),
     ...(workingDays === null ? {} : { workingDays }),
   };
@@ -154,20 +139,16 @@ function changed<T>(before: T, after: T): ValueChange<T> | null {
   return JSON.stringify(before) === JSON.stringify(after) ? null : { before, after };
 }
 
-/** A person may have an entry that only the other catalog lists, such as one that was just deleted. */
-function namedEntry(id: string, names: Names, otherwise: Names): NamedEntry {
-  return { id, name: names.get(id) ?? otherwise.get(id) ?? null };
-}
-
-function named(ids: readonly string[], names: Names, otherwise: Names): NamedEntry[] {
+function named(ids: readonly string[], names: Names): NamedEntry[] {
   return ids
-    .map((id) => namedEntry(id, names, otherwise))
+    .map((id) => ({ id, name: names.get(id) ?? null }))
     .sort((a, b) => compareCodePoints(a.name ?? a.id, b.name ?? b.id) || compareCodePoints(a.id, b.id));
 }
 
-/** The service writes no role as null, as an empty text, or leaves it out. */
-function roleOf(person: Resource | undefined): string | null {
-  return person?.roleId === undefined || person.roleId === '' ? null : person.roleId;
+/** The id of the role, if there is one. The service writes no role as null, as an empty text, or leaves it out. */
+function roleOf(person: Resource | undefined): string[] {
+  const id = person?.roleId ?? '';
+  return id === '' ? [] : [id];
 }
 
 function capacityOf(person: Resource | undefined): number | null {

@@ -16,10 +16,12 @@ import {
   type NumberedOperation,
   skip,
 } from './apply-context.ts';
-import type { DuplicateHint } from './near-duplicate.ts';
 import { checkOwner, confirmAccount, isComplete, probeEmptyList } from './probe-empty-list.ts';
 import { LOCK_LOST } from './run-result.ts';
 import { type Doubt, readKinds, settle, type Settlement, type SettleOptions } from './doubtful-operations.ts';
+
+/** Explains a 409 by an existing entry with a near name, or returns null. */
+export type DuplicateHint = (create: NumberedOperation) => string | null;
 
 /** While this many creates of a run are in doubt, no other create is sent: the lists may not show any of them. */
 const MOST_IN_DOUBT = 3;

@@ -1,6 +1,6 @@
 // Applies a plan in its order and ends the run: early deletes, creates, deletes, verification.
 import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
-import { nameKey } from '../core/names.ts';
+import { nameKey, nearKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
 import type { OperationStatus, RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
@@ -13,7 +13,6 @@ import { applyDeletes } from './apply-deletes.ts';
 import { type ApplyContext, conclude, type NumberedOperation, skip } from './apply-context.ts';
 import type { ChangeWatch } from './changes-during-run.ts';
 import type { Observation } from './observe.ts';
-import { nearDuplicateHint } from './near-duplicate.ts';
 import { createOperationLog } from './operation-log.ts';
 import { guardAccount } from './lists.ts';
 import type { Planned } from './plan-account.ts';
@@ -218,10 +217,9 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
   // Nothing is deleted in an account that is not confirmed; early deletes wait for the creates then.
   const early = context.identified ? deletes.filter(({ seq }) => seq < firstCreate) : [];
   const late = deletes.filter((operation) => !early.includes(operation));
-  const hint = nearDuplicateHint(context, late, firstCreate);
 
   await applyDeletes(context, early);
-  await applyCreates(context, creates, hint);
+  await applyCreates(context, creates, (create) => nearDuplicateHint(create, late));
   const failedKinds = KINDS.filter((kind) => creates.some((create) => failed(context, kind, create)));
   const allowed = late.filter(({ kind }) => !failedKinds.includes(kind));
   for (const { kind, seq } of late) {
@@ -233,6 +231,17 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
   }
   await applyDeletes(context, context.halt === null ? allowed : []);
   skip(context, late, context.halt?.message ?? 'it was not tried');
+}
+
+/** Explains that the service may have refused a create because of a similar name that this plan deletes later, or null. */
+function nearDuplicateHint(
+  { kind, name }: NumberedOperation,
+  late: readonly NumberedOperation[],
+): string | null {
+  const near = late.find((each) => each.kind === kind && nearKey(each.name) === nearKey(name));
+  if (near === undefined) return null;
+  const quoted = JSON.stringify(near.name);
+  return `${quoted} exists and this plan would delete it, but creates are sent before deletes. If nobody has it, add it to approvedDeletes: then it is deleted first`;
 }
 
 function byAction(operations: readonly NumberedOperation[]): Record<Action, NumberedOperation[]> {

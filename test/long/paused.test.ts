@@ -158,8 +158,7 @@ function hasEnded({ process: child }: { process: { exitCode: number | null } }):
 }
 
 /** What a run without a terminal prints while it works. */
-const PROGRESS =
-  /^acme: (waiting for the lock, which is held by|waiting up to|reading the lists|planning|\d|verifying)/;
+const PROGRESS = /^acme: (waiting |reading the lists|planning|\d|verifying)/;
 
 function takerBreaches({ status, stdout, stderr }: Result): string[] {
   const lines = stderr.split('\n').filter((line) => line !== '');

@@ -1,8 +1,7 @@
 // The creates of a plan: answers, repeated requests, and the account id.
 import { describe, expect, it } from 'vitest';
 import type { NumberedOperation } from '../../../src/run/apply-context.ts';
-import type { DuplicateHint } from '../../../src/run/near-duplicate.ts';
-import { applyCreates } from '../../../src/run/apply-creates.ts';
+import { applyCreates, type DuplicateHint } from '../../../src/run/apply-creates.ts';
 import type { Entry, Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { Journal } from '../../../src/core/ports/journal.ts';
