@@ -1,6 +1,6 @@
 // What the steps of an apply share: the numbered operations, their results, and the reason to stop.
 import { LONGEST_WAIT_MS } from '../core/backoff.ts';
-import { KINDS, type ObservedCatalog } from '../core/catalog.ts';
+import { type Action, KINDS, type ObservedCatalog } from '../core/catalog.ts';
 import { type AwaitedEntry, type History, isStillRequested } from '../core/history.ts';
 import type { OperationStatus } from '../core/journal.ts';
 import type { Operation } from '../core/plan.ts';
@@ -55,8 +55,8 @@ export interface ApplyContext {
   readonly claimAccountId: (accountId: string) => Promise<string | null>;
   /** The current result of each operation, by `seq`. */
   readonly statuses: Map<number, OperationResult>;
-  /** Called with each result. */
-  readonly onResult: (result: OperationResult) => void;
+  /** How many operations have these statuses now. */
+  readonly counts: { failed: number; unknown: number };
   halt: Halt | null;
   /** Whether the account's file or its pause changed since the run began: why nothing more may be deleted. */
   readonly change: ChangeWatch;
@@ -81,9 +81,23 @@ export function conclude(
     ...details,
     atMs: context.deps.clock.nowMs(),
   };
+  // A doubtful operation receives a second result.
+  count(context, context.statuses.get(seq)?.status, -1);
+  count(context, status, 1);
   context.statuses.set(seq, result);
   context.log.result(result);
-  context.onResult(result);
+  reportCounts(context, context.operations[seq - 1]?.action ?? 'create');
+}
+
+function count({ counts }: ApplyContext, status: OperationStatus | undefined, by: number): void {
+  if (status === 'failed' || status === 'unknown') counts[status] += by;
+}
+
+/** Reports how many operations have a result, and what the run does now. */
+export function reportCounts({ counts, operations, request, statuses }: ApplyContext, action: Action): void {
+  const { failed, unknown: doubtful } = counts;
+  const done = statuses.size - doubtful;
+  request.progress?.({ type: 'apply', action, done, total: operations.length, failed, doubtful });
 }
 
 /** The entries whose delete has one of these statuses in this run. Creates are left out, since they have no id yet. */

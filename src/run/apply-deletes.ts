@@ -24,8 +24,6 @@ import { type Doubt, settle, type SettleOptions } from './doubtful-operations.ts
 import { listsObserver, readLists, readTwiceIfNeeded } from './lists.ts';
 
 const READ_AGAIN_MS = 60_000;
-/** After this many readings in a row that took more than a minute, nothing more is deleted. */
-const MOST_SLOW_READINGS = 2;
 
 interface Reading extends FindingsNow {
   readonly observed: ObservedCatalog;
@@ -74,21 +72,17 @@ function createReadings(context: ApplyContext): Readings {
   let latest: Promise<Reading | null> = Promise.resolve(null);
   let isOld = (): boolean => true;
   let problem = 'it was not tried';
-  let slow = 0;
   async function readAgain(): Promise<Reading | null> {
     const reading = await read(context, (why) => {
       problem = why;
     });
     // After the lists, which may take long to read.
     context.deletesStopped ??= await context.change();
-    if (context.deletesStopped !== null) {
-      problem = context.deletesStopped;
-      isOld = () => false;
-      return null;
-    }
-    slow = reading?.isOld() === true ? slow + 1 : 0;
-    if (slow < MOST_SLOW_READINGS) return reading;
-    problem = 'reading the lists took more than a minute; nothing is deleted based on lists that old';
+    const isSlow = reading?.isOld() === true;
+    if (context.deletesStopped === null && !isSlow) return reading;
+    const slow = 'reading the lists took more than a minute; nothing is deleted based on lists that old';
+    problem = context.deletesStopped ?? slow;
+    // The lists are not read again.
     isOld = () => false;
     return null;
   }

@@ -2,15 +2,14 @@
 import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
 import { nameKey, nearKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
-import type { OperationStatus, RunStatus } from '../core/journal.ts';
+import type { RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import type { Lease } from '../core/ports/locks.ts';
 import type { NewOperation } from '../core/ports/journal.ts';
-import type { ProgressObserver } from '../core/ports/progress.ts';
 import { applyCreates } from './apply-creates.ts';
 import { applyDeletes } from './apply-deletes.ts';
-import { type ApplyContext, conclude, type NumberedOperation, skip } from './apply-context.ts';
+import { type ApplyContext, conclude, type NumberedOperation, reportCounts, skip } from './apply-context.ts';
 import type { ChangeWatch } from './changes-during-run.ts';
 import type { Observation } from './observe.ts';
 import { createOperationLog } from './operation-log.ts';
@@ -62,11 +61,12 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
     identified: observation.identified,
     claimAccountId: accountIdClaimer(run),
     statuses: new Map(),
-    onResult: reportCounts(request.progress, operations),
+    counts: { failed: 0, unknown: 0 },
     halt: null,
     change: run.change,
     deletesStopped: null,
   };
+  reportCounts(context, operations[0]?.action ?? 'create');
   await applyInOrder(context, operations);
   await log.flush();
 
@@ -90,31 +90,6 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
   }
   const lists = { observed: observed ?? observation.observed, remoteAccountId: context.remoteAccountId };
   return await finish(run, context, { rows, lists, unverified: warnings, pending: null });
-}
-
-/** Reports the counts of the operations at once, and again with every result. */
-function reportCounts(
-  progress: ProgressObserver | undefined,
-  operations: readonly NumberedOperation[],
-): ApplyContext['onResult'] {
-  const results = new Map<OperationStatus, Set<number>>();
-  const numberOf = (status: OperationStatus): number => results.get(status)?.size ?? 0;
-  let known = 0;
-  function report(action: Action): void {
-    const doubtful = numberOf('unknown');
-    const counts = { done: known - doubtful, total: operations.length, failed: numberOf('failed'), doubtful };
-    progress?.({ type: 'apply', action, ...counts });
-  }
-  const [first] = operations;
-  if (first !== undefined) report(first.action);
-  return ({ seq, status }) => {
-    // A doubtful operation receives a second result.
-    const isAgain = [...results.values()].some((seqs) => seqs.delete(seq));
-    if (!isAgain) known += 1;
-    const seqs = results.get(status) ?? new Set();
-    results.set(status, seqs.add(seq));
-    report(operations[seq - 1]?.action ?? 'create');
-  };
 }
 
 /** What the lists should show at the end, besides the operations that were done. */
@@ -256,24 +231,18 @@ function failed({ statuses }: ApplyContext, kind: Kind, create: NumberedOperatio
 
 /** Returns the check of the account id that an answer to a create carries. */
 function accountIdClaimer({ runId, observation, request, deps }: PlannedRun): ApplyContext['claimAccountId'] {
-  const next =
-    'nothing more was sent. The entries that this run created are in the account that answered; list them with `rolecall show`';
   return async (accountId) => {
-    const expected = observation.remoteAccountId;
-    if (expected !== null && accountId !== expected) {
-      return `a create was answered for account ${accountId}, but this account is ${expected}; ${next}. Fix the token or the pinned accountId`;
-    }
+    const { remoteAccountId: expected } = observation;
     const { name: account, baseUrl } = request.settings;
-    const other = await deps.journal.claimRemoteAccount({
-      runId,
-      account,
-      baseUrl,
-      remoteAccountId: accountId,
-      configured: request.configured,
-    });
-    return other === null
-      ? null
-      : `a create was answered for account ${accountId}, which “${other}” already manages at the same address; ${next}. Give each account its own token`;
+    const claim = { runId, account, baseUrl, remoteAccountId: accountId, configured: request.configured };
+    const isOther = expected !== null && accountId !== expected;
+    const owner = isOther ? null : await deps.journal.claimRemoteAccount(claim);
+    if (!isOther && owner === null) return null;
+    const [what, fix] =
+      owner === null
+        ? [`but this account is ${expected}`, 'Fix the token or the pinned accountId']
+        : [`which “${owner}” already manages at the same address`, 'Give each account its own token'];
+    return `a create was answered for account ${accountId}, ${what}; nothing more was sent. The entries that this run created are in the account that answered; list them with \`rolecall show\`. ${fix}`;
   };
 }
 

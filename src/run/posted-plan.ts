@@ -83,22 +83,12 @@ async function planFiles(
     const ownSettings = ownAccounts.find((account) => account.name === name)?.settings;
     const use = await tokenUse(settings, ownSettings, trustPosted);
     if ('refusal' in use) return failed(name, use.refusal);
-    const result = await planWith(use.settings);
-    if (!use.isNew || result.status !== 'failed' || !UNREACHABLE.has(result.error.code)) return result;
+    const { settings: planned, isNew } = use;
+    const run = { settings: planned, api, commit: commitOf(files), configured };
+    const result = await preview({ ...run, trigger: 'manual', signals: { ...signals } }, deps);
+    if (!isNew || result.status !== 'failed' || !UNREACHABLE.has(result.error.code)) return result;
     const { code, message } = UNKNOWN_POSTED_ACCOUNT;
     return failed(name, { code, message: `${message} (${result.error.message})` });
-  }
-
-  async function planWith(settings: AccountSettings): Promise<PlanResult> {
-    const request: AccountRequest = {
-      settings,
-      api,
-      commit: commitOf(files),
-      configured,
-      trigger: 'manual',
-      signals: { stop: signals.stop, kill: signals.kill },
-    };
-    return await preview(request, deps);
   }
 
   const results: PlanResult[] = [];

@@ -7,8 +7,10 @@ import { API } from './api.ts';
 
 describe('the result of an operation', () => {
   it('is known immediately, journaled with its time, and counted as progress', () => {
-    const context = { ...bareContext(), onResult: () => void (progress += 1) };
-    let progress = 0;
+    const progress: unknown[] = [];
+    const request = { ...bareRequest(), progress: (activity: unknown) => void progress.push(activity) };
+    const context = bareContext({ request });
+    conclude(context, 7, 'unknown');
     conclude(context, 7, 'failed', { attempts: 2, httpStatus: 422, reason: 'no' });
     const result = {
       seq: 7,
@@ -19,7 +21,11 @@ describe('the result of an operation', () => {
       rule: null,
       atMs: context.deps.clock.nowMs(),
     };
-    expect([context.statuses.get(7), context.results, progress]).toEqual([result, [result], 1]);
+    expect([context.statuses.get(7), context.results.at(-1)]).toEqual([result, result]);
+    expect(progress).toMatchObject([
+      { type: 'apply', done: 0, failed: 0, doubtful: 1 },
+      { type: 'apply', done: 1, failed: 1, doubtful: 0 },
+    ]);
   });
 
   it('has no attempts, status or reason unless they are given', () => {

@@ -112,14 +112,14 @@ describe('deletes that are allowed', () => {
     expect([on.sent.length, on.reader.readings]).toEqual([3, 2]);
   });
 
-  it('are skipped when reading the lists always takes too long', async () => {
+  it('are skipped when reading the lists takes too long', async () => {
     const on = setUp();
     on.onRead = () => {
       on.clock.pass(21_000);
       return undefined;
     };
     await applyDeletes(on.context, ABC);
-    expect([on.sent, on.reader.readings]).toEqual([[], 2]);
+    expect([on.sent, on.reader.readings]).toEqual([[], 1]);
     expect(on.context.results).toMatchObject(
       [1, 2, 3].map((seq) => ({
         seq,

@@ -107,7 +107,7 @@ export function bareContext(parts: BareParts = {}): ApplyContext & { readonly re
     identified: true,
     claimAccountId: () => Promise.resolve(null),
     statuses: new Map(),
-    onResult: () => undefined,
+    counts: { failed: 0, unknown: 0 },
     halt: null,
     change: () => Promise.resolve(null),
     deletesStopped: null,

@@ -28,7 +28,7 @@ interface Setup {
 function setUp({ planned = {}, fates = {}, hasListener = true }: Setup = {}) {
   const clock = new QuickClock();
   const waits: Activity[] = [];
-  const progress = (activity: Activity) => void waits.push(activity);
+  const progress = (activity: Activity) => void (activity.type === 'probe' && waits.push(activity));
   const request = { ...bareRequest(), ...(hasListener ? { progress } : {}) };
   const sent: string[] = [];
   const made: string[] = [];
