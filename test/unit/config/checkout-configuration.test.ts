@@ -2,7 +2,7 @@ import type { Configuration } from '../../../src/core/settings.ts';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkoutOf, checkoutRoot } from '../../../src/git/checkout-place.ts';
+import { checkoutRoot } from '../../../src/git/checkout-place.ts';
 import {
   type ConfigurationSource,
   createConfigurationSource,
@@ -197,19 +197,6 @@ describe('the configuration of a checkout', () => {
     }
     await Promise.all(readers);
     expect(seen.size).toBeGreaterThan(1);
-  });
-
-  test('is read by other programs through the link, without the network', async () => {
-    const { origin, checkout, bootstrap } = await scene(SERVICE, {
-      'config/accounts/a.yaml': `${ACCOUNT}skills: [A]`,
-    });
-    const store = { file: path.join(path.dirname(origin.kept), 'rolecall.db') };
-    const service = { file: bootstrap, store, source: { git: origin.settings } };
-    expect(await checkoutOf(service)).toBeUndefined();
-    await checkout.refresh();
-    const place = await checkoutOf(service);
-    if (place === undefined) throw new Error('there is no checkout');
-    expect(skills(await loadConfiguration(bootstrap, { checkout: place }))).toEqual(['A']);
   });
 });
 

@@ -7,7 +7,6 @@ import {
   createConfigurationSource,
 } from '../../../src/config/configuration-source.ts';
 import { commitAll, git } from '../../support/git.ts';
-import { traceGit } from '../git/traced-git.ts';
 import { ACCOUNT, SERVICE, workspace } from './workspace.ts';
 import { createCommitReader } from '../../../src/git/commit.ts';
 
@@ -199,20 +198,6 @@ describe('the commit of a configuration that is read again', () => {
     };
   }
 
-  test('is read from git once for many callers', async () => {
-    const { source, first } = committed();
-    const traced = traceGit();
-    await source.readFor('a');
-    const commits = await Promise.all(Array.from({ length: 30 }, () => source.commit()));
-    const once = traced.calls().length;
-    expect(commits).toEqual(
-      Array.from({ length: 30 }, () => expect.objectContaining({ sha: first, dirty: false })),
-    );
-    await source.readFor('b');
-    expect(await source.commit()).toBe(commits[0]);
-    expect([once > 0, traced.calls()]).toEqual([true, []]);
-  });
-
   test.each<[string, (folder: string) => void]>([
     ['a commit', (folder) => commitAll(folder, 'second')],
     ['a checkout of another branch', (folder) => git(folder, ['checkout', '-q', 'side'])],
@@ -251,18 +236,6 @@ describe('the commit of a configuration that is read again', () => {
     }
   });
 
-  test('is dirty after an edit was read, and clean again when the edit is undone', async () => {
-    const { source, write } = committed();
-    await source.readFor('a');
-    expect(await source.commit()).toMatchObject({ dirty: false });
-    write('accounts/a.yaml', account('A', 'skills: [A]'));
-    await source.readFor('a');
-    expect(await source.commit()).toMatchObject({ dirty: true });
-    write('accounts/a.yaml', account('A'));
-    await source.readFor('a');
-    expect(await source.commit()).toMatchObject({ dirty: false });
-  });
-
   test('is read from git again after ten seconds, to notice other files', async () => {
     const { source, write, wait } = committed();
     expect(await source.commit()).toMatchObject({ dirty: false });
@@ -271,19 +244,5 @@ describe('the commit of a configuration that is read again', () => {
     expect(await source.commit()).toMatchObject({ dirty: false });
     wait(1000);
     expect(await source.commit()).toMatchObject({ dirty: true });
-  });
-
-  test('is null outside of git, until the folder becomes a repository', async () => {
-    const { folder } = scene({ 'accounts/a.yaml': account('A') });
-    let now = 0;
-    const source = createConfigurationSource(
-      path.join(folder, 'rolecall.yaml'),
-      createCommitReader(() => (now += 1000)),
-    );
-    expect(await source.commit()).toBeNull();
-    git(folder, ['init', '-q']);
-    const sha = commitAll(folder, 'first');
-    expect(await source.commit()).toMatchObject({ sha });
-    expect(await source.compareCommits(sha, sha)).toBe('same');
   });
 });

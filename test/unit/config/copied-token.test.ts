@@ -54,11 +54,6 @@ test('a token in a shared catalog fails the accounts that extend the catalog', a
   expect(await refusal(loaded)).toContain('or in a catalog that it extends');
 });
 
-test('a short token may be part of a name', async () => {
-  vi.stubEnv('A_TOKEN', 'Script');
-  expect(await refusal(await loadAccount('skills: [TypeScript]'))).toBe('none');
-});
-
 test.each([
   ['an unknown key', `${TOKEN}: 3`],
   ['an unknown key of an entry', `skills: [{ name: A, ${TOKEN}: 1 }]`],

@@ -196,32 +196,12 @@ roles: []
     expect(unsorted.text).toBe(`${HEAD}skills:\n  - C\n  - B\n  - Ada\n  - D\n`);
   });
 
-  test('keeps document markers and Windows line breaks', async () => {
-    const text = `---\r\n${HEAD.replaceAll('\n', '\r\n')}skills:\r\n- A\r\n- B\r\n...\r\n`;
-    const result = await dumped(configured(), text, { skill: ['B', 'C'] });
-    expect(result.text).toBe(text.replace('- A\r\n- B\r\n', '  - B\r\n  - C\r\n'));
-  });
-
   test('empties lists without losing the comments beside them', async () => {
     const text = `${HEAD}skills: # ours\n  # first\n  - A\n  - B # why\nroles: [Dev] # theirs\n`;
     const result = await dumped(configured(), text, {});
     expect(result.text).toBe(`${HEAD}skills:\n  # ours\n  # first\n  []\nroles: [] # theirs\n`);
     const again = await dumped(configured(), result.text, { skill: ['A'], role: ['Dev'] });
     expect(again.text).toBe(`${HEAD}skills:\n  # ours\n  # first\n  - A\nroles:\n  - Dev\n  # theirs\n`);
-  });
-
-  test('rewrites a file in braces or with aliases, because no line can be added to it', async () => {
-    const folder = configured();
-    const names = { skill: ['A', 'C'], role: ['A', 'Dev'] };
-    const braces = await dumped(
-      folder,
-      '{ "baseUrl": "https://eu.example.com", "token": { "env": "A" }, "skills": ["A", "B"], "roles": [] }',
-      names,
-    );
-    expect(await differences(folder, braces.text, names)).toEqual([]);
-    const aliases = await dumped(folder, `${HEAD}skills: &all [&a A, B] # both\nroles: *all\n`, names);
-    expect(aliases.text).toContain('# both');
-    expect(await differences(folder, aliases.text, names)).toEqual([]);
   });
 
   test.each([
@@ -300,12 +280,6 @@ roles: []
       expect((await dumped(folder, result.text, names)).text).toBe(result.text);
     },
   );
-
-  test('has a note about several entries with one name when the policy removes duplicates', async () => {
-    const text = `${HEAD}policy: { duplicates: remove-unused }\n`;
-    const { notes } = await dumped(configured(), text, { skill: ['Twin', 'Twin', 'One'] });
-    expect(notes).toEqual([expect.stringContaining('“Twin”')]);
-  });
 
   test('lists exactly the names of the account, whatever it listed before', { timeout: 30_000 }, async () => {
     const folder = configured();

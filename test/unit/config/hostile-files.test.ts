@@ -130,26 +130,3 @@ test('too many errors are cut to complete issues and the number of the others', 
     /^accounts\/a\.yaml:3:\d+ error 1299 further errors of this file are not shown; fix these first$/u,
   );
 });
-
-test('many warnings hide no error', async () => {
-  const near = fillWith((i) => `- ${i % 2 === 0 ? 'ab' : 'AB'}${i - (i % 2)}\n`, 1000);
-  const { lines } = await loadAccount(`mode: aply\nskills:\n${near}- ''\n`);
-  expect(lines.filter((line) => line.includes(' error '))).toEqual([
-    expect.stringContaining('a.yaml:3:7 error mode'),
-    expect.stringContaining('a.yaml:1005:3 error a name is empty'),
-  ]);
-  expect(lines).toContainEqual(
-    expect.stringContaining('warning 300 further warnings of this file are not shown'),
-  );
-});
-
-test('an account with ten thousand names loads quickly', async () => {
-  const names = Array.from({ length: 10_000 }, (_, i) => `  - Skill number ${i}\n`).join('');
-  const folder = workspace({ 'rolecall.yaml': SERVICE, 'accounts/a.yaml': `${ACCOUNT}skills:\n${names}` });
-  const begin = process.cpuUsage();
-  const { accounts } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
-  const took = secondsSince(begin);
-  expect(accounts[0]?.settings?.desired.skill).toHaveLength(10_000);
-  // About 0.2 s on an idle machine; the bound leaves room for a busy one.
-  expect(took).toBeLessThan(1);
-});

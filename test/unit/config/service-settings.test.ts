@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
-import { ACCOUNT, SERVICE, load, loadService, workspace } from './workspace.ts';
+import { ACCOUNT, SERVICE, loadService, workspace } from './workspace.ts';
 
 describe('the service file', () => {
   test.each([
@@ -33,57 +33,6 @@ describe('the service file', () => {
     const plain = await loadService('store: { postgres: { url: "postgres://me@db/a" } }');
     expect(plain.service?.store).toEqual({
       postgres: { url: 'postgres://me@db/a', schema: 'rolecall' },
-    });
-  });
-
-  test('has the documented defaults', async () => {
-    const { service, accounts, folder, lines } = await load({
-      'rolecall.yaml': SERVICE,
-      'accounts/a.yaml': ACCOUNT,
-    });
-    expect(lines).toEqual([]);
-    expect(service).toEqual({
-      file: path.join(folder, 'rolecall.yaml'),
-      store: { file: path.resolve(folder, '../data/rolecall.db') },
-      api: {
-        concurrency: 8,
-        requestsPerSecond: 20,
-        retries: 4,
-        hostConcurrency: 32,
-        timeoutMs: 30_000,
-        settleMs: 35_000,
-        recheckMs: 2000,
-        maxResponseBytes: 64 * 1024 ** 2,
-        maxEntries: 20_000,
-      },
-      daemon: { maxRuns: 8, runOnStart: true, shutdownGraceMs: 20_000, leaseMs: 60_000 },
-      http: { host: '127.0.0.1', port: 8080, tokens: [], trustedProxies: [] },
-      notify: [],
-      retention: { runsMs: 90 * 86_400_000, snapshotsMs: 90 * 86_400_000 },
-      log: { level: 'info' },
-    });
-    expect(accounts[0]?.settings).toMatchObject({
-      name: 'a',
-      baseUrl: 'https://eu.example.com',
-      region: 'eu',
-      token: { env: 'A_TOKEN' },
-      mode: 'plan',
-      schedule: '*/15 * * * *',
-      timezone: 'Etc/UTC',
-      jitterMs: 30_000,
-      desired: { approvedDeletes: [] },
-      policy: {
-        delete: 'unused',
-        ownership: 'all',
-        maxDeletes: 10,
-        maxDeletesPerDay: 30,
-        maxDeletePercent: 30,
-        allowEmpty: false,
-        protect: [],
-        duplicates: 'report',
-        unusedForMs: 86_400_000,
-        freeze: [],
-      },
     });
   });
 
@@ -191,11 +140,6 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
       /the file does not exist; run `rolecall init` to write one.*--config/u,
     );
     expect(loaded.service).toBeUndefined();
-  });
-
-  test('is named relative to the working directory when it is below it', async () => {
-    const { issues } = await loadConfiguration('test/unit/config/no-such.yaml');
-    expect(issues[0]?.file).toBe('test/unit/config/no-such.yaml');
   });
 
   test('finds accounts by a glob of paths that skips folders and hidden files', async () => {

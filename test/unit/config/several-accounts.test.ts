@@ -13,23 +13,6 @@ describe('several accounts', () => {
     expect(lines[0]).toContain('accounts/a.yaml:1:');
   });
 
-  test('share one object for a name, unless it has former names', async () => {
-    const other = ACCOUNT.replace('A_TOKEN', 'B');
-    const { accounts } = await load({
-      'accounts/a.yaml': `${ACCOUNT}skills: [Kubernetes and Helm, Perl]\n`,
-      'accounts/b.yaml': `${other}skills:\n  - Kubernetes and Helm\n  - { name: Perl, formerly: [Perl 5] }\n`,
-    });
-    const [[shared, plain] = [], [again, renamed] = []] = accounts.map(
-      ({ settings }) => settings?.desired.skill ?? [],
-    );
-    expect(again).toBe(shared);
-    expect([shared, plain, renamed]).toEqual([
-      { name: 'Kubernetes and Helm', formerly: [] },
-      { name: 'Perl', formerly: [] },
-      { name: 'Perl', formerly: ['Perl 5'] },
-    ]);
-  });
-
   test('cannot share an address and a token', async () => {
     const { lines, accounts } = await load({
       'accounts/a.yaml': ACCOUNT,
@@ -121,25 +104,12 @@ describe('the merge of catalogs and the account', () => {
     });
   });
 
-  test('omits a kind that no file has', async () => {
-    const { accounts } = await loadAccount('extends: [../c.yaml]', { 'c.yaml': 'roles: [A]' });
-    expect(accounts[0]?.settings?.desired).not.toHaveProperty('skill');
-    expect(accounts[0]?.settings?.desired.role).toHaveLength(1);
-  });
-
   test('reports a former name of one file that another file lists', async () => {
     const { lines } = await loadAccount('extends: [../c.yaml]\nskills: [{ name: B, formerly: [A] }]', {
       'c.yaml': 'skills: [A]',
     });
     expect(lines).toEqual([
       expect.stringContaining('accounts/a.yaml:4:32 error the skill "A" is both desired and'),
-    ]);
-  });
-
-  test('warns about a catalog listed twice', async () => {
-    const { lines } = await loadAccount('extends: [../c.yaml, ../x/../c.yaml]', { 'c.yaml': 'skills: [A]' });
-    expect(lines).toEqual([
-      expect.stringContaining('accounts/a.yaml:3:22 warning this file is listed twice'),
     ]);
   });
 
@@ -213,22 +183,5 @@ describe('the names of an account with its catalogs', () => {
     expect(raised.lines).toEqual([]);
     const lowered = await load(files('', `${SERVICE}api: { maxEntries: 11999 }\n`));
     expect(lowered.accounts.map(({ settings }) => settings)).toEqual([undefined, undefined]);
-  });
-
-  test('are read one file at a time, so that other work runs in between', async () => {
-    let turns = 0;
-    const timer = setInterval(() => (turns += 1), 0);
-    const pieces = Object.fromEntries(
-      Array.from({ length: 8 }, (_, at) => [`c${at}.yaml`, `skills:\n${lines(at * 2400, 2400)}`]),
-    );
-    const { accounts } = await load({
-      ...pieces,
-      'accounts/a.yaml': `${ACCOUNT}extends: [${Object.keys(pieces)
-        .map((name) => `../${name}`)
-        .join(', ')}]\n`,
-    });
-    clearInterval(timer);
-    expect(accounts[0]?.settings?.desired.skill).toHaveLength(19_200);
-    expect(turns).toBeGreaterThan(2);
   });
 });

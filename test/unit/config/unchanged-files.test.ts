@@ -1,6 +1,5 @@
 // A daemon loads its configuration again and again. Most files have not changed, and are not read.
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { ConfigurationFiles } from '../../../src/config/configuration-files.ts';
 import { filesOnDisk } from '../../../src/config/files-on-disk.ts';
@@ -96,16 +95,5 @@ describe('a stamp', () => {
     const file = path.join(workspace({ 'a.yaml': SKILLS }), 'a.yaml');
     expect(filesOnDisk().read(file).stamp).toBeUndefined();
     expect(filesOnDisk().stamp(file)).toBeDefined();
-  });
-
-  test('of a read is that of the file', () => {
-    const file = fileURLToPath(import.meta.url);
-    const { stamp } = filesOnDisk().read(file);
-    expect(stamp).toBeDefined();
-    expect(stamp).toBe(filesOnDisk().stamp(file));
-  });
-
-  test('does not exist for a file that does not exist', () => {
-    expect(filesOnDisk().stamp('/nowhere/a.yaml')).toBeUndefined();
   });
 });

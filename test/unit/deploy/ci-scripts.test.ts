@@ -215,24 +215,6 @@ describe.skipIf(!hasPrograms()).each(['github', 'gitlab'] as const)('the comment
     },
   );
 
-  it('states that there is no report when rolecall wrote none', async () => {
-    const host = await startHost(kind, []);
-    expect(await runRecipe(kind, host, { exit: 4 })).toMatchObject({ status: 1 });
-    expect(host.comments[0]?.body).toContain('There is no report. Read the log of the job for the reason.');
-  });
-
-  it('requests the plan from the daemon if a server is set', async () => {
-    const host = await startHost(kind, []);
-    const { calls } = await runRecipe(kind, host, {
-      exit: 0,
-      report: 'x\n',
-      server: 'https://rolecall.example',
-    });
-    expect(calls).toBe(
-      'plan --format markdown --detailed-exitcode --output plan.md --server https://rolecall.example\n',
-    );
-  });
-
   it('cuts a report that is too long after a complete line, and reports the cut', async () => {
     const host = await startHost(kind, []);
     const row = '| skill | Złożoność 😀 | nobody has it |\n';
@@ -246,15 +228,6 @@ describe.skipIf(!hasPrograms()).each(['github', 'gitlab'] as const)('the comment
     const rows = body.split('\n').filter((line) => line.startsWith('|'));
     expect(new Set(rows)).toEqual(new Set([row.trimEnd()]));
     expect(readFileSync(join(outcome.folder, 'plan.md'), 'utf8')).toBe(report);
-  });
-
-  it('fails the job if the host is unreachable, without printing the token', async () => {
-    const host = await startHost(kind, []);
-    const outcome = await runRecipe(kind, { ...host, url: 'http://127.0.0.1:1' }, { exit: 0, report: 'x\n' });
-    expect(outcome.status).not.toBe(0);
-    expect(outcome.output).toContain('curl');
-    expect(outcome.output).not.toContain(TOKEN);
-    expect(host.comments).toEqual([]);
   });
 });
 

@@ -136,46 +136,6 @@ describe('several replicas', () => {
   });
 });
 
-describe('the copy of a store', () => {
-  const job = yamlOf(`${FOLDER}/copy-store.yaml`).at('spec');
-  const copying = job.at('template', 'spec');
-  const work = copying.at('containers', 0);
-
-  it('runs once with the rights of the daemon on its volume, and is no pod of the daemon', () => {
-    expect(job.at('backoffLimit').value).toBe(0);
-    expect(copying.at('restartPolicy').value).toBe('Never');
-    expect(copying.at('securityContext').value).toEqual(pod.at('securityContext').value);
-    expect(work.at('securityContext').value).toEqual(container.at('securityContext').value);
-    expect(work.at('image').value).toBe(container.at('image').value);
-    expect(work.at('volumeMounts').items()).toHaveLength(2);
-    expect(
-      copying
-        .at('volumes')
-        .items()
-        .map(({ value }) => value),
-    ).toEqual(
-      pod
-        .at('volumes')
-        .items()
-        .slice(0, 2)
-        .map(({ value }) => value),
-    );
-    const labels = deployment.at('spec', 'template', 'metadata', 'labels').value;
-    expect(job.at('template', 'metadata', 'labels').value).not.toEqual(labels);
-  });
-
-  it('copies to the database whose address the replicas have, which no argument shows', () => {
-    const [variable] = work.at('env').items();
-    expect(work.at('args').value).toEqual([
-      'copy-store',
-      '/var/lib/rolecall/rolecall.db',
-      `env:${variable?.at('name').text() ?? ''}`,
-    ]);
-    const secret = { name: 'rolecall-daemon', key: 'database-url' };
-    expect(variable?.at('valueFrom', 'secretKeyRef').value).toEqual(secret);
-  });
-});
-
 /** Lays files out as Kubernetes mounts a ConfigMap: links through a link that is replaced. */
 function mountConfigMap(files: Readonly<Record<string, string>>): string {
   const folder = makeFolder();

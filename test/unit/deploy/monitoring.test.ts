@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { HOLD_RULES } from '../../../src/core/plan.ts';
 import { RUN_STATUSES } from '../../../src/core/journal.ts';
 import { createMetrics } from '../../../src/daemon/metrics.ts';
-import { jsonOf, textOf, yamlOf } from './operational-file.ts';
+import { jsonOf, yamlOf } from './operational-file.ts';
 import { joined } from '../../support/pieces.ts';
 
 /** Holds that end by themselves; nobody needs a notification about them. */
@@ -18,7 +18,6 @@ const alerts = rules.filter((rule) => rule.at('alert').value !== undefined);
 const recorded = rules.flatMap((rule) => rule.at('record').value ?? []) as string[];
 const names = alerts.map((alert) => alert.at('alert').text());
 const dashboard = jsonOf('config/monitoring/dashboard.json');
-const panels = dashboard.at('panels').items();
 
 /** The series that the daemon exports, those of histograms included. */
 async function exportedSeries(): Promise<Set<string>> {
@@ -71,17 +70,6 @@ describe('the alert rules', () => {
     expect(alert?.at('annotations', 'description').text().length).toBeGreaterThan(120);
   });
 
-  it('link to their rows in the troubleshooting section', () => {
-    const document = 'src/daemon/README.md';
-    const [, troubleshooting = ''] = textOf(document).split('\n## Troubleshooting\n');
-    const links = alerts.map((alert) => alert.at('annotations', 'runbook_url').text());
-    const rows = names.map((name) => [name, name.toLowerCase()] as const);
-    const base = `https://git.example.com/your-organisation/rolecall/blob/main/${document}`;
-    expect(links).toEqual(rows.map(([, anchor]) => `${base}#${anchor}`));
-    for (const [name, anchor] of rows)
-      expect(troubleshooting).toContain(`| <a id="${anchor}"></a>\`${name}\` `);
-  });
-
   it('cover every failure that needs an operator', () => {
     expect(names).toEqual(
       expect.arrayContaining([
@@ -132,34 +120,5 @@ describe('the example configuration of Prometheus', () => {
         .matchAll(/job="([^"]*)"/g),
     ]);
     expect(new Set(jobs.map(([, job]) => job))).toEqual(new Set(['rolecall']));
-  });
-});
-
-describe('the dashboard', () => {
-  it('uses only series that the daemon exports, so that it works without the rules', async () => {
-    const expressions = dashboard.deepTexts('expr');
-    expect(expressions.length).toBeGreaterThan(30);
-    expect(unknownSeries(expressions, new Set([...(await exportedSeries()), 'up']))).toEqual([]);
-  });
-
-  it('takes its data source and its accounts from variables', () => {
-    const variables = dashboard.at('templating', 'list').items();
-    expect(variables.map((each) => each.at('name').value)).toEqual([
-      'datasource',
-      'job',
-      'namespace',
-      'account',
-      'pages',
-    ]);
-    const sources = new Set(
-      panels.filter((panel) => panel.at('type').value !== 'row').flatMap((panel) => panel.deepTexts('uid')),
-    );
-    expect(sources).toEqual(new Set(['${datasource}']));
-    const perAccount = dashboard
-      .deepTexts('expr')
-      .filter((expression) =>
-        /rolecall_(runs|drift|held|entries|config_valid|last_success)/.test(expression),
-      );
-    expect(perAccount.filter((expression) => !expression.includes('account=~"$account"'))).toEqual([]);
   });
 });

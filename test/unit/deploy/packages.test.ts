@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { hostname, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { jsonOf, Node, pathOf, textOf } from './operational-file.ts';
@@ -158,10 +158,4 @@ it('the SBOM in the package lists every package that users get, with its checksu
   const names = listed.map((it) => it.at('name').value);
   expect(names).not.toContain('vitest');
   expect(names).toEqual(expect.arrayContaining(['commander', 'hono', 'undici', 'zod', 'tdigest']));
-});
-
-it('the SBOM in the package names neither this machine, nor a registry, nor the time at which it was made', () => {
-  expect(sbomText).not.toContain(pathOf('').replace(/\/$/, ''));
-  expect(sbomText).not.toContain(`"${hostname()}`);
-  expect(sbomText).not.toMatch(/registry|timestamp|serialNumber|"distribution"|file:/);
 });

@@ -1,7 +1,6 @@
 import {
   cpSync,
   mkdirSync,
-  readFileSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -155,31 +154,6 @@ describe('a checkout that is opened again', () => {
     expect(content(checkout)).toBe('2');
     expect(await checkout.refresh()).toMatchObject({ type: 'refused', sha: first });
     expect(await (await origin.open()).refresh()).toMatchObject({ type: 'refused', sha: first });
-  });
-
-  test('is cloned again also while it is open, and its reader keeps the folder', async () => {
-    const origin = makeOrigin({ 'config/a': '1' });
-    const checkout = await origin.open();
-    await checkout.refresh();
-    const before = checkout.current();
-    rmSync(path.join(cloneOf(origin), 'repository.git/HEAD'));
-    expect(await checkout.refresh()).toEqual({ type: 'updated', sha: head(origin) });
-    expect(readFileSync(path.join(before?.folder ?? '', 'config/a'), 'utf8')).toBe('1');
-    expect(checkout.current()?.folder).not.toBe(before?.folder);
-    const file = path.join(checkout.link, 'config/a');
-    expect(await readConfigCommit(file, [])).toMatchObject({ sha: head(origin) });
-    expect(await checkout.refresh()).toMatchObject({ type: 'unchanged' });
-  });
-
-  test('reports why it cannot use a folder', async () => {
-    const origin = makeOrigin({ 'config/a': '1' });
-    writeFileSync(origin.kept, 'a file');
-    const checkout = await origin.open();
-    expect(checkout.current()).toBeNull();
-    expect(await checkout.refresh()).toEqual({
-      type: 'failed',
-      reason: `${origin.kept} cannot be used for the checkout (EEXIST); check its path, owner and permissions`,
-    });
   });
 
   test('keeps nothing of a commit that could not be checked out, and uses it as soon as it can be', async () => {

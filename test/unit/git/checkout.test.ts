@@ -103,21 +103,6 @@ describe('the checkout of a daemon', () => {
     expect(content(checkout)).toBe('1');
   });
 
-  test('keeps the last commit when the branch is deleted, and continues when it exists again', async () => {
-    const origin = makeOrigin({ 'config/a': '1' });
-    const checkout = await origin.open();
-    await checkout.refresh();
-    git(origin.folder, ['branch', '-m', 'main', 'renamed']);
-    expect(await checkout.refresh()).toEqual({
-      type: 'failed',
-      reason: `file://${origin.folder} has no branch main; correct \`branch\`, or push the branch`,
-    });
-    expect(content(checkout)).toBe('1');
-    git(origin.folder, ['branch', '-m', 'renamed', 'main']);
-    origin.commit({ 'config/a': '2' });
-    expect(await checkout.refresh()).toMatchObject({ type: 'updated' });
-  });
-
   test.each([
     ['is missing', { 'other/b': '' }],
     ['is a file', { config: '' }],
@@ -140,25 +125,6 @@ describe('the checkout of a daemon', () => {
     const origin = makeOrigin({ 'config/sub/a': '1' });
     const checkout = await origin.open({ path: spelled });
     expect(await checkout.refresh()).toMatchObject({ type: 'updated' });
-  });
-
-  test('refuses a first commit without the path, and uses the next one that has it', async () => {
-    const origin = makeOrigin({ 'other/a': '1' });
-    const checkout = await origin.open();
-    expect(await checkout.refresh()).toMatchObject({
-      type: 'refused',
-      reason: expect.stringContaining('no folder config: push'),
-    });
-    expect(checkout.current()).toBeNull();
-    origin.commit({ 'config/a': '2' });
-    expect(await checkout.refresh()).toMatchObject({ type: 'updated' });
-  });
-
-  test('runs one fetch for many callers at once', async () => {
-    const origin = makeOrigin({ 'config/a': '1' });
-    const checkout = await origin.open();
-    const answers = await Promise.all(Array.from({ length: 5 }, () => checkout.refresh()));
-    expect(new Set(answers).size).toBe(1);
   });
 
   test('reports a git that is too old for the settings of rolecall', async () => {

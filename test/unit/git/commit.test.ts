@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { compareCommits, readConfigCommit } from '../../../src/git/commit.ts';
@@ -54,11 +54,6 @@ describe('the commit of a configuration', () => {
     const broken = workspace({ a: '', '.git': 'gitdir: /no/such/folder' });
     expect(await readConfigCommit(path.join(broken, 'a'), [])).toBeUndefined();
   });
-
-  test('ignores files outside of the repository', async () => {
-    const { file } = repository();
-    expect((await readConfigCommit(file, [path.join(workspace({ b: '' }), 'b')]))?.dirty).toBe(false);
-  });
 });
 
 describe('two commits', () => {
@@ -88,12 +83,5 @@ describe('two commits', () => {
     git(clone, 'fetch', '-q', '--depth', '1', 'origin', first);
     expect(await compareCommits(file, first, head)).toBe('unknown');
     expect((await readConfigCommit(file, []))?.sha).toBe(head);
-  });
-
-  test('cannot be compared without git', async () => {
-    const { file, first, folder } = repository();
-    rmSync(path.join(folder, '.git'), { recursive: true });
-    mkdirSync(path.join(folder, '.git'));
-    expect(await compareCommits(file, first, first)).toBe('unknown');
   });
 });

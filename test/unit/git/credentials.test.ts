@@ -90,13 +90,6 @@ describe('a token for git', () => {
     }
   });
 
-  test('can have its own user name', async () => {
-    const host = await startHost();
-    const file = path.join(workspace({ password: 'me:pass:word\n' }), 'password');
-    await refreshOnce(settings(host.url, { file }));
-    expect(host.headers.map(decoded)).toContain('me:pass:word');
-  });
-
   test('is requested in the message when the server needs one and there is none', async () => {
     const host = await startHost();
     const { reason } = await refreshOnce(settings(host.url));
@@ -115,13 +108,6 @@ describe('a token for git', () => {
       `${host.url} has moved, and redirects are not followed; write the new address into \`url\``,
     );
     expect(other.headers).toEqual([]);
-  });
-
-  test('is named by its source when it is missing', async () => {
-    const host = await startHost();
-    const { reason } = await refreshOnce(settings(host.url, { env: 'NO_SUCH_TOKEN' }));
-    expect(reason).toBe('git credentials: the environment variable NO_SUCH_TOKEN is not set');
-    expect(host.headers).toEqual([]);
   });
 
   test('is removed from the messages of git in every form', async () => {

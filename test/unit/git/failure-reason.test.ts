@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { runGit } from '../../../src/git/run-git.ts';
 import { explainGitFailure } from '../../../src/git/failure-reason.ts';
 import { until } from '../../support/workspace.ts';
@@ -124,11 +124,5 @@ describe('a git that does not end', () => {
     stop.abort();
     expect(await running).toEqual({ type: 'stopped' });
     await until('the helper has ended', () => !isAlive(helper()));
-  });
-
-  test('does not block when only a helper remains', async () => {
-    const { folder, helper } = fakeGit('setsid sleep 600 & echo $! > helper; echo said');
-    onTestFinished(() => void process.kill(helper(), 'SIGKILL'));
-    expect(await runGit({ folder, args: [] })).toEqual({ type: 'done', stdout: 'said\n' });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SandboxError } from '../../../src/sandbox/sandbox.ts';
-import { api, call, create, json, list, only, start } from './client.ts';
+import { api, call, create, list, only, start } from './client.ts';
 
 describe('the controls of a sandbox', () => {
   it('add, rename, assign and remove entries and resources', async () => {
@@ -44,15 +44,5 @@ describe('the controls of a sandbox', () => {
     expect(JSON.stringify(logged)).not.toContain('sandbox-token-1');
     sandbox.clearRequests();
     expect(sandbox.requests()).toEqual([]);
-  });
-});
-
-describe('the OpenAPI description of the sandbox', () => {
-  it('names the base addresses of this sandbox as its servers', async () => {
-    const { url, regions } = await start();
-    const document = json(await call('GET', `${url}/openapi.json`, { token: null }));
-    expect((document['servers'] as { url: string }[]).map((each) => each.url)).toEqual(
-      Object.values(regions),
-    );
   });
 });

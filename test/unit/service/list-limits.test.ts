@@ -189,33 +189,6 @@ describe('an account id that is a number', () => {
 });
 
 describe('a large answer', () => {
-  /** How often other callbacks run during the work. */
-  async function turnsOfOthers(work: () => Promise<unknown>): Promise<number> {
-    let turns = 0;
-    let isDone = false;
-    const again = (): void => {
-      turns += 1;
-      if (!isDone) setImmediate(again);
-    };
-    setImmediate(again);
-    await work();
-    isDone = true;
-    return turns;
-  }
-
-  it('is read with turns for other work after each 64 KiB', async () => {
-    const entries = Array.from({ length: 30_000 }, (_, id) => `{"_id":"${id}","name":"n${id}"}`);
-    const body = gzipSync(`[${entries.join(',')}]`);
-    const server = await serve(
-      (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
-    );
-    const { reader } = await client(server.url, ROOM);
-    const turns = await turnsOfOthers(async () => {
-      expect((await reader.listEntries('skill')).items).toHaveLength(30_000);
-    });
-    expect(turns).toBeGreaterThan(entries.join(',').length / 65_536);
-  });
-
   it('that does not end is aborted by the timeout of the call', async () => {
     const server = await serve((response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' });

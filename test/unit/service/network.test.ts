@@ -1,6 +1,6 @@
 // Proxies from the environment, and certificates of a private authority.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { connect as connectTo } from 'node:net';
@@ -98,14 +98,6 @@ describe('a proxy from the environment', () => {
     },
   );
 
-  it('does not remove the limit on the size of an answer', async () => {
-    const through = await proxy();
-    environment({ HTTP_PROXY: through.url });
-    const server = await serve((response) => void response.end('[]'.padEnd(50_000, ' ')));
-    const { reader } = await client(elsewhere(server), { maxResponseBytes: 10_000 });
-    await expect(reader.listEntries('skill')).rejects.toThrow('api.maxResponseBytes');
-  });
-
   it('that cannot be reached makes a create fail after retries, without an effect', async () => {
     const dead = await serve((_response, _request, _index, socket) => void socket.destroy());
     environment({ HTTP_PROXY: 'http://127.0.0.1:1', NO_PROXY: '' });
@@ -160,18 +152,6 @@ describe.skipIf(!hasOpenssl())('a certificate that no public authority signed', 
     expect((await reader.listEntries('skill')).items).toEqual([]);
   });
 
-  it('is trusted through a proxy as well', async () => {
-    const own = certificate();
-    const server = await tlsServer(own);
-    const through = await proxy();
-    environment({ HTTPS_PROXY: through.url });
-    const { reader } = await client(`https://planning.test:${new URL(server.url).port}`, {
-      caFile: own.file,
-    });
-    await reader.listEntries('skill');
-    expect(through.seen).toEqual([`CONNECT planning.test:${new URL(server.url).port}`]);
-  });
-
   it('is otherwise rejected immediately, with the setting that fixes it and without sending the token', async () => {
     environment({});
     const server = await tlsServer(certificate());
@@ -192,18 +172,5 @@ describe.skipIf(!hasOpenssl())('a certificate that no public authority signed', 
     await expect(connections.reader(account, newSignals().signals)).rejects.toBeInstanceOf(ConfigError);
     // A caller that failed to open must still be able to close.
     await connections.close();
-  });
-
-  it('of a file without a certificate is reported differently from a server that is not trusted', async () => {
-    environment({});
-    const own = certificate();
-    const server = await tlsServer(own);
-    const empty = join(own.folder, 'empty.pem');
-    writeFileSync(empty, 'no certificate\n');
-    const reported = await client(server.url, { caFile: empty, retries: 0 }).then(
-      ({ reader }) => reader.listEntries('skill').catch((reason: unknown) => String(reason)),
-      (reason: unknown) => String(reason),
-    );
-    expect(reported).toContain('caFile');
   });
 });

@@ -25,32 +25,6 @@ describe('an account', () => {
     expect(mostInASecond(server.arrived)).toBeLessThanOrEqual(10);
   });
 
-  it('receives no more requests than its rate when calls are repeated', async () => {
-    const server = await serve((response, _, index) => json(response, [], index % 2 === 0 ? 503 : 200));
-    const { reader } = await client(server.url, { requestsPerSecond: 8, concurrency: 8, retries: 10 });
-    await lists(reader, 8);
-    expect(server.arrived.length).toBeGreaterThan(8);
-    expect(mostInASecond(server.arrived)).toBeLessThanOrEqual(8);
-  });
-
-  it('receives no more requests than its rate after waiting for another account of its host', async () => {
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    const server = await serve(async (response, _, index) => {
-      if (index === 0) await released;
-      json(response, []);
-    });
-    const connections = connect({ requestsPerSecond: 4, concurrency: 4, hostConcurrency: 1 });
-    const { signals } = newSignals();
-    const slow = await connections.reader(accountAt(server.url, 'slow'), signals);
-    const reader = await connections.reader(accountAt(server.url, 'quick'), signals);
-    const first = slow.listEntries('skill');
-    const others = lists(reader, 8);
-    setTimeout(release, 900);
-    await Promise.all([first, others]);
-    expect(mostInASecond(server.arrived.slice(1))).toBeLessThanOrEqual(4);
-  });
-
   it('has no more concurrent calls than its concurrency', async () => {
     let underWay = 0;
     let most = 0;

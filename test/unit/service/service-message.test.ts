@@ -66,22 +66,10 @@ describe('the message of an error response', () => {
     expect(messageIn(body)).toBeUndefined();
   });
 
-  it('shows no amount when it is about people', () => {
-    expect(messageIn({ detail: 'p1 earns 5400 EUR, or 12,345' }, true)).toBe('p1 earns … EUR, or …');
-    expect(messageIn({ detail: 'status 17 of 5400' })).toBe('status 17 of 5400');
-  });
-
   it('is one line of at most 300 characters, whatever it contains', () => {
     const line = messageIn({ detail: `a\n\u001b[31mb\u2028c\u202ed\u0000\u200be ${'😀'.repeat(400)}` });
     expect(line).toMatch(/^a \[31mb c d e 😀+…$/u);
     expect(line?.length).toBeLessThanOrEqual(300);
-  });
-
-  it('is searched for only to a limited depth and length', () => {
-    const deep = `${'{"error":'.repeat(5000)}"x"${'}'.repeat(5000)}`;
-    expect(messageIn(deep)).toBeUndefined();
-    expect(messageIn('['.repeat(60_000))).toBeUndefined();
-    expect(messageIn('x'.repeat(5_000_000))?.length).toBe(300);
   });
 });
 

@@ -287,13 +287,6 @@ describe('an account whose file was renamed', () => {
     const woken = await store.journal.commitOperations(killed, lease, [{ seq: 1, atMs: T0 }], []);
     expect(woken).toBe('lock_lost');
   });
-
-  it('adopts the journal of the latest of several old names', async () => {
-    const store = await renamed();
-    await store.end(await store.begin(2, { account: 'newer' }));
-    const id = await store.begin(3, { account: 'new', remote: null });
-    expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('newer');
-  });
 });
 
 describe('ownership', () => {
@@ -547,21 +540,6 @@ describe('the journal', () => {
       { remote_id: 'a', deleted_by_run: id },
       { remote_id: 'b', deleted_by_run: null },
     ]);
-  });
-
-  it('stores one entry, with the later name, for two creates that the service answers with the same id', async () => {
-    const store = await fixture();
-    const lease = await store.take(runId(1));
-    const id = await store.begin(1);
-    const answered = (seq: number, name: string) => result(seq, { entry: { remoteId: 's1', name } });
-    const creates = ['A', 'B'].map((name) => operation({ name }));
-    await store.operate(id, lease, creates, [answered(1, 'a'), answered(2, 'b')]);
-    expect(store.rows('select remote_id, name, requested_name, created_by_run from entries')).toEqual([
-      { remote_id: 's1', name: 'b', requested_name: 'B', created_by_run: id },
-    ]);
-    expect(store.rows('select status, remote_id from operations order by seq')).toEqual(
-      ['done', 'done'].map((status) => ({ status, remote_id: 's1' })),
-    );
   });
 
   it('keeps, replaces or clears the commit that was last applied', async () => {

@@ -241,17 +241,4 @@ describe('pruning', () => {
     await store.prune(RETENTION, T0 + 90 * DAY_MS + 1);
     expect(store.rows('select id from notices')).toEqual([{ id: 'notice-2' }]);
   });
-
-  it('forgets the notified states of accounts that have not run for as long', async () => {
-    const store = await fixture();
-    await store.outbox.notify('old', ['t'], () => ({ notified: notified('failed', T0), notices: [] }), T0);
-    await store.outbox.notify(
-      'new',
-      ['t'],
-      () => ({ notified: notified('failed', T0 + DAY_MS), notices: [] }),
-      T0,
-    );
-    await store.prune(RETENTION, T0 + 90 * DAY_MS + 1);
-    expect(store.rows('select account from notice_states')).toEqual([{ account: 'new' }]);
-  });
 });

@@ -1,7 +1,7 @@
 // The README of the store: its queries work on both engines, and its columns exist.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, ENGINE, fixture, listed, operation, result, runId } from './fixture.ts';
+import { ENGINE, fixture, listed, operation, result, runId } from './fixture.ts';
 
 const README = readFileSync(new URL('../../../src/store/README.md', import.meta.url), 'utf8');
 
@@ -75,14 +75,5 @@ describe('the README of the store', () => {
       expect(existing.map(({ name }) => name)).toEqual(expect.arrayContaining(columns));
       expect(columns.length).toBeGreaterThan(5);
     }
-  });
-
-  it('shows how to write a moment in the format of the store', async () => {
-    const store = await fixture();
-    const engine = ENGINE === 'sqlite' ? 'SQLite' : 'PostgreSQL';
-    const moment = new RegExp(`^\\| ${engine} +\\| \`([^\`]+)\``, 'm').exec(README)?.[1] ?? '';
-    const [row] = store.rows<{ at: string }>(`select ${moment} as at`);
-    expect(row?.at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    expect(Math.abs(Date.parse(row?.at ?? '') - (Date.now() - 7 * DAY_MS))).toBeLessThan(60_000);
   });
 });

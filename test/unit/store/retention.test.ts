@@ -245,19 +245,4 @@ describe('runs', () => {
     expect(await failures(6, 'failed')).toBe(1);
     expect(await failures(5, 'held')).toBe(0);
   });
-
-  it('contain at most 200 characters of their commit’s subject', async () => {
-    const store = await fixture();
-    const run = {
-      account: 'acme',
-      trigger: 'cli',
-      mode: 'plan',
-      startedAtMs: T0,
-      configDigest: null,
-    } as const;
-    const commit = { sha: 'a1', dirty: false, committedAt: '', authoredAt: '', subject: 'x'.repeat(9000) };
-    await store.journal.beginRun({ ...run, id: runId(1), configCommit: commit });
-    const stored = 'select length(config_subject) as length from runs';
-    expect(store.rows(stored)).toEqual([{ length: 200 }]);
-  });
 });

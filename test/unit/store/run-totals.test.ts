@@ -97,16 +97,6 @@ describe('the totals of a run', () => {
     const killed = { created: 0, deleted: 0, held: 1, kept: 1, failed: 0, status: 'interrupted' };
     expect((await store.reader.run(id))?.run).toMatchObject(killed);
   });
-
-  it('are counted although its plan is damaged, so that the next run can start', async () => {
-    const store = await fixture();
-    const id = await halfWay(store);
-    store.execute('update plan_bodies set body = ?', Buffer.from([0]));
-    store.execute('delete from locks');
-    await store.take('the next run');
-    expect(store.rows('select status, created from runs')).toEqual([{ status: 'interrupted', created: 1 }]);
-    await expect(store.reader.run(id)).rejects.toMatchObject({ code: 'store_corrupt' });
-  });
 });
 
 it('a part of the changes that a plan holds is read without the others and without their operations', async () => {
