@@ -1,7 +1,6 @@
 // The configuration in the daemon: the current state of each file, and its last valid content.
 import { describeFailure } from '../run/run-result.ts';
-import type { ConfigIssue } from '../core/errors.ts';
-import { formatConfigIssue } from '../core/errors.ts';
+import { type ConfigIssue, formatConfigIssue } from '../core/errors.ts';
 import type {
   AccountSettings,
   ConfigCommit,

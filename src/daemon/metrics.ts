@@ -1,8 +1,7 @@
 // The Prometheus metrics of the daemon. No label contains the name of an entry.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { turn } from '../system/turns.ts';
-import type { Kind } from '../core/catalog.ts';
-import { ACTIONS, KINDS } from '../core/catalog.ts';
+import { type Kind, ACTIONS, KINDS } from '../core/catalog.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
 
 export interface Metrics {

@@ -12,8 +12,7 @@ import {
 } from '../../core/operator.ts';
 import type { DaemonApi } from '../daemon-api.ts';
 import type { Log } from '../log.ts';
-import { ACCOUNT, accountPath } from './account-path.ts';
-import type { HttpContext, HttpEnv } from './context.ts';
+import { ACCOUNT, accountPath, type HttpContext, type HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
 import { badRequest, type Failure, failure, NO_ACCOUNT, TOO_LARGE } from './refusals.ts';
 

@@ -21,8 +21,7 @@ import {
   performFor,
   type RequestedAction,
 } from './actions.ts';
-import { ACCOUNT } from './account-path.ts';
-import type { HttpContext, HttpEnv, HttpMiddleware } from './context.ts';
+import { ACCOUNT, type HttpContext, type HttpEnv, type HttpMiddleware } from './context.ts';
 import { apiFailure } from './failure.tsx';
 import { badRequest, type Failure, failure, TOO_LARGE, TOO_MANY_PLANS } from './refusals.ts';
 

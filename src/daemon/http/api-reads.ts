@@ -8,12 +8,11 @@ import { operationToJson, runToJson } from '../../report/run-json.ts';
 import { statesOfListed } from '../account-state.ts';
 import type { AccountView, DaemonApi, DaemonView } from '../daemon-api.ts';
 import type { Log } from '../log.ts';
-import { ACCOUNT } from './account-path.ts';
-import type { HttpEnv } from './context.ts';
+import { ACCOUNT, type HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
 import { badRequest, NO_ACCOUNT, NO_RUN, TOO_MANY_REQUESTS } from './refusals.ts';
 import { sendPieces } from './responses.ts';
-import { parseRunFilter } from './run-filter.ts';
+import { parseRunFilter } from './pages/runs-page.tsx';
 
 /** Lists of all accounts and complete runs that are sent at the same time. */
 const MOST_SENT = 10;

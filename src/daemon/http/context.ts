@@ -2,6 +2,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { HttpRole } from '../../core/settings.ts';
+import { OPERATOR_ACTIONS } from '../../core/operator.ts';
 
 /** Who sent the request: a bearer token, a browser that has signed in, or anybody where no token is configured. */
 export interface Visitor {
@@ -19,3 +20,18 @@ export interface HttpEnv {
 
 export type HttpContext = Context<HttpEnv>;
 export type HttpMiddleware = MiddlewareHandler<HttpEnv>;
+
+/** The part of a route that matches the name of an account. */
+export const ACCOUNT = ':name{[^/]+}';
+
+const FORM = new RegExp(`^(/accounts/[^/?]+)/(?:${OPERATOR_ACTIONS.join('|')})$`);
+
+/** The address of the page of an account. */
+export function accountPath(name: string): string {
+  return `/accounts/${encodeURIComponent(name)}`;
+}
+
+/** The page with the form that posts to this address; null for any other address. */
+export function formPageOf(path: string): string | null {
+  return FORM.exec(path)?.[1] ?? null;
+}

@@ -1,10 +1,8 @@
 // Answers refusals and failures: as JSON below /api, as a page in a browser, otherwise as a line of text.
-import { formPageOf } from './account-path.ts';
-import type { HttpContext } from './context.ts';
+import { formPageOf, type HttpContext } from './context.ts';
 import { visible } from '../../report/escape-invisible.ts';
-import { Layout } from './pages/layout.tsx';
+import { Layout, pageText } from './pages/layout.tsx';
 import { RELOAD_AFTER_S } from './pages/progress-bar.tsx';
-import { pageText } from './pages/layout.tsx';
 import type { Failure } from './refusals.ts';
 
 /** The answer as JSON: `{error: {code, message}}`. */

@@ -2,8 +2,7 @@
 import type { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { JudgeToken } from './access.ts';
-import { formPageOf } from './account-path.ts';
-import type { HttpContext, HttpEnv } from './context.ts';
+import { formPageOf, type HttpContext, type HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
 import { Layout, pageText } from './pages/layout.tsx';
 import { type Failure, TOO_LARGE, tooManyAttempts, UNAUTHORIZED, WRONG_TOKEN } from './refusals.ts';

@@ -4,7 +4,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { createLogSink } from '../../../src/daemon/log-sink.ts';
+import { createLogSink } from '../../../src/daemon/open-log.ts';
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
 

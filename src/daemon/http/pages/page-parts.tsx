@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx';
 import { MAX_REASON, type OperatorAction } from '../../../core/operator.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { instant, relativeTime } from '../../../report/formatting.ts';
-import { accountPath } from '../account-path.ts';
+import { accountPath } from '../context.ts';
 import { isValidTarget } from '../request-checks.ts';
 
 /** A name that no address can contain, such as one with a line break, is no link. */

@@ -9,8 +9,7 @@ import { planDocument } from '../../../report/plan-report.ts';
 import { affectedText, losingPeople } from '../../../report/plan-sentence.ts';
 import { waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
-import { accountPath } from '../account-path.ts';
-import type { Visitor } from '../context.ts';
+import { accountPath, type Visitor } from '../context.ts';
 import { ActionButton } from './page-parts.tsx';
 import { heldOf, PagedSections, type PagePlace } from './paged-sections.tsx';
 
