@@ -112,7 +112,8 @@ function heldGroup(changes: readonly HeldChange[], holders: HoldersOf): Group {
   const { reason, release } = others.length === 0 ? withoutApproval(first) : sharedExplanation(first);
   const [condition = '', ...conditions] = releaseLines(release);
   const amounts = new Map<string, number>();
-  for (const { name } of changes) amounts.set(name, (amounts.get(name) ?? 0) + 1);
+  const keyOf = ({ name }: HeldChange): string => name.normalize('NFC');
+  for (const change of changes) amounts.set(keyOf(change), (amounts.get(keyOf(change)) ?? 0) + 1);
   return {
     title: [toned('warn', ...commas(first.rules.map(code))), `: ${reason} (${changes.length})`],
     facts: [
@@ -132,7 +133,7 @@ function heldGroup(changes: readonly HeldChange[], holders: HoldersOf): Group {
     rows: {
       length: changes.length,
       slice: (start, end) =>
-        changes.slice(start, end).map((change) => heldRow(change, amounts.get(change.name) === 1, holders)),
+        changes.slice(start, end).map((change) => heldRow(change, amounts.get(keyOf(change)) === 1, holders)),
     },
   };
 }

@@ -105,7 +105,6 @@ export function createNotifier(options: NotifierOptions): Notifier {
     if (room === 0) return POLL_MS;
     try {
       const { notices, nextAtMs } = await outbox.claim(key, claimant, room, nowMs);
-      if (stopping) return POLL_MS;
       for (const notice of notices) {
         const delivering = deliver(notice, key, settings).finally(() => {
           sending.delete(delivering);

@@ -23,6 +23,7 @@ const FAILED: PlanResult = {
   status: 'failed',
   error: { code: 'config_invalid', message: 'beta.yaml:3:5: unknown key\nbeta.yaml:9:1: quote it' },
 };
+const UNKNOWN = { code: 'unknown_holders', message: 'the service lists no people', kind: 'skill' } as const;
 const WIDE = { ...TEXT, width: Number.POSITIVE_INFINITY };
 const MANY = Array.from({ length: 9000 }, (_, index) => `Skill ${index}`);
 
@@ -39,14 +40,9 @@ describe('plans as json', () => {
 
 describe('the total of several accounts', () => {
   it('says in its table where nobody can tell how many people lose something', () => {
-    const unknown = {
-      code: 'unknown_holders',
-      message: 'the service lists no people',
-      kind: 'skill',
-    } as const;
     const plans = [
       makePlan({ operations: [remove('A', ['r1'])] }),
-      makePlan({ account: 'beta', operations: [remove('B')], warnings: [unknown] }),
+      makePlan({ account: 'beta', operations: [remove('B')], warnings: [UNKNOWN] }),
     ];
     const rows = linesOf(renderPlans(plans, WIDE)).filter((line) => line.endsWith(' changes'));
     expect(rows.map((row) => row.trim().split(/ +/u)[3])).toEqual(['1', 'unknown']);
@@ -73,6 +69,14 @@ describe('the verdict', () => {
         makePlan({ account: 'beta', operations: [remove('A', ['r1'])], held: [hold('Perl')] }),
       ],
       'Merging or applying this creates 0 and deletes 6 entries; 3 people lose A, B, C and 2 more; 1 change is held (nobody has it).',
+    ],
+    [
+      [makePlan({ operations: [remove('A'), remove('B')], warnings: [UNKNOWN] })],
+      'Merging or applying this creates 0 and deletes 2 entries; nobody can tell who has them.',
+    ],
+    [
+      [makePlan({ operations: [remove('A'), remove('R', [], 'role')], warnings: [UNKNOWN] })],
+      'Merging or applying this creates 0 and deletes 2 entries; nobody can tell who has 1 of them.',
     ],
     [[blocked], 'Merging or applying this writes nothing; 1 account is blocked.'],
     [
@@ -285,14 +289,16 @@ describe('held changes', () => {
   });
 
   it('show the ids of entries of one name, and approve that name once', () => {
-    const held = ['p1', 'p2', 'a1'].map((remoteId) => {
-      const name = remoteId === 'a1' ? 'Ada' : 'Perl';
+    const held = ['p1', 'p2', 'a1', 'e1', 'e2'].map((remoteId) => {
+      const names = { p1: 'Perl', p2: 'Perl', a1: 'Ada', e1: 'Caf\u00e9', e2: 'Cafe\u0301' };
+      const name = names[remoteId as keyof typeof names];
       return hold(name, { remoteId, approval: approvalLine('skill', name, '2026-12-06') });
     });
     const text = renderPlans([makePlan({ held })], TEXT);
-    expect(text).toMatch(/Ada +nobody.*\n.*Perl {2}p1 {2}nobody.*\n.*Perl {2}p2 {2}nobody/);
+    expect(text).toMatch(/Ada +nobody.*\n.*e1.*\n.*e2.*\n.*Perl +p1 {2}nobody.*\n.*Perl +p2 {2}nobody/);
     // The approval of a name is for all of its entries, and a list that names it twice is refused.
     expect(text.match(/name: Perl, expires/g)).toHaveLength(1);
+    expect(text.match(/name: .*Caf.*, expires/g)).toHaveLength(1);
   });
 });
 

@@ -262,6 +262,17 @@ describe('a run as text', () => {
     expect(text).toContain('after 12.4 s');
   });
 
+  it('shows the message of the guard that blocked it once, and its other warnings', () => {
+    const warnings = ['45 of 60 are missing', '9 of 30 are missing'].map((message) => ({
+      code: 'suspicious_shrink',
+      message,
+    }));
+    const run = { status: 'blocked', errorCode: 'suspicious_shrink', error: '45 of 60 are missing' } as const;
+    const text = renderRun(report(run, { warnings }), TEXT);
+    expect(text.match(/45 of 60/g)).toHaveLength(1);
+    expect(text).toContain('9 of 30 are missing');
+  });
+
   it('names a held change of the plan once, and lists separately what was held during the run', () => {
     const plan = makePlan({ held: [hold('Perl', { remoteId: 'p1', usedBy: ['r1'] })] });
     const operations = [
