@@ -92,27 +92,6 @@ export function createOutbox(db: Database): Outbox {
         .executeTakeFirstOrThrow();
       return row.count;
     },
-
-    async undelivered({ account, sinceMs, limit }) {
-      let query = db
-        .selectFrom('notices')
-        .selectAll()
-        .where('failed_at', 'is not', null)
-        .orderBy('failed_at', 'desc')
-        .orderBy('seq', 'desc')
-        .limit(limit);
-      if (account !== undefined) query = query.where('account', '=', account);
-      if (sinceMs !== undefined) query = query.where('failed_at', '>=', toIso(sinceMs));
-      return (await query.execute()).map((row) => ({
-        account: row.account,
-        runId: row.run_id,
-        type: row.type,
-        createdAt: row.created_at,
-        failedAt: row.failed_at ?? row.created_at,
-        attempts: row.attempts,
-        reason: row.error ?? 'unknown',
-      }));
-    },
   };
 }
 

@@ -38,17 +38,6 @@ export type DeliveryOutcome =
   | { readonly type: 'retry'; readonly atMs: number; readonly reason: string }
   | { readonly type: 'undelivered'; readonly reason: string };
 
-/** A notice whose delivery was abandoned. Times are UTC ISO 8601. */
-export interface UndeliveredNotice {
-  readonly account: string;
-  readonly runId: string;
-  readonly type: NoticeType;
-  readonly createdAt: string;
-  readonly failedAt: string;
-  readonly attempts: number;
-  readonly reason: string;
-}
-
 /** All methods may throw StoreError. A `target` is a digest, see daemon/notify/target.ts. */
 export interface Outbox {
   /**
@@ -78,10 +67,4 @@ export interface Outbox {
   dropIdle(targets: readonly string[], idleSinceMs: number): Promise<void>;
   /** How many deliveries were abandoned since then. */
   undeliveredCount(sinceMs: number): Promise<number>;
-  /** The notices whose delivery was abandoned, newest first. */
-  undelivered(filter: {
-    account?: string;
-    sinceMs?: number;
-    limit: number;
-  }): Promise<readonly UndeliveredNotice[]>;
 }

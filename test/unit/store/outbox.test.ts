@@ -161,7 +161,7 @@ describe('a claim', () => {
 });
 
 describe('undelivered notices', () => {
-  it('are counted since a time, and listed newest first, by account', async () => {
+  it('are counted since a time', async () => {
     const store = await fixture();
     for (const [n, account] of ['acme', 'other', 'acme', 'acme'].entries()) {
       const atMs = T0 + n * HOUR_MS;
@@ -174,20 +174,6 @@ describe('undelivered notices', () => {
     const { outbox } = store;
     expect(await outbox.undeliveredCount(T0)).toBe(3);
     expect(await outbox.undeliveredCount(T0 + HOUR_MS)).toBe(2);
-    const listed = await outbox.undelivered({ limit: 9 });
-    expect(listed.map((each) => each.runId)).toEqual([runId(2), runId(1), runId(0)]);
-    expect(await outbox.undelivered({ account: 'acme', limit: 1, sinceMs: T0 })).toEqual([
-      {
-        account: 'acme',
-        runId: runId(2),
-        type: 'failed',
-        createdAt: '2026-03-10T14:00:00.000Z',
-        failedAt: '2026-03-10T14:00:01.000Z',
-        attempts: 1,
-        reason: 'timeout',
-      },
-    ]);
-    expect(await outbox.undelivered({ account: 'nobody', limit: 9 })).toEqual([]);
   });
 });
 
