@@ -11,7 +11,7 @@ import { engineOfTests, freshLocation, operation, postgresFixture, runId, T0 } f
 const LEASE_MS = 4000;
 
 /** A way to the database that can stop forwarding, as a machine that lost its network. Returns its address. */
-async function frozenOnDemand(): Promise<{ readonly url: string; freeze(): void }> {
+async function frozenOnDemand(): Promise<{ readonly url: string; readonly freeze: () => void }> {
   const cluster = await ownPostgres();
   const folder = makeFolder();
   const sockets: Socket[] = [];
@@ -62,7 +62,9 @@ describe.skipIf(!hasPostgres)('a database in PostgreSQL', () => {
     const { url, freeze } = await frozenOnDemand();
     const opened = await openPostgres({ url, schema: 'rolecall', pool: 2, leaseMs: LEASE_MS });
     const store = createStore(opened);
-    onTestFinished(() => void store.close().catch(() => undefined));
+    onTestFinished(() => {
+      store.close().catch(() => undefined);
+    });
     expect(await store.locks.lead('epoch', Date.now())).toBe(true);
     await store.locks.renew(Date.now());
     freeze();
