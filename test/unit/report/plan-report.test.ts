@@ -295,7 +295,7 @@ describe('held changes', () => {
       return hold(name, { remoteId, approval: approvalLine('skill', name, '2026-12-06') });
     });
     const text = renderPlans([makePlan({ held })], TEXT);
-    expect(text).toMatch(/Ada +nobody.*\n.*e1.*\n.*e2.*\n.*Perl +p1 {2}nobody.*\n.*Perl +p2 {2}nobody/);
+    expect(text).toMatch(/Ada +nobody.*\n.*e2.*\n.*e1.*\n.*Perl +p1 {2}nobody.*\n.*Perl +p2 {2}nobody/);
     // The approval of a name is for all of its entries, and a list that names it twice is refused.
     expect(text.match(/name: Perl, expires/g)).toHaveLength(1);
     expect(text.match(/name: .*Caf.*, expires/g)).toHaveLength(1);
