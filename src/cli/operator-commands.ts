@@ -26,10 +26,6 @@ export function addApprove({ program, run }: CommandLine): void {
     );
 }
 
-/**
- * Approves the pending plan: the one with this digest, or with the beginning of one. Without it, the plan that was pending
- * when the command started; one that replaced it meanwhile is not approved.
- */
 async function approve(
   context: CommandContext,
   account: string,
@@ -40,42 +36,55 @@ async function approve(
       'DIGEST must be the digest of the plan, or at least its first eight hex digits; `rolecall status` shows it',
     );
   }
-  return await withOperatorCommands(context, account, async ({ operator, record, reader, user }) => {
-    const pending = record?.state.pending ?? null;
-    const wanted = digest ?? pending?.digest ?? null;
-    const outcome = await operator.approve(account, wanted, user, Date.now());
-    switch (outcome.type) {
-      case 'approved': {
-        const until = new Date(outcome.expiresAtMs).toISOString();
-        const isPaused = (record?.state.pause ?? null) !== null;
-        const wait = isPaused ? `; ${account} is paused: run \`rolecall resume ${account}\` to continue` : '';
-        const made = pending === null ? null : await reader.run(pending.runId);
-        const effect =
-          made?.run.mode === 'plan' ? '; in mode plan it accepts the lists and writes nothing' : '';
-        printLine(`approved ${outcome.digest} of ${account}, once, until ${until}${effect}${wait}`);
-        if (made?.plan?.digest === outcome.digest)
-          printLine(`${changeCounts(made.plan)}; \`rolecall show ${made.run.id}\` shows the plan`);
-        return EXIT.done;
-      }
-      case 'nothing_pending': {
-        const last = record?.lastRun;
-        const state = last ? `its last run (${last.id}) ended ${last.status}` : 'it has not run yet';
-        showMessage(
-          `error: ${account} has no plan that waits for approval: ${state}. Runs of the daemon that a guard blocked, and those in mode approve, make such plans`,
-        );
-        return EXIT.failed;
-      }
-      case 'other_plan': {
-        const hint = `Review it with \`rolecall show ${pending?.runId ?? 'RUN'}\``;
-        showMessage(
-          `error: the pending plan is ${outcome.pending}, not ${wanted ?? ''}; nothing was approved. ${hint}`,
-        );
-        return EXIT.stalePlan;
-      }
-      default:
-        return outcome satisfies never;
+  return await withOperatorCommands(context, account, (journal) => approvePending(account, digest, journal));
+}
+
+/**
+ * Approves the pending plan: the one with this digest, or with the beginning of one. Without it, the plan that was pending
+ * when the record was read; one that replaced it meanwhile is not approved.
+ */
+export async function approvePending(
+  account: string,
+  digest: string | undefined,
+  { operator, record, reader, user }: OperatorJournal,
+): Promise<ExitStatus> {
+  const pending = record?.state.pending ?? null;
+  const wanted = digest ?? pending?.digest;
+  const outcome =
+    wanted === undefined
+      ? ({ type: 'nothing_pending' } as const)
+      : await operator.approve(account, wanted, user, Date.now());
+  switch (outcome.type) {
+    case 'approved': {
+      const until = new Date(outcome.expiresAtMs).toISOString();
+      const isPaused = (record?.state.pause ?? null) !== null;
+      const wait = isPaused ? `; ${account} is paused: run \`rolecall resume ${account}\` to continue` : '';
+      const made = pending === null ? null : await reader.run(pending.runId);
+      const effect =
+        made?.run.mode === 'plan' ? '; in mode plan it accepts the lists and writes nothing' : '';
+      printLine(`approved ${outcome.digest} of ${account}, once, until ${until}${effect}${wait}`);
+      if (made?.plan?.digest === outcome.digest)
+        printLine(`${changeCounts(made.plan)}; \`rolecall show ${made.run.id}\` shows the plan`);
+      return EXIT.done;
     }
-  });
+    case 'nothing_pending': {
+      const last = record?.lastRun;
+      const state = last ? `its last run (${last.id}) ended ${last.status}` : 'it has not run yet';
+      showMessage(
+        `error: ${account} has no plan that waits for approval: ${state}. Runs of the daemon that a guard blocked, and those in mode approve, make such plans`,
+      );
+      return EXIT.failed;
+    }
+    case 'other_plan': {
+      const hint = `Review it with \`rolecall show ${pending?.runId ?? 'RUN'}\``;
+      showMessage(
+        `error: the pending plan is ${outcome.pending}, not ${wanted ?? ''}; nothing was approved. ${hint}`,
+      );
+      return EXIT.stalePlan;
+    }
+    default:
+      return outcome satisfies never;
+  }
 }
 
 export function addPause({ program, run }: CommandLine): void {
@@ -128,7 +137,7 @@ async function resume(context: CommandContext, account: string): Promise<ExitSta
 /** The parts of the store that an operator's command works with. */
 interface OperatorJournal {
   readonly operator: OperatorCommands;
-  readonly reader: JournalReader;
+  readonly reader: Pick<JournalReader, 'run'>;
   /** The stored record of the account. */
   readonly record: AccountRecord | undefined;
   /** Who runs the command. */

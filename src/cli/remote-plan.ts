@@ -6,7 +6,6 @@ import { ServiceError, UsageError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
-import type { ServiceSettings } from '../core/settings.ts';
 import { postJson } from '../system/dispatchers.ts';
 import { checkPlans } from '../report/schemas.ts';
 import { showConfigWarnings, withoutAccounts } from './load-accounts.ts';
@@ -39,12 +38,12 @@ export async function planRemotely(
   if (service === undefined || accounts.length === 0) throw withoutAccounts(loaded, NO_FILES);
   showConfigWarnings(issues);
   const picked = selectAccounts(accounts, names).map(({ name }) => name);
-  const token = await httpToken(service);
-  if (token === null) {
+  if (process.env[TOKEN_VARIABLE] === undefined) {
     throw new UsageError(
       `plan --server needs a token of the daemon; set ${TOKEN_VARIABLE}. A daemon without tokens refuses to plan posted files, on loopback too: set http.token there and restart it, or plan here without --server`,
     );
   }
+  const token = await resolveSecret({ env: TOKEN_VARIABLE }, 'the daemon’s token');
   const commit = await commitOf(loaded, service);
   const body = {
     config,
@@ -68,12 +67,6 @@ export async function planRemotely(
         },
       },
   );
-}
-
-/** The daemon's token from the variable, otherwise from the reference in the service file; null when there is none. */
-async function httpToken(service: ServiceSettings): Promise<Secret | null> {
-  const token = process.env[TOKEN_VARIABLE] === undefined ? service.http.token : { env: TOKEN_VARIABLE };
-  return token === undefined ? null : await resolveSecret(token, 'the daemon’s token');
 }
 
 function endpointOf(server: string): URL {

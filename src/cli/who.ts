@@ -1,6 +1,5 @@
 // rolecall who: the people who have, or had, a skill or role, from the snapshots. Never calls the service.
-import { Option } from 'commander';
-import { type Kind, KINDS } from '../core/catalog.ts';
+import { KINDS } from '../core/catalog.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader, SentDelete } from '../core/ports/journal-reader.ts';
 import { deletedEntries } from '../core/restoration.ts';
@@ -24,7 +23,6 @@ import { newestSnapshot, peopleBefore, withJournal } from './open-journal.ts';
 interface WhoFlags extends OutputOptions {
   /** Epoch milliseconds. */
   readonly at?: number;
-  readonly kind?: Kind;
 }
 
 export function addWho({ program, report }: CommandLine): void {
@@ -33,7 +31,6 @@ export function addWho({ program, report }: CommandLine): void {
     .argument('<name>', 'exact name of the skill or role')
     .argument('[account...]', ACCOUNTS_HELP)
     .option('--at <time>', `who had it then: ${MOMENT_HELP}`, moment)
-    .addOption(new Option('--kind <kind>', 'only skills or only roles').choices(KINDS))
     .action((name: string, accounts: string[], flags: WhoFlags) =>
       report('who', flags, (context) => who(context, name, { ...flags, accounts })),
     );
@@ -52,8 +49,7 @@ async function who(
   return await withJournal(context, async (reader, { configuration }) => {
     const known = await knownAccounts(reader, configuration.accounts);
     const accounts = selectAccounts(known, flags.accounts);
-    const kinds = flags.kind === undefined ? KINDS : [flags.kind];
-    const search: Search = { name, kinds, untilMs };
+    const search: Search = { name, untilMs };
     const sent = await reader.deletesNamed(name);
     const holders: AccountHolders[] = [];
     for (const { name: account } of accounts) {
@@ -75,7 +71,6 @@ async function who(
 
 interface Search {
   readonly name: string;
-  readonly kinds: readonly Kind[];
   readonly untilMs: number | undefined;
 }
 
@@ -86,11 +81,11 @@ async function lastDeletes(
   reader: JournalReader,
   sent: readonly SentDelete[],
   { entries }: Found,
-  { kinds, untilMs = Infinity }: Search,
+  { untilMs = Infinity }: Search,
 ): Promise<LostEntry[]> {
   const listed = new Set(entries.map(({ kind, remoteId }) => entryKey(kind, remoteId)));
   const lost: LostEntry[] = [];
-  for (const kind of kinds) {
+  for (const kind of KINDS) {
     const last = sent.find((each) => each.kind === kind && Date.parse(each.startedAt) <= untilMs);
     const detail = last === undefined ? null : await reader.runReport(last.runId);
     const operation = detail?.operations.find(({ seq }) => seq === last?.seq);
@@ -109,7 +104,7 @@ async function lastDeletes(
 }
 
 async function holdersIn(reader: JournalReader, account: string, search: Search): Promise<Found> {
-  const { name, kinds, untilMs } = search;
+  const { name, untilMs } = search;
   const snapshot = await newestSnapshot(reader, {
     account,
     isGood: true,
@@ -117,8 +112,8 @@ async function holdersIn(reader: JournalReader, account: string, search: Search)
   });
   const lists = snapshot === null ? null : await reader.snapshotEntries(snapshot);
   if (snapshot === null || lists === null) return { account, snapshot: null, entries: [], near: [] };
-  const near = nearNames(name, lists, kinds);
-  const named = entriesNamed(name, lists, kinds);
+  const near = nearNames(name, lists, KINDS);
+  const named = entriesNamed(name, lists, KINDS);
   // The list of people is the longest one, and most accounts do not need it.
   if (named.length === 0) return { account, snapshot, entries: [], near };
   const people = await reader.snapshotPeople(snapshot);
@@ -129,7 +124,7 @@ async function holdersIn(reader: JournalReader, account: string, search: Search)
 
 /** Shows what was searched, and a near name that may be intended. */
 function notFound(search: Search, holders: readonly Found[]): StoreError {
-  const { name, kinds, untilMs } = search;
+  const { name, untilMs } = search;
   const quoted = JSON.stringify(name);
   const searched = holders.filter(({ snapshot }) => snapshot !== null);
   const missing = missingSnapshots(search, holders);
@@ -139,7 +134,7 @@ function notFound(search: Search, holders: readonly Found[]): StoreError {
   }
   const near = searched.flatMap((each) => each.near)[0];
   const hint = near === undefined ? '' : `. Did you mean ${JSON.stringify(near.name)}?`;
-  const where = `no ${kinds.join(' or ')} is named ${quoted} in the last good snapshots of ${some(searched)}`;
+  const where = `no skill or role is named ${quoted} in the last good snapshots of ${some(searched)}`;
   return new StoreError('entry_unknown', `${[where, ...missing].join('; ')}${hint}`);
 }
 

@@ -139,7 +139,7 @@ test('who lists the people of the last good snapshot at a moment', async () => {
     );
   expect(await who('Perl')).toEqual(['role: r1']);
   expect(await who('Perl', '--at', day(-9))).toEqual(['skill: r1', 'role: r1']);
-  expect(await who('Perl', 'acme', '--at', day(-1), '--kind', 'skill')).toEqual(['skill: r1']);
+  expect(await who('Perl', 'acme', '--at', day(-1))).toEqual(['skill: r1', 'role: r1']);
   expect((await s.run(['who', 'Perl', '--at', day(-9)])).stdout).toContain('Near names  role perl');
   // About later days nobody knows anything.
   const today = await s.run(['who', 'Perl', '--at', day(0)]);

@@ -4,12 +4,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scene, TOKEN } from '../support/scene.ts';
 
-test('JSON, which is always complete, is refused with --verbose', async () => {
-  const s = await scene({ file: 'skills: []' });
-  const { status, stderr } = await s.run(['plan', '--format', 'json', '--verbose']);
-  expect([status, stderr]).toEqual([64, expect.stringContaining('has no effect on JSON')]);
-});
-
 test('text that does not go to a terminal is never wrapped', async () => {
   const long = 'x'.repeat(300);
   const ids = Array.from({ length: 9 }, (_, index) => `65a1f0c2e4b0a1b2c3d4e5f${index}`);

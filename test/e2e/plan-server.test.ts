@@ -137,13 +137,6 @@ test('plan --server reports a wrong or missing token, an invalid address and a s
   });
   expect(wrong.stderr).not.toContain('another-token-of-somebody');
 
-  const unset = await ask([], {});
-  expect(unset).toMatchObject({
-    status: 1,
-    stdout: expect.stringContaining('"secret_missing"'),
-    stderr: expect.stringContaining('ROLECALL_HTTP_TOKEN'),
-  });
-  client.write('config/rolecall.yaml', '{}');
   const none = await ask([], {});
   expect(none).toMatchObject({
     status: 64,

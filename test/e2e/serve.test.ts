@@ -210,9 +210,7 @@ test('with an invalid service file no account runs, and pages, API and status sa
     expect(text).not.toMatch(/\d invalid file|>invalid file<\/span|last valid/);
     const status = await workspace.run(['status']);
     expect(status.status).toBe(4);
-    expect(status.stderr).toMatch(
-      /unknown key "daemom".*no account runs until the errors of the service file/s,
-    );
+    expect(status.stderr).toContain('unknown key "daemom"');
 
     workspace.write('config/rolecall.yaml', valid);
     await until('the accounts run again', async () => {
