@@ -1,5 +1,5 @@
 // A daemon whose configuration comes from a repository that other people can write to.
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -96,39 +96,4 @@ test('a repository cannot make the daemon send tokens or files of the machine el
   expect(thief.requests()).toEqual([]);
   await daemon.stop();
   expect(daemon.output().stderr).not.toContain('private key');
-});
-
-test('validate and doctor warn about a secret file that other users can access, and --require-secrets refuses it', async () => {
-  const sandbox = await startSandbox({ seed: { accounts: [{ name: 'acme', token: 'token-of-acme' }] } });
-  onTestFinished(() => sandbox.close());
-  const workspace = makeWorkspace('unused');
-  workspace.write('config/rolecall.yaml', 'store: ../data/rolecall.db\nhttp: { token: { file: ../http } }\n');
-  workspace.write(
-    'config/accounts/acme.yaml',
-    `baseUrl: ${sandbox.url}\ntoken: { file: ../../token }\nskills: []\n`,
-  );
-  workspace.write('token', 'token-of-acme');
-  workspace.write('http', 'token-of-the-interface');
-  chmodSync(join(workspace.folder, 'token'), 0o644);
-  chmodSync(join(workspace.folder, 'http'), 0o660);
-  const validated = await workspace.run(['validate']);
-  expect(validated.status).toBe(0);
-  expect(validated.stdout).toMatch(
-    /acme\.yaml:2:8: warning: token of acme: the file .*token can be read by other users/u,
-  );
-  expect(validated.stdout).toMatch(
-    /rolecall\.yaml:2:16: warning: http\.token: the file .*http can be changed by other users/u,
-  );
-  expect((await workspace.run(['validate', '--require-secrets'])).status).toBe(4);
-  const doctor = await workspace.run(['doctor']);
-  expect(doctor.status).toBe(0);
-  expect(doctor.stdout).toMatch(
-    /warning\s+.*acme\.yaml:2:8: token of acme: the file .* can be read by other users/u,
-  );
-  expect(doctor.stdout).toMatch(
-    /warning\s+.*rolecall\.yaml:2:16: http\.token: .* can be changed by other users/u,
-  );
-  chmodSync(join(workspace.folder, 'token'), 0o600);
-  chmodSync(join(workspace.folder, 'http'), 0o600);
-  expect((await workspace.run(['validate', '--require-secrets'])).status).toBe(0);
 });
