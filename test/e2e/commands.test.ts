@@ -107,6 +107,8 @@ test('doctor checks everything and writes nothing', async () => {
   });
   const good = await s.run(['doctor']);
   expect(good.status).toBe(0);
+  // The store is closed, which removes its log.
+  expect(existsSync(join(s.folder, 'data/rolecall.db-wal'))).toBe(false);
   for (const part of ['Europe/Berlin', '42', s.sandbox.url, 'store']) expect(good.stdout).toContain(part);
   s.configure('skills: [A]\naccountId: "44"', 'failing');
   s.configure('skills: [1.0]', 'invalid');
