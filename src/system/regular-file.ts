@@ -1,7 +1,7 @@
 // Reads a file that the configuration names. The path may be a pipe, a device, or a file of a mount that does not
 // answer. These must neither block this process nor use all four threads that Node.js reads files with.
 import { constants, readlinkSync, type Stats } from 'node:fs';
-import { open, realpath, stat } from 'node:fs/promises';
+import { lstat, open, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode } from '../core/error-code.ts';
 
@@ -31,17 +31,17 @@ const DEADLINE_MS = 5000;
 /** Of the four threads that Node.js reads files with, one stays free. */
 const MOST_STUCK = 3;
 
-/** The folders of the calls that missed the deadline. Such a call ends only when its file system answers. */
+/** Where the calls that missed the deadline hang: folders, and links in folders that answer. They end when it answers. */
 const stuck = new Set<string>();
 /** The last call. They run one after the other, so that a folder that hangs blocks one thread. */
 let last: Promise<unknown> = Promise.resolve();
 
 /**
  * The bytes of a regular file of at most `maxBytes`, within five seconds of reading. Throws FileError. After a missed
- * deadline, further calls for the same folder fail at once until its file system answers.
+ * deadline, further calls for the same folder, or for the same link, fail at once until its file system answers.
  */
 export async function readRegularFile(file: string, maxBytes: number): Promise<RegularFile> {
-  return await afterOthers(path.dirname(file), () => read(file, maxBytes));
+  return await afterOthers(file, () => read(file, maxBytes));
 }
 
 /** Whether a read hangs in the system. */
@@ -60,30 +60,40 @@ export function exitNow(status: number): never {
  * not answer in time, so a caller that reads the file must check `realPath` again.
  */
 export async function realPathOf(file: string): Promise<string> {
-  return await afterOthers(path.dirname(file), () => resolveLinks(file)).catch(() => file);
+  return await afterOthers(file, () => resolveLinks(file)).catch(() => file);
 }
 
-async function afterOthers<T>(folder: string, work: () => Promise<T>): Promise<T> {
+async function afterOthers<T>(file: string, work: () => Promise<T>): Promise<T> {
+  const folder = path.dirname(file);
   const result = last.then(async () => {
-    if (stuck.has(folder) || stuck.size >= MOST_STUCK) throw new FileError('too_slow');
-    return await inTime(folder, work());
+    if (stuck.has(folder) || stuck.has(file) || stuck.size >= MOST_STUCK) throw new FileError('too_slow');
+    let place = folder;
+    // A link whose target hangs is no reason to refuse its neighbours.
+    const answered = lstat(file).catch(() => undefined);
+    const done = answered.then(async () => {
+      place = file;
+      return await work();
+    });
+    return await inTime(() => place, done);
   });
   last = result.catch(() => undefined);
   return await result;
 }
 
 /** The result of `work`, or `too_slow` after the deadline; the thread is in use until `work` ends. */
-async function inTime<T>(folder: string, work: Promise<T>): Promise<T> {
+async function inTime<T>(place: () => string, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
+  let hung: string | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      stuck.add(folder);
+      hung = place();
+      stuck.add(hung);
       reject(new FileError('too_slow'));
     }, DEADLINE_MS);
   });
   const ended = (): void => {
     clearTimeout(timer);
-    stuck.delete(folder);
+    if (hung !== undefined) stuck.delete(hung);
   };
   work.then(ended, ended);
   return await Promise.race([work, late]);

@@ -1,6 +1,6 @@
 // Secrets on a file system that does not answer: the accounts that need them fail with the path, and nothing else is
 // affected.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -48,6 +48,10 @@ describe('a file system that does not answer', () => {
     await expect(readRegularFile(path.join(good, 'none'), 100)).rejects.toMatchObject({ code: 'ENOENT' });
     expect(performance.now() - known).toBeLessThan(2000);
     expect(performance.now() - began).toBeLessThan(20_000);
+    // A link that leads there fails alone.
+    symlinkSync(path.join(folder, 'linked'), path.join(good, 'link'));
+    await expect(resolveSecret({ file: path.join(good, 'link') }, 'token')).rejects.toThrow('within 5 s');
+    expect((await resolveSecret({ file: path.join(good, 'token') }, 'token')).reveal()).toBe('s3cr3t');
   }, 30_000);
 });
 
