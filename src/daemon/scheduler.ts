@@ -35,6 +35,8 @@ export interface Scheduler {
   /** When the account runs next: the end of the jitter that it waits for, or its next tick. */
   nextRunMs(account: string): number | null;
   nextTickMs(account: string): number | null;
+  /** Whether the account's schedule ticks at this moment. */
+  ticksAt(account: string, ms: number): boolean;
   /** The longest time between two of the next ticks, which for a line of working days includes the weekend. */
   longestGapMs(account: string): number | null;
   stop(): void;
@@ -166,6 +168,7 @@ export function createScheduler({ random, log }: SchedulerOptions): Scheduler {
     },
     nextRunMs: (account) => waiting.get(account)?.startMs ?? lineOf.get(account)?.nextMs ?? null,
     nextTickMs: (account) => lineOf.get(account)?.nextMs ?? null,
+    ticksAt: (account, ms) => lineOf.get(account)?.task.match(new Date(ms)) ?? false,
     longestGapMs: (account) => lineOf.get(account)?.longestGapMs ?? null,
     stop() {
       clearInterval(looks);

@@ -87,7 +87,9 @@ export function createTerm(options: TermOptions): Term {
       });
     },
     startFirst(account, record, isAlways) {
-      const isMissed = (record?.nextTickMs ?? Infinity) <= clock.nowMs();
+      const dueMs = record?.nextTickMs ?? Infinity;
+      // A tick of a schedule that was changed meanwhile was not missed.
+      const isMissed = dueMs <= clock.nowMs() && scheduler.ticksAt(account, dueMs);
       if (isAlways) queue.request(account, 'start');
       else if (isMissed) queue.request(account, 'catch_up');
       else if (record?.lastRun?.status === 'interrupted') queue.request(account, 'start');
