@@ -33,7 +33,7 @@ import { openSource, readPostedFiles, type Source, watchFiles } from './daemon-s
 
 /** The longest time between two readings of the files: not every file system reports changes. */
 const RELOAD_MS = 60_000;
-const PRUNE_MS = 3_600_000;
+const PRUNE_MS = 900_000;
 /** Each check of a file writes a page of it. A database is lost more often. */
 const FILE_CHECK_MS = 60_000;
 const DATABASE_CHECK_MS = 2000;
