@@ -82,7 +82,6 @@ export function createLeadership(options: LeadershipOptions): Leadership {
       );
     if (!isBehind && wasBehind)
       log.info({ ...data, event: 'configuration_current' }, 'the commit is new enough');
-    if (isBehind) wake.abort();
     return !isBehind;
   }
 
@@ -158,6 +157,7 @@ export function createLeadership(options: LeadershipOptions): Leadership {
     async mayRun(commit) {
       const isAllowed = await mayRun(commit);
       if (isAllowed) await rememberCommit();
+      else wake.abort();
       return isAllowed;
     },
     problem: () =>
