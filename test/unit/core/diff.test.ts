@@ -59,13 +59,6 @@ describe('the diff of a kind', () => {
     ]);
   });
 
-  it('marks an entry as renamed if any of its names is a former one', () => {
-    const several = { ...entry('Cobol', '2'), otherNames: ['K8s'] };
-    expect(diff([{ name: 'Kubernetes', formerly: ['K8s'] }], [several]).extras).toStrictEqual([
-      { entry: several, cause: 'renamed', desiredName: 'Kubernetes' },
-    ]);
-  });
-
   it('counts an awaited entry as existing', () => {
     const awaited = [{ kind: 'skill', remoteId: '1', name: 'a' }] as const;
     expect(diff(['a'], [], { history: { awaited } })).toMatchObject({ missing: [], kept: 1 });
@@ -80,32 +73,11 @@ describe('the diff of a kind', () => {
     expect(found).toMatchObject({ missing: ['a'], extras: [], present: [] });
   });
 
-  it('lists entries by their ids, whatever their order in the list', () => {
-    const listed = ['\u{1F600}', 'b', '\uFFFD', 'a'].map((id) => entry(`name of ${id}`, id));
-    const gone = new Set(['skill:b', 'skill:a'] as const);
-    const found = diff([], listed, { history: { gone } });
-    expect(found.present.map(({ id }) => id)).toEqual(['\uFFFD', '\u{1F600}']);
-    expect(found.stillListed.map(({ id }) => id)).toEqual(['a', 'b']);
-    expect(found.extras.map((extra) => extra.entry.id)).toEqual(['\uFFFD', '\u{1F600}']);
-  });
-
   it('finds an entry by the requested name when the service changed its name', () => {
     const history = { requestedNames: new Map([['skill:1', 'TypeScript ']] as const) };
     const found = diff(['TypeScript '], [entry('TypeScript', '1')], { history });
     expect([found.missing, found.extras]).toEqual([[], []]);
     expect(found.changedNames).toMatchObject([{ entry: { id: '1' }, requested: 'TypeScript ' }]);
-  });
-
-  it('finds one entry when the requested and the listed name are two forms of one name', () => {
-    const history = { requestedNames: new Map([['skill:1', 'Caf\u00e9']] as const) };
-    const found = diff(['Caf\u00e9'], [entry('Cafe\u0301', '1')], { history });
-    expect([found.kept, found.extras, found.duplicates, found.changedNames]).toEqual([1, [], [], []]);
-  });
-
-  it('finds an entry with a changed name by its listed name too', () => {
-    const history = { requestedNames: new Map([['skill:1', 'TypeScript ']] as const) };
-    const found = diff(['TypeScript'], [entry('TypeScript', '1')], { history });
-    expect([found.missing, found.extras, found.changedNames]).toEqual([[], [], []]);
   });
 });
 

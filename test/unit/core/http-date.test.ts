@@ -5,8 +5,6 @@ import { NOW_MS } from './builders.ts';
 
 const iso = (text: string, nowMs = NOW_MS): string | undefined => isoOfHttpDate(text, nowMs);
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
 // prettier-ignore
 const NO_DATES = [
   '', ' Sun, 06 Nov 1994 08:49:37 GMT', 'Sun, 06 Nov 1994 08:49:37 GMT ', 'Sun, 06 Nov 1994 08:49:37 GMT\n',
@@ -29,26 +27,6 @@ describe('a date of an HTTP header', () => {
   ])('can be %s', (text, date) => {
     expect(iso(text)).toBe(date);
     expect(Date.parse(date)).not.toBeNaN();
-  });
-
-  it('has every month and every day of the week', () => {
-    const months = MONTHS.map((month) => iso(`Mon, 01 ${month} 2026 00:00:00 GMT`)?.slice(5, 7));
-    expect(months).toEqual(MONTHS.map((_, index) => String(index + 1).padStart(2, '0')));
-    for (const day of ['Mon', 'Tues', 'Wednes', 'Thurs', 'Fri', 'Satur', 'Sun']) {
-      const expected = '2026-03-10T01:02:03Z';
-      expect(iso(`${day.slice(0, 3)}, 10 Mar 2026 01:02:03 GMT`), day).toBe(expected);
-      expect(iso(`${day}day, 10-Mar-26 01:02:03 GMT`), day).toBe(expected);
-      expect(iso(`${day.slice(0, 3)} Mar 10 01:02:03 2026`), day).toBe(expected);
-    }
-  });
-
-  it('has the days that its month has', () => {
-    const lastDays = MONTHS.map((month) => {
-      const days = Array.from({ length: 100 }, (_, day) => String(day).padStart(2, '0'));
-      return days.filter((day) => iso(`Mon, ${day} ${month} 2026 00:00:00 GMT`) !== undefined);
-    });
-    expect(lastDays.map((days) => days[0])).toEqual(MONTHS.map(() => '01'));
-    expect(lastDays.map((days) => days.length)).toEqual([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]);
   });
 
   it.each([
@@ -77,11 +55,6 @@ describe('a date of an HTTP header', () => {
     expect(['50', '99', '00'].map((digits) => yearOf(digits, in1999))).toEqual(['1950', '1999', '1900']);
     const in2055 = Date.parse('2055-07-01T00:00:00Z');
     expect(['04', '05', '99'].map((digits) => yearOf(digits, in2055))).toEqual(['2004', '2005', '2099']);
-  });
-
-  it('with a leap second is the second before it, because programs have none', () => {
-    expect(iso('Sat, 31 Dec 2016 23:59:60 GMT')).toBe('2016-12-31T23:59:59Z');
-    expect(iso('Sat, 31 Dec 2016 23:59:06 GMT')).toBe('2016-12-31T23:59:06Z');
   });
 
   it('cannot have another form', () => {

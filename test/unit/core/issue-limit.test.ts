@@ -32,19 +32,6 @@ describe('the order of issues', () => {
     expect(comparePlaces(issue(1), issue(1))).toBe(0);
   });
 
-  it('has each issue once, also when a shared catalog was read for several accounts', () => {
-    const twice = issue(2);
-    const others = [
-      issue(2, { message: 'another issue' }),
-      issue(2, { severity: 'warning' }),
-      issue(2, { column: 2 }),
-      issue(2, { file: 'b.yaml' }),
-    ];
-    expect(sortedIssues([issue(3), twice, twice, ...others, issue(2)])).toHaveLength(6);
-    expect(sortedIssues([issue(3), issue(1), issue(3)])).toEqual([issue(1), issue(3)]);
-    expect(sortedIssues([issue(1), issue(1)])).toEqual([issue(1)]);
-  });
-
   it('is nothing for no issue, and the issue itself for one', () => {
     expect(sortedIssues([])).toEqual([]);
     expect(sortedIssues([issue(1)])).toEqual([issue(1)]);
@@ -69,16 +56,6 @@ describe('the shown issues of a file', () => {
     );
   });
 
-  it('are counted with the right number', () => {
-    expect(fewIssues(issues(MAX_FILE_ISSUES + 1)).at(-1)?.message).toBe(
-      '1 further error of this file is not shown; fix these first',
-    );
-    expect(fewIssues(issues(MAX_FILE_ISSUES + 3, { severity: 'warning' })).at(-1)).toMatchObject({
-      severity: 'warning',
-      message: '3 further warnings of this file are not shown; fix these first',
-    });
-  });
-
   it('are limited for each file and each severity, so that warnings never hide an error', () => {
     const errors = issues(MAX_FILE_ISSUES);
     const warnings = issues(MAX_FILE_ISSUES + 5, { severity: 'warning' });
@@ -91,12 +68,6 @@ describe('the shown issues of a file', () => {
     expect(shown.filter(({ severity }) => severity === 'warning')).toHaveLength(MAX_FILE_ISSUES + 1);
   });
 
-  it('keep their order when only another file has too many', () => {
-    const unsorted = issues(MAX_FILE_ISSUES, { file: 'b.yaml' }).toReversed();
-    const shown = fewIssues([...unsorted, ...issues(MAX_FILE_ISSUES + 1)]);
-    expect(shown.slice(0, MAX_FILE_ISSUES)).toEqual(unsorted);
-  });
-
   it('count the errors that were found and not turned into issues, at the last one of the same file', () => {
     const uncounted = { file: 'acme.yaml', errors: 7 };
     const message = '7 further errors of this file are not shown; fix these first';
@@ -105,14 +76,5 @@ describe('the shown issues of a file', () => {
     const many = fewIssues(issues(MAX_FILE_ISSUES + 2), uncounted);
     expect(many).toHaveLength(MAX_FILE_ISSUES + 1);
     expect(many.at(-1)?.message).toContain('9 further errors');
-  });
-
-  it('do not count the errors of another file, warnings, or none at all', () => {
-    const warning = issue(1, { severity: 'warning' });
-    const other = issue(1, { file: 'b.yaml' });
-    expect(fewIssues([warning, other], { file: 'acme.yaml', errors: 7 })).toEqual([warning, other]);
-    expect(fewIssues([issue(1)], { file: 'acme.yaml', errors: 0 })).toEqual([issue(1)]);
-    const two = fewIssues(issues(MAX_FILE_ISSUES + 2), { file: 'acme.yaml', errors: 0 });
-    expect(two.at(-1)?.message).toContain('2 further errors');
   });
 });

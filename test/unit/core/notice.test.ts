@@ -127,10 +127,6 @@ describe('a run without a plan', () => {
     const detail = runDetail(1, { status: 'held', plan: null, operations });
     expect(waitingChanges(detail)).toEqual([{ action: 'delete', kind: 'skill', name: 'Perl', rules: [] }]);
   });
-
-  it('with the status held is held', () => {
-    expect(noticesFor([{ status: 'held', plan: null }])).toEqual([['held']]);
-  });
 });
 
 describe('a different state of the same type', () => {
@@ -144,20 +140,6 @@ describe('a different state of the same type', () => {
       ['failed'],
       ['failed'],
     ]);
-  });
-
-  it('does not depend on done operations, or on operations of a failed run', () => {
-    const partial = (status: 'done' | 'held'): RunSketch => ({
-      status: 'partial',
-      operations: [
-        { name: 'A', status: 'failed' },
-        { name: 'B', status },
-      ],
-    });
-    const alone: RunSketch = { status: 'partial', operations: [{ name: 'A', status: 'failed' }] };
-    expect(noticesFor([alone, partial('done'), partial('held')])).toEqual([['failed'], [], []]);
-    const begun: RunSketch = { ...FAILED, operations: [{ name: 'A', status: 'skipped' }] };
-    expect(noticesFor([FAILED, begun])).toEqual([['failed'], []]);
   });
 
   it('starts with another error code or other undone operations', () => {
@@ -215,10 +197,6 @@ describe('a different state of the same type', () => {
     const otherPending: Step = { run: DRIFT, pending: 'sha256:x' };
     expect(noticesFor([DRIFT, otherPending, ownPending, ownPending])).toEqual([['drift'], [], ['drift'], []]);
   });
-
-  it('does not start with a failure while an older plan waits for approval', () => {
-    expect(noticesFor([FAILED, { run: FAILED, pending: 'sha256:x' }])).toEqual([['failed'], []]);
-  });
 });
 
 describe('a held change', () => {
@@ -266,15 +244,6 @@ describe('a run that began before the known one', () => {
         { run: OK, at: 11 },
       ]),
     ).toEqual([[], ['applied'], []]);
-  });
-
-  it('is not one that began at the same time', () => {
-    expect(
-      noticesFor([
-        { run: OK, at: 10 },
-        { run: FAILED, at: 10 },
-      ]),
-    ).toEqual([[], ['failed']]);
   });
 
   it('counts as older also when the clock shows the start of the known one', () => {

@@ -165,9 +165,4 @@ describe('a recheck of a delete', () => {
     const result = recheckedOld({ lists: { resources: [person('p9', ['Old']), ...people] }, usedBy: ['p9'] });
     expect(result?.reason).toContain(`it was assigned to ${who} during the run`);
   });
-
-  it('reports no_people before a declared rename', () => {
-    const now = { skill: [entry('Kept'), entry('Old')], resources: [] };
-    expect(recheck({ lists: now, policy: { delete: 'always' } }, ['Old'])).toBe('no_people');
-  });
 });

@@ -108,30 +108,14 @@ describe('the times of the history', () => {
       expect([...until]).toEqual([['skill:a', NOW_MS - 4 * HOUR_MS + DAY_MS]]);
     },
   );
-
-  it('of deletes are sorted, latest first', () => {
-    expect(judge([operation(5), operation(1), operation(3)]).recentDeletesMs).toEqual(
-      [1, 3, 5].map((hours) => NOW_MS - hours * HOUR_MS),
-    );
-  });
 });
 
 describe('a release of several rules', () => {
-  const used = { ...old, resources: [person('p', ['Old'])] };
-
   it('numbers the releases and states that all of them are needed', () => {
     const of = { skills: [], observed: { skill: [entry('Old')], resources: [person('p', ['Old'])] } };
     expect(releaseOf(of)).toMatch(
       /^all of these are needed:\n\(1\) remove it from the people who have it.*\n\(2\) set policy/,
     );
     expect(releaseOf(of)).not.toContain('by itself');
-  });
-
-  it('is not numbered for one rule, or one release of several rules', () => {
-    expect(releaseOf({ skills: ['Kept'], observed: used })).not.toContain('needed');
-    const rename = [{ name: 'New', formerly: ['Old'] }];
-    const held = plan({ skills: rename, observed: { skill: [entry('Old')], resources: used.resources } });
-    expect(heldAs(held, 'Old')).toMatchObject({ rules: ['in_use', 'rename'] });
-    expect(heldAs(held, 'Old').release).not.toContain('needed');
   });
 });

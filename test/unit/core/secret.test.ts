@@ -40,11 +40,6 @@ describe('a secret', () => {
     expect(secret.isIn(text)).toBe(within);
   });
 
-  it('that is empty is in no text', () => {
-    expect(new Secret('').isIn('abc')).toBe(false);
-    expect(new Secret('').isIn('')).toBe(false);
-  });
-
   const LONG = 'k9/Qw"7\\z+R2&x%4=tY~m1LpV8sB3';
   it.each([
     ['in JSON', JSON.stringify(LONG)],
@@ -77,11 +72,6 @@ describe('a secret', () => {
     ['twice without a gap', `a ${LONG.slice(0, 12)}${LONG.slice(0, 12)} b`, 'a [redacted] b'],
   ])('is removed from a text where a part of it is %s', (_, text, left) => {
     expect(new Secret(LONG).scrub(text)).toBe(left);
-  });
-
-  it('leaves eleven of its characters unchanged, also between quotation marks', () => {
-    const text = '"abcdefghijk" \\"bcdefghijkl\\" cdefghijklm';
-    expect(new Secret('abcdefghijklmnop').scrub(text)).toBe(text);
   });
 
   it('leaves a text unchanged that shares a few characters with it', () => {
