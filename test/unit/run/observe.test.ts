@@ -130,6 +130,14 @@ describe('an entry of the last good lists that is missing', () => {
     expect(observation.implausible?.code).toBe(times === 2 ? 'suspicious_shrink' : undefined);
   });
 
+  it('is not a suspicious shrink when only the second reading shrank', async () => {
+    const lastGood = skills('A', 'B', 'C', 'D', 'E');
+    const { observation } = await observing({ lastGood }, (reading) =>
+      reading === 1 ? skills('A', 'B', 'C', 'D') : {},
+    );
+    expect([observation.implausible, observation.observed.skill.length]).toEqual([null, 4]);
+  });
+
   it('is ignored when the file omits the kind', async () => {
     const lastGood = { role: ['A', 'B', 'C', 'D', 'E'].map((name) => entry(name)) };
     const { observation } = await observing({ lastGood }, () => ({}));
