@@ -12,6 +12,7 @@ interface Scene {
   readonly isInvalid?: boolean;
   readonly isOlder?: boolean;
   readonly isStopping?: boolean;
+  readonly isPaused?: boolean;
 }
 
 /** Runs one account, and resolves with what its run did. */
@@ -36,13 +37,13 @@ async function runWith(trigger: Trigger, scene: Scene): Promise<readonly string[
       clock: virtualClock(0),
       newRunId: () => 'run',
       journal: {
-        accountState: async () => ({ pause: null, pending: null }),
+        accountState: async () => ({ pause: scene.isPaused === true ? {} : null, pending: null }),
         recordFailedRun: async () => note('journaled')(),
       },
       locks: { acquire },
     },
     log: testLog(),
-    metrics: { skippedTick: note('skipped'), runFailed: () => undefined },
+    metrics: { skippedTick: note('skipped'), runFailed: () => undefined, account: () => undefined },
   } as unknown as AccountRunsOptions); // only what such a run uses
   const due: DueRun = {
     account: 'acme',
@@ -71,6 +72,12 @@ it.each(['manual', 'approval', 'start'] as const)(
 
 it('a tick is skipped while a command holds the lock', async () => {
   expect(await runWith('schedule', {})).toEqual(['skipped']);
+});
+
+it('a paused account runs only because an operator requests it', async () => {
+  for (const trigger of ['schedule', 'catch_up', 'start', 'approval'] as const)
+    expect(await runWith(trigger, { isPaused: true })).toEqual([]);
+  expect(await runWith('manual', { isPaused: true })).toEqual(['again']);
 });
 
 it('the run of an invalid file is journaled, and no run is made with files that are older than those of the last leader', async () => {

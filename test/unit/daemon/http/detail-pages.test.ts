@@ -220,6 +220,16 @@ describe('the page of an account', () => {
     expect(await pageOf('/accounts/acme-eu', { runs: runs.slice(1, 2) })).not.toContain('<svg');
   });
 
+  it('has no button for a plan that is not the pending one', async () => {
+    const other = makePlan({ operations: [create('Other')] });
+    const run = makeRun({ id: RUN_ID, account: 'a', status: 'planned', planDigest: other.digest });
+    const account = makeAccount('a', { mode: 'approve', pending: { ...PENDING, digest: 'sha256:another' } });
+    const runs = [{ run, operations: [], warnings: [], plan: { ...other, digest: 'sha256:replaced' } }];
+    const page = await pageOf('/accounts/a', { accounts: [account], runs });
+    expect(page).toContain('The plan is no longer stored.');
+    expect(page).not.toContain('Approve this plan');
+  });
+
   it('shows who did what, the latest twenty actions', async () => {
     const action = (detail: string | null, parts: object = {}) =>
       ({ at: '2026-11-21T05:24:10.123Z', action: 'pause', by: 'ci', via: 'http', detail, ...parts }) as const;

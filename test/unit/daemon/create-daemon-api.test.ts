@@ -1,0 +1,33 @@
+// What the daemon's API shows of an account.
+import { expect, it } from 'vitest';
+import { createDaemonApi, type DaemonApiOptions } from '../../../src/daemon/create-daemon-api.ts';
+import { virtualClock } from './virtual-clock.ts';
+
+const T0 = Date.parse('2026-06-01T10:00:00.000Z');
+
+/** The view of an account with this approval and pause. */
+async function viewOf(state: object) {
+  const account = { name: 'acme', isValid: true, errors: [], settings: null };
+  const record = { name: 'acme', lastRun: null, lastSuccessAt: null, remaining: null };
+  const api = createDaemonApi({
+    clock: virtualClock(T0),
+    registry: { account: () => account, serviceErrors: () => [] },
+    schedule: { activity: () => ({ activity: 'idle', nextRunMs: T0 + 60_000 }) },
+    reader: {
+      accounts: async () => [{ ...record, state: { approval: null, pause: null, pending: null, ...state } }],
+    },
+  } as unknown as DaemonApiOptions); // only what a view needs
+  return await api.account('acme');
+}
+
+it('an approval is shown until it expires', async () => {
+  const approval = (expiresAtMs: number) => ({ digest: 'sha256:a', by: 'ci', givenAtMs: 0, expiresAtMs });
+  expect((await viewOf({ approval: approval(T0 + 1) }))?.approved).toMatchObject({ by: 'ci' });
+  expect((await viewOf({ approval: approval(T0) }))?.approved).toBeNull();
+});
+
+it('a paused account has no next run', async () => {
+  expect((await viewOf({}))?.nextRunAt).toBe('2026-06-01T10:01:00.000Z');
+  const paused = await viewOf({ pause: { sinceMs: T0, by: 'ann', reason: null } });
+  expect(paused).toMatchObject({ nextRunAt: null, pause: { by: 'ann' } });
+});
