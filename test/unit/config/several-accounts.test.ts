@@ -104,6 +104,20 @@ describe('the merge of catalogs and the account', () => {
     });
   });
 
+  test('gives each account the names of its own catalogs', async () => {
+    const extending = (catalog: string): string =>
+      `region: eu\ntoken: { env: ${catalog} }\nextends: [../${catalog}.yaml]`;
+    const { accounts } = await load({
+      'accounts/a.yaml': extending('C'),
+      'accounts/b.yaml': extending('D'),
+      'accounts/c.yaml': `${extending('C')}\nmode: plan\naccountId: "1"`.replace('env: C', 'env: E'),
+      'C.yaml': 'skills: [Go]',
+      'D.yaml': 'skills: [Rust]',
+    });
+    const names = accounts.map(({ settings }) => settings?.desired.skill?.map(({ name }) => name));
+    expect(names).toEqual([['Go'], ['Rust'], ['Go']]);
+  });
+
   test('reports a former name of one file that another file lists', async () => {
     const { lines } = await loadAccount('extends: [../c.yaml]\nskills: [{ name: B, formerly: [A] }]', {
       'c.yaml': 'skills: [A]',

@@ -346,6 +346,14 @@ describe('the broken run of a holder that died', () => {
     },
   );
 
+  it('is ended by the next dry run if it is one itself, because that takes no lock', async () => {
+    const store = await fixture();
+    const id = await store.begin(1, { mode: 'plan' });
+    store.execute('update runs set holder_pid = ?', await deadPid());
+    await store.begin(2, { mode: 'plan' });
+    expect((await store.reader.run(id))?.run.status).toBe('interrupted');
+  });
+
   it('is not a dry run that is still running beside an apply', async () => {
     const store = await fixture();
     const id = await store.begin(1, { mode: 'plan' });
