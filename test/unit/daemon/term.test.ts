@@ -61,7 +61,8 @@ function record(parts: {
 describe('the first run of an account', () => {
   it.each([
     ['always where each account runs at the start', { nextTickMs: T0 + MINUTE }, true, ['start']],
-    ['for a tick that has passed since the last run', { nextTickMs: T0 - MINUTE }, false, ['catch_up']],
+    ['for a tick that has passed since the last run', { nextTickMs: T0 - 5 * MINUTE }, false, ['catch_up']],
+    ['not for a tick of another schedule', { nextTickMs: T0 - MINUTE }, false, []],
     ['for a tick that passes now', { nextTickMs: T0 }, false, ['catch_up']],
     ['after an interrupted one', { nextTickMs: T0 + MINUTE, isInterrupted: true }, false, ['start']],
     ['not before its next tick', { nextTickMs: T0 + MINUTE }, false, []],
