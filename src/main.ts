@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The program: parses the arguments, runs the command and sets the exit status. Decides how errors are shown.
 import { readFileSync } from 'node:fs';
-import { adaptHints, resetConsole } from './cli/console.ts';
+import { resetConsole } from './cli/console.ts';
 import { runCommand } from './cli/program.ts';
 import {
   ConfigError,
@@ -24,22 +24,21 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 async function explain(error: unknown): Promise<{ readonly text: string; readonly exit: number }> {
   const { visible, visibleLines } = await import('./report/escape-invisible.ts');
   if (error instanceof ConfigError) {
-    const lines = error.issues.map((issue) => `error: ${visible(adaptHints(formatConfigIssue(issue)))}`);
+    const lines = error.issues.map((issue) => `error: ${visible(formatConfigIssue(issue))}`);
     return { text: lines.join('\n'), exit: 4 };
   }
-  if (error instanceof UsageError)
-    return { text: `error: ${visibleLines(adaptHints(error.message))}`, exit: 64 };
+  if (error instanceof UsageError) return { text: `error: ${visibleLines(error.message)}`, exit: 64 };
   if (
     error instanceof StoreError ||
     error instanceof ServiceError ||
     error instanceof SecretError ||
     error instanceof ListenError
   ) {
-    return { text: `error: ${visibleLines(adaptHints(error.message))}`, exit: 1 };
+    return { text: `error: ${visibleLines(error.message)}`, exit: 1 };
   }
   // The sandbox shares no classes with this program; its errors are recognised by name.
   if (error instanceof Error && error.name === 'SandboxError') {
-    const lines = error.message.split('\n').map((line) => `error: ${visible(adaptHints(line))}`);
+    const lines = error.message.split('\n').map((line) => `error: ${visible(line)}`);
     return { text: lines.join('\n'), exit: 1 };
   }
   const message = error instanceof Error ? error.message : String(error);

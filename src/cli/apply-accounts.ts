@@ -10,7 +10,6 @@ import type { RunSignals } from '../core/ports/clock.ts';
 import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { renderPlanOf } from '../report/plan-report.ts';
 import { renderRunReports } from '../report/run-report.ts';
-import { errorsOf, loadAccounts, loadConfiguration, mapAccounts } from './load-accounts.ts';
 import { askToApply } from './ask-to-apply.ts';
 import type { CommandContext } from './command-line.ts';
 import { openOutput, type Output, type OutputOptions, showFailure, showMessage } from './console.ts';
@@ -19,23 +18,36 @@ import { commitOf, openSession, type RetryAfterOptions, type Session } from './c
 import { combine, EXIT, type ExitStatus, failureExit, runExit } from './exit-status.ts';
 import { type Observe, showProgress } from './progress.ts';
 import { readSavedPlan } from './plan-accounts.ts';
-import { accountList, accountNamed, selectAccounts } from './load-accounts.ts';
+import {
+  accountList,
+  accountNamed,
+  errorsOf,
+  loadAccounts,
+  loadConfiguration,
+  mapAccounts,
+  selectAccounts,
+} from './load-accounts.ts';
 import { listenForSignals } from './user-input.ts';
 
 export interface ApplyOptions extends OutputOptions, RetryAfterOptions, ReportDetail {
-  readonly yes: boolean;
-  readonly allowHeld: boolean;
-  readonly lockTimeoutMs: number;
-  readonly planFile?: string | undefined;
-  /** Whether to apply to every account (`--all`). */
+  readonly yes?: boolean;
+  /** Whether to apply to every account. */
   readonly all?: boolean;
-  readonly accept: Acceptance;
+  /** The file of a saved plan. */
+  readonly plan?: string;
+  readonly allowHeld?: boolean;
+  readonly acceptShrink?: boolean;
+  readonly acceptNoHistory?: boolean;
+  readonly acceptOlderSource?: boolean;
+  /** In milliseconds. */
+  readonly lockTimeout: number;
 }
 
 interface Applying extends CommandContext {
   readonly session: Session;
   readonly signals: RunSignals;
   readonly options: ApplyOptions;
+  readonly accept: Acceptance;
   readonly observe: Observe;
   /** Shows the plan before it is applied; null when it was shown already, or when the report contains it. */
   readonly onPlan: ((plan: Plan) => Promise<void>) | null;
@@ -52,8 +64,13 @@ export async function applyToAccounts(
   names: readonly string[],
   options: ApplyOptions,
 ): Promise<ExitStatus> {
-  const asks = !options.yes && options.planFile === undefined;
-  const saved = options.planFile === undefined ? null : await readSavedPlan(options.planFile);
+  const asks = options.yes !== true && options.plan === undefined;
+  const saved = options.plan === undefined ? null : await readSavedPlan(options.plan);
+  const accept = {
+    shrink: options.acceptShrink === true,
+    olderSource: options.acceptOlderSource === true,
+    noHistory: options.acceptNoHistory === true,
+  };
   const loaded = await loadAccounts(configFile, []);
   const { configuration, service } = loaded;
   const accounts = accountsToApply(loaded.accounts, names, saved, options.all === true);
@@ -64,8 +81,8 @@ export async function applyToAccounts(
   const detail = { verbose: options.verbose, hasLocalChanges: session.commit?.dirty === true };
   try {
     const consent = asks
-      ? await askToApply({ accounts, session, signals, accept: options.accept, limit, detail }, output)
-      : { agreed: saved === null ? new Map<string, AgreedPlan | null>() : agreedPlans(accounts, saved) };
+      ? await askToApply({ accounts, session, signals, accept, limit, detail }, output)
+      : { agreed: saved ?? new Map<string, AgreedPlan | null>() };
     if ('exit' in consent) {
       if (isOneDocument(options.format)) await output.print(await reportOf(consent.runIds, session, output));
       if (consent.refusal !== undefined) throw consent.refusal;
@@ -76,7 +93,7 @@ export async function applyToAccounts(
       asks || isOneDocument(options.format)
         ? null
         : (plan: Plan) => showPlan(plan, accounts.length, output, detail);
-    const applying = { version, configFile, session, signals, options, onPlan };
+    const applying = { version, configFile, session, signals, options, accept, onPlan };
     const applied = await showProgress({ verb: 'applied', accounts: accounts.length }, (track) =>
       mapAccounts(accounts, limit, (account) =>
         track(account.name, (observe) =>
@@ -131,7 +148,10 @@ function accountsToApply(
   if (saved !== null) {
     const wanted = names.filter((name) => !name.startsWith('!'));
     const planned = [...saved.keys()].map((name) => accountNamed(accounts, name));
-    return selectAccounts(wanted.length === 0 ? planned : accounts, names);
+    const selected = selectAccounts(wanted.length === 0 ? planned : accounts, names);
+    const unplanned = selected.find(({ name }) => !saved.has(name));
+    if (unplanned !== undefined) throw new UsageError(`the saved plan contains no plan of ${unplanned.name}`);
+    return selected;
   }
   // An exclusion alone does not select an account.
   if (names.every((name) => name.startsWith('!')) && !all && accounts.length > 1) {
@@ -149,16 +169,6 @@ async function reportOf(runIds: readonly string[], session: Session, output: Out
     runs.flatMap((run) => (run === null ? [] : [run])),
     output.render,
   );
-}
-
-function agreedPlans(
-  accounts: readonly ConfiguredAccount[],
-  saved: ReadonlyMap<string, AgreedPlan | null>,
-): ReadonlyMap<string, AgreedPlan | null> {
-  for (const { name } of accounts) {
-    if (!saved.has(name)) throw new UsageError(`the saved plan contains no plan of ${name}`);
-  }
-  return saved;
 }
 
 /** Loads the account's files again. Throws ConfigError when they are invalid or missing by now. */
@@ -180,7 +190,7 @@ async function applyOne(
   agreed: AgreedPlan | null | undefined,
   applying: Applying,
 ): Promise<Applied> {
-  const { session, signals, options, observe, onPlan } = applying;
+  const { session, signals, options, accept, observe, onPlan } = applying;
   if (account.settings === undefined) {
     const { runId } = await journalBrokenAccount(
       {
@@ -201,9 +211,9 @@ async function applyOne(
   const request = { ...session.requestFor(account.settings, 'cli', signals), progress: observe };
   const result = await reconcileOrReport(account.name, request, session.applying, {
     mode: 'apply',
-    accept: options.accept,
+    accept,
     agreed,
-    lockTimeoutMs: options.lockTimeoutMs,
+    lockTimeoutMs: options.lockTimeout,
     reread: () => reloadRequest(account.name, applying),
     ...(onPlan === null ? {} : { onPlan }),
   });
@@ -217,7 +227,7 @@ async function applyOne(
   const exit =
     result.failure?.code === 'plan_stale'
       ? failureExit('plan_stale')
-      : runExit(result.status, result.failure?.code ?? null, options.allowHeld);
+      : runExit(result.status, result.failure?.code ?? null, options.allowHeld === true);
   return { exit, report: await session.store.reader.runReport(result.runId) };
 }
 

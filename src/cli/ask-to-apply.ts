@@ -14,9 +14,8 @@ import { type Output, showMessage, terminalRender } from './console.ts';
 import { canAsk, confirm } from './user-input.ts';
 import type { Session } from './compose.ts';
 import { type ExitStatus, combine, EXIT, failureExit } from './exit-status.ts';
-import { planOne } from './plan-accounts.ts';
+import { agreedPlan, planOne } from './plan-accounts.ts';
 import { showProgress } from './progress.ts';
-import { agreedPlan } from './plan-accounts.ts';
 
 /** `agreed`: the confirmed plan of each account, null if planning failed. `exit`: the status when nothing is applied. */
 export type Consent =

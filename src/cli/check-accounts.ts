@@ -10,7 +10,7 @@ import { type Diagnosis, type Finding, renderDiagnoses } from '../report/check-r
 import { count, instant } from '../report/formatting.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
-import { openOutput, type OutputOptions } from './console.ts';
+import { type OutputOptions, printReport } from './console.ts';
 import { checkSecrets } from '../config/secrets.ts';
 import { storeName } from '../config/store-location.ts';
 import type { ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
@@ -53,9 +53,7 @@ export async function checkAccounts(
         )),
       );
     }
-    const output = openOutput(options);
-    await output.print(renderDiagnoses(diagnoses, output.render));
-    await output.close();
+    await printReport(options, (render) => renderDiagnoses(diagnoses, render));
     if (signals.stop.aborted) return EXIT.interrupted;
     return combine(diagnoses.map(({ exit }) => exit));
   } finally {

@@ -5,6 +5,9 @@ import type { OutputOptions } from './console.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { DAY_MS, parseDuration } from '../core/durations-and-sizes.ts';
 
+/** The service file without `--config`. */
+export const DEFAULT_CONFIG = 'config/rolecall.yaml';
+
 /** What a command works with. */
 export interface CommandContext {
   readonly version: string;

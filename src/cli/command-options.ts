@@ -10,10 +10,9 @@ import {
   port,
   duration,
 } from './command-line.ts';
+import type { ApplyOptions } from './apply-accounts.ts';
 import type { InitFlags } from './first-answers.ts';
 import type { PlanOptions } from './plan-accounts.ts';
-import type { ReportDetail } from '../report/document.ts';
-import type { OutputOptions } from './console.ts';
 import type { RetryAfterOptions } from './compose.ts';
 import { EXIT } from './exit-status.ts';
 import type { CheckOptions } from './check-accounts.ts';
@@ -88,17 +87,6 @@ export function addPlan({ program, report }: CommandLine): void {
     });
 }
 
-interface ApplyFlags extends OutputOptions, RetryAfterOptions, ReportDetail {
-  readonly yes?: true;
-  readonly all?: true;
-  readonly plan?: string;
-  readonly allowHeld?: true;
-  readonly acceptShrink?: true;
-  readonly acceptNoHistory?: true;
-  readonly acceptOlderSource?: true;
-  readonly lockTimeout: number;
-}
-
 export function addApply({ program, report }: CommandLine): void {
   addRetryAfterOption(addDetailOptions(addReportOptions(program.command('apply'))))
     .description('plan, show the plan, ask, apply it and verify the result')
@@ -127,25 +115,9 @@ export function addApply({ program, report }: CommandLine): void {
         .default(300_000, '5m')
         .argParser(duration),
     )
-    .action(async (names: string[], flags: ApplyFlags) => {
+    .action(async (names: string[], flags: ApplyOptions) => {
       const { applyToAccounts } = await import('./apply-accounts.ts');
-      const options = {
-        format: flags.format,
-        output: flags.output,
-        yes: flags.yes === true,
-        all: flags.all === true,
-        planFile: flags.plan,
-        verbose: flags.verbose,
-        allowHeld: flags.allowHeld === true,
-        ignoreRetryAfter: flags.ignoreRetryAfter === true,
-        lockTimeoutMs: flags.lockTimeout,
-        accept: {
-          shrink: flags.acceptShrink === true,
-          olderSource: flags.acceptOlderSource === true,
-          noHistory: flags.acceptNoHistory === true,
-        },
-      };
-      await report('apply', options, (context) => applyToAccounts(context, names, options));
+      await report('apply', flags, (context) => applyToAccounts(context, names, flags));
     });
 }
 

@@ -1,6 +1,6 @@
 // Shell completion, which @bomb.sh/tab derives from the commands of the program. Accounts come from the configuration.
 import tab from '@bomb.sh/tab/commander';
-import type { CommandLine } from './command-line.ts';
+import { type CommandLine, DEFAULT_CONFIG } from './command-line.ts';
 import { loadConfiguration } from './load-accounts.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'];
@@ -38,7 +38,7 @@ export function addCompletion({ program }: CommandLine): void {
     const given = words.includes('--config') ? words[words.indexOf('--config') + 1] : undefined;
     const hasCommand = program.commands.some((each) => words.includes(each.name()));
     if (hasCommand)
-      accounts.push(...(await accountsOf(given ?? process.env['ROLECALL_CONFIG'] ?? 'config/rolecall.yaml')));
+      accounts.push(...(await accountsOf(given ?? process.env['ROLECALL_CONFIG'] ?? DEFAULT_CONFIG)));
   });
 }
 

@@ -1,8 +1,6 @@
 // Joins what a command or the daemon works with: the store, the connections, and the dependencies of the use cases.
 import { settingsDigest } from '../run/changes-during-run.ts';
-import type { AccountJournal } from '../run/observe.ts';
 import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from '../run/request.ts';
-import { rememberThrottle } from '../run/run-result.ts';
 import type { ConfigurationSource } from '../config/configuration-source.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Clock, RunSignals } from '../core/ports/clock.ts';
@@ -75,10 +73,7 @@ export async function openSession(
   const steadyOpenedMs = systemClock.steadyMs();
   const configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
   const configFile = fileInRepository(configuration, service);
-  const connections = await connect(version, service, {
-    throttledUntilMs: throttleIn(store.journal, options),
-    observer: options.observer ?? (() => NO_OBSERVER),
-  });
+  const connections = await connect(version, service, throttleIn(store.journal, options), options.observer);
   const planning: DryRunDeps = {
     service: readOnly(connections),
     journal: store.journal,
@@ -176,41 +171,6 @@ function accountReader(service: ServiceSettings): (account: string) => Promise<C
   };
 }
 
-/** Reads the lists of accounts, for commands that journal no run. */
-export interface Readable {
-  readonly service: ReadableService;
-  /** null without a store. */
-  readonly journal: AccountJournal | null;
-  /** Journals the Retry-After time of a failure, if it has one. */
-  noteFailure(account: string, error: unknown): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Opens connections, and the store if it exists. Throws StoreError. */
-export async function openReadable(
-  version: string,
-  service: ServiceSettings,
-  options: RetryAfterOptions = {},
-): Promise<Readable> {
-  const store = await openExistingJournal(service);
-  const connections = await connect(version, service, {
-    throttledUntilMs: store === null ? async () => null : throttleIn(store.journal, options),
-    observer: () => NO_OBSERVER,
-  });
-  return {
-    service: readOnly(connections),
-    journal: store === null ? null : { ...store.journal, claimant: (claim) => store.reader.claimant(claim) },
-    async noteFailure(account, error) {
-      if (store === null) return;
-      await rememberThrottle(account, error, { journal: store.journal, clock: systemClock });
-    },
-    async close() {
-      await connections.close();
-      await store?.close();
-    },
-  };
-}
-
 /** Opens the store of a configuration; only an existing one, unless the options say otherwise. Throws StoreError. */
 export async function openJournal(
   service: ServiceSettings,
@@ -230,21 +190,29 @@ export async function openExistingJournal(service: ServiceSettings): Promise<Sto
 }
 
 /** The end of the pause that the service requested from an earlier process. */
-function throttleIn(
+export function throttleIn(
   journal: { readonly accountState: (account: string) => Promise<AccountState> },
   { ignoreRetryAfter = false }: RetryAfterOptions,
 ): (account: AccountSettings) => Promise<number | null> {
   return async ({ name }) => (ignoreRetryAfter ? null : (await journal.accountState(name)).throttledUntilMs);
 }
 
-async function connect(
+export async function connect(
   version: string,
   { api }: ServiceSettings,
-  options: Pick<ConnectionOptions, 'throttledUntilMs' | 'observer'>,
+  throttledUntilMs: ConnectionOptions['throttledUntilMs'],
+  observer: ConnectionOptions['observer'] = () => NO_OBSERVER,
 ): Promise<Connections> {
   const { createConnections } = await import('../service/connections.ts');
   const { readAuthorities, resolveToken } = await import('../config/secrets.ts');
-  return createConnections({ api, version, token: resolveToken, authorities: readAuthorities, ...options });
+  return createConnections({
+    api,
+    version,
+    token: resolveToken,
+    authorities: readAuthorities,
+    throttledUntilMs,
+    observer,
+  });
 }
 
 /** The commit of the configuration; null outside of git. */

@@ -4,7 +4,6 @@ import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errorCode } from '../core/error-code.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
-import { adaptHintsInText, PROGRAM, programWith } from '../report/command-hints.ts';
 import { type Format, isOneDocument } from '../report/document.ts';
 import { visible, visibleLines } from '../report/escape-invisible.ts';
 
@@ -13,26 +12,12 @@ export interface OutputOptions {
   readonly output?: string | undefined;
 }
 
-let program = PROGRAM;
-let suggests = true;
 let reported = false;
 let clearLive: (() => void) | null = null;
 let protectedFiles: readonly string[] = [];
 
-/** From now on suggested commands repeat the given `--config`, and begin with `executable`. */
-export function repeatConfig(configFile: string, executable = PROGRAM): void {
-  program = programWith(configFile, executable);
-}
-
-/** From now on reports suggest no commands, since what they work on ends with this command. */
-export function suggestNothing(): void {
-  suggests = false;
-}
-
 /** Forgets what an earlier command of this process has set. */
 export function resetConsole(): void {
-  program = PROGRAM;
-  suggests = true;
   protectFiles([]);
   reported = false;
   clearLive = null;
@@ -48,37 +33,26 @@ function writeStderr(text: string): void {
   process.stderr.write(text);
 }
 
-/** The text, with the `--config` of this command in the commands that it suggests. */
-export function adaptHints(text: string): string {
-  return adaptHintsInText(text, program);
-}
-
-/** A command of rolecall as a user can copy it, with the `--config` of this command. */
-export function suggestedCommand(command: string): string {
-  return command.replace(/^rolecall(?= )/, () => program);
-}
-
 /** Shows a message on stderr. Quoted text is escaped, so that it cannot control a terminal or a CI runner. */
 export function showMessage(text: string): void {
-  writeStderr(`${visibleLines(adaptHints(text))}\n`);
+  writeStderr(`${visibleLines(text)}\n`);
 }
 
 /** Shows each warning on its own line on stderr. */
 export function showWarnings(messages: readonly string[]): void {
-  for (const message of messages) writeStderr(`warning: ${visible(adaptHints(message))}\n`);
+  for (const message of messages) writeStderr(`warning: ${visible(message)}\n`);
 }
 
 /** Shows why an account failed: one line, or one for each issue of its configuration. */
 export function showFailure(account: string, { code, message }: { code: string; message: string }): void {
-  const text = adaptHints(message);
-  const shown = code === 'config_invalid' ? visibleLines(text) : visible(text);
+  const shown = code === 'config_invalid' ? visibleLines(message) : visible(message);
   writeStderr(`${visible(account)}: ${shown}\n`);
 }
 
 /** Prints a line on stdout, escaped like a message. */
 export function printLine(text: string): void {
   clearLive?.();
-  process.stdout.write(`${visible(adaptHints(text))}\n`);
+  process.stdout.write(`${visible(text)}\n`);
 }
 
 /** A sink for reports: stdout, or the file of `--output`, written when closed. */
@@ -89,7 +63,6 @@ export interface Output {
     readonly format: Format;
     readonly colour: boolean;
     readonly width: number;
-    readonly program: string | null;
   };
   /** Prints a report. An empty line separates it from what was printed before, unless a report is one document. */
   print(report: string): Promise<void>;
@@ -121,7 +94,6 @@ export function openOutput({ format, output }: OutputOptions): Output {
       format,
       colour: toTerminal && wantsColour(),
       width: toTerminal ? columnsOf(process.stdout) : Number.POSITIVE_INFINITY,
-      program: suggests ? program : null,
     },
     isTerminal: toTerminal,
     async print(report) {
@@ -143,6 +115,16 @@ export function openOutput({ format, output }: OutputOptions): Output {
   };
 }
 
+/** Prints one report, on stdout or into the file of `--output`. */
+export async function printReport(
+  options: OutputOptions,
+  report: (render: Output['render']) => string,
+): Promise<void> {
+  const output = openOutput(options);
+  await output.print(report(output.render));
+  await output.close();
+}
+
 /** How to print a report on the terminal that shows the question. */
 export function terminalRender(): Output['render'] {
   const isTerminal = Boolean(process.stderr.isTTY);
@@ -150,7 +132,6 @@ export function terminalRender(): Output['render'] {
     format: 'text',
     colour: isTerminal && wantsColour(),
     width: isTerminal ? columnsOf(process.stderr) : Number.POSITIVE_INFINITY,
-    program: suggests ? program : null,
   };
 }
 

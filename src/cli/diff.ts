@@ -11,7 +11,7 @@ import {
   type CommandContext,
   type CommandLine,
 } from './command-line.ts';
-import { openOutput, type OutputOptions } from './console.ts';
+import { type OutputOptions, printReport } from './console.ts';
 import type { RetryAfterOptions } from './compose.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { accountNamed, knownAccounts, type Loaded } from './load-accounts.ts';
@@ -64,10 +64,8 @@ async function diff(
     if (first === null || second === null) return EXIT.interrupted;
     const [before, earlier] = first;
     const [after, later] = second;
-    const output = openOutput(flags);
     const difference = catalogDifference(earlier, later);
-    await output.print(renderDifference({ account, before, after, ...difference }, output.render));
-    await output.close();
+    await printReport(flags, (render) => renderDifference({ account, before, after, ...difference }, render));
     return EXIT.done;
   });
 }
@@ -95,7 +93,6 @@ async function readNow(
   try {
     return await reading.read(account);
   } catch (error) {
-    await reading.noteFailure(name, error);
     if (reading.isInterrupted()) return null;
     throw error;
   } finally {

@@ -134,7 +134,7 @@ async function dump(
     return EXIT.invalidConfiguration;
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const failure = await reading.reportFailure(name, error);
+    const failure = reading.reportFailure(name, error);
     return reading.isInterrupted() ? EXIT.interrupted : failureExit(failure.code);
   } finally {
     await reading.close();

@@ -6,10 +6,9 @@ import { filesFromMemory } from '../config/configuration-files.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { SecretRef } from '../core/settings.ts';
-import { shellWord } from '../report/command-hints.ts';
 import { count } from '../report/formatting.ts';
-import type { CommandContext } from './command-line.ts';
-import { printLine, showMessage, showWarnings, suggestedCommand } from './console.ts';
+import { type CommandContext, DEFAULT_CONFIG } from './command-line.ts';
+import { printLine, showMessage, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { answersFor, type InitFlags, refuseWrong } from './first-answers.ts';
 import {
@@ -24,7 +23,7 @@ import {
   writeNewFiles,
 } from './first-files.ts';
 import { listDoubt, openReading, showDoubt } from './read-accounts.ts';
-import { errorsOf, settingsOf } from './load-accounts.ts';
+import { errorsOf } from './load-accounts.ts';
 
 /** The user waits for the answer, and nothing is lost by trying again. */
 const RETRIES = 1;
@@ -40,8 +39,8 @@ const SANDBOX = {
 /** What `init` writes, and where it reads it. */
 interface Beginning {
   readonly first: FirstAccount;
-  /** The address that is read now; that of a sandbox differs from the one that is written. */
-  readonly readAt: string;
+  /** The address of a sandbox that is read now, instead of the one that is written. */
+  readonly readAt?: string;
   /** Files beside the two of the configuration. */
   readonly more: ReadonlyMap<string, string>;
   readonly next: readonly (readonly [command: string, purpose: string])[];
@@ -64,16 +63,17 @@ export async function initialise(
     const { first, readAt, more, next } = beginning;
     const accountFile = path.join(place.folder, 'accounts', `${first.account}.yaml`);
     refuseExistingFiles([accountFile, ...more.keys()]);
-    const content = await readFirstAccount(version, place, { ...first, baseUrl: readAt });
+    const draft = await loadDraft(place, first);
+    const content = await readFirstAccount(version, draft, readAt);
     if (typeof content === 'number') return content;
     const texts = new Map([
       [place.configFile, serviceText(first, place.store)],
-      [accountFile, await completeAccountFile(place, first, content)],
+      [accountFile, await completeAccountFile(draft, content)],
       ...more,
     ]);
     await writeNewFiles(texts);
     printWritten(first.account, content, [...texts.keys()]);
-    printNext(next);
+    printNext(next, configFile);
     return EXIT.done;
   } finally {
     await beginning.close();
@@ -86,7 +86,6 @@ async function realAccount(place: FirstPlace, flags: InitFlags): Promise<Beginni
   const token = seenFrom(path.join(place.folder, 'accounts'), answers.token);
   return {
     first: { ...answers, region: flags.region ?? null, token },
-    readAt: answers.baseUrl,
     more: new Map(),
     next: [
       [`rolecall plan ${answers.account}`, 'compare the account with its file'],
@@ -141,20 +140,21 @@ async function loadDraft({ configFile, folder, store }: FirstPlace, first: First
   const { service, accounts, issues } = configuration;
   const [account] = accounts;
   if (service === undefined || account?.settings === undefined) throw new ConfigError(errorsOf(issues));
-  return { configuration, service, account, files };
+  return { configuration, service, account, settings: account.settings, files };
 }
 
-/** Reads the account; only lists are requested. After a failure, which is shown, the exit status. Throws ConfigError. */
+type Draft = Awaited<ReturnType<typeof loadDraft>>;
+
+/** Reads the account at this address; only lists are requested. After a failure, which is shown, the exit status. */
 async function readFirstAccount(
   version: string,
-  place: FirstPlace,
-  first: FirstAccount,
+  { configuration, service, account, settings }: Draft,
+  baseUrl = settings.baseUrl,
 ): Promise<ReadAccount | ExitStatus> {
-  const { configuration, service, account } = await loadDraft(place, first);
   const impatient = { ...service, api: { ...service.api, retries: RETRIES } };
   const reading = await openReading({ version, configuration, service: impatient });
   try {
-    const content = await reading.read(account);
+    const content = await reading.read({ ...account, settings: { ...settings, baseUrl } });
     showWarnings(content.observed.warnings.map(({ message }) => message));
     const doubt = listDoubt(content);
     if (content.implausible === null) {
@@ -165,7 +165,7 @@ async function readFirstAccount(
     return EXIT.failed;
   } catch (error) {
     if (reading.isInterrupted()) return cancelled();
-    const { code } = await reading.reportFailure(account.name, error);
+    const { code } = reading.reportFailure(account.name, error);
     const fix = code === 'secret_missing' ? ' Set it in this shell with `export NAME=TOKEN`.' : '';
     showMessage(`error: the account could not be read, so nothing was written.${fix}`);
     return EXIT.failed;
@@ -176,17 +176,15 @@ async function readFirstAccount(
 
 /** The account file with the lists and the pin. Throws ConfigError when it would not be valid. */
 async function completeAccountFile(
-  place: FirstPlace,
-  first: FirstAccount,
+  { service, account, settings, files }: Draft,
   { observed, remoteAccountId }: ReadAccount,
 ): Promise<string> {
-  const { account, files } = await loadDraft(place, first);
   const { text, notes, errors } = await dumpAccount(
-    { configFile: place.configFile, account, files },
+    { configFile: service.file, account, files },
     {
       accountId: remoteAccountId,
       names: { skill: observed.skill.map(({ name }) => name), role: observed.role.map(({ name }) => name) },
-      policy: settingsOf(account).policy,
+      policy: settings.policy,
     },
   );
   if (errors.length > 0) throw new ConfigError(errors);
@@ -207,14 +205,22 @@ function printWritten(account: string, content: ReadAccount, files: readonly str
   printLine(`${account} lists the ${entries}${id}, so the first plan is empty`);
 }
 
-function printNext(steps: Beginning['next']): void {
+/** The commands, with the `--config` of the files. */
+function printNext(steps: Beginning['next'], configFile: string): void {
+  const config = configFile === DEFAULT_CONFIG ? '' : ` --config ${shellWord(configFile)}`;
   printLine('');
   printLine('Next:');
   // Below the command: in some shells a line that is pasted cannot contain a comment.
   for (const [command, purpose] of steps) {
-    printLine(`  ${suggestedCommand(command)}`);
+    printLine(`  ${command.replace(/^rolecall(?= )/, () => `rolecall${config}`)}`);
     printLine(`    ${purpose}`);
   }
+}
+
+/** The text as one word of a shell command. */
+function shellWord(text: string): string {
+  const plain = /^[\w@%+=:,./-]+$/.test(text);
+  return plain ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** A token file that is not below the project keeps its absolute path. */

@@ -8,9 +8,9 @@ import {
   duration,
   positive,
 } from './command-line.ts';
-import { openOutput, type OutputOptions } from './console.ts';
+import { type OutputOptions, printReport } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { findRun, printedIds, RUN_HELP, withJournal } from './open-journal.ts';
+import { findRun, RUN_HELP, withJournal } from './open-journal.ts';
 import { requireKnown } from './load-accounts.ts';
 import { StoreError } from '../core/errors.ts';
 
@@ -48,12 +48,8 @@ async function history(
       ...(status === undefined ? {} : { status }),
       ...(flags.since === undefined ? {} : { sinceMs: Date.now() - flags.since }),
     });
-    const output = openOutput(flags);
-    const ids = runs.map(({ id }) => id);
-    const tallies = await reader.runTallies(ids);
-    const shortIds = printedIds(ids, output);
-    await output.print(renderRuns(runs, output.render, { tallies, shortIds }));
-    await output.close();
+    const tallies = await reader.runTallies(runs.map(({ id }) => id));
+    await printReport(flags, (render) => renderRuns(runs, render, tallies));
     return EXIT.done;
   });
 }
@@ -78,9 +74,7 @@ async function show(context: CommandContext, wanted: string, flags: ShowFlags): 
     const { id } = await findRun(reader, wanted);
     const run = await reader.runReport(id);
     if (run === null) throw new StoreError('run_unknown', `run ${id} was deleted meanwhile`);
-    const output = openOutput(flags);
-    await output.print(renderRun(run, { ...output.render, verbose: flags.verbose }));
-    await output.close();
+    await printReport(flags, (render) => renderRun(run, { ...render, verbose: flags.verbose }));
     return EXIT.done;
   });
 }
@@ -111,13 +105,7 @@ async function snapshots(
       limit: flags.limit,
       ...(account === undefined ? {} : { account }),
     });
-    const output = openOutput(flags);
-    const ids = printedIds(
-      found.map(({ runId }) => runId),
-      output,
-    );
-    await output.print(renderSnapshots(found, output.render, ids));
-    await output.close();
+    await printReport(flags, (render) => renderSnapshots(found, render));
     return EXIT.done;
   });
 }

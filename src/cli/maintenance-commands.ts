@@ -1,6 +1,6 @@
 // rolecall validate, backup and copy-store: check the configuration, and copy the store.
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
-import { openOutput, type OutputOptions, printLine, showWarnings } from './console.ts';
+import { type OutputOptions, printLine, printReport, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { loadConfiguration, errorsOf } from './load-accounts.ts';
 import { ConfigError } from '../core/errors.ts';
@@ -27,9 +27,7 @@ async function validate({ configFile }: CommandContext, flags: ValidateFlags): P
     flags.requireSecrets === true ? { ...issue, severity: 'error' as const } : issue,
   );
   const issues = [...configuration.issues, ...secrets];
-  const output = openOutput(flags);
-  await output.print(renderIssues(issues, output.render));
-  await output.close();
+  await printReport(flags, (render) => renderIssues(issues, render));
   return issues.some((issue) => issue.severity === 'error') ? EXIT.invalidConfiguration : EXIT.done;
 }
 

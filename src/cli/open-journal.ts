@@ -6,7 +6,6 @@ import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { SnapshotFilter, SnapshotRecord } from '../core/snapshots.ts';
 import { instant } from '../report/formatting.ts';
 import { type CommandContext, parseMoment } from './command-line.ts';
-import type { Output } from './console.ts';
 import { accountList, type Loaded, loadForStore } from './load-accounts.ts';
 
 /** Calls `work` with the journal of an existing store, and closes it. */
@@ -22,17 +21,6 @@ export async function withJournal<T>(
   } finally {
     await store.close();
   }
-}
-
-/** The time and twelve random bits of an id. `show` lists the runs where that is ambiguous. */
-const SHORT_ID = 18;
-
-/** How ids of runs are printed in tables: shortened where a person reads them, complete where a program may. */
-export function printedIds(
-  ids: readonly string[],
-  { isTerminal }: Pick<Output, 'isTerminal'>,
-): ReadonlyMap<string, string> {
-  return new Map(ids.map((id) => [id, isTerminal ? id.slice(0, SHORT_ID) : id]));
 }
 
 export const RUN_HELP = 'id of the run, the beginning of the id, or `last`';

@@ -18,7 +18,7 @@ import { checkPlans } from '../report/schemas.ts';
 import { sha256 } from '../system/digest.ts';
 import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
-import { checkWritable, openOutput, type OutputOptions, showMessage } from './console.ts';
+import { checkWritable, type OutputOptions, printReport, showMessage } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import { openSession, type RetryAfterOptions, type Session } from './compose.ts';
 import { combinePlans, EXIT, type ExitStatus, failureExit, planExit } from './exit-status.ts';
@@ -87,9 +87,7 @@ async function report(
   options: PlanOptions,
   detail: ReportDetail,
 ): Promise<ExitStatus> {
-  const output = openOutput(options);
-  await output.print(renderPlans(plans, { ...output.render, ...detail }));
-  await output.close();
+  await printReport(options, (render) => renderPlans(plans, { ...render, ...detail }));
   if (options.save !== undefined) await save(options.save, plans);
   return combinePlans(
     plans.map((result) =>

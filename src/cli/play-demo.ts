@@ -4,7 +4,6 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ACCEPT_NOTHING } from '../run/request.ts';
 import {
   type DemoNames,
   demoNames,
@@ -15,13 +14,12 @@ import {
 } from '../sandbox/demo.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { applyToAccounts } from './apply-accounts.ts';
-import { repeatConfig, suggestNothing } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { planAccounts } from './plan-accounts.ts';
 import { serve } from './serve.ts';
 
 const TEXT = { format: 'text' } as const;
-const APPLY = { yes: true, allowHeld: true, lockTimeoutMs: 10_000, accept: ACCEPT_NOTHING };
+const APPLY = { yes: true, allowHeld: true, lockTimeout: 10_000 };
 
 /** Runs the demo, and with `--serve` the daemon afterwards. Resolves with 0 when every step had the expected result. */
 export async function playDemo(version: string, servesPages: boolean): Promise<ExitStatus> {
@@ -38,10 +36,7 @@ export async function playDemo(version: string, servesPages: boolean): Promise<E
     await writeFile(configFile, serviceText(sandbox));
     await writeFile(join(folder, 'token'), `${sandbox.accounts[0]?.token ?? ''}\n`, { mode: 0o600 });
     await writeFile(accountFile, accountText(names));
-    // So that the commands that the reports suggest can be copied.
     const program = `node ${process.argv[1] ?? 'dist/main.js'}`;
-    repeatConfig(configFile, program);
-    if (!servesPages) suggestNothing();
     // A first plan before the drift makes history, since a plan on a fresh store holds every delete.
     const context = { version, configFile };
     await planAccounts(context, ['acme'], { ...TEXT, output: join(folder, 'first-plan.txt') });
@@ -97,7 +92,7 @@ function failed(exit: ExitStatus): ExitStatus {
 }
 
 function heading(title: string, command: string): void {
-  print(['', `━━ ${title}`, `$ ${command}`, '']);
+  print(['', `━━ ${title}`, `$ ${command}`]);
 }
 
 function print(lines: readonly string[]): void {

@@ -1,13 +1,13 @@
 // The command line: lists the commands, which register themselves, and runs the one that is given.
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, type HelpConfiguration, Option } from 'commander';
 import { addApply, addDemo, addDoctor, addInit, addPlan, addServe } from './command-options.ts';
 import { addApprove, addPause, addResume } from './operator-commands.ts';
 import { addBackup, addCopyStore, addValidate } from './maintenance-commands.ts';
-import type { CommandLine } from './command-line.ts';
-import { addHelp } from './command-help.ts';
-import { protectFiles, repeatConfig } from './console.ts';
+import { type CommandLine, DEFAULT_CONFIG } from './command-line.ts';
+import { checkOutput, hasReported, openOutput, type OutputOptions, protectFiles } from './console.ts';
 import { addDiff } from './diff.ts';
 import { addDump } from './dump.ts';
+import { UsageError } from '../core/errors.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { ownFiles } from './load-accounts.ts';
 import { addHistory, addShow, addSnapshots } from './journal-commands.ts';
@@ -17,31 +17,28 @@ import { addStatus } from './status.ts';
 import { addUsage } from './usage.ts';
 import { addWho } from './who.ts';
 
-/** In the order of the help. What a command needs to run is imported when it runs, so that help appears at once. */
-const COMMANDS: readonly ((line: CommandLine) => void)[] = [
-  addInit,
-  addDemo,
-  addSandbox,
-  addPlan,
-  addApply,
-  addUsage,
-  addDump,
-  addServe,
-  addStatus,
-  addApprove,
-  addPause,
-  addResume,
-  addHistory,
-  addShow,
-  addSnapshots,
-  addDiff,
-  addWho,
-  addRestore,
-  addValidate,
-  addDoctor,
-  addBackup,
-  addCopyStore,
-];
+/** In the groups of the help. What a command needs to run is imported when it runs, so that help appears at once. */
+const COMMANDS: Readonly<Record<string, readonly ((line: CommandLine) => void)[]>> = {
+  'Start:': [addInit, addDemo, addSandbox],
+  'Plan and apply:': [addPlan, addApply, addUsage, addDump],
+  'The daemon:': [addServe, addStatus, addApprove, addPause, addResume],
+  'What happened:': [addHistory, addShow, addSnapshots, addDiff, addWho, addRestore],
+  'Configuration and maintenance:': [addValidate, addDoctor, addBackup, addCopyStore],
+};
+
+const EXIT_HELP = `
+Exit status: 0 success, 1 failure, 2 operations to apply, 3 held or blocked,
+4 invalid configuration, 5 stale saved plan, 64 wrong usage, 130 interrupted
+
+\`rolecall help COMMAND\` shows the options of a command.`;
+
+const HELP: HelpConfiguration = {
+  showGlobalOptions: true,
+  subcommandTerm: (command) => command.name(),
+  // The completion scripts call `complete`, which users do not.
+  visibleCommands: ({ commands }) => commands.filter((command) => command.name() !== 'complete'),
+  visibleGlobalOptions: ({ parent }) => (parent?.options ?? []).filter(({ long }) => long !== '--version'),
+};
 
 /** Parses the arguments and runs the command. Resolves with the exit status. */
 export async function runCommand(argv: readonly string[], version: string): Promise<ExitStatus> {
@@ -89,28 +86,58 @@ export async function createProgram(
     .description('Keeps the skills and roles of Planning Service accounts exactly as YAML files in git say.')
     .version(version, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show the help')
-    .addOption(
-      new Option('--config <file>', 'service file').env('ROLECALL_CONFIG').default('config/rolecall.yaml'),
+    .configureHelp(HELP)
+    .addHelpText('after', EXIT_HELP)
+    .addOption(new Option('--config <file>', 'service file').env('ROLECALL_CONFIG').default(DEFAULT_CONFIG))
+    .showHelpAfterError(
+      '(run `rolecall --help` to list all commands, `rolecall help COMMAND` to list the options of one)',
     )
-    .showHelpAfterError('(run `rolecall --help` to list all commands)')
     .exitOverride()
     .hook('preAction', async (_, command) => {
       const { config } = program.opts<GlobalOptions>();
-      if (program.getOptionValueSource('config') === 'cli') repeatConfig(config);
       await protectOwnFiles(config, command.opts<FileOptions>());
     });
   const line: CommandLine = {
     program,
     run,
-    async report(command, options, work) {
-      const { orJsonFailure } = await import('./json-failure.ts');
-      await run((context) => orJsonFailure(command, options, () => work(context)));
-    },
+    report: (command, options, work) =>
+      run(async (context) => {
+        try {
+          // A mistyped path must not cost the work, or the report of a run.
+          checkOutput(options);
+          return await work(context);
+        } catch (error) {
+          if (options.format === 'json' && !hasReported()) await printFailure(command, options, error);
+          throw error;
+        }
+      }),
   };
-  for (const add of COMMANDS) add(line);
+  for (const [group, adders] of Object.entries(COMMANDS)) {
+    program.commandsGroup(group);
+    for (const add of adders) add(line);
+  }
   await addCompletion(line, argv);
-  addHelp(program);
+  // Commander shows the help of the program for the help of an unknown command.
+  program.on('beforeHelp', () => {
+    const name = program.args.find((word) => word !== 'help' && !word.startsWith('-'));
+    if (name !== undefined && !program.commands.some((command) => command.name() === name))
+      program.error(`error: unknown command '${name}'`);
+  });
   return program;
+}
+
+/** The commands whose JSON is one object. That of the others is a list. */
+const PRINT_ONE: ReadonlySet<string> = new Set(['show', 'diff', 'restore']);
+
+/** Prints the failure as JSON, since programs parse the output: as the only element of a list, or alone. */
+async function printFailure(command: string, options: OutputOptions, error: unknown): Promise<void> {
+  const { describeFailure } = await import('../run/run-result.ts');
+  const { visibleJson } = await import('../report/escape-invisible.ts');
+  const element = { schemaVersion: 1, account: '', status: 'failed', error: describeFailure(error) };
+  // When the file of --output is refused, on stdout.
+  const output = error instanceof UsageError ? openOutput({ format: 'json' }) : openOutput(options);
+  await output.print(`${visibleJson(PRINT_ONE.has(command) ? element : [element], 2)}\n`);
+  await output.close();
 }
 
 /** The completion library loads only for its own commands; the help needs one line. */

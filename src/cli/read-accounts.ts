@@ -1,12 +1,12 @@
 // Reads the lists of accounts for commands that journal no run: checks by the store whose lists they are, shows the
 // progress, and stops at a signal.
 import { type ReadAccount, readAccount } from '../run/observe.ts';
-import { describeFailure, type RunFailure } from '../run/run-result.ts';
+import { describeFailure, rememberThrottle, type RunFailure } from '../run/run-result.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { systemClock } from '../system/clock.ts';
 import { count } from '../report/formatting.ts';
 import { showFailure, showWarnings } from './console.ts';
-import { openReadable, type RetryAfterOptions } from './compose.ts';
+import { connect, openExistingJournal, type RetryAfterOptions, throttleIn } from './compose.ts';
 import { mapAccounts, settingsOf } from './load-accounts.ts';
 import { type Observe, showProgress } from './progress.ts';
 import { listenForSignals } from './user-input.ts';
@@ -14,7 +14,7 @@ import { listenForSignals } from './user-input.ts';
 export interface AccountReading {
   /**
    * Reads an account's lists, and again where entries of the last good lists, or entries that people have, are missing. Throws
-   * ServiceError `identity` when they belong to another account.
+   * ServiceError `identity` when they belong to another account. Journals the Retry-After time of a failure.
    */
   read(account: ConfiguredAccount): Promise<ReadAccount>;
   /** Calls `use` for each account, a few at the same time. Results are in the order of the accounts. */
@@ -24,10 +24,7 @@ export interface AccountReading {
   ): Promise<T[]>;
   /** Whether a signal stopped the reading. */
   isInterrupted(): boolean;
-  /** Shows a failure, and journals its Retry-After time if it has one. */
-  reportFailure(account: string, error: unknown): Promise<RunFailure>;
-  /** Journals the Retry-After time of a failure, if it has one. */
-  noteFailure(account: string, error: unknown): Promise<void>;
+  reportFailure(account: string, error: unknown): RunFailure;
   close(): Promise<void>;
 }
 
@@ -44,12 +41,20 @@ export async function openReading(
 ): Promise<AccountReading> {
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const configured = new Set(configuration.accounts.map(({ name }) => name));
-  const readable = await openReadable(version, service, options);
+  const store = await openExistingJournal(service);
+  const journal = store && { ...store.journal, claimant: store.reader.claimant.bind(store.reader) };
+  const throttled = store === null ? async () => null : throttleIn(store.journal, options);
+  const connections = await connect(version, service, throttled);
   async function readWith(account: ConfiguredAccount, progress: Observe): Promise<ReadAccount> {
     const settings = settingsOf(account);
-    const reader = await readable.service.reader(settings, signals);
     const request = { settings, api: service.api, configured, signals, progress };
-    return await readAccount({ reader, request, clock: systemClock }, readable.journal);
+    try {
+      const reader = await connections.reader(settings, signals);
+      return await readAccount({ reader, request, clock: systemClock }, journal);
+    } catch (error) {
+      if (journal !== null) await rememberThrottle(account.name, error, { journal, clock: systemClock });
+      throw error;
+    }
   }
   return {
     read: (account) =>
@@ -63,15 +68,14 @@ export async function openReading(
         ),
       ),
     isInterrupted: () => signals.stop.aborted,
-    async reportFailure(account, error) {
+    reportFailure(account, error) {
       const failure = describeFailure(error, signals.stop);
       showFailure(account, failure);
-      await readable.noteFailure(account, error);
       return failure;
     },
-    noteFailure: (account, error) => readable.noteFailure(account, error),
     async close() {
-      await readable.close();
+      await connections.close();
+      await store?.close();
       signals.release();
     },
   };

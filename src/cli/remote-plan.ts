@@ -8,11 +8,10 @@ import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
 import { postJson } from '../system/dispatchers.ts';
 import { checkPlans } from '../report/schemas.ts';
-import { showConfigWarnings, withoutAccounts } from './load-accounts.ts';
+import { selectAccounts, showConfigWarnings, withoutAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
 import { commitOf } from './compose.ts';
 import { showStep } from './progress.ts';
-import { selectAccounts } from './load-accounts.ts';
 
 /** A daemon reads the lists of each account first, which can take minutes. */
 const TIMEOUT_MS = 600_000;

@@ -9,7 +9,7 @@ import type { SnapshotRecord } from '../core/snapshots.ts';
 import { type Format, FORMATS } from '../report/document.ts';
 import type { Restoration } from '../report/restore-report.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
-import { openOutput, type OutputOptions } from './console.ts';
+import { type OutputOptions, printReport } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { findRun, newestSnapshot, peopleBefore, RUN_HELP, withJournal } from './open-journal.ts';
 
@@ -37,11 +37,9 @@ async function restore(context: CommandContext, wanted: string, flags: RestoreFl
     const run = await findRun(reader, wanted);
     const account = configuration.accounts.find(({ name }) => name === run.account);
     const restoration = await readRestoration(reader, run, account);
-    const output = openOutput(reportOptions(flags));
-    if (flags.format === 'csv') {
-      await output.print(restorationCsv(restoration));
-    } else await output.print(renderRestoration(restoration, output.render));
-    await output.close();
+    await printReport(reportOptions(flags), (render) =>
+      flags.format === 'csv' ? restorationCsv(restoration) : renderRestoration(restoration, render),
+    );
     return EXIT.done;
   });
 }

@@ -1,6 +1,6 @@
 // rolecall status: one line for each account, from the store. Never calls the service.
 import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
-import { openOutput, type OutputOptions } from './console.ts';
+import { openOutput, type OutputOptions, printReport } from './console.ts';
 import { UsageError } from '../core/errors.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { loadForStore } from './load-accounts.ts';
@@ -35,8 +35,6 @@ async function status(
   const nowMs = Date.now();
   const configuration = await loadForStore(context.configFile);
   const accounts = await readStatuses(configuration, names, nowMs);
-  const output = openOutput(flags);
-  await output.print(renderStatus(accounts, nowMs, output.render));
-  await output.close();
+  await printReport(flags, (render) => renderStatus(accounts, nowMs, render));
   return EXIT.done;
 }

@@ -9,7 +9,7 @@ import {
   type CommandContext,
   type CommandLine,
 } from './command-line.ts';
-import { openOutput, type OutputOptions } from './console.ts';
+import { type OutputOptions, printReport } from './console.ts';
 import type { RetryAfterOptions } from './compose.ts';
 import { combine, EXIT, type ExitStatus, failureExit } from './exit-status.ts';
 
@@ -42,15 +42,13 @@ async function usage(
           const { observed } = await read();
           return accountUsage(account, observed);
         } catch (error) {
-          const failure = await reading.reportFailure(account, error);
+          const failure = reading.reportFailure(account, error);
           exits.push(failureExit(failure.code));
           return { schemaVersion: 1, account, status: 'failed', error: failure };
         }
       },
     );
-    const output = openOutput(options);
-    await output.print(renderUsage(usages, output.render));
-    await output.close();
+    await printReport(options, (render) => renderUsage(usages, render));
     return reading.isInterrupted() ? EXIT.interrupted : combine(exits);
   } finally {
     await reading.close();

@@ -15,7 +15,7 @@ import {
   moment,
   MOMENT_HELP,
 } from './command-line.ts';
-import { openOutput, type OutputOptions, showWarnings } from './console.ts';
+import { type OutputOptions, printReport, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { knownAccounts, selectAccounts } from './load-accounts.ts';
 import { newestSnapshot, peopleBefore, withJournal } from './open-journal.ts';
@@ -57,12 +57,10 @@ async function who(
       const own = sent.filter((each) => each.account === account);
       holders.push({ ...found, deleted: await lastDeletes(reader, own, found, search) });
     }
-    const output = openOutput(flags);
     const isFound = holders.some(({ entries, deleted }) => entries.length + deleted.length > 0);
     const at = untilMs === undefined ? null : new Date(untilMs).toISOString();
     if (isFound || flags.format === 'json')
-      await output.print(renderWho({ name, at, nowMs, accounts: holders }, output.render));
-    await output.close();
+      await printReport(flags, (render) => renderWho({ name, at, nowMs, accounts: holders }, render));
     if (!isFound) throw notFound(search, holders);
     showWarnings(missingSnapshots(search, holders));
     return EXIT.done;

@@ -109,8 +109,6 @@ export interface ReportOptions extends ReportDetail {
   readonly format: Format;
   readonly colour: boolean;
   readonly width: number;
-  /** How suggested commands begin; `rolecall` by default. null: none is suggested, since it could not work. */
-  readonly program?: string | null;
 }
 
 /** A name, an id, a digest or a command. */

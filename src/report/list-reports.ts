@@ -20,22 +20,23 @@ import { publishedFields, runToJson } from './run-json.ts';
 import { countUndone, statusTone } from './run-status.ts';
 import { snapshotSchema } from './snapshot-schemas.ts';
 
-/** What the list shows beyond the records of the runs, by their ids. */
-export interface RunListFacts {
-  readonly tallies?: ReadonlyMap<string, RunTally>;
-  /** The printed forms of the ids. */
-  readonly shortIds?: ReadonlyMap<string, string>;
+/** The time and twelve random bits of an id. `show` lists the runs where that is ambiguous. */
+const SHORT_ID = 18;
+
+/** The id of a run in a table: shortened on a terminal, complete where a program may read it. */
+function shownId(id: string, { width }: ReportOptions): string {
+  return Number.isFinite(width) ? id.slice(0, SHORT_ID) : id;
 }
 
-/** All given runs. json is an array of runs without operations, warnings or plan. */
+/** All given runs, with the `tallies` of their ids. json is an array of runs without operations, warnings or plan. */
 export function renderRuns(
   runs: readonly RunRecord[],
   options: ReportOptions,
-  { tallies, shortIds }: RunListFacts = {},
+  tallies?: ReadonlyMap<string, RunTally>,
 ): string {
   const rows = runs.map((run): HistoryRow => {
     const tally = tallies?.get(run.id) ?? { statuses: {}, planned: null };
-    return { run, planned: tally.planned, id: shortIds?.get(run.id) ?? run.id, ...countUndone(run, tally) };
+    return { run, planned: tally.planned, id: shownId(run.id, options), ...countUndone(run, tally) };
   });
   const cells = rows.map((row) => COLUMNS.map(({ cell }) => cell(row)));
   const summary = runs.length === 0 ? 'No runs.' : `${count(runs.length, 'run')}.`;
@@ -100,12 +101,8 @@ function problemsCell({ run, failed, inDoubt, notTried }: HistoryRow): Line {
   return parts.length === 0 ? [] : [toned('bad', parts.join(', '))];
 }
 
-/** All given snapshots, with `shortIds` as the printed forms of the ids of their runs. json is an array. */
-export function renderSnapshots(
-  snapshots: readonly SnapshotRecord[],
-  options: ReportOptions,
-  shortIds: ReadonlyMap<string, string> = new Map(),
-): string {
+/** All given snapshots, json is an array. */
+export function renderSnapshots(snapshots: readonly SnapshotRecord[], options: ReportOptions): string {
   const columns: Column[] = [
     { head: 'Id', align: 'right' },
     { head: 'Taken (UTC)' },
@@ -120,7 +117,7 @@ export function renderSnapshots(
     [code(snapshot.account)],
     ...(['skill', 'role', 'resource'] as const).map((kind): Line => [String(listSize(snapshot, kind))]),
     [toned('quiet', snapshot.phase)],
-    [code(shortIds.get(snapshot.runId) ?? snapshot.runId)],
+    [code(shownId(snapshot.runId, options))],
   ]);
   const summary = rows.length === 0 ? 'No snapshots.' : `${count(rows.length, 'snapshot')}.`;
   const value = snapshots.map((snapshot) =>

@@ -1,5 +1,4 @@
 // Renders a report in the requested format: json prints the value itself, the other formats print the model.
-import { adaptHintsInReport } from './command-hints.ts';
 import type { Group, Report, ReportOptions } from './document.ts';
 import { reportToHtml } from './html-report.tsx';
 import { reportToMarkdown } from './markdown.ts';
@@ -12,11 +11,11 @@ export function renderReport(value: unknown, model: () => Report, options: Repor
     case 'json':
       return `${visibleJson(value, 2)}\n`;
     case 'markdown':
-      return reportToMarkdown(adaptHintsInReport(model(), options.program));
+      return reportToMarkdown(model());
     case 'html':
-      return reportToHtml(adaptHintsInReport(model(), options.program), options.verbose);
+      return reportToHtml(model(), options.verbose);
     case 'text':
-      return reportToText(adaptHintsInReport(model(), options.program), options);
+      return reportToText(model(), options);
     default:
       return options.format satisfies never;
   }

@@ -324,8 +324,7 @@ describe('the report of history', () => {
     );
     const run = makeRun({ status: 'interrupted', created: 1, failed: 3 });
     const tallies = new Map([[run.id, { statuses, planned: { create: 7, delete: 0 } }]]);
-    const shortIds = new Map([[run.id, '0193a5c2']]);
-    const [heads, row] = renderRuns([run], TEXT, { tallies, shortIds }).split('\n');
+    const [heads, row] = renderRuns([run], TEXT, tallies).split('\n');
     expect(heads).toMatch(/Changes +Problems +Duration/);
     expect(row).toMatch(/interrupted +\+1 +1 failed, 2 in doubt, 3 not tried +12\.4 s/);
     expect(renderRun({ run, operations, plan: null, warnings: [] }, TEXT)).toContain(
@@ -351,10 +350,9 @@ describe('the report of history', () => {
   it('shows what a dry run planned', () => {
     const run = makeRun({ status: 'planned', mode: 'plan', held: 2 });
     const tallies = new Map([[run.id, { statuses: {}, planned: { create: 3, delete: 0 } }]]);
-    const shortIds = new Map([[run.id, '0193a5c2']]);
-    expect(renderRuns([run], TEXT, { tallies, shortIds })).toBe(
-      'Started (UTC)     Account  Status   Changes  Held  Duration  Run       Commit\n' +
-        '2026-11-21 05:24  acme-eu  planned  (+3)        2    12.4 s  0193a5c2  3f2a91c0d1e2\n\n1 run.\n',
+    expect(renderRuns([run], TEXT, tallies)).toBe(
+      'Started (UTC)     Account  Status   Changes  Held  Duration  Run                 Commit\n' +
+        '2026-11-21 05:24  acme-eu  planned  (+3)        2    12.4 s  0193a5c2-7b1e-7c3d  3f2a91c0d1e2\n\n1 run.\n',
     );
   });
 
