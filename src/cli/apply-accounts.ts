@@ -14,7 +14,7 @@ import { askToApply } from './ask-to-apply.ts';
 import type { CommandContext } from './command-line.ts';
 import { openOutput, type Output, type OutputOptions, showFailure, showMessage } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
-import { commitOf, openSession, type RetryAfterOptions, type Session } from './compose.ts';
+import { commitOf, openSession, type Session } from './compose.ts';
 import { combine, EXIT, type ExitStatus, failureExit, runExit } from './exit-status.ts';
 import { type Observe, showProgress } from './progress.ts';
 import { readSavedPlan } from './plan-accounts.ts';
@@ -29,7 +29,7 @@ import {
 } from './load-accounts.ts';
 import { listenForSignals } from './user-input.ts';
 
-export interface ApplyOptions extends OutputOptions, RetryAfterOptions, ReportDetail {
+export interface ApplyOptions extends OutputOptions, ReportDetail {
   readonly yes?: boolean;
   /** Whether to apply to every account. */
   readonly all?: boolean;
@@ -60,7 +60,7 @@ interface Applied {
 
 /** Plans and applies accounts and prints their runs. Asks for confirmation unless `--yes` or `--plan` is given. */
 export async function applyToAccounts(
-  { version, configFile }: CommandContext,
+  context: CommandContext,
   names: readonly string[],
   options: ApplyOptions,
 ): Promise<ExitStatus> {
@@ -71,13 +71,13 @@ export async function applyToAccounts(
     olderSource: options.acceptOlderSource === true,
     noHistory: options.acceptNoHistory === true,
   };
-  const loaded = await loadAccounts(configFile, []);
+  const loaded = await loadAccounts(context.configFile, []);
   const { configuration, service } = loaded;
   const accounts = accountsToApply(loaded.accounts, names, saved, options.all === true);
   const output = openOutput(options);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const limit = service.daemon.maxRuns;
-  const session = await openSession(version, configuration, service, options);
+  const session = await openSession(context, configuration, service);
   const detail = { verbose: options.verbose, hasLocalChanges: session.commit?.dirty === true };
   try {
     const consent = asks
@@ -93,7 +93,7 @@ export async function applyToAccounts(
       asks || isOneDocument(options.format)
         ? null
         : (plan: Plan) => showPlan(plan, accounts.length, output, detail);
-    const applying = { version, configFile, session, signals, options, accept, onPlan };
+    const applying = { ...context, session, signals, options, accept, onPlan };
     const applied = await showProgress({ verb: 'applied', accounts: accounts.length }, (track) =>
       mapAccounts(accounts, limit, (account) =>
         track(account.name, (observe) =>

@@ -15,12 +15,10 @@ import { checkSecrets } from '../config/secrets.ts';
 import { storeName } from '../config/store-location.ts';
 import type { ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { nextTicks } from '../daemon/cron.ts';
-import { openSession, type RetryAfterOptions, type Session } from './compose.ts';
+import { openSession, type Session } from './compose.ts';
 import { type ExitStatus, combine, EXIT, failureExit } from './exit-status.ts';
-import { showProgress } from './progress.ts';
+import { showProgress, showStep } from './progress.ts';
 import { listenForSignals } from './user-input.ts';
-
-export type CheckOptions = RetryAfterOptions & OutputOptions;
 
 /** What was found, with the exit status that follows from it. */
 interface Checked extends Diagnosis {
@@ -29,18 +27,15 @@ interface Checked extends Diagnosis {
 
 /** Checks the store, the secrets and each account, and prints what was found. */
 export async function checkAccounts(
-  { version, configFile }: CommandContext,
+  context: CommandContext,
   names: readonly string[],
-  options: CheckOptions,
+  options: OutputOptions,
 ): Promise<ExitStatus> {
-  const { configuration, service, accounts } = await loadAccounts(configFile, names);
+  const { configuration, service, accounts } = await loadAccounts(context.configFile, names);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const secrets = await checkSecrets(configuration, process.env);
-  const { session, diagnosis } = await showProgress({ verb: 'checked', accounts: 1 }, (track) =>
-    track('store', (observe) => {
-      observe({ type: 'step', text: 'checking the store' });
-      return openStore(service, () => openSession(version, configuration, service, options));
-    }),
+  const { session, diagnosis } = await showStep('store', { text: 'checking the store' }, () =>
+    openStore(service, () => openSession(context, configuration, service)),
   );
   try {
     const diagnoses = [...ownSecrets(secrets), diagnosis];

@@ -13,6 +13,8 @@ export interface CommandContext {
   readonly version: string;
   /** The path of the service file. */
   readonly configFile: string;
+  /** Whether to send requests before the time that the service set with Retry-After. */
+  readonly ignoreRetryAfter: boolean;
 }
 
 type Work = (context: CommandContext) => Promise<ExitStatus>;
@@ -34,14 +36,6 @@ export function addReportOptions(command: Command, formats: readonly string[] = 
   return command
     .addOption(new Option('--format <format>', 'output format').choices(formats).default('text'))
     .option('-o, --output <file>', 'write the report to this file instead of stdout');
-}
-
-/** Adds the option of the commands that send requests to the service. */
-export function addRetryAfterOption(command: Command): Command {
-  return command.option(
-    '--ignore-retry-after',
-    'send requests even before the time set by the service (Retry-After)',
-  );
 }
 
 /** Adds `--verbose`. */

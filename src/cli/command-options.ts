@@ -5,7 +5,6 @@ import {
   type CommandLine,
   ACCOUNTS_HELP,
   addReportOptions,
-  addRetryAfterOption,
   addDetailOptions,
   port,
   duration,
@@ -13,9 +12,8 @@ import {
 import type { ApplyOptions } from './apply-accounts.ts';
 import type { InitFlags } from './first-answers.ts';
 import type { PlanOptions } from './plan-accounts.ts';
-import type { RetryAfterOptions } from './compose.ts';
 import { EXIT } from './exit-status.ts';
-import type { CheckOptions } from './check-accounts.ts';
+import type { OutputOptions } from './console.ts';
 
 const REAL = ['baseUrl', 'region', 'tokenEnv', 'tokenFile'];
 
@@ -53,15 +51,15 @@ export function addDemo({ program, run }: CommandLine): void {
     .description('plan and apply a drifted sample account on a sandbox')
     .option('--serve', 'then run the daemon and its pages on sample accounts, until Ctrl-C')
     .action((flags: DemoFlags) =>
-      run(async ({ version }) => {
+      run(async (context) => {
         const { playDemo } = await import('./play-demo.ts');
-        return await playDemo(version, flags.serve === true);
+        return await playDemo(context, flags.serve === true);
       }),
     );
 }
 
 export function addPlan({ program, report }: CommandLine): void {
-  addRetryAfterOption(addDetailOptions(addReportOptions(program.command('plan'))))
+  addDetailOptions(addReportOptions(program.command('plan')))
     .description('show what apply would create, delete and hold (dry run)')
     .argument('[account...]', ACCOUNTS_HELP)
     .option('--save <file>', 'save the plan for `apply --plan`')
@@ -70,7 +68,7 @@ export function addPlan({ program, report }: CommandLine): void {
       new Option(
         '--server <url>',
         'request the plan from a daemon, which has the history; token in $ROLECALL_HTTP_TOKEN',
-      ).conflicts(['acceptNoHistory', 'ignoreRetryAfter']),
+      ).conflicts('acceptNoHistory'),
     )
     .option(
       '--accept-no-history',
@@ -88,7 +86,7 @@ export function addPlan({ program, report }: CommandLine): void {
 }
 
 export function addApply({ program, report }: CommandLine): void {
-  addRetryAfterOption(addDetailOptions(addReportOptions(program.command('apply'))))
+  addDetailOptions(addReportOptions(program.command('apply')))
     .description('plan, show the plan, ask, apply it and verify the result')
     .argument('[account...]', "names or globs; '!name' excludes; required if there are several accounts")
     .option('--all', 'apply to all accounts')
@@ -122,22 +120,22 @@ export function addApply({ program, report }: CommandLine): void {
 }
 
 export function addServe({ program, run }: CommandLine): void {
-  addRetryAfterOption(program.command('serve'))
+  program
+    .command('serve')
     .description('run the daemon: scheduled runs, pages and API')
-    .action((flags: RetryAfterOptions) =>
-      run(async ({ version, configFile }) => {
+    .action(() =>
+      run(async (context) => {
         const { serve } = await import('./serve.ts');
-        return (await serve(version, configFile, flags)) === 0 ? EXIT.done : EXIT.failed;
+        return (await serve(context)) === 0 ? EXIT.done : EXIT.failed;
       }),
     );
 }
 
 export function addDoctor({ program, report }: CommandLine): void {
-  const command = addRetryAfterOption(program.command('doctor'));
-  addReportOptions(command)
+  addReportOptions(program.command('doctor'))
     .description('check addresses, tokens, lists, store and schedules')
     .argument('[account...]', ACCOUNTS_HELP)
-    .action(async (names: string[], flags: CheckOptions) => {
+    .action(async (names: string[], flags: OutputOptions) => {
       const { checkAccounts } = await import('./check-accounts.ts');
       await report('doctor', flags, (context) => checkAccounts(context, names, flags));
     });

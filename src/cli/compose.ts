@@ -4,27 +4,23 @@ import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from '../run
 import type { ConfigurationSource } from '../config/configuration-source.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Clock, RunSignals } from '../core/ports/clock.ts';
-import type { AccountState } from '../core/ports/journal.ts';
+import type { Journal } from '../core/ports/journal.ts';
 import type { ReadableService } from '../core/ports/service.ts';
 import type { CheckoutPlace } from '../core/ports/repository.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
 import { checkoutOf } from '../git/checkout-place.ts';
 import { systemClock } from '../system/clock.ts';
 import { sha256, uuidv7 } from '../system/digest.ts';
-import type { ConnectionOptions, Connections } from '../service/connections.ts';
+import type { Connections } from '../service/connections.ts';
 import { createLeaseKeeper, type LeaseKeeper } from '../store/lease-keeper.ts';
 import type { OpenOptions } from '../store/engine.ts';
 import type { Store } from '../store/store.ts';
 import type { RequestObserver } from '../core/ports/progress.ts';
+import type { CommandContext } from './command-line.ts';
 
 const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
 
-export interface RetryAfterOptions {
-  /** Whether to send requests before the time that the service set with Retry-After. */
-  readonly ignoreRetryAfter?: boolean;
-}
-
-interface SessionOptions extends RetryAfterOptions {
+interface SessionOptions {
   /** Receives the requests of an account. */
   readonly observer?: (account: string) => RequestObserver;
   /** For a configuration in another repository than that of the service file. */
@@ -58,7 +54,7 @@ export interface Session {
 
 /** Opens the store and the connections. Throws StoreError. */
 export async function openSession(
-  version: string,
+  context: CommandContext,
   configuration: Configuration,
   service: ServiceSettings,
   options: SessionOptions = {},
@@ -73,7 +69,7 @@ export async function openSession(
   const steadyOpenedMs = systemClock.steadyMs();
   const configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
   const configFile = fileInRepository(configuration, service);
-  const connections = await connect(version, service, throttleIn(store.journal, options), options.observer);
+  const connections = await connect(context, service, store.journal, options.observer);
   const planning: DryRunDeps = {
     service: readOnly(connections),
     journal: store.journal,
@@ -189,19 +185,12 @@ export async function openExistingJournal(service: ServiceSettings): Promise<Sto
   });
 }
 
-/** The end of the pause that the service requested from an earlier process. */
-export function throttleIn(
-  journal: { readonly accountState: (account: string) => Promise<AccountState> },
-  { ignoreRetryAfter = false }: RetryAfterOptions,
-): (account: AccountSettings) => Promise<number | null> {
-  return async ({ name }) => (ignoreRetryAfter ? null : (await journal.accountState(name)).throttledUntilMs);
-}
-
+/** Opens the connections to the service. They keep the pauses that it requested from earlier processes, by the journal. */
 export async function connect(
-  version: string,
+  { version, ignoreRetryAfter }: CommandContext,
   { api }: ServiceSettings,
-  throttledUntilMs: ConnectionOptions['throttledUntilMs'],
-  observer: ConnectionOptions['observer'] = () => NO_OBSERVER,
+  journal: Pick<Journal, 'accountState'> | null,
+  observer: (account: string) => RequestObserver = () => NO_OBSERVER,
 ): Promise<Connections> {
   const { createConnections } = await import('../service/connections.ts');
   const { readAuthorities, resolveToken } = await import('../config/secrets.ts');
@@ -210,8 +199,9 @@ export async function connect(
     version,
     token: resolveToken,
     authorities: readAuthorities,
-    throttledUntilMs,
     observer,
+    throttledUntilMs: async ({ name }) =>
+      ignoreRetryAfter || journal === null ? null : (await journal.accountState(name)).throttledUntilMs,
   });
 }
 

@@ -22,7 +22,7 @@ import { POSTED_ROOT } from '../run/posted-token.ts';
 import { describeFailure } from '../run/run-result.ts';
 
 /** What the start of the process has read and opened. */
-interface Opened {
+export interface Opened {
   readonly configFile: string;
   /** The service file beside the process, and the source that has read it. */
   readonly service: ServiceSettings;
@@ -30,6 +30,7 @@ interface Opened {
   readonly signals: Pick<RunSignals, 'stop'>;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Closes what is open; the last function is called first. */
   readonly closers: (() => Promise<void>)[];
 }
 

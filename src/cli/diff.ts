@@ -5,14 +5,8 @@ import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { SnapshotRecord } from '../core/snapshots.ts';
 import type { ComparedLists } from '../report/diff-report.ts';
-import {
-  addReportOptions,
-  addRetryAfterOption,
-  type CommandContext,
-  type CommandLine,
-} from './command-line.ts';
+import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { type OutputOptions, printReport } from './console.ts';
-import type { RetryAfterOptions } from './compose.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { accountNamed, knownAccounts, type Loaded } from './load-accounts.ts';
 import {
@@ -24,15 +18,13 @@ import {
   withJournal,
 } from './open-journal.ts';
 
-type DiffFlags = OutputOptions & RetryAfterOptions;
-
 export function addDiff({ program, report }: CommandLine): void {
-  addRetryAfterOption(addReportOptions(program.command('diff')))
+  addReportOptions(program.command('diff'))
     .description('show what changed between two snapshots')
     .argument('<from>', SNAPSHOT_HELP)
     .argument('<to>', 'the same')
     .argument('[account]', 'name of the account, for `last` and times')
-    .action((from: string, to: string, account: string | undefined, flags: DiffFlags) =>
+    .action((from: string, to: string, account: string | undefined, flags: OutputOptions) =>
       report('diff', flags, (context) => diff(context, [from, to], account, flags)),
     );
 }
@@ -41,7 +33,7 @@ async function diff(
   context: CommandContext,
   [from, to]: readonly [string, string],
   given: string | undefined,
-  flags: DiffFlags,
+  flags: OutputOptions,
 ): Promise<ExitStatus> {
   const nowMs = Date.now();
   const places = [parsePlace(from, nowMs), parsePlace(to, nowMs)] as const;
@@ -54,7 +46,7 @@ async function diff(
     const remoteIds = sides.map((side) => (side === 'now' ? null : side.remoteAccountId));
     const read = async (side: Side): Promise<[ComparedLists, Lists] | null> => {
       if (side !== 'now') return [side, await storedLists(reader, side)];
-      const now = await readNow(context, loaded, account, flags);
+      const now = await readNow(context, loaded, account);
       if (now === null) return null;
       refuseDifferentRemotes([...remoteIds, now.remoteAccountId]);
       return [{ takenAt: new Date().toISOString(), id: null, runId: null, phase: null }, now.observed];
@@ -81,15 +73,10 @@ async function storedLists(reader: JournalReader, snapshot: SnapshotRecord): Pro
 }
 
 /** The lists of the account as the service shows them now, with the identity checks of a run. null after a signal. */
-async function readNow(
-  { version }: CommandContext,
-  { service, configuration }: Loaded,
-  name: string,
-  flags: RetryAfterOptions,
-): Promise<ReadAccount | null> {
+async function readNow(context: CommandContext, loaded: Loaded, name: string): Promise<ReadAccount | null> {
   const { openReading } = await import('./read-accounts.ts');
-  const account = accountNamed(configuration.accounts, name);
-  const reading = await openReading({ version, configuration, service }, flags);
+  const account = accountNamed(loaded.configuration.accounts, name);
+  const reading = await openReading(context, loaded);
   try {
     return await reading.read(account);
   } catch (error) {

@@ -10,12 +10,11 @@ import { formatConfigIssue, UsageError } from '../core/errors.ts';
 import { checkoutOf } from '../git/checkout-place.ts';
 import { nameKey } from '../core/names.ts';
 import { accountNamed, loadAccounts, settingsOf } from './load-accounts.ts';
-import { addRetryAfterOption, type CommandContext, type CommandLine } from './command-line.ts';
+import type { CommandContext, CommandLine } from './command-line.ts';
 import { openOutput, showMessage, showWarnings } from './console.ts';
-import type { RetryAfterOptions } from './compose.ts';
 import { EXIT, type ExitStatus, failureExit } from './exit-status.ts';
 
-interface DumpFlags extends RetryAfterOptions {
+interface DumpFlags {
   readonly output?: string;
   /** Whether `output` may replace a file. */
   readonly force?: true;
@@ -26,7 +25,8 @@ interface DumpFlags extends RetryAfterOptions {
 }
 
 export function addDump({ program, run }: CommandLine): void {
-  addRetryAfterOption(program.command('dump'))
+  program
+    .command('dump')
     .description('write the current skills and roles into the account file')
     .argument('<account>', 'name of the account; its file must set address and token')
     .addOption(new Option('--write', 'change the account file in place').conflicts(['output', 'force']))
@@ -62,14 +62,11 @@ function showDropped(account: string, names: readonly string[]): void {
   );
 }
 
-async function dump(
-  { version, configFile }: CommandContext,
-  name: string,
-  options: DumpFlags,
-): Promise<ExitStatus> {
+async function dump(context: CommandContext, name: string, options: DumpFlags): Promise<ExitStatus> {
   const { dumpAccount, replaceAccountFile } = await import('../config/account-file-on-disk.ts');
   const { listDoubt, openReading, showDoubt } = await import('./read-accounts.ts');
-  const { configuration, service, accounts } = await loadAccounts(configFile, []);
+  const loaded = await loadAccounts(context.configFile, []);
+  const { service, accounts } = loaded;
   const account = accountNamed(accounts, name);
   const settings = settingsOf(account);
   if (options.write === true && service.source !== undefined) {
@@ -81,7 +78,7 @@ async function dump(
     throw new UsageError(`${options.output} exists already and was not changed; use --force to replace it`);
   }
   const output = options.write === true ? null : openOutput({ format: 'text', output: options.output });
-  const reading = await openReading({ version, configuration, service }, options);
+  const reading = await openReading(context, loaded);
   try {
     const content = await reading.read(account);
     const { observed, remoteAccountId } = content;
@@ -95,7 +92,7 @@ async function dump(
     }
     showDoubt(name, doubt);
     const { text, before, notes, errors } = await dumpAccount(
-      { configFile, account, checkout: await checkoutOf(service) },
+      { configFile: context.configFile, account, checkout: await checkoutOf(service) },
       {
         accountId: remoteAccountId,
         names: {

@@ -16,8 +16,7 @@ import {
   type FirstAccount,
   type FirstPlace,
   firstPlace,
-  refuseExistingConfiguration,
-  refuseExistingFiles,
+  refuseExisting,
   serviceText,
   shownFile,
   writeNewFiles,
@@ -51,20 +50,18 @@ interface Beginning {
  * Writes the first configuration. Resolves with 1 when the account cannot be read and 130 when the user cancels; nothing
  * is written then. Throws UsageError, also for files that exist.
  */
-export async function initialise(
-  { version, configFile }: CommandContext,
-  flags: InitFlags,
-): Promise<ExitStatus> {
+export async function initialise(context: CommandContext, flags: InitFlags): Promise<ExitStatus> {
+  const { configFile } = context;
   const place = firstPlace(configFile);
-  refuseExistingConfiguration(place);
+  refuseExisting([place.configFile]);
   const beginning = flags.sandbox === true ? await rehearsal(place, flags) : await realAccount(place, flags);
   if (beginning === null) return cancelled();
   try {
     const { first, readAt, more, next } = beginning;
     const accountFile = path.join(place.folder, 'accounts', `${first.account}.yaml`);
-    refuseExistingFiles([accountFile, ...more.keys()]);
+    refuseExisting([accountFile, ...more.keys()]);
     const draft = await loadDraft(place, first);
-    const content = await readFirstAccount(version, draft, readAt);
+    const content = await readFirstAccount(context, draft, readAt);
     if (typeof content === 'number') return content;
     const texts = new Map([
       [place.configFile, serviceText(first, place.store)],
@@ -147,12 +144,12 @@ type Draft = Awaited<ReturnType<typeof loadDraft>>;
 
 /** Reads the account at this address; only lists are requested. After a failure, which is shown, the exit status. */
 async function readFirstAccount(
-  version: string,
+  context: CommandContext,
   { configuration, service, account, settings }: Draft,
   baseUrl = settings.baseUrl,
 ): Promise<ReadAccount | ExitStatus> {
   const impatient = { ...service, api: { ...service.api, retries: RETRIES } };
-  const reading = await openReading({ version, configuration, service: impatient });
+  const reading = await openReading(context, { configuration, service: impatient });
   try {
     const content = await reading.read({ ...account, settings: { ...settings, baseUrl } });
     showWarnings(content.observed.warnings.map(({ message }) => message));

@@ -83,20 +83,12 @@ export function shownFile(file: string): string {
   return relative.split(path.sep)[0] === '..' || path.isAbsolute(relative) ? file : relative;
 }
 
-/** Throws UsageError when the service file exists, with how to add an account to it. */
-export function refuseExistingConfiguration({ configFile }: FirstPlace): void {
-  if (!existsSync(configFile)) return;
-  throw new UsageError(
-    `${shownFile(configFile)} exists already; init writes a first configuration and changes no file. To add an account, write its file with \`region\` or \`baseUrl\` and \`token\`, then run \`rolecall dump NAME --write\`. To start elsewhere, use --config`,
-  );
-}
-
-/** Throws UsageError when one of the other files exists: without a service file no command can use it. */
-export function refuseExistingFiles(files: readonly string[]): void {
+/** Throws UsageError when one of the files exists, with what to do instead. */
+export function refuseExisting(files: readonly string[]): void {
   const found = files.find((file) => existsSync(file));
   if (found === undefined) return;
   throw new UsageError(
-    `${shownFile(found)} exists already, without a service file; init writes both and changes no file. Move it away, run init again, and copy what you need from it into the new file. To start elsewhere, use --config`,
+    `${shownFile(found)} exists already; init writes a first configuration and changes no file. To add an account to a configuration, write its file with \`region\` or \`baseUrl\` and \`token\`, then run \`rolecall dump NAME --write\`. To begin again, move the file away and run init again. To start elsewhere, use --config`,
   );
 }
 

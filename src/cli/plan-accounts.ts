@@ -20,7 +20,7 @@ import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import type { CommandContext } from './command-line.ts';
 import { checkWritable, type OutputOptions, printReport, showMessage } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
-import { openSession, type RetryAfterOptions, type Session } from './compose.ts';
+import { openSession, type Session } from './compose.ts';
 import { combinePlans, EXIT, type ExitStatus, failureExit, planExit } from './exit-status.ts';
 import { type Observe, showProgress } from './progress.ts';
 import { planRemotely } from './remote-plan.ts';
@@ -29,7 +29,7 @@ import { listenForSignals } from './user-input.ts';
 /** A saved plan names people by their ids. */
 const PRIVATE = 0o600;
 
-export interface PlanOptions extends OutputOptions, RetryAfterOptions, ReportDetail {
+export interface PlanOptions extends OutputOptions, ReportDetail {
   /** The file for `apply --plan`. */
   readonly save?: string | undefined;
   readonly detailedExitcode?: boolean;
@@ -53,11 +53,10 @@ export async function planAccounts(
     const plans = await planRemotely(context, names, options.server);
     return await report(plans, options, detail);
   }
-  const { version, configFile } = context;
-  const { configuration, service, accounts } = await loadAccounts(configFile, names);
+  const { configuration, service, accounts } = await loadAccounts(context.configFile, names);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const accept = { ...ACCEPT_NOTHING, noHistory: options.acceptNoHistory === true };
-  const session = await openSession(version, configuration, service, options);
+  const session = await openSession(context, configuration, service);
   try {
     const planned = await showProgress({ verb: 'planned', accounts: accounts.length }, (track) =>
       mapAccounts(accounts, service.daemon.maxRuns, (account) =>

@@ -13,6 +13,7 @@ import {
   readDemoExtract,
 } from '../sandbox/demo.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
+import type { CommandContext } from './command-line.ts';
 import { applyToAccounts } from './apply-accounts.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { planAccounts } from './plan-accounts.ts';
@@ -22,7 +23,7 @@ const TEXT = { format: 'text' } as const;
 const APPLY = { yes: true, allowHeld: true, lockTimeout: 10_000 };
 
 /** Runs the demo, and with `--serve` the daemon afterwards. Resolves with 0 when every step had the expected result. */
-export async function playDemo(version: string, servesPages: boolean): Promise<ExitStatus> {
+export async function playDemo(given: CommandContext, servesPages: boolean): Promise<ExitStatus> {
   const extract = readDemoExtract(
     fileURLToPath(new URL('../config/demo/onet-extract.json', import.meta.url)),
   );
@@ -38,7 +39,7 @@ export async function playDemo(version: string, servesPages: boolean): Promise<E
     await writeFile(accountFile, accountText(names));
     const program = `node ${process.argv[1] ?? 'dist/main.js'}`;
     // A first plan before the drift makes history, since a plan on a fresh store holds every delete.
-    const context = { version, configFile };
+    const context = { ...given, configFile };
     await planAccounts(context, ['acme'], { ...TEXT, output: join(folder, 'first-plan.txt') });
     const drift = introduceDrift(sandbox);
     await writeFile(accountFile, accountText(names, drift.renamed));
@@ -50,7 +51,7 @@ export async function playDemo(version: string, servesPages: boolean): Promise<E
       return EXIT.done;
     }
     const onListening = (url: string): void => print(welcome(url, `${program} --config ${configFile}`));
-    return (await serve(version, configFile, { onListening })) === 0 ? EXIT.done : EXIT.failed;
+    return (await serve(context, onListening)) === 0 ? EXIT.done : EXIT.failed;
   } finally {
     await sandbox.close();
   }
@@ -67,10 +68,7 @@ function story({ missing, renamed, near }: Drift, { skills, roles }: DemoNames):
   ];
 }
 
-async function runSteps(
-  context: { readonly version: string; readonly configFile: string },
-  sandbox: Sandbox,
-): Promise<ExitStatus> {
+async function runSteps(context: CommandContext, sandbox: Sandbox): Promise<ExitStatus> {
   heading('1. Dry run: what rolecall would create, delete and hold', 'rolecall plan acme');
   const planned = await planAccounts(context, ['acme'], { ...TEXT, detailedExitcode: true });
   if (planned !== EXIT.changes) return failed(planned);

@@ -2,12 +2,13 @@
 // progress, and stops at a signal.
 import { type ReadAccount, readAccount } from '../run/observe.ts';
 import { describeFailure, rememberThrottle, type RunFailure } from '../run/run-result.ts';
-import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
+import type { ConfiguredAccount } from '../core/settings.ts';
 import { systemClock } from '../system/clock.ts';
 import { count } from '../report/formatting.ts';
 import { showFailure, showWarnings } from './console.ts';
-import { connect, openExistingJournal, type RetryAfterOptions, throttleIn } from './compose.ts';
-import { mapAccounts, settingsOf } from './load-accounts.ts';
+import { connect, openExistingJournal } from './compose.ts';
+import type { CommandContext } from './command-line.ts';
+import { type Loaded, mapAccounts, settingsOf } from './load-accounts.ts';
 import { type Observe, showProgress } from './progress.ts';
 import { listenForSignals } from './user-input.ts';
 
@@ -28,23 +29,16 @@ export interface AccountReading {
   close(): Promise<void>;
 }
 
-interface ReadingContext {
-  readonly version: string;
-  readonly configuration: Configuration;
-  readonly service: ServiceSettings;
-}
-
 /** Opens connections, and the store for reading. A missing store is not created. Listens to signals until it is closed. */
 export async function openReading(
-  { version, configuration, service }: ReadingContext,
-  options: RetryAfterOptions = {},
+  context: CommandContext,
+  { configuration, service }: Pick<Loaded, 'configuration' | 'service'>,
 ): Promise<AccountReading> {
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const configured = new Set(configuration.accounts.map(({ name }) => name));
   const store = await openExistingJournal(service);
   const journal = store && { ...store.journal, claimant: store.reader.claimant.bind(store.reader) };
-  const throttled = store === null ? async () => null : throttleIn(store.journal, options);
-  const connections = await connect(version, service, throttled);
+  const connections = await connect(context, service, journal);
   async function readWith(account: ConfiguredAccount, progress: Observe): Promise<ReadAccount> {
     const settings = settingsOf(account);
     const request = { settings, api: service.api, configured, signals, progress };

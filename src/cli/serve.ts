@@ -1,23 +1,22 @@
 // Joins the rooms of the daemon, starts them in order, and closes them in the reverse order.
 import path from 'node:path';
 import { planPosted } from '../run/posted-plan.ts';
-import { openSession, type RetryAfterOptions, type Session } from './compose.ts';
+import type { CommandContext } from './command-line.ts';
+import { openSession, type Session } from './compose.ts';
 import { createConfigurationSource } from '../config/configuration-source.ts';
 import { resolveSecret } from '../config/secrets.ts';
-import { type SettledConfiguration, settledConfiguration } from '../config/settled-configuration.ts';
+import { settledConfiguration } from '../config/settled-configuration.ts';
 import { storeName } from '../config/store-location.ts';
 import { trustPosted } from '../config/trust.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { ConfigError } from '../core/errors.ts';
-import type { ServiceSettings } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
 import { type HttpToken, readTokens } from '../daemon/http/access.ts';
 import { openHttp } from '../daemon/http/server.ts';
 import { sessionKeyIn } from '../daemon/http/sessions.ts';
-import type { Log } from '../daemon/log.ts';
 import { pruneStore, repeat } from '../daemon/maintenance.ts';
-import { createMetrics, type Metrics } from '../daemon/metrics.ts';
+import { createMetrics } from '../daemon/metrics.ts';
 import { createNotifier } from '../daemon/notify/notifier.ts';
 import { openLog } from '../daemon/open-log.ts';
 import { listenForSignals, type ProcessSignals } from '../daemon/process-signals.ts';
@@ -29,7 +28,7 @@ import { createCommitReader } from '../git/commit.ts';
 import { systemClock } from '../system/clock.ts';
 import { realPathOf } from '../system/regular-file.ts';
 import { keepHeapSmall } from '../system/runtime.ts';
-import { openSource, readPostedFiles, type Source, watchFiles } from './daemon-source.ts';
+import { type Opened, openSource, readPostedFiles, type Source, watchFiles } from './daemon-source.ts';
 
 /** The longest time between two readings of the files: not every file system reports changes. */
 const RELOAD_MS = 60_000;
@@ -40,32 +39,18 @@ const DATABASE_CHECK_MS = 2000;
 /** How long the end waits for the reader of the log. */
 const FLUSH_MS = 2000;
 
-/** What the start of the process has read and opened. */
-interface Process {
-  readonly version: string;
-  readonly configFile: string;
-  readonly ignoreRetryAfter: boolean;
+interface Process extends CommandContext, Opened {
   readonly onListening: (url: string) => void;
-  /** The service file beside the process, and the source that has read it. */
-  readonly service: ServiceSettings;
-  readonly files: SettledConfiguration;
   readonly tokens: readonly HttpToken[];
   readonly signals: ProcessSignals;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  /** Closes what is open; the last function is called first. */
-  readonly closers: (() => Promise<void>)[];
 }
 
 /** Runs the daemon until SIGTERM or SIGINT. `onListening` receives the address of the pages. Resolves with its exit status. */
 export async function serve(
-  version: string,
-  configFile: string,
-  {
-    ignoreRetryAfter = false,
-    onListening = () => undefined,
-  }: RetryAfterOptions & { readonly onListening?: (url: string) => void } = {},
+  context: CommandContext,
+  onListening: (url: string) => void = () => undefined,
 ): Promise<number> {
+  const { version, configFile } = context;
   const signals = listenForSignals();
   const own = createConfigurationSource(configFile, createCommitReader());
   const files = settledConfiguration(own, signals.stop);
@@ -74,13 +59,12 @@ export async function serve(
   const tokens = await readTokens(service, resolveSecret);
   const { log, sink } = await openLog(service.log);
   const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
-  const closers: Process['closers'] = [];
+  const closers: Opened['closers'] = [];
   const store = await storeName(service);
   const started = { version, pid: process.pid, config: path.resolve(configFile), store };
   log.info({ event: 'starting', ...started }, 'rolecall starts');
   try {
-    const opened = { version, configFile, ignoreRetryAfter, onListening, service, files, tokens };
-    await run({ ...opened, signals, log, metrics, closers });
+    await run({ ...context, onListening, service, files, tokens, signals, log, metrics, closers });
     return 0;
   } finally {
     // Also after a failed start: the runs in progress end soon.
@@ -178,11 +162,9 @@ async function run(own: Process): Promise<void> {
   signals.limitStop(registry.service().daemon.shutdownGraceMs, log);
 }
 
-async function openDaemonSession(
-  { version, ignoreRetryAfter, metrics, closers }: Process,
-  { configuration, service }: Source,
-): Promise<Session> {
-  const session = await openSession(version, await configuration.read(), service, {
+async function openDaemonSession(own: Process, { configuration, service }: Source): Promise<Session> {
+  const { metrics, closers } = own;
+  const session = await openSession(own, await configuration.read(), service, {
     observer: (account) => ({
       request: (event) => metrics.request(account, event),
       retry: () => metrics.retry(account),
@@ -190,7 +172,6 @@ async function openDaemonSession(
     compareCommits: (a, b) => configuration.compareCommits(a, b),
     // A change binds a run that is under way at once: its deletes stop.
     readFor: (account) => configuration.latestFor(account),
-    ignoreRetryAfter,
     isPatient: true,
   });
   closers.push(() => session.close());

@@ -1,4 +1,5 @@
 // rolecall who: the people who have, or had, a skill or role, from the snapshots. Never calls the service.
+import { firstFew } from '../core/amounts.ts';
 import { KINDS } from '../core/catalog.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader, SentDelete } from '../core/ports/journal-reader.ts';
@@ -139,9 +140,10 @@ function notFound(search: Search, holders: readonly Found[]): StoreError {
 const MOST_NAMED = 5;
 
 function some(accounts: readonly { readonly account: string }[]): string {
-  const names = accounts.slice(0, MOST_NAMED).map(({ account }) => account);
-  const rest = accounts.length - names.length;
-  return rest > 0 ? `${names.join(', ')} and ${rest} more accounts` : names.join(', ');
+  return firstFew(
+    accounts.map(({ account }) => account),
+    MOST_NAMED,
+  );
 }
 
 function missingSnapshots({ untilMs }: Search, holders: readonly Found[]): string[] {
