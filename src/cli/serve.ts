@@ -22,7 +22,6 @@ import { openLog } from '../daemon/open-log.ts';
 import { listenForSignals, type ProcessSignals } from '../daemon/process-signals.ts';
 import { createReadiness } from '../daemon/readiness.ts';
 import { createStoreHealth } from '../daemon/store-health.ts';
-import { createSystemd } from '../daemon/systemd.ts';
 import { type ClockWatch, createClockWatch } from '../daemon/clock-watch.ts';
 import { createCommitReader } from '../git/commit.ts';
 import { systemClock } from '../system/clock.ts';
@@ -138,16 +137,11 @@ async function run(own: Process): Promise<void> {
   if (!signals.stop.aborted) await daemon.start();
   own.onListening(http.url);
   watchFiles(own, source, registry);
-  const systemd = createSystemd({ env: process.env, log });
-  const status = `listens at ${http.url}`;
-  systemd.ready(status);
   signals.onHangup(async () => {
     log.info({ event: 'reloading' }, 'the configuration is read again');
-    systemd.reloading();
     await http.reloadTls();
     await source.git.refresh();
     await registry.reload();
-    systemd.ready(status);
   });
   closers.push(repeat(RELOAD_MS, () => registry.reload()));
   closers.push(
@@ -157,7 +151,6 @@ async function run(own: Process): Promise<void> {
   );
 
   const signal = await signals.received;
-  systemd.stopping();
   log.info({ event: 'stopping', signal }, 'rolecall stops: no new run starts');
   signals.limitStop(registry.service().daemon.shutdownGraceMs, log);
 }
