@@ -23,9 +23,8 @@ import {
 } from './actions.ts';
 import { ACCOUNT, type HttpContext, type HttpEnv, type HttpMiddleware } from './context.ts';
 import { apiFailure } from './failure.tsx';
+import { parseJson } from './posted-body.ts';
 import { badRequest, type Failure, failure, TOO_LARGE, TOO_MANY_PLANS } from './refusals.ts';
-
-type Json = { readonly value: unknown } | { readonly failure: Failure };
 
 /** Posted plans at the same time: each keeps its body in memory and uses a processor. */
 const MAX_PLANS = 2;
@@ -36,8 +35,8 @@ const PLAN_IDLE_MS = 1_800_000;
 export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
   for (const action of OPERATOR_ACTIONS) {
     app.post(`/api/v1/accounts/${ACCOUNT}/${action}`, limitTo(MAX_BODY_BYTES), async (context) => {
-      const body = parseJson(await context.req.arrayBuffer(), {});
-      if ('failure' in body) return apiFailure(context, body.failure);
+      const body = parseJson(new Uint8Array(await context.req.arrayBuffer()), '{}');
+      if ('problem' in body) return apiFailure(context, badRequest(body.problem));
       const fields = parseFields(body.value, action);
       if ('failure' in fields) return apiFailure(context, fields.failure);
       const account = context.req.param('name');
@@ -87,22 +86,6 @@ async function answerPlan(context: HttpContext, daemon: DaemonApi, body: Uint8Ar
     // Errors in the posted files are those of the client.
     if (!(error instanceof ConfigError || error instanceof UsageError)) throw error;
     return apiFailure(context, failure(400, error.code, error.message));
-  }
-}
-
-/** The JSON in a body. An empty body has the value `empty`. */
-function parseJson(body: ArrayBuffer, empty: unknown): Json {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-  } catch {
-    return { failure: badRequest('the body is not UTF-8') };
-  }
-  if (text.trim() === '') return { value: empty };
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return { failure: badRequest('the body is not JSON') };
   }
 }
 

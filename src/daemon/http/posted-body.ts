@@ -1,4 +1,5 @@
-// Validates the body of a posted plan. Every field is checked by hand, because its paths are used as file paths.
+// Validates the body of a posted plan. Its paths are used as file paths.
+import { z } from 'zod';
 import type { PostedConfiguration } from '../../run/posted-plan.ts';
 
 const MAX_FILES = 5000;
@@ -6,7 +7,6 @@ const MAX_FILES = 5000;
 const MAX_PARTS = 100;
 const MAX_PATH_LENGTH = 1024;
 const MAX_PATH_PARTS = 32;
-const FIELDS = ['config', 'files', 'accounts', 'commit'];
 const SHA = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 const ACCOUNT = /^[A-Za-z0-9._-]{1,255}$/;
 
@@ -17,18 +17,82 @@ const OPEN_ARRAY = 0x5b;
 
 type Checked<T> = { readonly value: T } | { readonly problem: string };
 
+const WRONG_CONFIG = '`config` must be the path of the service file, which must be in `files`';
+const WRONG_ACCOUNTS = '`accounts` must be a list of account names; omit it to plan all';
+const WRONG_SHA = '`commit.sha` must be a complete commit id in lower-case hexadecimal digits';
+const WRONG_TIME = '`commit.committedAt` must be a time such as 2026-11-21T05:24:10Z';
+
+/** A record of zod would lose a file named `__proto__`. */
+const FILES = z.custom<PostedConfiguration['files']>().superRefine((files, context) => {
+  const problem = filesProblem(files);
+  if (problem !== null) context.addIssue(problem);
+});
+
+const COMMIT = z.object(
+  {
+    sha: z.string(WRONG_SHA).regex(SHA, WRONG_SHA),
+    committedAt: z.string(WRONG_TIME).refine((text) => !Number.isNaN(Date.parse(text)), WRONG_TIME),
+  },
+  '`commit` must be an object with `sha` and `committedAt`, or omitted',
+);
+
+const SHAPE = {
+  config: z.string(WRONG_CONFIG),
+  files: FILES,
+  accounts: z
+    .array(z.string(WRONG_ACCOUNTS).regex(ACCOUNT, WRONG_ACCOUNTS), WRONG_ACCOUNTS)
+    .default([])
+    .transform((names) => [...new Set(names)]),
+  commit: COMMIT.nullable().default(null),
+};
+
+const BODY = z.strictObject(SHAPE, {
+  error: (issue) =>
+    issue.code === 'unrecognized_keys'
+      ? `${shown(issue.keys[0] ?? '')} is unknown; the fields are ${Object.keys(SHAPE).join(', ')}`
+      : 'the body must be an object with `config` and `files`',
+});
+
+/** The first problem of the files; null if there is none. */
+function filesProblem(files: unknown): string | null {
+  if (typeof files !== 'object' || files === null || Array.isArray(files))
+    return '`files` must be an object from paths to texts';
+  const entries = Object.entries(files);
+  if (entries.length > MAX_FILES)
+    return `\`files\` has ${entries.length} files; at most ${MAX_FILES} can be planned at a time`;
+  for (const [path, text] of entries) {
+    const problem = pathProblem(path);
+    if (problem !== null) return `the path ${shown(path)} ${problem}`;
+    if (typeof text !== 'string') return `the content of ${shown(path)} must be a string`;
+    if (foldersOf(path).some((folder) => Object.hasOwn(files, folder)))
+      return `the path ${shown(path)} has another of the files as a folder`;
+  }
+  return null;
+}
+
 /** The configuration in a JSON body, or its first problem and the fix. */
 export function readPosted(body: Uint8Array): Checked<PostedConfiguration> {
   if (hasManyParts(body)) return wrong('the body has too many objects and lists');
-  const text = decode(body);
-  if (text === null) return wrong('the body is not UTF-8');
-  let value: unknown;
+  const json = parseJson(body, '');
+  if ('problem' in json) return json;
+  const { data, error } = BODY.safeParse(json.value);
+  if (error !== undefined) return wrong(error.issues[0]?.message ?? 'the body is wrong');
+  return Object.hasOwn(data.files, data.config) ? { value: data } : wrong(WRONG_CONFIG);
+}
+
+/** The JSON in a body. An empty body is read as `empty`. */
+export function parseJson(body: Uint8Array, empty: string): Checked<unknown> {
+  let text: string;
   try {
-    value = JSON.parse(text);
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    return wrong('the body is not UTF-8');
+  }
+  try {
+    return { value: JSON.parse(text.trim() === '' ? empty : text) };
   } catch {
     return wrong('the body is not JSON');
   }
-  return parsePosted(value);
 }
 
 function hasManyParts(body: Uint8Array): boolean {
@@ -41,54 +105,6 @@ function hasManyParts(body: Uint8Array): boolean {
     else if (isInString && byte === BACKSLASH) at += 1;
   }
   return parts > MAX_PARTS;
-}
-
-/** null when the bytes are not UTF-8. */
-function decode(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return null;
-  }
-}
-
-function parsePosted(body: unknown): Checked<PostedConfiguration> {
-  if (!isObject(body)) return wrong('the body must be an object with `config` and `files`');
-  const unknown = Object.keys(body).find((key) => !FIELDS.includes(key));
-  if (unknown !== undefined)
-    return wrong(`${shown(unknown)} is unknown; the fields are ${FIELDS.join(', ')}`);
-  const files = parseFiles(body['files']);
-  if ('problem' in files) return files;
-  const { config } = body;
-  if (typeof config !== 'string' || !Object.hasOwn(files.value, config)) {
-    return wrong('`config` must be the path of the service file, which must be in `files`');
-  }
-  const accounts = parseAccounts(body['accounts']);
-  if ('problem' in accounts) return accounts;
-  const commit = parseCommit(body['commit']);
-  if ('problem' in commit) return commit;
-  return { value: { config, files: files.value, accounts: accounts.value, commit: commit.value } };
-}
-
-function parseFiles(files: unknown): Checked<Record<string, string>> {
-  if (!isObject(files)) return wrong('`files` must be an object from paths to texts');
-  const entries = Object.entries(files);
-  if (entries.length > MAX_FILES) {
-    return wrong(`\`files\` has ${entries.length} files; at most ${MAX_FILES} can be planned at a time`);
-  }
-  const texts: [string, string][] = [];
-  for (const [path, text] of entries) {
-    const problem = pathProblem(path);
-    if (problem !== null) return wrong(`the path ${shown(path)} ${problem}`);
-    if (typeof text !== 'string') return wrong(`the content of ${shown(path)} must be a string`);
-    texts.push([path, text]);
-  }
-  const inFile = texts
-    .map(([path]) => path)
-    .find((path) => foldersOf(path).some((folder) => Object.hasOwn(files, folder)));
-  if (inFile !== undefined) return wrong(`the path ${shown(inFile)} has another of the files as a folder`);
-  // Assignment to an object literal would lose a file named `__proto__`.
-  return { value: Object.fromEntries(texts) };
 }
 
 /** Why a path is not, on any system, a path below the root that the reader chooses; null if it is. */
@@ -110,31 +126,6 @@ function pathProblem(path: string): string | null {
 function foldersOf(path: string): string[] {
   const parts = path.split('/').slice(0, -1);
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
-}
-
-function parseAccounts(accounts: unknown): Checked<readonly string[]> {
-  if (accounts === undefined) return { value: [] };
-  const isNames = (value: unknown): value is string[] =>
-    Array.isArray(value) && value.every((name) => typeof name === 'string' && ACCOUNT.test(name));
-  if (!isNames(accounts)) return wrong('`accounts` must be a list of account names; omit it to plan all');
-  return { value: [...new Set(accounts)] };
-}
-
-function parseCommit(commit: unknown): Checked<PostedConfiguration['commit']> {
-  if (commit === undefined || commit === null) return { value: null };
-  if (!isObject(commit)) return wrong('`commit` must be an object with `sha` and `committedAt`, or omitted');
-  const { sha, committedAt } = commit;
-  if (typeof sha !== 'string' || !SHA.test(sha)) {
-    return wrong('`commit.sha` must be a complete commit id in lower-case hexadecimal digits');
-  }
-  if (typeof committedAt !== 'string' || Number.isNaN(Date.parse(committedAt))) {
-    return wrong('`commit.committedAt` must be a time such as 2026-11-21T05:24:10Z');
-  }
-  return { value: { sha, committedAt } };
-}
-
-function isObject(value: unknown): value is Readonly<Partial<Record<string, unknown>>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function wrong(problem: string): { readonly problem: string } {
