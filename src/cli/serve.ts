@@ -8,7 +8,6 @@ import { resolveSecret } from '../config/secrets.ts';
 import { settledConfiguration } from '../config/settled-configuration.ts';
 import { storeName } from '../config/store-location.ts';
 import { trustPosted } from '../config/trust.ts';
-import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { ConfigError } from '../core/errors.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
@@ -226,6 +225,5 @@ function openDaemon(
     compareCommits: (a, b) => configuration.compareCommits(a, b),
     onStoreClock: (storeMs, tookMs) => clockWatch.read(storeMs, tookMs),
     listen: (onNotice) => store.listen(onNotice),
-    undelivered: () => outbox.undeliveredCount(clock.nowMs() - DAY_MS),
   });
 }

@@ -30,7 +30,6 @@ export interface DaemonApiOptions {
   readonly operator: OperatorCommands;
   readonly metrics: Metrics;
   readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
-  readonly undelivered: () => Promise<number>;
   readonly signals: Pick<RunSignals, 'stop'>;
   /** A run was requested here, so it starts at once. */
   readonly onRequest: () => void;
@@ -46,11 +45,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     const { settings, errors } = account;
     const { pause = null } = record?.state ?? {};
     return {
-      ...facts(
-        account,
-        record === undefined ? undefined : { ...record.state, ...record },
-        activityOf(run.activity, record?.lastRun),
-      ),
+      ...facts(account, record, activityOf(run.activity, record?.lastRun)),
       issues: errors.map(formatConfigIssue),
       mode: settings?.mode ?? null,
       schedule: settings?.schedule ?? null,
@@ -109,8 +104,6 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
         configurationErrors: registry.serviceErrors().length,
         hasCheckout: registry.service().source !== undefined,
         commit: await registry.commit(),
-        // A store that cannot be read is among the issues.
-        undelivered: await options.undelivered().catch(() => 0),
       };
     },
     accountNames: () => registry.accounts().map(({ name }) => name),

@@ -71,8 +71,6 @@ export interface DaemonView {
   /** Whether the accounts are in the daemon's own checkout. */
   readonly hasCheckout: boolean;
   readonly commit: ConfigCommit | null;
-  /** Notifications that could not be delivered in the last 24 hours. */
-  readonly undelivered: number;
 }
 
 export interface DaemonApi {

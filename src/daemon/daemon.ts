@@ -44,7 +44,6 @@ export interface DaemonOptions {
   readonly signals: RunSignals;
   readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
   /** The number of notifications that could not be delivered lately. */
-  readonly undelivered: () => Promise<number>;
 }
 
 export interface Daemon {

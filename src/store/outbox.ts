@@ -83,15 +83,6 @@ export function createOutbox(db: Database): Outbox {
             select target from notices where delivered_at is null and failed_at is null
               and (next_attempt_at >= ${idleSince} or claimed_until >= ${idleSince}))`.execute(db);
     },
-
-    async undeliveredCount(sinceMs) {
-      const row = await db
-        .selectFrom('notices')
-        .select((eb) => eb.fn.countAll<number>().as('count'))
-        .where('failed_at', '>=', toIso(sinceMs))
-        .executeTakeFirstOrThrow();
-      return row.count;
-    },
   };
 }
 

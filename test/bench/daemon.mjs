@@ -114,7 +114,6 @@ const REQUESTS = {
   '/healthz': 0.4,
   '/readyz': 0.4,
   '/api/v1/accounts/account-0': 0.4,
-  '/api/v1/accounts?limit=100': 0.4,
   '/metrics': 15,
   '/api/v1/accounts': 60,
 };

@@ -65,6 +65,4 @@ export interface Outbox {
    * that shares the store has such a target any more.
    */
   dropIdle(targets: readonly string[], idleSinceMs: number): Promise<void>;
-  /** How many deliveries were abandoned since then. */
-  undeliveredCount(sinceMs: number): Promise<number>;
 }

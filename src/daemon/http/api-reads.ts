@@ -1,7 +1,6 @@
 // The paths of the API that read: accounts, runs, and the daemon itself. Each field of the JSON is named, so that a field
 // added to a view is not published by accident.
 import type { Hono } from 'hono';
-import { compareCodePoints } from '../../core/names.ts';
 import { turn } from '../../system/turns.ts';
 import type { RunRecord } from '../../core/journal.ts';
 import { operationToJson, runToJson } from '../../report/run-json.ts';
@@ -31,9 +30,7 @@ export function addApiReads(
   app.get('/api/v1/status', async (context) => context.json(daemonToJson(await daemon.overview())));
 
   app.get('/api/v1/accounts', async (context) => {
-    const page = parsePage(context.req.queries());
-    if ('problem' in page) return apiFailure(context, badRequest(page.problem));
-    const names = namesOf(page, daemon.accountNames());
+    const names = daemon.accountNames();
     const first = await daemon.accounts(names.slice(0, ACCOUNTS_AT_A_TIME));
     if (names.length <= ACCOUNTS_AT_A_TIME) return context.json({ accounts: first.map(accountToJson) });
     if (senders.sending >= senders.most) return apiFailure(context, TOO_MANY_REQUESTS);
@@ -115,41 +112,9 @@ async function* accountsInPieces(
   yield ']}';
 }
 
-const MAX_ACCOUNTS = 10_000;
-
-interface AccountPage {
-  /** All if undefined. */
-  readonly limit?: number;
-  /** Only accounts after this name, which need not exist: the last account of a page may have been removed. */
-  readonly after?: string;
-}
-
-/** The page, or the problem and its fix. Other parameters are ignored. */
-function parsePage({
-  limit = [],
-  after = [],
-}: Readonly<Record<string, readonly string[]>>): AccountPage | { readonly problem: string } {
-  if (limit.length > 1 || after.length > 1) return { problem: 'give limit and after at most once' };
-  const [written] = limit;
-  const [name] = after;
-  const count = written !== undefined && /^\d{1,5}$/.test(written) ? Number(written) : 0;
-  if (written !== undefined && (count < 1 || count > MAX_ACCOUNTS))
-    return { problem: `limit must be a whole number from 1 to ${MAX_ACCOUNTS}` };
-  return {
-    ...(written === undefined ? {} : { limit: count }),
-    ...(name === undefined ? {} : { after: name }),
-  };
-}
-
-/** The names of the page; `names` is ordered by code points. */
-function namesOf({ limit, after }: AccountPage, names: readonly string[]): readonly string[] {
-  const rest = after === undefined ? names : names.filter((name) => compareCodePoints(name, after) > 0);
-  return rest.slice(0, limit);
-}
-
 /** One account. Times are UTC ISO 8601. */
 function accountToJson(account: AccountView) {
-  const { pause, pending, approved, drift, lastRun } = account;
+  const { pause, lastRun } = account;
   return {
     name: account.name,
     state: statesOfListed(account)[0],
@@ -161,35 +126,18 @@ function accountToJson(account: AccountView) {
     region: account.region,
     remoteAccountId: account.remoteAccountId,
     paused: pause !== null,
-    pause: pause === null ? null : { since: pause.since, by: pause.by, reason: pause.reason },
+    pause,
     activity: account.activity,
     nextRunAt: account.nextRunAt,
     consecutiveFailures: account.consecutiveFailures,
-    drift: drift === null ? null : { create: drift.create, delete: drift.delete },
-    pending: pending === null ? null : { digest: pending.digest, runId: pending.runId, since: pending.since },
-    approved:
-      approved === null ? null : { digest: approved.digest, by: approved.by, expiresAt: approved.expiresAt },
+    drift: account.drift,
+    pending: account.pending,
+    approved: account.approved,
     lastRun: lastRun === null ? null : runToJson(lastRun),
     lastSuccessAt: account.lastSuccessAt,
   };
 }
 
-function daemonToJson({ version, startedAt, issues, commit, undelivered, ...daemon }: DaemonView) {
-  return {
-    version,
-    startedAt,
-    configurationValid: daemon.configurationErrors === 0,
-    issues,
-    commit:
-      commit === null
-        ? null
-        : {
-            sha: commit.sha,
-            dirty: commit.dirty,
-            committedAt: commit.committedAt,
-            authoredAt: commit.authoredAt,
-            subject: commit.subject,
-          },
-    undelivered,
-  };
+function daemonToJson({ version, startedAt, issues, commit, configurationErrors }: DaemonView) {
+  return { version, startedAt, configurationValid: configurationErrors === 0, issues, commit };
 }

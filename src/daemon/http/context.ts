@@ -15,7 +15,7 @@ export interface Visitor {
 export interface HttpEnv {
   Bindings: HttpBindings;
   /** `visitor` is not set on paths that need no token. */
-  Variables: { visitor?: Visitor; address: string; isStopping: boolean };
+  Variables: { visitor?: Visitor; address: string };
 }
 
 export type HttpContext = Context<HttpEnv>;

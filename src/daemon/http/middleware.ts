@@ -32,7 +32,6 @@ export const refuseMalformedTargets: HttpMiddleware = async (context, next) =>
 /** Keeps no connection open while the process stops: the next request of its client must reach another process. */
 export function closeWhileStopping(isStopping: () => boolean): HttpMiddleware {
   return async (context, next) => {
-    context.set('isStopping', isStopping());
     if (isStopping()) context.env.outgoing.shouldKeepAlive = false;
     await next();
   };

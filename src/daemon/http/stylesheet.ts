@@ -82,11 +82,6 @@ table.runs.several thead th:nth-child(4) { width: 10rem; }
   min-height: 2.75rem;
   margin-bottom: 1rem;
   padding: 0.4rem 0.75rem;
-  border: 1px solid var(--quiet);
-  border-radius: 0.375rem;
-  background: var(--ground);
-  color: inherit;
-  font: inherit;
 }
 @media (min-width: 44.01rem) and (max-width: 75rem) {
   .ago { display: block; }

@@ -41,7 +41,7 @@ interface Changes {
 const SHOWN_RUNS = 20;
 
 export function AccountPage(props: AccountPageProps) {
-  const { account, runs, actions, progress, nowMs, visitor, isStopping } = props;
+  const { account, runs, actions, progress, nowMs, visitor } = props;
   const { name, lastRun } = account;
   // A page with fields is not loaded again by itself, since what somebody types would be lost.
   const canWrite = visitor?.role === 'operate';
@@ -49,7 +49,6 @@ export function AccountPage(props: AccountPageProps) {
     <Layout
       title={name}
       visitor={visitor}
-      isStopping={isStopping}
       {...(isChanging(account) && !canWrite ? { reloadAfterS: RELOAD_AFTER_S } : {})}
     >
       <h1>{visible(name)}</h1>

@@ -19,14 +19,13 @@ interface AccountsPageProps {
   readonly runs: ReadonlyMap<string, readonly RunMark[]>;
   readonly nowMs: number;
   readonly visitor: Visitor | undefined;
-  readonly isStopping: boolean;
 }
 
 export function AccountsPage(props: AccountsPageProps) {
-  const { daemon, list, views, runs, nowMs, visitor, isStopping } = props;
+  const { daemon, list, views, runs, nowMs, visitor } = props;
   const { filter, shown } = list;
   return (
-    <Layout title="Accounts" visitor={visitor} isStopping={isStopping} current="accounts">
+    <Layout title="Accounts" visitor={visitor} current="accounts">
       <h1>Accounts</h1>
       {list.total === 0 ? null : (
         <FilterForm
@@ -55,19 +54,11 @@ const STATE_OPTIONS = LISTED_STATES.map((state) => [state, ACCOUNT_STATE_TEXTS[s
 
 function Problems({ daemon }: { readonly daemon: DaemonView }) {
   return (
-    <>
-      <Notice
-        tone="bad"
-        title={daemon.configurationErrors === 0 ? 'The daemon reports a problem.' : NO_ACCOUNT_RUNS}
-        lines={daemon.issues}
-      />
-      {daemon.undelivered === 0 ? null : (
-        <p class="notice warn">
-          {count(daemon.undelivered, 'notification')} could not be delivered in the last 24 hours; the log of
-          the daemon has the reasons.
-        </p>
-      )}
-    </>
+    <Notice
+      tone="bad"
+      title={daemon.configurationErrors === 0 ? 'The daemon reports a problem.' : NO_ACCOUNT_RUNS}
+      lines={daemon.issues}
+    />
   );
 }
 

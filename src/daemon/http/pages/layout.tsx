@@ -12,8 +12,6 @@ interface LayoutProps {
   readonly current?: keyof typeof NAVIGATION;
   /** After how many seconds a browser without scripts requests the page again. */
   readonly reloadAfterS?: number;
-  /** Whether the process that answers is stopping. */
-  readonly isStopping?: boolean;
   readonly children: Child;
 }
 
@@ -23,7 +21,7 @@ const NAVIGATION = {
 } as const;
 
 export function Layout(props: LayoutProps) {
-  const { title, visitor, current, reloadAfterS, isStopping = false, children } = props;
+  const { title, visitor, current, reloadAfterS, children } = props;
   return (
     <html lang="en">
       <head>
@@ -59,20 +57,10 @@ export function Layout(props: LayoutProps) {
           ) : null}
         </header>
         <main id="main" tabindex={-1}>
-          {isStopping ? <StoppingNotice /> : null}
           {children}
         </main>
       </body>
     </html>
-  );
-}
-
-function StoppingNotice() {
-  return (
-    <p class="notice warn" role="status">
-      This rolecall process is stopping. It starts no run and will soon not answer; load the page again in a
-      moment.
-    </p>
   );
 }
 

@@ -78,7 +78,7 @@ function runShownFor({ pending, lastRun }: AccountView, runs: readonly RunRecord
 
 function viewOf(context: HttpContext, nowMs: number): PageView {
   const place = placeIn((name) => context.req.query(name));
-  return { place, nowMs, visitor: context.get('visitor'), isStopping: context.get('isStopping') };
+  return { place, nowMs, visitor: context.get('visitor') };
 }
 
 /** Adds the pages. Of the accounts that a page does not show, only what it is sorted and filtered by is read. */
@@ -100,7 +100,6 @@ export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => 
         runs={byAccount(runs)}
         nowMs={nowMs()}
         visitor={context.get('visitor')}
-        isStopping={context.get('isStopping')}
       />
     );
     return context.html(await pageText(page));

@@ -15,8 +15,6 @@ export interface PageView {
   readonly place: PagePlace;
   readonly nowMs: number;
   readonly visitor: Visitor | undefined;
-  /** Whether the process that answers is stopping. */
-  readonly isStopping: boolean;
 }
 
 interface RunPageProps extends PageView {
@@ -25,7 +23,7 @@ interface RunPageProps extends PageView {
   readonly progress: RunProgress | null;
 }
 
-export function RunPage({ report, progress, place, nowMs, visitor, isStopping }: RunPageProps) {
+export function RunPage({ report, progress, place, nowMs, visitor }: RunPageProps) {
   const { id, account, status, errorCode } = report.run;
   const document = runDocument(report);
   const { summary, facts = [], sections = [] } = document;
@@ -33,7 +31,6 @@ export function RunPage({ report, progress, place, nowMs, visitor, isStopping }:
     <Layout
       title={`Run of ${account}`}
       visitor={visitor}
-      isStopping={isStopping}
       {...(progress === null ? {} : { reloadAfterS: RELOAD_AFTER_S })}
     >
       <h1>

@@ -54,32 +54,6 @@ describe('the reading API', () => {
     expect(headers.get('content-type')).toBe('application/json');
   });
 
-  it('returns the accounts in pages, each after the last name of the page before', async () => {
-    const names = Array.from({ length: 25 }, (_, index) => `account-${index}`).toSorted();
-    const { get } = await start({}, { accounts: names.map((name) => makeAccount(name)) });
-    const listed: string[] = [];
-    const sizes: number[] = [];
-    for (let after = ''; sizes.at(-1) !== 0;) {
-      const { json } = await get(`/api/v1/accounts?limit=10${after}`, BEARER);
-      const { accounts } = json() as { readonly accounts: readonly { readonly name: string }[] }; // by the schema
-      listed.push(...accounts.map(({ name }) => name));
-      sizes.push(accounts.length);
-      after = `&after=${listed.at(-1) ?? ''}`;
-    }
-    expect(sizes).toEqual([10, 10, 5, 0]);
-    expect(listed).toEqual(names);
-    const { json } = await get('/api/v1/accounts?after=account-8&limit=1', BEARER);
-    expect(json()).toMatchObject({ accounts: [{ name: 'account-9' }] });
-  });
-
-  it.each(['limit=0', 'limit=10001', 'limit=ten', 'limit=1&limit=2', 'after=a&after=b'])(
-    'refuses a page with %s',
-    async (query) => {
-      const { get } = await start({}, { accounts: [makeAccount('a')] });
-      expect((await get(`/api/v1/accounts?${query}`, BEARER)).status).toBe(400);
-    },
-  );
-
   it('returns pending plans, approvals and drift', async () => {
     const approved = { digest: PENDING.digest, by: 'http', expiresAt: '2026-11-22T00:00:00.000Z' };
     const { get } = await start(

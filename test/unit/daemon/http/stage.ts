@@ -112,7 +112,6 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
         authoredAt: '2026-11-20T09:00:00.000Z',
         subject: 'Name the skills of the data team',
       },
-      undelivered: 0,
     },
     sync: 'queued',
     plans: [MIXED],
