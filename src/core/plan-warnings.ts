@@ -109,7 +109,7 @@ export function staleListWarnings(history: History, diffs: readonly KindDiff[]):
   ]);
 }
 
-/** Warns of duplicates, near names, names that the service changed, and ids that it lists under several names. */
+/** Warns of duplicates, near names, and names that the service changed. */
 export function catalogWarnings(diffs: readonly KindDiff[], extras: readonly JudgedEntry[]): Warning[] {
   return diffs.flatMap((diff) => [
     ...diff.duplicates.map(({ name, kept, others }): Warning => ({
@@ -121,7 +121,6 @@ export function catalogWarnings(diffs: readonly KindDiff[], extras: readonly Jud
       name,
     })),
     ...nearWarnings(diff, extras),
-    ...severalNames(diff),
     ...diff.changedNames.map(({ entry, requested }): Warning => ({
       code: 'name_changed',
       message: `the service lists “${requested}” as “${entry.name}”; rolecall treats them as the same ${diff.kind}`,
@@ -130,22 +129,6 @@ export function catalogWarnings(diffs: readonly KindDiff[], extras: readonly Jud
       remoteId: entry.id,
     })),
   ]);
-}
-
-function severalNames({ kind, present }: KindDiff): Warning[] {
-  return present.flatMap(({ id, name, otherNames }): Warning[] => {
-    if (otherNames === undefined) return [];
-    const names = [name, ...otherNames].map((each) => `“${each}”`).join(' and ');
-    return [
-      {
-        code: 'several_names',
-        message: `the service lists the ${kind} ${id} under ${otherNames.length + 1} names, ${names}; rolecall treats it as one entry with all of these names`,
-        kind,
-        name,
-        remoteId: id,
-      },
-    ];
-  });
 }
 
 /** Warns of extra entries, and of desired names, that a reader may take for another desired name. */

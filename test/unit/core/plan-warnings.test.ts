@@ -64,17 +64,6 @@ describe('a warning about the lists', () => {
     ]);
   });
 
-  it('names all names of an entry that is listed under several', () => {
-    const listed = { ...entry('Design', '7'), otherNames: ['UI design', 'UX'] };
-    const warning = onlyWarning({
-      roles: ['Design'],
-      observed: { role: [listed, entry('Kept')] },
-      policy: { protect: ['*'] },
-    });
-    expect(warning).toMatchObject({ code: 'several_names', kind: 'role', name: 'Design', remoteId: '7' });
-    expect(warning.message).toContain('the role 7 under 3 names, “Design” and “UI design” and “UX”');
-  });
-
   it('names one duplicate in the singular and several in the plural', () => {
     const duplicates = (ids: readonly string[]) =>
       onlyWarning({ skills: ['Go'], observed: { skill: ids.map((id) => entry('Go', id)) } }).message;

@@ -644,26 +644,25 @@ describe('the other guards:', () => {
 describe('an _id that is listed under several names', () => {
   const twice = { skill: [{ ...entry('A', 'x1'), otherNames: ['B'] }, entry('Kept')] };
   const held = { ...twice, resources: [person('p', ['x1'])] };
-  const several = 'warning: several_names';
 
   decides({
-    'causes no create when one of them is desired': [{ skills: ['Kept', 'B'], observed: twice }, [several]],
-    'causes no create when all are desired': [{ skills: ['Kept', 'A', 'B'], observed: twice }, [several]],
+    'causes no create when one of them is desired': [{ skills: ['Kept', 'B'], observed: twice }, []],
+    'causes no create when all are desired': [{ skills: ['Kept', 'A', 'B'], observed: twice }, []],
     'causes one delete when none of them is desired': [
       { skills: ['Kept'], observed: twice },
-      ['delete skill A', several],
+      ['delete skill A'],
     ],
     'is left alone when one of them is protected': [
       { skills: ['Kept'], observed: twice, policy: { protect: ['B'] } },
-      ['skill A left alone: protected', several],
+      ['skill A left alone: protected'],
     ],
     'is a rename when one of them is a former name': [
       { skills: ['Kept', { name: 'C', formerly: ['B'] }], observed: held },
-      ['create skill C', 'delete skill A held: in_use rename', several],
+      ['create skill C', 'delete skill A held: in_use rename'],
     ],
     'is near when one of them is near': [
       { skills: ['Kept', 'b'], observed: held, policy: always },
-      ['create skill b', 'delete skill A held: suspected_rename', 'warning: near_name', several],
+      ['create skill b', 'delete skill A held: suspected_rename', 'warning: near_name'],
     ],
   });
 });
