@@ -118,11 +118,6 @@ export const UNKNOWN_ACCOUNT = 'unknown_account';
 
 export type PlanResult = Plan | FailedPlan;
 
-/** The ids of the people who have an entry that the plan deletes. */
-export function affectedPeople({ operations }: Pick<Plan, 'operations'>): ReadonlySet<string> {
-  return new Set(operations.flatMap(({ usedBy = [] }) => usedBy));
-}
-
 type Digested = Pick<Operation, 'action' | 'kind' | 'name' | 'remoteId' | 'usedBy'>;
 
 /** `sha256:…` over the remote account id and the operations with their `usedBy`; `sha256` returns lower-case hexadecimal. */
