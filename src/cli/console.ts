@@ -2,8 +2,7 @@
 import { closeSync, existsSync, openSync, readSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { errorCode } from '../core/error-code.ts';
-import { StoreError, UsageError } from '../core/errors.ts';
+import { StoreError, UsageError, errorCode } from '../core/errors.ts';
 import { type Format, isOneDocument } from '../report/document.ts';
 import { visible, visibleLines } from '../report/escape-invisible.ts';
 

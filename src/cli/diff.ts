@@ -2,8 +2,7 @@
 import type { ReadAccount } from '../run/observe.ts';
 import { catalogDifference, type Lists } from '../core/catalog-difference.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
-import type { JournalReader } from '../core/ports/journal-reader.ts';
-import type { SnapshotRecord } from '../core/snapshots.ts';
+import type { JournalReader, SnapshotRecord } from '../core/ports/journal-reader.ts';
 import type { ComparedLists } from '../report/diff-report.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
 import { type OutputOptions, printReport } from './console.ts';

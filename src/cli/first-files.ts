@@ -3,8 +3,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode } from '../core/error-code.ts';
-import { StoreError, UsageError } from '../core/errors.ts';
+import { StoreError, UsageError, errorCode } from '../core/errors.ts';
 import type { SecretRef } from '../core/settings.ts';
 import { yamlQuoted, yamlText } from '../core/yaml-text.ts';
 

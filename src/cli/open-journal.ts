@@ -2,8 +2,7 @@
 import type { Resource } from '../core/catalog.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import type { RunRecord } from '../core/journal.ts';
-import type { JournalReader } from '../core/ports/journal-reader.ts';
-import type { SnapshotFilter, SnapshotRecord } from '../core/snapshots.ts';
+import type { JournalReader, SnapshotFilter, SnapshotRecord } from '../core/ports/journal-reader.ts';
 import { instant } from '../report/formatting.ts';
 import { type CommandContext, parseMoment } from './command-line.ts';
 import { accountList, type Loaded, loadForStore } from './load-accounts.ts';

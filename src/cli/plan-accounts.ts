@@ -2,11 +2,10 @@
 // service client has no methods that write.
 import path from 'node:path';
 import { readFile, stat, writeFile } from 'node:fs/promises';
-import { errorCode } from '../core/error-code.ts';
 import { dryRun } from '../run/reconcile.ts';
 import { ACCEPT_NOTHING, type Acceptance } from '../run/request.ts';
 import { journalBrokenAccount } from '../run/run-result.ts';
-import { StoreError, UsageError } from '../core/errors.ts';
+import { StoreError, UsageError, errorCode } from '../core/errors.ts';
 import type { AgreedPlan } from '../core/operator.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
 import { type FailedPlan, planDigest, type PlanResult, UNKNOWN_ACCOUNT } from '../core/plan.ts';

@@ -3,7 +3,7 @@
 import { collectConfiguration } from '../config/load-configuration.ts';
 import { resolveSecret } from '../config/secrets.ts';
 import { ServiceError, UsageError } from '../core/errors.ts';
-import { isLoopback } from '../core/loopback.ts';
+import { isLoopback } from '../core/remote-address.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
 import { postJson } from '../system/dispatchers.ts';

@@ -1,11 +1,10 @@
 // rolecall restore: what a run deleted, and who had it. It reads the store and never calls the service.
 import { relative } from 'node:path';
 import { StoreError } from '../core/errors.ts';
-import type { JournalReader } from '../core/ports/journal-reader.ts';
+import type { JournalReader, SnapshotRecord } from '../core/ports/journal-reader.ts';
 import type { RunRecord } from '../core/journal.ts';
 import { deletedEntries } from '../core/restoration.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
-import type { SnapshotRecord } from '../core/snapshots.ts';
 import { type Format, FORMATS } from '../report/document.ts';
 import type { Restoration } from '../report/restore-report.ts';
 import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';

@@ -4,8 +4,7 @@ import { KINDS } from '../core/catalog.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader, SentDelete } from '../core/ports/journal-reader.ts';
 import { deletedEntries } from '../core/restoration.ts';
-import { entryKey } from '../core/usage.ts';
-import { entriesNamed, holdersOf, nearNames } from '../core/who-has.ts';
+import { entryKey, entriesNamed, holdersOf, nearNames } from '../core/usage.ts';
 import type { LostEntry } from '../report/snapshot-schemas.ts';
 import type { AccountHolders } from '../report/who-report.ts';
 import {

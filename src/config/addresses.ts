@@ -1,7 +1,6 @@
 // Parses the addresses of configuration files. No message quotes an address, because it may contain a password.
 import { isIP, isIPv4 } from 'node:net';
-import { isLoopback } from '../core/loopback.ts';
-import { remoteKind } from '../core/remote-address.ts';
+import { remoteKind, isLoopback } from '../core/remote-address.ts';
 
 /** A parsed value, or what is wrong with its text. */
 export type Checked<T> = { readonly value: T } | { readonly problem: string };

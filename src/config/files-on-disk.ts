@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import path from 'node:path';
-import { errorCode } from '../core/error-code.ts';
+import { errorCode } from '../core/errors.ts';
 import type { PinnedFolder } from '../core/ports/repository.ts';
 import { realPathOf } from '../system/regular-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';

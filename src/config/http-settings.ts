@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { expectations, listenAddress, pathText, secretRef, setting } from './field-formats.ts';
 import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
-import { isLoopback } from '../core/loopback.ts';
+import { isLoopback } from '../core/remote-address.ts';
 import type { HttpSettings } from '../core/settings.ts';
 import { type NodePath, locate, spotOf, type YamlFile, quoted } from './yaml/yaml-file.ts';
 import { absoluteRef, refKey } from './secret-references.ts';

@@ -1,9 +1,8 @@
 // Approvals of deletes in git: each releases one entry through its last day, and is then used up.
 import type { ApprovedDelete, DesiredCatalog, Kind } from './catalog.ts';
-import { DAY_MS } from './durations-and-sizes.ts';
+import { DAY_MS, utcTime } from './durations-and-sizes.ts';
 import { nameKey } from './names.ts';
 import type { Plan } from './plan.ts';
-import { utcTime } from './utc-time.ts';
 
 /** How many days after the plan the suggested approval of a delete expires. */
 const APPROVAL_DAYS = 14;

@@ -19,7 +19,7 @@ export interface Entry {
   /** The other names of an `_id` that is listed under several names, sorted. */
   readonly otherNames?: readonly string[];
   readonly accountId?: string;
-  /** An opaque string; core/utc-time.ts derives an order from it where possible. */
+  /** An opaque string; timestampSeconds derives an order from it where possible. */
   readonly createDate?: string;
   /** The object as listed, with unknown fields, for snapshots. */
   readonly raw: Readonly<Record<string, unknown>>;

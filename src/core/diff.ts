@@ -7,10 +7,9 @@ import {
   KINDS,
   type ObservedCatalog,
 } from './catalog.ts';
-import { groupBy } from './grouping.ts';
 import type { History } from './history.ts';
-import { compareCodePoints, nameKey, nearKey } from './names.ts';
-import { timestampSeconds } from './utc-time.ts';
+import { compareCodePoints, nameKey, nearKey, groupBy } from './names.ts';
+import { timestampSeconds } from './durations-and-sizes.ts';
 import { entryKey, type UsageIndex } from './usage.ts';
 
 /** An existing entry that the file does not ask for. */

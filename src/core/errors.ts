@@ -1,4 +1,4 @@
-// The error classes, named by who must act. Any other error that is thrown is a bug.
+// The error classes, named by who must act. Any other error that is thrown is a bug. And the code of a failed system call.
 
 /** One problem of the configuration with its position. `line` and `column` start at 1. */
 export interface ConfigIssue {
@@ -93,4 +93,10 @@ export class ListenError extends Error {
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly code = 'usage';
+}
+
+/** The `code` of a Node.js error (`ENOENT`, the exit status of a command), or `unknown`. */
+export function errorCode(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' || typeof code === 'number' ? String(code) : 'unknown';
 }

@@ -2,7 +2,7 @@
 import { count, firstFew, people } from './amounts.ts';
 import { suggestedExpiry, usedUpBy, usedUpText } from './approvals.ts';
 import type { ApprovedDelete, Entry, Kind, Policy } from './catalog.ts';
-import { DAY_MS, formatDuration } from './durations-and-sizes.ts';
+import { DAY_MS, formatDuration, utcTime } from './durations-and-sizes.ts';
 import {
   approvalLine,
   approveText,
@@ -18,7 +18,6 @@ import type { DeleteCounts, JudgedEntry } from './policy.ts';
 import type { CreateRule, HeldChange, HoldRule, OpenFreeze, SourceAge } from './plan.ts';
 import { type UnknownHolders, unknownHoldersText } from './unknown-holders.ts';
 import { entryKey, HELD_FIELDS } from './usage.ts';
-import { utcTime } from './utc-time.ts';
 
 const MINUTE_MS = 60_000;
 

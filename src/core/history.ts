@@ -2,9 +2,8 @@
 import type { Action, Kind, ObservedCatalog } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
 import type { ReleasedEntry } from './approvals.ts';
-import { groupBy } from './grouping.ts';
 import type { OperationStatus } from './journal.ts';
-import { compareCodePoints, nameKey, nearKey } from './names.ts';
+import { compareCodePoints, nameKey, nearKey, groupBy } from './names.ts';
 import { type EntryKey, entryKey, type MissingHolding, namesByKey } from './usage.ts';
 
 /** After this many creates or deletes of one name within a day, something undoes or hides them, and rolecall stops. */

@@ -1,7 +1,6 @@
 // Limits the issues of a file to a readable number: the first ones, and the count of the rest.
 import type { ConfigIssue } from './errors.ts';
-import { groupBy } from './grouping.ts';
-import { compareCodePoints } from './names.ts';
+import { compareCodePoints, groupBy } from './names.ts';
 
 /** At most this many errors and this many warnings of a file are shown, so that warnings never hide an error. */
 export const MAX_FILE_ISSUES = 200;

@@ -11,9 +11,8 @@ import {
 } from './delete-rules.ts';
 import type { Extra, KindDiff } from './diff.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
-import { groupBy } from './grouping.ts';
 import { type History, kindNameKey } from './history.ts';
-import { globMatcher, nameKey } from './names.ts';
+import { globMatcher, nameKey, groupBy } from './names.ts';
 import { type CreateRule, HOLD_RULES, type HoldRule, type LeaveRule } from './plan.ts';
 import { entryKey } from './usage.ts';
 

@@ -1,4 +1,5 @@
-// Addresses of git repositories: their protocol, and their form in messages, without secrets.
+// Addresses: of git repositories, with their protocol and their form in messages, without secrets; and hosts that are this
+// machine, so that requests to them do not leave it.
 
 /** The protocol that git uses for a repository's address. */
 export function remoteKind(url: string): 'http' | 'ssh' | 'local' | 'other' {
@@ -25,4 +26,13 @@ export function shownRemote(url: string): string {
  */
 export function withoutUsers(text: string): string {
   return text.replace(/:\/\/[^/?#\s'"@]*(?:@[^/?#\s'"@]*)*@/gu, '://');
+}
+
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)';
+const LOOPBACK_IPV4 = new RegExp(`^127(?:\\.${OCTET}){3}$`);
+
+/** Whether a host, as written in a URL or a listening address, is always this machine. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
+  return bare === 'localhost' || bare === '::1' || LOOPBACK_IPV4.test(bare);
 }

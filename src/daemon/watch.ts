@@ -1,7 +1,7 @@
 // Watches the files of the configuration, including the symbolic links that Kubernetes replaces.
 import { dirname } from 'node:path';
 import { watch as watchFiles } from 'chokidar';
-import { errorCode } from '../core/error-code.ts';
+import { errorCode } from '../core/errors.ts';
 import type { Log } from './log.ts';
 
 /** Editors and git write in several steps: changes within this time are reported once. */

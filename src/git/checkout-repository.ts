@@ -2,8 +2,7 @@
 // sees half of an update. Almost every function is one git process.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { isLoopback } from '../core/loopback.ts';
-import { remoteKind, withoutUsers } from '../core/remote-address.ts';
+import { remoteKind, withoutUsers, isLoopback } from '../core/remote-address.ts';
 import { Secret } from '../core/secret.ts';
 import type { GitSourceSettings } from '../core/settings.ts';
 import { type GitCall, type GitResult, runGit } from './run-git.ts';

@@ -7,8 +7,7 @@
 //     <sha>            each commit that is in use, checked out
 import { chmod, mkdir, mkdtemp, readdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode } from '../core/error-code.ts';
-import { SecretError } from '../core/errors.ts';
+import { SecretError, errorCode } from '../core/errors.ts';
 import { shownRemote } from '../core/remote-address.ts';
 import type { Secret } from '../core/secret.ts';
 import type { GitSourceSettings } from '../core/settings.ts';

@@ -5,7 +5,7 @@
 // tried, simple-git, refuses options that this needs, such as credentials in the environment.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { errorCode } from '../core/error-code.ts';
+import { errorCode } from '../core/errors.ts';
 
 export interface GitCall {
   /** The working directory; must exist. */

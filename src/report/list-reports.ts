@@ -1,8 +1,7 @@
 // The reports of `history`, `snapshots` and `status`: one row for each run, snapshot or account.
 import { ACCOUNT_STATES, FAILING_STATES } from '../core/account-states.ts';
 import type { RunRecord } from '../core/journal.ts';
-import type { RunTally } from '../core/ports/journal-reader.ts';
-import { listSize, type SnapshotRecord } from '../core/snapshots.ts';
+import { type RunTally, listSize, type SnapshotRecord } from '../core/ports/journal-reader.ts';
 import { type AccountStatus, accountStatusSchema } from './command-schemas.ts';
 import { code, toned, type Column, type Line, type ReportOptions } from './document.ts';
 import {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { CatalogDifference } from '../core/catalog-difference.ts';
 import type { DeletedEntry } from '../core/restoration.ts';
-import type { HeldEntry } from '../core/who-has.ts';
+import type { HeldEntry } from '../core/usage.ts';
 import {
   accountName,
   type DeepReadonly,

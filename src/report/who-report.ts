@@ -1,6 +1,6 @@
 // The report of `who`: the people who have, or had, the entries of a name.
-import type { SnapshotRecord } from '../core/snapshots.ts';
-import type { HeldEntry, NamedKind } from '../core/who-has.ts';
+import type { SnapshotRecord } from '../core/ports/journal-reader.ts';
+import type { HeldEntry, NamedKind } from '../core/usage.ts';
 import { code, type Line, type Report, type ReportDocument, type ReportOptions } from './document.ts';
 import { count, people, relativeTime } from './formatting.ts';
 import { renderReport } from './render.ts';

@@ -1,6 +1,6 @@
 // Applies the creates of a plan. A create is journaled before it is sent, and sent again only if it certainly failed.
 import { nearKey } from '../core/names.ts';
-import type { CreateOutcome } from '../core/write-outcome.ts';
+import type { CreateOutcome } from '../core/ports/service.ts';
 import { type Entry, KINDS } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import { kindNameKey } from '../core/history.ts';

@@ -4,7 +4,7 @@
 import { KINDS, type ObservedCatalog } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Clock } from '../core/ports/clock.ts';
-import type { DeleteOutcome } from '../core/write-outcome.ts';
+import type { DeleteOutcome } from '../core/ports/service.ts';
 import { anythingMissing, baselineOf, suspiciousList } from '../core/list-plausibility.ts';
 import {
   type ApplyContext,

@@ -2,8 +2,7 @@
 // only reads.
 import type { Action, DesiredCatalog, Entry, Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
-import { groupBy } from '../core/grouping.ts';
-import { nameKey, nearKey } from '../core/names.ts';
+import { nameKey, nearKey, groupBy } from '../core/names.ts';
 import type { UnsettledOperation } from '../core/ports/journal.ts';
 import type { Clock } from '../core/ports/clock.ts';
 import type { ServiceReader } from '../core/ports/service.ts';

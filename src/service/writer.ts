@@ -2,8 +2,7 @@
 // happened.
 import type { Entry, Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { ServiceWriter } from '../core/ports/service.ts';
-import type { CreateOutcome, DeleteOutcome } from '../core/write-outcome.ts';
+import type { ServiceWriter, CreateOutcome, DeleteOutcome } from '../core/ports/service.ts';
 import { beginningOf, shortText } from './body.ts';
 import { PATHS } from './reader.ts';
 import { FailedAttempt, type Requests } from './requests.ts';

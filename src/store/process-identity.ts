@@ -1,7 +1,7 @@
 // Identifies this process in locks and runs, and finds out whether another process is dead.
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { errorCode } from '../core/error-code.ts';
+import { errorCode } from '../core/errors.ts';
 
 /** The machine, its boot and its process namespace. A process id identifies a process only within these three. */
 const NAME = hostname();

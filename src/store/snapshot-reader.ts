@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Kind } from '../core/catalog.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
-import type { SnapshotFilter, SnapshotReader, SnapshotRecord } from '../core/snapshots.ts';
+import type { SnapshotFilter, SnapshotReader, SnapshotRecord } from '../core/ports/journal-reader.ts';
 import { entriesOf, LISTS, resourcesOf } from './compressed-json.ts';
 import { jsonList, toIso } from './row-values.ts';
 import type { Database } from './tables.ts';

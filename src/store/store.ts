@@ -4,7 +4,6 @@ import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { Journal } from '../core/ports/journal.ts';
 import type { OperatorCommands } from '../core/operator.ts';
 import type { Outbox } from '../core/ports/outbox.ts';
-import type { StoredSettings } from '../core/ports/stored-settings.ts';
 import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
 import { sleep } from '../system/clock.ts';
 import { journalReader } from './journal-reader.ts';
@@ -18,7 +17,7 @@ import { newestEndMs, prune } from './retention.ts';
 import { accountHistoryJournal } from './account-history.ts';
 import { accountsJournal } from './accounts.ts';
 import { runsJournal } from './runs.ts';
-import { storedSettings } from './stored-settings.ts';
+import { type StoredSettings, storedSettings } from './stored-settings.ts';
 
 export interface Store {
   readonly journal: Journal;

@@ -1,7 +1,11 @@
-// Keeps values of the program itself, such as the key of sessions.
-import type { StoredSettings } from '../core/ports/stored-settings.ts';
+// Keeps values of the program itself, such as the key of sessions, equal for every process that uses the store.
 import type { Database } from './tables.ts';
 import { durably } from './transactions.ts';
+
+export interface StoredSettings {
+  /** The stored value. Without one, stores `fresh` and returns it; of several processes, the value of the first is kept. */
+  valueOr(name: string, fresh: string): Promise<string>;
+}
 
 export function storedSettings(db: Database): StoredSettings {
   const read = async (connection: Database, name: string): Promise<string | undefined> => {

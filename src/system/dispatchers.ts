@@ -3,7 +3,7 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Agent as Agents, Dispatcher } from 'undici';
 import { ServiceError } from '../core/errors.ts';
-import { isLoopback } from '../core/loopback.ts';
+import { isLoopback } from '../core/remote-address.ts';
 import type { Secret } from '../core/secret.ts';
 
 // V8 compiles the WebAssembly parser of undici with an optimising compiler in the background, which a short process would

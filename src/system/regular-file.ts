@@ -3,7 +3,7 @@
 import { constants, readlinkSync, type Stats } from 'node:fs';
 import { lstat, open, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode } from '../core/error-code.ts';
+import { errorCode } from '../core/errors.ts';
 
 export interface RegularFile {
   readonly bytes: Buffer;

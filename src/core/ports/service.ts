@@ -1,6 +1,7 @@
-// What reads and writes the lists of an account. The adapter is in service/.
-import type { CreateOutcome, DeleteOutcome } from '../write-outcome.ts';
+// What reads and writes the lists of an account, and the outcome of a write as far as the answers show it. The adapter is in
+// service/.
 import type { Entry, Kind, Resource, Warning } from '../catalog.ts';
+import type { ServiceError } from '../errors.ts';
 import type { RunSignals } from './clock.ts';
 import type { AccountSettings } from '../settings.ts';
 
@@ -41,3 +42,48 @@ export interface WritableService extends ReadableService {
   tokenKey(account: AccountSettings, signals: RunSignals): Promise<string>;
   writer(account: AccountSettings, signals: RunSignals): Promise<ServiceWriter>;
 }
+
+/**
+ * The outcome of one create. `doubtful`: it may have happened, and only a list can show it. `outdated`: `mayStart`
+ * prevented another attempt, and the create certainly did not happen; `error` is that of the last attempt, or null.
+ */
+export type CreateOutcome =
+  | {
+      readonly type: 'created';
+      readonly entry: Entry;
+      readonly httpStatus: number;
+      readonly attempts: number;
+    }
+  | {
+      readonly type: 'doubtful';
+      readonly reason: string;
+      readonly httpStatus: number | null;
+      readonly attempts: number;
+    }
+  | { readonly type: 'failed'; readonly error: ServiceError; readonly attempts: number }
+  | { readonly type: 'outdated'; readonly error: ServiceError | null; readonly attempts: number };
+
+/** The outcome of one delete. `doubtful`: an answer was lost or inconclusive. `outdated`: `isFresh` prevented an attempt. */
+export type DeleteOutcome =
+  | { readonly type: 'deleted'; readonly httpStatus: number; readonly attempts: number }
+  | {
+      readonly type: 'doubtful';
+      readonly reason: string;
+      readonly httpStatus: number | null;
+      readonly attempts: number;
+    }
+  | {
+      readonly type: 'failed';
+      readonly error: ServiceError;
+      readonly attempts: number;
+      /** Whether the answer to an earlier attempt was lost, so that the entry may be deleted. */
+      readonly maybeDone: boolean;
+    }
+  | {
+      readonly type: 'outdated';
+      /** The error of the last attempt; null when there was none. */
+      readonly error: ServiceError | null;
+      readonly attempts: number;
+      /** Whether the answer to any attempt was lost, so that the entry may be deleted. */
+      readonly maybeDone: boolean;
+    };

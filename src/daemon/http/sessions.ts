@@ -4,7 +4,6 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
 import type { CookieOptions } from 'hono/utils/cookie';
 import { Secret } from '../../core/secret.ts';
-import type { StoredSettings } from '../../core/ports/stored-settings.ts';
 import type { HttpToken, TokenHolder } from './access.ts';
 import type { HttpContext } from './context.ts';
 import { isHttps } from './request-checks.ts';
@@ -27,7 +26,9 @@ export interface SessionsOptions {
 }
 
 /** The key in the store, which is made once and read when it is first needed. Rejects with StoreError. */
-export function sessionKeyIn(settings: StoredSettings): () => Promise<Secret> {
+export function sessionKeyIn(settings: {
+  valueOr(name: string, fresh: string): Promise<string>;
+}): () => Promise<Secret> {
   let key: Secret | undefined;
   return async () =>
     (key ??= new Secret(await settings.valueOr('session_key', randomBytes(32).toString('base64url'))));

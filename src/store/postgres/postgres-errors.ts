@@ -1,6 +1,5 @@
 // Classifies errors of PostgreSQL and of the connection to it, and explains them.
-import { StoreError } from '../../core/errors.ts';
-import { errorCode } from '../../core/error-code.ts';
+import { StoreError, errorCode } from '../../core/errors.ts';
 import type { OpenLocation } from '../../core/settings.ts';
 import { shownDatabase } from '../../system/postgres-address.ts';
 

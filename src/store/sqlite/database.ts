@@ -3,8 +3,7 @@ import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync } from
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { sql, type SqliteDatabase, SqliteDialect } from 'kysely';
-import { errorCode } from '../../core/error-code.ts';
-import { StoreError } from '../../core/errors.ts';
+import { StoreError, errorCode } from '../../core/errors.ts';
 import { SQLite } from '../../system/sqlite.ts';
 import { creationOf } from '../creation.ts';
 import { databaseOver, type OpenDatabase, type OpenOptions } from '../engine.ts';

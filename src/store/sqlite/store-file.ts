@@ -1,8 +1,7 @@
 // Judges the file that `store:` names before SQLite opens it, because it may belong to another program. Its first 100 bytes
 // tell that.
 import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs';
-import { errorCode } from '../../core/error-code.ts';
-import { StoreError } from '../../core/errors.ts';
+import { StoreError, errorCode } from '../../core/errors.ts';
 import { SCHEMA_VERSION } from '../tables.ts';
 import { recovery } from './sqlite-errors.ts';
 

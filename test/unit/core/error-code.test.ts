@@ -1,6 +1,6 @@
 // The codes of failed system calls and subprocesses.
 import { expect, it } from 'vitest';
-import { errorCode } from '../../../src/core/error-code.ts';
+import { errorCode } from '../../../src/core/errors.ts';
 
 function failure(code: unknown): Error {
   return Object.assign(new Error('failed'), { code });

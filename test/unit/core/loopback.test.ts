@@ -1,6 +1,6 @@
 // The hosts that are this machine.
 import { describe, expect, it } from 'vitest';
-import { isLoopback } from '../../../src/core/loopback.ts';
+import { isLoopback } from '../../../src/core/remote-address.ts';
 
 describe('a host', () => {
   it.each(['localhost', 'LocalHost', '::1', '[::1]', '127.0.0.1', '127.255.255.255', '127.1.20.200'])(

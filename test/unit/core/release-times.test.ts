@@ -1,8 +1,7 @@
 // Releases by time, with their moment, and releases of several rules.
 import { describe, expect, it } from 'vitest';
-import { DAY_MS } from '../../../src/core/durations-and-sizes.ts';
+import { DAY_MS, utcTime } from '../../../src/core/durations-and-sizes.ts';
 import { judgeHistory, type RecentOperation } from '../../../src/core/history.ts';
-import { utcTime } from '../../../src/core/utc-time.ts';
 import { entry, heldAs, NOW_MS, observed, person, plan } from './builders.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 // The sizes of the lists in a snapshot.
 import { expect, it } from 'vitest';
-import { listSize, type SnapshotRecord } from '../../../src/core/snapshots.ts';
+import { listSize, type SnapshotRecord } from '../../../src/core/ports/journal-reader.ts';
 
 const SNAPSHOT: SnapshotRecord = {
   id: 7,

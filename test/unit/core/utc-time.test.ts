@@ -1,6 +1,6 @@
 // The order of the service's opaque timestamps.
 import { describe, expect, it } from 'vitest';
-import { timestampSeconds } from '../../../src/core/utc-time.ts';
+import { timestampSeconds } from '../../../src/core/durations-and-sizes.ts';
 
 describe('a timestamp', () => {
   it.each([

@@ -1,7 +1,7 @@
 // Who has the entries of a name.
 import { describe, expect, it } from 'vitest';
 import { KINDS } from '../../../src/core/catalog.ts';
-import { entriesNamed, holdersOf, nearNames } from '../../../src/core/who-has.ts';
+import { entriesNamed, holdersOf, nearNames } from '../../../src/core/usage.ts';
 import { entry, observed, person } from './builders.ts';
 
 const LISTS = observed({

@@ -5,8 +5,7 @@ import { applyCreates, type DuplicateHint } from '../../../src/run/apply-creates
 import type { Entry, Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { Journal } from '../../../src/core/ports/journal.ts';
-import type { ServiceWriter } from '../../../src/core/ports/service.ts';
-import type { CreateOutcome } from '../../../src/core/write-outcome.ts';
+import type { ServiceWriter, CreateOutcome } from '../../../src/core/ports/service.ts';
 import type { ApiSettings } from '../../../src/core/settings.ts';
 import type { EntryKey } from '../../../src/core/usage.ts';
 import { entry, wanted } from '../core/builders.ts';

@@ -19,9 +19,13 @@ import type {
   RecordedObservation,
   RunEnd,
 } from '../../../src/core/ports/journal.ts';
-import type { ServiceReader, ServiceWriter } from '../../../src/core/ports/service.ts';
+import type {
+  ServiceReader,
+  ServiceWriter,
+  CreateOutcome,
+  DeleteOutcome,
+} from '../../../src/core/ports/service.ts';
 import type { CommitRelation } from '../../../src/core/ports/repository.ts';
-import type { CreateOutcome, DeleteOutcome } from '../../../src/core/write-outcome.ts';
 import type { EntryKey } from '../../../src/core/usage.ts';
 import { entry, observed } from '../core/builders.ts';
 import { readerOf, unused } from './bare-context.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Policy } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
-import type { CreateOutcome } from '../../../src/core/write-outcome.ts';
+import type { CreateOutcome } from '../../../src/core/ports/service.ts';
 import { entry, observed, person, wanted } from '../core/builders.ts';
 import { bareRequest } from './bare-context.ts';
 import type { BareRun } from './bare-run.ts';

@@ -1,6 +1,6 @@
 // Reading snapshots, and facts about many runs at once.
 import { expect, it } from 'vitest';
-import type { SnapshotFilter, SnapshotRecord } from '../../../src/core/snapshots.ts';
+import type { SnapshotFilter, SnapshotRecord } from '../../../src/core/ports/journal-reader.ts';
 import { entry, person } from '../core/builders.ts';
 import { type Fixture, fixture, T0 } from './fixture.ts';
 
