@@ -1,6 +1,6 @@
 // The facts of an account that its lists do not show: recent operations, ownership, names that the service changed.
 import { type Selectable, sql } from 'kysely';
-import { KINDS } from '../core/catalog.ts';
+import { type Kind, KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { RecentOperation } from '../core/history.ts';
 import type { SentCommit } from '../core/ports/locks.ts';
@@ -9,7 +9,7 @@ import { type EntryKey, entryKey } from '../core/usage.ts';
 import type { Database, Tables } from './tables.ts';
 import { immediately } from './transactions.ts';
 import { jsonList, jsonRows, toIso, toMs } from './row-values.ts';
-import { isOwnRun } from './fence.ts';
+import { ownRun } from './fence.ts';
 
 export function accountHistoryJournal(
   db: Database,
@@ -97,21 +97,31 @@ export function accountHistoryJournal(
         : { account: found.account, remoteAccountId: found.remote_account_id || null };
     },
 
-    rememberApplied(lease, { runId, remoteAccountId, named, released, commit }) {
-      return immediately(db, lease.account, async (connection): Promise<SentCommit> => {
-        // A process that was paused must not overwrite what another process has applied meanwhile.
-        if (!(await isOwnRun(connection, runId, true))) return 'lock_lost';
-        await adopt(connection, lease.account, { runId, remoteAccountId, named });
-        await markReleased(connection, lease.account, { remoteAccountId, released });
-        if (commit === 'unchanged') return 'committed';
-        await connection
+    async rememberApplied({ account }, { runId, remoteAccountId, named, released, commit }) {
+      const columns =
+        commit === 'unchanged'
+          ? { last_applied_commit: sql<string | null>`last_applied_commit` }
+          : {
+              last_applied_commit: commit?.sha ?? null,
+              last_applied_committed_at: commit?.committedAt ?? null,
+            };
+      // A process that was paused must not overwrite what another process has applied meanwhile.
+      const write = async (connection: Database): Promise<SentCommit> => {
+        const { numUpdatedRows } = await connection
           .updateTable('accounts')
-          .set({
-            last_applied_commit: commit?.sha ?? null,
-            last_applied_committed_at: commit?.committedAt ?? null,
-          })
-          .where('name', '=', lease.account)
-          .execute();
+          .set(columns)
+          .where('name', '=', account)
+          .where(sql<boolean>`exists (${ownRun(connection, runId, true)})`)
+          .executeTakeFirstOrThrow();
+        return numUpdatedRows === 0n ? 'lock_lost' : 'committed';
+      };
+      // Only this run changes them while it has the lock of the account.
+      const adopted = await unadopted(db, account, { remoteAccountId, named });
+      if (adopted.length === 0 && released.length === 0) return await write(db);
+      return await immediately(db, account, async (connection) => {
+        if ((await write(connection)) === 'lock_lost') return 'lock_lost';
+        await adopt(connection, account, { runId, remoteAccountId }, adopted);
+        await markReleased(connection, account, { remoteAccountId, released });
         return 'committed';
       });
     },
@@ -132,13 +142,14 @@ function knownWhen(rows: readonly KnownRow[], runId: string): Set<EntryKey> {
   return new Set(rows.filter(isKnown).map((row) => entryKey(row.kind, row.remote_id)));
 }
 
-async function adopt(
-  connection: Database,
+/** The named entries that this account does not own yet. */
+async function unadopted(
+  db: Database,
   account: string,
-  { runId, remoteAccountId, named }: Pick<AppliedRun, 'runId' | 'remoteAccountId' | 'named'>,
-): Promise<void> {
+  { remoteAccountId, named }: Pick<AppliedRun, 'remoteAccountId' | 'named'>,
+): Promise<{ readonly kind: Kind; readonly id: string }[]> {
   const keys = new Set<string>(named);
-  const rows = await connection
+  const rows = await db
     .selectFrom('entries')
     .select(['kind', 'remote_id'])
     .where('account', '=', account)
@@ -151,10 +162,17 @@ async function adopt(
       ]),
     )
     .execute();
-  const adopted = rows
+  return rows
     .filter(({ kind, remote_id }) => keys.has(entryKey(kind, remote_id)))
     .map(({ kind, remote_id: id }) => ({ kind, id }));
-  if (adopted.length === 0) return;
+}
+
+async function adopt(
+  connection: Database,
+  account: string,
+  { runId, remoteAccountId }: Pick<AppliedRun, 'runId' | 'remoteAccountId'>,
+  adopted: readonly { readonly kind: Kind; readonly id: string }[],
+): Promise<void> {
   // One statement over a JSON array, because lists have thousands of entries.
   await sql`
     update entries set adopted_by_run = ${runId}, deleted_by_run = null

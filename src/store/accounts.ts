@@ -2,7 +2,7 @@
 import type { ApprovalTaking } from '../core/operator.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
 import type { AccountState, IdentityClaim, Journal } from '../core/ports/journal.ts';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { lockLost, ownRun, requireOwnRun } from './fence.ts';
 import type { Database } from './tables.ts';
 import { immediately } from './transactions.ts';
@@ -30,17 +30,23 @@ export function accountsJournal(
     adoptRenamedAccount: (claimed) =>
       immediately(db, remoteKey(claimed), (connection) => adoptRenamedAccount(connection, claimed)),
 
-    claimRemoteAccount(identity) {
+    async claimRemoteAccount(identity) {
       const { runId, account, baseUrl, remoteAccountId } = identity;
-      return immediately(db, remoteKey(identity), async (connection) => {
-        const other = await claimantOf(connection, identity);
-        if (other !== null) return other;
+      const nameRun = async (connection: Database, condition: RawBuilder<boolean>): Promise<boolean> => {
         const { numUpdatedRows } = await connection
           .updateTable('runs')
           .set({ remote_account_id: remoteAccountId })
           .where('id', 'in', sql<string>`(${ownRun(connection, runId)})`)
+          .where(condition)
           .executeTakeFirstOrThrow();
-        if (numUpdatedRows === 0n) throw lockLost();
+        return numUpdatedRows > 0n;
+      };
+      // A claim of an earlier run still counts: other accounts see it.
+      if (remoteAccountId !== null && (await nameRun(db, isOnlyClaimant(identity)))) return null;
+      return await immediately(db, remoteKey(identity), async (connection) => {
+        const other = await claimantOf(connection, identity);
+        if (other !== null) return other;
+        if (!(await nameRun(connection, sql<boolean>`true`))) throw lockLost();
         await rememberClaim(connection, account, baseUrl, remoteAccountId);
         return null;
       });
@@ -102,6 +108,13 @@ async function stateOf(db: Database, account: string): Promise<AccountState> {
 /** Claims of one remote account wait for each other. */
 function remoteKey({ baseUrl, remoteAccountId }: IdentityClaim): string {
   return `remote ${baseUrl} ${remoteAccountId ?? ''}`;
+}
+
+/** Whether the account, and no other one, has claimed the remote account before. */
+function isOnlyClaimant({ account, baseUrl, remoteAccountId }: IdentityClaim): RawBuilder<boolean> {
+  const same = sql`base_url = ${baseUrl} and remote_account_id = ${remoteAccountId}`;
+  return sql<boolean>`exists (select 1 from accounts where name = ${account} and ${same})
+    and not exists (select 1 from accounts where name <> ${account} and ${same})`;
 }
 
 async function rememberClaim(

@@ -27,7 +27,7 @@ export interface Engine {
   readonly forShare: RawBuilder<unknown>;
   /** The end of a `select` whose rows must not be deleted before the transaction ends. */
   readonly forKeyShare: RawBuilder<unknown>;
-  /** The time of `clockMs` so much later, as text. */
+  /** The time that decides about locks, so much later, as text. */
   timeAfter(ms: number, nowMs: number): RawBuilder<string>;
   /** Differs after a failover to another server, which may lack the last commits. */
   readonly timeline: RawBuilder<string>;

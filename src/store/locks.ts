@@ -55,7 +55,7 @@ export function createLocks(db: Database, quick: Database = db): Locks {
 
     async acquire(account, runId, epoch, nowMs): Promise<LockAttempt> {
       const attempt = await immediately(db, account, async (connection) => {
-        const atMs = await engine.clockMs(connection, nowMs);
+        const { atMs, sinceFailoverMs } = await momentOf(connection, nowMs);
         const rows = await connection
           .selectFrom('locks')
           .selectAll()
@@ -69,7 +69,6 @@ export function createLocks(db: Database, quick: Database = db): Locks {
         // Both are renewed together, and end together.
         const expires_at = leader?.expires_at ?? toIso(atMs + leaseMs);
         await writeLock(connection, { account, run_id: runId, taken_at, expires_at });
-        const sinceFailoverMs = await sinceFailover(connection, atMs);
         const broken = await brokenRuns(connection, account, true, nowMs);
         return { lease: { account, runId, sinceFailoverMs, takenAtMs: atMs }, broken, replaced: row?.run_id };
       });
@@ -125,14 +124,13 @@ export function createLocks(db: Database, quick: Database = db): Locks {
 
     async lead(epoch, nowMs) {
       const isLeading = await immediately(quick, 'leader', async (connection) => {
-        const atMs = await engine.clockMs(connection, nowMs);
+        const { atMs } = await momentOf(connection, nowMs);
         const row = await leaderRow(connection);
         if (row !== undefined && row.holder !== holder && !isFree(row, atMs)) return false;
         const times = { taken_at: toIso(atMs), expires_at: toIso(atMs + leaseMs) };
         // For a delete, the transactions that depend on the row are waited for.
         await connection.deleteFrom('locks').where('account', '=', LEADER).execute();
         await writeLock(connection, { account: LEADER, run_id: epoch, ...times });
-        await sinceFailover(connection, atMs);
         return true;
       });
       if (isLeading) await endEarlierRuns(db, epoch, nowMs);
@@ -160,22 +158,25 @@ async function leaderRow(db: Database): Promise<LockRow | undefined> {
 }
 
 /**
- * How long ago a process first saw that the database was replaced by another one, for example a standby that lacks its last
- * commits; null when that never happened.
+ * The time of the store, and how long ago a process first saw that the database was replaced by another one, for example a
+ * standby that lacks its last commits; null when that never happened.
  */
-async function sinceFailover(connection: Database, nowMs: number): Promise<number | null> {
+async function momentOf(
+  connection: Database,
+  nowMs: number,
+): Promise<{ readonly atMs: number; readonly sinceFailoverMs: number | null }> {
   const engine = engineOf(connection);
-  if (!engine.isReplicated) return null;
-  const { rows } = await sql<{ timeline: string; seen: string | null }>`
-    select ${engine.timeline} as timeline, (select value from settings where name = ${TIMELINE}) as seen`.execute(
-    connection,
-  );
-  const { timeline = '', seen = null } = rows[0] ?? {};
+  if (!engine.isReplicated) return { atMs: nowMs, sinceFailoverMs: null };
+  const { rows } = await sql<{ now: string; timeline: string; seen: string | null }>`
+    select ${engine.timeAfter(0, nowMs)} as now, ${engine.timeline} as timeline,
+      (select value from settings where name = ${TIMELINE}) as seen`.execute(connection);
+  const { now = '', timeline = '', seen = null } = rows[0] ?? {};
+  const atMs = toMs(now);
   const [known = '', since] = (seen ?? '').split(' ');
-  if (known === timeline) return since === undefined ? null : nowMs - toMs(since);
+  if (known === timeline) return { atMs, sinceFailoverMs: since === undefined ? null : atMs - toMs(since) };
   const isFirst = seen === null;
-  await writeSetting(connection, TIMELINE, isFirst ? timeline : `${timeline} ${toIso(nowMs)}`);
-  return isFirst ? null : 0;
+  await writeSetting(connection, TIMELINE, isFirst ? timeline : `${timeline} ${now}`);
+  return { atMs, sinceFailoverMs: isFirst ? null : 0 };
 }
 
 async function readSetting(db: Database, name: string): Promise<string | null> {

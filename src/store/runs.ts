@@ -52,17 +52,17 @@ export function runsJournal(
         held: plan.summary.hold,
         kept: plan.summary.keep,
       };
-      const write = async (connection: Database): Promise<void> => {
+      const write = async (connection: Database): Promise<boolean> => {
         const own = sql<string>`(${ownRun(connection, runId)})`;
         const { numUpdatedRows } = await connection
           .updateTable('runs')
           .set(columns)
           .where('id', 'in', own)
+          .where(sql<boolean>`exists (select 1 from plan_bodies where digest = ${digest})`)
           .executeTakeFirstOrThrow();
-        if (numUpdatedRows === 0n) throw lockLost();
+        return numUpdatedRows > 0n;
       };
-      const known = db.selectFrom('plan_bodies').select('digest').where('digest', '=', digest);
-      if ((await known.executeTakeFirst()) !== undefined) return await write(db);
+      if (await write(db)) return;
       // Compressed before the transaction, because a large plan takes long.
       const body = await compressJson(lines);
       await immediately(db, runId, async (connection) => {
@@ -71,7 +71,7 @@ export function runsJournal(
           .values({ digest, body })
           .onConflict((conflict) => conflict.column('digest').doNothing())
           .execute();
-        await write(connection);
+        if (!(await write(connection))) throw lockLost();
       });
     },
 
@@ -113,7 +113,7 @@ export function runsJournal(
                 ? eb.ref('consecutive_failures')
                 : eb.val(0),
           }))
-          .where('name', '=', accountOf(connection, runId))
+          .where('name', '=', sql<string>`(select account from runs where id = ${runId})`)
           .execute();
         return true;
       });
@@ -181,10 +181,6 @@ async function insertRun(
 
 const FAILURES: readonly RunEnd['status'][] = ['failed', 'partial'];
 const SUCCESSES: readonly RunEnd['status'][] = ['converged', 'held', 'planned'];
-
-function accountOf(connection: Database, runId: string) {
-  return connection.selectFrom('runs').select('account').where('id', '=', runId);
-}
 
 /** The plan that waits for approval now, and the first run that made it. When none waits, an approval lapses. */
 function pendingColumns(runId: string, { pending = null, finishedAtMs }: RunEnd) {
