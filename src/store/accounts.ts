@@ -79,8 +79,6 @@ export function accountsJournal(
     },
 
     async takeApproval({ id, account, byHand }, digest, nowMs) {
-      // Most runs find none; one that is given meanwhile starts the next run.
-      if ((await stateOf(db, account)).approval === null) return { type: 'none' };
       return await immediately(db, account, async (connection): Promise<ApprovalTaking> => {
         await requireOwnRun(connection, id);
         const { approval, pause } = await stateOf(connection, account);
@@ -165,8 +163,8 @@ async function forgetHistory(connection: Database, account: string): Promise<voi
       throttled_until: null,
       last_applied_commit: null,
       last_applied_committed_at: null,
+      missing_holdings: null,
     })
     .where('name', '=', account)
     .execute();
-  await connection.deleteFrom('missing_holdings').where('account', '=', account).execute();
 }

@@ -1,5 +1,4 @@
 // Journals what the lists showed: snapshots, the history of every entry, and the last good lists.
-import { sql } from 'kysely';
 import type { Kind, ObservedCatalog } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { Journal, LastGood, RecordedObservation } from '../core/ports/journal.ts';
@@ -12,7 +11,7 @@ import {
   LISTS,
   resourcesOf,
 } from './compressed-json.ts';
-import { jsonRows, toIso, toMs } from './row-values.ts';
+import { toIso, toMs } from './row-values.ts';
 import { entryRows, writeEntries } from './observed-entries.ts';
 import type { Database } from './tables.ts';
 import { requireOwnRun } from './fence.ts';
@@ -37,6 +36,7 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
             .onRef('snapshots.phase', '=', 'accounts.last_good_phase'),
         )
         .select(['snapshots.kind', 'snapshots.digest', 'snapshots.taken_at', 'accounts.remote_account_id'])
+        .select('accounts.missing_holdings')
         .where('accounts.name', '=', account)
         .execute();
       const [row] = snapshots;
@@ -47,7 +47,7 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
       const { gone, created } = await changesSince(db, account, remoteAccountId, row.taken_at);
       return {
         observed: same ? observed : await readLists(db, snapshots),
-        missing: await readMissing(db, account),
+        missing: JSON.parse(row.missing_holdings ?? '[]') as MissingHolding[], // only writeLastGood writes them
         deletedSince: gone,
         createdSince: new Set([...created].filter((key) => !gone.has(key))),
       };
@@ -102,16 +102,6 @@ async function readLists(
     resources: resource === undefined ? [] : await resourcesOf(resource),
     warnings: [],
   };
-}
-
-async function readMissing(db: Database, account: string): Promise<MissingHolding[]> {
-  const rows = await db.selectFrom('missing_holdings').selectAll().where('account', '=', account).execute();
-  return rows.map((row) => ({
-    resourceId: row.resource_id,
-    kind: row.kind,
-    remoteId: row.remote_id,
-    sinceMs: toMs(row.since),
-  }));
 }
 
 /**
@@ -194,14 +184,11 @@ async function writeLastGood(
 ): Promise<void> {
   await connection
     .updateTable('accounts')
-    .set({ last_good_run: runId, last_good_phase: phase })
+    .set({
+      last_good_run: runId,
+      last_good_phase: phase,
+      missing_holdings: missing.length === 0 ? null : JSON.stringify(missing),
+    })
     .where('name', '=', account)
     .execute();
-  await connection.deleteFrom('missing_holdings').where('account', '=', account).execute();
-  if (missing.length === 0) return;
-  const rows = jsonRows(missing.map(({ sinceMs, ...holding }) => ({ ...holding, since: toIso(sinceMs) })));
-  await sql`
-    insert into missing_holdings (account, resource_id, kind, remote_id, since)
-    select ${account}, value ->> 'resourceId', value ->> 'kind', value ->> 'remoteId', value ->> 'since' from ${rows} where true
-    on conflict do nothing`.execute(connection);
 }

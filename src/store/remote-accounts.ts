@@ -32,24 +32,21 @@ export async function claimantOf(
 
 /** Implements Journal.claimToken within a transaction. */
 export async function claimToken(db: Database, lease: Lease, tokenKey: string): Promise<string | null> {
-  const users = await db
-    .selectFrom('locks')
-    .selectAll()
-    .where('token_key', '=', tokenKey)
-    .where('account', '!=', lease.account)
-    .execute();
-  if (users.length > 0) {
-    const nowMs = await engineOf(db).clockMs(db, Date.now());
-    const user = users.find((lock) => isHeld(db, lock, nowMs));
-    if (user !== undefined) return user.account;
-  }
-  await db
+  const isOthers = sql<boolean>`token_key = ${tokenKey} and account <> ${lease.account}`;
+  const own = db
     .updateTable('locks')
     .set({ token_key: tokenKey })
     .where('account', '=', lease.account)
-    .where('run_id', '=', lease.runId)
-    .execute();
-  return null;
+    .where('run_id', '=', lease.runId);
+  const { numUpdatedRows } = await own
+    .where(sql<boolean>`not exists (select 1 from locks where ${isOthers})`)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows > 0n) return null;
+  const users = await db.selectFrom('locks').selectAll().where(isOthers).execute();
+  const nowMs = await engineOf(db).clockMs(db, Date.now());
+  const user = users.find((lock) => isHeld(db, lock, nowMs));
+  if (user === undefined) await own.execute();
+  return user?.account ?? null;
 }
 
 /** The columns of `accounts` that the new name takes from the former one. A pause of either stays. */
@@ -70,12 +67,13 @@ export const MOVED_COLUMNS = [
   'last_success_at',
   'remaining_creates',
   'remaining_deletes',
+  'missing_holdings',
 ] as const;
 
 /** Those that it takes unless it is paused itself. */
 export const PAUSE_COLUMNS = ['paused', 'paused_at', 'paused_by', 'paused_reason'] as const;
 
-const MOVED_TABLES = ['runs', 'snapshots', 'entries', 'missing_holdings', 'operator_actions'] as const;
+const MOVED_TABLES = ['runs', 'snapshots', 'entries', 'operator_actions'] as const;
 
 /** Implements Journal.adoptRenamedAccount within a transaction. */
 export async function adoptRenamedAccount(
@@ -142,5 +140,4 @@ async function dropReplaced(connection: Database, former: string, account: strin
       select 1 from entries as moved where moved.account = ${former}
         and moved.remote_account_id = entries.remote_account_id and moved.kind = entries.kind
         and moved.remote_id = entries.remote_id)`.execute(connection);
-  await connection.deleteFrom('missing_holdings').where('account', '=', account).execute();
 }

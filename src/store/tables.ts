@@ -62,6 +62,8 @@ export const TABLES = {
       remaining_deletes: optionalInteger(),
       last_good_run: optionalText(),
       last_good_phase: optionalText(),
+      // What people lacked in the last good lists and had in earlier ones, as JSON; null when nothing was missing.
+      missing_holdings: optionalText(),
       throttled_until: optionalText(),
       last_applied_commit: optionalText(),
       last_applied_committed_at: optionalText(),
@@ -191,16 +193,6 @@ export const TABLES = {
     key: ['account', 'remote_account_id', 'kind', 'remote_id'],
     // Finds an entry that another account has.
     indexes: { entries_by_remote_id: '(remote_id, kind, remote_account_id)' },
-  },
-  missing_holdings: {
-    columns: {
-      account: text(),
-      resource_id: text(),
-      kind: text<Kind>(),
-      remote_id: text(),
-      since: text(),
-    },
-    key: ['account', 'resource_id', 'kind', 'remote_id'],
   },
   locks: {
     columns: {

@@ -1,6 +1,6 @@
 // What people have, judged by several lists and by the journal: one list of people is no evidence.
 import { expect, test } from 'vitest';
-import { codes, holds, scene, type Scene } from '../support/scene.ts';
+import { codes, holds, MISSING_SINCE, scene, type Scene } from '../support/scene.ts';
 
 /** A list of people that the service returns instead of its own. */
 function peopleListed(
@@ -66,7 +66,7 @@ test.each([
   }
   await s.apply('--accept-shrink');
   // Those who lack the field count as having the entry for another day.
-  s.execute("update missing_holdings set since = '2026-01-01T00:00:00.000Z'");
+  s.execute(MISSING_SINCE, Date.parse('2026-01-01'));
   await s.apply('--accept-shrink');
   expect(s.writes()).toEqual(['DELETE Old']);
 });

@@ -1,6 +1,6 @@
 // The rules that check one entry: what can happen to an entry that the file does not list.
 import { expect, test } from 'vitest';
-import { codes, day, changesOf, holds, hoursAgo, leaves, scene } from '../support/scene.ts';
+import { codes, day, changesOf, holds, hoursAgo, leaves, MISSING_SINCE, scene } from '../support/scene.ts';
 
 test('ownership: managed deletes only what rolecall created or adopted', async () => {
   const s = await scene({
@@ -103,9 +103,9 @@ test('the entries of a person who disappeared from the list count as used for 24
   expect(run.plan?.held).toMatchObject([{ name: 'Perl', rules: ['holders_missing'] }]);
   expect(run.plan?.held[0]?.reason).toContain('r1');
 
-  s.execute('update missing_holdings set since = ?', hoursAgo(23));
+  s.execute(MISSING_SINCE, Date.parse(hoursAgo(23)));
   expect((await s.apply()).run.status).toBe('held');
-  s.execute('update missing_holdings set since = ?', hoursAgo(25));
+  s.execute(MISSING_SINCE, Date.parse(hoursAgo(25)));
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
 });
 

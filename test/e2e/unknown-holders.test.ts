@@ -1,6 +1,6 @@
 // Where nobody can tell who has an entry, every report says so, and none says that nobody has it.
 import { expect, test } from 'vitest';
-import { codes, holds, scene } from '../support/scene.ts';
+import { codes, holds, MISSING_SINCE, scene } from '../support/scene.ts';
 
 const SCENE = { skills: ['Kept', 'Old'], resources: [], isFresh: true };
 /** Text on one line, without what a format adds. */
@@ -53,9 +53,9 @@ test('the report of a run whose lists show no people names those who had the ent
       do: { type: 'status', status: 200, body: [] },
     },
   ]);
-  s.execute("update missing_holdings set since = '2026-01-01T00:00:00.000Z'");
+  s.execute(MISSING_SINCE, Date.parse('2026-01-01'));
   await s.run(['apply', '--yes', '--accept-shrink']);
-  s.execute("update missing_holdings set since = '2026-01-01T00:00:00.000Z'");
+  s.execute(MISSING_SINCE, Date.parse('2026-01-01'));
   const applied = await s.run(['apply', '--yes', '--accept-shrink']);
   expect(s.writes()).toEqual(['DELETE Old']);
   expect(plain(applied.stdout)).toMatch(

@@ -14,6 +14,12 @@ import type { LoggedRequest } from '../../src/sandbox/request-log.ts';
 import { freshPostgres } from './postgres.ts';
 import { makeWorkspace, type Result, type RunOptions, until, type Workspace } from './workspace.ts';
 
+/** What people lack has been missing since the parameter, in epoch milliseconds. */
+export const MISSING_SINCE = `
+  update accounts set missing_holdings = (
+    select json_group_array(json_set(value, '$.sinceMs', ?)) from json_each(missing_holdings))
+  where missing_holdings is not null`;
+
 /** A run as `apply --format json` and `show --format json` print it. */
 export interface RunJson extends RunRecord {
   readonly operations: readonly Omit<OperationRecord, 'runId'>[];

@@ -44,7 +44,7 @@ function valueOf(column: string, { type, notnull, pk }: ColumnInfo, row: number)
 }
 
 /** A store in a file in which each table has rows, one of them more than a piece, with gaps between the ids. */
-function fullStore(rows: number, holdings = rows): string {
+function fullStore(rows: number, states = rows): string {
   const { file } = sqliteFixture();
   const db = new SQLite(file);
   db.pragma('foreign_keys = ON');
@@ -56,7 +56,7 @@ function fullStore(rows: number, holdings = rows): string {
       `insert into ${name} (${all.map((column) => column.name).join(', ')}) values (${all.map(() => '?').join(', ')})`,
     );
     db.transaction(() => {
-      const last = name === 'missing_holdings' ? holdings : rows;
+      const last = name === 'notice_states' ? states : rows;
       for (let row = 1; row <= last; row += 1) {
         insert.run(...all.map((column) => valueOf(`${name}.${column.name}`, column, row)));
       }

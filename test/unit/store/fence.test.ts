@@ -13,7 +13,6 @@ const TABLES = [
   'snapshots',
   'snapshot_bodies',
   'entries',
-  'missing_holdings',
   'locks',
 ];
 
