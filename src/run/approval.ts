@@ -2,6 +2,7 @@
 import type { Warning } from '../core/catalog.ts';
 import type { RunMode } from '../core/journal.ts';
 import type { Planned } from './plan-account.ts';
+import type { Observation } from './observe.ts';
 import type { DryRunDeps, Run } from './request.ts';
 
 /** `free`: no approval is needed. `approved`: an operator approved exactly this plan. `waits`: nothing is written yet. */
@@ -11,22 +12,26 @@ export interface ApprovalVerdict {
   readonly warnings: readonly Warning[];
 }
 
+const NONE = { type: 'none' } as const;
+
 /**
  * Decides whether the plan may be applied. In `approve` mode each plan that would write, and in any mode each plan that a
  * guard blocked, needs an approval of its digest. An approval also accepts that all assignments of a kind vanished, where
- * there is nothing else to approve: without operations, and in mode `plan`, which writes none. The approval is used up here.
+ * there is nothing else to approve: without operations, and in mode `plan`, which writes none. The approval is used up here;
+ * one that was given after the lists were read starts the next run.
  */
 export async function takeApproval(
   {
     request: { settings, trigger },
     deps: { journal, clock },
     runId,
-  }: Pick<Run<DryRunDeps>, 'request' | 'deps' | 'runId'>,
+    state,
+  }: Pick<Run<DryRunDeps>, 'request' | 'deps' | 'runId'> & Pick<Observation, 'state'>,
   { plan, areListsGood }: Pick<Planned, 'plan' | 'areListsGood'>,
   mode: RunMode,
 ): Promise<ApprovalVerdict> {
   const run = { id: runId, account: settings.name, byHand: trigger === 'manual' };
-  const taken = await journal.takeApproval(run, plan.digest, clock.nowMs());
+  const taken = state.approval === null ? NONE : await journal.takeApproval(run, plan.digest, clock.nowMs());
   const needsApproval = plan.status === 'blocked' || (mode === 'approve' && plan.operations.length > 0);
   if (taken.type === 'lapsed') {
     const why =

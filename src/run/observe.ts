@@ -35,6 +35,7 @@ export interface Observation {
   readonly unknownHolders: ReadonlyMap<Kind, UnknownHolders>;
   /** Whether these lists may become the last good ones; not when all assignments of a kind vanished. */
   readonly isGood: boolean;
+  readonly state: PlanningState;
   /** The earlier good lists of this account; null when the store contains none. */
   readonly lastGood: LastGood | null;
   readonly takenAtMs: number;
@@ -47,8 +48,11 @@ interface Observing {
   readonly deps: Pick<PlanningDeps, 'clock'> & { readonly journal: ObservingJournal };
 }
 
+/** What the store contains of the account, once its remote account is claimed. */
+export type PlanningState = Pick<AccountState, 'remoteAccountId' | 'lastAppliedCommit' | 'approval'>;
+
 type ObservingJournal = Omit<PlanningJournal, 'accountHistory' | 'accountState'> & {
-  accountState(account: string): Promise<Pick<AccountState, 'remoteAccountId'>>;
+  accountState(account: string): Promise<PlanningState>;
 };
 
 /** Which lists must be complete. */
@@ -67,7 +71,8 @@ export async function observe(
   const { settings, configured, progress } = request;
   const { clock, journal } = deps;
   const { name: account, accountId: pinned } = settings;
-  const remembered = (await journal.accountState(account)).remoteAccountId;
+  const before = await journal.accountState(account);
+  const remembered = before.remoteAccountId;
   const first = await readLists(reader, listsObserver(progress, 'plan'));
   await clock.pause();
   const remoteAccountId = checkIdentity(listedAccountId(first), { account, pinned, remembered });
@@ -75,6 +80,7 @@ export async function observe(
   const formerName = remembered === null ? await journal.adoptRenamedAccount(claim) : null;
   const other = await journal.claimRemoteAccount(claim);
   if (other !== null) throw copiedToken(remoteAccountId ?? '', other);
+  const state = remembered === remoteAccountId ? before : await journal.accountState(account);
   await refuseForeignEntries(journal, request, { observed: first, remoteAccountId });
 
   const lastGood = await journal.lastGood(account, remoteAccountId, first);
@@ -82,17 +88,17 @@ export async function observe(
   const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
   const deleted = lastGood?.deletedSince ?? new Set();
   // Lists that did not change lost nothing.
-  const before = lastGood?.observed === first ? null : baseline;
+  const compared = lastGood?.observed === first ? null : baseline;
   const lacksSomething =
     lastGood === null
       ? unlistedHoldings(first).some(({ kind }) => managed.includes(kind)) ||
         (writes && lacksDesired(first, settings.desired))
       : lacksAny(first, lastGood.createdSince) ||
-        (before !== null &&
-          (anythingMissing(before, first) || suspiciousList(first, managed, deleted) !== null));
+        (compared !== null &&
+          (anythingMissing(compared, first) || suspiciousList(first, managed, deleted) !== null));
   const own = guardAccount(reader, () => remoteAccountId);
   const { observed, implausible } = await readTwiceIfNeeded({ reader: own, request, clock }, first, {
-    baseline: before,
+    baseline: compared,
     managed,
     deleted,
     lacksSomething,
@@ -108,6 +114,7 @@ export async function observe(
     implausible,
     unknownHolders: unknownHolders(observed.resources, baseline?.resources),
     isGood: implausible === null && !lostAssignments(observed.resources, baseline?.resources ?? [], managed),
+    state,
     lastGood,
     takenAtMs,
   };
@@ -150,7 +157,7 @@ export function readOnlyJournal(journal: AccountJournal | null): ObservingJourna
   const nothing = (): Promise<null> => Promise.resolve(null);
   if (journal === null) {
     return {
-      accountState: () => Promise.resolve({ remoteAccountId: null }),
+      accountState: () => Promise.resolve({ remoteAccountId: null, lastAppliedCommit: null, approval: null }),
       foreignOwner: nothing,
       lastGood: nothing,
       adoptRenamedAccount: nothing,

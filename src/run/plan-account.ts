@@ -40,7 +40,7 @@ export async function planAccount(
     hasSnapshot: observation.lastGood !== null,
   });
   request.progress?.({ type: 'plan' });
-  const source = await sourceAge(request, deps);
+  const source = await sourceAge(request, deps, observation.state);
   const frozen = await watchFreeze(settings.policy.freeze, settings.timezone, deps.loadCron);
   await deps.clock.pause();
   const input: PlanInput = {
@@ -123,10 +123,10 @@ function namedEntries(desired: DesiredCatalog, observed: ObservedCatalog, histor
 
 /** Compares the configuration's commit with the one that was last applied to the account. */
 async function sourceAge(
-  { settings, commit }: AccountRequest,
-  { journal, compareCommits }: PlanningDeps,
+  { commit }: AccountRequest,
+  { compareCommits }: PlanningDeps,
+  { lastAppliedCommit }: Observation['state'],
 ): Promise<SourceAge> {
-  const { lastAppliedCommit } = await journal.accountState(settings.name);
   if (lastAppliedCommit === null || commit?.sha === lastAppliedCommit.sha) return 'current';
   if (commit === null) return 'unknown';
   const relation = await compareCommits(commit.sha, lastAppliedCommit.sha);

@@ -49,10 +49,12 @@ export async function dryRun(
   try {
     reader = await deps.service.reader(request.settings, request.signals);
     const observation = await observe({ ...run, reader }, { writes: false });
+    const { state } = observation;
     let planned = await planAccount(run, observation, accept);
     // Only the daemon's own dry run takes or ends an approval; a dry run of a command leaves it unchanged.
     const isPreview = request.trigger === 'cli';
-    const approval = isPreview || planned.areListsGood ? FREE : await takeApproval(run, planned, 'plan');
+    const approval =
+      isPreview || planned.areListsGood ? FREE : await takeApproval({ ...run, state }, planned, 'plan');
     const isAccepted = approval.verdict === 'approved';
     if (isAccepted) planned = await planAccount(run, observation, { ...accept, shrink: true });
     const { plan } = planned;
@@ -135,7 +137,10 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     // The account has inherited the pause of its former name.
     if (observation.formerName !== null) change = await watchChanges(run);
     let planned = await planAgreed(run, observation, options);
-    const approval = options.approvals === true ? await takeApproval(run, planned, options.mode) : FREE;
+    const approval =
+      options.approvals === true
+        ? await takeApproval({ ...run, state: observation.state }, planned, options.mode)
+        : FREE;
     if (planned.plan.status === 'blocked' && approval.verdict === 'approved') {
       planned = await planAccount(run, observation, { ...options.accept, shrink: true });
     } else if (approval.verdict === 'approved' && planned.plan.operations.length === 0) {
@@ -203,8 +208,11 @@ async function planAgreed(
   { approvals, accept, ...options }: ReconcileOptions,
 ): Promise<Planned> {
   const { request, deps } = run;
-  const agreed =
-    approvals === true ? await deps.journal.approvedPlan(request.settings.name) : (options.agreed ?? null);
+  let agreed = options.agreed ?? null;
+  if (approvals === true) {
+    const isApproved = observation.state.approval !== null;
+    agreed = isApproved ? await deps.journal.approvedPlan(request.settings.name) : null;
+  }
   const planned = await planAccount(run, observation, accept);
   if (agreed === null || agreed.firstObserved === null || planned.plan.digest === agreed.digest)
     return planned;

@@ -174,7 +174,10 @@ function journalOf(before: Before, recorded: Recorded): Journal {
       throttledUntilMs: null,
       lastAppliedCommit: before.lastApplied ?? null,
       pending: null,
-      approval: null,
+      approval:
+        before.approval === undefined && before.approvedPlan === undefined
+          ? null
+          : { digest: '', by: null, givenAtMs: 0, expiresAtMs: 0 },
       consecutiveFailures: 0,
     }),
     adoptRenamedAccount: async () => {

@@ -50,7 +50,6 @@ async function planned(of: Setting = {}) {
   };
   const journal: Journal = {
     ...unused<Journal>('journal'),
-    accountState: async () => state,
     accountHistory: async () => ({ ...EMPTY_HISTORY, ...of.memory }),
   };
   const deps: PlanningDeps = {
@@ -75,6 +74,7 @@ async function planned(of: Setting = {}) {
     observed: observed({ skill: [entry('Kept'), entry('Old')] }),
     remoteAccountId: '42',
     formerName: null,
+    state,
     identified: true,
     missing: [],
     implausible: null,

@@ -19,7 +19,8 @@ async function verdictOf(
   const result = await run.plan(request);
   if (!('plan' in result) || result.plan === null) throw new Error('there is no plan');
   const planned = { plan: result.plan, areListsGood };
-  return await takeApproval({ request, deps: run.deps, runId: result.runId }, planned, mode);
+  const state = await run.deps.journal.accountState(request.settings.name);
+  return await takeApproval({ request, deps: run.deps, runId: result.runId, state }, planned, mode);
 }
 
 describe('the approval of a plan', () => {
