@@ -46,8 +46,6 @@ select:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .note { color: var(--quiet); font-size: 0.875rem; font-weight: 400; overflow-wrap: anywhere; }
 .updates { margin-top: 0.5rem; }
 .ago { font-size: 0.875rem; font-weight: 400; white-space: nowrap; }
-svg.strip { display: block; max-width: 100%; margin-top: 0.15rem; }
-svg.strip path { fill: currentcolor; fill-rule: evenodd; }
 .actions { display: flex; flex-wrap: wrap; gap: 0.75rem; margin: 1rem 0; }
 button {
   min-height: 2.75rem;
@@ -67,8 +65,7 @@ table.accounts tbody th, table.runs .name { overflow-wrap: anywhere; }
 table.accounts thead th { width: 6.5rem; }
 table.accounts thead th:nth-child(1) { width: auto; }
 table.accounts thead th:nth-child(2) { width: 13rem; }
-table.accounts thead th:nth-child(3) { width: 10.5rem; }
-table.accounts thead th:nth-child(5), table.accounts thead th:nth-child(6) { width: 5.5rem; }
+table.accounts thead th:nth-child(4), table.accounts thead th:nth-child(5) { width: 5.5rem; }
 table.runs.several thead th { width: 6rem; }
 table.runs.several thead th:nth-child(1) { width: 16rem; }
 table.runs.several thead th:nth-child(3) { width: 7.5rem; }
@@ -89,8 +86,8 @@ table.runs.several thead th:nth-child(4) { width: 10rem; }
   table.runs td.number { white-space: normal; }
   table.accounts thead th { width: 5.5rem; }
   table.accounts thead th:nth-child(2) { width: 11.5rem; }
-  table.accounts thead th:nth-child(5) { width: 4.5rem; }
-  table.accounts thead th:nth-child(6) { width: 3.75rem; }
+  table.accounts thead th:nth-child(4) { width: 4.5rem; }
+  table.accounts thead th:nth-child(5) { width: 3.75rem; }
   table.runs.several thead th { width: 4.75rem; }
   table.runs.several thead th:nth-child(1) { width: 10rem; }
   table.runs.several thead th:nth-child(3) { width: 7rem; }
@@ -99,17 +96,15 @@ table.runs.several thead th:nth-child(4) { width: 10rem; }
 }
 /* The pages of the account and of the run show what is left out here. */
 @media (min-width: 44.01rem) and (max-width: 60rem) {
-  table.accounts tr > :nth-child(3), table.runs.several tr > :is(:nth-child(4), :last-child) { display: none; }
+  table.runs.several tr > :is(:nth-child(4), :last-child) { display: none; }
 }
 @media (max-width: 44rem) {
   body > header { padding-left: 1rem; padding-right: 1rem; }
   table.accounts td, table.runs td:not(.name) { display: inline-block; margin-right: 0.75rem; }
-  table.accounts td:has(svg) { display: block; }
-  svg.strip { display: inline-block; vertical-align: baseline; }
 }
 `.trimStart();
 
-/** Of the pages of accounts and runs: progress, the chart, plans and the actions of operators. */
+/** Of the pages of accounts and runs: progress, plans and the actions of operators. */
 export const DETAIL_STYLES = `
 h1, h2, h3, p, li { overflow-wrap: anywhere; }
 .progress { margin: 1rem 0; padding: 0.75rem 1rem; background: var(--raised); }
@@ -128,20 +123,6 @@ progress {
 progress::-webkit-progress-bar { background: var(--line); }
 progress::-webkit-progress-value { background: var(--link); }
 progress::-moz-progress-bar { background: var(--link); }
-.chart { max-width: 30rem; margin: 1rem 0; }
-.chart figcaption { margin-bottom: 0.25rem; font-weight: 600; }
-.chart > svg { display: block; width: 100%; height: auto; overflow: visible; }
-.chart text { fill: var(--quiet); font: 12px system-ui, sans-serif; }
-.chart .axis { fill: none; stroke: var(--line); }
-.line { fill: none; stroke-width: 2; }
-.line-1 { stroke: var(--link); }
-.line-2 { stroke: var(--bad); }
-.line-3 { stroke: var(--warn); }
-.line.line-2 { stroke-dasharray: 6 3; }
-.line.line-3 { stroke-dasharray: 2 3; }
-.legend { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; margin: 0.25rem 0 0; padding: 0; list-style: none; font-size: 0.875rem; }
-.legend svg { width: 1.5rem; height: 0.5rem; margin-right: 0.35rem; vertical-align: middle; }
-.legend strong { font-variant-numeric: tabular-nums; }
 .approval { padding-top: 1rem; border-top: 1px solid var(--line); }
 .approval button { white-space: normal; text-align: left; }
 table.actions-table td { overflow-wrap: anywhere; }

@@ -1,4 +1,4 @@
-// The page of one account: its state, how it differs from its file, the buttons, a chart, the last runs and the audit.
+// The page of one account: its state, how it differs from its file, the buttons, the last runs and the audit.
 import type { RunProgress } from '../../../core/ports/journal-reader.ts';
 import type { RunRecord } from '../../../core/journal.ts';
 import type { OperatorActionRecord, OperatorAction } from '../../../core/operator.ts';
@@ -10,7 +10,6 @@ import type { AccountView } from '../../daemon-api.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
 import { AccountFacts, PauseNotice, AccountStates } from './account-facts.tsx';
 import { Layout } from './layout.tsx';
-import { DriftChart } from './drift-chart.tsx';
 import { ActionButton, NO_ACCOUNT_RUNS, Notice, ColumnHeads, RelativeInstant } from './page-parts.tsx';
 import { PendingPlan, RemainingChanges } from './pending-plan.tsx';
 import { LiveProgress, QueuedRun, RELOAD_AFTER_S } from './progress-bar.tsx';
@@ -20,7 +19,7 @@ import { runsAddress } from './runs-page.tsx';
 
 interface AccountPageProps extends PageView {
   readonly account: AccountView;
-  /** The latest ones, newest first. The chart shows all of them. */
+  /** The latest ones, newest first; the page shows fewer. */
   readonly runs: readonly RunRecord[];
   /** The latest ones, newest first. */
   readonly actions: readonly OperatorActionRecord[];
@@ -78,7 +77,6 @@ export function AccountPage(props: AccountPageProps) {
         <p class="quiet">{visitor?.kind === 'anybody' ? WRITING_OFF.message : READ_ONLY.message}</p>
       )}
       <DifferencesNow {...props} />
-      <DriftChart runs={runs} />
       <section>
         <h2>Last runs</h2>
         {runs.length === 0 ? (

@@ -1,7 +1,6 @@
 // The paths of the pages: the lists of all accounts and of all runs, one account, and one run.
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
-import type { RunMark } from '../../../core/ports/journal-reader.ts';
 import type { RunRecord } from '../../../core/journal.ts';
 import { remainingPlan } from '../../../core/run-outcome.ts';
 import { turn } from '../../../system/turns.ts';
@@ -14,11 +13,10 @@ import { AccountPage } from './account-page.tsx';
 import { pageText } from './layout.tsx';
 import { placeIn } from './paged-sections.tsx';
 import { ProgressBar } from './progress-bar.tsx';
-import { STRIP_RUNS } from './account-table.tsx';
 import { type PageView, RunPage } from './run-page.tsx';
 import { runListOf, RunsPage } from './runs-page.tsx';
 
-/** Of the chart; the table has fewer. */
+/** The table has fewer; the newest run that planned is searched among these. */
 const LAST_RUNS = 60;
 const LAST_ACTIONS = 20;
 
@@ -91,13 +89,12 @@ export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => 
       accountFilterOf((name) => context.req.query(name)),
     );
     const names = list.shown.map(({ account }) => account.name);
-    const [views, runs] = await Promise.all([daemon.accounts(names), daemon.latestRuns(names, STRIP_RUNS)]);
+    const views = await daemon.accounts(names);
     const page = (
       <AccountsPage
         daemon={overview}
         list={list}
         views={new Map(views.map((view) => [view.name, view]))}
-        runs={byAccount(runs)}
         nowMs={nowMs()}
         visitor={context.get('visitor')}
       />
@@ -111,14 +108,4 @@ export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => 
     const page = <RunsPage request={request} runs={runs} nowMs={nowMs()} visitor={context.get('visitor')} />;
     return context.html(await pageText(page));
   });
-}
-
-function byAccount(runs: readonly RunMark[]): ReadonlyMap<string, readonly RunMark[]> {
-  const grouped = new Map<string, RunMark[]>();
-  for (const run of runs) {
-    const some = grouped.get(run.account);
-    if (some === undefined) grouped.set(run.account, [run]);
-    else some.push(run);
-  }
-  return grouped;
 }

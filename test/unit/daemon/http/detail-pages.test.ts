@@ -1,6 +1,5 @@
-// The pages of one account and one run: what differs now, progress, the chart, and who did what.
+// The pages of one account and one run: what differs now, progress, and who did what.
 import { describe, expect, it } from 'vitest';
-import type { RunRecord } from '../../../../src/core/journal.ts';
 import { create, hold, makeOperation, makePlan, makeRun, remove } from '../../report/samples.ts';
 import { BEARER, HTML, makeAccount, makeDetail, PENDING, READER, RUN_ID, start } from './stage.ts';
 import type { Stage } from './stage.ts';
@@ -200,24 +199,6 @@ describe('the page of an account', () => {
     const pause = { since: null, by: null, reason: null };
     const paused = await pageOf('/accounts/a', { accounts: [{ ...account, pause }] });
     expect(paused).not.toContain('data-reload');
-  });
-
-  it('draws what its last runs found different as a chart, oldest first', async () => {
-    const point = (minute: number, parts: Partial<RunRecord>) =>
-      makeDetail({ run: makeRun({ startedAt: `2026-11-21T05:0${minute}:00.000Z`, ...parts }) });
-    const runs = [
-      point(3, { plannedCreates: 1, held: 5 }),
-      point(2, { plannedCreates: null, planDigest: null, held: 0, status: 'failed' }),
-      point(1, { plannedCreates: 4, held: 2 }),
-    ];
-    const page = await pageOf('/accounts/acme-eu', { runs });
-    expect(page.match(/<svg[^>]* role="img"/g)).toHaveLength(1);
-    expect(page).toContain('to create: 1 in the last run, between 1 and 4 in 2 runs.');
-    expect(page).toContain('held: 5 in the last run, between 2 and 5 in 2 runs.');
-    // A higher number is higher, and a line is interrupted where a number is not known.
-    expect(page).toContain('<path class="line line-1" d="M60 27H186M312 83"');
-    expect(page).toContain('<path class="line line-3" d="M60 64H186M312 8"');
-    expect(await pageOf('/accounts/acme-eu', { runs: runs.slice(1, 2) })).not.toContain('<svg');
   });
 
   it('has no button for a plan that is not the pending one', async () => {
