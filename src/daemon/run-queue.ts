@@ -7,8 +7,6 @@ export interface RunQueueOptions {
   /** How many addresses are configured. */
   readonly addressCount: () => number;
   readonly maxRuns: () => number;
-  /** Whether a waiting account can start now. One that cannot delays no other. */
-  readonly mayStart?: (account: string) => boolean;
 }
 
 export interface RunQueue {
@@ -25,14 +23,11 @@ export interface RunQueue {
    * Lets a running account run once more after that, but not before `waited` has resolved. A request meanwhile is joined.
    */
   requestAfter(account: string, trigger: Trigger, waited: Promise<void>): void;
-  /** Starts what can start, after the result of `mayStart` may have changed. */
-  startNext(): void;
   /** Reads the addresses of the waiting accounts again, after a change of the configuration. */
   updateAddresses(): void;
   activity(account: string): 'running' | 'queued' | 'idle';
   /** The accounts that are not idle. */
   active(): ReadonlyMap<string, 'running' | 'queued'>;
-  isStopped(): boolean;
   /** Starts no more runs, and resolves when the running ones have ended. */
   stop(): Promise<void>;
 }
@@ -116,7 +111,7 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
 
   function firstStartable(accounts: ReadonlyMap<string, Waiting>): Waiting | null {
     for (const item of accounts.values()) {
-      if (!deferred.has(item.account) && options.mayStart?.(item.account) !== false) return item;
+      if (!deferred.has(item.account)) return item;
     }
     return null;
   }
@@ -154,7 +149,6 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
         startNext();
       });
     },
-    startNext,
     updateAddresses() {
       waitingByAddress.clear();
       for (const item of waiting.values()) put({ ...item, address: options.addressOf(item.account) });
@@ -166,7 +160,6 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
         ...[...waiting.keys()].map((account) => [account, 'queued'] as const),
         ...[...running.keys()].map((account) => [account, 'running'] as const),
       ]),
-    isStopped: () => isStopped,
     async stop() {
       isStopped = true;
       waiting.clear();
