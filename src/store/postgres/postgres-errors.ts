@@ -50,62 +50,20 @@ export function isUnsent(error: unknown): boolean {
   return error instanceof Error && /^Client .* and is not queryable$/.test(error.message);
 }
 
-const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [
-  [/^53100$/, 'store_full', 'the disk of the database is full; free some space'],
-  [
-    /^25006$/,
-    'store_readonly',
-    'the database accepts no writes; name the primary instead of a standby, or reset `default_transaction_read_only`',
-  ],
-  [
-    /^(42501|3F000|42P01)$/,
-    'store_readonly',
-    'the user lacks a right, or the tables were removed; check its role and its grants',
-  ],
-  [
-    /^28P01$/,
-    'store_unopenable',
-    'the database refused the password; check the user and the password of `store:`',
-  ],
-  [
-    /^28...$/,
-    'store_unopenable',
-    'the database refused the connection; check the user and sslmode of `store:`, and pg_hba.conf of the server',
-  ],
-  [/^3D000$/, 'store_unopenable', 'the database does not exist; create it, or check `store:`'],
-  [
-    /^54000$/,
-    'store_failed',
-    'an id of the service or an address is longer than an index of PostgreSQL can hold',
-  ],
+/** The codes of an error, the code of its StoreError, and what to do. */
+const ADVICE: readonly (readonly [RegExp, string, string])[] = [
+  [/^53100$/, 'store_full', 'free some space on the disk of the database'],
+  [/^25006$/, 'store_readonly', 'name the primary, or reset `default_transaction_read_only`'],
+  [/^(42501|3F000|42P01)$/, 'store_readonly', 'check the tables and the grants of the user'],
+  [/^(28...|3D000)$/, 'store_unopenable', 'check `store:` and the database'],
   [/^(XX001|XX002|Z_.*)$/, 'store_corrupt', 'the database is damaged; restore a backup'],
-  [
-    /^53300$/,
-    'store_busy',
-    'the database has no connection left; end other programs, lower `pool` in `store:`, or raise max_connections',
-  ],
-  [
-    /^(40001|40P01|55P03|57014)$/,
-    'store_busy',
-    'other programs keep the database busy; try again in a moment',
-  ],
+  [/^53300$/, 'store_busy', 'end other programs, or raise max_connections'],
+  [/^(40001|40P01|55P03|57014)$/, 'store_busy', 'try again in a moment'],
 ];
 
-const TLS = /^(SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|CERT_|ERR_TLS_|ERR_SSL_|EPROTO)/;
-
-/** Why a TLS connection was not made; undefined for any other error. */
-function tlsProblem(error: Error): string | undefined {
-  const code = errorCode(error);
-  if ('syscall' in error && error.syscall === 'open') {
-    return `a certificate file in its address cannot be read (${code}); check sslrootcert, sslcert and sslkey`;
-  }
-  if (TLS.test(code))
-    return `its certificate was not accepted (${code}); check sslmode, sslrootcert and the host`;
-  if (/does not support SSL/.test(error.message)) {
-    return 'the server does not offer TLS; turn it on there, or remove sslmode from the address';
-  }
-  return undefined;
-}
+/** Why a connection was not made although the server answered, or was not asked: TLS and passwords. */
+const NOT_ACCEPTED =
+  /^(SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|CERT_|ERR_TLS_|ERR_SSL_|EPROTO)|does not support SSL|^SASL: .*password must be/;
 
 /** Converts an error of PostgreSQL to a StoreError. Returns any other error unchanged: it is a bug. */
 export function toStoreError(error: unknown, location: PostgresLocation): unknown {
@@ -117,21 +75,15 @@ export function toStoreError(error: unknown, location: PostgresLocation): unknow
 }
 
 function explain(error: Error, code: string): readonly [kind: string, words: string] | undefined {
-  const isOfServer = /^[0-9A-Z]{5}$/.test(code);
-  const explanation = EXPLANATIONS.find(([pattern]) => pattern.test(code));
-  if (explanation !== undefined) {
-    const [, kind, words] = explanation;
-    // The server names the table, the user or the host, but never a password.
-    return [kind, `${words} (${isOfServer ? `${error.message}, ` : ''}${code})`];
+  const advised = ADVICE.find(([pattern]) => pattern.test(code));
+  // The server names the table, the user or the host, but never a password.
+  const told = `${error.message} (${code})`;
+  if (advised !== undefined) return [advised[1], `${told}; ${advised[2]}`];
+  const isOfFile = 'syscall' in error && error.syscall === 'open';
+  if (isOfFile || NOT_ACCEPTED.test(code) || NOT_ACCEPTED.test(error.message)) {
+    const reason = code === 'unknown' ? error.message : code;
+    return ['store_unopenable', `check the password, sslmode and the certificates of \`store:\` (${reason})`];
   }
-  if (/^SASL: .*password must be/.test(error.message)) {
-    return [
-      'store_unopenable',
-      'the database requires a password, and none is given; add it to the secret address, or set PGPASSWORD',
-    ];
-  }
-  const problem = tlsProblem(error);
-  if (problem !== undefined) return ['store_unopenable', problem];
   if (isUnreachable(error) || isConnectionLost(error)) {
     const reason = code === 'unknown' ? error.message : code;
     return [
@@ -139,5 +91,5 @@ function explain(error: Error, code: string): readonly [kind: string, words: str
       `the database is not available (${reason}); check that it runs and that \`store:\` is right`,
     ];
   }
-  return isOfServer ? ['store_failed', `${error.message} (${code})`] : undefined;
+  return /^[0-9A-Z]{5}$/.test(code) ? ['store_failed', told] : undefined;
 }
