@@ -1,5 +1,5 @@
 // The outbox of notifications: the state that each target was last notified of, and the notices to deliver.
-import { type Selectable, sql } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { NotifiedState } from '../core/notice.ts';
 import {
   CLAIM_MS,
@@ -10,7 +10,7 @@ import {
 } from '../core/ports/outbox.ts';
 import type { Database, Tables } from './tables.ts';
 import { engineOf } from './engine.ts';
-import { jsonList, toIso, toMs } from './row-values.ts';
+import { toIso, toMs } from './row-values.ts';
 import { immediately } from './transactions.ts';
 
 export function createOutbox(db: Database): Outbox {
@@ -64,24 +64,6 @@ export function createOutbox(db: Database): Outbox {
         .where('claimed_by', '=', claimant)
         .executeTakeFirst();
       return result.numUpdatedRows > 0n;
-    },
-
-    async release(claimant) {
-      await db
-        .updateTable('notices')
-        .set({ claimed_by: null, claimed_until: null })
-        .where('claimed_by', '=', claimant)
-        .execute();
-    },
-
-    async dropIdle(targets, idleSinceMs) {
-      const idleSince = toIso(idleSinceMs);
-      await sql`
-        delete from notices where delivered_at is null and failed_at is null
-          and target not in ${jsonList(targets)}
-          and target not in (
-            select target from notices where delivered_at is null and failed_at is null
-              and (next_attempt_at >= ${idleSince} or claimed_until >= ${idleSince}))`.execute(db);
     },
   };
 }

@@ -41,7 +41,7 @@ export async function prune(
   for (const table of ['snapshot_bodies', 'plan_bodies'] as const) {
     for (const digit of '0123456789abcdef') await deleteRows(db, table, unusedBody(table, digit));
   }
-  await deleteRows(db, 'notices', sql`delivered_at < ${runsBefore} or failed_at < ${runsBefore}`);
+  await deleteRows(db, 'notices', sql`created_at < ${runsBefore}`);
   await deleteRows(db, 'notice_states', sql`as_of < ${runsBefore}`);
   await deleteRows(db, 'operator_actions', sql`at < ${runsBefore}`);
 }

@@ -246,8 +246,6 @@ export const TABLES = {
     unique: ['id', 'target, run_id, type'],
     indexes: {
       notices_open: '(target, account, seq) where delivered_at is null and failed_at is null',
-      notices_claimed: '(claimed_by) where claimed_by is not null',
-      notices_failed: '(failed_at) where failed_at is not null',
     },
   },
   // The commands of operators, kept as long as runs are.

@@ -58,11 +58,4 @@ export interface Outbox {
   claim(target: string, claimant: string, limit: number, nowMs: number): Promise<Claim>;
   /** False when the claim was lost meanwhile; then nothing was written. */
   settle(id: string, claimant: string, outcome: DeliveryOutcome, nowMs: number): Promise<boolean>;
-  /** Releases the claims of a claimant that ends, without counting an attempt. */
-  release(claimant: string): Promise<void>;
-  /**
-   * Drops the notices for targets other than these when no process has tried or added one since `idleSinceMs`: no process
-   * that shares the store has such a target any more.
-   */
-  dropIdle(targets: readonly string[], idleSinceMs: number): Promise<void>;
 }

@@ -52,8 +52,6 @@ const MAX_CONCURRENT = 4;
 const POLL_MS = 30_000;
 /** How long the end waits for deliveries in progress. */
 const GRACE_MS = 3000;
-/** Notifications for a target that no process has configured for so long are dropped. */
-const IDLE_MS = 3_600_000;
 
 export function createNotifier(options: NotifierOptions): Notifier {
   const { outbox, clock, log, onResult, random = Math.random } = options;
@@ -75,23 +73,11 @@ export function createNotifier(options: NotifierOptions): Notifier {
   }
 
   async function work(): Promise<void> {
-    let sweepAtMs = 0;
     while (!stopping) {
       alarm = new AbortController();
       const waits = await Promise.all([...targets].map(([key, settings]) => claimAndSend(key, settings)));
-      if (clock.nowMs() >= sweepAtMs) {
-        sweepAtMs = clock.nowMs() + IDLE_MS;
-        await sweep();
-      }
       if (!stopping) await clock.sleep(Math.min(POLL_MS, ...waits), alarm.signal);
     }
-  }
-
-  /** A target that another process has configured is not idle, because that process sends to it. */
-  async function sweep(): Promise<void> {
-    await outbox
-      .dropIdle([...targets.keys()], clock.nowMs() - IDLE_MS)
-      .catch((error: unknown) => logFailure(error));
   }
 
   /** Resolves with the time until there may be something to send to this target again. */
@@ -218,7 +204,6 @@ export function createNotifier(options: NotifierOptions): Notifier {
       wake();
       await working;
       await finishOrKill();
-      await outbox.release(claimant).catch((error: unknown) => logFailure(error));
       await Promise.all(storing);
       await delivery.close();
     },

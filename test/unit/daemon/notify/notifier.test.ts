@@ -242,24 +242,6 @@ describe('a restart of the notifier', () => {
     await until(() => expect(types(server)).toEqual(['failed']));
   });
 
-  it('during a delivery releases it, so that it is sent again at once', async () => {
-    const on = stage();
-    const server = await serve((response, _, index) => {
-      if (index > 0) response.writeHead(200).end();
-    });
-    const targets = [target(server.url)];
-    const before = on.notifier(targets);
-    await end(before, 1, FAILED);
-    await until(() => expect(server.arrived).toHaveLength(1));
-    const stopped = before.stop();
-    await on.clock.pass(3000);
-    await stopped;
-    expect(noticeRows(on.store)[0]).toMatchObject({ attempts: 0, claimed_by: null });
-    on.notifier(targets);
-    await delivered(on.store);
-    expect(server.arrived).toHaveLength(2);
-  });
-
   it('waits for a delivery that is about to end', async () => {
     const on = stage();
     let answer: (() => void) | undefined;
@@ -306,24 +288,6 @@ describe('a target of notifications', () => {
     await end(notifier, 4, { ...OK, account: 'other' });
     await delivered(on.store);
     expect([types(old), types(fresh)]).toEqual([['applied', 'held'], ['held']]);
-  });
-
-  it('that was removed receives nothing, and its waiting notifications are dropped', async () => {
-    const on = stage();
-    const server = await serve((response) => void response.writeHead(500).end());
-    const notifier = on.notifier([target(server.url)]);
-    await end(notifier, 1, FAILED);
-    await until(() => expect(noticeRows(on.store)[0]?.attempts).toBe(1));
-    notifier.update([]);
-    await end(notifier, 2, OK);
-    await on.clock.pass(HOUR_MS);
-    await on.clock.pass(HOUR_MS);
-    await until(async () => {
-      await on.clock.pass(HOUR_MS);
-      expect(noticeRows(on.store)).toEqual([]);
-    });
-    expect(server.arrived).toHaveLength(1);
-    expect(on.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
   it('that is configured again continues where it was', async () => {
