@@ -13,8 +13,6 @@ export interface AccountHealth {
 
 /** The state of one account that one target was last notified of. */
 export interface NotifiedState extends AccountHealth {
-  /** When the target last received a notice of this state; null when it does not listen to that notice. */
-  readonly notifiedAtMs: number | null;
   /** The start of the run that led to this state. */
   readonly asOfMs: number;
 }
@@ -27,18 +25,10 @@ export interface RunNews {
 
 export type Listener = Pick<NotifySettings, 'events'>;
 
-/** A state that lasts is notified again after this time, so that nobody forgets it. */
-const REMIND_EVERY_MS = 86_400_000;
-
-export interface DueNotice {
-  readonly type: NoticeType;
-  readonly reminder: boolean;
-}
-
 /** The state that a target is notified of after a run (null: none yet), and the notices that it receives, in order. */
 export interface NoticeDecision {
   readonly notified: NotifiedState | null;
-  readonly due: readonly DueNotice[];
+  readonly due: readonly NoticeType[];
 }
 
 /** A held change; a plan names every rule that holds it, a run the first one. */
@@ -143,7 +133,7 @@ export function waitingChanges({ plan, operations }: EndedRun): WaitingChange[] 
 
 /**
  * Decides which notices a target receives for a run. Applied changes are notified for each run. A state is notified when
- * it starts, and again after a day. Its end is notified unless the `applied` notice of the same run implies it.
+ * it starts. Its end is notified unless the `applied` notice of the same run implies it.
  * States whose notices the target does not list are tracked too. A run older than the known state changes no state.
  */
 export function decideNotices(
@@ -152,24 +142,18 @@ export function decideNotices(
   listener: Listener,
   nowMs: number,
 ): NoticeDecision {
-  const hears = (type: NoticeType): boolean => listener.events.includes(type);
-  const due: DueNotice[] = [];
-  const add = (type: NoticeType, reminder = false): void => {
-    if (hears(type)) due.push({ type, reminder });
+  const due: NoticeType[] = [];
+  const add = (type: NoticeType): void => {
+    if (listener.events.includes(type)) due.push(type);
   };
   if (applied) add('applied');
   if (health === null || (notified !== null && isOlder(startedAtMs, notified.asOfMs, nowMs)))
     return { notified, due };
 
   if (hasRecovered(notified, health, applied)) add('recovered');
-  const known = { ...health, asOfMs: startedAtMs };
-  if (health.state === 'ok') return { notified: { ...known, notifiedAtMs: null }, due };
   const isSame = notified?.state === health.state && notified.fingerprint === health.fingerprint;
-  const notifiedAtMs = isSame ? notified.notifiedAtMs : null;
-  const isNew = notifiedAtMs === null;
-  if (!isNew && nowMs - notifiedAtMs < REMIND_EVERY_MS) return { notified: { ...known, notifiedAtMs }, due };
-  add(health.state, !isNew);
-  return { notified: { ...known, notifiedAtMs: hears(health.state) ? nowMs : notifiedAtMs }, due };
+  if (health.state !== 'ok' && !isSame) add(health.state);
+  return { notified: { ...health, asOfMs: startedAtMs }, due };
 }
 
 /** A known state in the future comes from a clock that was set back, so it makes no run older. */

@@ -84,7 +84,6 @@ function toNotifiedState(row: Tables['notice_states']): NotifiedState {
   return {
     state: row.state,
     fingerprint: row.fingerprint,
-    notifiedAtMs: row.told_at === null ? null : toMs(row.told_at),
     asOfMs: toMs(row.as_of),
   };
 }
@@ -98,7 +97,6 @@ async function writeNotifiedState(
   const values = {
     state: notified.state,
     fingerprint: notified.fingerprint,
-    told_at: notified.notifiedAtMs === null ? null : toIso(notified.notifiedAtMs),
     as_of: toIso(notified.asOfMs),
   };
   await connection

@@ -218,7 +218,6 @@ export const TABLES = {
       account: text(),
       state: text<AccountHealth['state']>(),
       fingerprint: text(),
-      told_at: optionalText(),
       as_of: text(),
     },
     key: ['target', 'account'],

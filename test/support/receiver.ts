@@ -20,7 +20,6 @@ export interface Notice {
     readonly deleted: number;
     readonly failed: number;
     readonly error?: { readonly code: string; readonly message: string };
-    readonly reminder?: true;
   };
 }
 

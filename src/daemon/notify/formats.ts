@@ -48,7 +48,7 @@ const MAX_ERROR_LINE = 500;
 export function noticeText(message: NoticeMessage): NoticeText {
   const { type, data, about } = message;
   return {
-    title: `${visibleName(data.account)}: ${headline(message)}${data.reminder === true ? ' (still)' : ''}`,
+    title: `${visibleName(data.account)}: ${headline(message)}`,
     colour: COLOURS[type],
     lines: [
       ...countLines(message),

@@ -1,6 +1,6 @@
 // A notification in the outbox: the fields for other programs, and further ones for the formats that people read.
 import type { RunMode, RunStatus } from '../../core/journal.ts';
-import type { DueNotice, NoticeType } from '../../core/notice.ts';
+import type { NoticeType } from '../../core/notice.ts';
 import type { PlanSummary } from '../../core/plan.ts';
 import type { NamedChange, RunOutcome } from '../../core/run-outcome.ts';
 import { nextSteps } from '../../report/run-status.ts';
@@ -22,8 +22,6 @@ export interface JsonNotice {
     readonly deleted: number;
     readonly failed: number;
     readonly error?: { readonly code: string; readonly message: string };
-    /** The state is not new; it continues. */
-    readonly reminder?: true;
   };
 }
 
@@ -41,13 +39,13 @@ const MAX_NAME_LENGTH = 120;
 const MAX_ERROR_LENGTH = 2000;
 
 /** The notification about a run that has ended; `mode` is that of the account as configured. */
-export function composeMessage(due: DueNotice, outcome: RunOutcome, mode: RunMode): NoticeMessage {
+export function composeMessage(type: NoticeType, outcome: RunOutcome, mode: RunMode): NoticeMessage {
   const { run, plan } = outcome;
-  const digest = due.type === 'recovered' ? null : outcome.awaited;
-  const error = due.type === 'failed' ? errorOf(outcome) : null;
-  const { first, total } = outcome.changes[due.type];
+  const digest = type === 'recovered' ? null : outcome.awaited;
+  const error = type === 'failed' ? errorOf(outcome) : null;
+  const { first, total } = outcome.changes[type];
   return {
-    type: due.type,
+    type,
     timestamp: run.finishedAt ?? run.startedAt,
     data: {
       account: run.account,
@@ -59,12 +57,11 @@ export function composeMessage(due: DueNotice, outcome: RunOutcome, mode: RunMod
       deleted: run.deleted,
       failed: run.failed,
       ...(error === null ? {} : { error }),
-      ...(due.reminder ? { reminder: true } : {}),
     },
     about: {
       changes: first.map((change) => ({ ...change, name: clip(change.name, MAX_NAME_LENGTH) })),
       more: total - first.length,
-      next: nextStep(due.type, outcome, digest, mode),
+      next: nextStep(type, outcome, digest, mode),
     },
   };
 }

@@ -160,11 +160,11 @@ export function createNotifier(options: NotifierOptions): Notifier {
       const target = current.get(key);
       if (target === undefined) return { notified, notices: [] };
       const judgement = decideNotices(news, notified, target, nowMs);
-      const notices = judgement.due.map((due) => ({
+      const notices = judgement.due.map((type) => ({
         id: randomUUID(),
         runId,
-        type: due.type,
-        body: JSON.stringify(composeMessage(due, outcome, mode)),
+        type,
+        body: JSON.stringify(composeMessage(type, outcome, mode)),
       }));
       return { notified: judgement.notified, notices };
     };

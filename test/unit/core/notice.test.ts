@@ -44,7 +44,7 @@ function noticesFor(steps: readonly (RunSketch | Step)[]): string[][] {
     const news = newsAt(at, run, pending);
     const decided = decideNotices(news, notified, { events: ALL }, nowMs);
     notified = decided.notified;
-    return decided.due.map(({ type }) => type);
+    return [...decided.due];
   });
 }
 
@@ -218,19 +218,6 @@ describe('a held change', () => {
     expect(waitingChanges(detail).map(({ name, rules }) => [name, rules])).toEqual([
       ['Perl', ['in_use']],
       ['Cobol', ['in_use']],
-    ]);
-  });
-});
-
-describe('a target', () => {
-  it('that starts to list the current state is notified of it, and not by a reminder', () => {
-    const news = newsAt(1, HELD);
-    const unlisted = decideNotices(news, null, { events: ['failed'] }, T0 + MINUTE);
-    expect(unlisted.due).toEqual([]);
-    const later = { ...news, startedAtMs: T0 + 2 * MINUTE };
-    const listener = { events: ['failed', 'held'] as const };
-    expect(decideNotices(later, unlisted.notified, listener, T0 + 2 * MINUTE).due).toEqual([
-      { type: 'held', reminder: false },
     ]);
   });
 });

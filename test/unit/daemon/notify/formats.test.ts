@@ -1,6 +1,6 @@
 // The content of a notice in each format, also with hostile names.
 import { describe, expect, it } from 'vitest';
-import type { DueNotice } from '../../../../src/core/notice.ts';
+import type { NoticeType } from '../../../../src/core/notice.ts';
 import { outcomeOf } from '../../../../src/core/run-outcome.ts';
 import { renderNotice } from '../../../../src/daemon/notify/formats.ts';
 import { composeMessage } from '../../../../src/daemon/notify/message.ts';
@@ -20,13 +20,13 @@ const HOSTILE = [
 ];
 
 function rendered(
-  type: DueNotice['type'],
+  type: NoticeType,
   sketch: RunSketch,
   format: 'json' | 'slack' | 'teams',
-  { reminder = false, pendingDigest = null, mode = 'apply' }: RunContext & { reminder?: boolean } = {},
+  { pendingDigest = null, mode = 'apply' }: RunContext = {},
 ): unknown {
   const outcome = outcomeOf(runDetail(1, sketch), pendingDigest, sha256);
-  const message = composeMessage({ type, reminder }, outcome, mode);
+  const message = composeMessage(type, outcome, mode);
   return JSON.parse(renderNotice(message, format));
 }
 
@@ -38,7 +38,7 @@ interface SlackMessage {
   }[];
 }
 
-const slack = (type: DueNotice['type'], sketch: RunSketch, context: Parameters<typeof rendered>[3] = {}) =>
+const slack = (type: NoticeType, sketch: RunSketch, context: Parameters<typeof rendered>[3] = {}) =>
   rendered(type, sketch, 'slack', context) as SlackMessage;
 
 const DRIFT: RunSketch = {
@@ -80,16 +80,16 @@ describe('a notification as JSON', () => {
     ).not.toHaveProperty('digest');
   });
 
-  it('contains whether it is a reminder, and the reason of a guard', () => {
+  it('contains the reason of a guard', () => {
     const message = 'the lists of the service lost more than a quarter since the last good run';
     const blocked: RunSketch = {
       status: 'blocked',
       errorCode: 'suspicious_shrink',
       error: message,
     };
-    expect(rendered('failed', blocked, 'json', { reminder: true })).toMatchObject({
+    expect(rendered('failed', blocked, 'json')).toMatchObject({
       type: 'failed',
-      data: { status: 'blocked', reminder: true, error: { code: 'suspicious_shrink', message } },
+      data: { status: 'blocked', error: { code: 'suspicious_shrink', message } },
     });
   });
 
@@ -133,9 +133,9 @@ describe('a message for Slack', () => {
 
   it('shows which rules hold a change, and never who has the entry', () => {
     const held = [{ name: 'Perl', rules: ['in_use', 'freeze'] as const, usedBy: ['person-1'] }];
-    const { text } = slack('held', { status: 'held', held }, { reminder: true });
+    const { text } = slack('held', { status: 'held', held });
     expect(text.split('\n')).toEqual([
-      'acme: changes are held (still)',
+      'acme: changes are held',
       '1 held',
       'delete skill `Perl`: people have it; a freeze window is open',
       'Next: `rolecall plan acme`: shows who is affected and what would release each change',
@@ -253,7 +253,7 @@ describe('a message for Teams', () => {
 
 describe('a notice', () => {
   it.each(['json', 'slack', 'teams'] as const)('as %s names no person', (format) => {
-    const all: readonly [DueNotice['type'], RunSketch][] = [
+    const all: readonly [NoticeType, RunSketch][] = [
       ['held', { status: 'held', held: [{ rules: ['holders_missing'] }] }],
       ['drift', DRIFT],
       [
@@ -264,7 +264,7 @@ describe('a notice', () => {
     for (const [type, sketch] of all) {
       expect(JSON.stringify(rendered(type, sketch, format))).not.toContain('person-');
       const outcome = outcomeOf(runDetail(1, sketch), null, sha256);
-      const stored = composeMessage({ type, reminder: false }, outcome, 'apply');
+      const stored = composeMessage(type, outcome, 'apply');
       expect(JSON.stringify(stored)).not.toContain('person-');
     }
   });

@@ -16,7 +16,7 @@ const ok: Answering = (response) => void response.writeHead(200).end();
 
 interface Received {
   readonly type: string;
-  readonly data: { readonly account: string; readonly runId: string; readonly reminder?: true };
+  readonly data: { readonly account: string; readonly runId: string };
 }
 
 const received = ({ arrived }: Loopback) => arrived.map(({ body }) => JSON.parse(body) as Received);
