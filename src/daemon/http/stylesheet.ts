@@ -44,6 +44,7 @@ select:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .counts a[aria-current] { outline: 2px solid currentcolor; outline-offset: 1px; }
 .pager { display: flex; flex-wrap: wrap; gap: 0.5rem 1.25rem; margin: 1rem 0; }
 .note { color: var(--quiet); font-size: 0.875rem; font-weight: 400; overflow-wrap: anywhere; }
+.updates { margin-top: 0.5rem; }
 .ago { font-size: 0.875rem; font-weight: 400; white-space: nowrap; }
 .actions { display: flex; flex-wrap: wrap; gap: 0.75rem; margin: 1rem 0; }
 button {

@@ -6,7 +6,7 @@ import { LISTED_STATES, rankAccounts, type RankedAccount } from '../../account-s
 import type { AccountView, DaemonView, AccountFacts } from '../../daemon-api.ts';
 import type { Visitor } from '../context.ts';
 import { AccountTable } from './account-table.tsx';
-import { Layout } from './layout.tsx';
+import { Layout, Live } from './layout.tsx';
 import { FilterForm, NO_ACCOUNT_RUNS, Notice, Pager, RelativeInstant } from './page-parts.tsx';
 
 interface AccountsPageProps {
@@ -32,15 +32,17 @@ export function AccountsPage(props: AccountsPageProps) {
           showAll={filter.text === '' && filter.state === null ? null : 'Show all accounts'}
         />
       )}
-      <Problems daemon={daemon} />
-      <Counts list={list} />
-      {shown.length === 0 ? (
-        <Nothing list={list} hasCheckout={daemon.hasCheckout} />
-      ) : (
-        <AccountTable shared={daemon.issues} accounts={shown} views={views} nowMs={nowMs} />
-      )}
-      <Pages list={list} />
-      <DaemonFacts daemon={daemon} nowMs={nowMs} />
+      <Live>
+        <Problems daemon={daemon} />
+        <Counts list={list} />
+        {shown.length === 0 ? (
+          <Nothing list={list} hasCheckout={daemon.hasCheckout} />
+        ) : (
+          <AccountTable shared={daemon.issues} accounts={shown} views={views} nowMs={nowMs} />
+        )}
+        <Pages list={list} />
+        <DaemonFacts daemon={daemon} nowMs={nowMs} />
+      </Live>
     </Layout>
   );
 }

@@ -1,4 +1,4 @@
-// The frame of every page. Pages arrive complete and forms send actions; the script only follows runs.
+// The frame of every page. Pages arrive complete and forms send actions; the script only keeps what is shown up to date.
 import { html } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import { FAVICON, SCRIPT, STYLESHEET } from '../assets.ts';
@@ -74,6 +74,11 @@ function Navigation({ current }: { readonly current: LayoutProps['current'] }) {
       ))}
     </nav>
   );
+}
+
+/** The part of a page that the script replaces by a newer one now and then. A page has at most one. */
+export function Live({ children }: { readonly children: Child }) {
+  return <div id="live">{children}</div>;
 }
 
 /** The text of an answer. */

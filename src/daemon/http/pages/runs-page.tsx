@@ -1,7 +1,7 @@
 // The page at /runs: the runs of all accounts, newest first, filtered as `rolecall history` does.
 import { type RunRecord, RUN_STATUSES, type RunStatus } from '../../../core/journal.ts';
 import type { Visitor } from '../context.ts';
-import { Layout } from './layout.tsx';
+import { Layout, Live } from './layout.tsx';
 import { FilterForm, Notice, Pager } from './page-parts.tsx';
 import { RunTable } from './run-table.tsx';
 import { parseDuration } from '../../../core/durations-and-sizes.ts';
@@ -42,12 +42,14 @@ export function RunsPage({ request: { filter, problems }, runs, nowMs, visitor }
         </label>
       </FilterForm>
       <Notice tone="warn" title="A part of the filter is ignored." lines={problems} />
-      {shown.length === 0 ? (
-        <p>{nothing(filter, isFiltered)}</p>
-      ) : (
-        <RunTable runs={shown} nowMs={nowMs} hasAccounts />
-      )}
-      <Pages filter={filter} last={runs.length > shown.length ? shown.at(-1) : undefined} />
+      <Live>
+        {shown.length === 0 ? (
+          <p>{nothing(filter, isFiltered)}</p>
+        ) : (
+          <RunTable runs={shown} nowMs={nowMs} hasAccounts />
+        )}
+        <Pages filter={filter} last={runs.length > shown.length ? shown.at(-1) : undefined} />
+      </Live>
     </Layout>
   );
 }
