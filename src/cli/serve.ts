@@ -80,7 +80,7 @@ async function run(own: Process): Promise<void> {
     service: source.service,
     configuration: {
       ...source.configuration,
-      sourceProblem: () => source.git.problem(),
+      sourceProblem: () => source.git.problem() ?? source.configuration.problem(),
     },
     log,
     metrics,

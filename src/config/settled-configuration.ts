@@ -8,6 +8,9 @@ import type { ConfigurationSource, WatchedSource } from './configuration-source.
 /** New content is used when no file has changed for this time. */
 const QUIET_MS = 2000;
 
+/** Files that change for this many times the quiet time are reported: half a minute. */
+const LATE_AFTER = 15;
+
 /** How long ago the newest change was; 0 when the clock of the file system is ahead, or a file has no time. */
 function ageMs(stamps: string): number {
   const ages = stamps.split('\n').map((line) => Date.now() - changedAtMs(line));
@@ -22,6 +25,10 @@ export interface SettledConfiguration extends ConfigurationSource {
   readFor(account: string, waitMs?: number): Promise<Configuration>;
   /** Calls the listener when new content is used. */
   onChange(listener: () => unknown): void;
+  /** Calls the listener when files have changed for so long that somebody should know. */
+  onLate(listener: () => unknown): void;
+  /** Why new content is not used, if files have changed for so long; otherwise null. */
+  problem(): string | null;
   /** The files of an account as they are now, quiet or not. */
   latestFor(account: string): Promise<Configuration>;
 }
@@ -37,6 +44,8 @@ export function settledConfiguration(
   quietMs = QUIET_MS,
 ): SettledConfiguration {
   const listeners: (() => unknown)[] = [];
+  const lateListeners: (() => unknown)[] = [];
+  let isLate = false;
   let used: { readonly content: Configuration; readonly stamps: string } | undefined;
   /** The commit of the content that is used, since git may have moved on with the files that change. */
   let usedCommit: Promise<ConfigCommit | null> = Promise.resolve(null);
@@ -73,8 +82,18 @@ export function settledConfiguration(
     if (used !== undefined && used.stamps === (await source.stamps())) return use(content, used.stamps);
     if (settling === undefined) {
       settling = settle();
+      const timer = setTimeout(() => {
+        isLate = true;
+        for (const listener of lateListeners) listener();
+      }, LATE_AFTER * quietMs);
       // After a failure the next call reads the files again.
-      void settling.catch(() => undefined).finally(() => (settling = undefined));
+      void settling
+        .catch(() => undefined)
+        .finally(() => {
+          clearTimeout(timer);
+          isLate = false;
+          settling = undefined;
+        });
     }
     return used?.content ?? settling;
   }
@@ -94,6 +113,11 @@ export function settledConfiguration(
     },
     compareCommits: (older, newer) => source.compareCommits(older, newer),
     onChange: (listener) => void listeners.push(listener),
+    onLate: (listener) => void lateListeners.push(listener),
+    problem: () =>
+      isLate
+        ? 'files of the configuration keep changing, so their new content is not used; it is used when no file has changed for 2 s'
+        : null,
     latestFor: (account) => source.readFor(account),
   };
 }
