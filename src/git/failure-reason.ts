@@ -28,43 +28,28 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/No space left on device|Disk quota exceeded/iu, 'the disk of FOLDER is full; free some space on it'],
   [/git is too old/u, 'the installed git is too old; install git 2.32 or later'],
   [/ssh: (?:command )?not found|cannot run ssh/iu, 'ssh is not installed; install it, or use https://'],
-  [/No user exists for uid/iu, 'ssh needs a name for the user of this process; add the user to /etc/passwd'],
   [/couldn't find remote ref/iu, 'REMOTE has no branch BRANCH; correct `branch`, or push the branch'],
   [
     /Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED/iu,
     'the ssh host key of REMOTE does not match known_hosts; verify the key and add it to known_hosts (see ssh-keyscan)',
   ],
-  [
-    /UNPROTECTED PRIVATE KEY FILE|bad permissions|Load key .*(?:invalid format|error in libcrypto|incorrect passphrase)|Identity file .* not accessible/iu,
-    'ssh cannot use the file of `credentials`; write a private key without a passphrase and with mode 0600',
-  ],
   [/shallow/iu, 'the history of REMOTE is incomplete (a shallow clone); use a complete repository'],
   [
     /Permission denied \(|Authentication failed|could not read (?:Username|Password)|returned error: 40[13]|invalid credentials|Access denied|HTTP Basic/iu,
-    'REMOTE rejected the credentials, or requires some; check that `credentials` are valid and can read the repository',
+    'REMOTE rejected the credentials, or requires some; check that `credentials` are valid and can read the repository (a key has no passphrase, and mode 0600)',
   ],
   [
-    /certificate|SSL|TLS|gnutls/u,
-    'no encrypted connection to REMOTE is possible; check its certificate (GIT_SSL_CAINFO adds certificate authorities)',
-  ],
-  [
-    /unable to update url base from redirection|returned error: 30\d|redirect/iu,
-    'REMOTE has moved, and redirects are not followed; write the new address into `url`',
-  ],
-  [/transport '.*' not allowed/iu, 'REMOTE cannot be fetched safely; use https:// or ssh'],
-  [
-    /Repository not found|does not appear to be a git repository|repository '.*' (?:not found|does not exist)|returned error: 404|project you were looking for could not be found/iu,
+    /Repository not found|does not appear to be a git repository|repository '.*' (?:not found|does not exist)|returned error: (?:30\d|404)|redirect|project you were looking for could not be found/iu,
     'there is no repository at REMOTE, or the credentials have no access to it; check `url` and `credentials`',
   ],
   [
-    /Could not resolve (?:host|proxy)|Name or service not known|Temporary failure in name resolution|nodename nor servname|Connection refused|Failed to connect|Couldn't connect|timed out|No route to host|Network is unreachable|Connection reset|Could not read from remote repository|early EOF|hung up unexpectedly|Empty reply/iu,
-    'REMOTE cannot be reached; check the address, the DNS, the network, the proxy and the server',
+    /certificate|SSL|TLS|gnutls|transport '.*' not allowed|Could not resolve|Name or service not known|Temporary failure in name resolution|nodename nor servname|Connection refused|Failed to connect|Couldn't connect|timed out|No route to host|Network is unreachable|Connection reset|Could not read from remote repository|early EOF|hung up unexpectedly|Empty reply/iu,
+    'REMOTE cannot be reached; check the address, the DNS, the network, the proxy, the server and its certificate (GIT_SSL_CAINFO adds certificate authorities)',
   ],
-  [/dubious ownership/iu, 'the repository belongs to another user; change the owner of FOLDER, or of REMOTE'],
   [
     // A lock that exists was left by a git that was killed.
-    /Read-only file system|(?:could not|cannot|unable to) (?:create|write|open|lock)(?!.*File exists)/iu,
-    'git cannot write below FOLDER; check its owner, its permissions and its file system',
+    /dubious ownership|Read-only file system|(?:could not|cannot|unable to) (?:create|write|open|lock)(?!.*File exists)/iu,
+    'git cannot use FOLDER; check its owner, its permissions and its file system',
   ],
 ];
 

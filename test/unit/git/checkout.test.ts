@@ -230,7 +230,7 @@ describe('the checkout of a hostile repository', () => {
       const checkout = await origin.open({ url });
       expect(await checkout.refresh()).toMatchObject({
         type: 'failed',
-        reason: expect.stringContaining('cannot be fetched safely'),
+        reason: expect.stringContaining('cannot be reached; check the address'),
       });
     }
     expect(existsSync(path.join(helper, 'sprung'))).toBe(false);

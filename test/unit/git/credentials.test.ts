@@ -80,7 +80,7 @@ describe('a token for git', () => {
     vi.stubEnv('GIT_TOKEN', TOKEN);
     const { reason, kept } = await refreshOnce(settings(host.url, { env: 'GIT_TOKEN' }));
     expect(reason).toBe(
-      `${host.url} rejected the credentials, or requires some; check that \`credentials\` are valid and can read the repository`,
+      `${host.url} rejected the credentials, or requires some; check that \`credentials\` are valid and can read the repository (a key has no passphrase, and mode 0600)`,
     );
     expect(host.headers.map(decoded)).toEqual(host.headers.map(() => `x-access-token:${TOKEN}`));
     expect(host.headers.length).toBeGreaterThan(0);
@@ -105,7 +105,7 @@ describe('a token for git', () => {
     vi.stubEnv('GIT_TOKEN', TOKEN);
     const { reason } = await refreshOnce(settings(host.url, { env: 'GIT_TOKEN' }));
     expect(reason).toBe(
-      `${host.url} has moved, and redirects are not followed; write the new address into \`url\``,
+      `there is no repository at ${host.url}, or the credentials have no access to it; check \`url\` and \`credentials\``,
     );
     expect(other.headers).toEqual([]);
   });
@@ -153,7 +153,7 @@ describe('git', () => {
     const file = path.join(folder, "a key's file");
     const { reason } = await refreshOnce(settings('git@git.example.com:owner/name.git', { file }));
     expect(reason).toBe(
-      'git.example.com:owner/name.git rejected the credentials, or requires some; check that `credentials` are valid and can read the repository',
+      'git.example.com:owner/name.git rejected the credentials, or requires some; check that `credentials` are valid and can read the repository (a key has no passphrase, and mode 0600)',
     );
     const given = readFileSync(args, 'utf8').split('\n');
     expect(given).toEqual(

@@ -27,8 +27,8 @@ describe('a failure of git', () => {
         'cannot be reached',
       'fatal: early EOF': 'cannot be reached',
       "fatal: unable to access 'x': SSL certificate problem: self-signed certificate in certificate chain":
-        'no encrypted connection to https://git.example.com/a.git is possible',
-      "fatal: unable to access 'x': server certificate verification failed. CAfile: none": 'no encrypted',
+        'the server and its certificate (GIT_SSL_CAINFO adds',
+      "fatal: unable to access 'x': server certificate verification failed. CAfile: none": 'its certificate',
       "remote: HTTP Basic: Access denied\nfatal: Authentication failed for 'x'": 'rejected the credentials',
       "fatal: unable to access 'x': The requested URL returned error: 403": 'rejected the credentials',
       "remote: Repository not found.\nfatal: repository 'https://git.example.com/a.git/' not found":
@@ -36,17 +36,13 @@ describe('a failure of git', () => {
       "fatal: couldn't find remote ref refs/heads/main": 'https://git.example.com/a.git has no branch main',
       'Host key verification failed.\nfatal: Could not read from remote repository.': 'the ssh host key of',
       'Load key "/k": invalid format\ngit@host: Permission denied (publickey).':
-        'ssh cannot use the file of `credentials`; write a private key without a passphrase',
-      '@ WARNING: UNPROTECTED PRIVATE KEY FILE! @\ngit@host: Permission denied (publickey).':
-        'with mode 0600',
+        'a key has no passphrase, and mode 0600',
       'fatal: write error: No space left on device\nfatal: index-pack failed': 'the disk of /kept is full',
-      'error: could not lock config file x: Read-only file system': 'git cannot write below /kept',
-      "fatal: cannot create directory at 'config': Permission denied": 'git cannot write below /kept',
-      "fatal: detected dubious ownership in repository at '/x'": 'belongs to another user',
-      "fatal: transport 'http' not allowed": 'cannot be fetched safely',
+      'error: could not lock config file x: Read-only file system': 'git cannot use /kept',
+      "fatal: cannot create directory at 'config': Permission denied": 'git cannot use /kept',
+      "fatal: detected dubious ownership in repository at '/x'": 'check its owner',
+      "fatal: transport 'http' not allowed": 'cannot be reached; check the address',
       'sh: 1: ssh: not found\nfatal: Could not read from remote repository.': 'ssh is not installed',
-      'No user exists for uid 1001\nfatal: Could not read from remote repository.':
-        'add the user to /etc/passwd',
     }),
   )('is explained for %j', (stderr, sentence) => {
     expect(explained(stderr)).toEqual({ reason: expect.stringContaining(sentence), isKnown: true });
