@@ -24,7 +24,7 @@ export interface AccountContents {
   /** Names as the service lists them. */
   readonly names: Readonly<Record<Kind, readonly string[]>>;
   /** The policy of the account, merged with `defaults`. */
-  readonly policy: Pick<Policy, 'protect' | 'duplicates'>;
+  readonly policy: Pick<Policy, 'protect'>;
 }
 
 const PROTECT_COMMENT = [
@@ -76,12 +76,11 @@ export function dumpAccountFile(
     const written = textOf(item);
     return { item, written, lists: readCatalog(path.resolve(path.dirname(file), written)) };
   });
-  const kinds = dumpedKinds(root, catalogs, contents, notes);
+  const kinds = dumpedKinds(root, catalogs);
   const names = {
     skill: kinds.includes('skill') ? writable(contents.names.skill) : [],
     role: kinds.includes('role') ? writable(contents.names.role) : [],
   };
-  if (contents.policy.duplicates === 'remove-unused') notes.push(...duplicateNotes(kinds, contents.names));
   const dropped = catalogs.filter((catalog) => isDropped(catalog, kinds, names, notes));
   const kept = catalogs.filter((catalog) => !dropped.includes(catalog));
   const wanted: Wanted = {
@@ -98,36 +97,11 @@ export function dumpAccountFile(
   return { text: document.print(), notes };
 }
 
-function dumpedKinds(
-  root: Root,
-  catalogs: readonly Catalog[],
-  { names }: AccountContents,
-  notes: string[],
-): readonly Kind[] {
+function dumpedKinds(root: Root, catalogs: readonly Catalog[]): readonly Kind[] {
   const managed = KINDS.filter(
     (kind) => root.has(LIST_KEYS[kind]) || catalogs.some(({ lists }) => lists[kind] !== undefined),
   );
-  if (managed.length === 0) return KINDS;
-  for (const kind of KINDS) {
-    if (managed.includes(kind) || names[kind].length === 0) continue;
-    const key = LIST_KEYS[kind];
-    notes.push(
-      `the file has no list of ${key}, so the dump has none; to manage them, add \`${key}: []\` and run \`rolecall dump\` again`,
-    );
-  }
-  return managed;
-}
-
-function duplicateNotes(kinds: readonly Kind[], names: AccountContents['names']): string[] {
-  return kinds.flatMap((kind) => {
-    const seen = new Set<string>();
-    const again = names[kind].map(nameKey).filter((name) => seen.size === seen.add(name).size);
-    const twice = sortedOnce(again);
-    return twice.map(
-      (name) =>
-        `several entries have the name of the ${kind} “${name}”; because of policy.duplicates, a plan deletes those that nobody has`,
-    );
-  });
+  return managed.length === 0 ? KINDS : managed;
 }
 
 function namesOf(catalogs: readonly Catalog[], kind: Kind): ReadonlySet<string> {
@@ -143,18 +117,14 @@ function isDropped(
 ): boolean {
   for (const kind of kinds) {
     const contained = new Set(names[kind]);
-    for (const { name, formerly } of lists[kind] ?? []) {
-      const old = formerly.find((former) => contained.has(former.name));
-      if (contained.has(name) && old === undefined) continue;
-      const why =
-        old === undefined
-          ? `the account does not contain its ${kind} “${name}”`
-          : `the account still contains the ${kind} “${old.name}”, which it renames to “${name}”`;
-      notes.push(
-        `${written} is removed from \`extends\`: ${why}; the entries that it shares with the account are in this file now`,
-      );
-      return true;
-    }
+    const other = lists[kind]?.find(
+      ({ name, formerly }) => !contained.has(name) || formerly.some((former) => contained.has(former.name)),
+    );
+    if (other === undefined) continue;
+    notes.push(
+      `${written} is removed from \`extends\`: its ${kind} “${other.name}” is not in the account, or renames one that is; the entries that it shares with the account are in this file now`,
+    );
+    return true;
   }
   return false;
 }

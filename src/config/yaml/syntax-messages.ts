@@ -5,25 +5,15 @@ import type { YAMLError } from 'yaml';
 export const TOO_DEEP = 'this is nested too deeply; a configuration needs few levels: remove some';
 
 const MESSAGES: Partial<Record<YAMLError['code'], string>> = {
-  ALIAS_PROPS: 'an alias (*name) cannot have a tag or an anchor; if this is a name, quote it',
   BAD_ALIAS: 'YAML reads & and * at the start of a value as an anchor and an alias; quote the value',
-  BAD_COLLECTION_TYPE: 'YAML tags (!) are not used here; if this is a name, quote it',
-  BAD_DIRECTIVE: 'a line that starts with % is a YAML directive; quote the value or remove the line',
   BAD_DQ_ESCAPE:
     'this is not a valid escape in double quotes; write \\\\ for a backslash, or use single quotes',
   BAD_INDENT:
     'the indentation does not fit; indent every entry of a list or mapping by the same number of spaces, and close each bracket above',
-  BAD_PROP_ORDER: 'an anchor or a tag is in the wrong place; if this is a name, quote it',
   BAD_SCALAR_START: 'a plain value cannot start with this character; quote the value',
   BLOCK_AS_IMPLICIT_KEY: 'this line has a second ": "; quote the value, or start a new line',
-  BLOCK_IN_FLOW:
-    'an indented list or mapping is not allowed within [ ] or { }; close the bracket first, or write it with commas',
-  KEY_OVER_1024_CHARS: 'a key is longer than YAML allows; is a quote or a colon misplaced?',
   MULTILINE_IMPLICIT_KEY: 'a key must be in one line; is a colon or a quote missing?',
-  MULTIPLE_ANCHORS: 'a value can have one anchor (&name) only; if this is a name, quote it',
   MULTIPLE_DOCS: 'the file has several YAML documents (---); keep one and move the others to separate files',
-  MULTIPLE_TAGS: 'a value can have one tag (!name) only; if this is a name, quote it',
-  NON_STRING_KEY: 'a key must be plain text; if this is a name, quote it',
   RESOURCE_EXHAUSTION: TOO_DEEP,
   TAB_AS_INDENT: 'a tab indents this line; use spaces',
   TAG_RESOLVE_FAILED: 'YAML tags (!name) are not used here; if this is a name, quote it',
