@@ -62,17 +62,9 @@ function textsOf(body: string): readonly string[] {
   try {
     return textsIn(JSON.parse(text), 0);
   } catch {
-    return text === '' ? [] : textsOfBrokenJson(text);
+    // Of broken JSON, it is unknown which value belongs to a salary.
+    return text === '' || /^[[{"]/.test(text) ? [] : [text];
   }
-}
-
-/** Plain text unchanged; from invalid JSON, such as incomplete JSON, the values. */
-function textsOfBrokenJson(text: string): readonly string[] {
-  if (!/^[[{"]/.test(text)) return [text];
-  // It is unknown which value belongs to the salary.
-  if (isSalary(text)) return [];
-  const values = [...text.matchAll(/:\s*["']([^"']{1,300})/g)].map(([, value = '']) => value.trim());
-  return values.filter((value) => value !== '').slice(0, MOST_TEXTS);
 }
 
 /** `a web page, “502 Bad Gateway”`: only the title of a page is used. */

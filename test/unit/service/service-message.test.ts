@@ -41,9 +41,6 @@ describe('the message of an error response', () => {
     ],
     ['<!doctype html><p>nothing', 'a web page'],
     ['<error><message>it exists</message></error>', 'it exists'],
-    ['{"detail":[{"msg":"it exists"', 'it exists'],
-    ["{'detail': 'it exists'}", 'it exists'],
-    ['{detail: "it\nexists"}', 'it exists'],
   ])('is found in %j', (body, expected) => {
     expect(messageIn(body)).toBe(expected);
   });
@@ -58,6 +55,7 @@ describe('the message of an error response', () => {
     '{"detail":{}}',
     '{"detail":[{"input":"Zyx"}]}',
     '{"status":409}',
+    '{"detail":[{"msg":"it exists"',
     `{"salary":"${SECRET}"}`,
     `{"people":[{"salary":{"currency":"${SECRET}"}}]}`,
     `{"detail":"${SECRET}"}`,
