@@ -70,23 +70,17 @@ function problemOf(url: URL): string | undefined {
   if (unknown.length > 0 || url.hash !== '') {
     return `it has a part that rolecall does not use (not shown); the parameters are ${KEYS.join(', ')}`;
   }
-  if (new Set(keys).size < keys.length || [...given.values()].includes('')) {
-    return 'a parameter is empty or written twice; remove it';
+  const parts = { host: url.hostname, port: url.port, user: url.username, password: url.password };
+  const isTwice = Object.entries(parts).some(([key, part]) => part !== '' && given.has(key));
+  if (isTwice || new Set(keys).size < keys.length || [...given.values()].includes('')) {
+    return 'a part of it is empty or written twice; remove it';
   }
-  const twice =
-    (url.hostname !== '' && given.has('host')) ||
-    (url.port !== '' && given.has('port')) ||
-    (url.username !== '' && given.has('user')) ||
-    (url.password !== '' && given.has('password'));
-  if (twice) return 'a host, port, user or password is written twice; remove the parameter';
-  if (url.hostname === '' && !given.has('host')) return `it has no host; ${FORM}`;
-  if (`${url.hostname}${given.get('host') ?? ''}`.includes(',')) return `it has several hosts; ${FORM}`;
-  if (!isDecodable(url.hostname)) return `its host is not valid; ${FORM}`;
-  if (!/^\/[^/]+$/u.test(url.pathname) || !isDecodable(url.pathname)) {
-    return `it has no name of a database; ${FORM}`;
+  const isDatabase =
+    /^\/[^/]+$/u.test(url.pathname) && isDecodable(url.hostname) && isDecodable(url.pathname);
+  if (!isDatabase || !/^[^,]+$/u.test(`${url.hostname}${given.get('host') ?? ''}`)) {
+    return `it does not name one host and one database; ${FORM}`;
   }
-  if (given.has('port') && !/^[1-9]\d{0,4}$/u.test(given.get('port') ?? ''))
-    return 'its port is not a number';
+  if (!/^[1-9]\d{0,4}$/u.test(given.get('port') ?? '1')) return 'its port is not a number';
   const mode = given.get('sslmode');
   if (mode !== null && !TLS_MODES.includes(mode)) {
     return `its sslmode must be ${TLS_MODES.slice(0, -1).join(', ')} or ${TLS_MODES.at(-1) ?? ''}`;
