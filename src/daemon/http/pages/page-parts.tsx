@@ -1,5 +1,4 @@
 // The parts that pages share: links to accounts, buttons, heads of tables, filters, notices, pagers and relative times.
-import type { Child } from 'hono/jsx';
 import { MAX_REASON, type OperatorAction } from '../../../core/operator.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { instant, relativeTime } from '../../../report/formatting.ts';
@@ -75,12 +74,10 @@ interface FilterFormProps {
   };
   /** The text of the link to the unfiltered list; null when the list is not filtered. */
   readonly showAll: string | null;
-  /** Further fields. */
-  readonly children?: Child;
 }
 
 /** A form that only reads, so that the filter is in the address. */
-export function FilterForm({ at, search, choice, showAll, children }: FilterFormProps) {
+export function FilterForm({ at, search, choice, showAll }: FilterFormProps) {
   return (
     <form class="filter" method="get" action={at} role="search">
       <label>
@@ -105,7 +102,6 @@ export function FilterForm({ at, search, choice, showAll, children }: FilterForm
           ))}
         </select>
       </label>
-      {children}
       <button type="submit">Filter</button>
       {showAll === null ? null : <a href={at}>{showAll}</a>}
     </form>

@@ -18,7 +18,7 @@ const STATUS_OPTIONS = RUN_STATUSES.map((status) => [status, status] as const);
 
 export function RunsPage({ request: { filter, problems }, runs, nowMs, visitor }: RunsPageProps) {
   const shown = runs.slice(0, RUNS_SHOWN);
-  const isFiltered = filter.account !== '' || filter.status !== '' || filter.since !== '';
+  const isFiltered = filter.account !== '' || filter.status !== '';
   return (
     <Layout title="Runs" visitor={visitor} current="runs">
       <h1>Runs</h1>
@@ -27,21 +27,8 @@ export function RunsPage({ request: { filter, problems }, runs, nowMs, visitor }
         search={{ label: 'Account', name: 'account', value: filter.account }}
         choice={{ label: 'Status', name: 'status', options: STATUS_OPTIONS, value: filter.status }}
         showAll={isFiltered ? 'Show all runs' : null}
-      >
-        <label>
-          Not older than
-          <input
-            type="text"
-            name="since"
-            value={filter.since}
-            placeholder="24h, 7d"
-            size={8}
-            maxlength={20}
-            autocomplete="off"
-          />
-        </label>
-      </FilterForm>
-      <Notice tone="warn" title="A part of the filter is ignored." lines={problems} />
+      />
+      <Notice tone="warn" title="The filter is ignored." lines={problems} />
       <Live>
         {shown.length === 0 ? (
           <p>{nothing(filter, isFiltered)}</p>
@@ -82,7 +69,6 @@ export const RUNS_SHOWN = 50;
 export interface RunListFilter {
   readonly account: string;
   readonly status: string;
-  readonly since: string;
   /** The last run of the page before; empty on the first page. */
   readonly after: string;
 }
@@ -91,35 +77,31 @@ export interface RunListRequest {
   readonly filter: RunListFilter;
   /** One run more than a page shows: it shows whether another page follows. */
   readonly query: RunFilter & { readonly after?: string };
-  /** What is wrong with the parts that are ignored. */
+  /** Why the filter is ignored. */
   readonly problems: readonly string[];
 }
 
-const PARTS = ['account', 'status', 'since'] as const;
 const RUN_ID = /^[0-9a-f-]{36}$/;
 
 /** The filter in the query of an address. Fields of a form that are empty count as not given. */
 export function runListOf(query: (name: string) => string | undefined, nowMs: number): RunListRequest {
-  const given = { account: '', status: '', since: '' };
-  const problems: string[] = [];
-  let parsed: Omit<RunFilter, 'limit'> = {};
-  for (const name of PARTS) {
-    const text = (query(name) ?? '').trim();
-    if (text === '') continue;
-    const part = parseRunFilter({ [name]: [text] }, nowMs);
-    if ('problem' in part) {
-      problems.push(part.problem);
-      continue;
-    }
-    given[name] = text;
-    parsed = { ...parsed, ...part };
-  }
-  const after = query('after') ?? '';
-  const isRun = RUN_ID.test(after);
+  const [account = '', status = '', after = ''] = ['account', 'status', 'after'].map((name) =>
+    query(name)?.trim(),
+  );
+  const given = Object.entries({ account, status }).filter(([, text]) => text !== '');
+  const parsed = parseRunFilter(Object.fromEntries(given.map(([name, text]) => [name, [text]])), nowMs);
+  const behind = RUN_ID.test(after) ? { after } : {};
+  const limit = RUNS_SHOWN + 1;
+  if ('problem' in parsed)
+    return {
+      filter: { account: '', status: '', after: '', ...behind },
+      query: { limit, ...behind },
+      problems: [parsed.problem],
+    };
   return {
-    filter: { ...given, after: isRun ? after : '' },
-    query: { ...parsed, limit: RUNS_SHOWN + 1, ...(isRun ? { after } : {}) },
-    problems,
+    filter: { account, status, after: '', ...behind },
+    query: { ...parsed, limit, ...behind },
+    problems: [],
   };
 }
 

@@ -172,18 +172,16 @@ describe('the page of all runs', () => {
 
   it('is filtered as `history` is, ignores empty fields, and reports what is wrong', async () => {
     const { get, running } = await browse({ runs: [] });
-    expect(await get('/runs?account=&status=&since=')).toContain('No account has run yet.');
-    expect(await get('/runs?account=acme-eu&status=failed&since=24h')).toContain(
-      'No run matches the filter.',
-    );
-    const text = await get(`/runs?status=nope&account=${encodeURIComponent(HOSTILE)}&since=2d`);
-    expect(text).toMatch(/A part of the filter is ignored.*account=.*&lt;script&gt;.*status=.*nope/);
-    expect(text).toContain('name="since" value="2d"');
-    const day = 86_400_000;
+    expect(await get('/runs?account=&status=')).toContain('No account has run yet.');
+    expect(await get('/runs?account=acme-eu&status=failed')).toContain('No run matches the filter.');
+    const hostile = await get(`/runs?account=${encodeURIComponent(HOSTILE)}`);
+    expect(hostile).toMatch(/The filter is ignored.*account=.*&lt;script&gt;/);
+    expect(await get('/runs?status=nope&account=acme-eu')).toMatch(/The filter is ignored.*status=.*nope/);
     expect(running.recorded.filters).toEqual([
       { limit: 51 },
-      { limit: 51, account: 'acme-eu', status: 'failed', sinceMs: NOW - day },
-      { limit: 51, sinceMs: NOW - 2 * day },
+      { limit: 51, account: 'acme-eu', status: 'failed' },
+      { limit: 51 },
+      { limit: 51 },
     ]);
   });
 
