@@ -14,6 +14,7 @@ const MESSAGES: Partial<Record<YAMLError['code'], string>> = {
   BLOCK_AS_IMPLICIT_KEY: 'this line has a second ": "; quote the value, or start a new line',
   MULTILINE_IMPLICIT_KEY: 'a key must be in one line; is a colon or a quote missing?',
   MULTIPLE_DOCS: 'the file has several YAML documents (---); keep one and move the others to separate files',
+  NON_STRING_KEY: 'a key must be plain text; if this is a name, quote it',
   RESOURCE_EXHAUSTION: TOO_DEEP,
   TAB_AS_INDENT: 'a tab indents this line; use spaces',
   TAG_RESOLVE_FAILED: 'YAML tags (!name) are not used here; if this is a name, quote it',

@@ -52,18 +52,6 @@ describe('a list', () => {
     expect(server.arrived).toHaveLength(4);
   });
 
-  it('is requested again when the connection breaks before or during an answer', async () => {
-    const server = await serve((response, _, index, socket) => {
-      if (index === 0) return void socket.destroy();
-      if (index > 1) return json(response, []);
-      response.writeHead(200, { 'content-length': '100' });
-      response.write('[{"_id"', () => socket.destroy());
-    });
-    const { reader } = await client(server.url);
-    expect((await reader.listEntries('skill')).items).toEqual([]);
-    expect(server.arrived).toHaveLength(3);
-  });
-
   it('is requested again when the service does not listen yet', async () => {
     const { reader } = await client(`http://127.0.0.1:${String(await freePort())}`, { retries: 1 });
     const error = await failure(reader.listEntries('skill'));
