@@ -133,6 +133,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       return view(found, record);
     },
     runs: (filter) => reader.runs(filter),
+    latestRuns: (accounts, limit) => reader.latestRuns(accounts, limit),
     run: (id, heldPart) => reader.run(id, heldPart),
     runReport: (id, heldPart) => reader.runReport(id, heldPart),
     runProgress: (runId) => reader.runProgress(runId),

@@ -86,6 +86,7 @@ export interface DaemonApi {
   account(name: string): Promise<AccountView | null>;
   /** Newest first. */
   readonly runs: JournalReader['runs'];
+  readonly latestRuns: JournalReader['latestRuns'];
   readonly run: JournalReader['run'];
   readonly runReport: JournalReader['runReport'];
   readonly runProgress: JournalReader['runProgress'];

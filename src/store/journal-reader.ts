@@ -5,6 +5,7 @@ import type {
   JournalReader,
   OperatorRequest,
   RunDetail,
+  RunMark,
 } from '../core/ports/journal-reader.ts';
 import type { OperationRecord } from '../core/journal.ts';
 import { turn } from '../system/turns.ts';
@@ -12,7 +13,7 @@ import { toRemaining, toState } from './account-state.ts';
 import { claimantOf } from './remote-accounts.ts';
 import { readEarlierHolders } from './earlier-holders.ts';
 import type { Database, Tables } from './tables.ts';
-import { jsonList, toIso } from './row-values.ts';
+import { jsonList, jsonRows, toIso } from './row-values.ts';
 import { readProgress, readTallies } from './run-totals.ts';
 import { readPlan } from './plan-bodies.ts';
 import { findRun, LISTED, OPERATION_COLUMNS, toOperation, toRun, toRuns, warningsOf } from './run-rows.ts';
@@ -46,6 +47,27 @@ export function journalReader(db: Database): JournalReader {
     },
 
     runTallies: (ids) => readTallies(db, ids),
+
+    async latestRuns(accounts, limit) {
+      // Goes from each run to the one before it, and so reads only the rows that it returns: there is no common form of a
+      // limit for each account that PostgreSQL answers without reading all runs.
+      const names = jsonRows([...new Set(accounts)].map((name) => ({ name })));
+      const { rows } = await sql<RunMark>`
+        with recursive latest (account, id, status, started_at, place) as (
+          select runs.account, runs.id, runs.status, runs.started_at, 1
+          from ${names} as named join runs on runs.id = (
+            select id from runs as newest where account = named.value ->> 'name' order by started_at desc, id desc limit 1)
+          union all
+          select runs.account, runs.id, runs.status, runs.started_at, latest.place + 1
+          from latest join runs on runs.id = (
+            select id from runs as older
+            where account = latest.account and (started_at, id) < (latest.started_at, latest.id)
+            order by started_at desc, id desc limit 1)
+          where latest.place < ${limit})
+        select id, account, status, started_at as "startedAt" from latest
+        order by account, started_at desc, id desc`.execute(db);
+      return rows;
+    },
 
     async runsBeginning(prefix, limit) {
       if (!/^[0-9a-f-]{1,36}$/.test(prefix)) return [];

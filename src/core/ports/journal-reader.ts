@@ -32,6 +32,9 @@ export interface RunTally {
   readonly planned: Readonly<Record<Action, number>> | null;
 }
 
+/** What a small mark shows of a run. */
+export type RunMark = Pick<RunRecord, 'id' | 'account' | 'status' | 'startedAt'>;
+
 /** Reads the journal. All methods may throw StoreError. */
 export interface JournalReader extends SnapshotReader {
   runs(filter: {
@@ -46,6 +49,8 @@ export interface JournalReader extends SnapshotReader {
   }): Promise<readonly RunRecord[]>;
   /** The tallies of these runs by their ids, in one step, which takes a second for a million operations. */
   runTallies(ids: readonly string[]): Promise<ReadonlyMap<string, RunTally>>;
+  /** The latest runs of each of these accounts, newest first, at most `limit` of each. */
+  latestRuns(accounts: readonly string[], limit: number): Promise<readonly RunMark[]>;
   /** The runs whose id has this prefix, newest first, at most `limit`. */
   runsBeginning(prefix: string, limit: number): Promise<readonly RunRecord[]>;
   /**

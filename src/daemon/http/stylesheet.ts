@@ -46,6 +46,8 @@ select:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .note { color: var(--quiet); font-size: 0.875rem; font-weight: 400; overflow-wrap: anywhere; }
 .updates { margin-top: 0.5rem; }
 .ago { font-size: 0.875rem; font-weight: 400; white-space: nowrap; }
+svg.strip { display: block; max-width: 100%; margin-top: 0.15rem; }
+svg.strip path { fill: currentcolor; fill-rule: evenodd; }
 .actions { display: flex; flex-wrap: wrap; gap: 0.75rem; margin: 1rem 0; }
 button {
   min-height: 2.75rem;
@@ -65,7 +67,8 @@ table.accounts tbody th, table.runs .name { overflow-wrap: anywhere; }
 table.accounts thead th { width: 6.5rem; }
 table.accounts thead th:nth-child(1) { width: auto; }
 table.accounts thead th:nth-child(2) { width: 13rem; }
-table.accounts thead th:nth-child(4), table.accounts thead th:nth-child(5) { width: 5.5rem; }
+table.accounts thead th:nth-child(3) { width: 10.5rem; }
+table.accounts thead th:nth-child(5), table.accounts thead th:nth-child(6) { width: 5.5rem; }
 table.runs.several thead th { width: 6rem; }
 table.runs.several thead th:nth-child(1) { width: 16rem; }
 table.runs.several thead th:nth-child(3) { width: 7.5rem; }
@@ -86,8 +89,8 @@ table.runs.several thead th:nth-child(4) { width: 10rem; }
   table.runs td.number { white-space: normal; }
   table.accounts thead th { width: 5.5rem; }
   table.accounts thead th:nth-child(2) { width: 11.5rem; }
-  table.accounts thead th:nth-child(4) { width: 4.5rem; }
-  table.accounts thead th:nth-child(5) { width: 3.75rem; }
+  table.accounts thead th:nth-child(5) { width: 4.5rem; }
+  table.accounts thead th:nth-child(6) { width: 3.75rem; }
   table.runs.several thead th { width: 4.75rem; }
   table.runs.several thead th:nth-child(1) { width: 10rem; }
   table.runs.several thead th:nth-child(3) { width: 7rem; }
@@ -96,11 +99,13 @@ table.runs.several thead th:nth-child(4) { width: 10rem; }
 }
 /* The pages of the account and of the run show what is left out here. */
 @media (min-width: 44.01rem) and (max-width: 60rem) {
-  table.runs.several tr > :is(:nth-child(4), :last-child) { display: none; }
+  table.accounts tr > :nth-child(3), table.runs.several tr > :is(:nth-child(4), :last-child) { display: none; }
 }
 @media (max-width: 44rem) {
   body > header { padding-left: 1rem; padding-right: 1rem; }
   table.accounts td, table.runs td:not(.name) { display: inline-block; margin-right: 0.75rem; }
+  table.accounts td:has(svg) { display: block; }
+  svg.strip { display: inline-block; vertical-align: baseline; }
 }
 `.trimStart();
 

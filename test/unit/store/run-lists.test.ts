@@ -20,6 +20,30 @@ describe('a page of runs', () => {
   });
 });
 
+describe('the latest runs', () => {
+  it('are those of the named accounts, newest first, at most so many of each', async () => {
+    const store = await fixture();
+    for (let n = 1; n <= 6; n += 1) {
+      await store.end(await store.begin(n, { account: n % 2 === 0 ? 'even' : 'odd' }), 'held');
+    }
+    await store.end(await store.begin(7, { account: 'other' }));
+    const runs = await store.reader.latestRuns(['odd', 'even', 'nobody'], 2);
+    expect(runs.map(({ account, id }) => [account, id])).toEqual([
+      ['even', runId(6)],
+      ['even', runId(4)],
+      ['odd', runId(5)],
+      ['odd', runId(3)],
+    ]);
+    expect(runs[0]).toEqual({
+      id: runId(6),
+      account: 'even',
+      status: 'held',
+      startedAt: new Date(T0 + 6000).toISOString(),
+    });
+    expect(await store.reader.latestRuns([], 2)).toEqual([]);
+  });
+});
+
 it('finds the named accounts only', async () => {
   const store = await fixture();
   await store.end(await store.begin(1, { account: 'ran' }), 'held');

@@ -1,12 +1,15 @@
-// The table of accounts: their states, what differs and when they run next.
+// The table of accounts: their states, their last runs, what differs and when they run next.
 import type { Child } from 'hono/jsx';
+import type { RunMark } from '../../../core/ports/journal-reader.ts';
 import { visible } from '../../../report/escape-invisible.ts';
-import { count } from '../../../report/formatting.ts';
+import { count, instant } from '../../../report/formatting.ts';
 import { type RankedAccount, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { AccountStates, Drift } from './account-facts.tsx';
 import { AccountLink, RelativeInstant } from './page-parts.tsx';
 import { Count } from './run-table.tsx';
+import type { RunStatus } from '../../../core/journal.ts';
+import { statusTone } from '../../../report/run-status.ts';
 
 /** The part of a long message that a row shows. */
 const MAX_MESSAGE = 160;
@@ -19,16 +22,18 @@ interface AccountTableProps {
   readonly shared: readonly string[];
   readonly accounts: readonly RankedAccount[];
   readonly views: ReadonlyMap<string, AccountView>;
+  readonly runs: ReadonlyMap<string, readonly RunMark[]>;
   readonly nowMs: number;
 }
 
-export function AccountTable({ shared, accounts, views, nowMs }: AccountTableProps) {
+export function AccountTable({ shared, accounts, views, runs, nowMs }: AccountTableProps) {
   return (
     <table class="cards accounts">
       <thead>
         <tr>
           <th scope="col">Account</th>
           <th scope="col">State</th>
+          <th scope="col">Last runs</th>
           <th scope="col">Last run</th>
           <th scope="col" class="number">
             Drift
@@ -42,7 +47,9 @@ export function AccountTable({ shared, accounts, views, nowMs }: AccountTablePro
       <tbody>
         {accounts.map(({ account: { name } }) => {
           const view = views.get(name);
-          return view === undefined ? null : <AccountRow shared={shared} account={view} nowMs={nowMs} />;
+          return view === undefined ? null : (
+            <AccountRow shared={shared} account={view} runs={runs.get(name) ?? []} nowMs={nowMs} />
+          );
         })}
       </tbody>
     </table>
@@ -52,10 +59,11 @@ export function AccountTable({ shared, accounts, views, nowMs }: AccountTablePro
 interface AccountRowProps {
   readonly shared: readonly string[];
   readonly account: AccountView;
+  readonly runs: readonly RunMark[];
   readonly nowMs: number;
 }
 
-function AccountRow({ shared, account, nowMs }: AccountRowProps) {
+function AccountRow({ shared, account, runs, nowMs }: AccountRowProps) {
   const { name, lastRun } = account;
   return (
     <tr>
@@ -65,6 +73,9 @@ function AccountRow({ shared, account, nowMs }: AccountRowProps) {
       </th>
       <td data-head="State">
         <AccountStates account={account} />
+      </td>
+      <td data-head="Last runs">
+        <RunStrip runs={runs} />
       </td>
       <td data-head="Last run">
         {lastRun === null ? (
@@ -140,4 +151,72 @@ function shorten(text: string): string {
 
 function Note({ children }: { readonly children: Child }) {
   return <div class="note">{children}</div>;
+}
+
+/** The most runs that a strip shows. */
+export const STRIP_RUNS = 20;
+
+const STEP = 7;
+const HEIGHT = 20;
+/** The groups of equal results that the text alternative names. */
+const MAX_GROUPS = 6;
+
+/** The shapes, drawn downwards from the top of a bar, so that the results can be distinguished without colours. */
+const SHORT = 'M0 13h5v7h-5z';
+const SHAPES: Readonly<Record<RunStatus, string>> = {
+  converged: SHORT,
+  planned: 'M0 13h5v7h-5zm1.5 1.5v4h2v-4z',
+  running: 'M0 18h5v2h-5z',
+  held: 'M0 7h5v13h-5z',
+  // An exclamation mark.
+  partial: 'M0 0h5v12h-5zM0 15h5v5h-5z',
+  blocked: 'M0 0h5v12h-5zM0 15h5v5h-5z',
+  failed: 'M0 0h5v12h-5zM0 15h5v5h-5z',
+  interrupted: 'M0 0h5v12h-5zM0 15h5v5h-5z',
+};
+
+/** `runs` are the latest ones of one account, newest first. */
+export function RunStrip({ runs }: { readonly runs: readonly RunMark[] }) {
+  if (runs.length === 0) return null;
+  const shown = runs.slice(0, STRIP_RUNS);
+  const width = shown.length * STEP;
+  return (
+    <svg
+      class="strip"
+      role="img"
+      aria-label={textOf(runs)}
+      viewBox={`0 0 ${width} ${HEIGHT}`}
+      width={width}
+      height={HEIGHT}
+    >
+      {shown.map((run, index) => (
+        <path
+          class={statusTone(run.status)}
+          // Only `M` and `m` are absolute or relative to the start, so a translation is enough.
+          transform={`translate(${width - (index + 1) * STEP + 1})`}
+          d={Object.hasOwn(SHAPES, run.status) ? SHAPES[run.status] : SHAPES.held}
+        >
+          <title>{titleOf(run)}</title>
+        </path>
+      ))}
+    </svg>
+  );
+}
+
+function titleOf({ status, startedAt }: RunMark): string {
+  return visible(`${status}, ${instant(startedAt)}`);
+}
+
+/** `Last runs, newest first: 2 failed, 18 converged`. */
+function textOf(runs: readonly RunMark[]): string {
+  const groups: { readonly status: string; amount: number }[] = [];
+  for (const { status } of runs) {
+    const last = groups.at(-1);
+    if (last?.status === status) last.amount += 1;
+    else groups.push({ status, amount: 1 });
+  }
+  const rest = groups.slice(MAX_GROUPS).reduce((sum, { amount }) => sum + amount, 0);
+  const parts = groups.slice(0, MAX_GROUPS).map(({ status, amount }) => `${amount} ${status}`);
+  if (rest > 0) parts.push(`${rest} earlier`);
+  return visible(`Last runs, newest first: ${parts.join(', ')}`);
 }

@@ -1,5 +1,6 @@
 // The page at /: all accounts, those that need a person first, filtered and paged by its address.
 import type { AccountStateName } from '../../../core/account-states.ts';
+import type { RunMark } from '../../../core/ports/journal-reader.ts';
 import { ACCOUNT_STATE_TEXTS, count, shortCommit } from '../../../report/formatting.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { LISTED_STATES, rankAccounts, type RankedAccount } from '../../account-state.ts';
@@ -14,12 +15,14 @@ interface AccountsPageProps {
   readonly list: AccountList;
   /** The accounts of the list's page, by name. */
   readonly views: ReadonlyMap<string, AccountView>;
+  /** Their last runs, newest first. */
+  readonly runs: ReadonlyMap<string, readonly RunMark[]>;
   readonly nowMs: number;
   readonly visitor: Visitor | undefined;
 }
 
 export function AccountsPage(props: AccountsPageProps) {
-  const { daemon, list, views, nowMs, visitor } = props;
+  const { daemon, list, views, runs, nowMs, visitor } = props;
   const { filter, shown } = list;
   return (
     <Layout title="Accounts" visitor={visitor} current="accounts">
@@ -38,7 +41,7 @@ export function AccountsPage(props: AccountsPageProps) {
         {shown.length === 0 ? (
           <Nothing list={list} hasCheckout={daemon.hasCheckout} />
         ) : (
-          <AccountTable shared={daemon.issues} accounts={shown} views={views} nowMs={nowMs} />
+          <AccountTable shared={daemon.issues} accounts={shown} views={views} runs={runs} nowMs={nowMs} />
         )}
         <Pages list={list} />
         <DaemonFacts daemon={daemon} nowMs={nowMs} />

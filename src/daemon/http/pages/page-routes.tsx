@@ -1,6 +1,7 @@
 // The paths of the pages: the lists of all accounts and of all runs, one account, and one run.
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
+import type { RunMark } from '../../../core/ports/journal-reader.ts';
 import type { RunRecord } from '../../../core/journal.ts';
 import { remainingPlan } from '../../../core/run-outcome.ts';
 import { turn } from '../../../system/turns.ts';
@@ -13,6 +14,7 @@ import { AccountPage } from './account-page.tsx';
 import { pageText } from './layout.tsx';
 import { placeIn } from './paged-sections.tsx';
 import { ProgressBar } from './progress-bar.tsx';
+import { STRIP_RUNS } from './account-table.tsx';
 import { type PageView, RunPage } from './run-page.tsx';
 import { runListOf, RunsPage } from './runs-page.tsx';
 
@@ -89,12 +91,13 @@ export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => 
       accountFilterOf((name) => context.req.query(name)),
     );
     const names = list.shown.map(({ account }) => account.name);
-    const views = await daemon.accounts(names);
+    const [views, runs] = await Promise.all([daemon.accounts(names), daemon.latestRuns(names, STRIP_RUNS)]);
     const page = (
       <AccountsPage
         daemon={overview}
         list={list}
         views={new Map(views.map((view) => [view.name, view]))}
+        runs={byAccount(runs)}
         nowMs={nowMs()}
         visitor={context.get('visitor')}
       />
@@ -108,4 +111,14 @@ export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => 
     const page = <RunsPage request={request} runs={runs} nowMs={nowMs()} visitor={context.get('visitor')} />;
     return context.html(await pageText(page));
   });
+}
+
+function byAccount(runs: readonly RunMark[]): ReadonlyMap<string, readonly RunMark[]> {
+  const grouped = new Map<string, RunMark[]>();
+  for (const run of runs) {
+    const some = grouped.get(run.account);
+    if (some === undefined) grouped.set(run.account, [run]);
+    else some.push(run);
+  }
+  return grouped;
 }

@@ -1,4 +1,4 @@
-// The pages of all accounts and of all runs: order, filters in the address, pages.
+// The pages of all accounts and of all runs: order, filters in the address, pages, strips of the last runs.
 import { describe, expect, it } from 'vitest';
 import { makeRun } from '../../report/samples.ts';
 import { BEARER, HTML, makeAccount, makeDetail, makeStage, PENDING, start } from './stage.ts';
@@ -110,11 +110,32 @@ describe('the page of all accounts', () => {
     expect(namesIn(text)).toEqual(Array.from({ length: 50 }, (_, index) => `account-${9950 + index}`));
     expect(text).toContain('Page 200 of 200');
     expect(text).toMatch(/<a href="\/\?page=199" rel="prev">/);
-    expect(running.recorded.read).toEqual([namesIn(text)]);
+    expect(running.recorded.strips).toEqual([namesIn(text)]);
     // The list may have become shorter since the address was made.
     expect(namesIn(await get('/?page=9999999'))).toEqual(namesIn(text));
     const compressed = await running.get('/', { ...BEARER, 'accept-encoding': 'gzip' });
     expect(Number(compressed.headers.get('content-length'))).toBeLessThan(100_000);
+  });
+
+  it('draws the last runs of each account, with a shape for each result and a text alternative', async () => {
+    const at = (minute: number) => `2026-11-21T05:${minute}:00.000Z`;
+    const runs = [
+      makeRun({ account: 'calm', status: 'failed', startedAt: at(30) }),
+      makeRun({ account: 'calm', status: 'converged', startedAt: at(20) }),
+      makeRun({ account: 'calm', status: 'converged', startedAt: at(10) }),
+    ].map((run) => makeDetail({ run }));
+    const { get } = await browse({ accounts: MIXED_ACCOUNTS, runs });
+    const row = rowOf(await get('/'), 'calm');
+    expect(row).toContain('role="img" aria-label="Last runs, newest first: 1 failed, 2 converged"');
+    const bars = [
+      ...row.matchAll(/<path class="(\w+)" transform="translate\((\d+)\)" d="([^"]+)"><title>([^<]+)/g),
+    ];
+    expect(bars.map(([, tone, x, , title]) => [tone, Number(x), title])).toEqual([
+      ['bad', 15, 'failed, 2026-11-21 05:30:00 UTC'],
+      ['good', 8, 'converged, 2026-11-21 05:20:00 UTC'],
+      ['good', 1, 'converged, 2026-11-21 05:10:00 UTC'],
+    ]);
+    expect(new Set(bars.map(([, , , shape]) => shape)).size).toBe(2);
   });
 
   it('shows the errors of the daemon itself, and that there is no account', async () => {

@@ -67,8 +67,8 @@ export function makeDetail(parts: Partial<RunDetail> = {}): RunDetail {
 export interface Recorded {
   readonly commands: string[];
   readonly filters: Parameters<DaemonApi['runs']>[0][];
-  /** The accounts that were read in full. */
-  readonly read: (readonly string[])[];
+  /** The accounts whose last runs were read. */
+  readonly strips: (readonly string[])[];
   readonly posted: PostedConfiguration[];
   /** How often any function was called. */
   calls: number;
@@ -151,15 +151,17 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
     isStopping: () => stage.isStopping,
     overview: async () => send(stage.overview),
     accountNames: () => stage.accounts.map(({ name }) => name),
-    async accounts(names) {
-      recorded.read.push(names);
-      return send(stage.accounts.filter(({ name }) => names.includes(name)));
-    },
+    accounts: async (names) => send(stage.accounts.filter(({ name }) => names.includes(name))),
     accountFacts: async () => send(stage.accounts),
     account: async (name) => send(find(name)),
     async runs(filter) {
       recorded.filters.push(filter);
       return send(stage.runs.map(({ run }) => run).slice(0, filter.limit));
+    },
+    async latestRuns(names, limit) {
+      recorded.strips.push(names);
+      const runs = send(stage.runs.map(({ run }) => run));
+      return names.flatMap((name) => runs.filter(({ account }) => account === name).slice(0, limit));
     },
     run: async (id) => send(findRun(id)),
     runReport: async (id) => send(findRun(id)),
@@ -251,7 +253,7 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
   const recorded: Recorded = {
     commands: [],
     filters: [],
-    read: [],
+    strips: [],
     posted: [],
     calls: 0,
     wrongTokens: 0,
