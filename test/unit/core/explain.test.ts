@@ -1,7 +1,7 @@
 // The reason and the release of held changes.
 import { describe, expect, it } from 'vitest';
 import type { Case } from './builders.ts';
-import { NOW_MS, deletesAgo, entry, heldAs, person, plan } from './builders.ts';
+import { deletesAgo, entry, heldAs, person, plan } from './builders.ts';
 
 const people = (count: number) =>
   Array.from({ length: count }, (_, index) => person(`p${String(index)}`, ['Old']));
@@ -73,13 +73,6 @@ describe('the explanation of a held change names', () => {
       },
     ],
     [
-      'the one person who is missing',
-      {
-        of: { skills: ['Kept'], observed: old, history: missing(1) },
-        reason: ['1 person who had it is missing', '(m0)'],
-      },
-    ],
-    [
       'the five people who are missing',
       {
         of: { skills: ['Kept'], observed: old, history: missing(5) },
@@ -101,69 +94,10 @@ describe('the explanation of a held change names', () => {
       },
     ],
     [
-      'no wait when the plan alone exceeds the daily limit',
-      {
-        of: { skills: ['Kept'], observed: old, policy: { maxDeletesPerDay: 0 } },
-        release: ['raise policy.maxDeletesPerDay'],
-        not: ['wait'],
-      },
-    ],
-    [
-      'a wait when the earlier deletes exceed the daily limit',
-      {
-        of: {
-          skills: ['Kept'],
-          observed: old,
-          policy: { maxDeletesPerDay: 5 },
-          history: { recentDeletesMs: deletesAgo(5) },
-        },
-        release: ['when enough earlier deletes are a day old, or raise'],
-      },
-    ],
-    [
       'five missing people and the count of the rest',
       {
         of: { skills: ['Kept'], observed: old, history: missing(7) },
         reason: ['(m0, m1, m2, m3, m4 … and 2 more)'],
-      },
-    ],
-    [
-      'the policy that a recently unused entry is too new for',
-      {
-        of: {
-          skills: ['Kept'],
-          observed: old,
-          policy: { unusedForMs: 1 },
-          history: { lastUsedMs: new Map([['skill:Old', NOW_MS]] as const) },
-        },
-        reason: ['policy.unusedFor'],
-        release: ['wait'],
-      },
-    ],
-    [
-      'the limit of a plan and the number of deletes that exceeds it',
-      {
-        of: {
-          skills: ['Kept'],
-          observed: { skill: [entry('Kept'), ...extras(3)] },
-          policy: { maxDeletes: 2 },
-        },
-        name: 'x0',
-        reason: ['3 deletes in this plan, limit 2'],
-        release: ['policy.maxDeletes'],
-      },
-    ],
-    [
-      'the daily limit and the number of earlier deletes',
-      {
-        of: {
-          skills: ['Kept'],
-          observed: old,
-          policy: { maxDeletesPerDay: 5 },
-          history: { recentDeletesMs: deletesAgo(5) },
-        },
-        reason: ['1 delete in this plan and 5 in the last 24 hours, limit 5'],
-        release: ['policy.maxDeletesPerDay'],
       },
     ],
     [
@@ -191,14 +125,6 @@ describe('the explanation of a held change names', () => {
         reason: ['sent the create of the skill “New” three times'],
         release: ['who or what deletes it'],
         not: ['freeze'],
-      },
-    ],
-    [
-      'an older configuration',
-      {
-        of: { skills: ['Kept'], observed: old, input: { source: 'older' } },
-        reason: ['is older than the one last applied'],
-        release: ['update the checkout, or run `apply --accept-older-source`'],
       },
     ],
     [

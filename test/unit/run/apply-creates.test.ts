@@ -157,27 +157,6 @@ describe('creates', () => {
       ['skipped', context.halt?.message],
     ]);
   });
-
-  it('end when the token is rejected', async () => {
-    const on = setUp();
-    on.answer = () => ({
-      type: 'failed',
-      error: new ServiceError('auth', 'who?', { httpStatus: 401 }),
-      attempts: 1,
-    });
-    expect(await on.apply('A', 'B')).toEqual(['A failed', 'B skipped']);
-    expect(on.context.halt?.code).toBe('unauthorized');
-  });
-
-  it('end when the run is stopped', async () => {
-    const on = setUp();
-    on.answer = () => {
-      on.request.stop();
-      return null;
-    };
-    expect(await on.apply('A', 'B')).toEqual(['A done', 'B skipped']);
-    expect(on.context.statuses.get(2)?.reason).toBe(on.context.halt?.message);
-  });
 });
 
 describe('an answer with an older entry', () => {
@@ -447,30 +426,6 @@ describe('the account id', () => {
       { code: 'identity_mismatch', message: 'not that one' },
     ]);
     expect(on.context.remoteAccountId).toBe('42');
-  });
-
-  it('allows only the first create while it is unknown, and all others afterwards', async () => {
-    const on = setUp({ identified: false, api: { concurrency: 4 } });
-    const atOnce: number[] = [];
-    let running = 0;
-    const inner = on.context.writer;
-    const writer: ServiceWriter = {
-      ...on.context.writer,
-      create: async (kind, name, mayStart) => {
-        running += 1;
-        atOnce.push(running);
-        await new Promise((resolve) => setImmediate(resolve));
-        const outcome = await inner.create(kind, name, mayStart);
-        running -= 1;
-        return outcome;
-      },
-    };
-    await applyCreates(
-      { ...on.context, writer },
-      ['A', 'B', 'C'].map((name, i) => creating(i + 1, name)),
-      () => null,
-    );
-    expect(atOnce).toEqual([1, 1, 2]);
   });
 
   it('allows a first create whose answer is lost to be sent again as often as retries allow', async () => {

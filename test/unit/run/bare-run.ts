@@ -6,12 +6,11 @@ import type { AccountRequest, ApplyDeps, ReconcileOptions } from '../../../src/r
 import { ACCEPT_NOTHING } from '../../../src/run/request.ts';
 import type { ObservedCatalog, Warning } from '../../../src/core/catalog.ts';
 import type { LockAttempt } from '../../../src/core/ports/locks.ts';
-import type { AgreedPlan, ApprovalTaking } from '../../../src/core/operator.ts';
+import type { ApprovalTaking } from '../../../src/core/operator.ts';
 import type { Plan } from '../../../src/core/plan.ts';
 import type {
   AccountState,
   Journal,
-  LastGood,
   NewOperation,
   NewRun,
   OperationResult,
@@ -33,15 +32,12 @@ import { QuickClock } from './quick-clock.ts';
 
 /** What the journal contains before the run. */
 export interface Before {
-  readonly lastGood?: LastGood;
-  /** Whether the store contains no lists of the account; otherwise `lastGood` is the present lists by default. */
+  /** Whether the store contains no lists of the account; otherwise the last good ones are the present ones. */
   readonly noLastGood?: true;
   readonly lastApplied?: AccountState['lastAppliedCommit'];
   readonly unsettled?: readonly UnsettledOperation[];
   readonly known?: readonly EntryKey[];
-  readonly approvedPlan?: AgreedPlan;
   readonly approval?: ApprovalTaking;
-  readonly claimedBy?: string;
   /** The account that uses the same token now. */
   readonly tokenUsedBy?: string;
   readonly formerName?: string;
@@ -49,8 +45,6 @@ export interface Before {
   readonly relation?: CommitRelation;
   /** Whether another process has taken the lock when the applied run is recorded. */
   readonly lostLock?: boolean;
-  /** Whether another process has ended the run before this one does. */
-  readonly endedByOther?: boolean;
 }
 
 /** What was journaled; `log` has the calls in their order. */
@@ -66,7 +60,6 @@ export interface Recorded {
   readonly applied: unknown[];
   readonly throttled: [string, number][];
   readonly ends: RunEnd[];
-  readonly approvalRequests: { readonly digest: string; readonly byHand: boolean }[];
 }
 
 export interface BareRun {
@@ -100,7 +93,6 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
     applied: [],
     throttled: [],
     ends: [],
-    approvalRequests: [],
   };
   let ids = 0;
   const reader: ServiceReader & { readings: number } = readerOf(() => {
@@ -185,11 +177,11 @@ function journalOf(before: Before, recorded: Recorded): Journal {
       formerName = null;
       return former;
     },
-    claimRemoteAccount: async () => before.claimedBy ?? null,
+    claimRemoteAccount: async () => null,
     claimToken: async () => before.tokenUsedBy ?? null,
     foreignOwner: async () => null,
     lastGood: async (_account, _remoteAccountId, lists) =>
-      before.noLastGood === true ? null : (before.lastGood ?? { ...NOTHING_SINCE, observed: lists }),
+      before.noLastGood === true ? null : { ...NOTHING_SINCE, observed: lists },
     accountHistory: async () => ({
       recent: [],
       knownBefore: new Map(),
@@ -231,15 +223,12 @@ function journalOf(before: Before, recorded: Recorded): Journal {
       return before.lostLock === true ? 'lock_lost' : 'committed';
     },
     rememberThrottle: async (account, untilMs) => void recorded.throttled.push([account, untilMs]),
-    approvedPlan: async () => before.approvedPlan ?? null,
-    takeApproval: async ({ byHand }, digest) => {
-      recorded.approvalRequests.push({ digest, byHand });
-      return before.approval ?? { type: 'none' };
-    },
+    approvedPlan: async () => null,
+    takeApproval: async () => before.approval ?? { type: 'none' },
     endRun: async (_, end) => {
       recorded.log.push('end');
       recorded.ends.push(end);
-      return before.endedByOther !== true;
+      return true;
     },
   };
 }

@@ -83,18 +83,6 @@ describe('a dry run', () => {
       { requests: 0, retries: 0 },
     ]);
   });
-
-  it('shows what a guard blocks', async () => {
-    const lastGood = {
-      observed: observed({ skill: skills('A', 'B', 'C', 'D', 'E') }),
-      missing: [],
-      deletedSince: new Set<never>(),
-      createdSince: new Set<never>(),
-    };
-    const run = bareRun({}, { lastGood });
-    expect(await run.plan(requestFor('A'))).toMatchObject({ status: 'blocked' });
-    expect(run.recorded.observations).toMatchObject([{ phase: 'before', good: false }]);
-  });
 });
 
 describe('the lock', () => {
@@ -312,48 +300,19 @@ describe('a run', () => {
   });
 });
 
-describe('a plan', () => {
-  const approving = { mode: 'approve', approvals: true } as const;
-
-  it.each(['changed', 'expired'] as const)(
-    'whose approval has lapsed waits with a warning: %s',
-    async (reason) => {
-      const run = bareRun({}, { approval: { type: 'lapsed', digest: 'sha256:1', reason } });
-      expect(await run.apply(requestFor('New'), approving)).toMatchObject({ status: 'planned' });
-      expect([run.sent, endCodes(run)]).toEqual([[], ['approval_lapsed']]);
-      const message = run.recorded.ends[0]?.warnings[0]?.message;
-      expect(message).toContain(reason === 'changed' ? 'changed since' : '24 hours');
-    },
-  );
-
-  it('needs no approval without operations, and a lapsed approval is reported', async () => {
-    const run = bareRun({}, { approval: { type: 'lapsed', digest: 'sha256:1', reason: 'changed' } });
-    expect(await run.apply(requestFor(), approving)).toMatchObject({ status: 'converged' });
-    expect(endCodes(run)).toEqual(['approval_lapsed']);
+it('a plan without operations needs no approval, and a lapsed one is reported', async () => {
+  const run = bareRun({}, { approval: { type: 'lapsed', digest: 'sha256:1', reason: 'changed' } });
+  expect(await run.apply(requestFor(), { mode: 'approve', approvals: true })).toMatchObject({
+    status: 'converged',
   });
+  expect(endCodes(run)).toEqual(['approval_lapsed']);
 });
 
-describe('a plan that a guard blocked', () => {
-  const lastGood = {
-    observed: observed({ skill: skills('A', 'B', 'C', 'D', 'E') }),
-    missing: [],
-    deletedSince: new Set<never>(),
-    createdSince: new Set<never>(),
-  };
-
-  it('is not applied, in any mode, and its lists do not become the good ones', async () => {
-    const run = bareRun({}, { lastGood });
-    expect(await run.apply(requestFor('A'))).toMatchObject({ status: 'blocked' });
-    expect([run.sent, run.recorded.adopted]).toEqual([[], []]);
-    expect(run.recorded.observations).toMatchObject([{ good: false }]);
-    expect(run.recorded.ends.map((end) => 'pending' in end)).toEqual([false]);
-  });
-
-  it('is applied when the lists are accepted', async () => {
-    const run = bareRun({}, { lastGood });
-    await run.apply(requestFor('A'), { accept: { shrink: true, olderSource: false, noHistory: false } });
-    expect(run.sent).toEqual(['POST skill A']);
-  });
+it('a plan that a guard blocked ends no plan that waits, and adopts nothing', async () => {
+  const run = bareRun({ resources: [person('p', ['A'])] }, { noLastGood: true });
+  expect(await run.apply(requestFor('A'))).toMatchObject({ status: 'blocked' });
+  expect([run.sent, run.recorded.adopted]).toEqual([[], []]);
+  expect(run.recorded.ends.map((end) => 'pending' in end)).toEqual([false]);
 });
 
 describe('a run that another process took over', () => {

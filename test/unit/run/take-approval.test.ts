@@ -41,6 +41,14 @@ describe('the approval of a plan', () => {
   );
 
   it.each([
+    ['changed', 'changed since'],
+    ['expired', '24 hours'],
+  ] as const)('says why it has lapsed: %s', async (reason, text) => {
+    const taken = await verdictOf('approve', { ...LAPSED, reason }, true);
+    expect(taken.warnings[0]?.message).toContain(text);
+  });
+
+  it.each([
     ['apply', false, 'approved'],
     ['approve', false, 'approved'],
     // A dry run writes nothing, so its approval can only mean the lists.
