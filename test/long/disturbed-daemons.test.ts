@@ -3,8 +3,15 @@
 import { expect, test } from 'vitest';
 import { disturb, killed, resumedDuringSuccessor, suspended } from '../support/disturbances.ts';
 import { reportOf } from '../support/fleet-checks.ts';
-import { type Fleet, keepChanging, pause, startFleet, untilMatched } from '../support/fleet.ts';
-import { pick, randomNumbers } from '../support/random.ts';
+import {
+  type Fleet,
+  keepChanging,
+  pause,
+  startFleet,
+  unchangedFile,
+  untilMatched,
+} from '../support/fleet.ts';
+import { randomNumbers } from '../support/random.ts';
 import { startProxy } from '../support/recording-proxy.ts';
 import type { Result } from '../support/workspace.ts';
 
@@ -23,14 +30,14 @@ const DISTURBANCES = [
   killed(false),
 ];
 
-/** A third process: `apply` for one account after the other, until the end. */
-async function applyNowAndThen({ on, accounts }: Fleet, isOver: () => boolean): Promise<readonly Result[]> {
+/** A third process: `apply` again and again until the end, for an account that the daemons run too. */
+async function applyNowAndThen(fleet: Fleet, isOver: () => boolean): Promise<readonly Result[]> {
   const random = randomNumbers(13);
-  const { env } = await startProxy(on.sandbox.url);
+  const { env } = await startProxy(fleet.on.sandbox.url);
+  const args = ['apply', '--yes', '--allow-held', unchangedFile(fleet)];
   const results: Result[] = [];
   while (!isOver()) {
-    const account = pick(random, accounts) ?? '';
-    results.push(await on.run(['apply', '--yes', '--allow-held', account], { env, asProcess: true }));
+    results.push(await fleet.on.run(args, { env, asProcess: true }));
     await pause(random() * 1500);
   }
   return results;

@@ -222,21 +222,6 @@ describe('a list that is read before a delete', () => {
     expect(on.context.statuses.get(1)).toMatchObject({ attempts: 0, httpStatus: null });
   });
 
-  it('holds the delete when the entry has another name', async () => {
-    const on = setUp({ lists: { skill: [entry('Precious', 'A')] }, planned: {} });
-    await applyDeletes(on.context, ABC.slice(0, 1));
-    expect([on.sent, outcomes(on, ABC.slice(0, 1))]).toEqual([[], ['A held rename']]);
-    expect(on.context.statuses.get(1)?.reason).toContain('“Precious”');
-  });
-
-  it('holds the delete when new people have the entry, and names five of them', async () => {
-    const people = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((id) => person(id, ['A']));
-    const on = setUp({ lists: { skill: [entry('A')], resources: people }, planned: {} });
-    await applyDeletes(on.context, [deleting(1, 'A', ['a'])]);
-    expect([on.sent, outcomes(on, ABC.slice(0, 1))]).toEqual([[], ['A held in_use']]);
-    expect(on.context.statuses.get(1)?.reason).toContain('b, c, d, e, f … and 1 more during');
-  });
-
   it.each([
     ['the list cannot be read', new ServiceError('unavailable', 'no answer')],
     ['the token is rejected', new ServiceError('auth', 'no answer')],

@@ -42,18 +42,6 @@ describe('the findings of a run', () => {
 });
 
 describe('a delete that is checked right before it is sent', () => {
-  it('is allowed when nothing changed, and done when its entry is gone', () => {
-    const { ruleFor } = setUp();
-    expect(ruleFor(OLD)).toBeNull();
-    expect(ruleFor(OLD, { ...LISTS, skill: [entry('Kept')] })).toBe('done');
-  });
-
-  it('is held when the service returned its entry for a create', () => {
-    const { context, ruleFor } = setUp({ operations: [creating(1, 'New'), OLD] });
-    conclude(context, 1, 'done', { entry: { remoteId: 'Old', name: 'New' } });
-    expect(ruleFor(OLD)).toBe('rename');
-  });
-
   it.each([
     ['expired', 0, 1, 'in_use'],
     ['is still open', 1, 1, null],
