@@ -166,10 +166,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
       throttledUntilMs: null,
       lastAppliedCommit: before.lastApplied ?? null,
       pending: null,
-      approval:
-        before.approval === undefined && before.approvedPlan === undefined
-          ? null
-          : { digest: '', by: null, givenAtMs: 0, expiresAtMs: 0 },
+      approval: before.approval === undefined ? null : { digest: '', by: null, givenAtMs: 0, expiresAtMs: 0 },
       consecutiveFailures: 0,
     }),
     adoptRenamedAccount: async () => {
