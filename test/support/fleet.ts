@@ -178,11 +178,6 @@ function makeClone({ on, commits }: Pick<Fleet, 'on' | 'commits'>): string {
   return clone;
 }
 
-/** The account whose file never changes. A command reads a file at once, and a daemon only when it has not changed for a while. */
-export function unchangedFile({ accounts }: Pick<Fleet, 'accounts'>): string {
-  return accounts[0] ?? '';
-}
-
 /** Changes accounts until the end, and resolves when the last daemon has every commit. */
 export async function keepChanging(fleet: Fleet, isOver: () => boolean): Promise<void> {
   const { on, desired, options } = fleet;
@@ -190,7 +185,7 @@ export async function keepChanging(fleet: Fleet, isOver: () => boolean): Promise
   const late: Promise<void>[] = [];
   for (let turn = 1; !isOver(); turn += 1) {
     const account = pick(random, fleet.accounts) ?? '';
-    if (random() < 0.6 || account === unchangedFile(fleet)) on.sandbox.addSkill(account, `Stray ${turn}`);
+    if (random() < 0.6) on.sandbox.addSkill(account, `Stray ${turn}`);
     else {
       const names = desired.get(account) ?? [];
       names.push(`Skill ${turn}`);
