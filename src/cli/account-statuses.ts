@@ -93,10 +93,7 @@ function statusOf({ name, configured, record }: KnownAccount, nowMs: number): Om
                 ? null
                 : { by: approval.by, at: iso(approval.givenAtMs), expiresAt: iso(approval.expiresAtMs) },
           },
-    pause:
-      pause === null
-        ? null
-        : { since: pause.sinceMs === null ? null : iso(pause.sinceMs), by: pause.by, reason: pause.reason },
+    pause: pause === null ? null : { since: iso(pause.sinceMs), by: pause.by, reason: pause.reason },
     lastRun,
     lastSuccessAt: record?.lastSuccessAt ?? null,
     consecutiveFailures: record?.state.consecutiveFailures ?? 0,

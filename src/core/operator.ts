@@ -30,10 +30,10 @@ export function isPauseReason(reason: string | null): boolean {
   return reason === null || reason.length <= MAX_REASON;
 }
 
-/** Why scheduled runs are stopped. Pauses of older versions have neither a time nor a name. */
+/** Why scheduled runs are stopped. */
 export interface Pause {
-  readonly sinceMs: number | null;
-  readonly by: string | null;
+  readonly sinceMs: number;
+  readonly by: string;
   readonly reason: string | null;
 }
 
@@ -47,7 +47,7 @@ export interface PendingPlan {
 /** An approval of one plan: valid once, for 24 hours. */
 export interface Approval {
   readonly digest: string;
-  readonly by: string | null;
+  readonly by: string;
   readonly givenAtMs: number;
   readonly expiresAtMs: number;
 }

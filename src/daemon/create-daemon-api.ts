@@ -53,7 +53,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       region: settings?.region ?? null,
       remoteAccountId: record?.state.remoteAccountId ?? settings?.accountId ?? null,
       // A tick of a paused account starts no run.
-      nextRunAt: pause !== null ? null : isoOrNull(run.nextRunMs),
+      nextRunAt: pause !== null || run.nextRunMs === null ? null : iso(run.nextRunMs),
       consecutiveFailures: record?.state.consecutiveFailures ?? 0,
       lastRun: record?.lastRun ?? null,
     };
@@ -178,7 +178,7 @@ function activityOf(
 }
 
 function pauseView(pause: Pause | null): AccountView['pause'] {
-  return pause === null ? null : { since: isoOrNull(pause.sinceMs), by: pause.by, reason: pause.reason };
+  return pause === null ? null : { since: iso(pause.sinceMs), by: pause.by, reason: pause.reason };
 }
 
 function pendingView(pending: PendingPlan | null): AccountView['pending'] {
@@ -193,8 +193,4 @@ function approvedView(approval: Approval | null, nowMs: number): AccountView['ap
 
 function iso(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-function isoOrNull(ms: number | null): string | null {
-  return ms === null ? null : iso(ms);
 }

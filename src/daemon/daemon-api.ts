@@ -21,10 +21,10 @@ export interface AccountView {
   readonly timezone: string | null;
   readonly region: string | null;
   readonly remoteAccountId: string | null;
-  /** null while scheduled runs are allowed. Pauses of older versions have neither a time nor a name. */
+  /** null while scheduled runs are allowed. */
   readonly pause: {
-    readonly since: string | null;
-    readonly by: string | null;
+    readonly since: string;
+    readonly by: string;
     readonly reason: string | null;
   } | null;
   /** `queued`: waits for a free place. */
@@ -39,7 +39,7 @@ export interface AccountView {
   /** null when it has expired. */
   readonly approved: {
     readonly digest: string;
-    readonly by: string | null;
+    readonly by: string;
     readonly expiresAt: string;
   } | null;
   readonly lastRun: RunRecord | null;

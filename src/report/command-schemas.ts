@@ -116,7 +116,7 @@ export const accountStatusSchema = z.strictObject({
       since: time('Since when it waits.'),
       approval: z
         .strictObject({
-          by: z.string().nullable().describe('Who approved it; null when an older version recorded it.'),
+          by: z.string().describe('Who approved it.'),
           at: time('When it was approved.'),
           expiresAt: time('When the approval expires.'),
         })
@@ -127,8 +127,8 @@ export const accountStatusSchema = z.strictObject({
     .describe('The plan that waits for approval, or for the run that applies it.'),
   pause: z
     .strictObject({
-      since: timeOrNull('Since when; null when an older version recorded it.'),
-      by: z.string().nullable().describe('Who paused it; null when an older version recorded it.'),
+      since: time('Since when.'),
+      by: z.string().describe('Who paused it.'),
       reason: z.string().nullable().describe('Why; null when no reason was given.'),
     })
     .nullable()

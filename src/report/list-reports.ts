@@ -208,9 +208,8 @@ function notesOf(status: AccountStatus, nowMs: number): Line[] {
   }
   if (pending !== null) notes.push(pendingNote(status.account, pending, nowMs));
   if (pause !== null) {
-    const since = pause.since === null ? '' : ` ${relativeTime(pause.since, nowMs)}`;
-    const by = pause.by === null ? '' : ` by ${pause.by}`;
-    notes.push([`paused${since}${by}${pause.reason === null ? '' : `: ${pause.reason}`}`]);
+    const reason = pause.reason === null ? '' : `: ${pause.reason}`;
+    notes.push([`paused ${relativeTime(pause.since, nowMs)} by ${pause.by}${reason}`]);
   }
   return notes;
 }
@@ -220,16 +219,13 @@ const DIGEST_DIGITS = 12;
 
 function pendingNote(account: string, pending: NonNullable<AccountStatus['pending']>, nowMs: number): Line {
   const digest = pending.digest.replace(/^sha256:/u, '').slice(0, DIGEST_DIGITS);
-  const since = relativeTime(pending.since, nowMs);
-  if (pending.approval !== null) {
-    const { by, at } = pending.approval;
-    return [
-      'plan ',
-      code(digest),
-      ` was approved${by === null ? '' : ` by ${by}`} ${relativeTime(at, nowMs)}; the next run applies it`,
-    ];
-  }
-  return ['plan ', code(digest), ` since ${since}: `, code(`rolecall approve ${account} ${digest}`)];
+  const { approval, since } = pending;
+  const text =
+    approval === null
+      ? ` since ${relativeTime(since, nowMs)}: `
+      : ` was approved by ${approval.by} ${relativeTime(approval.at, nowMs)}; the next run applies it`;
+  const next = approval === null ? [code(`rolecall approve ${account} ${digest}`)] : [];
+  return ['plan ', code(digest), text, ...next];
 }
 
 /** `3 accounts: 1 failed, 2 converged. Next runs start while the daemon (rolecall serve) runs.` */

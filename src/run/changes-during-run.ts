@@ -26,7 +26,6 @@ export async function watchChanges({ request, deps }: Pick<Run, 'request' | 'dep
       return 'the account’s file changed since the run began, so nothing more is deleted; the next run decides by the new file';
     const pause = await pauseNow();
     if (pause === null || JSON.stringify(pause) === JSON.stringify(before)) return null;
-    const by = pause.by === null ? '' : ` by ${pause.by}`;
-    return `the account was paused${by} since the run began, so nothing more is deleted. Run \`rolecall resume ${settings.name}\` to continue`;
+    return `the account was paused by ${pause.by} since the run began, so nothing more is deleted. Run \`rolecall resume ${settings.name}\` to continue`;
   };
 }

@@ -27,16 +27,11 @@ export function toState(row: AccountRow | undefined): AccountState {
 export function toPause(
   row: Pick<AccountRow, 'paused' | 'paused_at' | 'paused_by' | 'paused_reason'>,
 ): Pause | null {
-  return row.paused === 1
-    ? {
-        sinceMs: row.paused_at === null ? null : toMs(row.paused_at),
-        by: row.paused_by,
-        reason: row.paused_reason,
-      }
-    : null;
+  const { paused_at, paused_by, paused_reason: reason } = row;
+  return row.paused === 1 ? { sinceMs: toMs(paused_at ?? toIso(0)), by: paused_by ?? '', reason } : null;
 }
 
-/** null when no run has ended after it planned; also when only runs of older versions have. */
+/** null when no run has ended after it planned. */
 export function toRemaining(
   row: Pick<AccountRow, 'remaining_creates' | 'remaining_deletes'>,
 ): RemainingCounts | null {
@@ -63,7 +58,7 @@ export function toApproval(
   const givenAtMs = toMs(row.approved_at ?? toIso(0));
   return {
     digest: row.approved_digest,
-    by: row.approved_by,
+    by: row.approved_by ?? '',
     givenAtMs,
     expiresAtMs: givenAtMs + APPROVAL_LIFE_MS,
   };

@@ -5,7 +5,7 @@ import type { AccountFacts } from '../../../src/daemon/daemon-api.ts';
 
 const PENDING = { digest: 'sha256:1', runId: 'r', since: '2026-11-21T05:00:00.000Z' };
 const APPROVED = { digest: 'sha256:1', by: 'ada', expiresAt: '2026-11-22T05:00:00.000Z' };
-const PAUSE = { since: null, by: null, reason: null };
+const PAUSE = { since: '2026-11-21T05:00:00.000Z', by: 'sam', reason: null };
 
 function account(parts: Partial<AccountFacts> = {}): AccountFacts {
   return {

@@ -162,11 +162,12 @@ function journalOf(before: Before, recorded: Recorded): Journal {
     ...unused<Journal>('journal'),
     accountState: async () => ({
       remoteAccountId: null,
-      pause: before.paused === true ? { sinceMs: null, by: null, reason: null } : null,
+      pause: before.paused === true ? { sinceMs: 0, by: 'sam', reason: null } : null,
       throttledUntilMs: null,
       lastAppliedCommit: before.lastApplied ?? null,
       pending: null,
-      approval: before.approval === undefined ? null : { digest: '', by: null, givenAtMs: 0, expiresAtMs: 0 },
+      approval:
+        before.approval === undefined ? null : { digest: '', by: 'sam', givenAtMs: 0, expiresAtMs: 0 },
       consecutiveFailures: 0,
     }),
     adoptRenamedAccount: async () => {

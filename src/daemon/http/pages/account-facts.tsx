@@ -14,21 +14,13 @@ export function AccountFacts({ account }: { readonly account: AccountView }) {
   );
 }
 
-/** Pauses of older versions have neither a time nor a name. */
 export function PauseNotice({ pause }: Pick<AccountView, 'pause'>) {
   if (pause === null) return null;
   const { since, by, reason } = pause;
   return (
     <div class="notice warn">
       <p>
-        <strong>Scheduled runs are paused</strong>
-        {since === null ? null : (
-          <>
-            {' since '}
-            <Instant at={since} />
-          </>
-        )}
-        {by === null ? '' : ` by ${visible(by)}`}.
+        <strong>Scheduled runs are paused</strong> since <Instant at={since} /> by {visible(by)}.
       </p>
       {reason === null ? null : <p>{visible(reason)}</p>}
     </div>
@@ -70,7 +62,7 @@ function settingsOf(account: AccountView): Fact[] {
     consecutiveFailures > 0 && { label: 'Failures in a row', line: [String(consecutiveFailures)] },
     approved !== null && {
       label: 'Approved plan',
-      line: [code(approved.digest), ...(approved.by === null ? [] : [`, by ${approved.by}`])],
+      line: [code(approved.digest), `, by ${approved.by}`],
     },
   ];
   return facts.filter((fact) => fact !== false);

@@ -132,8 +132,7 @@ function Notes({ shared, account, nowMs }: NotesProps) {
       ) : null}
       {pause === null ? null : (
         <Note>
-          paused {pause.since === null ? null : <RelativeInstant at={pause.since} nowMs={nowMs} />}
-          {pause.by === null ? '' : ` by ${visible(pause.by)}`}
+          paused <RelativeInstant at={pause.since} nowMs={nowMs} /> by {visible(pause.by)}
           {pause.reason === null ? '' : `: ${shorten(pause.reason)}`}
         </Note>
       )}
