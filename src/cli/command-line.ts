@@ -2,20 +2,12 @@
 import { type Command, Option, InvalidArgumentError } from 'commander';
 import { FORMATS } from '../report/document.ts';
 import type { OutputOptions } from './console.ts';
+import type { CommandContext } from './compose.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { DAY_MS, parseDuration } from '../core/durations-and-sizes.ts';
 
 /** The service file without `--config`. */
 export const DEFAULT_CONFIG = 'config/rolecall.yaml';
-
-/** What a command works with. */
-export interface CommandContext {
-  readonly version: string;
-  /** The path of the service file. */
-  readonly configFile: string;
-  /** Whether to send requests before the time that the service set with Retry-After. */
-  readonly ignoreRetryAfter: boolean;
-}
 
 type Work = (context: CommandContext) => Promise<ExitStatus>;
 

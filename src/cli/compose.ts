@@ -16,9 +16,17 @@ import { createLeaseKeeper, type LeaseKeeper } from '../store/lease-keeper.ts';
 import type { OpenOptions } from '../store/engine.ts';
 import type { Store } from '../store/store.ts';
 import type { RequestObserver } from '../core/ports/progress.ts';
-import type { CommandContext } from './command-line.ts';
 
 const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
+
+/** What a command works with. */
+export interface CommandContext {
+  readonly version: string;
+  /** The path of the service file. */
+  readonly configFile: string;
+  /** Whether to send requests before the time that the service set with Retry-After. */
+  readonly ignoreRetryAfter: boolean;
+}
 
 interface SessionOptions {
   /** Receives the requests of an account. */

@@ -10,7 +10,8 @@ import { formatConfigIssue, UsageError } from '../core/errors.ts';
 import { checkoutOf } from '../git/checkout-place.ts';
 import { nameKey } from '../core/names.ts';
 import { accountNamed, loadAccounts, settingsOf } from './load-accounts.ts';
-import type { CommandContext, CommandLine } from './command-line.ts';
+import type { CommandLine } from './command-line.ts';
+import type { CommandContext } from './compose.ts';
 import { openOutput, showMessage, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus, failureExit } from './exit-status.ts';
 

@@ -1,13 +1,8 @@
 // rolecall history, show and snapshots: they read the store and never call the service.
 import { Option } from 'commander';
 import { RUN_STATUSES, type RunStatus } from '../core/journal.ts';
-import {
-  addReportOptions,
-  type CommandContext,
-  type CommandLine,
-  duration,
-  positive,
-} from './command-line.ts';
+import { addReportOptions, type CommandLine, duration, positive } from './command-line.ts';
+import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { findRun, RUN_HELP, withJournal } from './open-journal.ts';

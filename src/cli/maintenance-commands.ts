@@ -1,5 +1,6 @@
 // rolecall validate, backup and copy-store: check the configuration, and copy the store.
-import { addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
+import { addReportOptions, type CommandLine } from './command-line.ts';
+import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printLine, printReport, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { loadConfiguration, errorsOf } from './load-accounts.ts';

@@ -4,7 +4,8 @@ import { StoreError, UsageError } from '../core/errors.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { JournalReader, SnapshotFilter, SnapshotRecord } from '../core/ports/journal-reader.ts';
 import { instant } from '../report/formatting.ts';
-import { type CommandContext, parseMoment } from './command-line.ts';
+import { parseMoment } from './command-line.ts';
+import type { CommandContext } from './compose.ts';
 import { accountList, type Loaded, loadForStore } from './load-accounts.ts';
 
 /** Calls `work` with the journal of an existing store, and closes it. */

@@ -10,7 +10,8 @@ import {
 } from '../core/operator.ts';
 import type { AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
 import { changeCounts } from '../report/plan-sentence.ts';
-import { ACCOUNT_HELP, type CommandContext, type CommandLine } from './command-line.ts';
+import { ACCOUNT_HELP, type CommandLine } from './command-line.ts';
+import type { CommandContext } from './compose.ts';
 import { printLine, showMessage } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { accountNamed, errorsOf, loadConfiguration, withoutAccounts } from './load-accounts.ts';

@@ -13,7 +13,7 @@ import {
   readDemoExtract,
 } from '../sandbox/demo.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
-import type { CommandContext } from './command-line.ts';
+import type { CommandContext } from './compose.ts';
 import { applyToAccounts } from './apply-accounts.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { planAccounts } from './plan-accounts.ts';

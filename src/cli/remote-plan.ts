@@ -9,8 +9,7 @@ import type { Secret } from '../core/secret.ts';
 import { postJson } from '../system/dispatchers.ts';
 import { checkPlans } from '../report/schemas.ts';
 import { selectAccounts, showConfigWarnings, withoutAccounts } from './load-accounts.ts';
-import type { CommandContext } from './command-line.ts';
-import { commitOf } from './compose.ts';
+import { type CommandContext, commitOf } from './compose.ts';
 import { showStep } from './progress.ts';
 
 /** A daemon reads the lists of each account first, which can take minutes. */

@@ -1,8 +1,7 @@
 // Joins the rooms of the daemon, starts them in order, and closes them in the reverse order.
 import path from 'node:path';
 import { planPosted } from '../run/posted-plan.ts';
-import type { CommandContext } from './command-line.ts';
-import { openSession, type Session } from './compose.ts';
+import { type CommandContext, openSession, type Session } from './compose.ts';
 import { createConfigurationSource } from '../config/configuration-source.ts';
 import { resolveSecret } from '../config/secrets.ts';
 import { settledConfiguration } from '../config/settled-configuration.ts';

@@ -1,5 +1,6 @@
 // rolecall status: one line for each account, from the store. Never calls the service.
-import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
+import { ACCOUNTS_HELP, addReportOptions, type CommandLine } from './command-line.ts';
+import type { CommandContext } from './compose.ts';
 import { openOutput, type OutputOptions, printReport } from './console.ts';
 import { UsageError } from '../core/errors.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';

@@ -2,7 +2,8 @@
 import type { FailedPlan } from '../core/plan.ts';
 import { type AccountUsage, accountUsage } from '../core/usage.ts';
 import { loadAccounts } from './load-accounts.ts';
-import { ACCOUNTS_HELP, addReportOptions, type CommandContext, type CommandLine } from './command-line.ts';
+import { ACCOUNTS_HELP, addReportOptions, type CommandLine } from './command-line.ts';
+import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport } from './console.ts';
 import { combine, EXIT, type ExitStatus, failureExit } from './exit-status.ts';
 

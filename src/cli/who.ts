@@ -7,14 +7,8 @@ import { deletedEntries } from '../core/restoration.ts';
 import { entryKey, entriesNamed, holdersOf, nearNames } from '../core/usage.ts';
 import type { LostEntry } from '../report/snapshot-schemas.ts';
 import type { AccountHolders } from '../report/who-report.ts';
-import {
-  ACCOUNTS_HELP,
-  addReportOptions,
-  type CommandContext,
-  type CommandLine,
-  moment,
-  MOMENT_HELP,
-} from './command-line.ts';
+import { ACCOUNTS_HELP, addReportOptions, type CommandLine, moment, MOMENT_HELP } from './command-line.ts';
+import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { knownAccounts, selectAccounts } from './load-accounts.ts';
