@@ -56,11 +56,11 @@ const ROOMS: Readonly<Record<string, Room>> = {
  * without a decision that the program may grow. Lines are lines of code, without blanks and comments.
  */
 const AT_MOST = {
-  files: 366,
-  lines: 37_720,
-  testLines: 54_800,
-  floors: 12,
-  circles: 2,
+  files: 312,
+  lines: 33_986,
+  testLines: 47_667,
+  floors: 9,
+  circles: 0,
 };
 
 /** The program, the only file at the top of src/. */
