@@ -56,13 +56,6 @@ export function publicUrl(address: string): string {
   return url.href.replace(/\?.*$/u, (query) => query.replaceAll('%2F', '/'));
 }
 
-/** The variables that the client of a database reads, such as PGPASSWORD, for processes that get no other variables. */
-export function databaseVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const isNeeded = (name: string): boolean =>
-    name.startsWith('PG') || ['HOME', 'USER', 'NODE_EXTRA_CA_CERTS'].includes(name);
-  return Object.fromEntries(Object.entries(env).filter(([name]) => isNeeded(name)));
-}
-
 function problemOf(url: URL): string | undefined {
   const { searchParams: given } = url;
   const keys = [...given.keys()];

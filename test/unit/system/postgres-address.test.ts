@@ -1,11 +1,6 @@
 // Addresses of databases: what is accepted, what is refused, and that a password is never shown.
 import { describe, expect, it } from 'vitest';
-import {
-  databaseVariables,
-  parsePostgresUrl,
-  publicUrl,
-  shownDatabase,
-} from '../../../src/system/postgres-address.ts';
+import { parsePostgresUrl, publicUrl, shownDatabase } from '../../../src/system/postgres-address.ts';
 
 function parsed(text: string) {
   const result = parsePostgresUrl(text);
@@ -52,10 +47,5 @@ describe('the address of a database', () => {
   it('gives the client the meaning of sslmode that psql has', () => {
     expect(parsed('postgres://db/a?sslmode=require').url).toContain('uselibpqcompat=true');
     expect(publicUrl(parsed('postgres://db/a?sslmode=require').url)).toBe('postgres://db/a?sslmode=require');
-  });
-
-  it('needs only the variables of the client', () => {
-    const env = { PGPASSWORD: 'a', HOME: '/root', ACME_TOKEN: 'b', PATH: '/bin' };
-    expect(databaseVariables(env)).toEqual({ PGPASSWORD: 'a', HOME: '/root' });
   });
 });
