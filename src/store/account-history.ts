@@ -229,7 +229,7 @@ async function recentOperations(
     ])
     .where('runs.account', '=', account)
     .where('runs.remote_account_id', 'is not distinct from', remoteAccountId)
-    .where('operations.status', 'in', ['done', 'unknown', 'sent'])
+    .where('operations.status', 'in', ['done', 'unknown'])
     .where('operations.finished_at', '>', toIso(sinceMs))
     .execute();
   return rows.map((row) => ({
