@@ -64,7 +64,7 @@ export function guardAccount(reader: ServiceReader, expected: () => string | nul
 }
 
 /** What lists are judged by. */
-export interface ListFacts {
+interface ListFacts {
   /** What lists with a sudden loss are compared with; null: with nothing. */
   readonly baseline: Baseline | null;
   /** The kinds whose lists must be plausible. */
@@ -73,7 +73,7 @@ export interface ListFacts {
   readonly deleted: ReadonlySet<EntryKey>;
 }
 
-export interface Judged {
+interface Judged {
   readonly observed: ObservedCatalog;
   /** Why the lists are implausible after two readings, or null. */
   readonly implausible: Warning | null;
@@ -102,7 +102,7 @@ export async function readTwiceIfNeeded(
   return { observed, implausible: shrink ?? suspiciousList(observed, managed, deleted) };
 }
 
-export type ListRequest = Pick<AccountRequest, 'api' | 'signals' | 'progress'>;
+type ListRequest = Pick<AccountRequest, 'api' | 'signals' | 'progress'>;
 
 const FIRST_WAIT_MS = 100;
 const LAST_WAIT_MS = 2000;

@@ -246,7 +246,7 @@ export function describeFailure(error: unknown, stop?: AbortSignal): RunFailure 
   return { code: 'internal', message: `a bug in rolecall: ${message}. Report it with this message` };
 }
 
-export interface OutcomeFacts {
+interface OutcomeFacts {
   readonly statuses: readonly OperationStatus[];
   readonly interrupted: boolean;
   /** Whether the last lists do not show a confirmed change or a desired entry. */

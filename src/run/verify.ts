@@ -25,7 +25,7 @@ export interface Expectation {
   readonly handled: ReadonlySet<string>;
 }
 
-export interface Verification {
+interface Verification {
   /** The last lists that were read; null when the last reading failed. */
   readonly observed: ObservedCatalog | null;
   /** Changes that no list shows, desired names that are missing, and entries that appeared. Empty: verified. */

@@ -24,7 +24,7 @@ export function toState(row: AccountRow | undefined): AccountState {
   };
 }
 
-export function toPause(
+function toPause(
   row: Pick<AccountRow, 'paused' | 'paused_at' | 'paused_by' | 'paused_reason'>,
 ): Pause | null {
   const { paused_at, paused_by, paused_reason: reason } = row;
@@ -39,7 +39,7 @@ export function toRemaining(
   return creates === null || deletes === null ? null : { create: creates, delete: deletes };
 }
 
-export function toPending(
+function toPending(
   row: Pick<AccountRow, 'pending_digest' | 'pending_run' | 'pending_since'>,
 ): PendingPlan | null {
   return row.pending_digest === null
@@ -51,7 +51,7 @@ export function toPending(
       };
 }
 
-export function toApproval(
+function toApproval(
   row: Pick<AccountRow, 'approved_digest' | 'approved_at' | 'approved_by'>,
 ): Approval | null {
   if (row.approved_digest === null) return null;

@@ -165,12 +165,12 @@ const UNSTORABLE = /[\0\uFDD0]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\u
 const MARKED = /\uFDD0([0-9a-f]{4})/g;
 
 /** The text as PostgreSQL can store it. */
-export function toStorable(text: string): string {
+function toStorable(text: string): string {
   return text.replaceAll(UNSTORABLE, (unit) => MARK + unit.charCodeAt(0).toString(16).padStart(4, '0'));
 }
 
 /** The text that was stored. */
-export function fromStorable(text: string): string {
+function fromStorable(text: string): string {
   return text.includes(MARK)
     ? text.replaceAll(MARKED, (_mark, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     : text;
