@@ -43,7 +43,7 @@ export interface StateFacts {
   readonly isServiceValid: boolean;
   /** Whether its file has no errors. */
   readonly isValid: boolean;
-  /** What its daemon does with it. A command sees that only where the turns are in the store; else each account is idle. */
+  /** What its daemon does with it. A command sees each account as idle. */
   readonly activity: 'running' | 'queued' | 'idle';
   readonly isPaused: boolean;
   /** Whether a plan waits for approval, or is approved and waits for the run that applies it. */

@@ -43,7 +43,6 @@ export interface DaemonOptions {
   readonly listen: (onNotice: () => void) => () => Promise<void>;
   readonly signals: RunSignals;
   readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
-  /** The number of notifications that could not be delivered lately. */
 }
 
 export interface Daemon {

@@ -74,7 +74,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       (await options.throttledUntilMs(account)) ?? 0,
       throttled.get(account.name) ?? 0,
     );
-    // A time too far in the future is ignored: the clock was set back, or an older version stored it.
+    // A time too far in the future is ignored: the clock was set back.
     return untilMs > Date.now() + LONGEST_RETRY_AFTER_MS ? null : untilMs;
   }
 

@@ -125,7 +125,6 @@ export const TABLES = {
       runs_by_plan_body: '(plan_body)',
       runs_by_status: '(status, started_at desc)',
     },
-    // The order in which runs began, which does not change when a clock is set back.
   },
   operations: {
     columns: {

@@ -28,7 +28,7 @@ export type RemainingCounts = Readonly<Record<Action, number>>;
 export interface RunTally {
   /** How many operations the journal has in each status. */
   readonly statuses: Readonly<Partial<Record<OperationStatus, number>>>;
-  /** The operations of the plan; null when there is none, or when an older version stored it. */
+  /** The operations of the plan; null when there is none. */
   readonly planned: Readonly<Record<Action, number>> | null;
 }
 
