@@ -152,7 +152,7 @@ const daemonSchema = z.strictObject({
   ),
   lease: setting(
     duration({ min: 1000 }).prefault('60s'),
-    'With PostgreSQL: how long a replica counts as alive after its last sign of life; another one then takes over its accounts. More than `api.timeout`.',
+    'With PostgreSQL: how long the leader may be silent before another daemon leads. More than `api.timeout`.',
     ['90s'],
   ),
 });

@@ -104,7 +104,7 @@ export interface ServiceSettings {
     readonly maxRuns: number;
     readonly runOnStart: boolean;
     readonly shutdownGraceMs: number;
-    /** How long a replica counts as alive after its last beat. */
+    /** How long the leader may be silent before another daemon leads. */
     readonly leaseMs: number;
   };
   readonly http: HttpSettings;
