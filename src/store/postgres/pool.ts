@@ -155,7 +155,7 @@ export async function endConnection(
   client.connection.stream.destroy();
 }
 
-// PostgreSQL's text holds neither NUL nor unpaired surrogates, which names of the service may contain. Each becomes a mark with its code, and so does the mark itself; the function `json_each` of the
+// PostgreSQL's text holds neither NUL nor unpaired surrogates. The names of a service may contain NUL. Each becomes a mark with its code, and so does the mark itself; the function `json_each` of the
 // schema does the same for JSON.
 /** A code point that is no character. */
 const MARK = '\uFDD0';
