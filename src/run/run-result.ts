@@ -49,7 +49,7 @@ export function stopReason(stop: AbortSignal): typeof LOCK_LOST | typeof INTERRU
   return reason instanceof StoreError && reason.code === LOCK_LOST.code ? LOCK_LOST : INTERRUPTED;
 }
 
-/** What became of a run: what the caller reports, and what the journal has under `runId`. */
+/** The result of a run: what the caller reports, and what the journal has under `runId`. */
 export interface RunResult {
   readonly runId: string;
   readonly status: RunStatus;
@@ -109,7 +109,7 @@ export async function endRun(
   };
 }
 
-/** What became of a run that ended at this time. */
+/** The result of a run that ended at this time. */
 export function resultOf(begun: NewRun, ending: Ending, finishedAtMs: number): RunResult {
   const { status, plan, traffic, error, lists } = ending;
   // The guard that blocked a plan is its first warning.

@@ -77,8 +77,8 @@ export function toStoreError(error: unknown, location: PostgresLocation): unknow
 function explain(error: Error, code: string): readonly [kind: string, words: string] | undefined {
   const advised = ADVICE.find(([pattern]) => pattern.test(code));
   // The server names the table, the user or the host, but never a password.
-  const told = `${error.message} (${code})`;
-  if (advised !== undefined) return [advised[1], `${told}; ${advised[2]}`];
+  const described = `${error.message} (${code})`;
+  if (advised !== undefined) return [advised[1], `${described}; ${advised[2]}`];
   const isOfFile = 'syscall' in error && error.syscall === 'open';
   if (isOfFile || NOT_ACCEPTED.test(code) || NOT_ACCEPTED.test(error.message)) {
     const reason = code === 'unknown' ? error.message : code;
@@ -91,5 +91,5 @@ function explain(error: Error, code: string): readonly [kind: string, words: str
       `the database is not available (${reason}); check that it runs and that \`store:\` is right`,
     ];
   }
-  return /^[0-9A-Z]{5}$/.test(code) ? ['store_failed', told] : undefined;
+  return /^[0-9A-Z]{5}$/.test(code) ? ['store_failed', described] : undefined;
 }
