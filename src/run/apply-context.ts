@@ -125,8 +125,8 @@ export function holdFrozen(context: ApplyContext, seq: number, window: string, a
   conclude(context, seq, 'held', { attempts, rule: 'freeze', reason });
 }
 
-/** Whether no further operation may start, because the run was halted or received a signal. */
-export function halted(context: ApplyContext): boolean {
+/** Halts the run when it received a signal. Returns whether the run is halted, so that no further operation may start. */
+export function haltIfStopped(context: ApplyContext): boolean {
   context.halt ??= stopReason(context.request.signals.stop);
   return context.halt !== null;
 }
@@ -158,7 +158,7 @@ export async function forEachOperation(
   const failures: unknown[] = [];
   const next = operations.values();
   async function worker(): Promise<void> {
-    while (!halted(context) && mayStart()) {
+    while (!haltIfStopped(context) && mayStart()) {
       const { value: operation } = next.next();
       if (operation === undefined) return;
       await work(operation).catch((error: unknown) => {

@@ -9,14 +9,14 @@ import {
   type ApplyContext,
   conclude,
   forEachOperation,
-  halted,
+  haltIfStopped,
   holdFrozen,
   knownEntries,
   noteFailure,
   type NumberedOperation,
   skip,
 } from './apply-context.ts';
-import { checkOwner, confirmAccount, isComplete, probeEmptyList } from './probe-empty-list.ts';
+import { confirmOwner, confirmAccount, isComplete, probeEmptyList } from './probe-empty-list.ts';
 import { LOCK_LOST } from './run-result.ts';
 import { type Doubt, readKinds, settle, type Settlement, type SettleOptions } from './doubtful-operations.ts';
 
@@ -118,21 +118,21 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
     return null;
   }
   // While the row was committed, another answer may have shown that this is the wrong account.
-  const mayStart = (): boolean => !halted(context) && context.frozen() === null;
+  const mayStart = (): boolean => !haltIfStopped(context) && context.frozen() === null;
   const outcome = await context.writer.create(kind, name, mayStart, earlier > 0);
   const attempts = earlier + outcome.attempts;
   switch (outcome.type) {
     case 'created':
       sending.isAnswered = true;
       if (isAnother(sending, operation, outcome.entry)) {
-        await checkOwner(context, outcome.entry);
+        await confirmOwner(context, outcome.entry);
         const reason = `the service answered with another entry that already existed, “${outcome.entry.name}”`;
         return doubtOf(sending, operation, { attempts, httpStatus: outcome.httpStatus, reason });
       }
       await confirm(sending, operation, outcome.entry, { attempts, httpStatus: outcome.httpStatus });
       return null;
     case 'failed':
-      if (attempts === 0 && halted(context)) return null;
+      if (attempts === 0 && haltIfStopped(context)) return null;
       noteFailure(context, outcome.error);
       // The service may refuse this attempt because an earlier attempt of the same create succeeded.
       if (attempts > outcome.attempts && outcome.error.httpStatus === 409) {
@@ -190,7 +190,7 @@ async function settleDoubts(
   const { context } = sending;
   const { request, reader, history } = context;
   const again: NumberedOperation[] = [];
-  const isStopped = (): boolean => halted(context);
+  const isStopped = (): boolean => haltIfStopped(context);
   async function conclusion({ doubt, hasHappened, entry }: Settlement<DoubtfulCreate>): Promise<void> {
     const { operation, attempts, httpStatus } = doubt;
     const { kind, name, seq } = operation;
@@ -237,7 +237,7 @@ async function confirm(
   const existed = seen.has(entryKey(operation.kind, entry.id));
   seen.add(entryKey(operation.kind, entry.id));
   inDoubt.delete(operation.seq);
-  const isOwn = await checkOwner(context, entry);
+  const isOwn = await confirmOwner(context, entry);
   conclude(context, operation.seq, 'done', {
     ...details,
     reason: existed ? 'the service answered with an entry that already existed' : (details.reason ?? null),

@@ -11,7 +11,7 @@ import {
   conclude,
   deletedWithStatus,
   forEachOperation,
-  halted,
+  haltIfStopped,
   holdFrozen,
   noteFailure,
   type NumberedOperation,
@@ -168,7 +168,7 @@ async function deleteOne(
       conclude(context, seq, recheck.status, { ...recheck, attempts });
       return null;
     }
-    if (halted(context)) break;
+    if (haltIfStopped(context)) break;
     if ((await context.log.sent(seq, clock.nowMs())) === 'lock_lost') {
       context.halt ??= LOCK_LOST;
       break;
@@ -236,7 +236,7 @@ async function settleDoubts(context: ApplyContext, doubts: readonly DoubtfulDele
       return new Map(reading === null ? [] : kinds.map((kind) => [kind, reading.observed[kind]]));
     },
     // A halted run reads once, so that what it sent last is known.
-    isStopped: () => context.halt?.code === 'unauthorized' || (hasWaited && halted(context)),
+    isStopped: () => context.halt?.code === 'unauthorized' || (hasWaited && haltIfStopped(context)),
     onWait(wait) {
       hasWaited = true;
       request.progress?.({ type: 'settle', action: 'delete', ...wait });

@@ -5,7 +5,7 @@ import { ServiceError } from '../core/errors.ts';
 import {
   type ApplyContext,
   deletedWithStatus,
-  halted,
+  haltIfStopped,
   noteFailure,
   type NumberedOperation,
   skip,
@@ -32,7 +32,8 @@ export async function probeEmptyList(
     left = await sendUntil(isProven, context, left, { createAlone, why });
   }
   const created = createdIds(context, kind);
-  if (created.length > 0 && left.length > 0 && !halted(context)) await awaitList(context, kind, created);
+  if (created.length > 0 && left.length > 0 && !haltIfStopped(context))
+    await awaitList(context, kind, created);
   const open = new Set(left);
   return creates.filter((operation) => operation.kind !== kind || open.has(operation));
 }
@@ -53,7 +54,7 @@ async function sendUntil(
   for (const [index, operation] of creates.entries()) {
     const left = creates.slice(index + 1);
     // The last one has no others to make duplicates of.
-    if (left.length === 0 || halted(context)) return creates.slice(index);
+    if (left.length === 0 || haltIfStopped(context)) return creates.slice(index);
     await createAlone(operation);
     if (isProven()) return left;
     const status = context.statuses.get(operation.seq)?.status;
@@ -92,7 +93,7 @@ async function awaitList(context: ApplyContext, kind: Kind, created: readonly st
       noteFailure(context, error);
       failure = ` (the last reading failed: ${error.message})`;
     }
-    if (halted(context)) return null;
+    if (haltIfStopped(context)) return null;
     if (readAtMs >= dueMs) {
       const why = 'was empty, and it does not show the entry that this run created';
       halt(context, `the list of ${kind}s ${why}${failure}`);
@@ -137,8 +138,8 @@ export async function confirmAccount(
   return await sendUntil(isProven, context, creates, { createAlone, why: UNIDENTIFIED });
 }
 
-/** Whether the answer belongs to the intended account, or carries no account id. Halts the run otherwise. */
-export async function checkOwner(context: ApplyContext, { accountId }: Entry): Promise<boolean> {
+/** Confirms the account by the id of an answer, if it carries one. Halts the run and returns false for another account. */
+export async function confirmOwner(context: ApplyContext, { accountId }: Entry): Promise<boolean> {
   if (accountId === undefined) return true;
   if (context.identified && accountId === context.remoteAccountId) return true;
   const wrong = await context.claimAccountId(accountId);

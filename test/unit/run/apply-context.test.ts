@@ -1,6 +1,12 @@
 // Results, failures and reasons to halt, as every step of an apply handles them.
 import { describe, expect, it } from 'vitest';
-import { conclude, forEachOperation, halted, noteFailure, skip } from '../../../src/run/apply-context.ts';
+import {
+  conclude,
+  forEachOperation,
+  haltIfStopped,
+  noteFailure,
+  skip,
+} from '../../../src/run/apply-context.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import { bareContext, bareRequest, creating } from './bare-context.ts';
 import { API } from './api.ts';
@@ -49,9 +55,9 @@ describe('the reason for a halt', () => {
   it('can be a signal', () => {
     const request = bareRequest();
     const context = bareContext({ request });
-    expect([halted(context), context.halt]).toEqual([false, null]);
+    expect([haltIfStopped(context), context.halt]).toEqual([false, null]);
     request.stop();
-    expect([halted(context), context.halt?.code]).toEqual([true, 'interrupted']);
+    expect([haltIfStopped(context), context.halt?.code]).toEqual([true, 'interrupted']);
   });
 
   it('remains the first one', () => {
@@ -59,7 +65,7 @@ describe('the reason for a halt', () => {
     const context = bareContext({ request });
     context.halt = { code: 'lock_lost', message: 'm' };
     request.stop();
-    expect([halted(context), context.halt.code]).toEqual([true, 'lock_lost']);
+    expect([haltIfStopped(context), context.halt.code]).toEqual([true, 'lock_lost']);
     noteFailure(context, new ServiceError('auth', 'm'));
     expect(context.halt.code).toBe('lock_lost');
   });
