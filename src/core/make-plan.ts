@@ -60,16 +60,10 @@ export interface PlanInput {
   readonly sha256: (text: string) => string;
 }
 
-/** The plan for one account. The same input gives the same value, whatever the order of the lists. */
-export function makePlan(input: PlanInput): Plan {
-  const steps = planInSteps(input);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
-/** Makes the same plan in steps, so that the caller may let other work run between them: a large account takes a second. */
+/**
+ * The plan for one account. The same input gives the same value, whatever the order of the lists. It is made in steps, so that
+ * the caller may let other work run between them: a large account takes a second.
+ */
 export function* planInSteps(input: PlanInput): Generator<void, Plan> {
   const { observed, history } = input;
   const usage = usageOf(observed.resources);

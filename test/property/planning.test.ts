@@ -15,7 +15,6 @@ import { KINDS } from '../../src/core/catalog.ts';
 import { diffKind, missingDesiredNames } from '../../src/core/diff.ts';
 import type { History } from '../../src/core/history.ts';
 import { unknownHolders } from '../../src/core/unknown-holders.ts';
-import { makePlan } from '../../src/core/make-plan.ts';
 import { globMatcher, nameKey, nearKey } from '../../src/core/names.ts';
 import type { Operation, Plan } from '../../src/core/plan.ts';
 import type { EntryKey } from '../../src/core/usage.ts';
@@ -24,12 +23,10 @@ import {
   entry,
   deletesAgo,
   HISTORY,
-  NOW,
-  NOW_MS,
   observed,
   person,
+  plan,
   POLICY,
-  sha256,
   UNLIMITED,
 } from '../unit/core/builders.ts';
 import { times } from '../support/thorough.ts';
@@ -141,26 +138,9 @@ function planOf(
   rules: Policy = POLICY,
   known: Case['history'] = {},
 ): Plan {
-  return makePlan({
-    account: 'acme',
-    remoteAccountId: '42',
-    now: NOW,
-    nowMs: NOW_MS,
-    desired,
-    policy: rules,
-    observed: lists,
-    history: { ...HISTORY, ...known },
-    frozen: null,
-    source: 'current',
-    unknownHolders: unknownHolders(lists.resources),
-    acceptOlderSource: false,
-    acceptNoHistory: false,
-    blocked: null,
-    warnings: [],
-    configDigest: 'sha256:c',
-    configCommit: null,
-    sha256,
-  });
+  const history = { ...HISTORY, ...known };
+  const input = { desired, policy: rules, observed: lists, history };
+  return plan({ input: { ...input, unknownHolders: unknownHolders(lists.resources) } });
 }
 
 /** The lists of the service after the operations. */

@@ -11,7 +11,7 @@ import type {
 import type { History } from '../../../src/core/history.ts';
 import type { PlanInput } from '../../../src/core/make-plan.ts';
 import { unknownHolders } from '../../../src/core/unknown-holders.ts';
-import { makePlan } from '../../../src/core/make-plan.ts';
+import { planInSteps } from '../../../src/core/make-plan.ts';
 import type { HeldChange, Plan } from '../../../src/core/plan.ts';
 
 export const NOW = '2026-03-10T12:00:00.000Z';
@@ -96,7 +96,7 @@ export interface Case {
 }
 
 export function plan(of: Case): Plan {
-  return makePlan({
+  const making = planInSteps({
     account: 'acme',
     remoteAccountId: '42',
     now: NOW,
@@ -122,6 +122,9 @@ export function plan(of: Case): Plan {
     sha256,
     ...of.input,
   });
+  let step = making.next();
+  while (step.done !== true) step = making.next();
+  return step.value;
 }
 
 /** `create skill X`, `delete role Y` … in the plan's order. */
