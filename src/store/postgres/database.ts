@@ -1,4 +1,4 @@
-// Opens the store in a schema of a PostgreSQL database: creates or migrates it first.
+// Opens the store in a schema of a PostgreSQL database: creates its tables first.
 import { PostgresDialect, sql } from 'kysely';
 import { StoreError } from '../../core/errors.ts';
 import { sleep } from '../../system/clock.ts';

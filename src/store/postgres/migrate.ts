@@ -6,7 +6,7 @@ import { creationOf } from '../creation.ts';
 import { type Database, SCHEMA_VERSION } from '../tables.ts';
 import { nameOf, type PostgresLocation } from './postgres-errors.ts';
 
-/** Throws StoreError when the schema belongs to another program or to a newer version. */
+/** Throws StoreError when the schema belongs to another program or another version. */
 export async function migrate(
   db: Database,
   location: PostgresLocation,
