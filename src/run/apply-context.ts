@@ -208,6 +208,6 @@ export async function knownEntries({
   remoteAccountId,
 }: ApplyContext): Promise<Set<EntryKey>> {
   const listed = KINDS.flatMap((kind) => planned[kind].map((entry) => entryKey(kind, entry.id)));
-  const known = await deps.journal.knownIds(request.settings.name, remoteAccountId, '~');
+  const known = await deps.journal.knownIds(request.settings.name, remoteAccountId, null);
   return new Set([...listed, ...known]);
 }

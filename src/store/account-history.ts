@@ -134,11 +134,11 @@ type KnownRow = Pick<
 >;
 
 /** The entries that were known after the first observation of a run, and all that rolecall created. */
-function knownWhen(rows: readonly KnownRow[], runId: string): Set<EntryKey> {
+function knownWhen(rows: readonly KnownRow[], runId: string | null): Set<EntryKey> {
   // Run ids are UUIDv7: their order is the order of time.
   const isKnown = ({ created_by_run, first_seen_run: first, first_seen_after }: KnownRow): boolean =>
     created_by_run !== null ||
-    (first !== null && (first < runId || (first === runId && first_seen_after === 0)));
+    (first !== null && (runId === null || first < runId || (first === runId && first_seen_after === 0)));
   return new Set(rows.filter(isKnown).map((row) => entryKey(row.kind, row.remote_id)));
 }
 

@@ -130,8 +130,12 @@ export interface Journal {
   ): Promise<LastGood | null>;
   /** Where else the store has one of these entries, or null: an entry belongs to one account. */
   foreignOwner(lists: ListedEntries): Promise<EntryOwner | null>;
-  /** The entries that were known after a run's first observation, and all entries that rolecall created. */
-  knownIds(account: string, remoteAccountId: string | null, upToRun: string): Promise<ReadonlySet<EntryKey>>;
+  /** The entries that were known after a run's first observation, and all entries that rolecall created; null: of every run. */
+  knownIds(
+    account: string,
+    remoteAccountId: string | null,
+    upToRun: string | null,
+  ): Promise<ReadonlySet<EntryKey>>;
   /** In the order in which they were sent. */
   unsettledOperations(
     account: string,
