@@ -81,7 +81,7 @@ async function listsUntil(db: Database, run: RunDetail['run']): Promise<readonly
       and snapshots.kind = 'resource'
       and (runs.started_at, runs.id) <= (${run.startedAt}, ${run.id})
       and (runs.id != ${run.id} or snapshots.phase = 'before')
-    group by 1, 3
+    group by digest, is_own
     order by is_own desc, taken_at desc`.execute(db);
   return rows;
 }
