@@ -1,5 +1,5 @@
-// The rules that hold a delete, in one table: when each one holds a planned delete, and whether it is judged again right
-// before the delete is sent. policy.ts applies the table to a plan, recheck.ts to one delete of a run.
+// The rules that hold a delete, in one table. It has when each one holds a planned delete, and whether it is judged again
+// right before the delete is sent. policy.ts applies the table to a plan, recheck.ts to one delete of a run.
 import { firstFew } from './amounts.ts';
 import type { ApprovedDelete, Entry, Kind, Policy } from './catalog.ts';
 import type { Extra } from './diff.ts';

@@ -102,8 +102,8 @@ function filePlace(kind: Kind, name: string, desired: DesiredCatalog): FilePlace
 
 /**
  * The lines of an account file that ask for the entries, each name once. Left out are names that the file has already or
- * cannot contain, entries that were never deleted, and kinds that the file does not manage: with a list of these entries
- * alone the next run would delete all others.
+ * cannot contain, and entries that were never deleted. So are kinds that the file does not manage: with a list of these
+ * entries alone the next run would delete all others.
  */
 export function restoringLines(entries: readonly DeletedEntry[]): string[] {
   return KINDS.flatMap((kind) => {

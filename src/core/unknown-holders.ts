@@ -3,8 +3,8 @@ import { type Kind, KINDS, type Resource, type Warning } from './catalog.ts';
 import { HELD_FIELDS, heldIds } from './usage.ts';
 
 /**
- * Why nobody can tell who has the entries of a kind: the service lists no people, nobody has any entry of the kind although
- * the last good lists showed assignments, or every person lacks the field that contains them.
+ * Why nobody can tell who has the entries of a kind. The service lists no people, or every person lacks the field that
+ * contains them. Or nobody has any entry of the kind, although the last good lists showed assignments.
  */
 export type UnknownHolders = 'no_people' | 'no_assignments' | 'no_field';
 

@@ -95,7 +95,7 @@ export function createStore(opened: OpenDatabase): Store {
 
 /**
  * Wraps methods so that they throw StoreErrors. A method is repeated while another program keeps the store locked, or while
- * the store is unavailable for a moment: only when the statement that failed certainly had no effect, so each method can
+ * the store is unavailable for a moment. Only a statement that certainly had no effect is repeated, so each method can
  * begin again after some of its transactions. The database is checked first, because other processes would not see the rows
  * and the locks in a file that was replaced.
  */

@@ -55,8 +55,8 @@ export interface JournalReader extends SnapshotReader {
   runsBeginning(prefix: string, limit: number): Promise<readonly RunRecord[]>;
   /**
    * A run by its id or by an unambiguous prefix. The plan of a large run is read in steps between which others run. With
-   * `heldPart`, only HELD_PART of the changes that the plan holds are read: that part of them, from 1, or the last one; and no
-   * operations of what the plan holds.
+   * `heldPart`, only HELD_PART of the changes that the plan holds are read: that part of them, from 1, or the last one. No
+   * operations of what the plan holds are read then.
    */
   run(id: string, heldPart?: number): Promise<RunDetail | null>;
   /**
