@@ -46,7 +46,7 @@ export async function requireLeader(connection: Database, epoch: string | null):
     select 1 from locks where account = ${LEADER} and run_id = ${epoch} ${engineOf(connection).forKeyShare}`.execute(
     connection,
   );
-  if (rows.length === 0) throw lockLost();
+  if (rows.length === 0) throw new StoreError('lock_lost', 'this daemon no longer leads');
 }
 
 export function lockLost(): StoreError {
