@@ -53,7 +53,6 @@ export async function openSource({
   closers,
 }: Opened): Promise<Source> {
   const settings = service.source?.git;
-  logLate(files, log);
   if (settings === undefined) return { configuration: files, service, git: NO_GIT_SOURCE };
   const { credentials, intervalMs } = settings;
   const checkout = await openCheckout(settings, checkoutRoot(service), async () =>
@@ -63,12 +62,7 @@ export async function openSource({
   closers.push(() => git.close());
   const fetched = createConfigurationSource(configFile, createCommitReader(), { checkout });
   const configuration = settledConfiguration(fetched, signals.stop);
-  logLate(configuration, log);
   return { configuration, service: (await configuration.read()).service ?? service, git };
-}
-
-function logLate(configuration: SettledConfiguration, log: Log): void {
-  configuration.onLate(() => log.warn({ event: 'config_unsettled' }, configuration.problem() ?? ''));
 }
 
 /** Reloads the configuration when its files or its repository change. */

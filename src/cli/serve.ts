@@ -141,8 +141,12 @@ async function run(own: Process): Promise<void> {
     await source.git.refresh();
     await registry.reload();
   });
-  closers.push(repeat(RELOAD_MS, () => registry.reload()));
   closers.push(
+    repeat(RELOAD_MS, async () => {
+      await registry.reload();
+      const problem = source.configuration.problem();
+      if (problem !== null) log.warn({ event: 'config_unsettled' }, problem);
+    }),
     repeat(PRUNE_MS, async () => {
       if (session.lock.isLeading()) await pruneStore(() => session.prune(registry.service().retention), log);
     }),

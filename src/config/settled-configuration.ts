@@ -8,16 +8,10 @@ import type { ConfigurationSource, WatchedSource } from './configuration-source.
 /** New content is used when no file has changed for this time. */
 const QUIET_MS = 2000;
 
-/** Files that change for this many times the quiet time are reported: half a minute. */
-const LATE_AFTER = 15;
-
 /** How long ago the newest change was; 0 when the clock of the file system is ahead, or a file has no time. */
 function ageMs(stamps: string): number {
-  const ages = stamps.split('\n').map((line) => Date.now() - changedAtMs(line));
-  return Math.max(
-    0,
-    ages.reduce((youngest, age) => Math.min(youngest, Number.isNaN(age) ? 0 : age), Infinity),
-  );
+  const newestMs = stamps.split('\n').reduce((newest, line) => Math.max(newest, changedAtMs(line)), 0);
+  return Math.max(0, Date.now() - newestMs) || 0;
 }
 
 export interface SettledConfiguration extends ConfigurationSource {
@@ -25,8 +19,6 @@ export interface SettledConfiguration extends ConfigurationSource {
   readFor(account: string, waitMs?: number): Promise<Configuration>;
   /** Calls the listener when new content is used. */
   onChange(listener: () => unknown): void;
-  /** Calls the listener when files have changed for so long that somebody should know. */
-  onLate(listener: () => unknown): void;
   /** Why new content is not used, if files have changed for so long; otherwise null. */
   problem(): string | null;
   /** The files of an account as they are now, quiet or not. */
@@ -44,12 +36,11 @@ export function settledConfiguration(
   quietMs = QUIET_MS,
 ): SettledConfiguration {
   const listeners: (() => unknown)[] = [];
-  const lateListeners: (() => unknown)[] = [];
-  let isLate = false;
   let used: { readonly content: Configuration; readonly stamps: string } | undefined;
   /** The commit of the content that is used, since git may have moved on with the files that change. */
   let usedCommit: Promise<ConfigCommit | null> = Promise.resolve(null);
   let settling: Promise<Configuration> | undefined;
+  let settlesSinceMs = 0;
 
   function use(content: Configuration, stamps: string): Configuration {
     used = { content, stamps };
@@ -82,18 +73,9 @@ export function settledConfiguration(
     if (used !== undefined && used.stamps === (await source.stamps())) return use(content, used.stamps);
     if (settling === undefined) {
       settling = settle();
-      const timer = setTimeout(() => {
-        isLate = true;
-        for (const listener of lateListeners) listener();
-      }, LATE_AFTER * quietMs);
+      settlesSinceMs = performance.now();
       // After a failure the next call reads the files again.
-      void settling
-        .catch(() => undefined)
-        .finally(() => {
-          clearTimeout(timer);
-          isLate = false;
-          settling = undefined;
-        });
+      void settling.catch(() => undefined).finally(() => (settling = undefined));
     }
     return used?.content ?? settling;
   }
@@ -113,9 +95,9 @@ export function settledConfiguration(
     },
     compareCommits: (older, newer) => source.compareCommits(older, newer),
     onChange: (listener) => void listeners.push(listener),
-    onLate: (listener) => void lateListeners.push(listener),
+    // Half a minute is too long for a pull.
     problem: () =>
-      isLate
+      settling !== undefined && performance.now() - settlesSinceMs > 15 * quietMs
         ? 'files of the configuration keep changing, so their new content is not used; it is used when no file has changed for 2 s'
         : null,
     latestFor: (account) => source.readFor(account),

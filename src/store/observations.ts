@@ -12,7 +12,7 @@ import {
   resourcesOf,
 } from './compressed-json.ts';
 import { toIso, toMs } from './row-values.ts';
-import { entryRows, writeEntries } from './observed-entries.ts';
+import { entryRows, markSeen, writeEntries } from './observed-entries.ts';
 import type { Database } from './tables.ts';
 import { requireOwnRun } from './fence.ts';
 import { immediately, afterRows, ROWS_AT_A_TIME } from './transactions.ts';
@@ -56,22 +56,20 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
     async recordObservation(observation) {
       const lists = await digestOnce(observation.observed);
       const bodies = await newBodies(db, lists);
-      const rows = entryRows(observation);
-      // Most rows of a large list are written first, in several transactions, so that others can write in between. If the
-      // process is killed, the written rows are still true: the entries were listed.
-      for (let at = 0; at + ROWS_AT_A_TIME < rows.length; at += ROWS_AT_A_TIME) {
-        const piece = rows.slice(at, at + ROWS_AT_A_TIME);
+      const isKnown = observation.good && bodies.size === 0 && (await markSeen(db, observation, lists));
+      const rows = isKnown ? [] : entryRows(observation);
+      // They are written first, in several transactions, so that others can write in between. If the process is killed, the
+      // written rows are still true: the entries were listed.
+      for (let at = 0; at < rows.length; at += ROWS_AT_A_TIME) {
+        if (at > 0) await afterRows(at);
         await immediately(db, observation.account, async (connection) => {
           await requireOwnRun(connection, observation.runId);
-          await writeEntries(connection, observation, piece);
+          await writeEntries(connection, observation, rows.slice(at, at + ROWS_AT_A_TIME));
         });
-        await afterRows(at + ROWS_AT_A_TIME);
       }
-      const written = Math.floor(Math.max(0, rows.length - 1) / ROWS_AT_A_TIME) * ROWS_AT_A_TIME;
       await immediately(db, observation.account, async (connection) => {
         await requireOwnRun(connection, observation.runId);
         await writeSnapshots(connection, observation, lists, bodies);
-        await writeEntries(connection, observation, rows.slice(written));
         if (observation.good) await writeLastGood(connection, observation);
       });
     },

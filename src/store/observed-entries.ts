@@ -4,6 +4,8 @@ import { type Kind, KINDS } from '../core/catalog.ts';
 import { nearKey } from '../core/names.ts';
 import type { RecordedObservation } from '../core/ports/journal.ts';
 import { type EntryKey, entryKey, idsInUse } from '../core/usage.ts';
+import type { DigestedLists } from './compressed-json.ts';
+import { ownRun } from './fence.ts';
 import { jsonRows, toIso } from './row-values.ts';
 import type { Database } from './tables.ts';
 
@@ -20,13 +22,39 @@ export function entryRows({ observed, takenAtMs }: RecordedObservation): EntryRo
   const used = idsInUse(observed.resources);
   const takenAt = toIso(takenAtMs);
   return KINDS.flatMap((kind) =>
-    observed[kind].map(({ id, name }): EntryRow => ({
-      kind,
-      id,
-      name,
-      usedAt: used[kind].has(id) ? takenAt : null,
-    })),
+    observed[kind].map(({ id, name }): EntryRow => {
+      const usedAt = used[kind].has(id) ? takenAt : null;
+      return { kind, id, name, usedAt };
+    }),
   );
+}
+
+/**
+ * Marks all entries as seen by this run, and those that somebody has as used. Only for lists that equal those of the last good
+ * snapshot; otherwise, or when other runs have read other lists since, the result is false, and each entry must be written.
+ */
+export async function markSeen(
+  db: Database,
+  { runId, account, remoteAccountId, observed, takenAtMs }: RecordedObservation,
+  { skill, role, resource }: DigestedLists,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    with good as (
+      select run_id, max(taken_at) as taken_at from snapshots
+      where (run_id, phase) = (select last_good_run, last_good_phase from accounts where name = ${account})
+        and digest = case kind when 'skill' then ${skill.digest} when 'role' then ${role.digest} else ${resource.digest} end
+      group by run_id having count(*) = 3),
+    -- After a run that deleted something, its last lists lack entries that it had seen before.
+    seen as (
+      select good.taken_at, entries.last_seen_run from entries join good on good.run_id = entries.last_seen_run
+      where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}
+      group by good.taken_at, entries.last_seen_run having count(*) = ${observed.skill.length + observed.role.length})
+    update entries set last_seen_run = ${runId},
+      last_used_at = case when last_used_at = seen.taken_at then ${toIso(takenAtMs)} else last_used_at end
+    from seen
+    where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}
+      and entries.last_seen_run = seen.last_seen_run and exists (${ownRun(db, runId)})`.execute(db);
+  return (numAffectedRows ?? 0n) > 0n;
 }
 
 /** Uses one statement over a JSON array, because lists have thousands of entries. */

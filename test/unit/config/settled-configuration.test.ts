@@ -171,17 +171,15 @@ describe('new content', () => {
   test('is reported once as not used while files change for long, until they are quiet', async () => {
     const { source, write, skills: used } = await scene(undefined, 50);
     expect(await used()).toEqual(['A', 'B']);
-    let reports = 0;
-    source.onLate(() => (reports += 1));
     let n = 0;
     const timer = setInterval(() => write('c.yaml', `skills: [A]\n# ${(n += 1)}`), 10);
     onTestFinished(() => clearInterval(timer));
     await vi.waitFor(async () => expect(n > 0 && (await used()).length).toBe(2), 10_000);
     expect(source.problem()).toBeNull();
-    await vi.waitFor(() => expect([reports, source.problem()]).toEqual([1, expect.any(String)]), 10_000);
+    await vi.waitFor(() => expect(source.problem()).toContain('keep changing'), 10_000);
     clearInterval(timer);
     await vi.waitFor(() => expect(source.problem()).toBeNull(), 10_000);
-    expect([await used(), reports]).toEqual([['A'], 1]);
+    expect(await used()).toEqual(['A']);
   });
 
   test('is used at once where only the day has changed', async () => {

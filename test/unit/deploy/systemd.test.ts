@@ -24,36 +24,6 @@ it('the systemd unit restarts the daemon after each failure, and allows more tim
   expect(Number.parseInt(seconds, 10) * 1000).toBeGreaterThan(graceMs);
 });
 
-it.each([
-  ['DynamicUser', 'yes'],
-  ['StateDirectory', 'rolecall'],
-  ['UMask', '0077'],
-  ['LimitCORE', '0'],
-  ['CapabilityBoundingSet', ''],
-  ['AmbientCapabilities', ''],
-  ['NoNewPrivileges', 'yes'],
-  ['ProtectSystem', 'strict'],
-  ['ProtectHome', 'yes'],
-  ['PrivateTmp', 'yes'],
-  ['PrivateDevices', 'yes'],
-  ['PrivateUsers', 'yes'],
-  ['ProtectClock', 'yes'],
-  ['ProtectHostname', 'yes'],
-  ['ProtectKernelLogs', 'yes'],
-  ['ProtectKernelModules', 'yes'],
-  ['ProtectKernelTunables', 'yes'],
-  ['ProtectControlGroups', 'yes'],
-  ['ProtectProc', 'invisible'],
-  ['RestrictNamespaces', 'yes'],
-  ['RestrictRealtime', 'yes'],
-  ['RestrictSUIDSGID', 'yes'],
-  ['RestrictAddressFamilies', 'AF_UNIX AF_INET AF_INET6'],
-  ['LockPersonality', 'yes'],
-  ['SystemCallArchitectures', 'native'],
-])('the systemd unit is hardened: %s=%s', (key, value) => {
-  expect(values(key)).toEqual([value]);
-});
-
 it('the systemd unit allows the system calls of a service, and compilation by Node.js at run time', () => {
   expect(values('SystemCallFilter')).toEqual(['@system-service', '~@privileged @resources']);
   expect(values('MemoryDenyWriteExecute')).toEqual([]);

@@ -49,6 +49,34 @@ describe('snapshots', () => {
   });
 });
 
+describe('equal lists', () => {
+  const skill = [listed('a', 'A'), listed('b', 'B')];
+  const lists = { skill, resources: [person('p', ['a'])] };
+  const seenBy = (id: string, hours: number) => [
+    { remote_id: 'a', name: 'A', seen: id, used: new Date(T0 + hours * 3_600_000).toISOString() },
+    { remote_id: 'b', name: 'B', seen: id, used: null },
+  ];
+  const SEEN = 'select remote_id, name, last_seen_run as seen, last_used_at as used from entries order by 1';
+
+  it('mark every entry as seen, and as used those that somebody has', async () => {
+    const store = await fixture();
+    for (const n of [1, 2, 3]) {
+      const id = await store.begin(n);
+      await store.record(id, lists, { takenAtMs: T0 + n * 3_600_000 });
+      expect(store.rows(SEEN)).toEqual(seenBy(id, n));
+    }
+  });
+
+  it('of before do not hide what other lists have shown since', async () => {
+    const store = await fixture();
+    await store.record(await store.begin(1), lists);
+    await store.record(await store.begin(2), { ...lists, skill: [listed('a', 'Z')] }, { good: false });
+    const id = await store.begin(3);
+    await store.record(id, lists, { takenAtMs: T0 + 3_600_000 });
+    expect(store.rows(SEEN)).toEqual(seenBy(id, 1));
+  });
+});
+
 describe('the last good lists', () => {
   const lists = observed({ skill: [listed('a', 'A')], resources: [person('p', ['a'])] });
 
