@@ -1,4 +1,5 @@
 // Decides whether this process leads: the one that does runs all accounts, the others take over when it has stopped.
+import { StoreError } from '../core/errors.ts';
 import { describeFailure } from '../run/run-result.ts';
 import type { LedCommit, Locks } from '../core/ports/locks.ts';
 import type { Clock } from '../core/ports/clock.ts';
@@ -61,7 +62,7 @@ export function createLeadership(options: LeadershipOptions): Leadership {
   let firstRenewal: string | null = null;
   let isStart = true;
 
-  /** The commits that are not older than the one that led last, and the other way around. */
+  /** Whether the commit is older than the one that led last. */
   async function isOlder(commit: ConfigCommit | null): Promise<boolean> {
     latest = commit ?? latest;
     if (latest === null || led === null || latest.sha === led.sha) return false;
@@ -107,11 +108,17 @@ export function createLeadership(options: LeadershipOptions): Leadership {
     const next = options.newEpoch();
     if (!(await lock.lead(next, clock.nowMs()))) return;
     epoch = next;
-    await rememberCommit();
-    log.info({ event: 'leads', epoch }, 'this process runs the accounts from now on');
-    options.onChange(true);
-    await options.onLead(epoch, isStart);
-    isStart = false;
+    try {
+      await rememberCommit();
+      log.info({ event: 'leads', epoch }, 'this process runs the accounts from now on');
+      options.onChange(true);
+      await options.onLead(epoch, isStart);
+      isStart = false;
+    } catch (error) {
+      // Half a term runs no account, and keeps others from leading.
+      await endTerm();
+      throw error;
+    }
   }
 
   async function endTerm(): Promise<void> {
@@ -141,9 +148,10 @@ export function createLeadership(options: LeadershipOptions): Leadership {
       try {
         await step();
       } catch (error) {
-        // Readiness reports a store that cannot be used.
+        // Readiness reports a store that cannot be used; anything else is a bug.
+        const level = error instanceof StoreError ? 'debug' : 'error';
         const { code, message } = describeFailure(error);
-        log.debug({ event: 'leadership_unknown', code, error: message }, 'the store does not answer');
+        log[level]({ event: 'leadership_unknown', code, error: message }, 'who leads cannot be found out');
         if (!lock.isLeading()) await endTerm().catch(() => undefined);
       }
       if (!stopping.signal.aborted) await clock.sleep(Math.min(LOOK_MS, lock.leaseMs / 8), wake.signal);

@@ -20,7 +20,7 @@ interface Process {
 function startProcess(
   locks: Locks,
   clock: VirtualClock,
-  options: Partial<Pick<LeadershipOptions, 'readCommit' | 'compareCommits'>> = {},
+  options: Partial<Pick<LeadershipOptions, 'onLead' | 'readCommit' | 'compareCommits'>> = {},
 ): Process {
   let isHung = false;
   const lock = createLeaseKeeper({
@@ -83,6 +83,18 @@ it('a process follows until the leader stops, and then leads at once under a lat
   expect([first.terms, second.terms]).toEqual([['lead epoch 1 start', 'end'], ['lead epoch 2']]);
   expect([first.leadership.isLeading(), second.leadership.isLeading()]).toEqual([false, true]);
   await second.leadership.stop();
+});
+
+it('a leader whose term cannot begin leads again, or lets another process lead', async () => {
+  const { clock, store, pass } = await scene();
+  let failures = 2;
+  const onLead = async (): Promise<void> => {
+    if ((failures -= 1) >= 0) throw new Error('the store does not answer');
+  };
+  const { leadership, terms } = startProcess(store.locks, clock, { onLead });
+  await pass(15_000);
+  expect([terms, leadership.isLeading()]).toEqual([['end', 'end'], true]);
+  await leadership.stop();
 });
 
 it('a leader that cannot renew its lease in time ends its term, and another one leads', async () => {
