@@ -50,7 +50,7 @@ export interface SettleOptions {
 
 /**
  * Reads the lists until they decide each doubt: that it has happened, or that `settle` has passed and a list read after that
- * does not show it. If that list is not complete, another one after `recheck` decides. A doubt for which no list could be
+ * does not show it. If a list that lacks the entry is not complete, another one after `recheck` decides. A doubt for which no list could be
  * read in time is not settled, and none is when the run is stopped.
  */
 export async function settle<D extends Doubt>(
@@ -75,8 +75,10 @@ export async function settle<D extends Doubt>(
       const list = named.get(doubt.kind);
       const isDue = readAtMs >= dueAtMs(doubt);
       const shown = list && shownBy(doubt, list, { isDue, taken, desired: settings.desired });
-      if (shown === undefined && !isDue) continue;
-      if (shown === undefined && list !== undefined && !recheckedAtMs.has(doubt)) {
+      // The list decides by what it lacks: one that is not complete is no evidence.
+      const lacksEntry = (shown === undefined) === (doubt.action === 'create');
+      if (!isDue && (shown === undefined || recheckedAtMs.has(doubt))) continue;
+      if (lacksEntry && list !== undefined && !recheckedAtMs.has(doubt)) {
         if (!isComplete(doubt.kind, list.items)) {
           recheckedAtMs.set(doubt, clock.steadyMs() + api.recheckMs);
           continue;
@@ -201,7 +203,7 @@ interface EarlierDoubt extends Doubt {
  */
 export async function settleEarlierOperations(
   { reader, runId, request, deps }: ReadingRun<DryRunDeps>,
-  { remoteAccountId }: Pick<Observation, 'remoteAccountId'>,
+  { remoteAccountId, observed }: Pick<Observation, 'remoteAccountId' | 'observed'>,
 ): Promise<boolean> {
   const { settings, signals } = request;
   const { journal, clock } = deps;
@@ -220,6 +222,7 @@ export async function settleEarlierOperations(
       isKnown: (key) => known.get(operation.runId)?.has(key) === true,
     };
   });
+  const deleted = new Set(operations.map(({ kind, remoteId }) => entryKey(kind, remoteId ?? '')));
   const own = guardAccount(reader, () => remoteAccountId);
   const isStopped = (): boolean => signals.stop.aborted;
   await settle(
@@ -229,6 +232,10 @@ export async function settleEarlierOperations(
       clock,
       read: (kinds) => readKinds(own, kinds, () => !isStopped()),
       isStopped,
+      isComplete(kind, list) {
+        const ids = new Set(list.map(({ id }) => id));
+        return observed[kind].every(({ id }) => ids.has(id) || deleted.has(entryKey(kind, id)));
+      },
       onWait: (wait) => request.progress?.({ type: 'earlier', ...wait }),
     },
     ({ doubt, hasHappened, entry }) => {

@@ -157,6 +157,17 @@ describe('a doubtful create', () => {
     expect(complete).toMatchObject({ passedMs: 35_000 });
   });
 
+  it('of a delete is not decided by one list that lacks more than the entry', async () => {
+    const old = entry('Old', '9');
+    const doubt = { action: 'delete', name: 'Old', remoteId: '9' } as const;
+    const isComplete = (_: unknown, list: readonly Entry[]) => list.some(({ id }) => id === '1');
+    const emptyOnce = (ms: number) => (ms === 0 ? [] : [near, old]);
+    const kept = await settled([doubt], emptyOnce, { isComplete });
+    expect(kept).toMatchObject({ results: [['Old', false, undefined]] });
+    expect(await settled([doubt], () => [near], { isComplete })).toMatchObject({ passedMs: 0 });
+    expect((await settled([doubt], () => [], { isComplete })).results).toEqual([['Old', true, undefined]]);
+  });
+
   it('fails the reading when a list is of another account, or because of a bug', async () => {
     const failing = (error: Error) =>
       settled([{}], () => {
