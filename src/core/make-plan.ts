@@ -177,7 +177,7 @@ function heldChanges(
       kind: judged.kind,
       name: judged.extra.entry.name,
       remoteId: judged.extra.entry.id,
-      usedBy: judged.usedBy,
+      usedBy: holdersOf(judged),
       rules: judged.holds,
       ...explainHeldDelete(judged, facts),
     }));
@@ -211,7 +211,14 @@ function sortExtras(extras: readonly JudgedEntry[]): JudgedEntry[] {
   );
 }
 
-function deleteOperation({ kind, extra, usedBy, approved }: JudgedEntry): Operation {
+/** The people who have the entry, and those who count as having it although they, or their fields, are not listed now. */
+function holdersOf({ usedBy, missingHolders }: JudgedEntry): readonly string[] {
+  return missingHolders.length === 0 ? usedBy : [...usedBy, ...missingHolders].toSorted(compareCodePoints);
+}
+
+function deleteOperation(judged: JudgedEntry): Operation {
+  const { kind, extra, approved } = judged;
+  const usedBy = holdersOf(judged);
   const base = { action: 'delete', kind, name: extra.entry.name, remoteId: extra.entry.id, usedBy } as const;
   if (extra.cause === 'renamed') return { ...base, reason: `renamed to “${extra.desiredName ?? ''}”` };
   if (extra.cause === 'duplicate') return { ...base, reason: 'an unused duplicate of its name' };

@@ -91,6 +91,11 @@ describe('delete: never | unused | always', () => {
     ],
   });
 
+  it('always names the people who had the entry and are missing from the lists', () => {
+    const { operations } = plan(old({ policy: always, history: missing }));
+    expect(operations).toMatchObject([{ name: 'Old', usedBy: ['gone'] }]);
+  });
+
   it('unused holds an entry that people have, with their ids and the release', () => {
     const made = plan(old({ observed: { resources: [person('p2', ['Old']), person('p1', ['Old'])] } }));
     expect(steps(made)).toEqual([]);
