@@ -57,7 +57,7 @@ export interface Session {
   /** What follows is used by the daemon only. */
   readonly lock: LeaseKeeper;
   /** Sets the clock of the store to this time; a smaller difference from that of the machine is ignored. */
-  readonly setStoreClock: (storeMs: number) => void;
+  readonly setStoreClock: (storeMs: number, tookMs?: number) => void;
 }
 
 /** Opens the store and the connections. Throws StoreError. */
@@ -131,9 +131,10 @@ function createStoreClock(): Pick<Session, 'setStoreClock'> & { readonly clock: 
   let aheadMs = 0;
   return {
     clock: { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs },
-    setStoreClock(storeMs) {
-      const measuredMs = storeMs - systemClock.nowMs();
-      aheadMs = Math.abs(measuredMs) < CLOCK_TOLERANCE_MS ? 0 : measuredMs;
+    setStoreClock(storeMs, tookMs = 0) {
+      // The store has read its clock at some moment in between.
+      const measuredMs = storeMs + tookMs / 2 - systemClock.nowMs();
+      aheadMs = Math.abs(measuredMs) < CLOCK_TOLERANCE_MS + tookMs / 2 ? 0 : measuredMs;
     },
   };
 }

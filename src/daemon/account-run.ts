@@ -84,11 +84,12 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
 
   async function reportEnd({ ended, entryCounts }: RunResult, seconds: number): Promise<void> {
     const { account } = ended.run;
-    const { pause, pending } = await deps.journal.accountState(account);
-    const pendingDigest = pending?.digest ?? null;
+    // What was applied is reported also while the store does not answer.
+    const state = await deps.journal.accountState(account).catch(() => null);
+    const pendingDigest = state?.pending?.digest ?? null;
     const outcome = outcomeOf(ended, pendingDigest, deps.sha256);
     metrics.run(outcome, entryCounts, seconds);
-    metrics.account(account, { isPaused: pause !== null, pending: pendingDigest });
+    if (state !== null) metrics.account(account, { isPaused: state.pause !== null, pending: pendingDigest });
     const current = registry.account(account);
     // Its file may have been removed while it ran.
     if (current === undefined) metrics.forget(account);

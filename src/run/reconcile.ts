@@ -112,7 +112,8 @@ export async function reconcile(
     const run = await beginRun({ runId, request: current, deps }, options.mode);
     return await runLocked({ ...run, lease }, options);
   } finally {
-    await deps.locks.release(lease);
+    // A lock that could not be released counts as free for this process, and expires for others.
+    await deps.locks.release(lease).catch(() => undefined);
   }
 }
 

@@ -67,7 +67,15 @@ export function createLeaseKeeper({ locks, clock, onStoreClock }: LeaseKeeperOpt
     // What is held already may end sooner.
     if (held.size === 0) renewed = sent;
     held.add(account);
-    loop ??= keepRenewing().finally(() => (loop = null));
+    startRenewing();
+  }
+
+  function startRenewing(): void {
+    loop ??= keepRenewing().finally(() => {
+      loop = null;
+      // Something was taken while the loop was ending.
+      if (held.size > 0 && !stopped.signal.aborted) startRenewing();
+    });
   }
 
   function drop(account: string): void {

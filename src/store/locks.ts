@@ -69,7 +69,7 @@ export function createLocks(db: Database, quick: Database = db): Locks {
         // Both are renewed together, and end together.
         const expires_at = leader?.expires_at ?? toIso(atMs + leaseMs);
         await writeLock(connection, { account, run_id: runId, taken_at, expires_at });
-        const broken = await brokenRuns(connection, account, true, nowMs);
+        const broken = await brokenRuns(connection, account, true, atMs);
         return { lease: { account, runId, sinceFailoverMs, takenAtMs: atMs }, broken, replaced: row?.run_id };
       });
       if ('heldBy' in attempt) return attempt;
@@ -77,7 +77,7 @@ export function createLocks(db: Database, quick: Database = db): Locks {
       if (replaced !== undefined) abandoned.delete(replaced);
       try {
         // A broken run remains `running` until this is complete, so that the next holder ends it if this process dies.
-        await interruptRuns(db, broken, nowMs);
+        await interruptRuns(db, broken, lease.takenAtMs);
       } catch (error) {
         // If this fails too, this process can take the lock again immediately, and others when it has expired.
         await release(lease).catch(() => undefined);
@@ -123,18 +123,18 @@ export function createLocks(db: Database, quick: Database = db): Locks {
     },
 
     async lead(epoch, nowMs) {
-      const isLeading = await immediately(quick, 'leader', async (connection) => {
+      const ledAtMs = await immediately(quick, 'leader', async (connection) => {
         const { atMs } = await momentOf(connection, nowMs);
         const row = await leaderRow(connection);
-        if (row !== undefined && row.holder !== holder && !isFree(row, atMs)) return false;
+        if (row !== undefined && row.holder !== holder && !isFree(row, atMs)) return null;
         const times = { taken_at: toIso(atMs), expires_at: toIso(atMs + leaseMs) };
         // For a delete, the transactions that depend on the row are waited for.
         await connection.deleteFrom('locks').where('account', '=', LEADER).execute();
         await writeLock(connection, { account: LEADER, run_id: epoch, ...times });
-        return true;
+        return atMs;
       });
-      if (isLeading) await endEarlierRuns(db, epoch, nowMs);
-      return isLeading;
+      if (ledAtMs !== null) await endEarlierRuns(db, epoch, ledAtMs);
+      return ledAtMs !== null;
     },
 
     async rememberCommit({ sha, committedAt }: LedCommit) {

@@ -110,7 +110,7 @@ async function formerNameOf(db: Database, claim: IdentityClaim): Promise<string 
 /** Moves all rows of an account to another name. */
 async function moveJournal(connection: Database, former: string, account: string): Promise<void> {
   // No process that may be alive holds the lock of the old name, so its broken runs are ended here.
-  const nowMs = Date.now();
+  const nowMs = await engineOf(connection).clockMs(connection, Date.now());
   const broken = await brokenRuns(connection, former, true, nowMs);
   await interruptRuns(connection, broken, nowMs, (work) => work(connection));
   await connection.deleteFrom('locks').where('account', '=', former).execute();

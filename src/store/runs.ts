@@ -148,8 +148,8 @@ async function insertRun(
   } = run;
   const latest = {
     last_run_id: id,
-    // A run of the daemon serves every request that came before it.
-    ...(epoch === null ? {} : { sync_requested_at: null }),
+    // Any other run may have read the files before they were changed that the request is about.
+    ...(trigger === 'manual' ? { sync_requested_at: null } : {}),
     ...(nextTickMs === null ? {} : { next_tick_at: toIso(nextTickMs) }),
   };
   await connection
