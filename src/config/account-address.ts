@@ -55,7 +55,8 @@ function keyAddress(
   key: 'region' | 'baseUrl',
   regions: KnownRegions['regions'],
 ): AccountAddress {
-  const address = key === 'region' ? regionAddress(file, raw['region'], regions) : ownAddress(raw['baseUrl']);
+  const address =
+    key === 'region' ? regionAddress(file, raw['region'], regions) : baseUrl().safeParse(raw['baseUrl']).data;
   if (address === undefined) return { issues: [] };
   if (typeof address !== 'string') return { issues: [address.issue] };
   const spot = spotOf(locate(file, [key]));
@@ -86,10 +87,6 @@ function regionAddress(
 function someOf(regions: readonly string[]): string {
   const shown = regions.map((region) => (holdsToken(region) ? NOT_SHOWN : region));
   return firstFew(shown, MAX_SHOWN_REGIONS);
-}
-
-function ownAddress(written: unknown): string | undefined {
-  return baseUrl().safeParse(written).data;
 }
 
 /** A check returns what is wrong with a text and how to fix it, or undefined. No message repeats the text. */

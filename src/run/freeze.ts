@@ -25,7 +25,7 @@ export async function watchFreeze(
   const isOpen = (window: FreezeWindow, nowMs: number): boolean =>
     'cron' in window
       ? cronTicked(window.cron, timezone, nowMs - window.forMs, nowMs)
-      : nowMs >= startOf(window.from) && nowMs < endOf(window.to);
+      : nowMs >= instant(window.from) && nowMs < endOf(window.to);
   const firstOpen = (nowMs: number): FreezeWindow | undefined => windows.find((each) => isOpen(each, nowMs));
   const describeAt = (nowMs: number): string | null => {
     const window = firstOpen(nowMs);
@@ -68,10 +68,6 @@ function isDate(text: string): boolean {
 /** A time without a zone is UTC. */
 function instant(text: string): number {
   return Date.parse(isDate(text) || /(Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`);
-}
-
-function startOf(text: string): number {
-  return instant(text);
 }
 
 function endOf(text: string): number {

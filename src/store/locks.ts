@@ -6,6 +6,7 @@ import { brokenRuns, endEarlierRuns, interruptRuns } from './broken-runs.ts';
 import { engineOf } from './engine.ts';
 import { lockLost } from './fence.ts';
 import { HOST, machineOf } from './process-identity.ts';
+import { readSetting, writeSetting } from './stored-settings.ts';
 import type { Database, Tables } from './tables.ts';
 import { toIso, toMs } from './row-values.ts';
 import { immediately } from './transactions.ts';
@@ -177,19 +178,6 @@ async function momentOf(
   const isFirst = seen === null;
   await writeSetting(connection, TIMELINE, isFirst ? timeline : `${timeline} ${now}`);
   return { atMs, sinceFailoverMs: isFirst ? null : 0 };
-}
-
-async function readSetting(db: Database, name: string): Promise<string | null> {
-  const row = await db.selectFrom('settings').select('value').where('name', '=', name).executeTakeFirst();
-  return row?.value ?? null;
-}
-
-async function writeSetting(db: Database, name: string, value: string): Promise<void> {
-  await db
-    .insertInto('settings')
-    .values({ name, value })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-    .execute();
 }
 
 /** Whether a process that may be alive holds the account's lock. */

@@ -69,7 +69,7 @@ export async function readPlan(db: Database, digest: string | null, heldPart?: n
 
 async function planOf(body: Buffer, heldPart: number | undefined): Promise<Plan> {
   const turns = startTurns();
-  const lines = linesOf(body);
+  const lines = body.toString('utf8').trimEnd().split('\n');
   // Only planBody writes the lines, so their types are known.
   const head = JSON.parse(lines.shift() ?? '') as Head;
   const people = JSON.parse(lines.pop() ?? '') as readonly string[];
@@ -95,8 +95,4 @@ function named<C extends Change>(change: Stored<C>, people: readonly string[]): 
   const usedBy = change.usedBy?.map((at) => people[at] ?? '');
   // Only `usedBy` differs; a change without people has no such field.
   return (usedBy === undefined ? change : { ...change, usedBy }) as unknown as C;
-}
-
-function linesOf(body: Buffer): string[] {
-  return body.toString('utf8').trimEnd().split('\n');
 }

@@ -8,29 +8,26 @@ export interface StoredSettings {
 }
 
 export function storedSettings(db: Database): StoredSettings {
-  const read = async (connection: Database, name: string): Promise<string | undefined> => {
-    const row = await connection
-      .selectFrom('settings')
-      .select('value')
-      .where('name', '=', name)
-      .executeTakeFirst();
-    return row?.value;
-  };
   return {
     async valueOr(name, fresh) {
       // A store that cannot be written may contain the value.
-      const stored = await read(db, name);
-      if (stored !== undefined) return stored;
-      const store = async (connection: Database): Promise<string> => {
-        const values = { name, value: fresh };
-        await connection
-          .insertInto('settings')
-          .values(values)
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
-        return (await read(connection, name)) ?? fresh;
-      };
-      return await durably(db, `setting ${name}`, store);
+      const stored = await readSetting(db, name);
+      if (stored !== null) return stored;
+      return await durably(db, `setting ${name}`, async (connection) => {
+        const row = connection.insertInto('settings').values({ name, value: fresh });
+        await row.onConflict((conflict) => conflict.doNothing()).execute();
+        return (await readSetting(connection, name)) ?? fresh;
+      });
     },
   };
+}
+
+export async function readSetting(db: Database, name: string): Promise<string | null> {
+  const row = await db.selectFrom('settings').select('value').where('name', '=', name).executeTakeFirst();
+  return row?.value ?? null;
+}
+
+export async function writeSetting(db: Database, name: string, value: string): Promise<void> {
+  const row = db.insertInto('settings').values({ name, value });
+  await row.onConflict((conflict) => conflict.column('name').doUpdateSet({ value })).execute();
 }
