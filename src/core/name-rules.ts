@@ -55,7 +55,8 @@ export function oddCharacters(name: string): string | undefined {
   if (SIMPLE.test(name)) return undefined;
   const spots = [...invisibleAt(name), ...lookalikesAt(name)].sort((a, b) => a - b);
   if (spots.length === 0) return undefined;
-  const shown = spots.map((at) => `${codePoint(name, at)} at ${placeOf(name, at)}`);
+  const textOf = (at: number): string => `${codePoint(name, at)} at ${placeOf(name, at)}`;
+  const shown = spots.map((at, index) => (index < MOST_SPOTS ? textOf(at) : ''));
   return firstFew(shown, MOST_SPOTS);
 }
 
