@@ -9,7 +9,7 @@ import { accountSettingsSchema, approvalIssues } from './account-schema.ts';
 import { ACCOUNT_NAME, type KnownRegions, accountAddress } from './account-address.ts';
 import type { CatalogRead } from './catalog-file.ts';
 import type { AccountRead } from './join-accounts.ts';
-import type { ListMerger } from './merge-lists.ts';
+import { type ListMerger, withoutNames } from './merge-lists.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { fewIssues } from '../core/issue-limit.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
@@ -125,7 +125,8 @@ async function readLists(file: YamlFile, parts: ValidParts, context: AccountCont
   const sources: WrittenLists[] = [];
   const seen = new Set<string>();
   let names = countNames(own.lists);
-  for (const [index, written] of (parts.extends ?? []).entries()) {
+  for (const [index, item] of (parts.extends ?? []).entries()) {
+    const { file: written, except = {} } = typeof item === 'string' ? { file: item } : item;
     const catalog = path.resolve(path.dirname(file.path), written);
     const spot = spotOf(locate(file, ['extends', index]));
     if (seen.has(catalog)) {
@@ -146,8 +147,15 @@ async function readLists(file: YamlFile, parts: ValidParts, context: AccountCont
       const shown = holdsToken(written) ? NOT_SHOWN : inQuotes(context.files.shown(catalog) ?? written);
       batches.push([file.issue(spot, `there is no file ${shown}; correct the path`)]);
     } else batches.push(read.issues);
-    sources.push(read.lists);
-    names += countNames(read.lists);
+    const { lists, unmatched } = withoutNames(read.lists, except);
+    if (!read.issues.some(({ severity }) => severity === 'error')) {
+      for (const path of unmatched) {
+        const at = spotOf(locate(file, ['extends', index, 'except', ...path]));
+        batches.push([file.issue(at, 'this matches no name of the catalog; correct it or remove it')]);
+      }
+    }
+    sources.push(lists);
+    names += countNames(lists);
     if (names > maxNames) {
       batches.push([
         file.issue(
@@ -167,6 +175,7 @@ async function readLists(file: YamlFile, parts: ValidParts, context: AccountCont
     if (catalogs.length === 0 && ownList === undefined) continue;
     const merged = context.merger.merge(kind, catalogs, ownList);
     desired[kind] = merged.entries;
+    if (merged.absent.length > 0) desired.absent = { ...desired.absent, [kind]: merged.absent };
     batches.push(merged.issues);
   }
   return { desired, issues: batches.flat() };
@@ -235,11 +244,12 @@ interface DigestedSettings {
 /** `sha256:…` over the settings that determine a plan; the order of keys and of lists does not change it. */
 function configDigest({ baseUrl, accountId, policy, desired }: DigestedSettings): string {
   const kinds = KINDS.map((kind) => [kind, desired[kind]?.map(entryText)]);
+  const { approvedDeletes, absent } = desired;
   const subject = {
     baseUrl,
     accountId,
     policy,
-    desired: { ...Object.fromEntries(kinds), approvedDeletes: desired.approvedDeletes },
+    desired: { ...Object.fromEntries(kinds), approvedDeletes, absent },
   };
   return `sha256:${sha256(canonicalJson(subject))}`;
 }

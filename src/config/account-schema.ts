@@ -5,6 +5,7 @@ import {
   expectations,
   baseUrl,
   calendarDate,
+  nameGlob,
   nameReference,
   nameText,
   pathText,
@@ -33,6 +34,11 @@ function entryList({ kind, name, formerly }: { kind: Kind; name: string; formerl
       'Earlier names of the entry; marks a rename. Guards the people who have the old entry: it is deleted when the last of them has moved.',
       [[formerly]],
     ),
+    absent: setting(
+      z.literal(true).optional(),
+      `The account must not have this ${kind}: it is deleted as far as the policy allows, whatever \`policy.ownership\` is.`,
+      [true],
+    ),
   });
   return z
     .array(z.union([nameText(), entry]))
@@ -42,6 +48,21 @@ function entryList({ kind, name, formerly }: { kind: Kind; name: string; formerl
       examples: [[{ name, formerly: [formerly] }], [name]],
     });
 }
+
+const exceptNames = (kind: Kind) =>
+  setting(z.array(nameGlob()).optional(), `Globs of names of ${kind}s.`, [['Legacy *']]);
+
+const extended = z.strictObject({
+  file: setting(pathText(), 'The catalog, relative to this file.', ['../catalogs/engineering.yaml']),
+  except: setting(
+    z.strictObject({ skills: exceptNames('skill'), roles: exceptNames('role') }).optional(),
+    'Names of the catalog that this account leaves out.',
+    [{ skills: ['Perl', 'Legacy *'], roles: [] }],
+  ),
+});
+expectations.add(extended, {
+  expected: 'a path, or { file: PATH, except: { skills: [GLOB], roles: [GLOB] } }',
+});
 
 const accountId = z.string().min(1).meta({ title: 'id' });
 expectations.add(accountId, { expected: 'the account id in quotes, because a number would lose digits' });
@@ -86,9 +107,15 @@ export const accountSchema = z
     ]),
     ...inheritedShape,
     extends: setting(
-      z.array(pathText()).max(1000).optional(),
-      'Shared lists of skills and roles, relative to this file, merged in order.',
-      [['../catalogs/engineering.yaml']],
+      z
+        .array(z.union([pathText(), extended]))
+        .max(1000)
+        .optional(),
+      'Shared lists of skills and roles, relative to this file, merged in order. With `except`, without some of their names.',
+      [
+        ['../catalogs/engineering.yaml'],
+        [{ file: '../catalogs/engineering.yaml', except: { skills: ['Perl', 'Legacy *'] } }],
+      ],
       [],
     ),
     ...catalogSchema.shape,

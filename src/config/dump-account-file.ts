@@ -15,6 +15,7 @@ import {
   textNode,
   textOf,
 } from './yaml/editable-document.ts';
+import { withoutNames } from './merge-lists.ts';
 import type { WrittenLists } from './name-list.ts';
 
 /** The contents of the account, and the settings that decide how they are written. */
@@ -73,8 +74,9 @@ export function dumpAccountFile(
   const document = editable(text);
   const { root } = document;
   const catalogs = (listAt(root, 'extends')?.items ?? []).map((item): Catalog => {
-    const written = textOf(item);
-    return { item, written, lists: readCatalog(path.resolve(path.dirname(file), written)) };
+    const written = isMap(item) ? textOf(item, 'file') : textOf(item);
+    const { lists } = withoutNames(readCatalog(path.resolve(path.dirname(file), written)), exceptOf(item));
+    return { item, written, lists };
   });
   const kinds = dumpedKinds(root, catalogs);
   const names = {
@@ -97,6 +99,14 @@ export function dumpAccountFile(
   return { text: document.print(), notes };
 }
 
+/** What an item of `extends` leaves out; the loader has checked its form. */
+function exceptOf(item: Node): Parameters<typeof withoutNames>[1] {
+  const except = isMap(item) ? item.get('except', true) : undefined;
+  if (!isMap(except)) return {};
+  const globs = (key: string): string[] => (listAt(except, key)?.items ?? []).map((glob) => textOf(glob));
+  return { skills: globs('skills'), roles: globs('roles') };
+}
+
 function dumpedKinds(root: Root, catalogs: readonly Catalog[]): readonly Kind[] {
   const managed = KINDS.filter(
     (kind) => root.has(LIST_KEYS[kind]) || catalogs.some(({ lists }) => lists[kind] !== undefined),
@@ -105,7 +115,8 @@ function dumpedKinds(root: Root, catalogs: readonly Catalog[]): readonly Kind[] 
 }
 
 function namesOf(catalogs: readonly Catalog[], kind: Kind): ReadonlySet<string> {
-  return new Set(catalogs.flatMap(({ lists }) => (lists[kind] ?? []).map(({ name }) => name)));
+  const entries = catalogs.flatMap(({ lists }) => lists[kind] ?? []);
+  return new Set(entries.filter(({ absent }) => !absent).map(({ name }) => name));
 }
 
 /** Whether a catalog lists an entry that the account does not contain, or renames one that it contains. */
@@ -118,11 +129,15 @@ function isDropped(
   for (const kind of kinds) {
     const contained = new Set(names[kind]);
     const other = lists[kind]?.find(
-      ({ name, formerly }) => !contained.has(name) || formerly.some((former) => contained.has(former.name)),
+      ({ name, formerly, absent }) =>
+        contained.has(name) === absent || formerly.some((former) => contained.has(former.name)),
     );
     if (other === undefined) continue;
+    const why = other.absent
+      ? 'is in the account, and it wants it absent'
+      : 'is not in the account, or renames one that is';
     notes.push(
-      `${written} is removed from \`extends\`: its ${kind} “${other.name}” is not in the account, or renames one that is; the entries that it shares with the account are in this file now`,
+      `${written} is removed from \`extends\`: its ${kind} “${other.name}” ${why}; the entries that it shares with the account are in this file now`,
     );
     return true;
   }
@@ -148,7 +163,7 @@ function updateList(root: Root, kind: Kind, { names, inherited }: Wanted, notes:
   const key = LIST_KEYS[kind];
   const contained = new Set(names[kind]);
   const written = listAt(root, key);
-  const own = new Set(written?.items.map(entryName));
+  const own = new Set(written?.items.filter((item) => !isAbsent(item)).map(entryName));
   const added = names[kind].filter((name) => !own.has(name) && !inherited[kind].has(name));
   if (written === undefined && added.length === 0 && inherited[kind].size > 0) return;
   const list = written ?? addList(root, key);
@@ -156,7 +171,16 @@ function updateList(root: Root, kind: Kind, { names, inherited }: Wanted, notes:
     (item, index, items) =>
       index === 0 || compareCodePoints(entryName(items[index - 1]), entryName(item)) < 0,
   );
-  removeItems(list, (item) => !contained.has(entryName(item)));
+  removeItems(list, (item) => {
+    const name = entryName(item);
+    if (!isAbsent(item)) return !contained.has(name);
+    if (contained.has(name)) {
+      notes.push(
+        `the line that wants the ${kind} “${name}” absent is removed, because the account contains it`,
+      );
+    }
+    return contained.has(name);
+  });
   for (const item of list.items) removeRenames(item, kind, contained, notes);
   let next = isSorted ? 0 : list.items.length;
   // Both are sorted, so each name is added behind the one before it.
@@ -223,6 +247,10 @@ function writable(names: readonly string[]): readonly string[] {
 
 function sortedOnce(names: readonly string[]): readonly string[] {
   return [...new Set(names)].toSorted(compareCodePoints);
+}
+
+function isAbsent(item: Node): boolean {
+  return isMap(item) && item.has('absent');
 }
 
 function entryName(item: Node | undefined): string {

@@ -71,8 +71,8 @@ const policySchema = z
       POLICY_DEFAULTS.delete,
     ),
     ownership: setting(
-      z.enum(['all', 'managed']).optional(),
-      '`all`: entries that are not in the file are deleted. `managed`: only those that rolecall created or adopted, which guards entries that others maintain by hand.',
+      z.enum(['all', 'managed', 'listed']).optional(),
+      '`all`: entries that are not in the file are deleted. `managed`: only those that rolecall created or adopted. `listed`: only those that the file names with `absent: true` or in `formerly`. The last two guard entries that others maintain by hand.',
       ['managed'],
       POLICY_DEFAULTS.ownership,
     ),

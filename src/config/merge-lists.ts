@@ -1,15 +1,42 @@
 // Merges the lists of one kind of an account: those of its catalogs and its own.
-import type { DesiredEntry, Kind } from '../core/catalog.ts';
+import { type DesiredEntry, type Kind, KINDS, LIST_KEYS } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
-import { nearKey } from '../core/names.ts';
+import { globMatcher, nearKey } from '../core/names.ts';
 import { type YamlFile, quoted } from './yaml/yaml-file.ts';
-import type { WrittenEntry } from './name-list.ts';
+import type { WrittenEntry, WrittenLists } from './name-list.ts';
 
 type WrittenList = readonly WrittenEntry[];
 
+/** Globs of the names of a catalog that an account leaves out. */
+type Except = { readonly [K in (typeof LIST_KEYS)[Kind]]?: readonly string[] | undefined };
+
+/** The lists without the names that the globs match, and the path of each glob in `except` that matches none. */
+export function withoutNames(
+  lists: WrittenLists,
+  except: Except,
+): { readonly lists: WrittenLists; readonly unmatched: readonly (readonly [string, number])[] } {
+  const left: { [K in Kind]?: WrittenList } = { ...lists };
+  const unmatched: (readonly [string, number])[] = [];
+  for (const kind of KINDS) {
+    const key = LIST_KEYS[kind];
+    const list = lists[kind];
+    for (const [index, glob] of (except[key] ?? []).entries()) {
+      const matches = globMatcher(glob);
+      if (list?.some(({ name }) => matches(name)) !== true) unmatched.push([key, index]);
+      else left[kind] = left[kind]?.filter(({ name }) => !matches(name)) ?? [];
+    }
+  }
+  return { lists: left, unmatched };
+}
+
 export interface MergedList {
   readonly entries: readonly DesiredEntry[];
-  /** Errors: a former name that is desired, or that two entries have. Warning: names that differ only in spelling. */
+  /** The names that the account must not have. */
+  readonly absent: readonly string[];
+  /**
+   * Errors: a name that one file wants and another one wants absent, a former name that is desired or absent, or that two
+   * entries have. Warning: names that differ only in spelling.
+   */
   readonly issues: readonly ConfigIssue[];
 }
 
@@ -44,14 +71,25 @@ export function openListMerger(): ListMerger {
 /** A name in several lists is one entry, with all its former names. */
 function mergeLists(kind: Kind, lists: readonly WrittenList[]): MergedList {
   const merged = new Map<string, Merged>();
+  const contradictions: ConfigIssue[] = [];
   for (const entry of lists.flat()) {
     const known = merged.get(entry.name) ?? { first: entry };
     if (known.first === entry) merged.set(entry.name, known);
+    else if (known.first.absent !== entry.absent)
+      contradictions.push(contradiction(kind, entry, known.first));
     addFormers(known, entry);
   }
-  const entries = [...merged.values()].map(toDesired);
-  const issues = [...formerIssues(kind, merged), ...nearDuplicateIssues(kind, merged)];
-  return { entries, issues };
+  const wanted = [...merged.values()].filter(({ first }) => !first.absent);
+  const absent = [...merged.values()].flatMap(({ first }) => (first.absent ? [first.name] : []));
+  const issues = [...contradictions, ...formerIssues(kind, merged), ...nearDuplicateIssues(kind, wanted)];
+  return { entries: wanted.map(toDesired), absent, issues };
+}
+
+function contradiction(kind: Kind, entry: WrittenEntry, other: WrittenEntry): ConfigIssue {
+  const place = other.issue(other.at, '');
+  const [here, there] = entry.absent ? ['absent', 'wanted'] : ['wanted', 'absent'];
+  const message = `the ${kind} ${quoted(entry.name)} is ${here} here and ${there} in ${place.file}:${place.line}:${place.column}; remove one of the two, or leave the name out of a catalog with \`except\``;
+  return entry.issue(entry.at, message);
 }
 
 function addFormers(known: Merged, { formerly, issue }: WrittenEntry): void {
@@ -73,8 +111,9 @@ function formerIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIs
   for (const [name, { formerly }] of merged) {
     for (const [former, { at, issue }] of formerly ?? []) {
       const owner = owners.get(former);
-      if (merged.has(former)) {
-        const message = `the ${kind} ${quoted(former)} is both desired and in \`formerly\` of ${quoted(name)}; remove one of the two`;
+      const listed = merged.get(former)?.first;
+      if (listed !== undefined) {
+        const message = `the ${kind} ${quoted(former)} is both ${listed.absent ? 'absent' : 'desired'} and in \`formerly\` of ${quoted(name)}; remove one of the two`;
         issues.push(issue(at, message));
       } else if (owner !== undefined) {
         const message = `the ${kind} ${quoted(former)} is also in \`formerly\` of ${quoted(owner)}; remove it from one of the two entries`;
@@ -85,10 +124,10 @@ function formerIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIs
   return issues;
 }
 
-function nearDuplicateIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIssue[] {
+function nearDuplicateIssues(kind: Kind, wanted: readonly Merged[]): ConfigIssue[] {
   const issues: ConfigIssue[] = [];
   const seen = new Map<string, WrittenEntry>();
-  for (const { first } of merged.values()) {
+  for (const { first } of wanted) {
     const key = nearKeyOf(first);
     const other = seen.get(key);
     if (other === undefined) seen.set(key, first);

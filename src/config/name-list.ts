@@ -1,6 +1,6 @@
 // Reads the lists of names of a file directly from its YAML nodes. A schema would be slow for ten thousand names, and
 // only the source text shows a name that YAML did not read as text.
-import { type Node, isMap, isScalar, isSeq } from 'yaml';
+import { type Node, type YAMLMap, isMap, isScalar, isSeq } from 'yaml';
 import { type DesiredEntry, KINDS, type Kind, LIST_KEYS } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { nameProblem, oddCharacters, referenceProblem } from '../core/name-rules.ts';
@@ -21,11 +21,16 @@ export interface WrittenName {
 
 export interface WrittenEntry extends WrittenName {
   readonly formerly: readonly WrittenName[];
+  /** Whether the account must not have the entry. */
+  readonly absent: boolean;
   /** The desired entry without the other files' former names. All accounts that extend a catalog share this object. */
   readonly desired: DesiredEntry;
   /** Makes an issue in the file of the entry. */
   readonly issue: YamlFile['issue'];
 }
+
+/** The keys of an entry that is more than a name. */
+const ENTRY_KEYS: readonly string[] = ['name', 'formerly', 'absent'];
 
 /** The lists of a file; a kind that the file omits is undefined. */
 export type WrittenLists = { readonly [K in Kind]?: readonly WrittenEntry[] };
@@ -101,27 +106,42 @@ class NameListReader {
       return name === undefined ? undefined : this.#entry(name, []);
     }
     for (const { key } of node.items) {
-      if (keyText(key) !== 'name' && keyText(key) !== 'formerly')
-        this.#report(key as Node, unknownKey(keyText(key)));
+      if (!ENTRY_KEYS.includes(keyText(key))) this.#report(key as Node, unknownKey(keyText(key)));
     }
     const written = node.get('name', true) as Node | undefined;
     if (written === undefined) {
-      if (node.items.every(({ key }) => keyText(key) === 'formerly')) {
+      if (node.items.every(({ key }) => ENTRY_KEYS.includes(keyText(key)))) {
         this.#report(node, 'an entry needs a `name`; add it');
       }
       return undefined;
     }
     const name = this.#readName(written, '`name`');
     const formerly = node.has('formerly') ? this.#readFormerly(node.get('formerly', true) as Node, name) : [];
-    return name === undefined ? undefined : this.#entry(name, formerly);
+    const absent = this.#readAbsent(node, formerly.length > 0);
+    return name === undefined ? undefined : this.#entry(name, formerly, absent);
   }
 
-  #entry({ name, at }: WrittenName, formerly: readonly WrittenName[]): WrittenEntry {
+  #readAbsent(entry: YAMLMap, hasFormerNames: boolean): boolean {
+    if (!entry.has('absent')) return false;
+    const written = entry.get('absent', true) as Node;
+    const node = this.#file.resolve(written);
+    if (!isScalar(node) || node.value !== true) {
+      this.#report(written, '`absent` must be true; to ask for the entry, remove `absent`');
+    } else if (hasFormerNames) {
+      this.#report(
+        written,
+        'an entry that must be absent has no former names; remove `formerly` or `absent`',
+      );
+    }
+    return true;
+  }
+
+  #entry({ name, at }: WrittenName, formerly: readonly WrittenName[], absent = false): WrittenEntry {
     const desired =
       formerly.length === 0
         ? sharedEntry(name)
         : { name: detached(name), formerly: formerly.map((old) => old.name) };
-    return { name: desired.name, at, formerly, desired, issue: this.#file.issue };
+    return { name: desired.name, at, formerly, absent, desired, issue: this.#file.issue };
   }
 
   #readFormerly(written: Node, name: WrittenName | undefined): WrittenName[] {
@@ -202,8 +222,8 @@ function wrongType(node: Node | undefined, what: string): string {
 }
 
 function unknownKey(key: string): string {
-  const near = nearestWord(key, ['name', 'formerly']);
+  const near = nearestWord(key, ENTRY_KEYS);
   return near === undefined
-    ? `unknown key ${quoted(key)} in an entry, which has only name and formerly; if the line is a name with a colon, quote all of it`
+    ? `unknown key ${quoted(key)} in an entry, which has only ${ENTRY_KEYS.join(', ')}; if the line is a name with a colon, quote all of it`
     : `unknown key ${quoted(key)}; did you mean ${quoted(near)}?`;
 }

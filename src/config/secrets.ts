@@ -225,6 +225,7 @@ function namesIn({ desired, policy }: AccountSettings): string[] {
   const entries = KINDS.flatMap((kind) => desired[kind] ?? []);
   return [
     ...entries.flatMap(({ name, formerly }) => [name, ...formerly]),
+    ...KINDS.flatMap((kind) => desired.absent?.[kind] ?? []),
     ...desired.approvedDeletes.map(({ name }) => name),
     ...policy.protect,
   ];

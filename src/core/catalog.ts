@@ -55,6 +55,8 @@ export interface ApprovedDelete {
 /** What an account's file asks for. A kind that is undefined is not managed and never touched. */
 export interface DesiredCatalog extends Readonly<Partial<Record<Kind, readonly DesiredEntry[]>>> {
   readonly approvedDeletes: readonly ApprovedDelete[];
+  /** The names that the account must not have, by kind. */
+  readonly absent?: Readonly<Partial<Record<Kind, readonly string[]>>>;
 }
 
 /** What the three lists showed at one moment. An `_id` listed twice is here once. */
@@ -76,7 +78,7 @@ export interface Warning {
 /** The policy of an account, merged with the defaults. */
 export interface Policy {
   readonly delete: 'never' | 'unused' | 'always';
-  readonly ownership: 'all' | 'managed';
+  readonly ownership: 'all' | 'managed' | 'listed';
   readonly maxDeletes: number;
   readonly maxDeletesPerDay: number;
   readonly maxDeletePercent: number;

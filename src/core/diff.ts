@@ -15,7 +15,8 @@ import { entryKey, type UsageIndex } from './usage.ts';
 /** An existing entry that the file does not ask for. */
 export interface Extra {
   readonly entry: Entry;
-  readonly cause: 'unnamed' | 'renamed' | 'duplicate';
+  /** `absent`: the file says that the account must not have it. */
+  readonly cause: 'unnamed' | 'renamed' | 'duplicate' | 'absent';
   /** The desired name: of a rename its new name, of a duplicate the name that they share. */
   readonly desiredName?: string;
   /** Of an unnamed entry: a desired name that differs only in case, white space, diacritics or compatibility forms. */
@@ -50,6 +51,8 @@ interface DiffFacts {
   readonly observed: ObservedCatalog;
   readonly usage: UsageIndex;
   readonly history: History;
+  /** The names that the account must not have. */
+  readonly absent?: readonly string[] | undefined;
 }
 
 /**
@@ -59,7 +62,7 @@ interface DiffFacts {
 export function diffKind(
   kind: Kind,
   desired: readonly DesiredEntry[],
-  { observed, usage, history }: DiffFacts,
+  { observed, usage, history, absent }: DiffFacts,
 ): KindDiff {
   const listed = [...observed[kind]].sort((a, b) => compareCodePoints(a.id, b.id));
   const present = listed.filter((entry) => !isGone(kind, entry, history));
@@ -92,7 +95,7 @@ export function diffKind(
     stillListed: listed.filter((entry) => isGone(kind, entry, history)),
     missing: missing.sort(compareCodePoints),
     kept: desired.length - missing.length,
-    extras: extrasOf(unkept, desired, duplicates),
+    extras: extrasOf(unkept, desired, { duplicates, absent }),
     duplicates,
     changedNames,
   };
@@ -127,7 +130,7 @@ function namesOf(kind: Kind, entry: Entry, { requestedNames }: History): EntryNa
 function extrasOf(
   entries: readonly Entry[],
   desired: readonly DesiredEntry[],
-  duplicates: readonly DuplicateGroup[],
+  { duplicates, absent = [] }: Pick<KindDiff, 'duplicates'> & Pick<DiffFacts, 'absent'>,
 ): Extra[] {
   // Most accounts have none, and the names of thousands of desired entries would be folded for nothing.
   if (entries.length === 0) return [];
@@ -137,6 +140,7 @@ function extrasOf(
   const renamedTo = new Map(
     desired.flatMap((entry) => entry.formerly.map((old) => [nameKey(old), entry.name])),
   );
+  const absentKeys = new Set(absent.map(nameKey));
   const nearNames = new Map(desired.map(({ name }) => [nearKey(name), name]));
   return entries.map((entry) => {
     const sharedName = duplicateOf.get(entry.id);
@@ -146,7 +150,8 @@ function extrasOf(
       .find((name) => name !== undefined);
     if (newName !== undefined) return { entry, cause: 'renamed', desiredName: newName };
     const nearName = nearNameOf(entry, nearNames);
-    return { entry, cause: 'unnamed', ...(nearName === undefined ? {} : { nearName }) };
+    const cause = nameKeys(entry).some((key) => absentKeys.has(key)) ? 'absent' : 'unnamed';
+    return { entry, cause, ...(nearName === undefined ? {} : { nearName }) };
   });
 }
 

@@ -70,7 +70,8 @@ export function* planInSteps(input: PlanInput): Generator<void, Plan> {
   yield;
   const diffs = KINDS.flatMap((kind) => {
     const desired = input.desired[kind];
-    return desired === undefined ? [] : [diffKind(kind, desired, { observed, usage, history })];
+    const absent = input.desired.absent?.[kind];
+    return desired === undefined ? [] : [diffKind(kind, desired, { observed, usage, history, absent })];
   });
   yield;
   const today = input.now.slice(0, 10);
@@ -221,6 +222,7 @@ function deleteOperation(judged: JudgedEntry): Operation {
   const usedBy = holdersOf(judged);
   const base = { action: 'delete', kind, name: extra.entry.name, remoteId: extra.entry.id, usedBy } as const;
   if (extra.cause === 'renamed') return { ...base, reason: `renamed to “${extra.desiredName ?? ''}”` };
+  if (extra.cause === 'absent') return { ...base, reason: 'the configuration wants it absent' };
   if (extra.cause === 'duplicate') return { ...base, reason: 'an unused duplicate of its name' };
   if (approved && usedBy.length > 0) return { ...base, reason: 'approved in approvedDeletes' };
   return base;

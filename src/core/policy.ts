@@ -77,7 +77,11 @@ function judgeKind(
 ): JudgedEntry[] {
   const { kind } = diff;
   const leaves = leaveRulesOf(context.policy);
-  const deleteContext = { ...context, heldCreates, asksForNothing: diff.desired.length === 0 };
+  const deleteContext = {
+    ...context,
+    heldCreates,
+    asksForNothing: diff.desired.length === 0 && context.policy.ownership !== 'listed',
+  };
   const missing = groupBy(
     context.history.missingHoldings.filter((holding) => holding.kind === kind),
     ({ remoteId }) => remoteId,
@@ -127,9 +131,11 @@ function leaveRule(
   leaves: EntryFilter,
   { policy, history }: PolicyContext,
 ): LeaveRule | null {
-  if (extra.cause === 'duplicate' && policy.duplicates === 'report') return 'duplicate';
-  // Entries that the file names, by a desired or a former name, are adopted.
-  const isOwned = extra.cause !== 'unnamed' || history.owned.has(entryKey(kind, extra.entry.id));
+  const isListed = policy.ownership === 'listed';
+  if (extra.cause === 'duplicate' && (isListed || policy.duplicates === 'report')) return 'duplicate';
+  // Entries that the file names, as desired, as a former name or as absent, are owned.
+  const isOwned =
+    extra.cause !== 'unnamed' || (!isListed && history.owned.has(entryKey(kind, extra.entry.id)));
   const rule = leaves(extra.entry, isOwned);
   if (rule !== null) return rule;
   return extra.cause === 'duplicate' && usedBy.length + missingHolders.length > 0 ? 'duplicate' : null;
@@ -145,7 +151,7 @@ export function leaveRulesOf({ ownership, protect, delete: deletes }: Policy): E
   const matchers = protect.map(globMatcher);
   const isProtected = (name: string): boolean => matchers.some((matches) => matches(name));
   return ({ name, otherNames = [] }, isOwned) => {
-    if (ownership === 'managed' && !isOwned) return 'unmanaged';
+    if (ownership !== 'all' && !isOwned) return 'unmanaged';
     if ([name, ...otherNames].some(isProtected)) return 'protected';
     return deletes === 'never' ? 'never_delete' : null;
   };

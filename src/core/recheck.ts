@@ -19,7 +19,9 @@ export function findingsOf(
   { history, planned }: { readonly history: History; readonly planned: Baseline },
 ): Findings {
   const usage = usageOf(observed.resources);
-  const diffs = KINDS.map((kind) => diffKind(kind, desired[kind] ?? [], { observed, usage, history }));
+  const diffs = KINDS.map((kind) =>
+    diffKind(kind, desired[kind] ?? [], { observed, usage, history, absent: desired.absent?.[kind] }),
+  );
   return {
     entries: new Map(
       KINDS.flatMap((kind) => observed[kind].map((entry) => [entryKey(kind, entry.id), entry] as const)),

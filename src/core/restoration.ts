@@ -27,7 +27,7 @@ export interface DeletedEntry {
 }
 
 /** `unmanaged`: the file leaves the kind out. `none`: it has the kind, without the name. */
-export type FilePlace = 'desired' | 'formerly' | 'approved' | 'none' | 'unmanaged';
+export type FilePlace = 'desired' | 'formerly' | 'absent' | 'approved' | 'none' | 'unmanaged';
 
 export interface RestorationFacts {
   readonly detail: Pick<RunDetail, 'operations' | 'plan' | 'earlierHolders'>;
@@ -94,6 +94,7 @@ function filePlace(kind: Kind, name: string, desired: DesiredCatalog): FilePlace
   const key = nameKey(name);
   if (entries.some((entry) => nameKey(entry.name) === key)) return 'desired';
   if (entries.some(({ formerly }) => formerly.some((former) => nameKey(former) === key))) return 'formerly';
+  if (desired.absent?.[kind]?.some((absent) => nameKey(absent) === key) === true) return 'absent';
   const isApproved = desired.approvedDeletes.some(
     (approved) => approved.kind === kind && nameKey(approved.name) === key,
   );

@@ -231,19 +231,22 @@ roles: []
   test('extends a catalog while the account contains all of it, and lists only the other names', async () => {
     const folder = configured();
     const catalogs = {
-      'all.yaml': 'skills: [Go, Rust]\nroles: [Dev]\n',
+      'absent.yaml': 'skills: [{ name: Nim, absent: true }]\n',
+      'all.yaml': 'skills: [Go, Rust, Ada, { name: Flash, absent: true }]\nroles: [Dev]\n',
       'more.yaml': 'skills: [Cobol, Go, Perl]\n',
       'renames.yaml': 'skills: [{ name: Kubernetes, formerly: [K8s] }]\n',
     };
-    const text = `${HEAD}extends:\n  - catalogs/all.yaml # shared\n  - catalogs/more.yaml\n  - catalogs/renames.yaml\nskills: [Zig]\n`;
-    const names = { skill: ['Go', 'Rust', 'Perl', 'K8s', 'Kubernetes', 'Zig'], role: ['Dev'] };
+    const text = `${HEAD}extends:\n  - { file: catalogs/all.yaml, except: { skills: [A*] } } # shared\n  - catalogs/more.yaml\n  - catalogs/renames.yaml\n  - catalogs/absent.yaml\nskills: [Zig, { name: Odin, absent: true }, { name: Basic, absent: true }]\n`;
+    const names = { skill: ['Go', 'Rust', 'Perl', 'K8s', 'Kubernetes', 'Nim', 'Odin', 'Zig'], role: ['Dev'] };
     const result = await dumped(folder, text, names, { catalogs });
     expect(result.text).toBe(
-      `${HEAD}extends:\n  - catalogs/all.yaml # shared\nskills: [ K8s, Kubernetes, Perl, Zig ]\n`,
+      `${HEAD}extends:\n  - { file: catalogs/all.yaml, except: { skills: [ A* ] } } # shared\nskills: [ Zig, { name: Basic, absent: true }, K8s, Kubernetes, Nim, Odin, Perl ]\n`,
     );
     expect(result.notes).toEqual([
       expect.stringMatching(/^catalogs\/more.yaml is removed from `extends`: .*“Cobol”/),
       expect.stringMatching(/^catalogs\/renames.yaml is removed from `extends`: .*“Kubernetes”/),
+      expect.stringMatching(/^catalogs\/absent.yaml is removed from `extends`: .*“Nim”.*wants it absent/),
+      expect.stringMatching(/^the line that wants the skill “Odin” absent is removed/),
     ]);
     expect(await differences(folder, result.text, names)).toEqual([]);
   });

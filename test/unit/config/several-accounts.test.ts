@@ -65,6 +65,51 @@ describe('several accounts', () => {
     expect(lines).toHaveLength(2);
   });
 
+  test('leave names of a catalog out, each by itself', async () => {
+    const catalog = '{ file: ../c.yaml, except: { skills: [Perl, "Legacy *"] } }';
+    const { accounts, lines } = await load({
+      'accounts/a.yaml': `${ACCOUNT}extends: [${catalog}]\nskills: [Zig, { name: Flash, absent: true }]`,
+      'accounts/b.yaml': `${ACCOUNT.replace('A_TOKEN', 'B')}extends: [../c.yaml]`,
+      'c.yaml':
+        'skills: [Go, Perl, Legacy PHP, Legacy C, { name: Rust, absent: true }]\nroles: [Dev, { name: Temp, absent: true }]',
+    });
+    expect(lines).toEqual([]);
+    expect(
+      accounts.map(({ settings }) => [
+        settings?.desired.skill?.map(({ name }) => name),
+        settings?.desired.absent,
+      ]),
+    ).toEqual([
+      [['Go', 'Zig'], { skill: ['Rust', 'Flash'], role: ['Temp'] }],
+      [['Go', 'Perl', 'Legacy PHP', 'Legacy C'], { skill: ['Rust'], role: ['Temp'] }],
+    ]);
+    const [a, b] = accounts.map(({ settings }) => settings?.configDigest);
+    expect(a).not.toBe(b);
+  });
+
+  test('must not contradict their catalogs, and leave out only names that exist', async () => {
+    const { lines } = await load({
+      'accounts/a.yaml': `${ACCOUNT}extends:\n  - file: ../c.yaml\n    except: { skills: [Go, Cobol], roles: [X] }\nskills: [Perl, { name: Rust, formerly: [Flash] }]`,
+      'accounts/b.yaml': `${ACCOUNT.replace('A_TOKEN', 'B')}extends: [../c.yaml]\nskills: [{ name: Go, absent: true }, { name: Zig, absent: false }, { name: X, formerly: [Y], absent: true }]`,
+      'c.yaml': 'skills: [Go, { name: Perl, absent: true }, { name: Flash, absent: true }]',
+    });
+    expect(lines).toEqual([
+      expect.stringContaining('accounts/a.yaml:5:28 error this matches no name of the catalog'),
+      expect.stringContaining('accounts/a.yaml:5:44 error this matches no name of the catalog'),
+      expect.stringContaining(
+        'accounts/a.yaml:6:10 error the skill "Perl" is wanted here and absent in c.yaml:1:22',
+      ),
+      expect.stringContaining(
+        'accounts/a.yaml:6:41 error the skill "Flash" is both absent and in `formerly` of "Rust"',
+      ),
+      expect.stringContaining(
+        'accounts/b.yaml:4:18 error the skill "Go" is absent here and wanted in c.yaml:1:10',
+      ),
+      expect.stringContaining('accounts/b.yaml:4:59 error `absent` must be true'),
+      expect.stringContaining('accounts/b.yaml:4:102 error an entry that must be absent has no former names'),
+    ]);
+  });
+
   test('report an issue of a shared catalog once, and list it with each account', async () => {
     const { lines, accounts } = await load({
       'accounts/a.yaml': `${ACCOUNT}extends: [../c.yaml]`,

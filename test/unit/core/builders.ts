@@ -89,6 +89,7 @@ export interface Case {
   readonly skills?: readonly (string | DesiredEntry)[];
   readonly roles?: readonly (string | DesiredEntry)[];
   readonly approvedDeletes?: DesiredCatalog['approvedDeletes'];
+  readonly absent?: DesiredCatalog['absent'];
   readonly observed?: Partial<ObservedCatalog>;
   readonly policy?: Partial<Policy>;
   readonly history?: Partial<History>;
@@ -105,6 +106,7 @@ export function plan(of: Case): Plan {
       ...(of.skills === undefined ? {} : { skill: wanted(...of.skills) }),
       ...(of.roles === undefined ? {} : { role: wanted(...of.roles) }),
       approvedDeletes: of.approvedDeletes ?? [],
+      ...(of.absent === undefined ? {} : { absent: of.absent }),
     },
     policy: { ...POLICY, ...of.policy },
     observed: observed(of.observed),

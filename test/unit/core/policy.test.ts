@@ -116,6 +116,50 @@ describe('delete: never | unused | always', () => {
   });
 });
 
+describe('ownership: listed, and absent', () => {
+  const listed = { ownership: 'listed' } as const;
+  const absent = { skill: ['Old'] };
+  decides({
+    'leaves alone what is not named, also what rolecall created': [
+      old({ policy: listed, history: { owned: new Set(['skill:Old'] as const) } }),
+      ['skill Old left alone: unmanaged'],
+    ],
+    'deletes what the file wants absent': [old({ policy: listed, absent }), DELETED],
+    'deletes it although the file wants nothing else': [
+      { skills: [], observed: { skill: [entry('Old'), entry('Other')] }, policy: listed, absent },
+      [...DELETED, 'skill Other left alone: unmanaged'],
+    ],
+    'finishes a rename': [
+      { skills: [renamed], observed: { skill: [entry('New'), entry('Old')] }, policy: listed },
+      DELETED,
+    ],
+    'leaves duplicates alone': [
+      {
+        skills: ['Old'],
+        observed: { skill: [entry('Old', '1'), entry('Old', '2')] },
+        policy: { ...listed, duplicates: 'remove-unused' },
+      },
+      ['skill Old left alone: duplicate', 'warning: duplicate'],
+    ],
+    'keeps an absent entry that people have': [
+      old({ policy: listed, absent, observed: used }),
+      heldBy('in_use'),
+    ],
+    'keeps an absent entry that is protected': [
+      old({ policy: { ...listed, protect: ['O*'] }, absent }),
+      ['skill Old left alone: protected'],
+    ],
+    'deletes what managed accounts want absent, whoever created it': [
+      old({ policy: { ownership: 'managed' }, absent }),
+      DELETED,
+    ],
+    'an empty list with an absent entry still asks for nothing elsewhere': [
+      { skills: [], observed: { skill: [entry('Old')] }, absent },
+      heldBy('empty_catalog'),
+    ],
+  });
+});
+
 describe('ownership: managed', () => {
   const managed = { ownership: 'managed' } as const;
   const owning = (key: 'skill:Old' | 'role:Old') =>
