@@ -35,6 +35,8 @@ export interface ApplyOptions extends OutputOptions, ReportDetail {
   /** The file of a saved plan. */
   readonly plan?: string;
   readonly allowHeld?: boolean;
+  /** `false`: the deletes of the plans are left out. */
+  readonly delete?: boolean;
   readonly acceptShrink?: boolean;
   readonly acceptNoHistory?: boolean;
   readonly acceptOlderSource?: boolean;
@@ -73,6 +75,7 @@ export async function applyToAccounts(
   const loaded = await loadAccounts(context.configFile, []);
   const { configuration, service } = loaded;
   const accounts = accountsToApply(loaded.accounts, names, saved, options.all === true);
+  const noDelete = options.delete === false;
   const output = openOutput(options);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const limit = service.daemon.maxRuns;
@@ -80,7 +83,7 @@ export async function applyToAccounts(
   const detail = { verbose: options.verbose, hasLocalChanges: session.commit?.dirty === true };
   try {
     const consent = asks
-      ? await askToApply({ accounts, session, signals, accept, limit, detail }, output)
+      ? await askToApply({ accounts, session, signals, accept, limit, detail, noDelete }, output)
       : { agreed: saved ?? new Map<string, AgreedPlan | null>() };
     if ('exit' in consent) {
       if (isOneDocument(options.format)) await output.print(await reportOf(consent.runIds, session, output));
@@ -212,6 +215,7 @@ async function applyOne(
     mode: 'apply',
     accept,
     agreed,
+    noDelete: options.delete === false,
     lockTimeoutMs: options.lockTimeout,
     reread: () => reloadRequest(account.name, applying),
     ...(onPlan === null ? {} : { onPlan }),

@@ -3,7 +3,7 @@ import type { ConfiguredAccount } from '../core/settings.ts';
 import type { Acceptance } from '../run/request.ts';
 import { UsageError } from '../core/errors.ts';
 import type { AgreedPlan } from '../core/operator.ts';
-import type { PlanResult } from '../core/plan.ts';
+import { onlyOf, type PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { renderPlans } from '../report/plan-report.ts';
@@ -30,11 +30,13 @@ interface ApplyRequest {
   /** The most accounts that are planned at the same time. */
   readonly limit: number;
   readonly detail: ReportDetail;
+  /** Whether the deletes of the plans are left out. */
+  readonly noDelete: boolean;
 }
 
 /** Shows the plans of all accounts and asks once. Refuses when there is no terminal to ask on. */
 export async function askToApply(
-  { accounts, session, signals, accept, limit, detail }: ApplyRequest,
+  { accounts, session, signals, accept, limit, detail, noDelete }: ApplyRequest,
   output: Output,
 ): Promise<Consent> {
   const planned = await showProgress({ verb: 'planned', accounts: accounts.length }, (track) =>
@@ -47,7 +49,7 @@ export async function askToApply(
   await showPlans(results, output, detail);
   if (signals.stop.aborted) return { exit: EXIT.interrupted, runIds };
   const agreed = new Map(results.map((result) => [result.account, agreedTo(result)]));
-  const text = question(results);
+  const text = question(noDelete ? results.map(withoutDeletes) : results);
   if (text === null) return { agreed };
   if (!canAsk()) return { exit: EXIT.usage, runIds, refusal: noTerminal() };
   const answer = await confirm(text, signals.stop);
@@ -58,6 +60,10 @@ export async function askToApply(
     result.status === 'failed' ? [failureExit(result.error.code)] : [],
   );
   return { exit: combine([...failures, EXIT.changes]), runIds };
+}
+
+function withoutDeletes(result: PlanResult): PlanResult {
+  return result.status === 'failed' ? result : onlyOf('create', result);
 }
 
 /** Prints the plans as the report, and also above the question when the report is written elsewhere. */

@@ -96,6 +96,7 @@ export function addApply({ program, report }: CommandLine): void {
       'apply a plan saved by `plan --save`; refused if it no longer matches the account',
     )
     .option('--allow-held', 'exit 0 if only held changes remain')
+    .option('--no-delete', 'apply the creates only; exit 0 although the deletes remain')
     .option('--accept-shrink', 'accept lists that look incomplete (suspicious_shrink, suspicious_list)')
     .option(
       '--accept-no-history',

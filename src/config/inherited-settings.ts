@@ -1,6 +1,7 @@
 // The settings that accounts inherit from `defaults`: their schemas, their defaults, and how policies are merged.
 import { z } from 'zod';
 import type { FreezeWindow, Policy } from '../core/catalog.ts';
+import { RUN_MODES } from '../core/journal.ts';
 import { formatDuration } from '../core/durations-and-sizes.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import { windowEdge } from './dates-and-schedules.ts';
@@ -154,8 +155,8 @@ export const inheritedShape = {
     formatDuration(ACCOUNT_DEFAULTS.jitterMs),
   ),
   mode: setting(
-    z.enum(['plan', 'approve', 'apply']).optional(),
-    'What the daemon does: `plan` writes nothing, `approve` waits for an approval, `apply` writes. The command `rolecall apply` writes in any mode.',
+    z.enum(RUN_MODES).optional(),
+    'What the daemon does: `plan` writes nothing, `approve` waits for an approval, `approve-deletes` creates at once and waits for an approval of its deletes, `apply` writes. The command `rolecall apply` writes in any mode.',
     ['approve'],
     ACCOUNT_DEFAULTS.mode,
   ),

@@ -29,8 +29,12 @@ export type OperationStatus = (typeof OPERATION_STATUSES)[number];
 export const TRIGGERS = ['cli', 'schedule', 'start', 'catch_up', 'manual', 'approval'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
-/** What a run was allowed to do: `plan` never writes. */
-export type RunMode = 'plan' | 'approve' | 'apply';
+/**
+ * What a run is allowed to do: `plan` never writes, `approve` writes what was approved, `approve-deletes` creates at once
+ * and deletes what was approved.
+ */
+export const RUN_MODES = ['plan', 'approve', 'approve-deletes', 'apply'] as const;
+export type RunMode = (typeof RUN_MODES)[number];
 
 /** One row of `runs`. Times are UTC ISO 8601. */
 export interface RunRecord {

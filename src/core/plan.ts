@@ -136,6 +136,18 @@ export function planDigest(
   return `sha256:${sha256(JSON.stringify([remoteAccountId, rows]))}`;
 }
 
+/** Whether the plan deletes anything. */
+export function hasDeletes({ operations }: Pick<Plan, 'operations'>): boolean {
+  return operations.some(({ action }) => action === 'delete');
+}
+
+/** The plan without its deletes, or with them alone; the digest stays. */
+export function onlyOf(action: Action, plan: Plan): Plan {
+  const operations = plan.operations.filter((operation) => operation.action === action);
+  const summary = { ...plan.summary, create: 0, delete: 0, [action]: operations.length };
+  return { ...plan, operations, summary };
+}
+
 /**
  * The relation of the configuration's commit to the one that was last applied to the account. `unknown`: the last one had
  * a commit, and the present one has none, or git does not report it.

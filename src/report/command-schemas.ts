@@ -1,6 +1,6 @@
 // The published JSON Schemas of `history`, `usage`, `validate`, `doctor` and `status`, which print lists of these elements.
 import { z } from 'zod';
-import type { RunRecord } from '../core/journal.ts';
+import { RUN_MODES, type RunRecord } from '../core/journal.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { AccountUsage } from '../core/usage.ts';
 import {
@@ -101,7 +101,7 @@ export const accountStatusSchema = z.strictObject({
   configured: z.boolean().describe('Whether its file exists.'),
   issues: z.array(z.string()).describe('The errors of its file. The wording may change.'),
   mode: z
-    .enum(['plan', 'approve', 'apply'])
+    .enum(RUN_MODES)
     .nullable()
     .describe('What the daemon may do; null when its file is invalid or missing.'),
   drift: z

@@ -78,7 +78,7 @@ export const HOLD_RULE_TEXTS: Readonly<Record<HoldRule, string>> = {
 
 /** Why each rule leaves an entry alone. */
 export const LEAVE_RULE_TEXTS: Readonly<Record<LeaveRule, string>> = {
-  unmanaged: 'not rolecall’s to delete (policy.ownership)',
+  unmanaged: 'the ownership leaves it to others',
   protected: 'protected by the policy',
   never_delete: 'the policy forbids deletes',
   duplicate: 'another entry has this name',

@@ -63,7 +63,7 @@ function quietDocument({ run }: RunDetail): ReportDocument {
 /** The report model of one run. */
 export function runDocument(report: RunDetail, detail: Detail = 'full'): ReportDocument {
   const { run, plan } = report;
-  const isDryRun = run.status === 'planned';
+  const isDryRun = run.status === 'planned' && report.operations.length === 0;
   const shown = detail === 'full' ? plan : null;
   return {
     title: [code(run.account)],

@@ -35,7 +35,9 @@ export function withStatus(
 export function runSentence({ run: { status, mode, held }, operations }: RunDetail): string {
   switch (status) {
     case 'planned':
-      return `Planned: nothing was written${mode === 'approve' ? '; the plan needs approval' : ''}.`;
+      if (operations.length > 0)
+        return `Planned: ${progress(operations)}; its deletes ${mode === 'apply' ? 'were left out' : 'need approval'}.`;
+      return `Planned: nothing was written${needsApproval(mode) ? '; the plan needs approval' : ''}.`;
     case 'converged':
       return 'Converged: nothing left to do.';
     case 'held':
@@ -52,6 +54,11 @@ export function runSentence({ run: { status, mode, held }, operations }: RunDeta
       // A newer version may have written a status that this one lacks.
       return `${status.charAt(0).toUpperCase()}${status.slice(1)}: ${progress(operations)}.`;
   }
+}
+
+/** Whether what the runs of this mode leave waits for an approval. */
+export function needsApproval(mode: RunRecord['mode']): boolean {
+  return mode === 'approve' || mode === 'approve-deletes';
 }
 
 function progress(operations: readonly OperationRecord[], none = 'nothing was written'): string {
@@ -137,7 +144,7 @@ export function nextSteps(
       return [{ ...show, purpose: 'shows its progress' }];
     case 'planned':
       if (plan?.operations.length === 0) return [];
-      return run.mode === 'approve' && planDigest !== null
+      return needsApproval(run.mode) && planDigest !== null
         ? [
             {
               command: `rolecall approve ${account} ${planDigest}`,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ACTIONS, KINDS } from '../core/catalog.ts';
 import { type PlanResult, type FailedPlan, HOLD_RULES, type Plan } from '../core/plan.ts';
 import {
+  RUN_MODES,
   OPERATION_STATUSES,
   type OperationRecord,
   RUN_STATUSES,
@@ -185,7 +186,7 @@ export const runRecordSchema = z
     account: accountName,
     remoteAccountId,
     trigger: z.enum(TRIGGERS).describe('What started the run.'),
-    mode: z.enum(['plan', 'approve', 'apply']).describe('plan: nothing was written.'),
+    mode: z.enum(RUN_MODES).describe('plan: nothing was written.'),
     status: z.enum(RUN_STATUSES).describe('The result of the run.'),
     startedAt: time('When the run began.'),
     finishedAt: timeOrNull('When the run ended.'),

@@ -1,6 +1,7 @@
 // Whether the daemon may apply a plan, or the plan waits for approval.
 import type { Warning } from '../core/catalog.ts';
 import type { RunMode } from '../core/journal.ts';
+import { hasDeletes } from '../core/plan.ts';
 import type { Planned } from './plan-account.ts';
 import type { Observation } from './observe.ts';
 import type { DryRunDeps, Run } from './request.ts';
@@ -15,10 +16,10 @@ export interface ApprovalVerdict {
 const NONE = { type: 'none' } as const;
 
 /**
- * Decides whether the plan may be applied. In `approve` mode each plan that would write, and in any mode each plan that a
- * guard blocked, needs an approval of its digest. An approval also accepts that all assignments of a kind vanished, where
- * there is nothing else to approve: without operations, and in mode `plan`, which writes none. The approval is used up here;
- * one that was given after the lists were read starts the next run.
+ * Decides whether the plan may be applied. In `approve` mode each plan that would write, in `approve-deletes` each that
+ * would delete, and in any mode each plan that a guard blocked, needs an approval of its digest. An approval also accepts
+ * that all assignments of a kind vanished, where there is nothing else to approve: without operations, and in mode `plan`,
+ * which writes none. The approval is used up here; one that was given after the lists were read starts the next run.
  */
 export async function takeApproval(
   {
@@ -32,7 +33,10 @@ export async function takeApproval(
 ): Promise<ApprovalVerdict> {
   const run = { id: runId, account: settings.name, byHand: trigger === 'manual' };
   const taken = state.approval === null ? NONE : await journal.takeApproval(run, plan.digest, clock.nowMs());
-  const needsApproval = plan.status === 'blocked' || (mode === 'approve' && plan.operations.length > 0);
+  const needsApproval =
+    plan.status === 'blocked' ||
+    (mode === 'approve' && plan.operations.length > 0) ||
+    (mode === 'approve-deletes' && hasDeletes(plan));
   if (taken.type === 'lapsed') {
     const why =
       taken.reason === 'changed'

@@ -27,6 +27,8 @@ export interface PlannedRun extends ReadingRun, JournaledRun {
   readonly change: ChangeWatch;
   /** Warnings of the run that its plan does not contain. */
   readonly warnings: readonly Warning[];
+  /** Why only the creates are applied; null: all are. `pending`: the digest under which the deletes wait for approval. */
+  readonly keptDeletes: { readonly reason: string; readonly pending: string | undefined } | null;
 }
 
 /** Journals the operations, applies them and verifies the result. */
@@ -67,7 +69,12 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
     deletesStopped: null,
   };
   reportCounts(context, operations[0]?.action ?? 'create');
-  await applyInOrder(context, operations);
+  const kept = run.keptDeletes === null ? [] : operations.filter(({ action }) => action === 'delete');
+  await applyInOrder(
+    context,
+    operations.filter((operation) => !kept.includes(operation)),
+  );
+  skip(context, kept, run.keptDeletes?.reason ?? '');
   await log.flush();
 
   // A halted run sends nothing more to the service, not even reads.
@@ -89,7 +96,8 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
     });
   }
   const lists = { observed: observed ?? observation.observed, remoteAccountId: context.remoteAccountId };
-  return await finish(run, context, { rows, lists, unverified: warnings, pending: null });
+  const pending = run.keptDeletes === null ? null : run.keptDeletes.pending;
+  return await finish(run, context, { rows, lists, unverified: warnings, pending });
 }
 
 /** What the lists should show at the end, besides the operations that were done. */
@@ -109,8 +117,8 @@ interface Applied {
   readonly lists: Pick<Observation, 'observed' | 'remoteAccountId'>;
   /** The differences that they showed. */
   readonly unverified: readonly Warning[];
-  /** The digest of the plan that waits for approval; null: none waits. */
-  readonly pending: string | null;
+  /** The digest of the plan that waits for approval; null: none waits; undefined: unchanged. */
+  readonly pending: string | null | undefined;
 }
 
 type Results = Pick<
@@ -130,7 +138,9 @@ async function finish(
   if (halt?.retryAfterMs !== undefined) {
     await deps.journal.rememberThrottle(request.settings.name, deps.clock.nowMs() + halt.retryAfterMs);
   }
-  const results = operations.flatMap(({ seq }) => statuses.get(seq) ?? []);
+  const tried = operations.filter(({ action }) => run.keptDeletes === null || action !== 'delete');
+  const results = tried.flatMap(({ seq }) => statuses.get(seq) ?? []);
+  const isWaiting = tried.length < operations.length;
   const heldByPlan = plan.held.map(() => 'held' as const);
   const status = runStatus({
     statuses: [...results.map((result) => result.status), ...heldByPlan],
@@ -138,17 +148,20 @@ async function finish(
     unverified: unverified.length > 0 || reliesOnUnshown(plan),
   });
   return await endRun(run, {
-    status: HALTED_STATUSES[halt?.code ?? ''] ?? status,
+    status:
+      HALTED_STATUSES[halt?.code ?? ''] ?? (isWaiting && SUCCESSES.includes(status) ? 'planned' : status),
     plan,
     lists,
     operations: rows,
     results: statuses,
     traffic: reader.traffic(),
     warnings: [...warnings, ...stoppedDeletes(context), ...unverified, ...changedNames(context)],
-    pending,
+    ...(pending === undefined ? {} : { pending }),
     ...(halt === null ? {} : { error: { code: halt.code, message: halt.message } }),
   });
 }
+
+const SUCCESSES: readonly RunStatus[] = ['converged', 'held'];
 
 /** The status of a run that was halted for this reason, whatever was done before. */
 const HALTED_STATUSES: Readonly<Record<string, RunStatus>> = {

@@ -4,7 +4,7 @@ import { nameKey } from '../core/names.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import { planInSteps, type PlanInput } from '../core/make-plan.ts';
 import { type History, judgeHistory } from '../core/history.ts';
-import { isStaleSource, type Plan, type SourceAge } from '../core/plan.ts';
+import { hasDeletes, isStaleSource, onlyOf, type Plan, planDigest, type SourceAge } from '../core/plan.ts';
 import type { Clock } from '../core/ports/clock.ts';
 import { nameKeys } from '../core/diff.ts';
 import { implausibleCreates } from '../core/list-plausibility.ts';
@@ -69,7 +69,7 @@ export async function planAccount(
     configCommit: commit?.sha ?? null,
     sha256: deps.sha256,
   };
-  const plan = await makePlan(input, deps.clock);
+  const plan = approvable(await makePlan(input, deps.clock), request, deps.sha256);
   return {
     plan,
     history,
@@ -78,6 +78,13 @@ export async function planAccount(
     sourceAccepted: !isStaleSource(source) || accept.olderSource,
     named: (observed) => namedEntries(settings.desired, observed, history),
   };
+}
+
+/** In mode `approve-deletes`, what the daemon lets people approve are the deletes alone. */
+function approvable(plan: Plan, { settings, trigger }: AccountRequest, sha256: PlanInput['sha256']): Plan {
+  if (settings.mode !== 'approve-deletes' || trigger === 'cli' || !hasDeletes(plan)) return plan;
+  const { operations } = onlyOf('delete', plan);
+  return { ...plan, digest: planDigest(plan.remoteAccountId, operations, sha256) };
 }
 
 /** Plans, and lets other work run between the steps. */

@@ -3,14 +3,14 @@ import { releasedBy } from '../core/approvals.ts';
 import type { Warning } from '../core/catalog.ts';
 import { sharedToken } from '../core/identity.ts';
 import type { RunMode } from '../core/journal.ts';
-import type { Plan } from '../core/plan.ts';
+import { onlyOf, type Plan } from '../core/plan.ts';
 import { changesSince } from '../core/plan-changes.ts';
 import type { Lease, SentCommit } from '../core/ports/locks.ts';
 import type { NewRun } from '../core/ports/journal.ts';
 import type { ServiceReader } from '../core/ports/service.ts';
 import { type ApprovalVerdict, takeApproval } from './approval.ts';
 import { watchChanges } from './changes-during-run.ts';
-import { executePlan } from './execute-plan.ts';
+import { executePlan, type PlannedRun } from './execute-plan.ts';
 import { takeLock } from './lease.ts';
 import { type Observation, observe, refuseForeignEntries } from './observe.ts';
 import { settleEarlierOperations } from './doubtful-operations.ts';
@@ -156,7 +156,12 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     await options.onPlan?.(plan, run.runId);
 
     const pause = await inheritedPause(run, observation);
-    if (plan.status === 'blocked' || approval.verdict === 'waits' || pause.length > 0) {
+    const keptDeletes = deletesKept(plan, approval, options);
+    if (
+      plan.status === 'blocked' ||
+      (approval.verdict === 'waits' && keptDeletes === null) ||
+      pause.length > 0
+    ) {
       const waits = approval.verdict === 'waits' ? { pending: plan.digest } : {};
       const warnings = [...approval.warnings, ...pause];
       return await endRun(run, {
@@ -175,14 +180,27 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     }
     // Another account may have recorded the same entries at the same moment: one of the two sees it here.
     if (plan.operations.length > 0) await refuseForeignEntries(deps.journal, request, observation);
-    if ((await recordApplied(run, observation, planned)) === 'lock_lost') {
+    const applied = keptDeletes === null ? planned : { ...planned, plan: onlyOf('create', plan) };
+    if ((await recordApplied(run, observation, applied)) === 'lock_lost') {
       const traffic = reader.traffic();
       return await endRun(run, { ...ended, status: 'interrupted', traffic, error: LOCK_LOST });
     }
-    return await executePlan({ ...reading, observation, planned, change, warnings: approval.warnings });
+    const { warnings } = approval;
+    return await executePlan({ ...reading, observation, planned, change, warnings, keptDeletes });
   } catch (error) {
     return await failRun(run, error, opened?.traffic() ?? NO_TRAFFIC);
   }
+}
+
+/** Why the deletes of the plan are not sent although its creates are; null where both are, or neither is. */
+function deletesKept(
+  plan: Plan,
+  { verdict }: ApprovalVerdict,
+  { mode, noDelete = false }: ReconcileOptions,
+): PlannedRun['keptDeletes'] {
+  if (noDelete) return { reason: 'left out by --no-delete', pending: undefined };
+  const isSplit = verdict === 'waits' && mode === 'approve-deletes' && plan.summary.create > 0;
+  return isSplit ? { reason: 'it waits for an approval', pending: plan.digest } : null;
 }
 
 /**

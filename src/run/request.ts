@@ -98,6 +98,8 @@ export interface ReconcileOptions {
   readonly agreed?: AgreedPlan | undefined;
   /** For the daemon: a plan that needs an approval waits for it, and is applied in the run after it was given. */
   readonly approvals?: boolean;
+  /** Leaves the deletes of the plan out. */
+  readonly noDelete?: boolean;
   /** Called with the plan before anything is written. */
   readonly onPlan?: (plan: Plan, runId: string) => void | Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { RunMode, RunStatus } from '../../core/journal.ts';
 import type { NoticeType } from '../../core/notice.ts';
 import type { PlanSummary } from '../../core/plan.ts';
 import type { NamedChange, RunOutcome } from '../../core/run-outcome.ts';
-import { nextSteps } from '../../report/run-status.ts';
+import { needsApproval, nextSteps } from '../../report/run-status.ts';
 
 /** The JSON form. Fields are only ever added. */
 export interface JsonNotice {
@@ -84,7 +84,7 @@ function nextStep(
   }
   switch (type) {
     case 'drift':
-      return mode === 'approve'
+      return needsApproval(mode)
         ? { command: `rolecall plan ${account}`, purpose: 'shows the plan' }
         : { command: `rolecall apply ${account}`, purpose: 'shows the plan, asks, and applies it' };
     case 'applied':

@@ -1,5 +1,5 @@
 // Runs of the daemon that wait for approval: which plan may be applied, when, and how often.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { Stage, Wish } from './stage.ts';
 import { stage } from './stage.ts';
 
@@ -22,6 +22,68 @@ function warningsOf(on: Stage, runId: string): string[] {
   const [row] = on.rows<{ warnings: string | null }>('select warnings from runs where id = ?', runId);
   return (JSON.parse(row?.warnings ?? '[]') as { code: string }[]).map(({ code }) => code);
 }
+
+describe('a plan in mode approve-deletes', () => {
+  const seed = { name: 'acme', id: '42', skills: ['Kept', 'Old'] };
+  const wish: Wish = {
+    skills: ['Kept', 'New'],
+    trigger: 'schedule',
+    options: { mode: 'approve-deletes', approvals: true },
+  };
+
+  it('creates at once, and deletes what was approved, under one digest', async () => {
+    const on = await stage({ seed });
+    const first = await on.apply(wish);
+    expect([first.status, on.skills()]).toEqual(['planned', ['Kept', 'New', 'Old']]);
+    const [row] = on.rows<object>('select status, reason from operations where action = ?', 'delete');
+    expect(row).toEqual({ status: 'skipped', reason: 'it waits for an approval' });
+    const second = await on.apply(wish);
+    expect([second.status, second.plan?.digest]).toEqual(['planned', first.plan?.digest]);
+    expect((await stateOf(on)).pending).toMatchObject({ digest: first.plan?.digest, runId: first.runId });
+    expect(await approve(on, first.plan?.digest)).toBe('approved');
+    expect((await on.apply(wish)).status).toBe('converged');
+    expect([on.skills(), (await stateOf(on)).pending]).toEqual([['Kept', 'New'], null]);
+  });
+
+  it('waits also while its creates fail, and deletes nothing that was not approved', async () => {
+    const on = await stage({
+      seed,
+      faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'status', status: 400 } }],
+    });
+    expect((await on.apply(wish)).status).toBe('partial');
+    expect(on.skills()).toEqual(['Kept', 'Old']);
+    expect((await stateOf(on)).pending).not.toBeNull();
+  });
+
+  it('that was approved lapses when a further delete appears', async () => {
+    const on = await stage({ seed });
+    await on.apply(wish);
+    await approve(on);
+    on.sandbox.addSkill('acme', 'Stray');
+    const lapsed = await on.apply(wish);
+    expect([lapsed.status, on.skills()]).toEqual(['planned', ['Kept', 'New', 'Old', 'Stray']]);
+    expect(warningsOf(on, lapsed.runId)).toContain('approval_lapsed');
+  });
+
+  it('is applied as a whole where it deletes nothing', async () => {
+    const on = await stage({ seed: { ...seed, skills: ['Kept'] } });
+    expect([(await on.apply(wish)).status, on.skills()]).toEqual(['converged', ['Kept', 'New']]);
+  });
+});
+
+test('a run without deletes applies the creates alone, and leaves the pending plan', async () => {
+  const on = await stage({ seed: { name: 'acme', id: '42', skills: ['Kept', 'Old'] } });
+  const wish: Wish = { skills: ['Kept', 'New'], options: APPROVE };
+  await on.apply(wish);
+  const { pending } = await stateOf(on);
+  const run = await on.apply({ ...wish, options: { mode: 'apply', noDelete: true } });
+  expect([run.status, on.skills(), (await stateOf(on)).pending]).toEqual([
+    'planned',
+    ['Kept', 'New', 'Old'],
+    pending,
+  ]);
+  expect(run.ended.run).toMatchObject({ created: 1, deleted: 0 });
+});
 
 describe('a plan in approve mode', () => {
   const seed = { name: 'acme', id: '42', skills: ['Old'] };

@@ -125,6 +125,7 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
     tokens.set(name, remote.token);
     const settings: AccountSettings = {
       ...accountAt(remote.baseUrl, name),
+      mode: wish.options?.mode ?? 'apply',
       policy: { ...UNLIMITED, delete: 'unused', ...wish.policy },
       desired: {
         ...(wish.skills === undefined ? {} : { skill: wanted(...wish.skills) }),

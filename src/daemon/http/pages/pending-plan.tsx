@@ -1,7 +1,7 @@
 // How an account differs from its file: the plan that waits for approval, shown completely, since nobody may approve a plan
 // unseen, with its button below it; or what remains after the latest run that planned.
 import type { RunRecord } from '../../../core/journal.ts';
-import type { Plan } from '../../../core/plan.ts';
+import { onlyOf, type Plan } from '../../../core/plan.ts';
 import type { Section } from '../../../report/document.ts';
 import { count } from '../../../report/formatting.ts';
 import { Instant, Summary } from '../../../report/html.tsx';
@@ -26,7 +26,10 @@ interface PendingPlanProps {
 export function PendingPlan({ account, plan, place, visitor, isReplaced }: PendingPlanProps) {
   const { name, pending } = account;
   if (pending === null) return null;
-  const shown = plan?.digest === pending.digest ? plan : null;
+  const isPending = plan?.digest === pending.digest;
+  // The creates of the run were applied at once.
+  const approved = isPending && account.mode === 'approve-deletes' ? onlyOf('delete', plan) : plan;
+  const shown = isPending ? approved : null;
   return (
     <section class="pending" id="changes">
       <h2>{titleOf(account)}</h2>
