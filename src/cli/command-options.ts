@@ -13,6 +13,7 @@ import type { ApplyOptions } from './apply-accounts.ts';
 import type { InitFlags } from './first-answers.ts';
 import type { PlanOptions } from './plan-accounts.ts';
 import { EXIT } from './exit-status.ts';
+import { PIPELINES } from './first-pipeline.ts';
 import type { OutputOptions } from './console.ts';
 
 const REAL = ['baseUrl', 'region', 'tokenEnv', 'tokenFile'];
@@ -20,7 +21,7 @@ const REAL = ['baseUrl', 'region', 'tokenEnv', 'tokenFile'];
 export function addInit({ program, run }: CommandLine): void {
   program
     .command('init')
-    .description('write a first configuration from what an account contains')
+    .description('write a first configuration, or add an account to one, from what the account contains')
     .option('--base-url <url>', 'base address of the account’s region, as you received it')
     .option('--region <name>', 'name of this address, such as us, eu, au or il, for other accounts to share')
     .option('--account <name>', 'name of the account, for its file and for reports')
@@ -31,6 +32,7 @@ export function addInit({ program, run }: CommandLine): void {
     .addOption(
       new Option('--sandbox', 'write a configuration for a local sandbox, without questions').conflicts(REAL),
     )
+    .addOption(new Option('--ci <where>', 'also write the pipelines that plan and apply').choices(PIPELINES))
     .option('--port <n>', 'with --sandbox: the port that the sandbox will listen on', port, 8090)
     .action((flags: InitFlags) =>
       run(async (context) => {

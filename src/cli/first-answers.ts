@@ -4,6 +4,7 @@ import { FIRST_ANSWER_CHECKS } from '../config/account-address.ts';
 import { UsageError } from '../core/errors.ts';
 import type { SecretRef } from '../core/settings.ts';
 import { showMessage } from './console.ts';
+import type { Pipeline } from './first-pipeline.ts';
 import { ask, canAsk } from './user-input.ts';
 
 /** The options of `init`. On a terminal it asks for the missing values. */
@@ -14,6 +15,8 @@ export interface InitFlags {
   readonly tokenEnv?: string;
   readonly tokenFile?: string;
   readonly sandbox?: true;
+  /** Where the pipelines run that `init` writes too. */
+  readonly ci?: Pipeline;
   readonly port: number;
 }
 
@@ -25,9 +28,11 @@ export interface FirstAnswers {
 }
 
 /** Checks the options and asks once for each that is missing. null when the user cancels. Throws UsageError. */
-export async function answersFor(flags: InitFlags): Promise<FirstAnswers | null> {
+export async function answersFor(flags: InitFlags, knowsRegions: boolean): Promise<FirstAnswers | null> {
   refuseWrong(flags);
-  const { baseUrl, account, tokenEnv, tokenFile } = flags;
+  const { account, region, tokenEnv, tokenFile } = flags;
+  // The service file has the address of the region.
+  const baseUrl = flags.baseUrl ?? (knowsRegions && region !== undefined ? '' : undefined);
   const isComplete = baseUrl !== undefined && account !== undefined && (tokenEnv ?? tokenFile) !== undefined;
   if (!isComplete && !canAsk()) {
     throw new UsageError(

@@ -1,11 +1,16 @@
 // The work of `init`: reads the account with the files that it is about to write, and writes them if that succeeds.
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { ReadAccount } from '../run/observe.ts';
 import { dumpAccount } from '../config/account-file-on-disk.ts';
 import { filesFromMemory } from '../config/configuration-files.ts';
-import { loadConfiguration } from '../config/load-configuration.ts';
+import {
+  collectConfiguration,
+  type CollectedConfiguration,
+  loadConfiguration,
+} from '../config/load-configuration.ts';
 import { ConfigError } from '../core/errors.ts';
-import type { SecretRef } from '../core/settings.ts';
+import type { AccountSettings, SecretRef } from '../core/settings.ts';
 import { count } from '../report/formatting.ts';
 import { DEFAULT_CONFIG } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
@@ -22,6 +27,7 @@ import {
   shownFile,
   writeNewFiles,
 } from './first-files.ts';
+import { pipelineFiles } from './first-pipeline.ts';
 import { listDoubt, openReading, showDoubt } from './read-accounts.ts';
 import { errorsOf } from './load-accounts.ts';
 
@@ -52,34 +58,65 @@ interface Beginning {
  * is written then. Throws UsageError, also for files that exist.
  */
 export async function initialise(context: CommandContext, flags: InitFlags): Promise<ExitStatus> {
-  const { configFile } = context;
-  const place = firstPlace(configFile);
-  refuseExisting([place.configFile]);
-  const beginning = flags.sandbox === true ? await rehearsal(place, flags) : await realAccount(place, flags);
+  const place = firstPlace(context.configFile);
+  const present = existsSync(place.configFile) ? await collectConfiguration(place.configFile) : null;
+  const isAdding = flags.account !== undefined || flags.ci !== undefined;
+  if (present !== null && (flags.sandbox === true || !isAdding)) refuseExisting([place.configFile]);
+  const known = present?.loaded.accounts.flatMap(({ settings }) => settings ?? []) ?? [];
+  if (present !== null && flags.account === undefined) {
+    await writeAll(context, flags, known, new Map(), place.configFile);
+    return EXIT.done;
+  }
+  const beginning =
+    flags.sandbox === true
+      ? await rehearsal(place, flags)
+      : await realAccount(place, flags, present !== null);
   if (beginning === null) return cancelled();
   try {
     const { first, readAt, more, next } = beginning;
-    const accountFile = path.join(place.folder, 'accounts', `${first.account}.yaml`);
+    const folder = known[0] === undefined ? path.join(place.folder, 'accounts') : path.dirname(known[0].file);
+    const accountFile = path.join(folder, `${first.account}.yaml`);
     refuseExisting([accountFile, ...more.keys()]);
-    const draft = await loadDraft(place, first);
+    const draft = await loadDraft(place, first, accountFile, present);
     const content = await readFirstAccount(context, draft, readAt);
     if (typeof content === 'number') return content;
     const texts = new Map([
-      [place.configFile, serviceText(first, place.store)],
+      ...(present === null ? [[place.configFile, serviceText(first, place.store)] as const] : []),
       [accountFile, await completeAccountFile(draft, content)],
       ...more,
     ]);
-    await writeNewFiles(texts);
-    printWritten(first.account, content, [...texts.keys()]);
-    printNext(next, configFile);
+    await writeAll(context, flags, [...known, draft.settings], texts, place.configFile);
+    printRead(first.account, content);
+    printNext(next, context.configFile);
     return EXIT.done;
   } finally {
     await beginning.close();
   }
 }
 
-async function realAccount(place: FirstPlace, flags: InitFlags): Promise<Beginning | null> {
-  const answers = await answersFor(flags);
+/** Writes the files, with `--ci` those of the pipelines too, and says what remains to do for these. */
+async function writeAll(
+  { version }: CommandContext,
+  { ci }: InitFlags,
+  accounts: readonly AccountSettings[],
+  texts: ReadonlyMap<string, string>,
+  configFile: string,
+): Promise<void> {
+  const tokens = accounts.map(({ token }) => token);
+  const pipeline = ci === undefined ? null : pipelineFiles({ pipeline: ci, version, configFile, tokens });
+  const all = new Map([...texts, ...(pipeline?.texts ?? [])]);
+  refuseExisting([...all.keys()]);
+  await writeNewFiles(all);
+  for (const file of all.keys()) printLine(`wrote ${shownFile(file)}`);
+  if (pipeline === null) return;
+  printLine('');
+  printLine('In the settings of the repository and in the new files:');
+  for (const todo of pipeline.todo) printLine(`  - ${todo}`);
+}
+
+/** `isKnown`: the regions of a configuration that exists already may be named. */
+async function realAccount(place: FirstPlace, flags: InitFlags, isKnown: boolean): Promise<Beginning | null> {
+  const answers = await answersFor(flags, isKnown);
   if (answers === null) return null;
   const token = seenFrom(path.join(place.folder, 'accounts'), answers.token);
   return {
@@ -129,15 +166,21 @@ async function rehearsal(place: FirstPlace, flags: InitFlags): Promise<Beginning
 }
 
 /** The configuration as if its files were written, with the source of these files. Throws ConfigError. */
-async function loadDraft({ configFile, folder, store }: FirstPlace, first: FirstAccount) {
-  const files = filesFromMemory(folder, {
-    [path.basename(configFile)]: serviceText(first, store),
-    [`accounts/${first.account}.yaml`]: accountText(first),
-  });
+async function loadDraft(
+  { configFile, folder, store }: FirstPlace,
+  first: FirstAccount,
+  accountFile: string,
+  present: CollectedConfiguration | null,
+) {
+  const root = present === null ? folder : configFile.slice(0, -present.config.length - 1);
+  const before = present?.files ?? { [path.basename(configFile)]: serviceText(first, store) };
+  const added = path.relative(root, accountFile).split(path.sep).join('/');
+  const files = filesFromMemory(root, { ...before, [added]: accountText(first) });
   const configuration = await loadConfiguration(configFile, { files });
   const { service, accounts, issues } = configuration;
-  const [account] = accounts;
-  if (service === undefined || account?.settings === undefined) throw new ConfigError(errorsOf(issues));
+  const account = accounts.find(({ file }) => file === accountFile);
+  if (service === undefined || account?.settings === undefined)
+    throw new ConfigError(errorsOf(account?.issues ?? issues));
   return { configuration, service, account, settings: account.settings, files };
 }
 
@@ -195,9 +238,8 @@ function cancelled(): ExitStatus {
   return EXIT.interrupted;
 }
 
-function printWritten(account: string, content: ReadAccount, files: readonly string[]): void {
+function printRead(account: string, content: ReadAccount): void {
   const { remoteAccountId, observed } = content;
-  for (const file of files) printLine(`wrote ${shownFile(file)}`);
   const id = remoteAccountId === null ? '' : ` of account ${remoteAccountId}`;
   const entries = `${count(observed.skill.length, 'skill')} and ${count(observed.role.length, 'role')}`;
   printLine(`${account} lists the ${entries}${id}, so the first plan is empty`);

@@ -87,7 +87,7 @@ export function refuseExisting(files: readonly string[]): void {
   const found = files.find((file) => existsSync(file));
   if (found === undefined) return;
   throw new UsageError(
-    `${shownFile(found)} exists already; init writes a first configuration and changes no file. To add an account to a configuration, write its file with \`region\` or \`baseUrl\` and \`token\`, then run \`rolecall dump NAME --write\`. To begin again, move the file away and run init again. To start elsewhere, use --config`,
+    `${shownFile(found)} exists already, and init changes no file. To add an account to a configuration, use --account NAME with --region or --base-url, and --token-env or --token-file. To begin again, move the file away and run init again. To start elsewhere, use --config`,
   );
 }
 

@@ -113,10 +113,11 @@ test('init never overwrites a file, and reports it before it reads the account',
   const s = await stage();
   for (const file of WRITTEN) {
     s.write(file, 'mine\n');
-    const { status, stderr } = await s.here(given(s), { env: {} });
+    const args = file === 'config/rolecall.yaml' ? ['init', '--base-url', s.url] : given(s);
+    const { status, stderr } = await s.here(args, { env: {} });
     expect([file, status, s.files()]).toEqual([file, 64, [file]]);
     expect(stderr).toContain(`${file} exists already`);
-    for (const advice of ['dump NAME --write', 'move the file away']) expect(stderr).toContain(advice);
+    for (const advice of ['--account NAME', 'move the file away']) expect(stderr).toContain(advice);
     expect(readFileSync(join(s.folder, file), 'utf8')).toBe('mine\n');
     rmSync(join(s.folder, file));
   }
@@ -179,4 +180,38 @@ test.runIf(hasTerminal)('Ctrl-C at a question of init exits 130 and writes nothi
   const { status, output } = await typedOnTerminal(s.folder, ['init'], ENV, [['Base address', '\u0003']]);
   expect([status, s.files()]).toEqual([130, []]);
   expect(output).toContain('Nothing was written.');
+});
+
+test('init adds an account to a configuration, whose regions it knows, and refuses a copied token', async () => {
+  const s = await stage();
+  await s.here(given(s, '--region', 'eu'));
+  const added = ['init', '--account', 'globex', '--token-env', 'ACME_TOKEN'];
+  const copied = await s.here([...added.slice(0, 3), '--region', 'eu', '--token-env', 'FIRST_TOKEN']);
+  expect([copied.status, copied.stderr]).toEqual([
+    4,
+    expect.stringContaining('the same base address and token'),
+  ]);
+  const unknown = await s.here([...added, '--region', 'mars']);
+  expect([unknown.status, unknown.stderr]).toEqual([4, expect.stringContaining('known regions: eu')]);
+  expect((await s.here([...added, '--region', 'eu'])).status).toBe(0);
+  expect(s.files()).toEqual([WRITTEN[0], 'config/accounts/globex.yaml', WRITTEN[1]]);
+  expect((await s.here(['validate'])).stdout).toBe('The configuration is valid.\n');
+});
+
+test.each([
+  ['github', '.github/workflows/rolecall-apply.yaml', 'FIRST_TOKEN: ${{ secrets.FIRST_TOKEN }}'],
+  ['gitlab', '.gitlab-ci.yml', 'rolecall apply --all'],
+])('init --ci %s writes the pipelines, and names the secrets', async (ci, file, part) => {
+  const s = await stage();
+  const { status, stdout } = await s.here(given(s, '--ci', ci));
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/create the .* FIRST_TOKEN, with the token of its account/);
+  expect(s.files()).toEqual(expect.arrayContaining([...WRITTEN, '.gitignore', file]));
+  const text = readFileSync(join(s.folder, file), 'utf8');
+  expect(text).toContain(part);
+  expect(text).not.toMatch(/ACME_(EU|US)_TOKEN:/);
+  expect(readFileSync(join(s.folder, '.gitignore'), 'utf8')).toContain('data/');
+  // For a configuration that exists, the pipelines alone.
+  const again = await s.here(['init', '--ci', ci]);
+  expect([again.status, again.stderr]).toEqual([64, expect.stringContaining('exists already')]);
 });

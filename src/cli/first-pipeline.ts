@@ -1,0 +1,89 @@
+// The files of `init --ci`: the pipelines that plan each proposed change and apply what is merged, and what they need.
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { SecretRef } from '../core/settings.ts';
+
+export const PIPELINES = ['github', 'gitlab'] as const;
+export type Pipeline = (typeof PIPELINES)[number];
+
+/** The templates by the places of their copies. */
+const FILES: Readonly<Record<Pipeline, Readonly<Record<string, string>>>> = {
+  github: {
+    '.github/workflows/rolecall-plan.yaml': 'github/plan.yaml',
+    '.github/workflows/rolecall-apply.yaml': 'github/apply.yaml',
+    '.github/actions/rolecall/action.yaml': 'github/install/action.yaml',
+  },
+  gitlab: { '.gitlab-ci.yml': 'gitlab/.gitlab-ci.yml' },
+};
+
+/** Where the store is, which must not be in git. */
+const IGNORED = 'data/';
+
+/** A line of a template that passes the token of an example account. */
+const EXAMPLE = /^( *)(?:# )?ACME_(?:EU|US)_TOKEN: \$\{\{ secrets\.\w+ \}\}\n/gmu;
+
+export interface PipelineRequest {
+  readonly pipeline: Pipeline;
+  readonly version: string;
+  /** The service file, absolute. */
+  readonly configFile: string;
+  /** The references of all accounts. */
+  readonly tokens: readonly SecretRef[];
+}
+
+/** The root of the repository: the folder with `.git` at or above the configuration, else the project's folder. */
+function rootOf(configFile: string): string {
+  const folder = path.dirname(configFile);
+  for (let at = folder; at !== path.dirname(at); at = path.dirname(at)) {
+    if (existsSync(path.join(at, '.git'))) return at;
+  }
+  return path.basename(folder) === 'config' ? path.dirname(folder) : folder;
+}
+
+/** The texts by absolute paths, and what a person has to do in the settings of the repository. */
+export function pipelineFiles({ pipeline, version, configFile, tokens }: PipelineRequest): {
+  readonly texts: ReadonlyMap<string, string>;
+  readonly todo: readonly string[];
+} {
+  const root = rootOf(configFile);
+  const config = path.relative(root, configFile).split(path.sep).join('/');
+  const folder = path.posix.dirname(config);
+  const below = folder === '.' ? '' : `${folder}/`;
+  const variables = [...new Set(tokens.flatMap((token) => ('env' in token ? [token.env] : [])))].toSorted();
+  const texts = new Map<string, string>();
+  for (const [place, template] of Object.entries(FILES[pipeline])) {
+    const text = readFileSync(new URL(`../config/deploy/ci/${template}`, import.meta.url), 'utf8');
+    let isListed = false;
+    const own = text
+      .replaceAll('v0.1.0', `v${version}`)
+      .replaceAll('config/rolecall.yaml', config)
+      .replaceAll(/config\/\*\*(?:\/\*)?/gu, (glob) => glob.replace('config/', below))
+      .replaceAll(EXAMPLE, (line, indent: string) => {
+        const mark = line.includes('# ') ? '# ' : '';
+        const lines = isListed
+          ? []
+          : variables.map((name) => `${indent}${mark}${name}: \${{ secrets.${name} }}\n`);
+        isListed = true;
+        return lines.join('');
+      });
+    texts.set(path.join(root, place), own);
+  }
+  const ignore = path.join(root, '.gitignore');
+  const isIgnored = existsSync(ignore) && readFileSync(ignore, 'utf8').split(/\r?\n/u).includes(IGNORED);
+  if (!existsSync(ignore)) texts.set(ignore, `# The journal of rolecall: it names people.\n${IGNORED}\n`);
+  const where = pipeline === 'github' ? 'secret' : 'masked CI/CD variable';
+  return {
+    texts,
+    todo: [
+      ...(existsSync(ignore) && !isIgnored
+        ? [`add the line ${IGNORED} to .gitignore: the store names people`]
+        : []),
+      ...variables.map((name) => `create the ${where} ${name}, with the token of its account`),
+      `create the ${where} ROLECALL_HTTP_TOKEN and the variable ROLECALL_SERVER, if a daemon makes the plans`,
+      ...(pipeline === 'gitlab'
+        ? [`create the ${where} ROLECALL_NOTE_TOKEN, which writes the report into the merge request`]
+        : []),
+      'replace your-organisation/rolecall by the repository from which the pipelines install rolecall',
+    ],
+  };
+}
