@@ -56,9 +56,9 @@ const ROOMS: Readonly<Record<string, Room>> = {
  * without a decision that the program may grow. Lines are lines of code, without blanks and comments.
  */
 const AT_MOST = {
-  files: 312,
-  lines: 33_986,
-  testLines: 47_667,
+  files: 325,
+  lines: 35_186,
+  testLines: 49_900,
   floors: 9,
   circles: 0,
 };

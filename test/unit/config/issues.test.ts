@@ -28,7 +28,7 @@ const ACCOUNTS: Cases = {
   'skills: [{ formerly: [B] }]': '3:10 error an entry needs a `name`',
   'skills: [{ name: A, formaly: [B] }]': '3:21 error unknown key "formaly"; did you mean "formerly"?',
   'skills:\n  - Design: web':
-    '4:5 error unknown key "Design" in an entry, which has only name and formerly; if the line is',
+    '4:5 error unknown key "Design" in an entry, which has only name, formerly, absent; if the line is',
   'skills: [[A]]': '3:10 error an item of this list must be a name',
   'roles: A': '3:8 error roles must be a list',
   'skills: [{ name: A, formerly: [B, B] }]': '3:35 error duplicate name "B" in `formerly`',
@@ -63,7 +63,7 @@ const ACCOUNTS: Cases = {
   ],
   'accountId: 9007199254740993':
     '3:12 error accountId: must be the account id in quotes, because a number would lose digits; YAML does not read this as text; quote it: "9007199254740993"',
-  'mode: aply': '3:7 error mode: must be plan, approve or apply; did you mean apply?',
+  'mode: aply': '3:7 error mode: must be plan, approve, approve-deletes or apply; did you mean apply?',
   'jitter: 30': '3:9 error jitter: must be a duration such as 500ms',
   'jitter: 30x': '3:9 error jitter: this is not a duration',
   'jitter: 25d': '3:9 error jitter: this is too long; the maximum is 24d',
