@@ -1,10 +1,10 @@
 // Whether the daemon may apply a plan, or the plan waits for approval.
 import type { Warning } from '../core/catalog.ts';
 import type { RunMode } from '../core/journal.ts';
-import { hasDeletes } from '../core/plan.ts';
+import { hasDeletes, type Plan } from '../core/plan.ts';
 import type { Planned } from './plan-account.ts';
 import type { Observation } from './observe.ts';
-import type { DryRunDeps, Run } from './request.ts';
+import type { DryRunDeps, ReconcileOptions, Run } from './request.ts';
 
 /** `free`: no approval is needed. `approved`: an operator approved exactly this plan. `waits`: nothing is written yet. */
 export interface ApprovalVerdict {
@@ -52,4 +52,22 @@ export async function takeApproval(
   if (taken.type === 'taken' && (needsApproval || mayBeAccepted))
     return { verdict: 'approved', warnings: [] };
   return { verdict: needsApproval ? 'waits' : 'free', warnings: [] };
+}
+
+/** Deletes that are not sent although the creates of their plan are. */
+export interface KeptDeletes {
+  readonly reason: string;
+  /** The digest under which they wait for approval. */
+  readonly pending: string | undefined;
+}
+
+/** Why the deletes of the plan are not sent although its creates are; null where both are, or neither is. */
+export function deletesKept(
+  plan: Plan,
+  { verdict }: ApprovalVerdict,
+  { mode, noDelete = false }: ReconcileOptions,
+): KeptDeletes | null {
+  if (noDelete) return { reason: 'left out by --no-delete', pending: undefined };
+  const isSplit = verdict === 'waits' && mode === 'approve-deletes' && plan.summary.create > 0;
+  return isSplit ? { reason: 'it waits for an approval', pending: plan.digest } : null;
 }

@@ -7,6 +7,7 @@ import type { Plan } from '../core/plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import type { Lease } from '../core/ports/locks.ts';
 import type { NewOperation } from '../core/ports/journal.ts';
+import type { KeptDeletes } from './approval.ts';
 import { applyCreates } from './apply-creates.ts';
 import { applyDeletes } from './apply-deletes.ts';
 import { type ApplyContext, conclude, type NumberedOperation, reportCounts, skip } from './apply-context.ts';
@@ -27,8 +28,8 @@ export interface PlannedRun extends ReadingRun, JournaledRun {
   readonly change: ChangeWatch;
   /** Warnings of the run that its plan does not contain. */
   readonly warnings: readonly Warning[];
-  /** Why only the creates are applied; null: all are. `pending`: the digest under which the deletes wait for approval. */
-  readonly keptDeletes: { readonly reason: string; readonly pending: string | undefined } | null;
+  /** Why only the creates are applied; null: all are. */
+  readonly keptDeletes: KeptDeletes | null;
 }
 
 /** Journals the operations, applies them and verifies the result. */

@@ -8,9 +8,9 @@ import { changesSince } from '../core/plan-changes.ts';
 import type { Lease, SentCommit } from '../core/ports/locks.ts';
 import type { NewRun } from '../core/ports/journal.ts';
 import type { ServiceReader } from '../core/ports/service.ts';
-import { type ApprovalVerdict, takeApproval } from './approval.ts';
+import { type ApprovalVerdict, deletesKept, takeApproval } from './approval.ts';
 import { watchChanges } from './changes-during-run.ts';
-import { executePlan, type PlannedRun } from './execute-plan.ts';
+import { executePlan } from './execute-plan.ts';
 import { takeLock } from './lease.ts';
 import { type Observation, observe, refuseForeignEntries } from './observe.ts';
 import { settleEarlierOperations } from './doubtful-operations.ts';
@@ -190,17 +190,6 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
   } catch (error) {
     return await failRun(run, error, opened?.traffic() ?? NO_TRAFFIC);
   }
-}
-
-/** Why the deletes of the plan are not sent although its creates are; null where both are, or neither is. */
-function deletesKept(
-  plan: Plan,
-  { verdict }: ApprovalVerdict,
-  { mode, noDelete = false }: ReconcileOptions,
-): PlannedRun['keptDeletes'] {
-  if (noDelete) return { reason: 'left out by --no-delete', pending: undefined };
-  const isSplit = verdict === 'waits' && mode === 'approve-deletes' && plan.summary.create > 0;
-  return isSplit ? { reason: 'it waits for an approval', pending: plan.digest } : null;
 }
 
 /**
