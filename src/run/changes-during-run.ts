@@ -1,6 +1,8 @@
 // What binds a run that is under way: the account's file and its pause. If one changes, the run deletes nothing more.
+import type { Warning } from '../core/catalog.ts';
 import type { Pause } from '../core/operator.ts';
 import type { AccountSettings } from '../core/settings.ts';
+import type { Observation } from './observe.ts';
 import type { Run } from './request.ts';
 
 /** Resolves with why nothing more may be deleted, or null. */
@@ -28,4 +30,16 @@ export async function watchChanges({ request, deps }: Pick<Run, 'request' | 'dep
     if (pause === null || JSON.stringify(pause) === JSON.stringify(before)) return null;
     return `the account was paused by ${pause.by} since the run began, so nothing more is deleted. Run \`rolecall resume ${settings.name}\` to continue`;
   };
+}
+
+/** The pause of a renamed account, which the daemon notices only in the first run under the new name. */
+export async function inheritedPause(
+  { request, deps }: Run,
+  { formerName }: Observation,
+): Promise<Warning[]> {
+  const { settings, trigger } = request;
+  if (formerName === null || !['schedule', 'start', 'catch_up'].includes(trigger)) return [];
+  if ((await deps.journal.accountState(settings.name)).pause === null) return [];
+  const message = `“${formerName}” was paused, so this account is paused too; nothing was written. Run \`rolecall resume ${settings.name}\` to continue`;
+  return [{ code: 'paused', message }];
 }

@@ -1,6 +1,5 @@
 // One run of one account: observe → check → plan → journal → apply → verify → journal. Each step has its own file.
 import { releasedBy } from '../core/approvals.ts';
-import type { Warning } from '../core/catalog.ts';
 import { sharedToken } from '../core/identity.ts';
 import type { RunMode } from '../core/journal.ts';
 import { onlyOf, type Plan } from '../core/plan.ts';
@@ -9,7 +8,7 @@ import type { Lease, SentCommit } from '../core/ports/locks.ts';
 import type { NewRun } from '../core/ports/journal.ts';
 import type { ServiceReader } from '../core/ports/service.ts';
 import { type ApprovalVerdict, deletesKept, takeApproval } from './approval.ts';
-import { watchChanges } from './changes-during-run.ts';
+import { inheritedPause, watchChanges } from './changes-during-run.ts';
 import { executePlan } from './execute-plan.ts';
 import { takeLock } from './lease.ts';
 import { type Observation, observe, refuseForeignEntries } from './observe.ts';
@@ -231,15 +230,6 @@ async function planAgreed(
     if (digest === agreed.digest && observedDigest === agreed.firstObserved) return first;
   }
   return planned;
-}
-
-/** The pause of a renamed account, which the daemon notices only in the first run under the new name. */
-async function inheritedPause({ request, deps }: Run, { formerName }: Observation): Promise<Warning[]> {
-  const { settings, trigger } = request;
-  if (formerName === null || !['schedule', 'start', 'catch_up'].includes(trigger)) return [];
-  if ((await deps.journal.accountState(settings.name)).pause === null) return [];
-  const message = `“${formerName}” was paused, so this account is paused too; nothing was written. Run \`rolecall resume ${settings.name}\` to continue`;
-  return [{ code: 'paused', message }];
 }
 
 async function beginRun<Deps extends DryRunDeps>(run: Run<Deps>, mode: RunMode): Promise<JournaledRun<Deps>> {
