@@ -64,7 +64,7 @@ export async function initialise(context: CommandContext, flags: InitFlags): Pro
   if (present !== null && (flags.sandbox === true || !isAdding)) refuseExisting([place.configFile]);
   const known = present?.loaded.accounts.flatMap(({ settings }) => settings ?? []) ?? [];
   if (present !== null && flags.account === undefined) {
-    await writeAll(context, flags, known, new Map(), place.configFile);
+    await writeAll(context, flags, known, new Map());
     return EXIT.done;
   }
   const beginning =
@@ -85,7 +85,7 @@ export async function initialise(context: CommandContext, flags: InitFlags): Pro
       [accountFile, await completeAccountFile(draft, content)],
       ...more,
     ]);
-    await writeAll(context, flags, [...known, draft.settings], texts, place.configFile);
+    await writeAll(context, flags, [...known, draft.settings], texts);
     printRead(first.account, content);
     printNext(next, context.configFile);
     return EXIT.done;
@@ -96,14 +96,16 @@ export async function initialise(context: CommandContext, flags: InitFlags): Pro
 
 /** Writes the files, with `--ci` those of the pipelines too, and says what remains to do for these. */
 async function writeAll(
-  { version }: CommandContext,
+  { version, configFile }: CommandContext,
   { ci }: InitFlags,
   accounts: readonly AccountSettings[],
   texts: ReadonlyMap<string, string>,
-  configFile: string,
 ): Promise<void> {
   const tokens = accounts.map(({ token }) => token);
-  const pipeline = ci === undefined ? null : pipelineFiles({ pipeline: ci, version, configFile, tokens });
+  const pipeline =
+    ci === undefined
+      ? null
+      : pipelineFiles({ pipeline: ci, version, configFile: path.resolve(configFile), tokens });
   const all = new Map([...texts, ...(pipeline?.texts ?? [])]);
   refuseExisting([...all.keys()]);
   await writeNewFiles(all);
