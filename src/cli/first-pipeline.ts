@@ -11,6 +11,7 @@ const FILES: Readonly<Record<Pipeline, Readonly<Record<string, string>>>> = {
   github: {
     '.github/workflows/rolecall-plan.yaml': 'github/plan.yaml',
     '.github/workflows/rolecall-apply.yaml': 'github/apply.yaml',
+    '.github/workflows/rolecall-fetch.yaml': 'github/fetch.yaml',
     '.github/actions/rolecall/action.yaml': 'github/install/action.yaml',
   },
   gitlab: { '.gitlab-ci.yml': 'gitlab/.gitlab-ci.yml' },
@@ -80,6 +81,7 @@ export function pipelineFiles({ pipeline, version, configFile, tokens }: Pipelin
         : []),
       ...variables.map((name) => `create the ${where} ${name}, with the token of its account`),
       `create the ${where} ROLECALL_HTTP_TOKEN and the variable ROLECALL_SERVER, if a daemon makes the plans`,
+      `create the ${where} ROLECALL_OPERATE_TOKEN, if the daemon must fetch each merge at once`,
       ...(pipeline === 'gitlab'
         ? [`create the ${where} ROLECALL_NOTE_TOKEN, which writes the report into the merge request`]
         : []),

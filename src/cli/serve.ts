@@ -175,7 +175,7 @@ async function openDaemonSession(own: Process, { configuration, service }: Sourc
 
 function openDaemon(
   { version, signals, log, metrics, closers }: Process,
-  { configuration, service }: Source,
+  { configuration, service, git }: Source,
   registry: AccountRegistry,
   { session, clockWatch }: { readonly session: Session; readonly clockWatch: ClockWatch },
 ) {
@@ -206,6 +206,7 @@ function openDaemon(
     reader,
     operator,
     signals,
+    fetchSource: () => git.refresh(),
     planPosted: (body) =>
       planPosted(body, {
         deps: {

@@ -30,7 +30,7 @@ const tokenSchema = z.strictObject({
   ]),
   role: setting(
     z.enum(['read', 'operate']),
-    '`read`: view and request plans. `operate`: also approve, pause, resume and sync.',
+    '`read`: view and request plans. `operate`: also approve, pause, resume, sync and fetch.',
     ['read'],
   ),
 });

@@ -4,6 +4,8 @@ import type { ReviewedPlan } from './plan.ts';
 
 export const OPERATOR_ACTIONS = ['sync', 'approve', 'pause', 'resume'] as const;
 export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
+/** `fetch`: the source of the configuration. */
+export type RecordedAction = OperatorAction | 'fetch';
 
 /** Who gives a command: on the command line the user of the machine, over HTTP the name of the token. */
 export interface Operator {
@@ -13,9 +15,13 @@ export interface Operator {
 
 /** A command that an operator gave. `detail` is the digest of an approval or the reason of a pause. */
 export interface OperatorActionRecord {
+  /** Counts the commands in the order in which they were given. */
+  readonly seq: number;
+  /** Empty for a command that concerns all accounts, such as `fetch`. */
+  readonly account: string;
   /** UTC ISO 8601. */
   readonly at: string;
-  readonly action: OperatorAction;
+  readonly action: RecordedAction;
   readonly by: string;
   readonly via: Operator['via'];
   readonly detail: string | null;
@@ -89,4 +95,6 @@ export interface OperatorCommands {
   resume(account: string, by: Operator, nowMs: number): Promise<void>;
   /** Requests a run, which the daemon that leads makes. */
   requestSync(account: string, by: Operator, nowMs: number): Promise<void>;
+  /** Requests that the daemon that leads fetches the configuration. */
+  requestFetch(by: Operator, nowMs: number): Promise<void>;
 }

@@ -137,7 +137,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     run: (id, heldPart) => reader.run(id, heldPart),
     runReport: (id, heldPart) => reader.runReport(id, heldPart),
     runProgress: (runId) => reader.runProgress(runId),
-    operatorActions: (account, limit) => reader.operatorActions(account, limit),
+    operatorActions: (filter) => reader.operatorActions(filter),
     async sync(name, by) {
       if (registry.account(name) === undefined) return 'unknown';
       if (isStopping()) return 'stopping';
@@ -164,6 +164,13 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       await operator.resume(name, by, clock.nowMs());
       void showState(name);
       return true;
+    },
+    async fetchSource(by) {
+      if (registry.service().source === undefined) return 'no_source';
+      if (isStopping()) return 'stopping';
+      await operator.requestFetch(by, clock.nowMs());
+      options.onRequest();
+      return 'queued';
     },
     plan: (body) => options.planPosted(body),
   };

@@ -104,6 +104,8 @@ export interface DaemonApi {
   pause(account: string, reason: string | null, by: Operator): Promise<boolean>;
   /** False when there is no such account. */
   resume(account: string, by: Operator): Promise<boolean>;
+  /** Requests that the daemon fetches its configuration. `no_source`: it does not fetch it, as it has no `source.git`. */
+  fetchSource(by: Operator): Promise<'queued' | 'no_source' | 'stopping'>;
   /** Plans the configuration files in the body of a request. Writes neither to the service nor to the journal. */
   plan(body: Uint8Array): Promise<PostedOutcome>;
 }

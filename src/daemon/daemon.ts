@@ -43,6 +43,8 @@ export interface DaemonOptions {
   readonly listen: (onNotice: () => void) => () => Promise<void>;
   readonly signals: RunSignals;
   readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
+  /** Fetches the configuration; never rejects. */
+  readonly fetchSource: () => Promise<void>;
 }
 
 export interface Daemon {
@@ -98,7 +100,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
         log.warn({ event: 'tick_skipped', account }, 'the account still runs, so this tick is skipped');
       },
     });
-    const watch = createJournalWatch({ registry, term, reader, clock, log });
+    const watch = createJournalWatch({ ...options, term });
     const begun: Leading = { term, watch, background: Promise.resolve() };
     leading = begun;
     applyConfiguration();

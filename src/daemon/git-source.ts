@@ -18,7 +18,7 @@ export interface GitSourceOptions {
 }
 
 export interface GitSource {
-  /** Fetches now. */
+  /** Fetches now, and after a fetch that is under way: that one may have missed the newest commit. All callers share it. */
   refresh(): Promise<void>;
   /** Why the newest commit is not used; null when it is. */
   problem(): string | null;
@@ -53,7 +53,7 @@ export async function openGitSource({
     else log.info({ event: 'source_fixed' }, 'the newest commit is used again');
   }
 
-  async function refresh(): Promise<void> {
+  async function fetchOnce(): Promise<void> {
     const { type, sha, reason = null } = await checkout.refresh(stopping.signal);
     if (stopping.signal.aborted) return;
     metrics.sourceRefused(type === 'refused');
@@ -63,6 +63,14 @@ export async function openGitSource({
     log.info({ event: 'source_updated', commit: sha }, 'a new commit is used');
     for (const listener of listeners) listener();
   }
+
+  let last: Promise<void> = Promise.resolve();
+  let next: Promise<void> | null = null;
+  const refresh = (): Promise<void> =>
+    (next ??= last.then(() => {
+      next = null;
+      return (last = fetchOnce());
+    }));
 
   // The age of the last fetch starts here, so that an alert also fires when the first fetch never succeeds.
   metrics.sourceFetched();

@@ -1,4 +1,5 @@
-// Watches the store for what other processes write: a sync or an approval starts a run of its account.
+// Watches the store for what other processes write: a sync or an approval starts a run of its account, and a request of the
+// newest configuration a fetch.
 import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { Clock } from '../core/ports/clock.ts';
 import type { AccountRegistry } from './account-registry.ts';
@@ -6,11 +7,15 @@ import type { Log } from './log.ts';
 import type { Term } from './term.ts';
 
 const INTERVAL_MS = 2000;
+/** As many are read at once. */
+const MOST_COMMANDS = 10_000;
 
 export interface JournalWatchOptions {
   readonly registry: Pick<AccountRegistry, 'account'>;
   readonly term: Pick<Term, 'request'>;
-  readonly reader: Pick<JournalReader, 'requests'>;
+  readonly reader: Pick<JournalReader, 'requests' | 'operatorActions'>;
+  /** Fetches the configuration. */
+  readonly fetchSource: () => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -29,6 +34,8 @@ export function createJournalWatch(options: JournalWatchOptions): JournalWatch {
   let wake = new AbortController();
   let isWanted = false;
   let loop: Promise<void> | null = null;
+  /** The newest command that was seen; null before the first look. */
+  let lastSeq: number | null = null;
 
   /** Whether a run of the account can use an approval now. */
   function canApply(account: string): boolean {
@@ -36,7 +43,22 @@ export function createJournalWatch(options: JournalWatchOptions): JournalWatch {
     return settings !== null && errors.length === 0;
   }
 
+  /** Logs new commands, of which those over HTTP are logged already, and fetches the configuration for one that requests it. */
+  async function lookAtCommands(): Promise<void> {
+    const isFirst = lastSeq === null;
+    const filter = lastSeq === null ? { limit: 1 } : { after: lastSeq, limit: MOST_COMMANDS };
+    const commands = await reader.operatorActions(filter);
+    lastSeq = commands[0]?.seq ?? lastSeq ?? 0;
+    if (isFirst) return;
+    for (const { account, action, by, via, at, detail } of commands.toReversed()) {
+      const command = { event: 'operator_action', action, account, by, at, detail };
+      if (via === 'cli') log.info(command, 'an operator requested an action');
+      if (action === 'fetch') void options.fetchSource();
+    }
+  }
+
   async function look(): Promise<void> {
+    await lookAtCommands();
     for (const { account, trigger, at } of await reader.requests()) {
       const canRun = trigger === 'manual' ? registry.account(account) !== undefined : canApply(account);
       if (canRun && term.request(account, trigger, at))

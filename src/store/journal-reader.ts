@@ -114,14 +114,11 @@ export function journalReader(db: Database): JournalReader {
       }
     },
 
-    async operatorActions(account, limit) {
-      return await db
-        .selectFrom('operator_actions')
-        .select(['at', 'action', 'by', 'via', 'detail'])
-        .where('account', '=', account)
-        .orderBy('seq', 'desc')
-        .limit(limit)
-        .execute();
+    async operatorActions({ limit, accounts, after }) {
+      let query = db.selectFrom('operator_actions').selectAll().orderBy('seq', 'desc').limit(limit);
+      if (accounts !== undefined) query = query.where('account', 'in', jsonList(accounts));
+      if (after !== undefined) query = query.where('seq', '>', after);
+      return await query.execute();
     },
 
     async requests() {

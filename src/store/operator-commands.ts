@@ -15,12 +15,14 @@ type PauseColumns = Pick<Tables['accounts'], 'paused_at' | 'paused_by' | 'paused
   paused: number;
 };
 
+type Command = Omit<OperatorActionRecord, 'seq' | 'account'>;
+
 export function operatorCommands(db: Database): OperatorCommands {
   /** Changes the pause of an account, which need not have run yet, and records the command, in one transaction. */
   async function setPause(
     account: string,
     change: (now: PauseColumns | undefined) => PauseColumns,
-    action: OperatorActionRecord,
+    action: Command,
   ): Promise<void> {
     const store = async (connection: Database): Promise<void> => {
       const now = await connection
@@ -97,11 +99,16 @@ export function operatorCommands(db: Database): OperatorCommands {
       };
       await durably(db, account, request);
     },
+
+    async requestFetch({ name, via }, nowMs) {
+      const fetch: Command = { at: toIso(nowMs), action: 'fetch', by: name, via, detail: null };
+      await durably(db, 'source', (connection) => record(connection, '', fetch));
+    },
   };
 }
 
 /** Records the command, and wakes the daemon that leads when the transaction commits. */
-async function record(db: Database, account: string, action: OperatorActionRecord): Promise<void> {
+async function record(db: Database, account: string, action: Command): Promise<void> {
   await db
     .insertInto('operator_actions')
     .values({ account, ...action })

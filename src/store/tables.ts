@@ -4,7 +4,7 @@ import type { Generated, Kysely } from 'kysely';
 import type { Action, Kind } from '../core/catalog.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from '../core/journal.ts';
 import type { NoticeType, AccountHealth } from '../core/notice.ts';
-import type { Operator, OperatorAction } from '../core/operator.ts';
+import type { Operator, RecordedAction } from '../core/operator.ts';
 
 /** The version of the schema: `user_version` in SQLite, `store_version` in PostgreSQL. */
 export const SCHEMA_VERSION = 1;
@@ -252,7 +252,7 @@ export const TABLES = {
       seq: sequence(),
       account: text(),
       at: text(),
-      action: text<OperatorAction>(),
+      action: text<RecordedAction>(),
       by: text(),
       via: text<Operator['via']>(),
       detail: optionalText(),

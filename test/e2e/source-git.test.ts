@@ -36,7 +36,7 @@ interface RunRow {
 
 const REFUSED = 'rolecall_source_refused';
 
-async function stage(): Promise<Stage> {
+async function stage(interval = '1s'): Promise<Stage> {
   const sandbox = await startSandbox({
     seed: {
       accounts: [
@@ -60,7 +60,7 @@ async function stage(): Promise<Stage> {
       `trust: { origins: ["${sandbox.url}"] }`,
       WITH_TOKEN,
       `api: ${QUICK_API}`,
-      `source: { git: { url: "file://${origin}", branch: main, path: config, interval: 1s } }`,
+      `source: { git: { url: "file://${origin}", branch: main, path: config, interval: ${interval} } }`,
       '',
     ].join('\n'),
   );
@@ -184,6 +184,24 @@ test('the daemon waits for a repository that is empty at first, applies every pu
   expect(body.commit).toMatchObject({ sha: third, dirty: false, subject: 'Re-dated' });
   expect(workspace.rows('select * from runs where config_dirty != 0')).toEqual([]);
   expect(daemon.events('source_failed')).toHaveLength(1);
+  await daemon.stop();
+});
+
+test('a request over HTTP fetches at once what the interval would fetch much later', async () => {
+  const on = await stage('1h');
+  const files = {
+    'config/rolecall.yaml': serviceFile(on.sandbox),
+    ...account('acme', 'skills: [Go]'),
+  };
+  const first = on.push('First', files, '2026-03-01T00:00:00Z');
+  const daemon = await on.serve();
+  await appliedFrom(on, first);
+  const second = on.push('Second', account('acme', 'skills: [Go, Nim]'), '2026-03-02T00:00:00Z');
+  const requests = Array.from({ length: 20 }, () => daemon.api('source/fetch', {}));
+  expect(new Set((await Promise.all(requests)).map(({ status }) => status))).toEqual(new Set([202]));
+  await appliedFrom(on, second);
+  expect(on.skills()).toEqual(['Go', 'Nim']);
+  expect(daemon.events('source_updated')).toHaveLength(2);
   await daemon.stop();
 });
 

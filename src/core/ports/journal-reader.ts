@@ -70,8 +70,13 @@ export interface JournalReader extends SnapshotReader {
   runProgress(runId: string): Promise<RunProgress | null>;
   /** Every account that ever ran or was paused, or only the named ones. */
   accounts(names?: string | readonly string[]): Promise<readonly AccountRecord[]>;
-  /** The latest commands of operators for an account, newest first. */
-  operatorActions(account: string, limit: number): Promise<readonly OperatorActionRecord[]>;
+  /** The latest commands of operators, newest first. */
+  operatorActions(filter: {
+    limit: number;
+    accounts?: readonly string[];
+    /** Only those that were given after the one with this `seq`. */
+    after?: number;
+  }): Promise<readonly OperatorActionRecord[]>;
   /** The runs that operators have requested and that have not begun, and approvals that no run has used yet. */
   requests(): Promise<readonly OperatorRequest[]>;
   /** The account among `configured` that has claimed the remote account, or null. Claims nothing. */

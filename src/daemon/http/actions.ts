@@ -19,7 +19,8 @@ import { badRequest, type Failure, failure, NO_ACCOUNT, TOO_LARGE } from './refu
 /** `unknown`: there is no such account. */
 export type ActionOutcome =
   | {
-      readonly type: 'queued' | 'stopping' | 'unknown' | 'paused' | 'resumed' | 'nothing_pending';
+      readonly type:
+        'queued' | 'stopping' | 'unknown' | 'paused' | 'resumed' | 'nothing_pending' | 'no_source';
     }
   | { readonly type: 'approved'; readonly digest: string; readonly expiresAtMs: number }
   | { readonly type: 'other_plan'; readonly pending: string };
@@ -32,6 +33,11 @@ export function failureOf(outcome: ActionOutcome): Failure | null {
       return NO_ACCOUNT;
     case 'stopping':
       return refused(503, 'The daemon is stopping, so no new run starts.');
+    case 'no_source':
+      return refused(
+        409,
+        'The daemon does not fetch its configuration, because `source.git` is not set; it reads the files of its machine again by itself.',
+      );
     case 'nothing_pending':
       return refused(409, 'No plan waits for approval.');
     case 'other_plan':
@@ -73,16 +79,35 @@ export async function performFor(
   request: RequestedAction,
   { daemon, log }: ActionDeps,
 ): Promise<ActionOutcome> {
-  const by = context.get('visitor')?.name ?? '';
-  const outcome = await perform(daemon, request, { name: by, via: 'http' });
+  const outcome = await perform(daemon, request, operatorOf(context));
   const { action, account, reason } = request;
-  const who = { event: 'operator_action', action, account, by, address: context.get('address') };
   const details = {
+    account,
     ...('digest' in outcome ? { digest: outcome.digest } : {}),
     ...(reason === null ? {} : { reason }),
   };
-  log.info({ ...who, outcome: outcome.type, ...details }, 'an operator requested an action');
+  logAction(context, log, { action, outcome: outcome.type, ...details });
   return outcome;
+}
+
+/** Who sent the request. */
+function operatorOf(context: HttpContext): Operator {
+  return { name: context.get('visitor')?.name ?? '', via: 'http' };
+}
+
+function logAction(context: HttpContext, log: ActionDeps['log'], data: object): void {
+  const who = { event: 'operator_action', by: operatorOf(context).name, address: context.get('address') };
+  log.info({ ...who, ...data }, 'an operator requested an action');
+}
+
+/** Requests that the daemon fetches its configuration, and logs who requested it. */
+export async function fetchSourceFor(
+  context: HttpContext,
+  { daemon, log }: ActionDeps,
+): Promise<ActionOutcome> {
+  const type = await daemon.fetchSource(operatorOf(context));
+  logAction(context, log, { action: 'fetch', outcome: type });
+  return { type };
 }
 
 /** Performs the action for the operator. */

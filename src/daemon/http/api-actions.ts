@@ -17,6 +17,7 @@ import {
   type ActionDeps,
   type ActionOutcome,
   failureOf,
+  fetchSourceFor,
   MAX_BODY_BYTES,
   performFor,
   type RequestedAction,
@@ -43,6 +44,10 @@ export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
       return answerOutcome(context, await performFor(context, { action, account, ...fields }, deps));
     });
   }
+  // What the body contains has no effect, and it is not read.
+  app.post('/api/v1/source/fetch', async (context) =>
+    answerOutcome(context, await fetchSourceFor(context, deps)),
+  );
   addPlan(app, deps);
 }
 

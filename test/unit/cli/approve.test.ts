@@ -15,6 +15,7 @@ async function approved(pending: AccountState['pending']): Promise<{ exit: numbe
     pause: async () => undefined,
     resume: async () => undefined,
     requestSync: async () => undefined,
+    requestFetch: async () => undefined,
   };
   const state: AccountState = {
     remoteAccountId: null,

@@ -6,7 +6,7 @@ import { testLog } from './notify/stage.ts';
 type Result = { readonly type: string; readonly sha?: string; readonly reason?: string };
 
 /** A source whose fetches have these results; the last one is repeated. */
-async function open(...results: Result[]) {
+async function open(...results: (Result | Promise<Result>)[]) {
   const log = testLog();
   const counted: string[] = [];
   const aborted: boolean[] = [];
@@ -56,6 +56,19 @@ it('a refused commit is a problem that is logged once, until the newest commit i
 it('a failed fetch does not change the time of the last success, which is the start at first', async () => {
   const { source, counted } = await open({ type: 'failed', reason: 'no route' });
   expect([source.problem(), counted]).toEqual(['no route', ['fetched', 'accepted']]);
+});
+
+it('requests during a fetch share the one fetch that follows it', async () => {
+  let finish = (): void => undefined;
+  const slow = new Promise<Result>((resolve) => (finish = () => resolve({ type: 'unchanged' })));
+  const { source, aborted } = await open({ type: 'unchanged' }, slow, { type: 'unchanged' });
+  const first = source.refresh();
+  await Promise.resolve();
+  const others = [source.refresh(), source.refresh(), source.refresh()];
+  expect(aborted).toHaveLength(2);
+  finish();
+  await Promise.all([first, ...others]);
+  expect(aborted).toHaveLength(3);
 });
 
 it('a closed git source ends the running fetch and ignores its result', async () => {

@@ -1,5 +1,6 @@
 // When the leader notices what other processes have written.
 import { expect, it } from 'vitest';
+import type { OperatorActionRecord } from '../../../src/core/operator.ts';
 import type { OperatorRequest } from '../../../src/core/ports/journal-reader.ts';
 import { createJournalWatch, type JournalWatchOptions } from '../../../src/daemon/journal-watch.ts';
 import { testLog } from './notify/stage.ts';
@@ -13,7 +14,7 @@ it('a request that was made here starts its run at once, and one of another proc
     clock,
     log: testLog(),
     registry: { account: () => ({ settings: { mode: 'approve' }, errors: [] }) },
-    reader: { requests: async () => requests },
+    reader: { requests: async () => requests, operatorActions: async () => [] },
     term: {
       request(account: string, trigger: string, at: string) {
         started.push(`${trigger} ${account} ${at} at ${clock.nowMs()}`);
@@ -30,5 +31,39 @@ it('a request that was made here starts its run at once, and one of another proc
   requests = [{ account: 'elsewhere', trigger: 'manual', at: 'b' }];
   await clock.pass(2000);
   expect(started.slice(1)).toEqual(['manual elsewhere b at 2500']);
+  await watch.stop();
+});
+
+it('fetches for each new request of the newest configuration, and logs the commands that no request over HTTP logged', async () => {
+  const clock = virtualClock(0);
+  const log = testLog();
+  const command = { at: '2026-11-24T05:00:00.000Z', by: 'sam', detail: null } as const;
+  const commands: OperatorActionRecord[] = [
+    { seq: 7, account: '', action: 'fetch', via: 'http', ...command },
+    { seq: 6, account: 'old', action: 'pause', via: 'cli', ...command },
+  ];
+  let fetches = 0;
+  const watch = createJournalWatch({
+    clock,
+    log,
+    reader: {
+      requests: async () => [],
+      operatorActions: async ({ after = 0, limit }: { after?: number; limit: number }) =>
+        commands.filter(({ seq }) => seq > after).slice(0, limit),
+    },
+    async fetchSource() {
+      fetches += 1;
+    },
+  } as unknown as JournalWatchOptions); // only what commands use
+  watch.start();
+  await clock.pass(100);
+  expect([fetches, log.lines]).toEqual([0, []]);
+  commands.unshift({ seq: 8, account: 'acme', action: 'pause', via: 'cli', ...command });
+  commands.unshift({ seq: 9, account: '', action: 'fetch', via: 'http', ...command });
+  await clock.pass(4000);
+  expect(fetches).toBe(1);
+  expect(log.lines).toMatchObject([
+    { event: 'operator_action', action: 'pause', account: 'acme', by: 'sam' },
+  ]);
   await watch.stop();
 });

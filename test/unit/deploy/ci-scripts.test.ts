@@ -232,6 +232,34 @@ describe.skipIf(!hasPrograms()).each(['github', 'gitlab'] as const)('the comment
 });
 
 // No network: the API and the remote are on this machine.
+describe.skipIf(!hasPrograms())('a job that lets the daemon fetch', () => {
+  const github = () =>
+    yamlOf('config/deploy/ci/github/fetch.yaml').at('jobs', 'fetch', 'steps', 0, 'run').text();
+  const gitlab = () =>
+    yamlOf('config/deploy/ci/gitlab/.gitlab-ci.yml').at('rolecall fetch', 'script', 0).text();
+
+  it.each([
+    ['GitHub', github],
+    ['GitLab', gitlab],
+  ])('on %s sends one request with the token, and fails when it is refused', async (_name, script) => {
+    const requests: string[] = [];
+    const server = createServer(({ method = '', url = '', headers }, response) => {
+      requests.push(`${method} ${url}`);
+      response.writeHead(headers.authorization === `Bearer ${TOKEN}` ? 202 : 401).end('{"status":"queued"}');
+    });
+    const url = await listen(server);
+    const run = (token: string) =>
+      shell(makeFolder(), script(), {
+        PATH: process.env['PATH'] ?? '',
+        ROLECALL_SERVER: `${url}/`,
+        ROLECALL_OPERATE_TOKEN: token,
+      });
+    expect((await run(TOKEN)).status).toBe(0);
+    expect((await run('another')).status).not.toBe(0);
+    expect(requests).toEqual(['POST /api/v1/source/fetch', 'POST /api/v1/source/fetch']);
+  });
+});
+
 describe.skipIf(!hasPrograms())('a job that applies', () => {
   const ENV = { PATH: process.env['PATH'] ?? '', GITHUB_REPOSITORY: 'acme/catalog', GITHUB_TOKEN: TOKEN };
 

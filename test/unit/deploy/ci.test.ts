@@ -4,18 +4,21 @@ import { textOf, yamlOf } from './operational-file.ts';
 
 const plan = yamlOf('config/deploy/ci/github/plan.yaml');
 const apply = yamlOf('config/deploy/ci/github/apply.yaml');
+const fetch = yamlOf('config/deploy/ci/github/fetch.yaml');
 const install = yamlOf('config/deploy/ci/github/install/action.yaml');
 const own = yamlOf('.github/workflows/ci.yaml');
 const WORKFLOWS = [
   '.github/workflows/ci.yaml',
-  ...['plan.yaml', 'apply.yaml', 'install/action.yaml'].map((name) => `config/deploy/ci/github/${name}`),
+  ...['plan.yaml', 'apply.yaml', 'fetch.yaml', 'install/action.yaml'].map(
+    (name) => `config/deploy/ci/github/${name}`,
+  ),
 ];
 const gitlab = yamlOf('config/deploy/ci/gitlab/.gitlab-ci.yml');
 
 describe('the GitHub workflows', () => {
   it('request only the permissions that they need', () => {
     expect([plan.at('permissions').value, apply.at('permissions').value]).toEqual([{}, {}]);
-    const rights = [plan, apply].flatMap((workflow) =>
+    const rights = [plan, apply, fetch].flatMap((workflow) =>
       workflow
         .at('jobs')
         .entries()
@@ -25,6 +28,7 @@ describe('the GitHub workflows', () => {
       validate: { contents: 'read' },
       plan: { contents: 'read', 'pull-requests': 'write' },
       apply: { contents: 'read' },
+      fetch: {},
     });
   });
 
@@ -39,7 +43,9 @@ describe('the GitHub workflows', () => {
   });
 
   it('put no text of an event or an input into a script', () => {
-    const scripts = [plan, apply, install].flatMap((file) => file.deepTexts('run').concat(stepScripts(file)));
+    const scripts = [plan, apply, fetch, install].flatMap((file) =>
+      file.deepTexts('run').concat(stepScripts(file)),
+    );
     expect(scripts.length).toBeGreaterThan(5);
     expect(scripts.filter((script) => script.includes('${{'))).toEqual([]);
   });
@@ -123,7 +129,12 @@ describe('the GitLab pipeline', () => {
 
 describe('the recipes', () => {
   it('contain no token, and pass none as an argument', () => {
-    for (const path of ['github/plan.yaml', 'github/apply.yaml', 'gitlab/.gitlab-ci.yml']) {
+    for (const path of [
+      'github/plan.yaml',
+      'github/apply.yaml',
+      'github/fetch.yaml',
+      'gitlab/.gitlab-ci.yml',
+    ]) {
       expect(textOf(`config/deploy/ci/${path}`)).not.toMatch(/(ghp|glpat|github_pat)[-_]/);
       expect(textOf(`config/deploy/ci/${path}`)).not.toMatch(
         /--token|Authorization: \w+ [^%]|PRIVATE-TOKEN: [^%]/,

@@ -7,18 +7,27 @@ const SAM: Operator = { name: 'sam', via: 'cli' };
 const CI: Operator = { name: 'ci', via: 'http' };
 const DAY_MS = 86_400_000;
 
+const at = (ms: number): string => new Date(T0 + ms).toISOString();
+
 it('records who gave which command, newest first', async () => {
   const { operator, reader } = await fixture();
   await operator.pause('acme', 'migration', SAM, T0);
   await operator.requestSync('acme', CI, T0 + 1000);
   await operator.resume('acme', SAM, T0 + 2000);
   await operator.requestSync('other', CI, T0 + 3000);
-  expect(await reader.operatorActions('acme', 10)).toEqual([
-    { at: new Date(T0 + 2000).toISOString(), action: 'resume', by: 'sam', via: 'cli', detail: null },
-    { at: new Date(T0 + 1000).toISOString(), action: 'sync', by: 'ci', via: 'http', detail: null },
-    { at: new Date(T0).toISOString(), action: 'pause', by: 'sam', via: 'cli', detail: 'migration' },
+  await operator.requestFetch(CI, T0 + 4000);
+  const account = 'acme';
+  expect(await reader.operatorActions({ accounts: ['acme'], limit: 10 })).toEqual([
+    { seq: 3, account, at: at(2000), action: 'resume', by: 'sam', via: 'cli', detail: null },
+    { seq: 2, account, at: at(1000), action: 'sync', by: 'ci', via: 'http', detail: null },
+    { seq: 1, account, at: at(0), action: 'pause', by: 'sam', via: 'cli', detail: 'migration' },
   ]);
-  expect(await reader.operatorActions('acme', 1)).toHaveLength(1);
+  const seqs = async (filter: object) =>
+    (await reader.operatorActions({ limit: 10, ...filter })).map(({ seq }) => seq);
+  expect(await seqs({})).toEqual([5, 4, 3, 2, 1]);
+  expect(await seqs({ limit: 1 })).toEqual([5]);
+  expect(await seqs({ after: 3 })).toEqual([5, 4]);
+  expect(await seqs({ accounts: ['acme', ''] })).toEqual([5, 3, 2, 1]);
 });
 
 it('returns since when, by whom and why an account is paused, until it is resumed', async () => {
@@ -41,7 +50,7 @@ it('keeps since when, by whom and why when a pause is repeated', async () => {
 it('records no approval where no plan waits', async () => {
   const { operator, reader } = await fixture();
   expect(await operator.approve('acme', null, SAM, T0)).toEqual({ type: 'nothing_pending' });
-  expect(await reader.operatorActions('acme', 10)).toEqual([]);
+  expect(await reader.operatorActions({ limit: 10 })).toEqual([]);
 });
 
 it('deletes commands that are older than the runs that are kept', async () => {
@@ -51,5 +60,5 @@ it('deletes commands that are older than the runs that are kept', async () => {
   await operator.requestSync('acme', SAM, T0 + 5 * DAY_MS);
   const retention = { runsMs: 4 * DAY_MS, snapshotsMs: 4 * DAY_MS };
   await store.prune(retention, T0 + 6 * DAY_MS);
-  expect((await reader.operatorActions('acme', 10)).map(({ by }) => by)).toEqual(['sam']);
+  expect((await reader.operatorActions({ limit: 10 })).map(({ by }) => by)).toEqual(['sam']);
 });

@@ -1,7 +1,7 @@
 // The page of one account: its state, how it differs from its file, the buttons, the last runs and the audit.
 import type { RunProgress } from '../../../core/ports/journal-reader.ts';
 import type { RunRecord } from '../../../core/journal.ts';
-import type { OperatorActionRecord, OperatorAction } from '../../../core/operator.ts';
+import type { OperatorActionRecord, RecordedAction } from '../../../core/operator.ts';
 import type { Plan } from '../../../core/plan.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { Instant } from '../../../report/html.tsx';
@@ -148,11 +148,12 @@ function failureLines({ issues, lastRun }: AccountView): string[] {
   return lastRun?.error?.split('\n') ?? [];
 }
 
-const LABELS: Readonly<Record<OperatorAction, string>> = {
+const LABELS: Readonly<Record<RecordedAction, string>> = {
   sync: 'requested a run',
   approve: 'approved a plan',
   pause: 'paused',
   resume: 'resumed',
+  fetch: 'requested the newest configuration',
 };
 
 interface OperatorActionsProps {
@@ -188,6 +189,6 @@ function OperatorActions({ actions, nowMs }: OperatorActionsProps) {
   );
 }
 
-function Detail({ action, detail }: { readonly action: OperatorAction; readonly detail: string }) {
+function Detail({ action, detail }: { readonly action: RecordedAction; readonly detail: string }) {
   return action === 'approve' ? <code>{visible(detail)}</code> : <>{visible(detail)}</>;
 }

@@ -30,7 +30,7 @@ export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => num
     const { name, lastRun } = account;
     const [runs, actions, progress] = await Promise.all([
       daemon.runs({ account: name, limit: LAST_RUNS }),
-      daemon.operatorActions(name, LAST_ACTIONS),
+      daemon.operatorActions({ accounts: [name], limit: LAST_ACTIONS }),
       lastRun?.status === 'running' ? daemon.runProgress(lastRun.id) : null,
     ]);
     const id = runShownFor(account, runs);

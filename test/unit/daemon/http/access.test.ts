@@ -12,7 +12,13 @@ const READS = [
 ];
 const MORE_READS = ['/api/v1/runs', '/api/v1/runs/0193a5c2', '/api/v1/status'];
 const UNKNOWN = ['/nope', '/api/v1/nope', '/api', '/assets/pages-0000.css', '/favicon.ico', '/sign-in/x'];
-const WRITES = ['/api/v1/accounts/acme-eu/sync', '/api/v1/plan', '/accounts/acme-eu/pause', '/sign-out'];
+const WRITES = [
+  '/api/v1/accounts/acme-eu/sync',
+  '/api/v1/source/fetch',
+  '/api/v1/plan',
+  '/accounts/acme-eu/pause',
+  '/sign-out',
+];
 
 function formOf(token: string, next = '/'): string {
   return new URLSearchParams({ token, next }).toString();

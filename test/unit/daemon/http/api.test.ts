@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, UsageError } from '../../../../src/core/errors.ts';
 import { makeOperation, MIXED } from '../../report/samples.ts';
-import { BEARER, JSON_BODY, makeAccount, makeDetail, PENDING, RUN_ID, start } from './stage.ts';
+import { BEARER, JSON_BODY, makeAccount, makeDetail, PENDING, READER, RUN_ID, start } from './stage.ts';
 
 it('a run of many operations is sent in pieces, as the same JSON', async () => {
   const operations = Array.from({ length: 450 }, (_, index) => makeOperation(index + 1, `Skill ${index}`));
@@ -159,6 +159,25 @@ describe('the commands of an operator', () => {
     stage.sync = 'stopping';
     const stopping = await post(path('sync'), BEARER);
     expect([stopping.status, stopping.json()]).toMatchObject([503, { error: { code: 'stopping' } }]);
+  });
+
+  it('let the daemon fetch its configuration, where it fetches one', async () => {
+    const { post, stage, recorded, noted } = await start();
+    const fetch = async (headers: Readonly<Record<string, string>>) => {
+      const { status, json } = await post('/api/v1/source/fetch', headers);
+      return [status, json()];
+    };
+    expect(await fetch(BEARER)).toEqual([202, { status: 'queued' }]);
+    expect(recorded.commands).toEqual(['fetch for http']);
+    expect(noted).toMatchObject([{ event: 'operator_action', action: 'fetch', by: 'http' }]);
+    stage.fetch = 'no_source';
+    expect(await fetch(BEARER)).toMatchObject([
+      409,
+      { error: { code: 'no_source', message: expect.stringContaining('`source.git` is not set') } },
+    ]);
+    stage.fetch = 'stopping';
+    expect(await fetch(BEARER)).toMatchObject([503, { error: { code: 'stopping' } }]);
+    expect(await fetch(READER)).toMatchObject([403, { error: { code: 'read_only' } }]);
   });
 
   it('pause and resume an account', async () => {

@@ -211,7 +211,16 @@ describe('the page of an account', () => {
 
   it('shows who did what, the latest twenty actions', async () => {
     const action = (detail: string | null, parts: object = {}) =>
-      ({ at: '2026-11-21T05:24:10.123Z', action: 'pause', by: 'ci', via: 'http', detail, ...parts }) as const;
+      ({
+        seq: 1,
+        account: 'acme-eu',
+        at: '2026-11-21T05:24:10.123Z',
+        action: 'pause',
+        by: 'ci',
+        via: 'http',
+        detail,
+        ...parts,
+      }) as const;
     const more = Array.from({ length: 30 }, (_, index) => action(`reason ${index}`));
     const actions = [action(PENDING.digest, { action: 'approve', by: HOSTILE, via: 'cli' }), ...more];
     const page = await pageOf('/accounts/acme-eu', { actions });

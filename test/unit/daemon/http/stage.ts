@@ -85,6 +85,7 @@ export interface Stage {
   actions: readonly OperatorActionRecord[];
   overview: DaemonView;
   sync: Awaited<ReturnType<DaemonApi['sync']>>;
+  fetch: Awaited<ReturnType<DaemonApi['fetchSource']>>;
   plans: readonly PlanResult[] | Error;
   broken: Error | null;
   isStopping: boolean;
@@ -114,6 +115,7 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
       },
     },
     sync: 'queued',
+    fetch: 'queued',
     plans: [MIXED],
     broken: null,
     isStopping: false,
@@ -182,7 +184,11 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
       return { type: 'approved', digest: pending.digest, expiresAtMs: Date.UTC(2026, 10, 22) };
     },
     runProgress: async (id) => send(progressIn(stage, id)),
-    operatorActions: async (_, limit) => send(stage.actions.slice(0, limit)),
+    operatorActions: async ({ limit }) => send(stage.actions.slice(0, limit)),
+    async fetchSource(by) {
+      recorded.commands.push(`fetch for ${by.name}`);
+      return send(stage.fetch);
+    },
     async pause(account, reason, by) {
       if (send(find(account)) === null) return false;
       recorded.commands.push(`pause ${account}`);
