@@ -79,9 +79,9 @@ function commitCell({ configCommit, configDirty }: RunRecord): Line {
   return [code(shortCommit(configCommit)), configDirty === true ? ' with local changes' : ''];
 }
 
-/** `+4 -2`: what was written; in brackets what a dry run would write. */
+/** `+4 -2`: what was written; in brackets what a run that wrote nothing would write. */
 function changesCell({ run, planned }: HistoryRow): Line {
-  const isPlan = run.status === 'planned' && planned !== null;
+  const isPlan = run.status === 'planned' && planned !== null && run.created + run.deleted === 0;
   const { create, delete: deleted } = isPlan ? planned : { create: run.created, delete: run.deleted };
   const parts = [...(create > 0 ? [`+${create}`] : []), ...(deleted > 0 ? [`-${deleted}`] : [])].join(' ');
   if (parts === '') return [toned('quiet', '0')];

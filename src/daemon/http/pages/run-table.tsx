@@ -76,7 +76,7 @@ export function RunTable({ runs, nowMs, hasAccounts = false }: RunTableProps) {
             <td data-head="Trigger">{visible(`${run.trigger}, ${run.mode}`)}</td>
             {COUNTS.map(({ head, key, planned, tone }) => (
               <td class="number" data-head={head}>
-                {run.status === 'planned' && planned !== null ? (
+                {run.status === 'planned' && planned !== null && run[key] === 0 ? (
                   <PlannedCount of={run[planned]} />
                 ) : (
                   <RunCount run={run} of={run[key]} tone={tone} />
