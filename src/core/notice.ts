@@ -1,31 +1,38 @@
 // Derives the health of an account from a run, and the notices that a change of the health causes.
-import type { HeldChange } from './plan.ts';
+import type { HeldChange, Operation, Plan } from './plan.ts';
 import type { EndedOperation, EndedRun } from './ports/journal-reader.ts';
 import type { NotifySettings } from './settings.ts';
 
 export type NoticeType = NotifySettings['events'][number];
 
-/** The health of an account after a run. `fingerprint` differs between two bad states of the same sort. */
-export interface AccountHealth {
-  readonly state: 'ok' | 'failed' | 'held' | 'drift';
-  readonly fingerprint: string;
-}
+/** What an account can be in at the same time, in the order of their notices. */
+export const BAD_STATES = ['failed', 'drift', 'held'] as const satisfies readonly NoticeType[];
+export type BadState = (typeof BAD_STATES)[number];
 
-/** The state of one account that one target was last notified of. */
-export interface NotifiedState extends AccountHealth {
-  /** The start of the run that led to this state. */
+/**
+ * The bad states of an account after a run. The fingerprint of a state differs from that of the same state with other
+ * changes. null: the account is not in that state. Left out: the run does not show whether it is.
+ */
+export type AccountHealth = Readonly<Partial<Record<BadState, string | null>>>;
+
+/** The bad states of one account that one target was last notified of. */
+export interface NotifiedState {
+  readonly states: Readonly<Partial<Record<BadState, string>>>;
+  /** The start of the run that led to them. */
   readonly asOfMs: number;
 }
 
-/** What a run changes. `health` is null when the run does not determine it, as an interrupted one. */
+/** What a run changes. */
 export interface RunNews {
-  readonly health: AccountHealth | null;
+  readonly health: AccountHealth;
+  /** The drift that follows when the rule no_history ends; null when it holds nothing alone. */
+  readonly nextDrift: string | null;
   readonly applied: boolean;
 }
 
 export type Listener = Pick<NotifySettings, 'events'>;
 
-/** The state that a target is notified of after a run (null: none yet), and the notices that it receives, in order. */
+/** The states that a target is notified of after a run (null: none yet), and the notices that it receives, in order. */
 export interface NoticeDecision {
   readonly notified: NotifiedState | null;
   readonly due: readonly NoticeType[];
@@ -38,7 +45,8 @@ export type WaitingChange = Pick<HeldChange, 'action' | 'kind' | 'name'> & {
 
 /** The digest of this run's plan when it waits for approval; null when another plan waits, or none. */
 export function awaitedDigest({ run }: Pick<EndedRun, 'run'>, pendingDigest: string | null): string | null {
-  const mayWait = run.status === 'planned' || run.status === 'blocked';
+  // The creates of a partial run may have failed, whose deletes wait for an approval.
+  const mayWait = run.status === 'planned' || run.status === 'blocked' || run.status === 'partial';
   return mayWait && run.planDigest === pendingDigest ? pendingDigest : null;
 }
 
@@ -48,55 +56,74 @@ export function newsOf(
   pendingDigest: string | null,
   sha256: (text: string) => string,
 ): RunNews {
-  const { status, created, deleted } = detail.run;
-  const health = healthOf(detail, awaitedDigest(detail, pendingDigest) !== null);
+  const { run, plan, operations } = detail;
+  const fingerprint = (...parts: readonly unknown[]): string => sha256(text(...parts));
+  // A plan that starts to wait for approval is a new state, even if the plan is the same.
+  const isAwaited = awaitedDigest(detail, pendingDigest) !== null;
+  // The rule no_history ends with the second run, which must not count as a change of state.
+  const passing = (plan?.held ?? []).filter(({ rules }) => rules.every((rule) => rule === 'no_history'));
+  const remaining = plan === null ? [] : notDone(plan, operations);
+  const drift = fingerprint([...remaining, ...passing].map(operationText).toSorted(), isAwaited);
+  const held = waitingChanges(detail);
+  const states = {
+    failed: fingerprint(run.status, run.errorCode, undoneTexts(detail), isAwaited),
+    drift: remaining.length > 0 && (run.status === 'planned' || isAwaited) ? drift : null,
+    held: held.length > 0 || run.status === 'held' ? fingerprint(heldTexts(held)) : null,
+  };
   return {
-    health: health && { ...health, fingerprint: sha256(health.fingerprint) },
-    applied: status !== 'running' && created + deleted > 0,
+    health: healthOf(detail, states),
+    nextDrift: passing.length > 0 ? drift : null,
+    applied: run.status !== 'running' && run.created + run.deleted > 0,
   };
 }
 
-function healthOf(detail: EndedRun, isAwaited: boolean): AccountHealth | null {
-  const { run, plan } = detail;
+/** The states that a run with this status shows. */
+function healthOf(
+  { run, plan }: EndedRun,
+  states: { readonly failed: string; readonly drift: string | null; readonly held: string | null },
+): AccountHealth {
   switch (run.status) {
     case 'running':
     case 'interrupted':
-      return null;
+      return {};
     case 'failed':
     case 'blocked':
+      return { failed: states.failed };
     case 'partial':
-      return { state: 'failed', fingerprint: failureFingerprint(detail, isAwaited) };
+      return states;
     case 'planned':
-      if (plan === null) return null;
-      if (plan.operations.length === 0) return heldOrOk(detail);
-      // A plan that starts to wait for approval is a new state, even if the plan is the same.
-      return { state: 'drift', fingerprint: text(plan.digest, isAwaited) };
+      return plan === null ? {} : { ...states, failed: null };
     case 'held':
     case 'converged':
-      return heldOrOk(detail);
+      return { ...states, failed: null };
     default:
       return run.status satisfies never;
   }
 }
 
-function heldOrOk(detail: EndedRun): AccountHealth {
-  // The rule no_history ends with the second run, which must not count as a change of state.
-  const held = waitingChanges(detail).map(({ action, kind, name, rules }) =>
-    text(
-      kind,
-      action,
-      name,
-      rules.filter((rule) => rule !== 'no_history'),
-    ),
-  );
-  return held.length === 0 && detail.run.status !== 'held'
-    ? { state: 'ok', fingerprint: '' }
-    : { state: 'held', fingerprint: text(held.toSorted()) };
+function heldTexts(held: readonly WaitingChange[]): string[] {
+  const lasting = (rules: WaitingChange['rules']) => rules.filter((rule) => rule !== 'no_history');
+  return held
+    .filter(({ rules }) => rules.length === 0 || lasting(rules).length > 0)
+    .map(({ action, kind, name, rules }) => text(kind, action, name, lasting(rules)))
+    .toSorted();
 }
 
-function failureFingerprint({ run, operations }: EndedRun, isAwaited: boolean): string {
-  const undone = undoneOperations(operations).map(({ kind, action, name }) => text(kind, action, name));
-  return text(run.status, run.errorCode, run.status === 'partial' ? undone.toSorted() : [], isAwaited);
+function undoneTexts({ run, operations }: EndedRun): string[] {
+  if (run.status !== 'partial') return [];
+  return undoneOperations(operations)
+    .map(({ kind, action, name }) => text(kind, action, name))
+    .toSorted();
+}
+
+function operationText({ kind, action, name, remoteId, usedBy }: Operation | HeldChange): string {
+  return text(kind, action, name, remoteId ?? null, usedBy ?? []);
+}
+
+/** The operations of the plan that the run did not do. */
+export function notDone(plan: Plan, operations: EndedRun['operations']): Operation[] {
+  const done = new Set(operations.filter(({ status }) => status === 'done').map(({ seq }) => seq));
+  return plan.operations.filter((_, index) => !done.has(index + 1));
 }
 
 /** A text that is equal only for equal parts, whatever characters a name contains. */
@@ -132,36 +159,44 @@ export function waitingChanges({ plan, operations }: EndedRun): WaitingChange[] 
 }
 
 /**
- * Decides which notices a target receives for a run. Applied changes are notified for each run. A state is notified when
- * it starts. Its end is notified unless the `applied` notice of the same run implies it.
- * States whose notices the target does not list are tracked too. A run older than the known state changes no state.
+ * Decides which notices a target receives for a run. Applied changes are notified for each run, a state when it begins, and
+ * when all states that the target lists have ended, that is a recovery. States that it does not list are tracked too. What
+ * a run does not show stays as it was, and a run older than the known states changes none.
  */
 export function decideNotices(
-  { health, applied, startedAtMs }: RunNews & { readonly startedAtMs: number },
+  { health, nextDrift, applied, startedAtMs }: RunNews & { readonly startedAtMs: number },
   notified: NotifiedState | null,
-  listener: Listener,
+  { events }: Listener,
   nowMs: number,
 ): NoticeDecision {
   const due: NoticeType[] = [];
   const add = (type: NoticeType): void => {
-    if (listener.events.includes(type)) due.push(type);
+    if (events.includes(type)) due.push(type);
   };
   if (applied) add('applied');
-  if (health === null || (notified !== null && isOlder(startedAtMs, notified.asOfMs, nowMs)))
+  if (Object.keys(health).length === 0 || (notified !== null && isOlder(startedAtMs, notified.asOfMs, nowMs)))
     return { notified, due };
 
-  if (hasRecovered(notified, health, applied)) add('recovered');
-  const isSame = notified?.state === health.state && notified.fingerprint === health.fingerprint;
-  if (health.state !== 'ok' && !isSame) add(health.state);
-  return { notified: { ...health, asOfMs: startedAtMs }, due };
+  const known = notified?.states ?? {};
+  const states: Partial<Record<BadState, string>> = {};
+  for (const state of BAD_STATES) {
+    const now = health[state] === undefined ? known[state] : health[state];
+    if (now !== undefined && now !== null) states[state] = now;
+  }
+  const listed = BAD_STATES.filter((state) => events.includes(state));
+  const isBad = (of: NotifiedState['states']): boolean =>
+    (listed.length === 0 ? BAD_STATES : listed).some((state) => of[state] !== undefined);
+  if (isBad(known) && !isBad(states)) add('recovered');
+  for (const state of BAD_STATES) {
+    if (states[state] !== undefined && states[state] !== known[state]) add(state);
+  }
+  // Who was notified of what no_history holds knows the drift that follows.
+  if (typeof health.held === 'string' && nextDrift !== null && events.includes('held'))
+    states.drift ??= nextDrift;
+  return { notified: { states, asOfMs: startedAtMs }, due };
 }
 
 /** A known state in the future comes from a clock that was set back, so it makes no run older. */
 function isOlder(startedAtMs: number, knownMs: number, nowMs: number): boolean {
   return startedAtMs < knownMs && knownMs <= nowMs;
-}
-
-function hasRecovered(notified: NotifiedState | null, now: AccountHealth, applied: boolean): boolean {
-  if (notified === null || notified.state === 'ok') return false;
-  return notified.state === 'failed' ? now.state !== 'failed' : now.state === 'ok' && !applied;
 }

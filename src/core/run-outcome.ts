@@ -5,6 +5,7 @@ import type { EndedOperation, EndedRun } from './ports/journal-reader.ts';
 import {
   awaitedDigest,
   newsOf,
+  notDone,
   type NoticeType,
   type RunNews,
   undoneOperations,
@@ -136,9 +137,4 @@ export function remainingPlan(detail: EndedRun): Plan | null {
   const count = (wanted: Action): number => operations.filter(({ action }) => action === wanted).length;
   const summary = { ...plan.summary, create: count('create'), delete: count('delete') };
   return { ...plan, operations, summary };
-}
-
-function notDone(plan: Plan, operations: EndedRun['operations']): Operation[] {
-  const done = new Set(operations.filter(({ status }) => status === 'done').map(({ seq }) => seq));
-  return plan.operations.filter((_, index) => !done.has(index + 1));
 }

@@ -81,11 +81,8 @@ async function readNotifiedStates(
 }
 
 function toNotifiedState(row: Tables['notice_states']): NotifiedState {
-  return {
-    state: row.state,
-    fingerprint: row.fingerprint,
-    asOfMs: toMs(row.as_of),
-  };
+  // Only writeNotifiedState writes it, so the shape is known.
+  return { states: JSON.parse(row.states) as NotifiedState['states'], asOfMs: toMs(row.as_of) };
 }
 
 async function writeNotifiedState(
@@ -94,11 +91,7 @@ async function writeNotifiedState(
   account: string,
   notified: NotifiedState,
 ): Promise<void> {
-  const values = {
-    state: notified.state,
-    fingerprint: notified.fingerprint,
-    as_of: toIso(notified.asOfMs),
-  };
+  const values = { states: JSON.stringify(notified.states), as_of: toIso(notified.asOfMs) };
   await connection
     .insertInto('notice_states')
     .values({ target, account, ...values })

@@ -3,7 +3,7 @@
 import type { Generated, Kysely } from 'kysely';
 import type { Action, Kind } from '../core/catalog.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from '../core/journal.ts';
-import type { NoticeType, AccountHealth } from '../core/notice.ts';
+import type { NoticeType } from '../core/notice.ts';
 import type { Operator, RecordedAction } from '../core/operator.ts';
 
 /** The version of the schema: `user_version` in SQLite, `store_version` in PostgreSQL. */
@@ -215,8 +215,7 @@ export const TABLES = {
     columns: {
       target: text(),
       account: text(),
-      state: text<AccountHealth['state']>(),
-      fingerprint: text(),
+      states: text(),
       as_of: text(),
     },
     key: ['target', 'account'],

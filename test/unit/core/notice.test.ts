@@ -48,23 +48,87 @@ function noticesFor(steps: readonly (RunSketch | Step)[]): string[][] {
   });
 }
 
+const DRIFT_AND_HELD: RunSketch = { ...DRIFT, held: ['Perl'] };
+const NO_HISTORY = {
+  name: 'Flash',
+  remoteId: 'id-Flash',
+  usedBy: ['person-2'],
+  rules: ['no_history'] as const,
+};
+const PARTIAL: RunSketch = { status: 'partial', held: ['Perl'], operations: [{ status: 'failed' }] };
+
 describe('a change of state', () => {
-  it('from failed to anything else is a recovery, notified before the new state', () => {
-    expect(noticesFor([FAILED, OK])[1]).toEqual(['recovered']);
-    expect(noticesFor([FAILED, HELD])[1]).toEqual(['recovered', 'held']);
-    expect(noticesFor([FAILED, DRIFT])[1]).toEqual(['recovered', 'drift']);
-    expect(noticesFor([FAILED, APPLIED])[1]).toEqual(['applied', 'recovered']);
+  it.each<[string, readonly (RunSketch | Step)[], string[][]]>([
+    ['is each state that begins', [DRIFT_AND_HELD, PARTIAL], [['drift', 'held'], ['failed']]],
+    ['is the end of all states alone', [DRIFT_AND_HELD, HELD, OK], [['drift', 'held'], [], ['recovered']]],
+    [
+      'is no end of one while another begins',
+      [FAILED, HELD, DRIFT, OK],
+      [['failed'], ['held'], ['drift'], ['recovered']],
+    ],
+    ['is their end also where changes were applied', [DRIFT, APPLIED], [['drift'], ['applied', 'recovered']]],
+    [
+      'is not what a failed run cannot see',
+      [DRIFT_AND_HELD, FAILED, DRIFT_AND_HELD],
+      [['drift', 'held'], ['failed'], []],
+    ],
+    [
+      'is not the end of no_history beside drift',
+      [
+        { ...DRIFT, held: [NO_HISTORY] },
+        { ...DRIFT, toDelete: ['Flash'], plan: {} },
+      ],
+      [['drift', 'held'], []],
+    ],
+    [
+      'is not the end of no_history where nothing else differs',
+      [{ ...DRIFT, toCreate: [], held: [NO_HISTORY] }, { ...DRIFT, toCreate: [], toDelete: ['Flash'] }, OK],
+      [['held'], [], ['recovered']],
+    ],
+    [
+      'is not the end of no_history beside other rules',
+      [
+        { ...HELD, held: [{ rules: ['in_use', 'no_history'] }, NO_HISTORY] },
+        { ...HELD, held: [{ rules: ['in_use'] }] },
+      ],
+      [['held'], []],
+    ],
+    [
+      'is the drift that waits for approval when no_history ends',
+      [
+        { ...DRIFT, toCreate: [], held: [NO_HISTORY] },
+        { run: { ...DRIFT, toCreate: [], toDelete: ['Flash'] }, pending: 'sha256:delete-Flash' },
+      ],
+      [['held'], ['drift']],
+    ],
+    [
+      'is a plan of deletes that waits after failed creates',
+      [
+        {
+          run: { ...PARTIAL, toDelete: ['Flash'], operations: [{ seq: 2, status: 'failed' }] },
+          pending: 'sha256:delete-Flash',
+        },
+      ],
+      [['failed', 'drift', 'held']],
+    ],
+  ])('%s', (_, steps, notices) => {
+    expect(noticesFor(steps)).toEqual(notices);
   });
 
-  it('from held or drift to ok is a recovery only when the run changed nothing', () => {
-    expect(noticesFor([HELD, OK])[1]).toEqual(['recovered']);
-    expect(noticesFor([DRIFT, OK])[1]).toEqual(['recovered']);
-    expect(noticesFor([HELD, APPLIED])[1]).toEqual(['applied']);
-    expect(noticesFor([DRIFT, APPLIED])[1]).toEqual(['applied']);
-  });
-
-  it('between held and drift is notified as the new state alone', () => {
-    expect(noticesFor([HELD, DRIFT, HELD])).toEqual([['held'], ['drift'], ['held']]);
+  it('is judged by the states that the target lists', () => {
+    const listed = (events: readonly NoticeType[], ...runs: readonly RunSketch[]) => {
+      let notified: NotifiedState | null = null;
+      return runs.map((run, n) => {
+        const decided = decideNotices(newsAt(n, run), notified, { events }, T0 + n * MINUTE);
+        notified = decided.notified;
+        return decided.due;
+      });
+    };
+    expect(listed(['failed', 'recovered'], DRIFT, FAILED, DRIFT)).toEqual([[], ['failed'], ['recovered']]);
+    expect(listed(['recovered'], DRIFT, OK)).toEqual([[], ['recovered']]);
+    const passing: RunSketch = { ...DRIFT, toCreate: [], held: [NO_HISTORY] };
+    const next: RunSketch = { ...DRIFT, toCreate: [], toDelete: ['Flash'] };
+    expect(listed(['drift'], passing, next)).toEqual([[], ['drift']]);
   });
 
   it('is not caused by an interrupted or running run', () => {
@@ -84,7 +148,7 @@ describe('an applied change', () => {
       ['applied'],
       ['applied'],
       ['applied', 'failed'],
-      ['applied', 'recovered', 'held'],
+      ['applied', 'held'],
     ]);
   });
 
@@ -99,6 +163,7 @@ describe('a plan that waits for approval', () => {
     ['planned', true],
     ['blocked', true],
     ['converged', false],
+    ['partial', true],
     ['failed', false],
     ['held', false],
   ])('is the plan of the run when the run is %s: %s', (status, waits) => {
@@ -192,7 +257,7 @@ describe('a different state of the same type', () => {
 
   it('starts with another plan, or when the same plan starts to wait for approval', () => {
     const wider: RunSketch = { ...DRIFT, toCreate: ['Rust', 'Go'] };
-    expect(noticesFor([DRIFT, { ...DRIFT, held: ['Perl'] }, wider])).toEqual([['drift'], [], ['drift']]);
+    expect(noticesFor([DRIFT, DRIFT_AND_HELD, wider])).toEqual([['drift'], ['held'], ['drift']]);
     const ownPending: Step = { run: DRIFT, pending: runDetail(0, DRIFT).plan?.digest ?? '' };
     const otherPending: Step = { run: DRIFT, pending: 'sha256:x' };
     expect(noticesFor([DRIFT, otherPending, ownPending, ownPending])).toEqual([['drift'], [], ['drift'], []]);

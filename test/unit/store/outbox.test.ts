@@ -8,8 +8,8 @@ import { DAY_MS, fixture, openAgain, runId, T0 } from './fixture.ts';
 
 const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS };
 
-function notified(state: NotifiedState['state'], asOfMs = T0): NotifiedState {
-  return { state, fingerprint: state, asOfMs };
+function notified(state: 'failed' | 'ok', asOfMs = T0): NotifiedState {
+  return { states: state === 'ok' ? {} : { [state]: state }, asOfMs };
 }
 
 function notice(n: number, of: Partial<NewNotice> = {}): NewNotice {

@@ -12,7 +12,7 @@ it.skipIf(!hasPostgres)(
     const store = await openStore(await freshLocation());
     onTestFinished(() => store.close());
     const nowMs = Date.now();
-    const notified = { state: 'failed', fingerprint: 'failed', asOfMs: nowMs } as const;
+    const notified = { states: { failed: 'failed' }, asOfMs: nowMs } as const;
     const notice = { id: 'notice-1', runId: runId(1), type: 'failed', body: '{}' } as const;
     await store.outbox.notify('acme', ['t'], () => ({ notified, notices: [notice] }), nowMs - 1000);
     const sent = async (claimant: string, atMs: number) =>
