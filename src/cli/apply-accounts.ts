@@ -27,6 +27,7 @@ import {
   selectAccounts,
 } from './load-accounts.ts';
 import { listenForSignals } from './user-input.ts';
+import { userAtHost } from '../system/runtime.ts';
 
 export interface ApplyOptions extends OutputOptions, ReportDetail {
   readonly yes?: boolean;
@@ -199,6 +200,7 @@ async function applyOne(
         account: account.name,
         issues: errorsOf(account.issues),
         trigger: 'cli',
+        actor: userAtHost(),
         mode: 'apply',
         commit: session.commit,
       },

@@ -10,6 +10,7 @@ import type { CheckoutPlace } from '../core/ports/repository.ts';
 import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
 import { checkoutOf } from '../git/checkout-place.ts';
 import { systemClock } from '../system/clock.ts';
+import { userAtHost } from '../system/runtime.ts';
 import { sha256, uuidv7 } from '../system/digest.ts';
 import type { Connections } from '../service/connections.ts';
 import { createLeaseKeeper, type LeaseKeeper } from '../store/lease-keeper.ts';
@@ -108,6 +109,7 @@ export async function openSession(
       commit,
       configured,
       trigger,
+      actor: userAtHost(),
       // A new object for each run, so that a token that the service refused in one run is tried again in the next.
       signals: lock.signals(signals),
     }),

@@ -1,5 +1,4 @@
 // rolecall approve, pause and resume: pass an operator’s decision to the daemon through the store that both share.
-import { userInfo } from 'node:os';
 import { ConfigError, UsageError } from '../core/errors.ts';
 import {
   isPauseReason,
@@ -15,6 +14,7 @@ import type { CommandContext } from './compose.ts';
 import { printLine, showMessage } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { accountNamed, errorsOf, loadConfiguration, withoutAccounts } from './load-accounts.ts';
+import { userAtHost } from '../system/runtime.ts';
 
 export function addApprove({ program, run }: CommandLine): void {
   program
@@ -162,17 +162,8 @@ async function withOperatorCommands<T>(
     const [record] = await reader.accounts(account);
     if (record === undefined && accounts.length === 0) throw withoutAccounts(configuration);
     if (record === undefined) accountNamed(accounts, account);
-    return await work({ operator, reader, record, user: { name: userName(), via: 'cli' } });
+    return await work({ operator, reader, record, user: { name: userAtHost(), via: 'cli' } });
   } finally {
     await store.close();
-  }
-}
-
-/** The user of the machine that runs the command. A user id without an entry in the user database has no name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }

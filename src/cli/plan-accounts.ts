@@ -23,6 +23,7 @@ import { combinePlans, EXIT, type ExitStatus, failureExit, planExit } from './ex
 import { type Observe, showProgress } from './progress.ts';
 import { planRemotely } from './remote-plan.ts';
 import { listenForSignals } from './user-input.ts';
+import { userAtHost } from '../system/runtime.ts';
 
 /** A saved plan names people by their ids. */
 const PRIVATE = 0o600;
@@ -128,6 +129,7 @@ export async function planOne(
             account: account.name,
             issues: errorsOf(account.issues),
             trigger: 'cli',
+            actor: userAtHost(),
             mode: 'plan',
             commit: session.commit,
           },

@@ -42,6 +42,8 @@ export interface RunRecord {
   readonly account: string;
   readonly remoteAccountId: string | null;
   readonly trigger: Trigger;
+  /** Who started it: `user@host` of a command, or the name of an operator; null for a run by the schedule. */
+  readonly actor: string | null;
   readonly mode: RunMode;
   readonly status: RunStatus;
   readonly startedAt: string;

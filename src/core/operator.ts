@@ -7,7 +7,7 @@ export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
 /** `fetch`: the source of the configuration. */
 export type RecordedAction = OperatorAction | 'fetch';
 
-/** Who gives a command: on the command line the user of the machine, over HTTP the name of the token. */
+/** Who gives a command: on the command line `user@host`, over HTTP the name of the token, or the one that a proxy reports. */
 export interface Operator {
   readonly name: string;
   readonly via: 'cli' | 'http';
@@ -17,7 +17,7 @@ export interface Operator {
 export interface OperatorActionRecord {
   /** Counts the commands in the order in which they were given. */
   readonly seq: number;
-  /** Empty for a command that concerns all accounts, such as `fetch`. */
+  /** ALL_ACCOUNTS for a command that concerns all of them, such as `fetch`. */
   readonly account: string;
   /** UTC ISO 8601. */
   readonly at: string;
@@ -86,6 +86,9 @@ export type ApproveOutcome =
 export type ApprovalTaking =
   | { readonly type: 'taken' | 'none' }
   | { readonly type: 'lapsed'; readonly digest: string; readonly reason: 'changed' | 'expired' };
+
+/** In the record of a command that concerns all accounts. */
+export const ALL_ACCOUNTS = '*';
 
 /** Stores the commands of operators, and who gave them. All methods may throw StoreError. */
 export interface OperatorCommands {

@@ -99,7 +99,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
 
   /** Resolves with null when no run was made. */
   async function runCurrent(due: DueRun, reading: Configuration): Promise<RunResult | null> {
-    const { account: name, trigger } = due;
+    const { account: name, trigger, actor } = due;
     const account = registry.account(name);
     const commit = await registry.commit(reading);
     if (account === undefined || !(await options.leadership.mayRun(commit))) return null;
@@ -114,7 +114,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     if (errors.length > 0 || settings === null) {
       const mode = settings?.mode ?? 'plan';
       const { epoch, nextTickMs } = due;
-      const broken = { account: name, issues: errors, trigger, mode, commit, epoch, nextTickMs };
+      const broken = { account: name, issues: errors, trigger, actor, mode, commit, epoch, nextTickMs };
       return await journalBrokenAccount(broken, deps);
     }
     return await runSettings(settings, due, commit);
@@ -131,6 +131,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       commit,
       configured: registry.names(),
       trigger: due.trigger,
+      actor: due.actor,
       epoch: due.epoch,
       nextTickMs: due.nextTickMs,
       signals: due.signals,
@@ -189,12 +190,13 @@ function logEnd(log: Log, { run, failures, logged }: RunOutcome, seconds: number
   for (const { code, message } of logged) {
     log.warn({ event: code, account, runId: id, detail: message }, 'the run has a warning');
   }
-  const { created, deleted, held, kept, failed, requests, configCommit } = run;
+  const { created, deleted, held, kept, failed, requests, configCommit, actor } = run;
   const data = {
     event: 'run_ended',
     account,
     runId: id,
     trigger,
+    ...(actor === null ? {} : { actor }),
     mode,
     status,
     created,

@@ -59,11 +59,12 @@ export function createJournalWatch(options: JournalWatchOptions): JournalWatch {
 
   async function look(): Promise<void> {
     await lookAtCommands();
-    for (const { account, trigger, at } of await reader.requests()) {
+    for (const request of await reader.requests()) {
+      const { account, trigger, by } = request;
       const canRun = trigger === 'manual' ? registry.account(account) !== undefined : canApply(account);
-      if (canRun && term.request(account, trigger, at))
+      if (canRun && term.request(request))
         log.info(
-          { event: trigger === 'manual' ? 'synced' : 'approved', account },
+          { event: trigger === 'manual' ? 'synced' : 'approved', account, by },
           'an operator requested a run',
         );
     }

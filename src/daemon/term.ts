@@ -1,6 +1,6 @@
 // One term of the daemon that leads: its schedules and its queue, in memory. The next term begins with new ones.
 import type { Trigger } from '../core/journal.ts';
-import type { AccountRecord } from '../core/ports/journal-reader.ts';
+import type { AccountRecord, OperatorRequest } from '../core/ports/journal-reader.ts';
 import type { Clock, RunSignals } from '../core/ports/clock.ts';
 import type { Log } from './log.ts';
 import { createRunQueue, type RunQueueOptions } from './run-queue.ts';
@@ -10,6 +10,8 @@ import { createScheduler, type Schedule } from './scheduler.ts';
 export interface DueRun {
   readonly account: string;
   readonly trigger: Trigger;
+  /** The operator who requested it; null for the schedule. */
+  readonly actor: string | null;
   /** An object of this run only. */
   readonly signals: RunSignals;
   readonly epoch: string;
@@ -44,7 +46,7 @@ export interface Term {
   /** Requests the first run of an account: always, or only of one that missed a tick or whose last run was interrupted. */
   startFirst(account: string, record: AccountRecord | undefined, isAlways: boolean): void;
   /** Runs the account because of a request, once for each `at`; during a run, exactly one more run follows. */
-  request(account: string, trigger: 'manual' | 'approval', at: string): boolean;
+  request(request: OperatorRequest): boolean;
   activity(account: string): RunActivity;
   /** The accounts that are not idle. */
   active(): ReadonlyMap<string, 'running' | 'queued'>;
@@ -62,12 +64,15 @@ export function createTerm(options: TermOptions): Term {
   const scheduler = createScheduler({ random: Math.random, log });
   const queue = createRunQueue(options);
   const requested = new Map<string, string>();
+  /** Who requested each run last. */
+  const actors = new Map<string, string | null>();
 
   function dueRun(account: string, trigger: Trigger): DueRun {
     const signals = options.signals();
     return {
       account,
       trigger,
+      actor: actors.get(`${trigger} ${account}`) ?? null,
       epoch,
       signals,
       nextTickMs: scheduler.nextTickMs(account),
@@ -94,9 +99,11 @@ export function createTerm(options: TermOptions): Term {
       else if (isMissed) queue.request(account, 'catch_up');
       else if (record?.lastRun?.status === 'interrupted') queue.request(account, 'start');
     },
-    request(account, trigger, at) {
+    request({ account, trigger, at, by }) {
       const key = `${trigger} ${account}`;
       if (requested.get(key) === at) return false;
+      // Before the request, which can start the run at once.
+      actors.set(key, by);
       const isTaken =
         trigger === 'manual' ? queue.requestOneMore(account, trigger) : queue.request(account, trigger);
       if (isTaken) requested.set(key, at);

@@ -106,7 +106,7 @@ function runFacts(run: RunRecord, detail: Detail): Fact[] {
   return [
     id,
     { label: 'Account id', line: [remoteAccountId === null ? 'not known yet' : code(remoteAccountId)] },
-    { label: 'Trigger', line: [`${run.trigger}, mode ${run.mode}`] },
+    { label: 'Trigger', line: [`${triggerText(run)}, mode ${run.mode}`] },
     { label: 'Started', line: [{ time: run.startedAt }] },
     ...ended,
     // Requests are counted when the run ends.
@@ -114,6 +114,11 @@ function runFacts(run: RunRecord, detail: Detail): Fact[] {
     ...(commit === null ? [] : [{ label: 'Commit', line: commit }]),
     ...(planDigest === null ? [] : [{ label: 'Plan digest', line: [code(planDigest)] }]),
   ];
+}
+
+/** `manual by ci`. */
+export function triggerText({ trigger, actor }: Pick<RunRecord, 'trigger' | 'actor'>): string {
+  return actor === null ? trigger : `${trigger} by ${actor}`;
 }
 
 /** The warnings of the run and, in a full report, of its plan; each once. */

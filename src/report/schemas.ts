@@ -186,6 +186,10 @@ export const runRecordSchema = z
     account: accountName,
     remoteAccountId,
     trigger: z.enum(TRIGGERS).describe('What started the run.'),
+    actor: z
+      .string()
+      .nullable()
+      .describe('Who started it: user@host of a command, or the name of an operator; null: the schedule.'),
     mode: z.enum(RUN_MODES).describe('plan: nothing was written.'),
     status: z.enum(RUN_STATUSES).describe('The result of the run.'),
     startedAt: time('When the run began.'),

@@ -233,12 +233,13 @@ async function planAgreed(
 }
 
 async function beginRun<Deps extends DryRunDeps>(run: Run<Deps>, mode: RunMode): Promise<JournaledRun<Deps>> {
-  const { settings, trigger, commit, epoch = null, nextTickMs = null } = run.request;
+  const { settings, trigger, actor = null, commit, epoch = null, nextTickMs = null } = run.request;
   const { journal, clock } = run.deps;
   const begun: NewRun = {
     id: run.runId,
     account: settings.name,
     trigger,
+    actor,
     mode,
     startedAtMs: clock.nowMs(),
     configDigest: settings.configDigest,

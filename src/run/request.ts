@@ -18,6 +18,8 @@ export interface AccountRequest {
   /** Names of all configured accounts: only their claims of a remote account count. */
   readonly configured: ReadonlySet<string>;
   readonly trigger: Trigger;
+  /** Who requested the run; left out for the schedule. */
+  readonly actor?: string | null;
   /** As which leader the daemon makes the run; left out by commands. */
   readonly epoch?: string;
   /** The next tick of the schedule after the run. */

@@ -122,6 +122,7 @@ export function resultOf(begun: NewRun, ending: Ending, finishedAtMs: number): R
     account: begun.account,
     remoteAccountId: lists?.remoteAccountId ?? null,
     trigger: begun.trigger,
+    actor: begun.actor ?? null,
     mode: begun.mode,
     status,
     startedAt: new Date(begun.startedAtMs).toISOString(),
@@ -266,6 +267,7 @@ interface BrokenAccount {
   /** The errors of its file. */
   readonly issues: readonly ConfigIssue[];
   readonly trigger: Trigger;
+  readonly actor?: string | null;
   readonly mode: RunMode;
   readonly commit: ConfigCommit | null;
   /** As which leader the daemon makes the run; left out by commands. */
@@ -275,13 +277,13 @@ interface BrokenAccount {
 
 /** Journals the failed run of an account whose configuration does not validate. */
 export async function journalBrokenAccount(
-  { account, issues, trigger, mode, commit, epoch, nextTickMs = null }: BrokenAccount,
+  { account, issues, trigger, actor = null, mode, commit, epoch, nextTickMs = null }: BrokenAccount,
   deps: DryRunDeps,
 ): Promise<RunResult> {
   const runId = deps.newRunId();
   const failure = describeFailure(new ConfigError(issues));
   const startedAtMs = deps.clock.nowMs();
-  const about = { id: runId, account, trigger, mode, startedAtMs, configDigest: null };
+  const about = { id: runId, account, trigger, actor, mode, startedAtMs, configDigest: null };
   const run = { ...about, configCommit: commit, epoch: epoch ?? null, nextTickMs };
   await deps.journal.recordFailedRun(run, failure);
   return resultOf(run, { status: 'failed', plan: null, traffic: NO_TRAFFIC, error: failure }, startedAtMs);

@@ -124,7 +124,8 @@ export function journalReader(db: Database): JournalReader {
     async requests() {
       const rows = await db
         .selectFrom('accounts')
-        .select(['name', 'paused', 'sync_requested_at', 'approved_digest', 'approved_at'])
+        .select(['name', 'paused', 'sync_requested_at', 'sync_requested_by'])
+        .select(['approved_digest', 'approved_at', 'approved_by'])
         .where((eb) =>
           eb.or([eb('sync_requested_at', 'is not', null), eb('approved_digest', 'is not', null)]),
         )
@@ -132,8 +133,13 @@ export function journalReader(db: Database): JournalReader {
         .execute();
       return rows.flatMap((row): OperatorRequest[] => {
         const { name: account, sync_requested_at: syncAt } = row;
-        const sync = { account, trigger: 'manual', at: syncAt ?? '' } as const;
-        const approval = { account, trigger: 'approval', at: row.approved_at ?? '' } as const;
+        const sync = { account, trigger: 'manual', at: syncAt ?? '', by: row.sync_requested_by } as const;
+        const approval = {
+          account,
+          trigger: 'approval',
+          at: row.approved_at ?? '',
+          by: row.approved_by,
+        } as const;
         // A pause stops every run but that which an operator requests.
         const hasApproval = row.approved_digest !== null && row.paused === 0;
         return [...(syncAt === null ? [] : [sync]), ...(hasApproval ? [approval] : [])];

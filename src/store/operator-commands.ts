@@ -1,5 +1,6 @@
 // Stores the commands of operators: approvals and pauses, until a run reads them, and who gave them.
 import {
+  ALL_ACCOUNTS,
   APPROVAL_LIFE_MS,
   type ApproveOutcome,
   type OperatorActionRecord,
@@ -90,10 +91,11 @@ export function operatorCommands(db: Database): OperatorCommands {
     async requestSync(account, { name, via }, nowMs) {
       const at = toIso(nowMs);
       const request = async (connection: Database): Promise<void> => {
+        const columns = { sync_requested_at: at, sync_requested_by: name };
         await connection
           .insertInto('accounts')
-          .values({ name: account, sync_requested_at: at })
-          .onConflict((conflict) => conflict.column('name').doUpdateSet({ sync_requested_at: at }))
+          .values({ name: account, ...columns })
+          .onConflict((conflict) => conflict.column('name').doUpdateSet(columns))
           .execute();
         await record(connection, account, { at, action: 'sync', by: name, via, detail: null });
       };
@@ -102,7 +104,7 @@ export function operatorCommands(db: Database): OperatorCommands {
 
     async requestFetch({ name, via }, nowMs) {
       const fetch: Command = { at: toIso(nowMs), action: 'fetch', by: name, via, detail: null };
-      await durably(db, 'source', (connection) => record(connection, '', fetch));
+      await durably(db, 'source', (connection) => record(connection, ALL_ACCOUNTS, fetch));
     },
   };
 }

@@ -69,6 +69,7 @@ export const TABLES = {
       last_applied_committed_at: optionalText(),
       // When an operator requested a run that has not begun.
       sync_requested_at: optionalText(),
+      sync_requested_by: optionalText(),
       // The next tick of its schedule when the daemon last ran it.
       next_tick_at: optionalText(),
     },
@@ -86,6 +87,8 @@ export const TABLES = {
       account: text(),
       remote_account_id: optionalText(),
       trigger: text<Trigger>(),
+      // Who started it; null for the schedule.
+      actor: optionalText(),
       mode: text<RunMode>(),
       status: text<RunStatus>(),
       started_at: text(),

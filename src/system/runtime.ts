@@ -1,6 +1,7 @@
-// Settings of Node.js itself: compiled code that is kept between commands, and the memory of a process that lasts.
+// The process itself: whose it is, compiled code that is kept between commands, and the memory of a process that lasts.
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import module from 'node:module';
+import { hostname, userInfo } from 'node:os';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 
@@ -57,4 +58,15 @@ function isPrivate(folder: string, user: number): boolean {
  */
 export function keepHeapSmall(): void {
   setFlagsFromString('--heap-growing-percent=25');
+}
+
+/** `sam@host`: who runs this process. A user id without an entry in the user database has no name. */
+export function userAtHost(): string {
+  let user = `uid ${process.getuid?.() ?? 'unknown'}`;
+  try {
+    user = userInfo().username;
+  } catch {
+    // The id is used.
+  }
+  return `${user}@${hostname()}`;
 }

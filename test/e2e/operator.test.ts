@@ -1,6 +1,7 @@
 // Commands of the operator to a running daemon: approve, pause, resume and backup. What an approval allows is tested in
 // unit/app/approval.test.ts; the long tests repeat it with daemons.
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { SQLite } from '../../src/system/sqlite.ts';
 import { expect, test } from 'vitest';
@@ -72,9 +73,14 @@ test('a pending plan is applied once after its approval, and the same plan needs
   expect(approval).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining(digest) });
   await s.until('the plan is executed', () => daemon.runsEnded('acme', 'converged') > 0);
   expect(s.writes()).toEqual(['POST Zig']);
-  const [run] = s.rows(`select trigger, mode, status, created, plan_digest from runs where created > 0`);
+  const actor = `${userInfo().username}@${hostname()}`;
+  expect((await s.run(['show', 'last'])).stdout).toContain(`approval by ${actor}`);
+  const [run] = s.rows(
+    `select trigger, actor, mode, status, created, plan_digest from runs where created > 0`,
+  );
   expect(run).toEqual({
     trigger: 'approval',
+    actor,
     mode: 'approve',
     status: 'converged',
     created: 1,

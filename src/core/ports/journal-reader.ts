@@ -132,6 +132,8 @@ export interface OperatorRequest {
   readonly account: string;
   readonly trigger: 'manual' | 'approval';
   readonly at: string;
+  /** Who requested it. */
+  readonly by: string | null;
 }
 
 export interface SnapshotRecord {

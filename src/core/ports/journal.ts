@@ -24,6 +24,7 @@ export interface NewRun {
   readonly id: string;
   readonly account: string;
   readonly trigger: Trigger;
+  readonly actor?: string | null;
   readonly mode: RunMode;
   readonly startedAtMs: number;
   readonly configDigest: string | null;

@@ -35,6 +35,7 @@ export function runDetail(n: number, sketch: RunSketch = {}): RunDetail {
       account: 'acme',
       remoteAccountId: '42',
       trigger: 'schedule',
+      actor: null,
       mode: 'apply',
       status: 'converged',
       startedAt: new Date(startedAtMs).toISOString(),

@@ -48,6 +48,7 @@ async function runWith(trigger: Trigger, scene: Scene): Promise<readonly string[
   const due: DueRun = {
     account: 'acme',
     trigger,
+    actor: null,
     epoch: 'epoch',
     nextTickMs: null,
     signals: {

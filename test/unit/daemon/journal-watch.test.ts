@@ -16,7 +16,7 @@ it('a request that was made here starts its run at once, and one of another proc
     registry: { account: () => ({ settings: { mode: 'approve' }, errors: [] }) },
     reader: { requests: async () => requests, operatorActions: async () => [] },
     term: {
-      request(account: string, trigger: string, at: string) {
+      request({ account, trigger, at }: OperatorRequest) {
         started.push(`${trigger} ${account} ${at} at ${clock.nowMs()}`);
         return true;
       },
@@ -24,11 +24,11 @@ it('a request that was made here starts its run at once, and one of another proc
   } as unknown as JournalWatchOptions); // only what a request uses
   watch.start();
   await clock.pass(500);
-  requests = [{ account: 'here', trigger: 'approval', at: 'a' }];
+  requests = [{ account: 'here', trigger: 'approval', at: 'a', by: null }];
   watch.lookNow();
   await clock.pass(0);
   expect(started).toEqual(['approval here a at 500']);
-  requests = [{ account: 'elsewhere', trigger: 'manual', at: 'b' }];
+  requests = [{ account: 'elsewhere', trigger: 'manual', at: 'b', by: null }];
   await clock.pass(2000);
   expect(started.slice(1)).toEqual(['manual elsewhere b at 2500']);
   await watch.stop();
@@ -39,7 +39,7 @@ it('fetches for each new request of the newest configuration, and logs the comma
   const log = testLog();
   const command = { at: '2026-11-24T05:00:00.000Z', by: 'sam', detail: null } as const;
   const commands: OperatorActionRecord[] = [
-    { seq: 7, account: '', action: 'fetch', via: 'http', ...command },
+    { seq: 7, account: '*', action: 'fetch', via: 'http', ...command },
     { seq: 6, account: 'old', action: 'pause', via: 'cli', ...command },
   ];
   let fetches = 0;
@@ -59,7 +59,7 @@ it('fetches for each new request of the newest configuration, and logs the comma
   await clock.pass(100);
   expect([fetches, log.lines]).toEqual([0, []]);
   commands.unshift({ seq: 8, account: 'acme', action: 'pause', via: 'cli', ...command });
-  commands.unshift({ seq: 9, account: '', action: 'fetch', via: 'http', ...command });
+  commands.unshift({ seq: 9, account: '*', action: 'fetch', via: 'http', ...command });
   await clock.pass(4000);
   expect(fetches).toBe(1);
   expect(log.lines).toMatchObject([

@@ -84,17 +84,20 @@ it('a run knows the epoch and the tick after it, so that the next leader notices
   ]);
 });
 
+const sync = (at: string, by: string) => ({ account: 'acme', trigger: 'manual', at, by }) as const;
+
 it('a tick during a run is skipped and counted, and requests during a run make one more', async () => {
   const { term, runs, skipped, start, triggers } = stage();
   start();
   await vi.advanceTimersByTimeAsync(10 * MINUTE);
   expect([triggers(), skipped]).toEqual([['schedule'], ['acme']]);
-  expect(term.request('acme', 'manual', 'first')).toBe(true);
-  expect(term.request('acme', 'manual', 'first')).toBe(false);
-  expect(term.request('acme', 'manual', 'second')).toBe(true);
+  expect(term.request(sync('first', 'sam'))).toBe(true);
+  expect(term.request(sync('first', 'sam'))).toBe(false);
+  expect(term.request(sync('second', 'ada'))).toBe(true);
   runs[0]?.end();
   await vi.advanceTimersByTimeAsync(0);
   expect(triggers()).toEqual(['schedule', 'manual']);
+  expect(runs.map(({ due }) => due.actor)).toEqual([null, 'ada']);
 });
 
 it('a run that must be made again follows a second later', async () => {
@@ -119,5 +122,5 @@ it('a term that has stopped starts nothing and has waited for its runs', async (
   expect([triggers(), isStopped]).toEqual([['schedule'], false]);
   runs[0]?.end();
   await stopped;
-  expect(term.request('acme', 'manual', 'late')).toBe(false);
+  expect(term.request(sync('late', 'sam'))).toBe(false);
 });

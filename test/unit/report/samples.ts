@@ -128,6 +128,7 @@ export function makeRun(parts: Partial<RunRecord> = {}): RunRecord {
     account: 'acme-eu',
     remoteAccountId: '4815162342',
     trigger: 'cli',
+    actor: null,
     mode: 'apply',
     status: 'converged',
     startedAt: '2026-11-21T05:24:10.123Z',

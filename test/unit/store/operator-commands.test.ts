@@ -27,7 +27,7 @@ it('records who gave which command, newest first', async () => {
   expect(await seqs({})).toEqual([5, 4, 3, 2, 1]);
   expect(await seqs({ limit: 1 })).toEqual([5]);
   expect(await seqs({ after: 3 })).toEqual([5, 4]);
-  expect(await seqs({ accounts: ['acme', ''] })).toEqual([5, 3, 2, 1]);
+  expect(await seqs({ accounts: ['acme', '*'] })).toEqual([5, 3, 2, 1]);
 });
 
 it('returns since when, by whom and why an account is paused, until it is resumed', async () => {

@@ -34,7 +34,14 @@ describe('a new store', () => {
       .rows<{ name: string }>("select name from pragma_table_info('accounts')")
       .map(({ name }) => name);
     // The runs that some of them are about are moved themselves.
-    const others = ['name', 'consecutive_failures', 'last_run_id', 'next_tick_at', 'sync_requested_at'];
+    const others = [
+      'name',
+      'consecutive_failures',
+      'last_run_id',
+      'next_tick_at',
+      'sync_requested_at',
+      'sync_requested_by',
+    ];
     expect(columns.toSorted()).toEqual([...MOVED_COLUMNS, ...PAUSE_COLUMNS, ...others].toSorted());
   });
 

@@ -3,6 +3,7 @@ import type { RunRecord } from '../../../core/journal.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { duration, elapsedMs } from '../../../report/formatting.ts';
 import { Instant } from '../../../report/html.tsx';
+import { triggerText } from '../../../report/run-report.ts';
 import { statusTone } from '../../../report/run-status.ts';
 import { AccountLink, ColumnHeads, RelativeInstant } from './page-parts.tsx';
 
@@ -73,7 +74,7 @@ export function RunTable({ runs, nowMs, hasAccounts = false }: RunTableProps) {
                 {run.errorCode === null ? null : <code>{visible(run.errorCode)}</code>}
               </td>
             ) : null}
-            <td data-head="Trigger">{visible(`${run.trigger}, ${run.mode}`)}</td>
+            <td data-head="Trigger">{visible(`${triggerText(run)}, ${run.mode}`)}</td>
             {COUNTS.map(({ head, key, planned, tone }) => (
               <td class="number" data-head={head}>
                 {run.status === 'planned' && planned !== null && run[key] === 0 ? (
