@@ -2,22 +2,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { approvalOf, statesOf, waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue } from '../core/errors.ts';
-import type { AccountRecord } from '../core/ports/journal-reader.ts';
-import type { ConfiguredAccount } from '../core/settings.ts';
 import type { AccountStatus } from '../report/command-schemas.ts';
 import { renderStatus } from '../report/list-reports.ts';
 import { nextTickMs } from '../daemon/cron.ts';
 import { type CommandContext, openExistingJournal } from './compose.ts';
 import type { Output } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { errorsOf, type Loaded, loadForStore, selectAccounts } from './load-accounts.ts';
-
-/** An account that is configured, stored, or both. */
-interface KnownAccount {
-  readonly name: string;
-  readonly configured: ConfiguredAccount | undefined;
-  readonly record: AccountRecord | undefined;
-}
+import {
+  errorsOf,
+  type KnownAccount,
+  knownAccounts,
+  type Loaded,
+  loadForStore,
+  selectAccounts,
+} from './load-accounts.ts';
 
 /**
  * The status of the selected accounts, also of those that are stored and no longer configured. Without a store all
@@ -30,27 +28,12 @@ export async function readStatuses(
 ): Promise<readonly AccountStatus[]> {
   const journal = await openExistingJournal(configuration.service);
   try {
-    const records = journal === null ? [] : await journal.reader.accounts();
-    const accounts = selectAccounts(known(configuration.accounts, records), names);
+    const reader = journal?.reader ?? { accounts: async () => [] };
+    const accounts = selectAccounts(await knownAccounts(reader, configuration.accounts), names);
     return accounts.map((account) => ({ ...statusOf(account, nowMs), nextRun: nextRunOf(account) }));
   } finally {
     await journal?.close();
   }
-}
-
-function known(configured: readonly ConfiguredAccount[], records: readonly AccountRecord[]): KnownAccount[] {
-  const recordOf = new Map(records.map((record) => [record.name, record]));
-  const names = new Set(configured.map(({ name }) => name));
-  return [
-    ...configured.map((account) => ({
-      name: account.name,
-      configured: account,
-      record: recordOf.get(account.name),
-    })),
-    ...records
-      .filter(({ name }) => !names.has(name))
-      .map((record) => ({ name: record.name, configured: undefined, record })),
-  ];
 }
 
 function statusOf({ name, configured, record }: KnownAccount, nowMs: number): Omit<AccountStatus, 'nextRun'> {

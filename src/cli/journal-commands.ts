@@ -1,12 +1,13 @@
 // rolecall history, show and snapshots: they read the store and never call the service.
 import { Option } from 'commander';
 import { RUN_STATUSES, type RunStatus } from '../core/journal.ts';
-import { addReportOptions, type CommandLine, duration, positive } from './command-line.ts';
+import { ACCOUNTS_HELP, addReportOptions, type CommandLine, duration, positive } from './command-line.ts';
+import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { findRun, RUN_HELP, withJournal } from './open-journal.ts';
-import { requireKnown } from './load-accounts.ts';
+import { type Loaded, knownAccounts, selectAccounts } from './load-accounts.ts';
 import { StoreError } from '../core/errors.ts';
 
 interface HistoryFlags extends OutputOptions {
@@ -19,27 +20,26 @@ interface HistoryFlags extends OutputOptions {
 export function addHistory({ program, report }: CommandLine): void {
   addReportOptions(program.command('history'))
     .description('list the runs, newest first')
-    .argument('[account]', 'name of the account; default: all accounts')
+    .argument('[account...]', ACCOUNTS_HELP)
     .option('--limit <n>', 'maximum number of runs', positive, 20)
     .option('--since <duration>', 'only runs newer than this, such as 24h or 7d', duration)
     .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
-    .action((account: string | undefined, flags: HistoryFlags) =>
-      report('history', flags, (context) => history(context, account, flags)),
+    .action((names: string[], flags: HistoryFlags) =>
+      report('history', flags, (context) => history(context, names, flags)),
     );
 }
 
 async function history(
   context: CommandContext,
-  account: string | undefined,
+  names: readonly string[],
   flags: HistoryFlags,
 ): Promise<ExitStatus> {
   const { renderRuns } = await import('../report/list-reports.ts');
   const { status } = flags;
-  return await withJournal(context, async (reader, { accounts }) => {
-    await requireKnown(account, reader, accounts);
+  return await withJournal(context, async (reader, loaded) => {
     const runs = await reader.runs({
       limit: flags.limit,
-      ...(account === undefined ? {} : { account }),
+      ...(await filterOf(names, reader, loaded)),
       ...(status === undefined ? {} : { status }),
       ...(flags.since === undefined ? {} : { sinceMs: Date.now() - flags.since }),
     });
@@ -47,6 +47,16 @@ async function history(
     await printReport(flags, (render) => renderRuns(runs, render, tallies));
     return EXIT.done;
   });
+}
+
+/** Only the selected accounts; without arguments no filter, which reads the newest rows alone. */
+async function filterOf(
+  names: readonly string[],
+  reader: Pick<JournalReader, 'accounts'>,
+  { accounts }: Loaded,
+): Promise<{ account?: readonly string[] }> {
+  if (names.length === 0) return {};
+  return { account: selectAccounts(await knownAccounts(reader, accounts), names).map(({ name }) => name) };
 }
 
 interface ShowFlags extends OutputOptions {
@@ -81,24 +91,23 @@ interface SnapshotsFlags extends OutputOptions {
 export function addSnapshots({ program, report }: CommandLine): void {
   addReportOptions(program.command('snapshots'))
     .description('list the stored lists of skills, roles and people')
-    .argument('[account]', 'name of the account; default: all accounts')
+    .argument('[account...]', ACCOUNTS_HELP)
     .option('--limit <n>', 'maximum number of snapshots', positive, 20)
-    .action((account: string | undefined, flags: SnapshotsFlags) =>
-      report('snapshots', flags, (context) => snapshots(context, account, flags)),
+    .action((names: string[], flags: SnapshotsFlags) =>
+      report('snapshots', flags, (context) => snapshots(context, names, flags)),
     );
 }
 
 async function snapshots(
   context: CommandContext,
-  account: string | undefined,
+  names: readonly string[],
   flags: SnapshotsFlags,
 ): Promise<ExitStatus> {
   const { renderSnapshots } = await import('../report/list-reports.ts');
-  return await withJournal(context, async (reader, { accounts }) => {
-    await requireKnown(account, reader, accounts);
+  return await withJournal(context, async (reader, loaded) => {
     const found = await reader.snapshots({
       limit: flags.limit,
-      ...(account === undefined ? {} : { account }),
+      ...(await filterOf(names, reader, loaded)),
     });
     await printReport(flags, (render) => renderSnapshots(found, render));
     return EXIT.done;

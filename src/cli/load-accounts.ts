@@ -1,7 +1,7 @@
 // Loads the configuration and selects the accounts that a command works on: names, globs, and exclusions that begin with `!`.
 import { type ConfigIssue, ConfigError, formatConfigIssue, UsageError } from '../core/errors.ts';
 import { globMatcher } from '../core/names.ts';
-import type { JournalReader } from '../core/ports/journal-reader.ts';
+import type { AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { checkoutOf } from '../git/checkout-place.ts';
 import { showWarnings } from './console.ts';
@@ -165,20 +165,26 @@ function noAccount(accounts: readonly Named[], arg: string): UsageError {
   return new UsageError(`${what}; ${accountList(accounts)}`);
 }
 
-/** The configured accounts, and those that the journal knows: removed ones keep their history. */
-export async function knownAccounts(
-  reader: Pick<JournalReader, 'accounts'>,
-  configured: readonly Named[],
-): Promise<readonly Named[]> {
-  const names = new Set([...configured, ...(await reader.accounts())].map(({ name }) => name));
-  return [...names].map((name) => ({ name }));
+/** An account that is configured, known to the journal, or both: a removed one keeps its history. */
+export interface KnownAccount extends Named {
+  readonly configured: ConfiguredAccount | undefined;
+  readonly record: AccountRecord | undefined;
 }
 
-/** Throws UsageError when an account is named that is neither configured nor in the journal: its name may be mistyped. */
-export async function requireKnown(
-  account: string | undefined,
+/**
+ * The configured accounts, and those that only the journal knows: removed ones, and with `source.git` those whose files are
+ * in the daemon's checkout on another machine.
+ */
+export async function knownAccounts(
   reader: Pick<JournalReader, 'accounts'>,
-  configured: readonly Named[],
-): Promise<void> {
-  if (account !== undefined) accountNamed(await knownAccounts(reader, configured), account);
+  configured: readonly ConfiguredAccount[],
+): Promise<readonly KnownAccount[]> {
+  const known = new Map<string, KnownAccount>(
+    configured.map((each) => [each.name, { name: each.name, configured: each, record: undefined }]),
+  );
+  for (const record of await reader.accounts()) {
+    const { name } = record;
+    known.set(name, { name, configured: known.get(name)?.configured, record });
+  }
+  return [...known.values()];
 }

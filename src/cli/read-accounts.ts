@@ -7,11 +7,13 @@ import { systemClock } from '../system/clock.ts';
 import { count } from '../report/formatting.ts';
 import { showFailure, showWarnings } from './console.ts';
 import { type CommandContext, connect, openExistingJournal } from './compose.ts';
-import { type Loaded, mapAccounts, settingsOf } from './load-accounts.ts';
+import { type KnownAccount, knownAccounts, type Loaded, mapAccounts, settingsOf } from './load-accounts.ts';
 import { type Observe, showProgress } from './progress.ts';
 import { listenForSignals } from './user-input.ts';
 
 export interface AccountReading {
+  /** The configured accounts, and those that only the journal knows. */
+  known(): Promise<readonly KnownAccount[]>;
   /**
    * Reads an account's lists, and again where entries of the last good lists, or entries that people have, are missing. Throws
    * ServiceError `identity` when they belong to another account. Journals the Retry-After time of a failure.
@@ -50,6 +52,7 @@ export async function openReading(
     }
   }
   return {
+    known: () => knownAccounts(store?.reader ?? { accounts: async () => [] }, configuration.accounts),
     read: (account) =>
       showProgress({ verb: 'read', accounts: 1 }, (track) =>
         track(account.name, (observe) => readWith(account, observe)),

@@ -13,7 +13,7 @@ import { toRemaining, toState } from './account-state.ts';
 import { claimantOf } from './remote-accounts.ts';
 import { readEarlierHolders } from './earlier-holders.ts';
 import type { Database, Tables } from './tables.ts';
-import { jsonList, jsonRows, toIso } from './row-values.ts';
+import { isOf, jsonList, jsonRows, toIso } from './row-values.ts';
 import { readProgress, readTallies } from './run-totals.ts';
 import { readPlan } from './plan-bodies.ts';
 import { findRun, LISTED, OPERATION_COLUMNS, toOperation, toRun, toRuns, warningsOf } from './run-rows.ts';
@@ -38,7 +38,7 @@ export function journalReader(db: Database): JournalReader {
         .orderBy('started_at', 'desc')
         .orderBy('id', 'desc')
         .limit(limit);
-      if (account !== undefined) query = query.where('account', '=', account);
+      if (account !== undefined) query = query.where(isOf('account', account));
       if (status !== undefined) query = query.where('status', '=', status);
       if (hasDeletes === true) query = query.where('deleted', '>', 0);
       if (sinceMs !== undefined) query = query.where('started_at', '>=', toIso(sinceMs));

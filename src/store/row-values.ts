@@ -22,3 +22,10 @@ export function jsonRows(rows: readonly object[]): RawBuilder<unknown> {
 export function jsonList(values: readonly string[]): RawBuilder<string> {
   return sql<string>`(select value ->> 'item' from ${jsonRows(values.map((item) => ({ item })))})`;
 }
+
+/** Whether a column has this value, or one of these. One value is compared in a way that every index helps with. */
+export function isOf(column: string, values: string | readonly string[]): RawBuilder<boolean> {
+  const [first = '', ...others] = [values].flat();
+  const isOne = others.length === 0;
+  return sql<boolean>`${sql.ref(column)} ${isOne ? sql`= ${first}` : sql`in ${jsonList([first, ...others])}`}`;
+}

@@ -4,7 +4,7 @@ import type { Kind } from '../core/catalog.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import type { SnapshotFilter, SnapshotReader, SnapshotRecord } from '../core/ports/journal-reader.ts';
 import { entriesOf, LISTS, resourcesOf } from './compressed-json.ts';
-import { jsonList, toIso } from './row-values.ts';
+import { isOf, jsonList, toIso } from './row-values.ts';
 import type { Database } from './tables.ts';
 
 export function snapshotReader(db: Database): SnapshotReader {
@@ -75,7 +75,7 @@ async function snapshotHeads(db: Database, { account, runId, id, untilMs, isGood
     // `before` follows `after`, which is newer.
     .orderBy('snapshots.phase', 'asc')
     .limit(limit);
-  if (account !== undefined) query = query.where('runs.account', '=', account);
+  if (account !== undefined) query = query.where(isOf('runs.account', account));
   if (runId !== undefined) query = query.where('runs.id', '=', runId);
   if (id !== undefined) {
     query = query.where(

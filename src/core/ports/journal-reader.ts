@@ -38,7 +38,8 @@ export type RunMark = Pick<RunRecord, 'id' | 'account' | 'status' | 'startedAt'>
 /** Reads the journal. All methods may throw StoreError. */
 export interface JournalReader extends SnapshotReader {
   runs(filter: {
-    account?: string;
+    /** One account, or several. */
+    account?: string | readonly string[];
     limit: number;
     sinceMs?: number;
     status?: RunStatus;
@@ -156,7 +157,8 @@ export interface SnapshotRecord {
 }
 
 export interface SnapshotFilter {
-  readonly account?: string;
+  /** One account, or several. */
+  readonly account?: string | readonly string[];
   readonly runId?: string;
   /** The snapshot that contains the list with this id. */
   readonly id?: number;
