@@ -97,7 +97,7 @@ export interface DaemonApi {
   sync(account: string, by: Operator): Promise<'queued' | 'unknown' | 'stopping'>;
   approve(
     account: string,
-    digest: string | null,
+    digest: string,
     by: Operator,
   ): Promise<ApproveOutcome | { readonly type: 'unknown' }>;
   /** False when there is no such account. */

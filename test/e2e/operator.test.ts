@@ -170,7 +170,11 @@ test('the HTTP API accepts and refuses approvals like the command line', async (
   const expiresInMs = Date.parse(String(body['expiresAt'])) - Date.now();
   expect(expiresInMs / 3_600_000).toBeCloseTo(24, 1);
   await s.until('the plan is executed', () => daemon.runsEnded('acme', 'converged') > 0);
-  expect(await approve({})).toMatchObject({ status: 409, body: { error: { code: 'nothing_pending' } } });
+  expect(await approve({ digest })).toMatchObject({
+    status: 409,
+    body: { error: { code: 'nothing_pending' } },
+  });
+  expect(await approve({})).toMatchObject({ status: 400 });
 });
 
 test('pause and resume work on the command line and over HTTP, can be repeated, and survive a restart', async () => {

@@ -67,7 +67,7 @@ export interface ActionDeps {
 export interface RequestedAction {
   readonly action: OperatorAction;
   readonly account: string;
-  /** The plan to approve; null approves the plan that waits now. */
+  /** The plan to approve; null for the other actions. */
   readonly digest: string | null;
   /** Why an account is paused. */
   readonly reason: string | null;
@@ -120,7 +120,7 @@ export async function perform(
     case 'sync':
       return { type: await daemon.sync(account, by) };
     case 'approve':
-      return await daemon.approve(account, digest, by);
+      return await daemon.approve(account, digest ?? '', by);
     case 'pause':
       return { type: (await daemon.pause(account, reason, by)) ? 'paused' : 'unknown' };
     case 'resume':

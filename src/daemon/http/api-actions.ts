@@ -48,7 +48,26 @@ export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
   app.post('/api/v1/source/fetch', async (context) =>
     answerOutcome(context, await fetchSourceFor(context, deps)),
   );
+  addApprovals(app, deps);
   addPlan(app, deps);
+}
+
+/** Approves many plans, one after the other. Each has a result of its own, whatever becomes of the others. */
+function addApprovals(app: Hono<HttpEnv>, deps: ActionDeps): void {
+  app.post('/api/v1/approvals', limitTo(MAX_BODY_BYTES), async (context) => {
+    const body = parseJson(new Uint8Array(await context.req.arrayBuffer()), '');
+    if ('problem' in body) return apiFailure(context, badRequest(body.problem));
+    const { data, error } = APPROVALS.safeParse(body.value);
+    if (error !== undefined) return apiFailure(context, badRequest(problemOf(error)));
+    const results: object[] = [];
+    for (const { account, digest: plan } of data) {
+      const request = { action: 'approve', account, digest: plan, reason: null } as const;
+      const outcome = await performFor(context, request, deps);
+      const { code: status, message, more } = failureOf(outcome) ?? {};
+      results.push({ account, ...(status === undefined ? doneJson(outcome) : { status, message, ...more }) });
+    }
+    return context.json(results);
+  });
 }
 
 function limitTo(maxSize: number): HttpMiddleware {
@@ -94,8 +113,10 @@ async function answerPlan(context: HttpContext, daemon: DaemonApi, body: Uint8Ar
   }
 }
 
-const WRONG_DIGEST = '`digest` must be the digest of a plan, or at least its first eight hex digits';
-const digest = z.string(WRONG_DIGEST).regex(PLAN_DIGEST, WRONG_DIGEST).nullable().default(null);
+const WRONG_DIGEST =
+  '`digest` is required: the digest of the plan to approve, or at least its first eight hex digits';
+/** Required: nobody approves a plan that replaced the one they have seen. */
+const digest = z.string(WRONG_DIGEST).regex(PLAN_DIGEST, WRONG_DIGEST);
 const reason = z
   .string('`reason` must be a text')
   .refine(isPauseReason, REASON_TOO_LONG)
@@ -104,7 +125,7 @@ const reason = z
 
 type Fields = Partial<Pick<RequestedAction, 'digest' | 'reason'>>;
 
-/** Unknown fields are refused: with a misspelt `digest` the request would approve any plan that waits. */
+/** Unknown fields are refused: a misspelt one would have no effect. */
 const BODIES: Readonly<Record<OperatorAction, z.ZodType<Fields>>> = {
   approve: bodyOf({ digest }),
   pause: bodyOf({ reason }),
@@ -112,14 +133,24 @@ const BODIES: Readonly<Record<OperatorAction, z.ZodType<Fields>>> = {
   sync: bodyOf({}),
 };
 
-function bodyOf<T extends z.ZodRawShape>(fields: T) {
+function bodyOf<T extends z.ZodRawShape>(fields: T, wrong = 'the body must be an object, or empty') {
   const allowed = Object.keys(fields).join(', ') || 'none';
   return z.strictObject(fields, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
         ? `unknown field ${JSON.stringify(issue.keys[0]?.slice(0, 100))}; allowed: ${allowed}`
-        : 'the body must be an object, or empty',
+        : wrong,
   });
+}
+
+const WRONG_APPROVALS = 'the body must be a list of objects with `account` and `digest`';
+const APPROVALS = z.array(
+  bodyOf({ account: z.string('`account` must be the name of an account'), digest }, WRONG_APPROVALS),
+  WRONG_APPROVALS,
+);
+
+function problemOf(error: z.ZodError): string {
+  return error.issues[0]?.message ?? 'the body is wrong';
 }
 
 function parseFields(
@@ -127,7 +158,7 @@ function parseFields(
   action: OperatorAction,
 ): Pick<RequestedAction, 'digest' | 'reason'> | { readonly failure: Failure } {
   const { data = {}, error } = BODIES[action].safeParse(body);
-  if (error !== undefined) return { failure: badRequest(error.issues[0]?.message ?? 'the body is wrong') };
+  if (error !== undefined) return { failure: badRequest(problemOf(error)) };
   const { digest: plan = null, reason: why = null } = data;
   return { digest: plan, reason: why === null ? null : wellFormed(why) };
 }
@@ -135,8 +166,12 @@ function parseFields(
 function answerOutcome(context: HttpContext, outcome: ActionOutcome): Response {
   const refused = failureOf(outcome);
   if (refused !== null) return apiFailure(context, refused);
+  return context.json(doneJson(outcome), outcome.type === 'queued' ? 202 : 200);
+}
+
+function doneJson(outcome: ActionOutcome): object {
   const { type: status } = outcome;
-  if (outcome.type !== 'approved') return context.json({ status }, status === 'queued' ? 202 : 200);
-  const { digest, expiresAtMs } = outcome;
-  return context.json({ status, digest, expiresAt: new Date(expiresAtMs).toISOString() });
+  if (outcome.type !== 'approved') return { status };
+  const { digest: plan, expiresAtMs } = outcome;
+  return { status, digest: plan, expiresAt: new Date(expiresAtMs).toISOString() };
 }

@@ -15,6 +15,7 @@ const UNKNOWN = ['/nope', '/api/v1/nope', '/api', '/assets/pages-0000.css', '/fa
 const WRITES = [
   '/api/v1/accounts/acme-eu/sync',
   '/api/v1/source/fetch',
+  '/api/v1/approvals',
   '/api/v1/plan',
   '/accounts/acme-eu/pause',
   '/sign-out',
@@ -264,7 +265,11 @@ describe('a token with the role read', () => {
   it('cannot change anything, by any method and on any path', async () => {
     const { send, recorded } = await start();
     for (const action of ACTIONS) {
-      for (const path of [`/api/v1/accounts/acme-eu/${action}`, `/accounts/acme-eu/${action}`]) {
+      for (const path of [
+        `/api/v1/accounts/acme-eu/${action}`,
+        `/accounts/acme-eu/${action}`,
+        '/api/v1/approvals',
+      ]) {
         const answer = await send('POST', path, READER, '{}');
         expect([path, answer.status]).toEqual([path, 403]);
         expect(answer.text).toContain('role operate');

@@ -201,35 +201,72 @@ describe('the commands of an operator', () => {
     const approve = (body?: string, name?: string) =>
       post(path('approve', name), { ...BEARER, ...JSON_BODY }, body);
     const expected = { status: 'approved', digest: PENDING.digest, expiresAt: '2026-11-22T00:00:00.000Z' };
-    for (const body of [
-      undefined,
-      ' ',
-      '{}',
-      '{"digest":null}',
-      JSON.stringify({ digest: PENDING.digest }),
-    ]) {
-      const answer = await approve(body);
-      expect([body, answer.status, answer.json()]).toEqual([body, 200, expected]);
-    }
+    const answer = await approve(JSON.stringify({ digest: PENDING.digest }));
+    expect([answer.status, answer.json()]).toEqual([200, expected]);
     expect((await approve('{"digest":"ab12cd34"}')).status).toBe(200);
     const other = await approve('{"digest":"00000000"}');
     expect([other.status, other.json()]).toMatchObject([
       409,
       { error: { code: 'other_plan', pending: PENDING.digest } },
     ]);
-    const nothing = await approve('{}', 'acme-us');
+    const nothing = await approve('{"digest":"ab12cd34"}', 'acme-us');
     expect([nothing.status, nothing.json()]).toMatchObject([409, { error: { code: 'nothing_pending' } }]);
-    expect(recorded.commands.slice(0, 6)).toEqual([
-      ...Array.from({ length: 4 }, () => 'approve acme-eu whatever waits'),
+    expect(recorded.commands.slice(0, 2)).toEqual([
       `approve acme-eu ${PENDING.digest}`,
       'approve acme-eu ab12cd34',
     ]);
   });
 
+  it('approve many plans in one request, with a result for each', async () => {
+    const { post, recorded, noted } = await start();
+    const given = [
+      ['nobody', 'ab12cd34'],
+      ['acme-eu', '00000000'],
+      ['acme-us', 'ab12cd34'],
+      ['acme-eu', PENDING.digest],
+    ].map(([account, digest]) => ({ account, digest }));
+    const answer = await post('/api/v1/approvals', { ...BEARER, ...JSON_BODY }, JSON.stringify(given));
+    const message = expect.any(String);
+    expect([answer.status, answer.json()]).toEqual([
+      200,
+      [
+        { account: 'nobody', status: 'not_found', message },
+        { account: 'acme-eu', status: 'other_plan', message, pending: PENDING.digest },
+        { account: 'acme-us', status: 'nothing_pending', message },
+        {
+          account: 'acme-eu',
+          status: 'approved',
+          digest: PENDING.digest,
+          expiresAt: '2026-11-22T00:00:00.000Z',
+        },
+      ],
+    ]);
+    expect(recorded.commands).toHaveLength(3);
+    expect(noted.filter((line) => JSON.stringify(line).includes('operator_action'))).toHaveLength(4);
+  });
+
+  it.each([
+    '',
+    '{}',
+    '[{}]',
+    '[{"account":"acme-eu"}]',
+    '[{"account":"a","digest":"ab12cd34","x":1}]',
+    '["a"]',
+  ])('approve none of the plans of an invalid list: %j', async (body) => {
+    const { post, recorded } = await start();
+    const good = '{"account":"acme-eu","digest":"ab12cd34"}';
+    for (const each of [body, body.replace('[', `[${good},`)]) {
+      const answer = await post('/api/v1/approvals', { ...BEARER, ...JSON_BODY }, each);
+      expect([answer.status, answer.json()]).toMatchObject([400, { error: { code: 'bad_request' } }]);
+    }
+    expect(recorded.commands).toEqual([]);
+  });
+
   it('are answered with 404 for an unknown account', async () => {
     const { post } = await start();
     for (const command of ['sync', 'approve', 'pause', 'resume']) {
-      const answer = await post(path(command, 'nobody'), BEARER);
+      const body = command === 'approve' ? '{"digest":"ab12cd34"}' : '';
+      const answer = await post(path(command, 'nobody'), BEARER, body);
       expect([command, answer.status, answer.json()]).toMatchObject([
         command,
         404,
@@ -244,6 +281,10 @@ describe('the commands of an operator', () => {
     '[]',
     '"x"',
     '1',
+    '',
+    ' ',
+    '{}',
+    '{"digest":null}',
     '{"digst":"ab12cd34"}',
     '{"digest":""}',
     '{"digest":7}',

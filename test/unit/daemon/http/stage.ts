@@ -176,9 +176,9 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
     async approve(account, digest) {
       const pending = send(find(account))?.pending;
       if (pending === undefined) return { type: 'unknown' };
-      recorded.commands.push(`approve ${account} ${digest ?? 'whatever waits'}`);
+      recorded.commands.push(`approve ${account} ${digest}`);
       if (pending === null) return { type: 'nothing_pending' };
-      if (digest !== null && !pending.digest.includes(digest)) {
+      if (!pending.digest.includes(digest)) {
         return { type: 'other_plan', pending: pending.digest };
       }
       return { type: 'approved', digest: pending.digest, expiresAtMs: Date.UTC(2026, 10, 22) };
