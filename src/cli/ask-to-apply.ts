@@ -3,11 +3,11 @@ import type { ConfiguredAccount } from '../core/settings.ts';
 import type { Acceptance } from '../run/request.ts';
 import { UsageError } from '../core/errors.ts';
 import type { AgreedPlan } from '../core/operator.ts';
-import { onlyOf, type PlanResult } from '../core/plan.ts';
+import { onlyOf, type Plan, type PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { renderPlans } from '../report/plan-report.ts';
-import { countsText, heldPeople, losingPeople, totalOf } from '../report/plan-sentence.ts';
+import { totalCounts } from '../report/plan-sentence.ts';
 import { count } from '../report/formatting.ts';
 import { mapAccounts } from './load-accounts.ts';
 import { type Output, showMessage, terminalRender } from './console.ts';
@@ -67,7 +67,11 @@ function withoutDeletes(result: PlanResult): PlanResult {
 }
 
 /** Prints the plans as the report, and also above the question when the report is written elsewhere. */
-async function showPlans(plans: readonly PlanResult[], output: Output, detail: ReportDetail): Promise<void> {
+export async function showPlans(
+  plans: readonly PlanResult[],
+  output: Output,
+  detail: ReportDetail,
+): Promise<void> {
   // A report that is one document is about the runs, which contain the plans.
   const isReported = !isOneDocument(output.render.format);
   if (isReported) await output.print(renderPlans(plans, { ...output.render, ...detail }));
@@ -91,13 +95,13 @@ export function question(results: readonly PlanResult[]): string | null {
   );
   const [first] = plans;
   if (first === undefined) return null;
-  const sum = (key: 'create' | 'delete' | 'hold'): number =>
-    plans.reduce((total, { summary }) => total + summary[key], 0);
-  const summary = { create: sum('create'), delete: sum('delete'), hold: sum('hold') };
-  // People are counted for each account, since their ids are unique within one only.
-  const counts = countsText(summary, totalOf(plans.map(losingPeople)), totalOf(plans.map(heldPeople)));
   const where = plans.length === 1 ? first.account : count(plans.length, 'account');
-  return `Apply to ${where}: ${counts}?${summary.delete === 0 ? '' : ' Deletes cannot be undone.'}`;
+  return `Apply to ${where}: ${totalCounts(plans)}?${undoneText(plans)}`;
+}
+
+/** Warns of deletes. */
+export function undoneText(plans: readonly Plan[]): string {
+  return plans.some(({ summary }) => summary.delete > 0) ? ' Deletes cannot be undone.' : '';
 }
 
 function noTerminal(): UsageError {

@@ -20,8 +20,8 @@ export interface CommandLine {
   readonly report: (command: string, options: OutputOptions, work: Work) => Promise<void>;
 }
 
-export const ACCOUNT_HELP = 'name of the account';
-export const ACCOUNTS_HELP = "names or globs; '!name' excludes; default: all accounts";
+export const SOME_ACCOUNTS_HELP = "names or globs; '!name' excludes";
+export const ACCOUNTS_HELP = `${SOME_ACCOUNTS_HELP}; default: all accounts`;
 
 /** Adds `--format` and `--output`. */
 export function addReportOptions(command: Command, formats: readonly string[] = FORMATS): Command {

@@ -1,7 +1,8 @@
 // The command line: lists the commands, which register themselves, and runs the one that is given.
 import { Command, CommanderError, type HelpConfiguration, Option } from 'commander';
 import { addApply, addDemo, addDoctor, addInit, addPlan, addServe } from './command-options.ts';
-import { addApprove, addPause, addResume } from './operator-commands.ts';
+import { addApprove } from './approve.ts';
+import { addPause, addResume, addSync } from './operator-commands.ts';
 import { addBackup, addCopyStore, addValidate } from './maintenance-commands.ts';
 import { type CommandLine, DEFAULT_CONFIG } from './command-line.ts';
 import { checkOutput, hasReported, openOutput, type OutputOptions, protectFiles } from './console.ts';
@@ -21,7 +22,7 @@ import { addWho } from './who.ts';
 const COMMANDS: Readonly<Record<string, readonly ((line: CommandLine) => void)[]>> = {
   'Start:': [addInit, addDemo, addSandbox],
   'Plan and apply:': [addPlan, addApply, addUsage, addDump],
-  'The daemon:': [addServe, addStatus, addApprove, addPause, addResume],
+  'The daemon:': [addServe, addStatus, addApprove, addSync, addPause, addResume],
   'What happened:': [addHistory, addShow, addSnapshots, addDiff, addWho, addRestore],
   'Configuration and maintenance:': [addValidate, addDoctor, addBackup, addCopyStore],
 };

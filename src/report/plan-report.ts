@@ -13,13 +13,11 @@ import { count, messageLines, shortCommit } from './formatting.ts';
 import { leftAloneSection, plannedSections, warningSection } from './plan-sections.ts';
 import {
   changeCounts,
-  countsText,
-  heldPeople,
   isQuiet,
   losingPeople,
   planVerdict,
   summaryText,
-  totalOf,
+  totalCounts,
 } from './plan-sentence.ts';
 import { renderReport } from './render.ts';
 import { acceptListsStep, failureStep } from './run-status.ts';
@@ -146,17 +144,12 @@ function blockedLines({ warnings }: Plan): Line[] {
 function planTotal(results: readonly PlanResult[]): NonNullable<Report['total']> {
   const plans = results.filter((result) => result.status !== 'failed');
   const sum = (key: keyof PlanSummary) => plans.reduce((total, plan) => total + plan.summary[key], 0);
-  const counts = countsText(
-    { create: sum('create'), delete: sum('delete'), hold: sum('hold') },
-    totalOf(plans.map(losingPeople)),
-    totalOf(plans.map(heldPeople)),
-  );
   const notes = [
     [results.filter(isQuiet).length, 'with nothing to do'],
     [plans.filter(({ status }) => status === 'blocked').length, 'blocked'],
     [results.length - plans.length, 'could not be planned'],
   ].map(([amount, what]) => (amount === 0 ? '' : `; ${amount} ${what}`));
-  const line = `${count(results.length, 'account')}: ${counts}, ${sum('keep')} unchanged, ${sum('leave')} left alone${notes.join('')}.`;
+  const line = `${count(results.length, 'account')}: ${totalCounts(plans)}, ${sum('keep')} unchanged, ${sum('leave')} left alone${notes.join('')}.`;
   const right = (head: string) => ({ head, align: 'right' }) as const;
   return {
     line: [toned('strong', line)],

@@ -112,8 +112,15 @@ export function changeCounts(plan: Pick<Plan, 'summary' | 'operations' | 'held' 
   return countsText(plan.summary, losingPeople(plan), heldPeople(plan));
 }
 
-/** The same sentence for numbers that were added up. */
-export function countsText(
+/** The same sentence for several plans. People are counted for each account, since their ids are unique within one only. */
+export function totalCounts(plans: readonly Plan[]): string {
+  const sum = (key: keyof PlanSummary): number =>
+    plans.reduce((total, { summary }) => total + summary[key], 0);
+  const summary = { create: sum('create'), delete: sum('delete'), hold: sum('hold') };
+  return countsText(summary, totalOf(plans.map(losingPeople)), totalOf(plans.map(heldPeople)));
+}
+
+function countsText(
   summary: Pick<Plan['summary'], 'create' | 'delete' | 'hold'>,
   losing: Affected,
   holding: Affected,

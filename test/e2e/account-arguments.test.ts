@@ -13,12 +13,17 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['history', 'no-*'],
   ['snapshots', 'nobody'],
   ['diff', 'last', 'now', 'nobody'],
+  ['snapshots', '!no-*'],
+  ['usage', 'acme', 'no-*'],
+  ['sync', 'nobody'],
+  ['sync', 'acme', 'no-*'],
   ['pause', 'nobody'],
   ['resume', 'nobody'],
   ['approve', 'nobody'],
+  ['approve', 'no-*', '--yes'],
+  ['approve', 'acme', 'nobody', '--yes'],
   ['dump', 'nobody'],
   ['doctor', 'nobody'],
-  ['validate', 'nobody'],
   ['plan', 'nobody'],
   ['plan', '!nobody'],
   ['apply', 'nobody', '--yes'],
@@ -30,7 +35,9 @@ test('an argument that matches no account is wrong usage in every command', asyn
   for (const args of COMMANDS) {
     const { status, stdout, stderr } = await s.run(args);
     expect([args, status, stdout]).toEqual([args, 64, '']);
-    expect(stderr).toMatch(/^error: /);
+    const wrong = args.find((each) => /^!?no(body|-)/.test(each)) ?? '';
+    const problem = /[*!]/.test(wrong) ? 'no account matches' : 'there is no account';
+    expect(stderr).toContain(`error: ${problem} "${wrong}"`);
   }
 });
 
@@ -45,7 +52,11 @@ test('a removed account matches in the commands that read the journal', async ()
   rmSync(join(s.folder, 'config/accounts/gone.yaml'));
   for (const args of [
     ['history', 'gone'],
+    ['history', 'go*', '!acme'],
     ['snapshots', 'gone'],
+    ['pause', 'go*'],
+    ['resume', 'go*'],
+    ['sync', 'gone'],
     ['diff', 'last', 'last', 'gone'],
     ['who', 'Go', 'gone'],
   ]) {
@@ -53,4 +64,8 @@ test('a removed account matches in the commands that read the journal', async ()
     expect([args, status, stderr]).toEqual([args, 0, '']);
     expect(stdout).toContain('gone');
   }
+  // Its lists cannot be read without its file, so that a glob leaves it out.
+  const usage = await s.run(['usage', 'gone']);
+  expect([usage.status, usage.stderr]).toEqual([4, expect.stringContaining('gone is not configured here')]);
+  expect((await s.run(['usage', '*'])).status).toBe(0);
 });

@@ -50,6 +50,7 @@ const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
     ]);
   },
   approve: ({ w }) => w.run(['approve', 'vault']),
+  sync: ({ w }) => w.run(['sync', 'vault']),
   pause: ({ w }) => w.run(['pause', 'vault']),
   resume: ({ w }) => w.run(['resume', 'vault']),
   dump: ({ w }) =>

@@ -1,6 +1,6 @@
 // Which plan `approve` approves without a digest: the one that the operator may have seen.
 import { expect, test } from 'vitest';
-import { approvePending } from '../../../src/cli/operator-commands.ts';
+import { approvePending } from '../../../src/cli/approve.ts';
 import type { OperatorCommands } from '../../../src/core/operator.ts';
 import type { AccountState } from '../../../src/core/ports/journal.ts';
 

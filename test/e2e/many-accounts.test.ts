@@ -1,0 +1,111 @@
+// The commands of an operator on many accounts: what waits for one commit is shown once, and approved by one command.
+import { expect, test } from 'vitest';
+import { type Daemon, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { commitAll, git } from '../support/git.ts';
+import { type Scene, scene, TOKEN, tokenVariable } from '../support/scene.ts';
+import { hasTerminal, onTerminal } from '../support/terminal.ts';
+
+const NAMES = ['acme', 'eu-1', 'eu-2', 'eu-3'];
+
+interface AccountsJson {
+  readonly accounts: readonly {
+    readonly name: string;
+    readonly paused: boolean;
+    readonly pending: object | null;
+  }[];
+}
+
+/** Four accounts in mode `approve`, whose plans of the first commit wait; `eu-3` waits for a plan of the second one. */
+async function fleet(): Promise<{ s: Scene; daemon: Daemon; first: string; second: string }> {
+  const others = NAMES.slice(1).map((name, index) => ({
+    name,
+    id: `5${index}`,
+    token: `token-of-${name}`,
+    skills: ['Go'],
+    resources: [{ id: 'someone' }],
+  }));
+  const defaults = `defaults: { mode: approve, schedule: ${ONCE_A_YEAR}, jitter: 0s }`;
+  const s = await scene({ skills: ['Go'], others, service: [defaults, WITH_TOKEN].join('\n') });
+  for (const name of NAMES) s.configure('skills: [Go, Zig]', name);
+  s.write('.gitignore', 'data/\n*.log\n');
+  git(s.folder, ['init', '-q']);
+  const first = commitAll(s.folder, 'Add Zig');
+  const daemon = await startDaemon(s);
+  const waiting = async () => (await daemon.api<AccountsJson>('accounts')).body.accounts;
+  await s.until('four plans wait', async () => (await waiting()).every(({ pending }) => pending !== null));
+  let second = '';
+  await daemon.edit(() => {
+    s.configure('skills: [Go, Zig, Ada]', 'eu-3');
+    second = commitAll(s.folder, 'Add Ada', '2026-01-02T00:00:00Z');
+  });
+  expect((await s.run(['sync', 'eu-3'])).stdout).toMatch(/^requested a run of eu-3/);
+  await s.until('it has run', () => daemon.runsEnded('eu-3', 'planned') > 1);
+  return { s, daemon, first, second };
+}
+
+test('approve shows what waits for a commit once, and approves it and nothing else', async () => {
+  const { s, daemon, first, second } = await fleet();
+  const refused = await s.run(['approve', '*', '--commit', first.slice(0, 8)]);
+  expect(refused.status).toBe(64);
+  expect(refused.stdout.match(/Zig/g)).toHaveLength(3);
+  expect(refused.stdout).not.toContain('Ada');
+  expect(refused.stderr).toMatch(/other commits wait too, and are not approved: eu-3\n.*use --yes/s);
+  for (const args of [['*'], ['acme', 'eu-1'], ['eu-?']])
+    expect([args, (await s.run(['approve', ...args])).status]).toEqual([args, 64]);
+  for (const args of [[], ['--commit', 'zebra'], ['*', 'ab12cd34', '--yes']])
+    expect([args, (await s.run(['approve', ...args])).status]).toEqual([args, 64]);
+  expect((await s.run(['approve', '*', '--commit', 'abcdef0', '--yes'])).status).toBe(1);
+  expect(daemon.events('approved')).toEqual([]);
+
+  await s.run(['pause', 'eu-2']);
+  const done = await s.run(['approve', '--commit', first, '!acme', '--yes']);
+  expect(done.status).toBe(0);
+  expect(done.stdout).toMatch(/approved 2 plans, .*: eu-1, eu-2\npaused, .*: eu-2\n$/);
+  await s.until('eu-1 is applied', () => daemon.runsEnded('eu-1', 'converged') === 1);
+  const again = await s.run(['approve', 'eu-*', '--yes', '--commit', second]);
+  expect([again.status, again.stdout]).toEqual([0, expect.stringMatching(/approved 1 plan, .*: eu-3\n$/)]);
+  await s.until('eu-3 is applied', () => daemon.runsEnded('eu-3', 'converged') === 1);
+  expect(s.writes().toSorted()).toEqual(['POST Ada', 'POST Zig', 'POST Zig']);
+  // An approval that waits for the end of a pause is not given again.
+  expect((await s.run(['approve', 'eu-*', '--yes'])).status).toBe(1);
+});
+
+test.skipIf(!hasTerminal)(
+  'approve asks once on a terminal, and approves nothing that replaced what it showed',
+  async () => {
+    const { s, daemon } = await fleet();
+    const env = Object.fromEntries(s.sandbox.accounts.map(({ name, token }) => [tokenVariable(name), token]));
+    expect(env[tokenVariable('acme')]).toBe(TOKEN);
+    const asked = await onTerminal(s.folder, ['approve', 'acme', 'eu-*'], { env, answer: 'no' });
+    expect([asked.status, asked.output]).toEqual([2, expect.stringContaining('Nothing was approved.')]);
+    expect(asked.output).toContain('Approve 4 plans: 5 to create, 0 to delete, 0 held?');
+    const yes = await onTerminal(s.folder, ['approve', 'acme', 'eu-*'], { env, answer: 'yes' });
+    expect([yes.status, yes.output]).toEqual([0, expect.stringContaining('approved 4 plans')]);
+    for (const name of NAMES)
+      await s.until(`${name} is applied`, () => daemon.runsEnded(name, 'converged') === 1);
+  },
+);
+
+test('pause, resume and history take names, globs and exclusions', async () => {
+  const { s, daemon } = await fleet();
+  const paused = async () =>
+    (await daemon.api<AccountsJson>('accounts')).body.accounts.flatMap((each) =>
+      each.paused ? [each.name] : [],
+    );
+  expect((await s.run(['pause', '*', '!eu-2', '--reason', 'move'])).stdout.match(/^paused/gm)).toHaveLength(
+    3,
+  );
+  expect(await paused()).toEqual(['acme', 'eu-1', 'eu-3']);
+  const resumed = await s.run(['resume', 'acme', 'eu-*']);
+  expect(resumed.stdout.split('\n').map((line) => line.split(' ')[0])).toEqual([
+    'resumed',
+    'resumed',
+    'eu-2',
+    'resumed',
+    '',
+  ]);
+  expect(await paused()).toEqual([]);
+  const runs = await s.run(['history', 'eu-*', '!eu-2', '--format', 'json']);
+  const accounts = (JSON.parse(runs.stdout) as { account: string }[]).map(({ account }) => account);
+  expect(accounts.toSorted()).toEqual(['eu-1', 'eu-3', 'eu-3']);
+});
