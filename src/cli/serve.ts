@@ -128,7 +128,8 @@ async function run(own: Process): Promise<void> {
     () => readiness.drained(),
     () => daemon.stop(),
   );
-  const writing = tokens.some(({ role }) => role === 'operate');
+  const operators = source.service.http.identity?.operators ?? [];
+  const writing = operators.length > 0 || tokens.some(({ role }) => role === 'operate');
   log.info({ event: 'listening', url: http.url, writing }, 'rolecall listens');
 
   // Nothing is written before the daemon can be watched over HTTP.

@@ -1,7 +1,7 @@
 // The `http` section of the service file: its schema, its defaults and its warnings.
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { expectations, listenAddress, pathText, secretRef, setting } from './field-formats.ts';
+import { expectations, listenAddress, nameGlob, pathText, secretRef, setting } from './field-formats.ts';
 import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
 import { isLoopback } from '../core/remote-address.ts';
@@ -34,6 +34,15 @@ const tokenSchema = z.strictObject({
     ['read'],
   ),
 });
+
+/** Not a header that has another meaning: what it contains is logged. */
+const headerName = z
+  .string()
+  .regex(
+    /^(?!(?:proxy-)?authorization$|(?:set-)?cookie$|host$|x-forwarded-(?:for|host|proto)$)[A-Za-z0-9-]{1,100}$/iu,
+  )
+  .meta({ title: 'header', pattern: '^[A-Za-z0-9-]+$' });
+expectations.add(headerName, { expected: 'the name of a header of its own, such as X-Forwarded-User' });
 
 /** An address, or a network in CIDR notation. */
 const network = z
@@ -69,6 +78,16 @@ export const httpSchema = z.strictObject({
     'Proxies whose X-Forwarded-For header is trusted: addresses or networks. Guards the log against invented client addresses.',
     [['10.0.0.0/8']],
   ),
+  identityHeader: setting(
+    headerName.optional(),
+    'Header in which a proxy of `trustedProxies` reports who sent the request. It must be set, or removed, by the proxy in every request.',
+    ['X-Forwarded-User'],
+  ),
+  operators: setting(
+    z.array(nameGlob()).max(1000).prefault([]),
+    'Globs of the names in `identityHeader` with the role operate; everybody else whom the proxy names may read.',
+    [['ada@example.com', '*@platform.example.com']],
+  ),
   tls: setting(
     tlsSchema.optional(),
     'Certificate and key of the HTTP interface; SIGHUP reloads them. Guards tokens on the way to the daemon.',
@@ -80,12 +99,12 @@ export type HttpFile = z.output<typeof httpSchema>;
 
 /** Problems of `http` that its schema can't find; `raw` is that section as it was read. */
 export function httpIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
-  return [...listenIssues(file, raw), ...tokenIssues(file, raw)];
+  return [...listenIssues(file, raw), ...tokenIssues(file, raw), ...identityIssues(file, raw)];
 }
 
 /** The settings, with absolute paths. */
 export function httpSettings(
-  { listen, token, tokens, trustedProxies, tls }: HttpFile,
+  { listen, token, tokens, trustedProxies, identityHeader, operators, tls }: HttpFile,
   folder: string,
 ): HttpSettings {
   return {
@@ -93,6 +112,7 @@ export function httpSettings(
     ...(token === undefined ? {} : { token: absoluteRef(token, folder) }),
     tokens: tokens.map((each) => ({ ...each, token: absoluteRef(each.token, folder) })),
     trustedProxies,
+    ...(identityHeader === undefined ? {} : { identity: { header: identityHeader, operators } }),
     ...(tls === undefined
       ? {}
       : { tls: { cert: path.resolve(folder, tls.cert), key: path.resolve(folder, tls.key) } }),
@@ -113,6 +133,23 @@ function listenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
   const message =
     'without `http.tls`, the HTTP interface sends tokens, sessions and reports unencrypted; set `http.tls`, or use a proxy with TLS';
   return [file.issue(place, message, 'warning')];
+}
+
+/** A header that no proxy guards could be sent by anybody; names that no proxy reports have no effect. */
+function identityIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
+  const needs = (key: string, other: string, reason: string): ConfigIssue[] => {
+    if (!hasItems(raw[key]) || hasItems(raw[other])) return [];
+    const place = spotOf(locate(file, ['http', key]));
+    return [file.issue(place, `\`http.${key}\` needs \`http.${other}\`, ${reason}; add it, or remove this`)];
+  };
+  return [
+    ...needs('identityHeader', 'trustedProxies', 'because anybody else could send the header'),
+    ...needs('operators', 'identityHeader', 'which reports the names'),
+  ];
+}
+
+function hasItems(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null;
 }
 
 /** Two tokens with one name are the same in the log; one token with two names would have two roles. */

@@ -69,6 +69,8 @@ export interface HttpSettings {
   readonly tokens: readonly { readonly name: string; readonly token: SecretRef; readonly role: HttpRole }[];
   /** Addresses and networks (CIDR) whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
+  /** The header in which these proxies name who sent a request, and globs of the names that may operate. */
+  readonly identity?: { readonly header: string; readonly operators: readonly string[] };
   /** Absolute paths of PEM files. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }

@@ -1,11 +1,15 @@
-// Checks tokens: bearer tokens, and those that a browser sent with the sign-in form to open a session.
+// Checks who sent a request: bearer tokens, those that a browser sent with the sign-in form to open a session, and names that
+// a proxy reports.
 import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import proxyAddr from 'proxy-addr';
 import { SecretError } from '../../core/errors.ts';
+import { globMatcher } from '../../core/names.ts';
 import type { Secret } from '../../core/secret.ts';
-import type { HttpRole, SecretRef, ServiceSettings } from '../../core/settings.ts';
+import type { HttpRole, HttpSettings, SecretRef, ServiceSettings } from '../../core/settings.ts';
 import { sha256 } from '../../system/digest.ts';
 
-/** The name and role of a token, in the log and on the pages. */
+/** A name and its role, in the log and on the pages. */
 export interface TokenHolder {
   readonly name: string;
   readonly role: HttpRole;
@@ -15,6 +19,8 @@ export interface HttpToken extends TokenHolder {
   readonly token: Secret;
 }
 
+/** The longest name that a proxy may report. */
+const MAX_NAME = 255;
 /** A shorter token can be guessed by trying. */
 const MIN_TOKEN_LENGTH = 16;
 
@@ -44,6 +50,33 @@ export async function readTokens(
     tokens.push({ name, role, token });
   }
   return tokens;
+}
+
+/** The name that a trusted proxy reports of a request, with its role; null without one. */
+export type ReadIdentity = (request: IncomingMessage) => TokenHolder | null;
+
+/**
+ * Only the peer of the connection is believed, and only one value without a comma: where a proxy adds its value to that of
+ * the client, either could be meant.
+ */
+export function createIdentityReader({
+  trustedProxies,
+  identity,
+}: {
+  readonly trustedProxies: readonly string[];
+  readonly identity?: HttpSettings['identity'] | undefined;
+}): ReadIdentity {
+  if (identity === undefined) return () => null;
+  const isTrusted = proxyAddr.compile([...trustedProxies]);
+  const operators = identity.operators.map(globMatcher);
+  return ({ socket, headersDistinct }) => {
+    const [text = '', ...others] = headersDistinct[identity.header.toLowerCase()] ?? [];
+    // Node.js reads headers as Latin-1.
+    const name = Buffer.from(text, 'latin1').toString().trim();
+    const isOne = others.length === 0 && name !== '' && name.length <= MAX_NAME && !name.includes(',');
+    if (!isOne || !isTrusted(socket.remoteAddress ?? '', 0)) return null;
+    return { name, role: operators.some((matches) => matches(name)) ? 'operate' : 'read' };
+  };
 }
 
 /** `throttled`: also wrong, and the address has sent too many wrong tokens in this minute. */

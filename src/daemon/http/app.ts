@@ -3,10 +3,11 @@ import { Hono } from 'hono';
 import { methodNotAllowed as withAllowedMethods } from 'hono/method-not-allowed';
 import { StoreError } from '../../core/errors.ts';
 import type { Secret } from '../../core/secret.ts';
+import type { HttpSettings } from '../../core/settings.ts';
 import type { DaemonApi } from '../daemon-api.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { createTokenJudge, type HttpToken } from './access.ts';
+import { createIdentityReader, createTokenJudge, type HttpToken } from './access.ts';
 import { addPageActions } from './actions.ts';
 import { addApiActions } from './api-actions.ts';
 import { addApiReads } from './api-reads.ts';
@@ -38,6 +39,8 @@ export interface AppOptions {
   readonly sessionKey: () => Promise<Secret>;
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
+  /** The header in which they name who sent a request. */
+  readonly identity?: HttpSettings['identity'] | undefined;
   readonly daemon: DaemonApi;
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'wrongToken' | 'connectionDropped'>;
   /** What is not ready, as messages; empty when everything is ready. */
@@ -69,7 +72,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
     findAddress(options.trustedProxies),
     refuseMalformedTargets,
   );
-  if (tokens.length === 0) {
+  if (tokens.length === 0 && options.identity === undefined) {
     app.use(refuseOtherHosts, refuseOtherSites, duringOutage, refuseWriting);
   } else {
     const judge = createTokenJudge({
@@ -85,7 +88,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
     app.use(
       refuseOtherSites,
       duringOutage,
-      requireToken(judge, sessions, new Set(WITHOUT_TOKEN)),
+      requireToken({ identityOf: createIdentityReader(options), judge, sessions }, new Set(WITHOUT_TOKEN)),
       refuseReaders(new Set([...WITHOUT_TOKEN, ...WITHOUT_ROLE])),
     );
     addSignIn(app, judge, sessions);

@@ -4,10 +4,10 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { HttpRole } from '../../core/settings.ts';
 import { OPERATOR_ACTIONS } from '../../core/operator.ts';
 
-/** Who sent the request: a bearer token, a browser that has signed in, or anybody where no token is configured. */
+/** Who sent the request: somebody whom a proxy names, a bearer token, a browser that has signed in, or anybody where no token is configured. */
 export interface Visitor {
-  readonly kind: 'bearer' | 'session' | 'anybody';
-  /** The name of the token. */
+  readonly kind: 'proxy' | 'bearer' | 'session' | 'anybody';
+  /** The name of the token, or the one that a proxy reports. */
   readonly name: string;
   readonly role: HttpRole;
 }

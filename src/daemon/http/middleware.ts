@@ -2,7 +2,7 @@
 // writing is on.
 import proxyAddr from 'proxy-addr';
 import { StoreError } from '../../core/errors.ts';
-import type { JudgeToken } from './access.ts';
+import type { JudgeToken, ReadIdentity } from './access.ts';
 import type { HttpContext, HttpMiddleware } from './context.ts';
 import { answerFailure, apiFailure, isApi, wantsPage } from './failure.tsx';
 import {
@@ -71,14 +71,28 @@ export const refuseWriting: HttpMiddleware = async (context, next) => {
   return await next();
 };
 
-/** Accepts requests with a token or a session. The paths in `open` need neither. */
+/** What `requireToken` finds out by who sent a request. */
+interface Identification {
+  readonly identityOf: ReadIdentity;
+  readonly judge: JudgeToken;
+  readonly sessions: Sessions;
+}
+
+/** Accepts requests of somebody whom a proxy names, or with a token or a session. The paths in `open` need none of them. */
 export function requireToken(
-  judge: JudgeToken,
-  sessions: Sessions,
+  { identityOf, judge, sessions }: Identification,
   open: ReadonlySet<string>,
 ): HttpMiddleware {
   return async (context, next) => {
     if (open.has(context.req.path)) return await next();
+    const identity = identityOf(context.env.incoming);
+    if (identity !== null) {
+      // A browser is known to the proxy by itself, as by a cookie; the API is for programs, which name no page.
+      const isForm = !isSafe(context) && !isApi(context);
+      if (isForm && siteOf(context) !== 'same') return await answerFailure(context, CROSS_SITE);
+      context.set('visitor', { kind: 'proxy', ...identity });
+      return await next();
+    }
     const given = /^bearer +(.*)$/i.exec(context.req.header('authorization') ?? '')?.[1];
     if (given !== undefined) {
       const verdict = judge(given, context.get('address'));

@@ -70,7 +70,7 @@ export const WRITING_OFF = failure(
 export const READ_ONLY = failure(
   403,
   'read_only',
-  'This token has the role read, which may read and request plans. To change something, use a token with the role operate.',
+  'You have the role read, which may read and request plans. To change something, use a token with the role operate, or a name that http.operators matches.',
 );
 
 export const WRONG_HOST = failure(

@@ -172,6 +172,13 @@ const SERVICES: Cases = {
     '1:55 error http.tokens[1].role: must be read or operate',
   'http: { tokens: [{ name: the CI, token: { env: A }, role: read }] }':
     '1:26 error http.tokens[1].name: must be a name of at most 64 letters',
+  'http: { identityHeader: X-Forwarded-User }':
+    '1:25 error `http.identityHeader` needs `http.trustedProxies`, because anybody else could send the header',
+  'http: { trustedProxies: [], identityHeader: X-Forwarded-User }':
+    '1:45 error `http.identityHeader` needs `http.trustedProxies`',
+  'http: { operators: ["*"] }': '1:20 error `http.operators` needs `http.identityHeader`',
+  'http: { trustedProxies: [10.0.0.7], identityHeader: Cookie }':
+    '1:53 error http.identityHeader: must be the name of a header of its own',
   'http: { trustedProxies: [proxy.example.com] }':
     '1:26 error http.trustedProxies[1]: must be an IP address or a network',
   'http: { trustedProxies: [10.0.0.0/33] }':

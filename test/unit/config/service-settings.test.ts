@@ -48,6 +48,8 @@ http:
   token: { file: secrets/http }
   tokens: [{ name: ci, token: { env: CI_TOKEN }, role: read }]
   trustedProxies: [10.0.0.0/8, "fd00::1"]
+  identityHeader: X-Forwarded-User
+  operators: ["*@ops.example"]
   tls: { cert: tls/cert.pem, key: /etc/key.pem }
 notify:
   - { url: { env: HOOK }, format: slack, events: [held, held], secret: { env: KEY } }
@@ -68,6 +70,7 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
         token: { file: path.join(folder, 'secrets/http') },
         tokens: [{ name: 'ci', token: { env: 'CI_TOKEN' }, role: 'read' }],
         trustedProxies: ['10.0.0.0/8', 'fd00::1'],
+        identity: { header: 'X-Forwarded-User', operators: ['*@ops.example'] },
         tls: { cert: path.join(folder, 'tls/cert.pem'), key: '/etc/key.pem' },
       },
       notify: [
@@ -101,9 +104,9 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
     expect(secrets.map(({ what, line }) => `${what} ${line}`)).toEqual([
       'http.token 8',
       'token ci of http.tokens 9',
-      'notify url 13',
-      'notify secret 13',
-      'git credentials 15',
+      'notify url 15',
+      'notify secret 15',
+      'git credentials 17',
       'token of a 2',
     ]);
   });

@@ -67,6 +67,71 @@ describe('a token', () => {
   });
 });
 
+describe('a name that a proxy reports', () => {
+  const identity = { header: 'X-Forwarded-User', operators: ['ada', '*@ops.example'] };
+  const behindProxy = { trustedProxies: ['127.0.0.1'], identity };
+  const PAUSE = '/api/v1/accounts/acme-eu/pause';
+  const user = (name: string) => ({ 'x-forwarded-user': name });
+
+  it.each([
+    ['ada', 'ada'],
+    ['eve@ops.example', 'eve@ops.example'],
+    ['J\u00c3\u00bcrgen@ops.example', 'Jürgen@ops.example'],
+  ])('%s acts where a glob of operators matches it, and every trace names it', async (sent, name) => {
+    const { post, get, stage, noted } = await start(behindProxy);
+    expect((await post(PAUSE, user(sent))).status).toBe(200);
+    expect(stage.accounts[0]?.pause?.by).toBe(name);
+    expect(noted).toMatchObject([{ event: 'operator_action', action: 'pause', by: name }]);
+    expect((await get('/accounts/acme-eu', { ...HTML, ...user(sent) })).text).toContain(
+      'Resume scheduled runs',
+    );
+  });
+
+  it('may only read where no glob matches it, whatever token or session comes with it', async () => {
+    const running = await start(behindProxy);
+    const { get, post, recorded } = running;
+    const cookie = await signIn(running);
+    for (const more of [{}, BEARER, cookie]) {
+      const eve = { ...more, ...user('eve') };
+      for (const path of [...READS, ...MORE_READS]) expect((await get(path, eve)).status).toBe(200);
+      expect((await post(PAUSE, eve)).json()).toMatchObject({ error: { code: 'read_only' } });
+    }
+    expect(recorded.commands).toEqual([]);
+  });
+
+  it('is not believed from another address, twice, with a comma, empty or too long, nor without the setting', async () => {
+    const refused = async (options: object, headers: Readonly<Record<string, string | string[]>>) => {
+      const { send, recorded } = await start(options);
+      const answer = await send('POST', PAUSE, headers as Record<string, string>);
+      return [answer.status, recorded.commands];
+    };
+    const far = { ...behindProxy, trustedProxies: ['10.0.0.0/8'] };
+    expect(await refused(far, { ...user('ada'), 'x-forwarded-for': '10.0.0.7' })).toEqual([401, []]);
+    expect(await refused({ trustedProxies: ['127.0.0.1'] }, user('ada'))).toEqual([401, []]);
+    for (const name of [['ada', 'ada'], ['eve, ada'], [''], [' '], [`${'x'.repeat(256)}@ops.example`]])
+      expect([name, await refused(behindProxy, { 'x-forwarded-user': name })]).toEqual([name, [401, []]]);
+  });
+
+  it('falls back to a token, and to the sign-in form, also where no token is configured', async () => {
+    const { get, post } = await start(behindProxy);
+    expect((await post(PAUSE, BEARER)).status).toBe(200);
+    expect((await get('/', HTML)).text).toContain('Sign in');
+    const without = await start({ ...behindProxy, tokens: [] });
+    expect((await without.get('/')).status).toBe(401);
+    expect((await without.post(PAUSE, { ...user('ada'), host: 'rolecall.example' })).status).toBe(200);
+  });
+
+  it('does nothing for a page of another site, nor for a form of an unknown one', async () => {
+    const { post, url, recorded } = await start(behindProxy);
+    const form = { ...FORM, ...user('ada') };
+    expect((await post(PAUSE, { ...user('ada'), origin: 'https://evil.example' })).status).toBe(403);
+    expect((await post(PAUSE, { ...user('ada'), 'sec-fetch-site': 'same-site' })).status).toBe(403);
+    expect((await post('/accounts/acme-eu/pause', form)).status).toBe(403);
+    expect(recorded.commands).toEqual([]);
+    expect((await post('/accounts/acme-eu/pause', { ...form, origin: url })).status).toBe(303);
+  });
+});
+
 describe('the sign-in form', () => {
   it('is shown instead of the page that a browser requests, and leads back to it', async () => {
     const running = await start();
