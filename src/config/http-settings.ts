@@ -1,7 +1,15 @@
 // The `http` section of the service file: its schema, its defaults and its warnings.
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { expectations, listenAddress, nameGlob, pathText, secretRef, setting } from './field-formats.ts';
+import {
+  expectations,
+  listenAddress,
+  nameGlob,
+  pathText,
+  publicAddress,
+  secretRef,
+  setting,
+} from './field-formats.ts';
 import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
 import { isLoopback } from '../core/remote-address.ts';
@@ -87,6 +95,11 @@ export const httpSchema = z.strictObject({
     z.array(nameGlob()).max(1000).prefault([]),
     'Globs of the names in `identityHeader` with the role operate; everybody else whom the proxy names may read.',
     [['ada@example.com', '*@platform.example.com']],
+  ),
+  publicUrl: setting(
+    publicAddress().optional(),
+    'The address at which people open the pages: the base of every link in notifications.',
+    ['https://rolecall.example.com'],
   ),
   tls: setting(
     tlsSchema.optional(),

@@ -5,16 +5,11 @@ import type { Node } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { CheckoutPlace } from '../core/ports/repository.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import type {
-  NotifySettings,
-  SecretRef,
-  SecretUse,
-  ServiceSettings,
-  TrustSettings,
-} from '../core/settings.ts';
+import type { SecretRef, SecretUse, ServiceSettings, TrustSettings } from '../core/settings.ts';
 import { remoteKind } from '../core/remote-address.ts';
 import { fewIssues } from '../core/issue-limit.ts';
 import { httpIssues, httpSettings } from './http-settings.ts';
+import { notifyIssues, notifySettings } from './notify-settings.ts';
 import {
   type Located,
   type NodePath,
@@ -74,6 +69,7 @@ export function readService(
     ...apiIssues(file, raw),
     ...(owner === 'machine' ? leaseIssues(file, raw) : []),
     ...httpIssues(file, asRecord(raw['http'])),
+    ...notifyIssues(file, raw['notify']),
     ...sourceIssues(file, raw),
   ];
   const issues = fewIssues(found, checked.uncounted);
@@ -167,7 +163,7 @@ function complete(filePath: string, written: ServiceFile): ServiceSettings {
     },
     http: httpSettings(http, folder),
     ...(written.trust === undefined ? {} : { trust: trustSettings(written.trust, folder) }),
-    notify: written.notify.map((webhook) => notifySettings(webhook, folder)),
+    notify: written.notify.map((webhook) => notifySettings(webhook, folder, http.publicUrl)),
     ...(source === undefined ? {} : { source: { git: gitSettings(source.git, folder) } }),
     retention: { runsMs: retention.runs, snapshotsMs: retention.snapshots },
     log,
@@ -187,16 +183,6 @@ function trustSettings(
           // A slash at the end means all files in the folder.
           files: files.map((glob) => path.resolve(folder, glob.endsWith('/') ? `${glob}**` : glob)),
         }),
-  };
-}
-
-function notifySettings(written: ServiceFile['notify'][number], folder: string): NotifySettings {
-  const { url, secret, format, events } = written;
-  return {
-    url: typeof url === 'string' ? url : absoluteRef(url, folder),
-    format,
-    events: [...new Set(events)],
-    ...(secret === undefined ? {} : { secret: absoluteRef(secret, folder) }),
   };
 }
 

@@ -8,14 +8,13 @@ import {
   originGlob,
   pathText,
   secretRef,
-  neverShown,
   variableGlob,
-  webhookUrl,
   setting,
   size,
 } from './field-formats.ts';
 import { REGION_NAME } from './account-address.ts';
 import { httpSchema } from './http-settings.ts';
+import { notifySchema } from './notify-settings.ts';
 import { storeSchema } from './store-settings.ts';
 import { inheritedShape } from './inherited-settings.ts';
 
@@ -70,41 +69,7 @@ const apiSchema = z.strictObject({
   ),
 });
 
-const EVENTS = ['drift', 'applied', 'held', 'failed', 'recovered'] as const;
-
 const regionName = z.string().regex(REGION_NAME);
-
-const notifyUrl = z.union([webhookUrl(), secretRef('url')]);
-neverShown.add(notifyUrl, {
-  message:
-    'url must be an address that starts with https://, or { env: NAME } or { file: PATH } (the value is not shown)',
-});
-
-const notifySchema = z.strictObject({
-  url: notifyUrl.meta({
-    title: 'address or secret reference',
-    description: 'Address of the webhook. Use a reference if the address contains a key.',
-    examples: [{ env: 'SLACK_WEBHOOK' }],
-  }),
-  format: setting(
-    z.enum(['json', 'slack', 'teams']).prefault('json'),
-    'Format of the message: `json` for programs, `slack` and `teams` for people.',
-    ['slack'],
-  ),
-  events: setting(
-    z
-      .array(z.enum(EVENTS))
-      .min(1)
-      .prefault([...EVENTS]),
-    'Which changes of state are sent.',
-    [['held', 'failed', 'recovered']],
-  ),
-  secret: setting(
-    secretRef('secret').optional(),
-    'Reference to the key that signs each message (Standard Webhooks). Guards the receiver against messages of others.',
-    [{ env: 'ROLECALL_WEBHOOK_SECRET' }],
-  ),
-});
 
 const branch = z.string().regex(/^(?![-./])(?!.*(?:\.\.|@\{|\/\/|\.lock$))[^\s\p{Cc}~^:?*[\\]+$/u);
 expectations.add(branch, { expected: 'the name of a git branch' });

@@ -28,8 +28,17 @@ export interface FirstChanges {
   readonly total: number;
 }
 
+/** What people would lose by the deletes that were not done. */
+export interface Loss {
+  readonly people: number;
+  /** The names of the first entries that they have, and the number of all. */
+  readonly names: readonly string[];
+  readonly total: number;
+}
+
 export interface RunOutcome {
   readonly run: RunRecord;
+  readonly loss: Loss;
   /** null when the run made no plan. */
   readonly plan: {
     readonly summary: PlanSummary;
@@ -67,6 +76,7 @@ export function outcomeOf(
   const done = operations.filter(({ status, attempts }) => status === 'done' && attempts > 0);
   return {
     run,
+    loss: lossOf(remaining ?? []),
     plan:
       plan === null || remaining === null
         ? null
@@ -93,6 +103,13 @@ export function outcomeOf(
       recovered: firstOf([]),
     },
   };
+}
+
+function lossOf(operations: readonly Operation[]): Loss {
+  const lost = operations.filter(({ usedBy = [] }) => usedBy.length > 0);
+  const people = new Set(lost.flatMap(({ usedBy = [] }) => usedBy));
+  const names = lost.slice(0, MOST_NAMED).map(({ name }) => name);
+  return { people: people.size, names, total: lost.length };
 }
 
 /** Counts the values by the fields that `pick` selects, in the order of their first occurrence. */

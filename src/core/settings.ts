@@ -47,6 +47,10 @@ export interface NotifySettings {
   readonly url: string | SecretRef;
   readonly format: 'json' | 'slack' | 'teams';
   readonly events: readonly ('drift' | 'applied' | 'held' | 'failed' | 'recovered')[];
+  /** How long notices of one commit are collected for one message; 0: each is sent by itself. */
+  readonly collectMs: number;
+  /** The base of links, without a slash at its end. */
+  readonly publicUrl?: string;
   readonly secret?: SecretRef;
 }
 

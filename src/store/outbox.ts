@@ -10,7 +10,7 @@ import {
 } from '../core/ports/outbox.ts';
 import type { Database, Tables } from './tables.ts';
 import { engineOf } from './engine.ts';
-import { toIso, toMs } from './row-values.ts';
+import { jsonList, toIso, toMs } from './row-values.ts';
 import { immediately } from './transactions.ts';
 
 export function createOutbox(db: Database): Outbox {
@@ -29,29 +29,36 @@ export function createOutbox(db: Database): Outbox {
       });
     },
 
-    claim(target, claimant, limit, ownMs) {
+    claim(target, claimant, { messages: limit, collectMs }, ownMs) {
       return immediately(db, `target ${target}`, async (connection) => {
         // By its own clock, a replica whose clock is ahead would send again what another one is sending.
         const nowMs = await engineOf(db).clockMs(connection, ownMs);
-        const heads = await openHeads(connection, target);
-        const due = heads.filter((head) => dueAtMs(head) <= nowMs).slice(0, limit);
-        const claimed = new Set(due.map(({ seq }) => seq));
-        if (due.length > 0) {
+        const open =
+          collectMs === 0
+            ? (await openHeads(connection, target)).map((head): Message => [head])
+            : collected(await openNotices(connection, target));
+        const due = open.filter((message) => dueAtMs(message, collectMs) <= nowMs).slice(0, limit);
+        for (const message of due) {
           await connection
             .updateTable('notices')
-            .set({ claimed_by: claimant, claimed_until: toIso(nowMs + CLAIM_MS) })
-            .where('seq', 'in', [...claimed])
+            .set({
+              claimed_by: claimant,
+              claimed_until: toIso(nowMs + CLAIM_MS),
+              message_id: message[0].id,
+            })
+            .where('id', 'in', jsonList(message.map(({ id }) => id)))
             .execute();
         }
-        const others = heads.filter(({ seq }) => !claimed.has(seq)).map(dueAtMs);
+        const others = open.filter((message) => !due.includes(message));
+        const nextMs = Math.min(...others.map((message) => dueAtMs(message, collectMs)));
         return {
-          notices: due.map(toQueued),
-          nextAtMs: others.length === 0 ? null : Math.max(nowMs, Math.min(...others)),
+          messages: due.map(([first, ...more]) => [toQueued(first), ...more.map(toQueued)]),
+          nextAtMs: others.length === 0 ? null : Math.max(nowMs, nextMs),
         };
       });
     },
 
-    async settle(id, claimant, outcome, nowMs) {
+    async settle(message, claimant, outcome, nowMs) {
       const result = await db
         .updateTable('notices')
         .set((eb) => ({
@@ -60,7 +67,7 @@ export function createOutbox(db: Database): Outbox {
           claimed_by: null,
           claimed_until: null,
         }))
-        .where('id', '=', id)
+        .where('id', 'in', jsonList(message.map(({ id }) => id)))
         .where('claimed_by', '=', claimant)
         .executeTakeFirst();
       return result.numUpdatedRows > 0n;
@@ -102,19 +109,29 @@ async function writeNotifiedState(
 async function addNotice(
   connection: Database,
   { target, account, createdAtMs }: { target: string; account: string; createdAtMs: number },
-  { id, runId, type, body }: NewNotice,
+  { id, runId, type, commit, body }: NewNotice,
 ): Promise<number> {
   const now = toIso(createdAtMs);
   const result = await connection
     .insertInto('notices')
-    .values({ id, target, account, run_id: runId, type, body, created_at: now, next_attempt_at: now })
+    .values({
+      id,
+      target,
+      account,
+      run_id: runId,
+      type,
+      config_commit: commit,
+      body,
+      created_at: now,
+      next_attempt_at: now,
+    })
     .onConflict((conflict) => conflict.columns(['target', 'run_id', 'type']).doNothing())
     .executeTakeFirst();
   return Number(result.numInsertedOrUpdatedRows ?? 0);
 }
 
 /** The oldest open notice of each account, claimed or not. */
-async function openHeads(connection: Database, target: string): Promise<Selectable<Tables['notices']>[]> {
+async function openHeads(connection: Database, target: string): Promise<Notice[]> {
   return await connection
     .selectFrom('notices')
     .selectAll()
@@ -131,13 +148,57 @@ async function openHeads(connection: Database, target: string): Promise<Selectab
     .execute();
 }
 
-function dueAtMs(row: Selectable<Tables['notices']>): number {
-  return Math.max(toMs(row.next_attempt_at), row.claimed_until === null ? 0 : toMs(row.claimed_until));
+type Notice = Selectable<Tables['notices']>;
+type Message = readonly [Notice, ...Notice[]];
+
+/** The open notices of a target, claimed or not, oldest first. */
+async function openNotices(connection: Database, target: string): Promise<Notice[]> {
+  return await connection
+    .selectFrom('notices')
+    .selectAll()
+    .where('target', '=', target)
+    .where('delivered_at', 'is', null)
+    .where('failed_at', 'is', null)
+    .orderBy('seq')
+    .execute();
 }
 
-function toQueued(row: Selectable<Tables['notices']>): QueuedNotice {
-  const { id, account, run_id: runId, type, body, attempts } = row;
-  return { id, account, runId, type, body, attempts };
+/** A longer message would be built for a noticeable time. */
+const MOST_COLLECTED = 1000;
+const LONGEST_COLLECTED = 5;
+
+/** The messages that have begun, and one for each other commit; without those that would overtake another one. */
+function collected(notices: readonly Notice[]): Message[] {
+  const messages = new Map<string, [Notice, ...Notice[]]>();
+  for (const notice of notices) {
+    const key = notice.message_id ?? `of ${notice.config_commit ?? 'no commit'}`;
+    const message = messages.get(key);
+    if (message === undefined) messages.set(key, [notice]);
+    else if (message.length < MOST_COLLECTED) message.push(notice);
+  }
+  const accounts = new Set<string>();
+  return [...messages.values()].filter((message) => {
+    const isFirst = !message.some(({ account }) => accounts.has(account));
+    for (const { account } of message) accounts.add(account);
+    return isFirst;
+  });
+}
+
+function dueAtMs(message: Message, collectMs: number): number {
+  const [first] = message;
+  const attemptMs = Math.max(
+    ...message.map((row) =>
+      Math.max(toMs(row.next_attempt_at), row.claimed_until === null ? 0 : toMs(row.claimed_until)),
+    ),
+  );
+  if (collectMs === 0 || first.message_id !== null) return attemptMs;
+  const lastMs = Math.max(...message.map((row) => toMs(row.created_at)));
+  return Math.min(lastMs + collectMs, toMs(first.created_at) + LONGEST_COLLECTED * collectMs);
+}
+
+function toQueued(row: Notice): QueuedNotice {
+  const { id, account, run_id: runId, type, config_commit: commit, body, attempts } = row;
+  return { id, account, runId, type, commit, body, attempts };
 }
 
 function outcomeColumns(outcome: DeliveryOutcome, now: string) {

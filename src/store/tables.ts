@@ -232,6 +232,9 @@ export const TABLES = {
       account: text(),
       run_id: text(),
       type: text<NoticeType>(),
+      config_commit: optionalText(),
+      // The id of the first notice of the message that contains this one; set when the message is claimed first.
+      message_id: optionalText(),
       body: text(),
       created_at: text(),
       attempts: count(),

@@ -23,7 +23,7 @@ const ACCOUNTS = ['good', ...Object.keys(MANNERS)];
 /** A configuration with several kinds of accounts, and webhooks of all formats whose addresses are secrets. */
 function configured(parrot: Parrot, log: string, accounts: readonly string[] = ACCOUNTS) {
   const w = canaryWorkspace();
-  const hooks = ['json', 'slack', 'teams'].map(
+  const hooks = ['json', 'slack, collect: 0s', 'teams, collect: 0s'].map(
     (format) => `  - { url: { env: HOOK_URL }, format: ${format}, secret: { env: HOOK_SECRET } }`,
   );
   w.serve(

@@ -10,6 +10,8 @@ export interface NewNotice {
   readonly id: string;
   readonly runId: string;
   readonly type: NoticeType;
+  /** The commit of the configuration; null when it is not in git. */
+  readonly commit: string | null;
   /** JSON, in the daemon's format. */
   readonly body: string;
 }
@@ -26,8 +28,11 @@ export interface TargetUpdate {
   readonly notices: readonly NewNotice[];
 }
 
+/** Notices that are sent as one message: its id and its failed attempts are those of the first. */
+export type QueuedMessage = readonly [QueuedNotice, ...QueuedNotice[]];
+
 export interface Claim {
-  readonly notices: readonly QueuedNotice[];
+  readonly messages: readonly QueuedMessage[];
   /** When the next notice that was not claimed is due, which may be now; null when there is none. */
   readonly nextAtMs: number | null;
 }
@@ -52,10 +57,16 @@ export interface Outbox {
     nowMs: number,
   ): Promise<number>;
   /**
-   * Claims due notices of a target for CLAIM_MS, oldest first: only the oldest pending one of each account, so that none
-   * overtakes another, and none that another process has claimed.
+   * Claims due messages of a target for CLAIM_MS, oldest first: none that overtakes another one of an account, and none
+   * that another process has claimed. A message is one notice, or, with `collectMs`, all notices of one commit: due when
+   * none has followed for that time, or after five times as long. What it contains never changes once it was claimed.
    */
-  claim(target: string, claimant: string, limit: number, nowMs: number): Promise<Claim>;
+  claim(
+    target: string,
+    claimant: string,
+    limits: { readonly messages: number; readonly collectMs: number },
+    nowMs: number,
+  ): Promise<Claim>;
   /** False when the claim was lost meanwhile; then nothing was written. */
-  settle(id: string, claimant: string, outcome: DeliveryOutcome, nowMs: number): Promise<boolean>;
+  settle(message: QueuedMessage, claimant: string, outcome: DeliveryOutcome, nowMs: number): Promise<boolean>;
 }

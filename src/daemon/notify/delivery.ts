@@ -1,9 +1,9 @@
 // One attempt to deliver a notification: signs it, posts it, and returns an outcome in every case.
-import type { DeliveryOutcome, QueuedNotice } from '../../core/ports/outbox.ts';
+import type { DeliveryOutcome, QueuedMessage, QueuedNotice } from '../../core/ports/outbox.ts';
 import { parseRetryAfter } from '../../core/backoff.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { NotifySettings } from '../../core/settings.ts';
-import { renderNotice } from './formats.ts';
+import { renderNotices } from './formats.ts';
 import type { NoticeMessage } from './message.ts';
 import { resolveDestination, type ResolveSecret } from './target.ts';
 import { createHmac } from 'node:crypto';
@@ -18,7 +18,7 @@ export interface Attempt {
 
 export interface Delivery {
   /** Resolves with null when `kill` ended it. Never rejects. */
-  attempt(notice: QueuedNotice, settings: NotifySettings, kill: AbortSignal): Promise<Attempt | null>;
+  attempt(message: QueuedMessage, settings: NotifySettings, kill: AbortSignal): Promise<Attempt | null>;
   close(): Promise<void>;
 }
 
@@ -42,15 +42,17 @@ export function createDelivery({ userAgent, clock, resolveSecret, random }: Deli
   let loaded: ReturnType<typeof loadClient> | undefined;
 
   async function send(
-    notice: QueuedNotice,
+    message: QueuedMessage,
     settings: NotifySettings,
     kill: AbortSignal,
   ): Promise<PostResult> {
     const destination = await resolveDestination(settings, resolveSecret);
     if ('problem' in destination) return { code: destination.problem };
     // Only composeMessage writes bodies, so the shape is known.
-    const body = renderNotice(JSON.parse(notice.body) as NoticeMessage, settings.format);
-    const headers = webhookHeaders(notice.id, clock.nowMs(), body, destination.secret);
+    const read = (notice: QueuedNotice): NoticeMessage => JSON.parse(notice.body) as NoticeMessage;
+    const [first, ...more] = message;
+    const body = renderNotices([read(first), ...more.map(read)], settings);
+    const headers = webhookHeaders(first.id, clock.nowMs(), body, destination.secret);
     return await withinTime(
       (signal) =>
         post(destination.url, headers, body, signal).catch((error: unknown) => ({ code: firstCode(error) })),
@@ -118,10 +120,10 @@ export function createDelivery({ userAgent, clock, resolveSecret, random }: Deli
   }
 
   return {
-    async attempt(notice, settings, kill) {
+    async attempt(message, settings, kill) {
       // An exception is a bug, such as a body of an unknown shape. It must not end the daemon.
-      const result = await send(notice, settings, kill).catch(() => ({ code: 'internal' }));
-      return kill.aborted ? null : outcomeOf(result, notice.attempts + 1);
+      const result = await send(message, settings, kill).catch(() => ({ code: 'internal' }));
+      return kill.aborted ? null : outcomeOf(result, message[0].attempts + 1);
     },
     async close() {
       // A failure to load was already reported by the delivery.

@@ -1,124 +1,33 @@
 // The body of the request in each format: json as it is stored, Slack and Teams with the texts that people read.
 import type { NotifySettings } from '../../core/settings.ts';
+import { collectedText } from './collected.ts';
 import { clip, type JsonNotice, type NoticeMessage } from './message.ts';
-import type { NoticeType } from '../../core/notice.ts';
-import { HOLD_RULES } from '../../core/plan.ts';
-import type { NamedChange } from '../../core/run-outcome.ts';
-import { visible, visibleName } from '../../report/escape-invisible.ts';
-import { count, HOLD_RULE_TEXTS } from '../../report/formatting.ts';
+import { noticeText, type NoticeText, type TextPart } from './notice-text.ts';
 
-/** The same bytes at every attempt. */
-export function renderNotice(message: NoticeMessage, format: NotifySettings['format']): string {
+/** The body of one message. The same bytes at every attempt. Of `json`, each message has one notice. */
+export function renderNotices(
+  messages: readonly [NoticeMessage, ...NoticeMessage[]],
+  { format, publicUrl }: Pick<NotifySettings, 'format' | 'publicUrl'>,
+): string {
   switch (format) {
     case 'json': {
-      const { type, timestamp, data } = message;
+      const [{ type, timestamp, data }] = messages;
       return JSON.stringify({ type, timestamp, data } satisfies JsonNotice);
     }
     case 'slack':
-      return JSON.stringify(slackMessage(noticeText(message)));
+      return JSON.stringify(slackMessage(textOf(messages, publicUrl)));
     case 'teams':
-      return JSON.stringify(teamsMessage(noticeText(message)));
+      return JSON.stringify(teamsMessage(textOf(messages, publicUrl)));
     default:
       return format satisfies never;
   }
 }
 
-/** Prose, or a name or command that must be shown exactly. Both contain only visible characters and no line break. */
-export type TextPart = string | { readonly code: string };
-
-export interface NoticeText {
-  readonly title: string;
-  /** A colour of an Adaptive Card. */
-  readonly colour: string;
-  readonly lines: readonly (readonly TextPart[])[];
-}
-
-const COLOURS: Readonly<Record<NoticeType, string>> = {
-  drift: 'Warning',
-  applied: 'Good',
-  held: 'Warning',
-  failed: 'Attention',
-  recovered: 'Good',
-};
-
-const MAX_ERROR_LINES = 5;
-const MAX_ERROR_LINE = 500;
-
-/** The account and the event, then the counts, the first names, and the next step. */
-export function noticeText(message: NoticeMessage): NoticeText {
-  const { type, data, about } = message;
-  return {
-    title: `${visibleName(data.account)}: ${headline(message)}`,
-    colour: COLOURS[type],
-    lines: [
-      ...countLines(message),
-      ...errorLines(message),
-      ...about.changes.map(changeLine),
-      ...(about.more === 0 ? [] : [[`… and ${about.more} more`]]),
-      ...(about.next === null
-        ? []
-        : [['Next: ', { code: visibleName(about.next.command) }, `: ${about.next.purpose}`]]),
-    ],
-  };
-}
-
-function headline({ type, data }: NoticeMessage): string {
-  switch (type) {
-    case 'drift':
-      return data.digest === undefined ? 'differs from its file' : 'a plan waits for approval';
-    case 'applied':
-      return 'changes were applied';
-    case 'held':
-      return 'changes are held';
-    case 'failed':
-      if (data.status === 'blocked') return 'a guard stopped the run';
-      return data.status === 'partial' ? 'some changes could not be applied' : 'the run failed';
-    case 'recovered':
-      return 'recovered';
-    default:
-      return type satisfies never;
-  }
-}
-
-/** The counts that are not zero. */
-function countLines({ type, data, about }: NoticeMessage): string[][] {
-  const { summary, created, deleted, failed } = data;
-  // The summary of the plan does not contain changes that were held during the run.
-  const hold = type === 'held' ? about.changes.length + about.more : (summary?.hold ?? 0);
-  const counts: readonly (readonly [number, string])[] =
-    type === 'drift'
-      ? [
-          [summary?.create ?? 0, 'to create'],
-          [summary?.delete ?? 0, 'to delete'],
-          [hold, 'held'],
-        ]
-      : [
-          [created, 'created'],
-          [deleted, 'deleted'],
-          [failed, 'failed'],
-          [hold, 'held'],
-        ];
-  const texts = counts.filter(([amount]) => amount > 0).map(([amount, label]) => `${amount} ${label}`);
-  return texts.length === 0 ? [] : [[texts.join(', ')]];
-}
-
-function errorLines({ data }: NoticeMessage): string[][] {
-  if (data.error === undefined) return [];
-  const lines = data.error.message.split(/\r?\n/).filter((line) => line !== '');
-  const rest = lines.length - MAX_ERROR_LINES;
-  return [
-    ...lines.slice(0, MAX_ERROR_LINES).map((line) => [clip(visible(line), MAX_ERROR_LINE)]),
-    ...(rest > 0 ? [[`… and ${count(rest, 'more line')}`]] : []),
-  ];
-}
-
-function changeLine({ action, kind, name, rules = [] }: NamedChange): TextPart[] {
-  const reasons = HOLD_RULES.filter((rule) => rules.includes(rule)).map((rule) => HOLD_RULE_TEXTS[rule]);
-  return [
-    `${action} ${kind} `,
-    { code: visibleName(name) },
-    ...(reasons.length === 0 ? [] : [`: ${reasons.join('; ')}`]),
-  ];
+function textOf(
+  messages: readonly [NoticeMessage, ...NoticeMessage[]],
+  publicUrl: string | undefined,
+): NoticeText {
+  return messages.length === 1 ? noticeText(messages[0], publicUrl) : collectedText(messages, publicUrl);
 }
 
 /** Slack refuses longer headers and sections. */
@@ -139,11 +48,11 @@ export function slackMessage({ title, lines }: NoticeText): object {
 /** A code span shows every character except the one that ends it. */
 function mrkdwnLine(line: readonly TextPart[]): string {
   return line
-    .map((part) =>
-      typeof part === 'string'
-        ? escape(part)
-        : `\`${escape(part.code).replaceAll('`', String.raw`\u0060`)}\``,
-    )
+    .map((part) => {
+      if (typeof part === 'string') return escape(part);
+      if ('url' in part) return `<${escape(part.url)}|${escape(part.text)}>`;
+      return `\`${escape(part.code).replaceAll('`', String.raw`\u0060`)}\``;
+    })
     .join('');
 }
 
@@ -189,7 +98,9 @@ function block(inlines: readonly object[]): object {
 }
 
 function runOf(part: TextPart): object {
-  return typeof part === 'string' ? run(part) : { ...run(part.code), fontType: 'Monospace' };
+  if (typeof part === 'string') return run(part);
+  if ('url' in part) return { ...run(part.text), selectAction: { type: 'Action.OpenUrl', url: part.url } };
+  return { ...run(part.code), fontType: 'Monospace' };
 }
 
 function run(text: string): object {

@@ -2,7 +2,7 @@
 import type { RunMode, RunStatus } from '../../core/journal.ts';
 import type { NoticeType } from '../../core/notice.ts';
 import type { PlanSummary } from '../../core/plan.ts';
-import type { NamedChange, RunOutcome } from '../../core/run-outcome.ts';
+import type { Loss, NamedChange, RunOutcome } from '../../core/run-outcome.ts';
 import { needsApproval, nextSteps } from '../../report/run-status.ts';
 
 /** The JSON form. Fields are only ever added. */
@@ -32,6 +32,10 @@ export interface NoticeMessage extends JsonNotice {
     readonly changes: readonly NamedChange[];
     readonly more: number;
     readonly next: { readonly command: string; readonly purpose: string } | null;
+    /** How many people lose entries by the changes that were not made, and the names of the first entries. */
+    readonly loss: Loss;
+    /** The commit of the run; null when the configuration is not in git. */
+    readonly commit: { readonly sha: string; readonly subject: string } | null;
   };
 }
 
@@ -62,6 +66,11 @@ export function composeMessage(type: NoticeType, outcome: RunOutcome, mode: RunM
       changes: first.map((change) => ({ ...change, name: clip(change.name, MAX_NAME_LENGTH) })),
       more: total - first.length,
       next: nextStep(type, outcome, digest, mode),
+      loss: { ...outcome.loss, names: outcome.loss.names.map((name) => clip(name, MAX_NAME_LENGTH)) },
+      commit:
+        run.configCommit === null
+          ? null
+          : { sha: run.configCommit, subject: clip(run.configSubject ?? '', MAX_NAME_LENGTH) },
     },
   };
 }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { RunMode } from '../../core/journal.ts';
 import { decideNotices } from '../../core/notice.ts';
 import type { Clock } from '../../core/ports/clock.ts';
-import type { DeliveryOutcome, Outbox, QueuedNotice, TargetUpdate } from '../../core/ports/outbox.ts';
+import type { DeliveryOutcome, Outbox, QueuedMessage, TargetUpdate } from '../../core/ports/outbox.ts';
 import type { RunOutcome } from '../../core/run-outcome.ts';
 import type { NotifySettings } from '../../core/settings.ts';
 import { describeFailure } from '../../run/run-result.ts';
@@ -90,9 +90,10 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const room = MAX_CONCURRENT - sending.size;
     if (room === 0) return POLL_MS;
     try {
-      const { notices, nextAtMs } = await outbox.claim(key, claimant, room, nowMs);
-      for (const notice of notices) {
-        const delivering = deliver(notice, key, settings).finally(() => {
+      const limits = { messages: room, collectMs: settings.collectMs };
+      const { messages, nextAtMs } = await outbox.claim(key, claimant, limits, nowMs);
+      for (const message of messages) {
+        const delivering = deliver(message, key, settings).finally(() => {
           sending.delete(delivering);
           wake();
         });
@@ -107,13 +108,13 @@ export function createNotifier(options: NotifierOptions): Notifier {
     }
   }
 
-  async function deliver(notice: QueuedNotice, key: string, settings: NotifySettings): Promise<void> {
-    const attempt = await delivery.attempt(notice, settings, kill.signal);
+  async function deliver(message: QueuedMessage, key: string, settings: NotifySettings): Promise<void> {
+    const attempt = await delivery.attempt(message, settings, kill.signal);
     if (attempt === null) return;
     quietUntilMs.set(key, Math.max(quietUntilMs.get(key) ?? 0, attempt.quietUntilMs));
     try {
-      const isOurs = await outbox.settle(notice.id, claimant, attempt.outcome, clock.nowMs());
-      if (isOurs) report(notice, settings.format, attempt.outcome);
+      const isOurs = await outbox.settle(message, claimant, attempt.outcome, clock.nowMs());
+      if (isOurs) report(message, settings.format, attempt.outcome);
     } catch (error) {
       // The claim expires, and the notification is sent again with the same id.
       logFailure(error);
@@ -121,12 +122,13 @@ export function createNotifier(options: NotifierOptions): Notifier {
   }
 
   function report(
-    { account, runId, type, attempts }: QueuedNotice,
+    [{ account, runId, type, commit, attempts }, ...more]: QueuedMessage,
     format: NotifySettings['format'],
     outcome: DeliveryOutcome,
   ): void {
     onResult?.({ account, format, result: outcome.type });
-    const data = { account, runId, type, format, attempts: attempts + 1 };
+    const about = more.length === 0 ? { account, runId, type } : { commit, notices: more.length + 1 };
+    const data = { ...about, format, attempts: attempts + 1 };
     if (outcome.type === 'delivered') {
       log.info({ event: 'notification_delivered', ...data }, 'a notification was delivered');
       return;
@@ -164,6 +166,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
         id: randomUUID(),
         runId,
         type,
+        commit: outcome.run.configCommit,
         body: JSON.stringify(composeMessage(type, outcome, mode)),
       }));
       return { notified: judgement.notified, notices };

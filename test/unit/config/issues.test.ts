@@ -192,6 +192,11 @@ const SERVICES: Cases = {
     '1:49 error notify[1].events[1]: must be drift, applied, held, failed or recovered; did you mean applied?',
   'notify: [{ url: https://x.example.com, events: [] }]':
     '1:48 error notify[1].events: must not be an empty list',
+  'notify: [{ url: https://x.example.com, collect: 1m }]':
+    '1:49 error the format json sends each account by itself; remove `collect`',
+  'http: { publicUrl: rolecall.example.com }': '1:20 error http.publicUrl: must be an absolute address',
+  'http: { publicUrl: "https://x.example.com/?key=s3cr3t" }':
+    '1:20 error http.publicUrl: must be an absolute address',
   'notify: [{ url: https://x.example.com, secret: s3cr3t }]': '1:48 error secret must be { env: NAME }',
   'source: { git: { url: "https://me:s3cr3t@x.example.com/a.git" } }':
     '1:23 error source.git.url: the address contains credentials (not shown)',

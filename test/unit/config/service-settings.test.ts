@@ -51,6 +51,7 @@ http:
   identityHeader: X-Forwarded-User
   operators: ["*@ops.example"]
   tls: { cert: tls/cert.pem, key: /etc/key.pem }
+  publicUrl: https://rolecall.example.com/team/
 notify:
   - { url: { env: HOOK }, format: slack, events: [held, held], secret: { env: KEY } }
   - { url: "https://hooks.example.com/a?b=c" }
@@ -78,12 +79,15 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
           url: { env: 'HOOK' },
           format: 'slack',
           events: ['held'],
+          collectMs: 60_000,
+          publicUrl: 'https://rolecall.example.com/team',
           secret: { env: 'KEY' },
         },
         {
           url: 'https://hooks.example.com/a?b=c',
           format: 'json',
           events: ['drift', 'applied', 'held', 'failed', 'recovered'],
+          collectMs: 0,
         },
       ],
       trust: {
@@ -104,9 +108,9 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
     expect(secrets.map(({ what, line }) => `${what} ${line}`)).toEqual([
       'http.token 8',
       'token ci of http.tokens 9',
-      'notify url 15',
-      'notify secret 15',
-      'git credentials 17',
+      'notify url 16',
+      'notify secret 16',
+      'git credentials 18',
       'token of a 2',
     ]);
   });

@@ -48,7 +48,7 @@ async function roundTrip(store: Fixture, n: number, { id, name, other, message }
   const commit = { sha: id, committedAt: '2026-01-01' };
   await journal.rememberApplied(lease, { runId: run, remoteAccountId: '42', named, released: [], commit });
   await operator.pause(account, message, { name, via: 'cli' }, T0);
-  const notice = { id: run, runId: run, type: 'failed', body: message } as const;
+  const notice = { id: run, runId: run, type: 'failed', commit: id, body: message } as const;
   await outbox.notify(account, [target], () => ({ notified: null, notices: [notice] }), T0);
   await journal.endRun(run, {
     status: 'failed',
@@ -87,8 +87,10 @@ async function roundTrip(store: Fixture, n: number, { id, name, other, message }
   });
   const state = await journal.accountState(account);
   expect(state).toMatchObject({ pause: { by: name, reason: message }, lastAppliedCommit: { sha: id } });
-  expect((await outbox.claim(target, name, 9, T0)).notices).toMatchObject([{ account, body: message }]);
-  expect(await outbox.settle(run, name, { type: 'undelivered', reason: message }, T0)).toBe(true);
+  const { messages } = await outbox.claim(target, name, { messages: 9, collectMs: 0 }, T0);
+  expect(messages).toMatchObject([[{ account, commit: id, body: message }]]);
+  for (const each of messages)
+    expect(await outbox.settle(each, name, { type: 'undelivered', reason: message }, T0)).toBe(true);
   await store.locks.release(lease);
 }
 

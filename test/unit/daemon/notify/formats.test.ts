@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NoticeType } from '../../../../src/core/notice.ts';
 import { outcomeOf } from '../../../../src/core/run-outcome.ts';
-import { renderNotice } from '../../../../src/daemon/notify/formats.ts';
+import { renderNotices } from '../../../../src/daemon/notify/formats.ts';
 import { composeMessage } from '../../../../src/daemon/notify/message.ts';
 import { sha256 } from '../../core/builders.ts';
 import type { RunSketch } from '../../core/run-details.ts';
@@ -27,7 +27,7 @@ function rendered(
 ): unknown {
   const outcome = outcomeOf(runDetail(1, sketch), pendingDigest, sha256);
   const message = composeMessage(type, outcome, mode);
-  return JSON.parse(renderNotice(message, format));
+  return JSON.parse(renderNotices([message], { format }));
 }
 
 interface SlackMessage {
@@ -205,6 +205,123 @@ describe('a message for Slack', () => {
     expect(body).toContain('Next: ');
     expect((body.match(/`/g) ?? []).length % 2).toBe(0);
     expect(text).toContain(body);
+  });
+});
+
+describe('a collected message', () => {
+  const COMMIT = {
+    configCommit: 'c06d636'.padEnd(40, '0'),
+    configSubject: 'add <Kubernetes> to engineering',
+  };
+  const WAITING: RunSketch = { ...DRIFT, ...COMMIT, mode: 'approve', toDelete: ['Perl'], held: [] };
+  const collectedFrom = (
+    runs: readonly (readonly [NoticeType, RunSketch, (RunContext | undefined)?])[],
+    format: 'slack' | 'teams' = 'slack',
+  ) => {
+    const [first, ...more] = runs.map(([type, sketch, context = {}], n) => {
+      const { pendingDigest = null, mode = 'apply' }: RunContext = context;
+      const account = `a${String(n).padStart(3, '0')}`;
+      const outcome = outcomeOf(runDetail(n, { account, ...COMMIT, ...sketch }), pendingDigest, sha256);
+      return composeMessage(type, outcome, mode);
+    });
+    if (first === undefined) throw new Error('no message');
+    const url = 'https://rolecall.example.com/x';
+    return renderNotices([first, ...more], { format, publicUrl: url });
+  };
+  const applied = Array.from({ length: 297 }, () => ['applied', { created: 1 }] as const);
+  const waits = { pendingDigest: DIGEST, mode: 'approve' } as const;
+
+  it('says what the commit came to, then the accounts that need a person, with links', () => {
+    const two = ['drift', WAITING, waits] as const;
+    const message = JSON.parse(collectedFrom([...applied, two, two, ['failed', FAILED]])) as SlackMessage;
+    const lines = message.text.split('\n');
+    expect(lines.slice(0, 6)).toEqual([
+      'c06d636 add &lt;Kubernetes&gt; to engineering: 297 applied, 2 wait for approval (2 people lose Perl), 1 failed',
+      '`c06d636` add &lt;Kubernetes&gt; to engineering: 297 applied, 2 wait for approval (2 people lose Perl), 1 failed',
+      '<https://rolecall.example.com/x/accounts/a299|a299>: the run failed',
+      '<https://rolecall.example.com/x/accounts/a297|a297>: a plan waits for approval (1 person loses Perl)',
+      '<https://rolecall.example.com/x/accounts/a298|a298>: a plan waits for approval (1 person loses Perl)',
+      '<https://rolecall.example.com/x/accounts/a000|a000>: changes were applied',
+    ]);
+    expect(lines.slice(-3)).toEqual([
+      '… and 288 more accounts',
+      `Next: \`rolecall approve '*' --commit ${COMMIT.configCommit}\`: shows the plans that wait, and approves them`,
+      '<https://rolecall.example.com/x/|Open the accounts>',
+    ]);
+    expect(lines).toHaveLength(17);
+    expect(message.text).not.toContain('person-');
+    const teams = collectedFrom([two, ['failed', FAILED]], 'teams');
+    expect(teams).toContain('{"type":"Action.OpenUrl","url":"https://rolecall.example.com/x/accounts/a000"}');
+    expect(teams).toContain('"color":"Attention"');
+  });
+
+  it.each<[string, readonly (readonly [NoticeType, RunSketch, (RunContext | undefined)?])[]]>([
+    [
+      '1 applied',
+      [
+        ['drift', WAITING, waits],
+        ['applied', { deleted: 1 }],
+        ['recovered', {}],
+      ],
+    ],
+    [
+      '1 recovered',
+      [
+        ['failed', FAILED],
+        ['recovered', {}],
+      ],
+    ],
+    [
+      '1 applied, 1 waits for approval (1 person loses Perl), 1 held',
+      [
+        ['applied', { created: 1 }],
+        ['drift', WAITING, waits],
+        ['held', { held: ['Cobol'] }],
+      ],
+    ],
+    [
+      '1 differs',
+      [
+        ['drift', DRIFT],
+        ['drift', DRIFT],
+      ],
+    ],
+    [
+      '1 waits for approval (1 person loses Perl, A, B and others)',
+      [
+        ['drift', { ...WAITING, toDelete: ['Perl', 'A', 'B', 'C', 'D', 'E'] }, waits],
+        ['drift', { ...WAITING, toDelete: ['Perl', 'A', 'B', 'C', 'D', 'E'] }, waits],
+      ],
+    ],
+  ])('counts what is still true of an account: %s', (results, runs) => {
+    const own = runs.map(
+      ([type, sketch, context]) => [type, { account: 'acme', ...sketch }, context] as const,
+    );
+    const text = (JSON.parse(collectedFrom(own)) as SlackMessage).text;
+    expect(text.split('\n')[1]).toBe(`\`c06d636\` add &lt;Kubernetes&gt; to engineering: ${results}`);
+  });
+
+  it('of one notice is the message of its account, with its commit and a link to the run', () => {
+    const { text } = JSON.parse(collectedFrom([['recovered', {}]])) as SlackMessage;
+    expect(text.split('\n')).toEqual([
+      'a000: recovered',
+      'Commit `c06d636` add &lt;Kubernetes&gt; to engineering',
+      '<https://rolecall.example.com/x/runs/01900000-0000-7000-8000-000000000000|Open the run>',
+    ]);
+  });
+
+  it('without a commit begins with the number of accounts', () => {
+    const none = { configCommit: null };
+    const { text } = JSON.parse(
+      collectedFrom([
+        ['held', { held: ['Perl'], ...none }],
+        ['failed', { ...FAILED, ...none }],
+      ]),
+    ) as SlackMessage;
+    expect(text.split('\n').slice(0, 2)).toEqual([
+      '2 accounts: 1 held, 1 failed',
+      '2 accounts: 1 held, 1 failed',
+    ]);
   });
 });
 

@@ -194,6 +194,33 @@ describe('two processes on one store', () => {
   });
 });
 
+describe('notifications of one commit', () => {
+  it('are one message for people, sent once by one of two processes, also after a restart', async () => {
+    const on = stage();
+    const [chat, programs] = [await serve(ok), await serve(ok)];
+    const targets = [target(chat.url, { format: 'slack', collectMs: 60_000 }), target(programs.url)];
+    const before = on.notifier(targets);
+    const run = { ...OK, created: 1, configCommit: 'c06d636'.padEnd(40, '0'), configSubject: 'add Rust' };
+    for (let n = 0; n < 30; n += 1) await end(before, n, { ...run, account: `a${String(n)}` });
+    await until(() => expect(programs.arrived).toHaveLength(30));
+    await before.stop();
+    on.notifier(targets);
+    on.notifier(targets, sqliteFixture(on.store.file));
+    await on.clock.pass(59_999);
+    expect(chat.arrived).toEqual([]);
+    await on.clock.pass(1);
+    await delivered(on.store);
+    expect(
+      chat.arrived.map(({ body }) => (JSON.parse(body) as { text: string }).text.split('\n')[0]),
+    ).toEqual(['c06d636 add Rust: 30 applied']);
+    expect(on.log.lines.at(-1)).toMatchObject({
+      event: 'notification_delivered',
+      commit: run.configCommit,
+      notices: 30,
+    });
+  });
+});
+
 describe('a restart of the notifier', () => {
   it('repeats no notification', async () => {
     const on = stage();
@@ -266,7 +293,8 @@ describe('a restart of the notifier', () => {
     await dead.stop();
     await end(dead, 1, FAILED);
     const { target: key } = noticeRows(on.store)[0] ?? { target: '' };
-    expect((await on.store.outbox.claim(key, 'dead', 1, T0)).notices).toHaveLength(1);
+    const { messages } = await on.store.outbox.claim(key, 'dead', { messages: 1, collectMs: 0 }, T0);
+    expect(messages).toHaveLength(1);
     on.notifier(targets);
     await on.clock.pass(CLAIM_MS - 1);
     expect(server.arrived).toEqual([]);

@@ -35,6 +35,7 @@ export function target(url: NotifySettings['url'], of: Partial<NotifySettings> =
     url,
     format: 'json',
     events: ['drift', 'applied', 'held', 'failed', 'recovered'],
+    collectMs: 0,
     ...of,
   };
 }

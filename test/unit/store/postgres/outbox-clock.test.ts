@@ -13,10 +13,12 @@ it.skipIf(!hasPostgres)(
     onTestFinished(() => store.close());
     const nowMs = Date.now();
     const notified = { states: { failed: 'failed' }, asOfMs: nowMs } as const;
-    const notice = { id: 'notice-1', runId: runId(1), type: 'failed', body: '{}' } as const;
+    const notice = { id: 'notice-1', runId: runId(1), type: 'failed', commit: null, body: '{}' } as const;
     await store.outbox.notify('acme', ['t'], () => ({ notified, notices: [notice] }), nowMs - 1000);
     const sent = async (claimant: string, atMs: number) =>
-      (await store.outbox.claim('t', claimant, 9, atMs)).notices.map(({ id }) => id);
+      (await store.outbox.claim('t', claimant, { messages: 9, collectMs: 0 }, atMs)).messages
+        .flat()
+        .map(({ id }) => id);
     expect(await sent('one', nowMs)).toEqual(['notice-1']);
     expect(await sent('two', nowMs + HOUR_MS)).toEqual([]);
   },

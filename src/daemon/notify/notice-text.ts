@@ -1,0 +1,117 @@
+// The text of one notification, for the formats that people read.
+import { clip, type NoticeMessage } from './message.ts';
+import type { NoticeType } from '../../core/notice.ts';
+import { HOLD_RULES } from '../../core/plan.ts';
+import type { NamedChange } from '../../core/run-outcome.ts';
+import { visible, visibleName } from '../../report/escape-invisible.ts';
+import { count, HOLD_RULE_TEXTS } from '../../report/formatting.ts';
+
+/**
+ * Prose, a name or command that must be shown exactly, or a link. All contain only visible characters and no line break.
+ */
+export type TextPart = string | { readonly code: string } | { readonly text: string; readonly url: string };
+
+export interface NoticeText {
+  readonly title: string;
+  /** A colour of an Adaptive Card. */
+  readonly colour: string;
+  readonly lines: readonly (readonly TextPart[])[];
+}
+
+export const COLOURS: Readonly<Record<NoticeType, string>> = {
+  drift: 'Warning',
+  applied: 'Good',
+  held: 'Warning',
+  failed: 'Attention',
+  recovered: 'Good',
+};
+
+const MAX_ERROR_LINES = 5;
+const MAX_ERROR_LINE = 500;
+
+/** The account and the event, then the counts, the first names, the next step, the commit and a link. */
+export function noticeText(message: NoticeMessage, publicUrl: string | undefined): NoticeText {
+  const { type, data, about } = message;
+  return {
+    title: `${visibleName(data.account)}: ${headline(message)}`,
+    colour: COLOURS[type],
+    lines: [
+      ...countLines(message),
+      ...errorLines(message),
+      ...about.changes.map(changeLine),
+      ...(about.more === 0 ? [] : [[`… and ${about.more} more`]]),
+      ...(about.next === null
+        ? []
+        : [['Next: ', { code: visibleName(about.next.command) }, `: ${about.next.purpose}`]]),
+      ...(about.commit === null ? [] : [['Commit ', ...commitParts(about.commit)]]),
+      ...(publicUrl === undefined
+        ? []
+        : [[{ text: 'Open the run', url: `${publicUrl}/runs/${data.runId}` }]]),
+    ],
+  };
+}
+
+/** The event in a few words. */
+export function headline({ type, data }: NoticeMessage): string {
+  switch (type) {
+    case 'drift':
+      return data.digest === undefined ? 'differs from its file' : 'a plan waits for approval';
+    case 'applied':
+      return 'changes were applied';
+    case 'held':
+      return 'changes are held';
+    case 'failed':
+      if (data.status === 'blocked') return 'a guard stopped the run';
+      return data.status === 'partial' ? 'some changes could not be applied' : 'the run failed';
+    case 'recovered':
+      return 'recovered';
+    default:
+      return type satisfies never;
+  }
+}
+
+/** `c06d636` and its subject. */
+export function commitParts({ sha, subject }: NonNullable<NoticeMessage['about']['commit']>): TextPart[] {
+  return [{ code: sha.slice(0, 7) }, ` ${visible(subject)}`];
+}
+
+/** The counts that are not zero. */
+function countLines({ type, data, about }: NoticeMessage): string[][] {
+  const { summary, created, deleted, failed } = data;
+  // The summary of the plan does not contain changes that were held during the run.
+  const hold = type === 'held' ? about.changes.length + about.more : (summary?.hold ?? 0);
+  const counts: readonly (readonly [number, string])[] =
+    type === 'drift'
+      ? [
+          [summary?.create ?? 0, 'to create'],
+          [summary?.delete ?? 0, 'to delete'],
+          [hold, 'held'],
+        ]
+      : [
+          [created, 'created'],
+          [deleted, 'deleted'],
+          [failed, 'failed'],
+          [hold, 'held'],
+        ];
+  const texts = counts.filter(([amount]) => amount > 0).map(([amount, label]) => `${amount} ${label}`);
+  return texts.length === 0 ? [] : [[texts.join(', ')]];
+}
+
+function errorLines({ data }: NoticeMessage): string[][] {
+  if (data.error === undefined) return [];
+  const lines = data.error.message.split(/\r?\n/).filter((line) => line !== '');
+  const rest = lines.length - MAX_ERROR_LINES;
+  return [
+    ...lines.slice(0, MAX_ERROR_LINES).map((line) => [clip(visible(line), MAX_ERROR_LINE)]),
+    ...(rest > 0 ? [[`… and ${count(rest, 'more line')}`]] : []),
+  ];
+}
+
+function changeLine({ action, kind, name, rules = [] }: NamedChange): TextPart[] {
+  const reasons = HOLD_RULES.filter((rule) => rules.includes(rule)).map((rule) => HOLD_RULE_TEXTS[rule]);
+  return [
+    `${action} ${kind} `,
+    { code: visibleName(name) },
+    ...(reasons.length === 0 ? [] : [`: ${reasons.join('; ')}`]),
+  ];
+}
