@@ -15,15 +15,17 @@ interface HistoryFlags extends OutputOptions {
   /** In milliseconds. */
   readonly since?: number;
   readonly status?: RunStatus;
+  readonly actions?: true;
 }
 
 export function addHistory({ program, report }: CommandLine): void {
   addReportOptions(program.command('history'))
     .description('list the runs, newest first')
     .argument('[account...]', ACCOUNTS_HELP)
-    .option('--limit <n>', 'maximum number of runs', positive, 20)
-    .option('--since <duration>', 'only runs newer than this, such as 24h or 7d', duration)
+    .option('--limit <n>', 'maximum number of runs or actions', positive, 20)
+    .option('--since <duration>', 'only those newer than this, such as 24h or 7d', duration)
     .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
+    .addOption(new Option('--actions', 'list what operators did, instead of the runs').conflicts('status'))
     .action((names: string[], flags: HistoryFlags) =>
       report('history', flags, (context) => history(context, names, flags)),
     );
@@ -35,14 +37,20 @@ async function history(
   flags: HistoryFlags,
 ): Promise<ExitStatus> {
   const { renderRuns } = await import('../report/list-reports.ts');
+  const { renderActions } = await import('../report/actions-report.ts');
   const { status } = flags;
   return await withJournal(context, async (reader, loaded) => {
-    const runs = await reader.runs({
+    const filter = {
       limit: flags.limit,
       ...(await filterOf(names, reader, loaded)),
-      ...(status === undefined ? {} : { status }),
       ...(flags.since === undefined ? {} : { sinceMs: Date.now() - flags.since }),
-    });
+    };
+    if (flags.actions === true) {
+      const actions = await reader.operatorActions(filter);
+      await printReport(flags, (render) => renderActions(actions, render));
+      return EXIT.done;
+    }
+    const runs = await reader.runs({ ...filter, ...(status === undefined ? {} : { status }) });
     const tallies = await reader.runTallies(runs.map(({ id }) => id));
     await printReport(flags, (render) => renderRuns(runs, render, tallies));
     return EXIT.done;

@@ -5,7 +5,8 @@ import type { ReviewedPlan } from './plan.ts';
 export const OPERATOR_ACTIONS = ['sync', 'approve', 'pause', 'resume'] as const;
 export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
 /** `fetch`: the source of the configuration. */
-export type RecordedAction = OperatorAction | 'fetch';
+export const RECORDED_ACTIONS = [...OPERATOR_ACTIONS, 'fetch'] as const;
+export type RecordedAction = (typeof RECORDED_ACTIONS)[number];
 
 /** Who gives a command: on the command line `user@host`, over HTTP the name of the token, or the one that a proxy reports. */
 export interface Operator {

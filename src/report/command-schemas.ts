@@ -1,6 +1,7 @@
-// The published JSON Schemas of `history`, `usage`, `validate`, `doctor` and `status`, which print lists of these elements.
+// The published JSON Schemas of `history`, `history --actions`, `usage`, `validate`, `doctor` and `status`, which print lists of these elements.
 import { z } from 'zod';
 import { RUN_MODES, type RunRecord } from '../core/journal.ts';
+import { type OperatorActionRecord, RECORDED_ACTIONS } from '../core/operator.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { AccountUsage } from '../core/usage.ts';
 import {
@@ -22,6 +23,23 @@ import { ACCOUNT_STATES } from '../core/account-states.ts';
 export const historySchema = z
   .union([runRecordSchema, failedPlanSchema])
   .meta({ title: 'rolecall history', description: 'One run of `rolecall history --format json`.' });
+
+export const actionSchema = z.strictObject({
+  schemaVersion,
+  seq: z.int().describe('Counts the actions in the order in which they were given.'),
+  account: z.string().describe('Name of the account; `*`: all accounts.'),
+  at: time('When it was given.'),
+  action: z.enum(RECORDED_ACTIONS).describe('What was done; fetch: of the source of the configuration.'),
+  by: z.string().describe('user@host of a command, or the name of an operator over HTTP.'),
+  via: z.enum(['cli', 'http']).describe('Whether it was a command or a request over HTTP.'),
+  detail: z.string().nullable().describe('The digest of an approved plan, or the reason of a pause.'),
+});
+
+/** What an operator did. */
+export const actionsSchema = z.union([actionSchema, failedPlanSchema]).meta({
+  title: 'rolecall history --actions',
+  description: 'One action of `rolecall history --actions --format json`.',
+});
 
 const accountUsageSchema = z.strictObject({
   schemaVersion,
@@ -88,6 +106,7 @@ export const doctorSchema = z
   .meta({ title: 'rolecall doctor', description: 'One part of `rolecall doctor --format json`.' });
 
 true satisfies Mirrors<Omit<z.output<typeof accountUsageSchema>, 'schemaVersion'>, AccountUsage>;
+true satisfies Mirrors<Omit<z.output<typeof actionSchema>, 'schemaVersion'>, OperatorActionRecord>;
 true satisfies Mirrors<Omit<z.output<typeof issueSchema>, 'schemaVersion'>, ConfigIssue>;
 
 export const accountStatusSchema = z.strictObject({

@@ -114,9 +114,11 @@ export function journalReader(db: Database): JournalReader {
       }
     },
 
-    async operatorActions({ limit, accounts, after }) {
+    async operatorActions({ limit, account, sinceMs, before, after }) {
       let query = db.selectFrom('operator_actions').selectAll().orderBy('seq', 'desc').limit(limit);
-      if (accounts !== undefined) query = query.where('account', 'in', jsonList(accounts));
+      if (account !== undefined) query = query.where(isOf('account', account));
+      if (sinceMs !== undefined) query = query.where('at', '>=', toIso(sinceMs));
+      if (before !== undefined) query = query.where('seq', '<', before);
       if (after !== undefined) query = query.where('seq', '>', after);
       return await query.execute();
     },

@@ -25,6 +25,7 @@ const FIXED: readonly ListedPage[] = [
   { name: 'overview-filtered', path: '/?state=failed&q=us' },
   { name: 'overview-nothing-found', path: '/?q=no+account+has+this+name' },
   { name: 'runs', path: '/runs' },
+  { name: 'activity', path: '/activity' },
   { name: 'runs-filtered', path: '/runs?account=held-il&status=held' },
   { name: 'not-found', path: '/no-such-page' },
 ];

@@ -42,7 +42,9 @@ async function elements(
   expect([args, result.status]).toEqual([args, status]);
   const value = JSON.parse(result.stdout) as unknown;
   const list = (Array.isArray(value) ? value : [value]) as Record<string, unknown>[];
-  const schema = publishedSchema(SCHEMA_OF[args[0] as keyof typeof SCHEMA_OF]);
+  const schema = publishedSchema(
+    args.includes('--actions') ? 'actions' : SCHEMA_OF[args[0] as keyof typeof SCHEMA_OF],
+  );
   for (const element of list) {
     expect([args, schema.safeParse(element).error?.message]).toEqual([args, undefined]);
     expect(element['schemaVersion']).toBe(1);
@@ -104,6 +106,21 @@ test('the JSON of history, usage, validate, doctor, plan, apply and show matches
   expect((await elements(s, ['history'], 0)).length).toBeGreaterThan(2);
   expect(await elements(s, ['show', 'last'], 0)).toHaveLength(1);
   expect(await elements(s, ['history', '--status', 'blocked'], 0)).toEqual([]);
+  await s.run(['pause', 'acme', '--reason', 'audit']);
+  await s.run(['resume', 'acme']);
+  expect(await elements(s, ['history', '--actions'], 0)).toMatchObject([
+    { account: 'acme', action: 'resume', via: 'cli', detail: null },
+    { account: 'acme', action: 'pause', by: expect.stringMatching(/.@./), detail: 'audit' },
+  ]);
+  expect(await elements(s, ['history', '--actions', 'broken'], 0)).toEqual([]);
+  expect(await s.run(['history', '--actions', '--limit', '1', '--since', '1h'])).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/When \(UTC\).*\n.* acme .*@.* command line +resumed\n[^]*1 action\./u),
+  });
+  expect(await s.run(['history', '--actions', '--status', 'held'])).toMatchObject({
+    status: 64,
+    stderr: expect.stringContaining('--actions'),
+  });
   expect((await elements(s, ['plan', 'broken'], 4)).map(({ status }) => status)).toEqual(['failed']);
   expect((await elements(s, ['apply', '--yes', 'broken'], 4)).map(({ status }) => status)).toEqual([
     'failed',
@@ -116,6 +133,7 @@ test('the JSON of history, usage, validate, doctor, plan, apply and show matches
 
 const STORE_READERS = [
   ['history'],
+  ['history', '--actions'],
   ['show', 'last'],
   ['status'],
   ['snapshots'],

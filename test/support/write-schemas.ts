@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { accountSchema } from '../../src/config/account-schema.ts';
 import { catalogSchema } from '../../src/config/account-schema.ts';
 import {
+  actionsSchema,
   doctorSchema,
   historySchema,
   usageSchema,
@@ -29,6 +30,7 @@ export function schemaTexts(): ReadonlyMap<string, string> {
     'plan.schema.json': planResultSchema,
     'run.schema.json': runSchema,
     'history.schema.json': historySchema,
+    'actions.schema.json': actionsSchema,
     'usage.schema.json': usageSchema,
     'validate.schema.json': validateSchema,
     'doctor.schema.json': doctorSchema,

@@ -74,7 +74,10 @@ export interface JournalReader extends SnapshotReader {
   /** The latest commands of operators, newest first. */
   operatorActions(filter: {
     limit: number;
-    accounts?: readonly string[];
+    account?: string | readonly string[];
+    sinceMs?: number;
+    /** Only those that were given before the one with this `seq`. */
+    before?: number;
     /** Only those that were given after the one with this `seq`. */
     after?: number;
   }): Promise<readonly OperatorActionRecord[]>;

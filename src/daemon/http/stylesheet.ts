@@ -109,7 +109,7 @@ table.runs.several thead th:nth-child(4) { width: 10rem; }
 }
 `.trimStart();
 
-/** Of the pages of accounts and runs: progress, plans and the actions of operators. */
+/** Of the pages of accounts and runs: progress and plans. */
 export const DETAIL_STYLES = `
 h1, h2, h3, p, li { overflow-wrap: anywhere; }
 .progress { margin: 1rem 0; padding: 0.75rem 1rem; background: var(--raised); }
@@ -130,5 +130,4 @@ progress::-webkit-progress-value { background: var(--link); }
 progress::-moz-progress-bar { background: var(--link); }
 .approval { padding-top: 1rem; border-top: 1px solid var(--line); }
 .approval button { white-space: normal; text-align: left; }
-table.actions-table td { overflow-wrap: anywhere; }
 `;

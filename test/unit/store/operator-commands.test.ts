@@ -17,7 +17,7 @@ it('records who gave which command, newest first', async () => {
   await operator.requestSync('other', CI, T0 + 3000);
   await operator.requestFetch(CI, T0 + 4000);
   const account = 'acme';
-  expect(await reader.operatorActions({ accounts: ['acme'], limit: 10 })).toEqual([
+  expect(await reader.operatorActions({ account: 'acme', limit: 10 })).toEqual([
     { seq: 3, account, at: at(2000), action: 'resume', by: 'sam', via: 'cli', detail: null },
     { seq: 2, account, at: at(1000), action: 'sync', by: 'ci', via: 'http', detail: null },
     { seq: 1, account, at: at(0), action: 'pause', by: 'sam', via: 'cli', detail: 'migration' },
@@ -27,7 +27,9 @@ it('records who gave which command, newest first', async () => {
   expect(await seqs({})).toEqual([5, 4, 3, 2, 1]);
   expect(await seqs({ limit: 1 })).toEqual([5]);
   expect(await seqs({ after: 3 })).toEqual([5, 4]);
-  expect(await seqs({ accounts: ['acme', '*'] })).toEqual([5, 3, 2, 1]);
+  expect(await seqs({ before: 3 })).toEqual([2, 1]);
+  expect(await seqs({ sinceMs: T0 + 3000 })).toEqual([5, 4]);
+  expect(await seqs({ account: ['acme', '*'] })).toEqual([5, 3, 2, 1]);
 });
 
 it('returns since when, by whom and why an account is paused, until it is resumed', async () => {

@@ -1,16 +1,17 @@
 // The page of one account: its state, how it differs from its file, the buttons, the last runs and the audit.
 import type { RunProgress } from '../../../core/ports/journal-reader.ts';
 import type { RunRecord } from '../../../core/journal.ts';
-import type { OperatorActionRecord, RecordedAction } from '../../../core/operator.ts';
+import type { OperatorActionRecord } from '../../../core/operator.ts';
 import type { Plan } from '../../../core/plan.ts';
 import { visible } from '../../../report/escape-invisible.ts';
-import { Instant } from '../../../report/html.tsx';
+import { actionsTable } from '../../../report/actions-report.ts';
+import { GroupTable } from '../../../report/html.tsx';
 import { isChanging, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
 import { AccountFacts, PauseNotice, AccountStates } from './account-facts.tsx';
 import { Layout } from './layout.tsx';
-import { ActionButton, NO_ACCOUNT_RUNS, Notice, ColumnHeads, RelativeInstant } from './page-parts.tsx';
+import { ActionButton, NO_ACCOUNT_RUNS, Notice } from './page-parts.tsx';
 import { PendingPlan, RemainingChanges } from './pending-plan.tsx';
 import { LiveProgress, QueuedRun, RELOAD_AFTER_S } from './progress-bar.tsx';
 import type { PageView } from './run-page.tsx';
@@ -92,7 +93,16 @@ export function AccountPage(props: AccountPageProps) {
       </section>
       <section>
         <h2>Actions of operators</h2>
-        <OperatorActions actions={actions} nowMs={nowMs} />
+        {actions.length === 0 ? (
+          <p class="quiet">No operator has approved, paused, resumed or run it.</p>
+        ) : (
+          <>
+            <GroupTable group={actionsTable(actions, false)} />
+            <p>
+              <a href="/activity">Activity of all accounts</a>
+            </p>
+          </>
+        )}
       </section>
     </Layout>
   );
@@ -146,49 +156,4 @@ function failureTitle(run: RunRecord | null): string {
 function failureLines({ issues, lastRun }: AccountView): string[] {
   if (issues.length > 0) return [];
   return lastRun?.error?.split('\n') ?? [];
-}
-
-const LABELS: Readonly<Record<RecordedAction, string>> = {
-  sync: 'requested a run',
-  approve: 'approved a plan',
-  pause: 'paused',
-  resume: 'resumed',
-  fetch: 'requested the newest configuration',
-};
-
-interface OperatorActionsProps {
-  readonly actions: readonly OperatorActionRecord[];
-  readonly nowMs: number;
-}
-
-function OperatorActions({ actions, nowMs }: OperatorActionsProps) {
-  if (actions.length === 0) return <p class="quiet">No operator has approved, paused, resumed or run it.</p>;
-  return (
-    <table class="cards actions-table">
-      <ColumnHeads texts={['When (UTC)', 'Who', 'What', 'Detail']} />
-      <tbody>
-        {actions.map(({ at, action, by, via, detail }) => (
-          <tr>
-            <th scope="row">
-              <Instant at={at} brief />
-              <span class="ago quiet">
-                {' '}
-                <RelativeInstant at={at} nowMs={nowMs} />
-              </span>
-            </th>
-            <td data-head="Who">
-              {visible(by)} <span class="quiet">{via === 'cli' ? 'on the command line' : 'over HTTP'}</span>
-            </td>
-            {/* A newer version may have recorded an action without a label here. */}
-            <td data-head="What">{Object.hasOwn(LABELS, action) ? LABELS[action] : visible(action)}</td>
-            <td data-head="Detail">{detail === null ? null : <Detail action={action} detail={detail} />}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function Detail({ action, detail }: { readonly action: RecordedAction; readonly detail: string }) {
-  return action === 'approve' ? <code>{visible(detail)}</code> : <>{visible(detail)}</>;
 }

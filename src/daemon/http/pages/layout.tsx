@@ -18,6 +18,7 @@ interface LayoutProps {
 const NAVIGATION = {
   accounts: { href: '/', text: 'Accounts' },
   runs: { href: '/runs', text: 'Runs' },
+  activity: { href: '/activity', text: 'Activity' },
 } as const;
 
 export function Layout(props: LayoutProps) {

@@ -1,4 +1,4 @@
-// The paths of the pages: the lists of all accounts and of all runs, one account, and one run.
+// The paths of the pages: the lists of all accounts, of all runs and of what operators did, one account, and one run.
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { RunMark } from '../../../core/ports/journal-reader.ts';
@@ -11,12 +11,13 @@ import { answerFailure } from '../failure.tsx';
 import { NO_ACCOUNT, NO_RUN } from '../refusals.ts';
 import { accountFilterOf, listAccounts, AccountsPage } from './accounts-page.tsx';
 import { AccountPage } from './account-page.tsx';
+import { ActivityPage } from './activity-page.tsx';
 import { pageText } from './layout.tsx';
 import { placeIn } from './paged-sections.tsx';
 import { ProgressBar } from './progress-bar.tsx';
 import { STRIP_RUNS } from './account-table.tsx';
 import { type PageView, RunPage } from './run-page.tsx';
-import { runListOf, RunsPage } from './runs-page.tsx';
+import { RUNS_SHOWN, runListOf, RunsPage } from './runs-page.tsx';
 
 /** The table has fewer; the newest run that planned is searched among these. */
 const LAST_RUNS = 60;
@@ -30,7 +31,7 @@ export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => num
     const { name, lastRun } = account;
     const [runs, actions, progress] = await Promise.all([
       daemon.runs({ account: name, limit: LAST_RUNS }),
-      daemon.operatorActions({ accounts: [name], limit: LAST_ACTIONS }),
+      daemon.operatorActions({ account: name, limit: LAST_ACTIONS }),
       lastRun?.status === 'running' ? daemon.runProgress(lastRun.id) : null,
     ]);
     const id = runShownFor(account, runs);
@@ -109,6 +110,16 @@ export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => 
     const request = runListOf((name) => context.req.query(name), nowMs());
     const runs = await daemon.runs(request.query);
     const page = <RunsPage request={request} runs={runs} nowMs={nowMs()} visitor={context.get('visitor')} />;
+    return context.html(await pageText(page));
+  });
+
+  app.get('/activity', async (context) => {
+    // The action behind which the page continues; anything else counts as not given.
+    const before = /^\d{1,15}$/.exec(context.req.query('before') ?? '')?.[0];
+    const behind = before === undefined ? {} : { before: Number(before) };
+    const actions = await daemon.operatorActions({ limit: RUNS_SHOWN + 1, ...behind });
+    const visitor = context.get('visitor');
+    const page = <ActivityPage {...{ actions, visitor }} isContinued={before !== undefined} />;
     return context.html(await pageText(page));
   });
 }

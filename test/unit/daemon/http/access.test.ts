@@ -5,6 +5,7 @@ import { BEARER, FORM, HTML, READ_TOKEN, READER, signIn, start, TOKEN } from './
 const READS = [
   '/',
   '/runs',
+  '/activity',
   '/accounts/acme-eu',
   '/runs/0193a5c2',
   '/api/v1/accounts',

@@ -231,6 +231,32 @@ describe('the page of an account', () => {
   });
 });
 
+describe('the page Activity', () => {
+  it('lists what operators did with all accounts, fifty on each page, and each only once', async () => {
+    const actions = Array.from({ length: 120 }, (_, index) => ({
+      seq: 120 - index,
+      account: index === 0 ? '*' : 'acme-eu',
+      at: '2026-11-21T05:24:10.123Z',
+      action: index === 0 ? ('fetch' as const) : ('pause' as const),
+      by: 'ada',
+      via: 'http' as const,
+      detail: `reason-${120 - index}.`,
+    }));
+    let path: string | undefined = '/activity';
+    const seen: string[] = [];
+    while (path !== undefined) {
+      const page = await pageOf(path, { actions });
+      expect(page).toContain('<a href="/activity" aria-current="page">Activity</a>');
+      seen.push(...(page.match(/reason-\d+\./g) ?? []));
+      path = /href="([^"]+)" rel="next"/.exec(page)?.[1];
+    }
+    expect(seen).toEqual(actions.map(({ detail }) => detail));
+    expect(await pageOf('/activity', { actions })).toContain('all accounts');
+    expect(await pageOf('/activity?before=1', { actions })).toContain('There are no older actions.');
+    expect(await pageOf('/activity?before=x', {})).toContain('No operator has done anything yet.');
+  });
+});
+
 describe('the page of a run', () => {
   it('collapses a long section, and shows a very long one in parts', async () => {
     const names = Array.from({ length: 1100 }, (_, index) => `Skill ${index}`);

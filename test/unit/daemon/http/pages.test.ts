@@ -198,7 +198,15 @@ describe('every page', () => {
 
   it('needs nothing that the content security policy forbids', async () => {
     const { get } = await browse(await start());
-    for (const path of ['/', '/runs', '/accounts/acme-eu', `/runs/${RUN_ID}`, '/nope', '/sign-in']) {
+    for (const path of [
+      '/',
+      '/runs',
+      '/activity',
+      '/accounts/acme-eu',
+      `/runs/${RUN_ID}`,
+      '/nope',
+      '/sign-in',
+    ]) {
       const page = await get(path);
       expect(page).toMatch(/^<!doctype html><html lang="en">/);
       expect(page).not.toMatch(/ style=|<style|<script(?! src="\/assets\/app-[0-9a-f]{16}\.js" defer="">)/);

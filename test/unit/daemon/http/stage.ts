@@ -184,7 +184,8 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
       return { type: 'approved', digest: pending.digest, expiresAtMs: Date.UTC(2026, 10, 22) };
     },
     runProgress: async (id) => send(progressIn(stage, id)),
-    operatorActions: async ({ limit }) => send(stage.actions.slice(0, limit)),
+    operatorActions: async ({ limit, before = Infinity }) =>
+      send(stage.actions.filter(({ seq }) => seq < before).slice(0, limit)),
     async fetchSource(by) {
       recorded.commands.push(`fetch for ${by.name}`);
       return send(stage.fetch);

@@ -1,0 +1,38 @@
+// The report of `history --actions`: what operators did. The pages have the same table.
+import { ALL_ACCOUNTS, type OperatorActionRecord, type RecordedAction } from '../core/operator.ts';
+import { actionSchema } from './command-schemas.ts';
+import { code, type Group, type Line, type ReportOptions } from './document.ts';
+import { briefInstant, count } from './formatting.ts';
+import { listReport, renderReport } from './render.ts';
+import { publishedFields } from './run-json.ts';
+
+const TEXTS: Readonly<Record<RecordedAction, string>> = {
+  sync: 'requested a run',
+  approve: 'approved a plan',
+  pause: 'paused',
+  resume: 'resumed',
+  fetch: 'requested the newest configuration',
+};
+
+/** One row for each action. */
+export function actionsTable(actions: readonly OperatorActionRecord[], hasAccounts = true): Group {
+  const rows = actions.map(({ at, account, by, via, action, detail }): Line[] => [
+    [briefInstant(at)],
+    !hasAccounts ? [] : account === ALL_ACCOUNTS ? ['all accounts'] : [code(account)],
+    [by],
+    [via === 'cli' ? 'command line' : 'HTTP'],
+    // A newer version may have recorded an action without a text here.
+    [Object.hasOwn(TEXTS, action) ? TEXTS[action] : action],
+    detail === null ? [] : [action === 'approve' ? code(detail) : detail],
+  ]);
+  const heads = ['When (UTC)', 'Account', 'Who', 'By', 'What', 'Detail'];
+  return { columns: heads.map((head) => ({ head })), rows };
+}
+
+/** All given actions. json is an array of them. */
+export function renderActions(actions: readonly OperatorActionRecord[], options: ReportOptions): string {
+  const value = actions.map((action) => publishedFields(actionSchema, { schemaVersion: 1, ...action }));
+  const summary = actions.length === 0 ? 'No actions.' : `${count(actions.length, 'action')}.`;
+  const model = () => listReport('rolecall history --actions', actionsTable(actions), summary);
+  return renderReport(value, model, options);
+}
