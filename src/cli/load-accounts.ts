@@ -1,5 +1,7 @@
 // Loads the configuration and selects the accounts that a command works on: names, globs, and exclusions that begin with `!`.
+import path from 'node:path';
 import { type ConfigIssue, ConfigError, formatConfigIssue, UsageError } from '../core/errors.ts';
+import type { RecordedConfiguration } from '../config/load-configuration.ts';
 import { globMatcher } from '../core/names.ts';
 import type { AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
@@ -22,13 +24,21 @@ export async function loadConfiguration(file: string): Promise<Configuration> {
 
 /** The absolute paths of the files of the configuration, and of the store if it is a file. */
 export async function ownFiles(file: string): Promise<readonly string[]> {
-  const { configurationFiles } = await import('../config/load-configuration.ts');
-  const { files, service } = await configurationFiles(file);
-  const checkout = await checkoutOf(service);
-  const fetched = checkout === undefined ? [] : (await configurationFiles(file, checkout)).files;
+  const { own, used } = await readWithTexts(file);
+  const { service } = own.loaded;
   const store = service !== undefined && 'file' in service.store ? service.store.file : null;
   const stored = store === null ? [] : [store, `${store}-wal`, `${store}-shm`];
-  return [...files, ...fetched, ...stored];
+  return [path.resolve(file), ...own.files.texts.keys(), ...used.files.texts.keys(), ...stored];
+}
+
+/** The configuration beside the service file, and the one in use: with `source.git`, that of the checkout. */
+export async function readWithTexts(
+  file: string,
+): Promise<{ readonly own: RecordedConfiguration; readonly used: RecordedConfiguration }> {
+  const { recordConfiguration } = await import('../config/load-configuration.ts');
+  const own = await recordConfiguration(file);
+  const checkout = await checkoutOf(own.loaded.service);
+  return { own, used: checkout === undefined ? own : await recordConfiguration(file, checkout) };
 }
 
 /** Loads the configuration for a command that only reads the store: what it warns of does not concern the command. */

@@ -3,8 +3,12 @@ import { addReportOptions, type CommandLine } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printLine, printReport, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { loadConfiguration, errorsOf } from './load-accounts.ts';
-import { ConfigError } from '../core/errors.ts';
+import { loadConfiguration, errorsOf, readWithTexts } from './load-accounts.ts';
+import type { UnmatchedGlob } from '../config/compare-files.ts';
+import { KINDS } from '../core/catalog.ts';
+import { ConfigError, type ConfigIssue } from '../core/errors.ts';
+import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
+import type { ServiceSettings } from '../core/settings.ts';
 import { count } from '../report/formatting.ts';
 import { showStep } from './progress.ts';
 import path from 'node:path';
@@ -23,13 +27,37 @@ export function addValidate({ program, report }: CommandLine): void {
 async function validate({ configFile }: CommandContext, flags: ValidateFlags): Promise<ExitStatus> {
   const { renderIssues } = await import('../report/check-reports.ts');
   const { checkSecrets } = await import('../config/secrets.ts');
-  const configuration = await loadConfiguration(configFile);
+  const { compareFiles } = await import('../config/compare-files.ts');
+  const { used } = await readWithTexts(configFile);
+  const { loaded: configuration } = used;
+  const { issues: found, unmatched } = compareFiles(used);
+  const globs = await stillUnmatched(unmatched, configuration.service).catch(() => []);
   const secrets = (await checkSecrets(configuration, process.env)).map((issue) =>
     flags.requireSecrets === true ? { ...issue, severity: 'error' as const } : issue,
   );
-  const issues = [...configuration.issues, ...secrets];
+  const issues = [...sortedIssues([...configuration.issues, ...fewIssues([...found, ...globs])]), ...secrets];
   await printReport(flags, (render) => renderIssues(issues, render));
   return issues.some((issue) => issue.severity === 'error') ? EXIT.invalidConfiguration : EXIT.done;
+}
+
+/** Those that match no entry of the last stored lists of their account either. Without such lists nobody knows. */
+async function stillUnmatched(
+  globs: readonly UnmatchedGlob[],
+  service: ServiceSettings | undefined,
+): Promise<readonly ConfigIssue[]> {
+  if (globs.length === 0 || service === undefined || !('file' in service.store)) return [];
+  const { openJournal } = await import('./compose.ts');
+  const store = await openJournal(service);
+  const { reader } = store;
+  const issues: ConfigIssue[] = [];
+  for (const { account, matches, issue } of globs) {
+    const [snapshot] = await reader.snapshots({ account, limit: 1 });
+    const entries = snapshot === undefined ? null : await reader.snapshotEntries(snapshot);
+    if (entries !== null && !KINDS.some((kind) => entries[kind].some(({ name }) => matches(name))))
+      issues.push(issue);
+  }
+  await store.close();
+  return issues;
 }
 
 export function addBackup({ program, run }: CommandLine): void {

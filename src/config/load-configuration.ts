@@ -2,7 +2,7 @@
 // sends.
 import type { Configuration } from '../core/settings.ts';
 import path from 'node:path';
-import { recordingFiles, type ConfigurationFiles } from './configuration-files.ts';
+import { recordingFiles, type ConfigurationFiles, type RecordedFiles } from './configuration-files.ts';
 import { filesOnDisk } from './files-on-disk.ts';
 import { loadFiles } from './load-files.ts';
 import type { CheckoutPlace } from '../core/ports/repository.ts';
@@ -52,8 +52,7 @@ export function currentDay(): string {
  * paths in them.
  */
 export async function collectConfiguration(file: string): Promise<CollectedConfiguration> {
-  const recorded = recordingFiles(filesOnDisk());
-  const loaded = await loadConfiguration(file, { files: recorded });
+  const { files: recorded, loaded } = await recordConfiguration(file);
   const config = path.resolve(file);
   const root = commonFolder([config, ...recorded.texts.keys()]);
   const relative = (found: string): string => path.relative(root, found).split(path.sep).join('/');
@@ -61,18 +60,19 @@ export async function collectConfiguration(file: string): Promise<CollectedConfi
   return { config: relative(config), files, loaded };
 }
 
-/** The absolute paths of the files that a configuration consists of, also of those that are invalid, and its settings. */
-export async function configurationFiles(
+export interface RecordedConfiguration {
+  /** With the texts of all files that the configuration consists of, also of those that are invalid. */
+  readonly files: RecordedFiles;
+  readonly loaded: Configuration;
+}
+
+/** Loads the configuration, and keeps the texts of its files. */
+export async function recordConfiguration(
   file: string,
   checkout?: CheckoutPlace,
-): Promise<{ readonly files: readonly string[]; readonly service: Configuration['service'] }> {
-  const machineFile = path.resolve(file);
-  const recorded = recordingFiles(filesOnDisk(checkout, machineFile));
-  const { service } = await loadConfiguration(file, {
-    files: recorded,
-    ...(checkout === undefined ? {} : { checkout }),
-  });
-  return { files: [machineFile, ...recorded.texts.keys()], service };
+): Promise<RecordedConfiguration> {
+  const files = recordingFiles(filesOnDisk(checkout, path.resolve(file)));
+  return { files, loaded: await loadConfiguration(file, { files, ...(checkout && { checkout }) }) };
 }
 
 /** The deepest folder that contains all of these files. */

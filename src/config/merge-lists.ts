@@ -81,7 +81,14 @@ function mergeLists(kind: Kind, lists: readonly WrittenList[]): MergedList {
   }
   const wanted = [...merged.values()].filter(({ first }) => !first.absent);
   const absent = [...merged.values()].flatMap(({ first }) => (first.absent ? [first.name] : []));
-  const issues = [...contradictions, ...formerIssues(kind, merged), ...nearDuplicateIssues(kind, wanted)];
+  const issues = [
+    ...contradictions,
+    ...formerIssues(kind, merged),
+    ...nearDuplicateIssues(
+      kind,
+      wanted.map(({ first }) => first),
+    ),
+  ];
   return { entries: wanted.map(toDesired), absent, issues };
 }
 
@@ -124,10 +131,11 @@ function formerIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIs
   return issues;
 }
 
-function nearDuplicateIssues(kind: Kind, wanted: readonly Merged[]): ConfigIssue[] {
+/** Warnings about different names that are near. Each is compared with the first one of its kind. */
+export function nearDuplicateIssues(kind: Kind, wanted: readonly WrittenEntry[]): ConfigIssue[] {
   const issues: ConfigIssue[] = [];
   const seen = new Map<string, WrittenEntry>();
-  for (const { first } of wanted) {
+  for (const first of wanted) {
     const key = nearKeyOf(first);
     const other = seen.get(key);
     if (other === undefined) seen.set(key, first);
@@ -135,7 +143,7 @@ function nearDuplicateIssues(kind: Kind, wanted: readonly Merged[]): ConfigIssue
       const place = other.issue(other.at, '');
       const message =
         `the ${kind} ${quoted(first.name)} is nearly the same as ${quoted(other.name)} (${place.file}:${place.line}); ` +
-        'they differ only in case, white space, accents or look-alike characters; if they are the same, remove one';
+        'they differ only in case, white space, accents or look-alike characters; if they are the same, write them alike';
       issues.push(first.issue(first.at, message, 'warning'));
     }
   }

@@ -13,6 +13,22 @@ const COMMANDS =
     ' ',
   );
 
+test('validate reports a glob of protect that matches nothing, by the last lists in the store', async () => {
+  const s = await scene({
+    skills: ['Admin tools'],
+    file: 'policy: { protect: ["Admin*", "Typo*"] }\nskills: [Go]',
+  });
+  const warnings = async () =>
+    (await s.run(['validate'])).stdout.split('\n').filter((line) => line.includes('matches no'));
+  expect(await warnings()).toEqual([]);
+  expect((await s.run(['plan'])).status).toBe(0);
+  expect(await warnings()).toEqual([
+    expect.stringContaining('warning: "Typo*" matches no name of the files'),
+  ]);
+  s.write('data/rolecall.db', 'not a store');
+  expect(await warnings()).toEqual([]);
+});
+
 test('validate needs neither network nor secrets, and missing secrets fail it only with --require-secrets', async () => {
   const workspace = makeWorkspace('unused');
   workspace.write(

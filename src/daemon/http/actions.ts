@@ -5,7 +5,7 @@ import { bodyLimit } from 'hono/body-limit';
 import {
   isPauseReason,
   type Operator,
-  type OperatorAction,
+  type RecordedAction,
   OPERATOR_ACTIONS,
   PLAN_DIGEST,
   REASON_TOO_LONG,
@@ -65,7 +65,7 @@ export interface ActionDeps {
 }
 
 export interface RequestedAction {
-  readonly action: OperatorAction;
+  readonly action: RecordedAction;
   readonly account: string;
   /** The plan to approve; null for the other actions. */
   readonly digest: string | null;
@@ -79,35 +79,16 @@ export async function performFor(
   request: RequestedAction,
   { daemon, log }: ActionDeps,
 ): Promise<ActionOutcome> {
-  const outcome = await perform(daemon, request, operatorOf(context));
+  const by = context.get('visitor')?.name ?? '';
+  const outcome = await perform(daemon, request, { name: by, via: 'http' });
   const { action, account, reason } = request;
+  const who = { event: 'operator_action', action, account, by, address: context.get('address') };
   const details = {
-    account,
     ...('digest' in outcome ? { digest: outcome.digest } : {}),
     ...(reason === null ? {} : { reason }),
   };
-  logAction(context, log, { action, outcome: outcome.type, ...details });
+  log.info({ ...who, outcome: outcome.type, ...details }, 'an operator requested an action');
   return outcome;
-}
-
-/** Who sent the request. */
-function operatorOf(context: HttpContext): Operator {
-  return { name: context.get('visitor')?.name ?? '', via: 'http' };
-}
-
-function logAction(context: HttpContext, log: ActionDeps['log'], data: object): void {
-  const who = { event: 'operator_action', by: operatorOf(context).name, address: context.get('address') };
-  log.info({ ...who, ...data }, 'an operator requested an action');
-}
-
-/** Requests that the daemon fetches its configuration, and logs who requested it. */
-export async function fetchSourceFor(
-  context: HttpContext,
-  { daemon, log }: ActionDeps,
-): Promise<ActionOutcome> {
-  const type = await daemon.fetchSource(operatorOf(context));
-  logAction(context, log, { action: 'fetch', outcome: type });
-  return { type };
 }
 
 /** Performs the action for the operator. */
@@ -125,6 +106,8 @@ export async function perform(
       return { type: (await daemon.pause(account, reason, by)) ? 'paused' : 'unknown' };
     case 'resume':
       return { type: (await daemon.resume(account, by)) ? 'resumed' : 'unknown' };
+    case 'fetch':
+      return { type: await daemon.fetchSource(by) };
   }
 }
 

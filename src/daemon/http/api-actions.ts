@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { ConfigError, UsageError } from '../../core/errors.ts';
 import { wellFormed } from '../../core/names.ts';
 import {
+  ALL_ACCOUNTS,
   isPauseReason,
   type OperatorAction,
   OPERATOR_ACTIONS,
@@ -17,7 +18,6 @@ import {
   type ActionDeps,
   type ActionOutcome,
   failureOf,
-  fetchSourceFor,
   MAX_BODY_BYTES,
   performFor,
   type RequestedAction,
@@ -45,8 +45,9 @@ export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
     });
   }
   // What the body contains has no effect, and it is not read.
+  const fetch = { action: 'fetch', account: ALL_ACCOUNTS, digest: null, reason: null } as const;
   app.post('/api/v1/source/fetch', async (context) =>
-    answerOutcome(context, await fetchSourceFor(context, deps)),
+    answerOutcome(context, await performFor(context, fetch, deps)),
   );
   addApprovals(app, deps);
   addPlan(app, deps);
