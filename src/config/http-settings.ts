@@ -125,7 +125,7 @@ export function httpSettings(
     ...(token === undefined ? {} : { token: absoluteRef(token, folder) }),
     tokens: tokens.map((each) => ({ ...each, token: absoluteRef(each.token, folder) })),
     trustedProxies,
-    ...(identityHeader === undefined ? {} : { identity: { header: identityHeader, operators } }),
+    identity: identityHeader === undefined ? undefined : { header: identityHeader, operators },
     ...(tls === undefined
       ? {}
       : { tls: { cert: path.resolve(folder, tls.cert), key: path.resolve(folder, tls.key) } }),

@@ -74,7 +74,7 @@ export interface HttpSettings {
   /** Addresses and networks (CIDR) whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   /** The header in which these proxies name who sent a request, and globs of the names that may operate. */
-  readonly identity?: { readonly header: string; readonly operators: readonly string[] };
+  readonly identity?: { readonly header: string; readonly operators: readonly string[] } | undefined;
   /** Absolute paths of PEM files. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }

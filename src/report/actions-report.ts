@@ -20,12 +20,12 @@ export function actionsTable(actions: readonly OperatorActionRecord[], hasAccoun
     [briefInstant(at)],
     !hasAccounts ? [] : account === ALL_ACCOUNTS ? ['all accounts'] : [code(account)],
     [by],
-    [via === 'cli' ? 'command line' : 'HTTP'],
+    [via.toUpperCase()],
     // A newer version may have recorded an action without a text here.
     [Object.hasOwn(TEXTS, action) ? TEXTS[action] : action],
     detail === null ? [] : [action === 'approve' ? code(detail) : detail],
   ]);
-  const heads = ['When (UTC)', 'Account', 'Who', 'By', 'What', 'Detail'];
+  const heads = ['When (UTC)', 'Account', 'Who', 'Via', 'What', 'Detail'];
   return { columns: heads.map((head) => ({ head })), rows };
 }
 

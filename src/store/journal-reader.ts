@@ -134,14 +134,9 @@ export function journalReader(db: Database): JournalReader {
         .orderBy('name')
         .execute();
       return rows.flatMap((row): OperatorRequest[] => {
-        const { name: account, sync_requested_at: syncAt } = row;
+        const { name: account, sync_requested_at: syncAt, approved_at: at, approved_by: by } = row;
         const sync = { account, trigger: 'manual', at: syncAt ?? '', by: row.sync_requested_by } as const;
-        const approval = {
-          account,
-          trigger: 'approval',
-          at: row.approved_at ?? '',
-          by: row.approved_by,
-        } as const;
+        const approval = { account, trigger: 'approval', at: at ?? '', by } as const;
         // A pause stops every run but that which an operator requests.
         const hasApproval = row.approved_digest !== null && row.paused === 0;
         return [...(syncAt === null ? [] : [sync]), ...(hasApproval ? [approval] : [])];

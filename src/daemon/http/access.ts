@@ -55,17 +55,13 @@ export async function readTokens(
 /** The name that a trusted proxy reports of a request, with its role; null without one. */
 export type ReadIdentity = (request: IncomingMessage) => TokenHolder | null;
 
+type IdentitySettings = Pick<HttpSettings, 'trustedProxies' | 'identity'>;
+
 /**
  * Only the peer of the connection is believed, and only one value without a comma: where a proxy adds its value to that of
  * the client, either could be meant.
  */
-export function createIdentityReader({
-  trustedProxies,
-  identity,
-}: {
-  readonly trustedProxies: readonly string[];
-  readonly identity?: HttpSettings['identity'] | undefined;
-}): ReadIdentity {
+export function createIdentityReader({ trustedProxies, identity }: IdentitySettings): ReadIdentity {
   if (identity === undefined) return () => null;
   const isTrusted = proxyAddr.compile([...trustedProxies]);
   const operators = identity.operators.map(globMatcher);

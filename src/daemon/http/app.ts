@@ -32,15 +32,11 @@ import { compressAnswers, sendPieces, withSecurityHeaders } from './responses.ts
 import { createSessions } from './sessions.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
 
-export interface AppOptions {
+export interface AppOptions extends Pick<HttpSettings, 'trustedProxies' | 'identity'> {
   /** Without tokens anybody on this machine may read, and nobody may write. */
   readonly tokens: readonly HttpToken[];
   /** Signs the cookies of sessions. */
   readonly sessionKey: () => Promise<Secret>;
-  /** Addresses and networks whose `X-Forwarded-For` is trusted. */
-  readonly trustedProxies: readonly string[];
-  /** The header in which they name who sent a request. */
-  readonly identity?: HttpSettings['identity'] | undefined;
   readonly daemon: DaemonApi;
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'wrongToken' | 'connectionDropped'>;
   /** What is not ready, as messages; empty when everything is ready. */
