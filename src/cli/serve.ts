@@ -190,13 +190,14 @@ function openDaemon(
     clock,
     log,
     resolveSecret,
+    fleet: () => daemon.fleet(),
     onResult({ format, result }) {
       if (result !== 'retry') metrics.notification(format, result);
     },
   });
   // Closed after the daemon, so that notifications of the last runs are still sent.
   closers.push(() => notifier.stop());
-  return createDaemon({
+  const daemon = createDaemon({
     version,
     registry,
     notifier,
@@ -231,4 +232,5 @@ function openDaemon(
     onStoreClock: (storeMs, tookMs) => clockWatch.read(storeMs, tookMs),
     listen: (onNotice) => store.listen(onNotice),
   });
+  return daemon;
 }

@@ -64,17 +64,6 @@ export function parseWebhookUrl(text: string): Checked<string> {
   return { value: text };
 }
 
-/** The base of links: anybody may read it, so it has no secrets. */
-export function parsePublicUrl(text: string): Checked<string> {
-  const checked = parseWebhookUrl(text);
-  if ('problem' in checked || /[?#<>|"]/u.test(text)) {
-    const problem =
-      'must be an absolute address such as https://rolecall.example.com, without user name, query and fragment';
-    return { problem };
-  }
-  return { value: text.replace(/\/+$/u, '') };
-}
-
 /**
  * A repository that git can fetch from, without credentials in its address and without a way to run a program. The
  * fetched files decide what is deleted, so only protocols that protect the content are allowed.

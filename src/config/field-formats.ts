@@ -7,7 +7,6 @@ import {
   parseGitUrl,
   parseListen,
   parseOriginGlob,
-  parsePublicUrl,
   parseWebhookUrl,
 } from './addresses.ts';
 import { isCalendarDate, isInstant, isTimezone, cronProblem } from './dates-and-schedules.ts';
@@ -122,16 +121,6 @@ export function webhookUrl() {
     title: 'address',
     expected: 'an address such as https://host/path',
     parse: parseWebhookUrl,
-  });
-}
-
-/** The base of links, without a slash at its end. */
-export function publicAddress() {
-  return format<string>({
-    title: 'address',
-    expected: 'an address such as https://rolecall.example.com',
-    pattern: '^https?://',
-    parse: parsePublicUrl,
   });
 }
 

@@ -2,11 +2,11 @@
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import {
+  baseUrl,
   expectations,
   listenAddress,
   nameGlob,
   pathText,
-  publicAddress,
   secretRef,
   setting,
 } from './field-formats.ts';
@@ -97,7 +97,7 @@ export const httpSchema = z.strictObject({
     [['ada@example.com', '*@platform.example.com']],
   ),
   publicUrl: setting(
-    publicAddress().optional(),
+    baseUrl().optional(),
     'The address at which people open the pages: the base of every link in notifications.',
     ['https://rolecall.example.com'],
   ),

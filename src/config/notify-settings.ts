@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { NotifySettings } from '../core/settings.ts';
-import { duration, neverShown, secretRef, setting, webhookUrl } from './field-formats.ts';
+import { isPlainHttp } from './addresses.ts';
+import { duration, expectations, neverShown, secretRef, setting, webhookUrl } from './field-formats.ts';
 import { absoluteRef } from './secret-references.ts';
 import { locate, spotOf, type YamlFile } from './yaml/yaml-file.ts';
 
@@ -16,16 +17,33 @@ neverShown.add(notifyUrl, {
     'url must be an address that starts with https://, or { env: NAME } or { file: PATH } (the value is not shown)',
 });
 
+const repositoryName = z
+  .string()
+  .regex(/^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)+$/u)
+  .meta({ title: 'repository' });
+expectations.add(repositoryName, { expected: 'a repository such as owner/name' });
+
 export const notifySchema = z.strictObject({
-  url: notifyUrl.meta({
+  url: notifyUrl.optional().meta({
     title: 'address or secret reference',
-    description: 'Address of the webhook. Use a reference if the address contains a key.',
+    description:
+      'Address of the webhook; required, but for `github` and `gitlab`, where it is the address of your own server. Use a reference if the address contains a key.',
     examples: [{ env: 'SLACK_WEBHOOK' }],
   }),
   format: setting(
-    z.enum(['json', 'slack', 'teams']).prefault('json'),
-    'Format of the message: `json` for programs, `slack` and `teams` for people.',
+    z.enum(['json', 'slack', 'teams', 'github', 'gitlab']).prefault('json'),
+    'Format of the message: `json` for programs, `slack` and `teams` for people; `github` and `gitlab` set the status of the commit.',
     ['slack'],
+  ),
+  repository: setting(
+    repositoryName.optional(),
+    'Of `github` and `gitlab`: the repository of the configuration, owner/name or group/project.',
+    ['your-organisation/planning-catalog'],
+  ),
+  token: setting(
+    secretRef('token').optional(),
+    'Of `github` and `gitlab`: reference to the token that may set the status of commits.',
+    [{ env: 'GITHUB_STATUS_TOKEN' }],
   ),
   events: setting(
     z
@@ -47,32 +65,50 @@ export const notifySchema = z.strictObject({
   ),
 });
 
-type Raw = Readonly<Record<string, unknown>>;
+const STATUS_URLS = { github: 'https://api.github.com', gitlab: 'https://gitlab.com' } as const;
 
-/** Keys that contradict the format; `raw` is the list as it was read. */
+/** Keys that contradict the format, and those that it lacks; `raw` is the list as it was read. */
 export function notifyIssues(file: YamlFile, raw: unknown): ConfigIssue[] {
-  const items: readonly unknown[] = Array.isArray(raw) ? raw : [];
-  return items.flatMap((item, index) => {
-    if (typeof item !== 'object' || item === null) return [];
-    const { format = 'json', collect }: Raw = { ...item };
-    if (format !== 'json' || collect === undefined) return [];
-    const message = 'the format json sends each account by itself; remove `collect`';
-    return [file.issue(spotOf(locate(file, ['notify', index, 'collect'])), message)];
+  return (Array.isArray(raw) ? raw : []).flatMap((item: unknown, index) => {
+    const read = notifySchema.safeParse(item).data;
+    if (read === undefined) return [];
+    const { format, url } = read;
+    const isStatus = format === 'github' || format === 'gitlab';
+    const collect = format === 'json' ? ['collect'] : [];
+    const unused = isStatus ? ['events', 'collect', 'secret'] : ['repository', 'token', ...collect];
+    const needed = isStatus ? ['repository', 'token'] : ['url'];
+    const has = (key: string): boolean => Object.hasOwn(item as object, key);
+    const issue = (message: string, ...key: string[]): ConfigIssue =>
+      file.issue(spotOf(locate(file, ['notify', index, ...key])), message);
+    const isSafe = url === undefined || (typeof url === 'string' && !isPlainHttp(url));
+    const unsafe = 'write the address of the server, with https:// (the value is not shown)';
+    return [
+      ...unused
+        .filter(has)
+        .map((key) => issue(`the format ${format} does not use \`${key}\`; remove it`, key)),
+      ...needed
+        .filter((key) => !has(key))
+        .map((key) => issue(`the format ${format} needs \`${key}\`; add it`)),
+      ...(isStatus && !isSafe ? [issue(unsafe, 'url')] : []),
+    ];
   });
 }
 
 /** The settings, with absolute paths. */
 export function notifySettings(
-  { url, secret, format, events, collect }: z.output<typeof notifySchema>,
+  { url = '', secret, format, events, collect, repository, token = secret }: z.output<typeof notifySchema>,
   folder: string,
   publicUrl: string | undefined,
 ): NotifySettings {
+  const isStatus = format === 'github' || format === 'gitlab';
+  const address = isStatus && url === '' ? STATUS_URLS[format] : url;
   return {
-    url: typeof url === 'string' ? url : absoluteRef(url, folder),
+    url: typeof address === 'string' ? address : absoluteRef(address, folder),
     format,
     events: [...new Set(events)],
-    collectMs: format === 'json' ? 0 : (collect ?? DEFAULT_COLLECT_MS),
+    collectMs: format === 'slack' || format === 'teams' ? (collect ?? DEFAULT_COLLECT_MS) : 0,
+    ...(repository === undefined ? {} : { repository }),
     ...(publicUrl === undefined ? {} : { publicUrl }),
-    ...(secret === undefined ? {} : { secret: absoluteRef(secret, folder) }),
+    ...(token === undefined ? {} : { secret: absoluteRef(token, folder) }),
   };
 }

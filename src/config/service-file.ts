@@ -212,9 +212,10 @@ function secretUses(file: YamlFile, settings: ServiceSettings): SecretUse[] {
   for (const [index, { name, token }] of settings.http.tokens.entries()) {
     add(token, `token ${name} of http.tokens`, ['http', 'tokens', index, 'token']);
   }
-  for (const [index, { url, secret }] of settings.notify.entries()) {
+  for (const [index, { url, secret, repository }] of settings.notify.entries()) {
+    const key = repository === undefined ? 'secret' : 'token';
     add(url, 'notify url', ['notify', index, 'url']);
-    add(secret, 'notify secret', ['notify', index, 'secret']);
+    add(secret, `notify ${key}`, ['notify', index, key]);
   }
   const git = settings.source?.git;
   const isKey = git !== undefined && remoteKind(git.url) === 'ssh';

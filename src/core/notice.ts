@@ -15,9 +15,9 @@ export type BadState = (typeof BAD_STATES)[number];
  */
 export type AccountHealth = Readonly<Partial<Record<BadState, string | null>>>;
 
-/** The bad states of one account that one target was last notified of. */
+/** The bad states of one account that one target was last notified of; for the status of a commit, other facts. */
 export interface NotifiedState {
-  readonly states: Readonly<Partial<Record<BadState, string>>>;
+  readonly states: Readonly<Partial<Record<string, string>>>;
   /** The start of the run that led to them. */
   readonly asOfMs: number;
 }
@@ -65,8 +65,10 @@ export function newsOf(
   const remaining = plan === null ? [] : notDone(plan, operations);
   const drift = fingerprint([...remaining, ...passing].map(operationText).toSorted(), isAwaited);
   const held = waitingChanges(detail);
+  const undone = run.status === 'partial' ? undoneOperations(operations) : [];
+  const failed = undone.map(({ kind, action, name }) => text(kind, action, name)).toSorted();
   const states = {
-    failed: fingerprint(run.status, run.errorCode, undoneTexts(detail), isAwaited),
+    failed: fingerprint(run.status, run.errorCode, failed, isAwaited),
     drift: remaining.length > 0 && (run.status === 'planned' || isAwaited) ? drift : null,
     held: held.length > 0 || run.status === 'held' ? fingerprint(heldTexts(held)) : null,
   };
@@ -82,23 +84,10 @@ function healthOf(
   { run, plan }: EndedRun,
   states: { readonly failed: string; readonly drift: string | null; readonly held: string | null },
 ): AccountHealth {
-  switch (run.status) {
-    case 'running':
-    case 'interrupted':
-      return {};
-    case 'failed':
-    case 'blocked':
-      return { failed: states.failed };
-    case 'partial':
-      return states;
-    case 'planned':
-      return plan === null ? {} : { ...states, failed: null };
-    case 'held':
-    case 'converged':
-      return { ...states, failed: null };
-    default:
-      return run.status satisfies never;
-  }
+  const { status } = run;
+  if (status === 'running' || status === 'interrupted' || (status === 'planned' && plan === null)) return {};
+  if (status === 'failed' || status === 'blocked') return { failed: states.failed };
+  return status === 'partial' ? states : { ...states, failed: null };
 }
 
 function heldTexts(held: readonly WaitingChange[]): string[] {
@@ -106,13 +95,6 @@ function heldTexts(held: readonly WaitingChange[]): string[] {
   return held
     .filter(({ rules }) => rules.length === 0 || lasting(rules).length > 0)
     .map(({ action, kind, name, rules }) => text(kind, action, name, lasting(rules)))
-    .toSorted();
-}
-
-function undoneTexts({ run, operations }: EndedRun): string[] {
-  if (run.status !== 'partial') return [];
-  return undoneOperations(operations)
-    .map(({ kind, action, name }) => text(kind, action, name))
     .toSorted();
 }
 

@@ -45,12 +45,16 @@ export interface TrustSettings {
 
 export interface NotifySettings {
   readonly url: string | SecretRef;
-  readonly format: 'json' | 'slack' | 'teams';
+  /** `github` and `gitlab` set the status of commits; of the others each request is a message. */
+  readonly format: 'json' | 'slack' | 'teams' | 'github' | 'gitlab';
+  /** Where the commits are, for the formats that set their status. */
+  readonly repository?: string;
   readonly events: readonly ('drift' | 'applied' | 'held' | 'failed' | 'recovered')[];
   /** How long notices of one commit are collected for one message; 0: each is sent by itself. */
   readonly collectMs: number;
   /** The base of links, without a slash at its end. */
   readonly publicUrl?: string;
+  /** The key that signs messages, or the token of `github` and `gitlab`. */
   readonly secret?: SecretRef;
 }
 

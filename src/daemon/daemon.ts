@@ -15,6 +15,7 @@ import { createLeadership, type LeaderLock, type LeadershipOptions } from './lea
 import { nextTickMs } from './cron.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import type { Fleet } from './notify/commit-status.ts';
 import type { Notifier } from './notify/notifier.ts';
 import { startUp } from './start-up.ts';
 import { createTerm, type Term } from './term.ts';
@@ -49,6 +50,8 @@ export interface DaemonOptions {
 
 export interface Daemon {
   readonly api: DaemonApi;
+  /** The commit in use; null while another process leads, and while the files differ from the commit. */
+  fleet(): Promise<Fleet | null>;
   /** Leads if no other process does, and otherwise when the one that does has stopped. */
   start(): Promise<void>;
   /** What keeps the daemon from doing its work, as messages; empty when nothing does. */
@@ -162,6 +165,16 @@ export function createDaemon(options: DaemonOptions): Daemon {
 
   return {
     api,
+    async fleet() {
+      if (leading === null) return null;
+      const commit = await registry.commit();
+      if (commit === null || commit.dirty || !(await leadership.mayRun(commit))) return null;
+      const facts = await api.accountFacts();
+      return {
+        commit: commit.sha,
+        accounts: facts.filter(({ pause }) => pause === null).map(({ name }) => name),
+      };
+    },
     async start() {
       isStarted = true;
       metrics.leads(false);

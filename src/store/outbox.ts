@@ -29,23 +29,22 @@ export function createOutbox(db: Database): Outbox {
       });
     },
 
+    async states(target) {
+      const rows = await db.selectFrom('notice_states').selectAll().where('target', '=', target).execute();
+      return new Map(rows.map((row) => [row.account, toNotifiedState(row)]));
+    },
+
     claim(target, claimant, { messages: limit, collectMs }, ownMs) {
       return immediately(db, `target ${target}`, async (connection) => {
         // By its own clock, a replica whose clock is ahead would send again what another one is sending.
         const nowMs = await engineOf(db).clockMs(connection, ownMs);
-        const open =
-          collectMs === 0
-            ? (await openHeads(connection, target)).map((head): Message => [head])
-            : collected(await openNotices(connection, target));
+        const open = await openMessages(connection, target, collectMs);
         const due = open.filter((message) => dueAtMs(message, collectMs) <= nowMs).slice(0, limit);
         for (const message of due) {
+          const claimed_until = toIso(nowMs + CLAIM_MS);
           await connection
             .updateTable('notices')
-            .set({
-              claimed_by: claimant,
-              claimed_until: toIso(nowMs + CLAIM_MS),
-              message_id: message[0].id,
-            })
+            .set({ claimed_by: claimant, claimed_until, message_id: message[0].id })
             .where('id', 'in', jsonList(message.map(({ id }) => id)))
             .execute();
         }
@@ -130,51 +129,23 @@ async function addNotice(
   return Number(result.numInsertedOrUpdatedRows ?? 0);
 }
 
-/** The oldest open notice of each account, claimed or not. */
-async function openHeads(connection: Database, target: string): Promise<Notice[]> {
-  return await connection
-    .selectFrom('notices')
-    .selectAll()
-    .where('seq', 'in', (eb) =>
-      eb
-        .selectFrom('notices')
-        .select((of) => of.fn.min('seq').as('seq'))
-        .where('target', '=', target)
-        .where('delivered_at', 'is', null)
-        .where('failed_at', 'is', null)
-        .groupBy('account'),
-    )
-    .orderBy('seq')
-    .execute();
-}
-
 type Notice = Selectable<Tables['notices']>;
 type Message = readonly [Notice, ...Notice[]];
 
-/** The open notices of a target, claimed or not, oldest first. */
-async function openNotices(connection: Database, target: string): Promise<Notice[]> {
-  return await connection
-    .selectFrom('notices')
-    .selectAll()
-    .where('target', '=', target)
-    .where('delivered_at', 'is', null)
-    .where('failed_at', 'is', null)
-    .orderBy('seq')
-    .execute();
-}
-
-/** A longer message would be built for a noticeable time. */
-const MOST_COLLECTED = 1000;
+/** A longer backlog of a target that does not answer is not read at once. */
+const MOST_OPEN = 2000;
 const LONGEST_COLLECTED = 5;
 
-/** The messages that have begun, and one for each other commit; without those that would overtake another one. */
-function collected(notices: readonly Notice[]): Message[] {
+/** The messages that have begun, and those of the other open notices; without those that would overtake another one. */
+async function openMessages(connection: Database, target: string, collectMs: number): Promise<Message[]> {
+  const open = connection.selectFrom('notices').selectAll().where('target', '=', target);
+  const undelivered = open.where('delivered_at', 'is', null).where('failed_at', 'is', null);
   const messages = new Map<string, [Notice, ...Notice[]]>();
-  for (const notice of notices) {
-    const key = notice.message_id ?? `of ${notice.config_commit ?? 'no commit'}`;
+  for (const notice of await undelivered.orderBy('seq').limit(MOST_OPEN).execute()) {
+    const key = notice.message_id ?? (collectMs === 0 ? notice.id : `of ${notice.config_commit ?? ''}`);
     const message = messages.get(key);
     if (message === undefined) messages.set(key, [notice]);
-    else if (message.length < MOST_COLLECTED) message.push(notice);
+    else message.push(notice);
   }
   const accounts = new Set<string>();
   return [...messages.values()].filter((message) => {
@@ -186,13 +157,12 @@ function collected(notices: readonly Notice[]): Message[] {
 
 function dueAtMs(message: Message, collectMs: number): number {
   const [first] = message;
-  const attemptMs = Math.max(
-    ...message.map((row) =>
-      Math.max(toMs(row.next_attempt_at), row.claimed_until === null ? 0 : toMs(row.claimed_until)),
-    ),
-  );
-  if (collectMs === 0 || first.message_id !== null) return attemptMs;
-  const lastMs = Math.max(...message.map((row) => toMs(row.created_at)));
+  const [lastMs, attemptMs, claimedMs] = [
+    Math.max(...message.map((row) => toMs(row.created_at))),
+    toMs(first.next_attempt_at),
+    first.claimed_until === null ? 0 : toMs(first.claimed_until),
+  ];
+  if (first.message_id !== null || collectMs === 0) return Math.max(attemptMs, claimedMs);
   return Math.min(lastMs + collectMs, toMs(first.created_at) + LONGEST_COLLECTED * collectMs);
 }
 
@@ -202,14 +172,9 @@ function toQueued(row: Notice): QueuedNotice {
 }
 
 function outcomeColumns(outcome: DeliveryOutcome, now: string) {
-  switch (outcome.type) {
-    case 'delivered':
-      return { delivered_at: now, error: null };
-    case 'retry':
-      return { next_attempt_at: toIso(outcome.atMs), error: outcome.reason };
-    case 'undelivered':
-      return { failed_at: now, error: outcome.reason };
-    default:
-      return outcome satisfies never;
-  }
+  if (outcome.type === 'delivered') return { delivered_at: now, error: null };
+  const error = outcome.reason;
+  return outcome.type === 'retry'
+    ? { next_attempt_at: toIso(outcome.atMs), error }
+    : { failed_at: now, error };
 }

@@ -231,7 +231,7 @@ export const TABLES = {
       target: text(),
       account: text(),
       run_id: text(),
-      type: text<NoticeType>(),
+      type: text<NoticeType | 'status'>(),
       config_commit: optionalText(),
       // The id of the first notice of the message that contains this one; set when the message is claimed first.
       message_id: optionalText(),

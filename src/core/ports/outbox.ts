@@ -9,7 +9,8 @@ export const CLAIM_MS = 60_000;
 export interface NewNotice {
   readonly id: string;
   readonly runId: string;
-  readonly type: NoticeType;
+  /** `status`: of a commit. */
+  readonly type: NoticeType | 'status';
   /** The commit of the configuration; null when it is not in git. */
   readonly commit: string | null;
   /** JSON, in the daemon's format. */
@@ -56,6 +57,8 @@ export interface Outbox {
     update: (target: string, notified: NotifiedState | null) => TargetUpdate,
     nowMs: number,
   ): Promise<number>;
+  /** The states that a target was last notified of, by account. */
+  states(target: string): Promise<ReadonlyMap<string, NotifiedState>>;
   /**
    * Claims due messages of a target for CLAIM_MS, oldest first: none that overtakes another one of an account, and none
    * that another process has claimed. A message is one notice, or, with `collectMs`, all notices of one commit: due when

@@ -5,7 +5,8 @@ import type { Clock } from '../../core/ports/clock.ts';
 import type { NotifySettings } from '../../core/settings.ts';
 import { renderNotices } from './formats.ts';
 import type { NoticeMessage } from './message.ts';
-import { resolveDestination, type ResolveSecret } from './target.ts';
+import { type Destination, isStatusTarget, resolveDestination, type ResolveSecret } from './target.ts';
+import { type CommitStatus, statusRequest } from './commit-status.ts';
 import { createHmac } from 'node:crypto';
 import type { Secret } from '../../core/secret.ts';
 import { ServiceError } from '../../core/errors.ts';
@@ -35,6 +36,8 @@ type PostResult =
 
 const TIMEOUT_MS = 10_000;
 const GONE = 410;
+/** Of a status, which would be refused again. */
+const REFUSALS: readonly number[] = [400, 401, 403, 404, 409, 422];
 const MAX_BODY_BYTES = 65_536;
 
 /** Loads the HTTP client with the first notification: many daemons send none. */
@@ -48,32 +51,36 @@ export function createDelivery({ userAgent, clock, resolveSecret, random }: Deli
   ): Promise<PostResult> {
     const destination = await resolveDestination(settings, resolveSecret);
     if ('problem' in destination) return { code: destination.problem };
-    // Only composeMessage writes bodies, so the shape is known.
-    const read = (notice: QueuedNotice): NoticeMessage => JSON.parse(notice.body) as NoticeMessage;
-    const [first, ...more] = message;
-    const body = renderNotices([read(first), ...more.map(read)], settings);
-    const headers = webhookHeaders(first.id, clock.nowMs(), body, destination.secret);
+    const { url, headers, body } = requestOf(message, destination, settings);
     return await withinTime(
-      (signal) =>
-        post(destination.url, headers, body, signal).catch((error: unknown) => ({ code: firstCode(error) })),
+      (signal) => post(url, headers, body, signal).catch((error: unknown) => ({ code: firstCode(error) })),
       kill,
     );
   }
 
+  function requestOf([first, ...more]: QueuedMessage, to: Destination, settings: NotifySettings) {
+    // Only composeMessage and nextStatus make bodies, so the shape is known.
+    const read = (notice: QueuedNotice): unknown => JSON.parse(notice.body);
+    if (first.type === 'status') return statusRequest(read(first) as CommitStatus, settings, to);
+    const messages = [read(first), ...more.map(read)] as [NoticeMessage, ...NoticeMessage[]];
+    const body = renderNotices(messages, settings);
+    return { url: to.url.reveal(), headers: webhookHeaders(first.id, clock.nowMs(), body, to.secret), body };
+  }
+
   async function post(
-    url: Secret,
+    url: string,
     headers: Readonly<Record<string, string>>,
     body: string,
     signal: AbortSignal,
   ): Promise<PostResult> {
     loaded ??= loadClient();
     const { request, dispatchers } = await loaded;
-    const response = await request(url.reveal(), {
+    const response = await request(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...headers },
       body,
       signal,
-      dispatcher: dispatchers.to(url.reveal()),
+      dispatcher: dispatchers.to(url),
     });
     const retryAfter = response.headers['retry-after'];
     // The body is read only so that the connection can be used again.
@@ -104,14 +111,15 @@ export function createDelivery({ userAgent, clock, resolveSecret, random }: Deli
     return isLate && 'code' in result ? { code: 'timeout' } : result;
   }
 
-  function outcomeOf(result: PostResult, attempts: number): Attempt {
+  function outcomeOf(result: PostResult, attempts: number, isStatus: boolean): Attempt {
     const nowMs = clock.nowMs();
     const status = 'status' in result ? result.status : null;
     if (status !== null && status >= 200 && status < 300)
       return { outcome: { type: 'delivered' }, quietUntilMs: 0 };
     const reason = 'status' in result ? `http_${result.status}` : result.code;
     const requestedMs = 'status' in result ? (parseRetryAfter(result.retryAfter, nowMs, Date.parse) ?? 0) : 0;
-    const waitMs = status === GONE ? null : retryWaitMs(attempts, random(), requestedMs);
+    const isRefused = isStatus && requestedMs === 0 && REFUSALS.includes(status ?? 0);
+    const waitMs = status === GONE || isRefused ? null : retryWaitMs(attempts, random(), requestedMs);
     if (waitMs === null) return { outcome: { type: 'undelivered', reason }, quietUntilMs: 0 };
     return {
       outcome: { type: 'retry', atMs: nowMs + waitMs, reason },
@@ -123,7 +131,7 @@ export function createDelivery({ userAgent, clock, resolveSecret, random }: Deli
     async attempt(message, settings, kill) {
       // An exception is a bug, such as a body of an unknown shape. It must not end the daemon.
       const result = await send(message, settings, kill).catch(() => ({ code: 'internal' }));
-      return kill.aborted ? null : outcomeOf(result, message[0].attempts + 1);
+      return kill.aborted ? null : outcomeOf(result, message[0].attempts + 1, isStatusTarget(settings));
     },
     async close() {
       // A failure to load was already reported by the delivery.

@@ -9,25 +9,13 @@ export function renderNotices(
   messages: readonly [NoticeMessage, ...NoticeMessage[]],
   { format, publicUrl }: Pick<NotifySettings, 'format' | 'publicUrl'>,
 ): string {
-  switch (format) {
-    case 'json': {
-      const [{ type, timestamp, data }] = messages;
-      return JSON.stringify({ type, timestamp, data } satisfies JsonNotice);
-    }
-    case 'slack':
-      return JSON.stringify(slackMessage(textOf(messages, publicUrl)));
-    case 'teams':
-      return JSON.stringify(teamsMessage(textOf(messages, publicUrl)));
-    default:
-      return format satisfies never;
+  if (format === 'json') {
+    const [{ type, timestamp, data }] = messages;
+    return JSON.stringify({ type, timestamp, data } satisfies JsonNotice);
   }
-}
-
-function textOf(
-  messages: readonly [NoticeMessage, ...NoticeMessage[]],
-  publicUrl: string | undefined,
-): NoticeText {
-  return messages.length === 1 ? noticeText(messages[0], publicUrl) : collectedText(messages, publicUrl);
+  const text =
+    messages.length === 1 ? noticeText(messages[0], publicUrl) : collectedText(messages, publicUrl);
+  return JSON.stringify(format === 'slack' ? slackMessage(text) : teamsMessage(text));
 }
 
 /** Slack refuses longer headers and sections. */

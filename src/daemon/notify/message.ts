@@ -48,6 +48,7 @@ export function composeMessage(type: NoticeType, outcome: RunOutcome, mode: RunM
   const digest = type === 'recovered' ? null : outcome.awaited;
   const error = type === 'failed' ? errorOf(outcome) : null;
   const { first, total } = outcome.changes[type];
+  const sha = run.configCommit;
   return {
     type,
     timestamp: run.finishedAt ?? run.startedAt,
@@ -67,10 +68,7 @@ export function composeMessage(type: NoticeType, outcome: RunOutcome, mode: RunM
       more: total - first.length,
       next: nextStep(type, outcome, digest, mode),
       loss: { ...outcome.loss, names: outcome.loss.names.map((name) => clip(name, MAX_NAME_LENGTH)) },
-      commit:
-        run.configCommit === null
-          ? null
-          : { sha: run.configCommit, subject: clip(run.configSubject ?? '', MAX_NAME_LENGTH) },
+      commit: sha === null ? null : { sha, subject: clip(run.configSubject ?? '', MAX_NAME_LENGTH) },
     },
   };
 }
@@ -91,25 +89,19 @@ function nextStep(
       status === 'blocked' ? 'if the missing entries were really deleted' : 'allows this plan once';
     return { command: `rolecall approve ${account} ${digest}`, purpose };
   }
-  switch (type) {
-    case 'drift':
-      return needsApproval(mode)
-        ? { command: `rolecall plan ${account}`, purpose: 'shows the plan' }
-        : { command: `rolecall apply ${account}`, purpose: 'shows the plan, asks, and applies it' };
-    case 'applied':
-      return { command: `rolecall show ${id}`, purpose: 'shows the changes' };
-    case 'held':
-      return {
-        command: `rolecall plan ${account}`,
-        purpose: 'shows who is affected and what would release each change',
-      };
-    case 'failed':
-      return nextSteps({ run, plan: null }, 'brief')[0] ?? null;
-    case 'recovered':
-      return null;
-    default:
-      return type satisfies never;
-  }
+  const steps = {
+    drift: needsApproval(mode)
+      ? { command: `rolecall plan ${account}`, purpose: 'shows the plan' }
+      : { command: `rolecall apply ${account}`, purpose: 'shows the plan, asks, and applies it' },
+    applied: { command: `rolecall show ${id}`, purpose: 'shows the changes' },
+    held: {
+      command: `rolecall plan ${account}`,
+      purpose: 'shows who is affected and what would release each change',
+    },
+    failed: nextSteps({ run, plan: null }, 'brief')[0] ?? null,
+    recovered: null,
+  };
+  return steps[type];
 }
 
 /** The text, shortened to so many characters. */

@@ -52,23 +52,19 @@ export function noticeText(message: NoticeMessage, publicUrl: string | undefined
 }
 
 /** The event in a few words. */
-export function headline({ type, data }: NoticeMessage): string {
-  switch (type) {
-    case 'drift':
-      return data.digest === undefined ? 'differs from its file' : 'a plan waits for approval';
-    case 'applied':
-      return 'changes were applied';
-    case 'held':
-      return 'changes are held';
-    case 'failed':
-      if (data.status === 'blocked') return 'a guard stopped the run';
-      return data.status === 'partial' ? 'some changes could not be applied' : 'the run failed';
-    case 'recovered':
-      return 'recovered';
-    default:
-      return type satisfies never;
-  }
+export function headline({ type, data: { digest, status } }: NoticeMessage): string {
+  if (type === 'drift') return digest === undefined ? 'differs from its file' : 'a plan waits for approval';
+  if (type === 'failed' && status === 'blocked') return 'a guard stopped the run';
+  if (type === 'failed' && status === 'partial') return 'some changes could not be applied';
+  return HEADLINES[type];
 }
+
+const HEADLINES = {
+  applied: 'changes were applied',
+  held: 'changes are held',
+  failed: 'the run failed',
+  recovered: 'recovered',
+} as const;
 
 /** `c06d636` and its subject. */
 export function commitParts({ sha, subject }: NonNullable<NoticeMessage['about']['commit']>): TextPart[] {
@@ -80,20 +76,13 @@ function countLines({ type, data, about }: NoticeMessage): string[][] {
   const { summary, created, deleted, failed } = data;
   // The summary of the plan does not contain changes that were held during the run.
   const hold = type === 'held' ? about.changes.length + about.more : (summary?.hold ?? 0);
-  const counts: readonly (readonly [number, string])[] =
+  const counts =
     type === 'drift'
-      ? [
-          [summary?.create ?? 0, 'to create'],
-          [summary?.delete ?? 0, 'to delete'],
-          [hold, 'held'],
-        ]
-      : [
-          [created, 'created'],
-          [deleted, 'deleted'],
-          [failed, 'failed'],
-          [hold, 'held'],
-        ];
-  const texts = counts.filter(([amount]) => amount > 0).map(([amount, label]) => `${amount} ${label}`);
+      ? { 'to create': summary?.create ?? 0, 'to delete': summary?.delete ?? 0, held: hold }
+      : { created, deleted, failed, held: hold };
+  const texts = Object.entries(counts).flatMap(([label, amount]) =>
+    amount > 0 ? [`${amount} ${label}`] : [],
+  );
   return texts.length === 0 ? [] : [[texts.join(', ')]];
 }
 

@@ -2,7 +2,7 @@
 // account, and for a few accounts of each target at a time.
 import { randomUUID } from 'node:crypto';
 import type { RunMode } from '../../core/journal.ts';
-import { decideNotices } from '../../core/notice.ts';
+import { decideNotices, type NotifiedState } from '../../core/notice.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { DeliveryOutcome, Outbox, QueuedMessage, TargetUpdate } from '../../core/ports/outbox.ts';
 import type { RunOutcome } from '../../core/run-outcome.ts';
@@ -10,8 +10,9 @@ import type { NotifySettings } from '../../core/settings.ts';
 import { describeFailure } from '../../run/run-result.ts';
 import type { Log } from '../log.ts';
 import { createDelivery } from './delivery.ts';
+import { type Fleet, nextStatus, resultAfter, STATUS } from './commit-status.ts';
 import { composeMessage } from './message.ts';
-import { type ResolveSecret, targetsByKey } from './target.ts';
+import { isStatusTarget, type ResolveSecret, targetsByKey } from './target.ts';
 
 /** For a metric. `retry`: this attempt failed, and another one follows. */
 export interface DeliveryResult {
@@ -27,6 +28,8 @@ export interface NotifierOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly resolveSecret: ResolveSecret;
+  /** null while another process leads, and while the files differ from their commit. */
+  readonly fleet?: () => Promise<Fleet | null>;
   readonly onResult?: (result: DeliveryResult) => void;
   /** In [0, 1); scatters retries. */
   readonly random?: () => number;
@@ -50,6 +53,8 @@ export interface Notifier {
 const MAX_CONCURRENT = 4;
 /** Another process may have ended with claimed or waiting notifications. */
 const POLL_MS = 30_000;
+/** Between two requests that set a status. */
+const STATUS_GAP_MS = 10_000;
 /** How long the end waits for deliveries in progress. */
 const GRACE_MS = 3000;
 
@@ -87,11 +92,15 @@ export function createNotifier(options: NotifierOptions): Notifier {
     inFlight.set(key, sending);
     const quietMs = (quietUntilMs.get(key) ?? 0) - nowMs;
     if (quietMs > 0) return quietMs;
-    const room = MAX_CONCURRENT - sending.size;
+    const isStatus = isStatusTarget(settings);
+    const room = (isStatus ? 1 : MAX_CONCURRENT) - sending.size;
     if (room === 0) return POLL_MS;
     try {
       const limits = { messages: room, collectMs: settings.collectMs };
       const { messages, nextAtMs } = await outbox.claim(key, claimant, limits, nowMs);
+      // A status is made when it can be sent, so that only the newest one follows the one before.
+      const isIdle = messages.length === 0 && nextAtMs === null;
+      if (isStatus && isIdle && (await queueStatus(key, settings.format))) return 0;
       for (const message of messages) {
         const delivering = deliver(message, key, settings).finally(() => {
           sending.delete(delivering);
@@ -108,10 +117,26 @@ export function createNotifier(options: NotifierOptions): Notifier {
     }
   }
 
+  /** Queues the status of the commit in use, or the last one of the commit that it replaces. */
+  async function queueStatus(target: string, format: NotifySettings['format']): Promise<boolean> {
+    const fleet = await options.fleet?.();
+    const status = fleet && nextStatus(fleet, await outbox.states(target), format);
+    if (!status) return false;
+    const [id, body] = [randomUUID(), JSON.stringify(status)];
+    const notice = { id, runId: id, type: 'status', commit: status.sha, body } as const;
+    // Another process may have queued it meanwhile.
+    const update = (_: string, last: NotifiedState | null): TargetUpdate =>
+      JSON.stringify(last?.states) === body
+        ? { notified: null, notices: [] }
+        : { notified: { states: status, asOfMs: clock.nowMs() }, notices: [notice] };
+    return (await outbox.notify(STATUS, [target], update, clock.nowMs())) > 0;
+  }
+
   async function deliver(message: QueuedMessage, key: string, settings: NotifySettings): Promise<void> {
     const attempt = await delivery.attempt(message, settings, kill.signal);
     if (attempt === null) return;
-    quietUntilMs.set(key, Math.max(quietUntilMs.get(key) ?? 0, attempt.quietUntilMs));
+    const nextMs = isStatusTarget(settings) ? clock.nowMs() + STATUS_GAP_MS : 0;
+    quietUntilMs.set(key, Math.max(quietUntilMs.get(key) ?? 0, attempt.quietUntilMs, nextMs));
     try {
       const isOurs = await outbox.settle(message, claimant, attempt.outcome, clock.nowMs());
       if (isOurs) report(message, settings.format, attempt.outcome);
@@ -127,7 +152,8 @@ export function createNotifier(options: NotifierOptions): Notifier {
     outcome: DeliveryOutcome,
   ): void {
     onResult?.({ account, format, result: outcome.type });
-    const about = more.length === 0 ? { account, runId, type } : { commit, notices: more.length + 1 };
+    const own = type === 'status' ? { type, commit } : { account, runId, type };
+    const about = more.length === 0 ? own : { commit, notices: more.length + 1 };
     const data = { ...about, format, attempts: attempts + 1 };
     if (outcome.type === 'delivered') {
       log.info({ event: 'notification_delivered', ...data }, 'a notification was delivered');
@@ -161,6 +187,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const update: Parameters<Outbox['notify']>[2] = (key, notified): TargetUpdate => {
       const target = current.get(key);
       if (target === undefined) return { notified, notices: [] };
+      if (isStatusTarget(target)) return { notified: resultAfter(notified, outcome), notices: [] };
       const judgement = decideNotices(news, notified, target, nowMs);
       const notices = judgement.due.map((type) => ({
         id: randomUUID(),
@@ -172,7 +199,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
       return { notified: judgement.notified, notices };
     };
     const added = await outbox.notify(account, [...current.keys()], update, nowMs);
-    if (added > 0) wake();
+    if (added > 0 || [...current.values()].some(isStatusTarget)) wake();
   }
 
   /** Waits shortly for the deliveries in progress, and ends the rest. */

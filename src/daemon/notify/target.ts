@@ -12,8 +12,13 @@ export interface Destination {
 }
 
 /** The identity of a target; its events may change. */
-export function targetKey({ format, url, secret }: NotifySettings): string {
-  return sha256(JSON.stringify([format, url, secret]));
+export function targetKey({ format, url, secret, repository }: NotifySettings): string {
+  return sha256(JSON.stringify([format, url, secret, repository]));
+}
+
+/** Whether the target receives the status of commits instead of notices. */
+export function isStatusTarget({ repository }: NotifySettings): boolean {
+  return repository !== undefined;
 }
 
 /** The targets by key. A target that is configured twice has the events of both. */

@@ -193,10 +193,23 @@ const SERVICES: Cases = {
   'notify: [{ url: https://x.example.com, events: [] }]':
     '1:48 error notify[1].events: must not be an empty list',
   'notify: [{ url: https://x.example.com, collect: 1m }]':
-    '1:49 error the format json sends each account by itself; remove `collect`',
-  'http: { publicUrl: rolecall.example.com }': '1:20 error http.publicUrl: must be an absolute address',
+    '1:49 error the format json does not use `collect`; remove it',
+  'notify: [{ format: slack, token: { env: A } }]': [
+    '1:10 error the format slack needs `url`; add it',
+    '1:34 error the format slack does not use `token`; remove it',
+  ],
+  'notify: [{ format: github, url: http://x.example.com, repository: a/b/c, events: [held] }]': [
+    '1:10 error the format github needs `token`; add it',
+    '1:33 error write the address of the server, with https://',
+    '1:82 error the format github does not use `events`; remove it',
+  ],
+  'notify: [{ format: gitlab, repository: a, token: { env: A } }]':
+    '1:40 error notify[1].repository: must be a repository',
+  'notify: [{ format: gitlab, url: { env: A }, repository: a/b/c, token: { env: B } }]':
+    '1:33 error write the address of the server',
+  'http: { publicUrl: rolecall.example.com }': '1:20 error http.publicUrl: an address starts with https://',
   'http: { publicUrl: "https://x.example.com/?key=s3cr3t" }':
-    '1:20 error http.publicUrl: must be an absolute address',
+    '1:20 error http.publicUrl: a base address has no ?',
   'notify: [{ url: https://x.example.com, secret: s3cr3t }]': '1:48 error secret must be { env: NAME }',
   'source: { git: { url: "https://me:s3cr3t@x.example.com/a.git" } }':
     '1:23 error source.git.url: the address contains credentials (not shown)',

@@ -55,6 +55,7 @@ http:
 notify:
   - { url: { env: HOOK }, format: slack, events: [held, held], secret: { env: KEY } }
   - { url: "https://hooks.example.com/a?b=c" }
+  - { format: github, repository: a/b, token: { env: STATUS } }
 source: { git: { url: "https://git.example.com/b.git", credentials: { env: GIT } } }
 trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: [A, ACME_*], files: [/run/secrets/**, secrets/*] }
 `
@@ -89,6 +90,12 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
           events: ['drift', 'applied', 'held', 'failed', 'recovered'],
           collectMs: 0,
         },
+        {
+          url: 'https://api.github.com',
+          format: 'github',
+          repository: 'a/b',
+          secret: { env: 'STATUS' },
+        },
       ],
       trust: {
         origins: ['https://*.example.com', 'https://10.0.0.?:8443'],
@@ -110,7 +117,8 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
       'token ci of http.tokens 9',
       'notify url 16',
       'notify secret 16',
-      'git credentials 18',
+      'notify token 18',
+      'git credentials 19',
       'token of a 2',
     ]);
   });

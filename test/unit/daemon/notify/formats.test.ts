@@ -245,7 +245,7 @@ describe('a collected message', () => {
     ]);
     expect(lines.slice(-3)).toEqual([
       '… and 288 more accounts',
-      `Next: \`rolecall approve '*' --commit ${COMMIT.configCommit}\`: shows the plans that wait, and approves them`,
+      `Next: \`rolecall approve '*' --commit ${COMMIT.configCommit}\``,
       '<https://rolecall.example.com/x/|Open the accounts>',
     ]);
     expect(lines).toHaveLength(17);
@@ -265,14 +265,14 @@ describe('a collected message', () => {
       ],
     ],
     [
-      '1 recovered',
+      '1 in order',
       [
         ['failed', FAILED],
         ['recovered', {}],
       ],
     ],
     [
-      '1 applied, 1 waits for approval (1 person loses Perl), 1 held',
+      '1 applied, 1 held, 1 waits for approval (1 person loses Perl)',
       [
         ['applied', { created: 1 }],
         ['drift', WAITING, waits],

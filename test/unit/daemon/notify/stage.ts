@@ -7,7 +7,7 @@ import { SecretError } from '../../../../src/core/errors.ts';
 import { Secret } from '../../../../src/core/secret.ts';
 import type { NotifySettings, SecretRef } from '../../../../src/core/settings.ts';
 import type { Log } from '../../../../src/daemon/log.ts';
-import type { DeliveryResult, Notifier } from '../../../../src/daemon/notify/notifier.ts';
+import type { DeliveryResult, Notifier, NotifierOptions } from '../../../../src/daemon/notify/notifier.ts';
 import { createNotifier } from '../../../../src/daemon/notify/notifier.ts';
 import { sha256 } from '../../core/builders.ts';
 import type { RunSketch } from '../../core/run-details.ts';
@@ -48,7 +48,11 @@ export interface Stage {
   /** What references resolve to, by the name of the variable. */
   readonly env: Map<string, string>;
   /** A separate notifier on the same store, as in another process or after a restart; started. */
-  notifier(targets: readonly NotifySettings[], store?: SqliteFixture): Notifier;
+  notifier(
+    targets: readonly NotifySettings[],
+    store?: SqliteFixture,
+    fleet?: NotifierOptions['fleet'],
+  ): Notifier;
 }
 
 export function stage(): Stage {
@@ -63,11 +67,12 @@ export function stage(): Stage {
     log,
     results,
     env,
-    notifier(targets, on = store) {
+    notifier(targets, on = store, fleet = () => Promise.resolve(null)) {
       const notifier = createNotifier({
         targets,
         version: '1.2.3',
         outbox: on.outbox,
+        fleet,
         clock,
         log,
         resolveSecret: (ref: SecretRef, what: string) => {
