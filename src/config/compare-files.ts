@@ -45,6 +45,8 @@ export function compareFiles({ files, loaded }: RecordedConfiguration): {
     if (!accounts.has(file) && isCatalog(yaml)) folders.add(path.dirname(file));
   }
   for (const kind of KINDS) issues.push(...nearDuplicateIssues(kind, [...names[kind].values()]));
+  // An account with errors may extend more than was read.
+  if (loaded.accounts.some(({ settings }) => settings === undefined)) return { issues, unmatched };
   // An unused file beside the accounts is reported already.
   const reported = new Set(loaded.issues.map(({ file }) => file));
   for (const file of new Set([...folders].flatMap((folder) => files.yamlBelow(folder)))) {
