@@ -239,7 +239,8 @@ test('hostile names are harmless in pages, logs and responses of the daemon', as
   await s.run(['plan']);
   const daemon = await startDaemon(s);
   await s.until('a plan waits', () => daemon.runsEnded('acme') === 1);
-  await daemon.api('accounts/acme/approve', {});
+  const { body } = await daemon.api<{ pending: { digest: string } }>('accounts/acme');
+  await daemon.api('accounts/acme/approve', { digest: body.pending.digest });
   await s.until('the plan has been executed', () => daemon.runsEnded('acme') === 2);
   expect(daemon.events('operation_failed').length).toBeGreaterThan(0);
 
