@@ -17,6 +17,7 @@ const ON_BOTH_ENGINES = [
     'outbox',
     'readme',
     'retention',
+    'rollout-history',
     'run-lists',
     'run-totals',
     'run-progress',

@@ -15,6 +15,7 @@ import { fewIssues } from '../core/issue-limit.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
 import { ACCOUNT_DEFAULTS, mergePolicies } from './inherited-settings.ts';
 import { type WrittenLists, readNameLists } from './name-list.ts';
+import { inheritedRollout, type RolloutGlob, rolloutGlobs } from './rollout.ts';
 import { locate, plainRoot, spotOf, type YamlFile, inQuotes, parseYaml, quoted } from './yaml/yaml-file.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
 import { absoluteRef } from './secret-references.ts';
@@ -25,6 +26,8 @@ import type { SourceRead } from './yaml/source-text.ts';
 /** What an account needs from outside its own file. `regions` is undefined when the service file is invalid there. */
 export interface AccountContext extends KnownRegions {
   readonly defaults: ServiceFile['defaults'];
+  /** The globs of `defaults.rollout`. */
+  readonly defaultRollout: readonly RolloutGlob[];
   readonly files: ConfigurationFiles;
   readonly readCatalog: (file: string) => Promise<CatalogRead>;
   /** Limit for the names of the file with its catalogs. */
@@ -85,6 +88,9 @@ export async function readAccount(
   const found = [...issues, ...schemaIssues, ...addressIssues, ...lists.issues, ...approvals];
 
   const identity = identityOf(file, parts.token, address?.baseUrl);
+  const isOwn = settings?.rollout !== undefined;
+  const rollout = settings?.rollout ?? inheritedRollout(name, context.defaults.rollout);
+  const globs = isOwn ? rolloutGlobs(file, [], rollout) : context.defaultRollout;
   const isValid = !found.some(({ severity }) => severity === 'error');
   return {
     ...base,
@@ -92,6 +98,7 @@ export async function readAccount(
     isDated: Array.isArray(raw['approvedDeletes']),
     ...(identity === undefined ? {} : { identity }),
     ...(address === undefined ? {} : { address }),
+    ...(rollout === undefined ? {} : { rollout: { globs, isOwn } }),
     ...(isValid && settings !== undefined && address !== undefined
       ? {
           settings: complete({
@@ -100,6 +107,7 @@ export async function readAccount(
             baseUrl: address.baseUrl,
             desired: lists.desired,
             defaults: context.defaults,
+            rollout,
           }),
         }
       : {}),
@@ -205,9 +213,18 @@ interface AccountParts {
   readonly baseUrl: string;
   readonly desired: DesiredCatalog;
   readonly defaults: ServiceFile['defaults'];
+  readonly rollout: ServiceFile['defaults']['rollout'];
 }
 
-function complete({ name, file, settings, baseUrl, desired, defaults }: AccountParts): AccountSettings {
+function complete({
+  name,
+  file,
+  settings,
+  baseUrl,
+  desired,
+  defaults,
+  rollout,
+}: AccountParts): AccountSettings {
   const { region, accountId } = settings;
   const policy = mergePolicies([defaults.policy, settings.policy]);
   const pin = accountId === undefined ? {} : { accountId };
@@ -224,6 +241,7 @@ function complete({ name, file, settings, baseUrl, desired, defaults }: AccountP
     timezone: settings.timezone ?? defaults.timezone ?? ACCOUNT_DEFAULTS.timezone,
     jitterMs: settings.jitter ?? defaults.jitter ?? ACCOUNT_DEFAULTS.jitterMs,
     policy,
+    ...(rollout === undefined ? {} : { rollout: { after: rollout.after, waitMs: rollout.wait } }),
     desired,
     // On demand, since most commands read many accounts and need the digests of few.
     get configDigest() {

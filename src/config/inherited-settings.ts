@@ -134,6 +134,20 @@ const policySchema = z
   })
   .describe('The deletion rules; merged key by key over the defaults.');
 
+/** Not merged: an account has its own, or that of the defaults. */
+const rolloutSchema = z
+  .strictObject({
+    after: setting(
+      z.array(nameGlob()),
+      'The accounts that run a newer commit first: globs of their names. An empty list: none.',
+      [['canary-*']],
+    ),
+    wait: setting(duration({ timer: false }).prefault('1h'), 'How long ago they must have converged on it.', [
+      '30m',
+    ]),
+  })
+  .describe('What a newer commit changes is held by the daemon until other accounts have run it.');
+
 /** The settings of an account that `defaults` may set too. */
 export const inheritedShape = {
   schedule: setting(
@@ -161,6 +175,7 @@ export const inheritedShape = {
     ACCOUNT_DEFAULTS.mode,
   ),
   policy: policySchema.optional(),
+  rollout: rolloutSchema.optional(),
 };
 
 type PolicyPart = z.output<typeof policySchema>;

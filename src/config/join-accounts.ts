@@ -3,12 +3,12 @@
 import { compareCodePoints } from '../core/names.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
+import { checkRollouts, type RolloutRead } from './rollout.ts';
 import { refKey } from './secret-references.ts';
 import type { AccountSettings, ConfiguredAccount, SecretRef } from '../core/settings.ts';
 
 /** An account as read, with what is needed to compare it with the other accounts. */
-export interface AccountRead {
-  readonly name: string;
+export interface AccountRead extends RolloutRead {
   /** Absolute. */
   readonly file: string;
   readonly settings?: AccountSettings;
@@ -35,10 +35,11 @@ export function joinAccounts(
     ...duplicates([...valid, ...reads.filter((read) => !isValid(read))], identityKey),
     ...duplicates(valid, identityKey),
   ]);
+  const rolloutIssues = checkRollouts(reads);
   return reads
     .map((read): ConfiguredAccount => {
       const { name, file, identity, settings } = read;
-      const issues = [...read.issues];
+      const issues = [...read.issues, ...rolloutIssues(read)];
       const sameName = sameNames.get(read);
       if (sameName !== undefined) {
         const message = `${shown(sameName.file)} is also an account named ${name}; rename one of the files`;

@@ -68,7 +68,7 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const hasCheckout = target.checkout !== undefined;
   const { matched, issues: globIssues } = matchAccounts(service, files, hasCheckout);
   const maxNames = service.machine.settings?.api.maxEntries ?? DEFAULT_MAX_ENTRIES;
-  const inherited = JSON.stringify([read.defaults, read.regions, maxNames]);
+  const inherited = JSON.stringify([read.defaults, read.defaultRollout, read.regions, maxNames]);
   const known = before?.inherited === inherited ? before.accounts : undefined;
   const catalogs = openCatalogs(files, maxNames);
   const accounts = new Map<string, KeptAccount>();
@@ -79,8 +79,9 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
     if (turns.isOver()) await turns.next();
     signal?.throwIfAborted();
   };
-  const { defaults, regions } = read;
-  const context = { files, today, merger, everyFile, defaults, regions, maxNames, pause };
+  const { defaults, defaultRollout, regions } = read;
+  const shared = { defaults, defaultRollout, regions, maxNames };
+  const context = { files, today, merger, everyFile, ...shared, pause };
   let names = 0;
   for (const file of matched) {
     const account = await keepAccount(file, context, catalogs, known?.get(file));

@@ -21,6 +21,7 @@ import {
 } from './yaml/yaml-file.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
 import { absoluteRef } from './secret-references.ts';
+import { type RolloutGlob, rolloutGlobs } from './rollout.ts';
 import { storeLocation } from './store-settings.ts';
 import { type ServiceFile, serviceSchema } from './service-schema.ts';
 import type { SourceRead } from './yaml/source-text.ts';
@@ -41,6 +42,8 @@ export interface ServiceRead {
   /** The positions of the keys that only the service file of the machine may have. */
   readonly machinePlaces: readonly { readonly key: string; readonly place: ConfigIssue }[];
   readonly defaults: ServiceFile['defaults'];
+  /** The globs of `defaults.rollout`. */
+  readonly defaultRollout: readonly RolloutGlob[];
 }
 
 /**
@@ -52,7 +55,7 @@ export function readService(
   read: SourceRead,
   owner: 'machine' | 'repository' = 'machine',
 ): ServiceRead {
-  const nothing = { secrets: [], machinePlaces: [], defaults: {} };
+  const nothing = { secrets: [], machinePlaces: [], defaults: {}, defaultRollout: [] };
   if ('issue' in read) {
     const fix = read.missing ? '; run `rolecall init` to write one, or name another file with --config' : '';
     return { ...nothing, issues: [{ ...read.issue, message: `${read.issue.message}${fix}` }] };
@@ -76,6 +79,7 @@ export function readService(
   const { shape } = serviceSchema;
   const pattern = shape.accounts.safeParse(raw['accounts']).data;
   const regions = shape.regions.safeParse(raw['regions']).data;
+  const defaults = shape.defaults.safeParse(raw['defaults']).data ?? {};
   const common = {
     issues,
     ...(pattern === undefined
@@ -85,7 +89,8 @@ export function readService(
     machinePlaces: ['trust', 'api']
       .filter((key) => Object.hasOwn(raw, key))
       .map((key) => ({ key, place: file.issue(keyOf(locate(file, [key])), '') })),
-    defaults: shape.defaults.safeParse(raw['defaults']).data ?? {},
+    defaults,
+    defaultRollout: rolloutGlobs(file, ['defaults'], defaults.rollout),
   };
   if (checked.settings === undefined || issues.some(({ severity }) => severity === 'error'))
     return { ...common, secrets: [] };
@@ -280,5 +285,5 @@ function withoutCheckout({ issues, secrets }: ServiceRead, shown: string): Servi
   const message =
     'the daemon has not fetched the repository of `source.git` yet; check its log if this does not change';
   const issue: ConfigIssue = { file: shown, line: 1, column: 1, message, severity: 'error' };
-  return { issues: [...issues, issue], secrets, machinePlaces: [], defaults: {} };
+  return { issues: [...issues, issue], secrets, machinePlaces: [], defaults: {}, defaultRollout: [] };
 }

@@ -4,7 +4,7 @@ import { firstFew } from './amounts.ts';
 import type { ApprovedDelete, Entry, Kind, Policy } from './catalog.ts';
 import type { Extra } from './diff.ts';
 import { type History, kindNameKey } from './history.ts';
-import type { HoldRule, OpenFreeze } from './plan.ts';
+import type { HoldRule, OpenFreeze, OpenRollout } from './plan.ts';
 import type { UnknownHolders } from './unknown-holders.ts';
 import { type EntryKey, entryKey, type UsageIndex } from './usage.ts';
 
@@ -33,6 +33,8 @@ export interface PolicyContext {
   readonly nowMs: number;
   /** The `freeze` window that is open now, or null. */
   readonly frozen: OpenFreeze | null;
+  /** The newer commit that other accounts must run first, or null. */
+  readonly rollout: OpenRollout | null;
   /** Whether the configuration is older than the one last applied to this account, or may be. */
   readonly staleSource: boolean;
   readonly approvals: readonly ApprovedDelete[];
@@ -144,6 +146,7 @@ export const DELETE_RULES: Readonly<Record<HoldRule, DeleteRule>> = {
       mayBe.length > 0 || history.flappingDeletes.has(kindNameKey(kind, extra.entry.name)),
     recheck: 'fixed',
   },
+  rollout: { holds: (_, { rollout }) => rollout !== null, recheck: 'fixed' },
   freeze: { holds: (_, { frozen }) => frozen !== null, recheck: 'each_request' },
   no_history: {
     holds: (_, { history, acceptNoHistory }) => !history.hasSnapshot && !acceptNoHistory,

@@ -15,7 +15,7 @@ import {
 import { type History, kindNameKey } from './history.ts';
 import { nameKey } from './names.ts';
 import type { DeleteCounts, JudgedEntry } from './policy.ts';
-import type { CreateRule, HeldChange, HoldRule, OpenFreeze, SourceAge } from './plan.ts';
+import type { CreateRule, HeldChange, HoldRule, OpenFreeze, OpenRollout, SourceAge } from './plan.ts';
 import { type UnknownHolders, unknownHoldersText } from './unknown-holders.ts';
 import { entryKey, HELD_FIELDS } from './usage.ts';
 
@@ -26,6 +26,7 @@ interface Facts {
   readonly history: History;
   readonly counts: DeleteCounts;
   readonly frozen: OpenFreeze | null;
+  readonly rollout: OpenRollout | null;
   readonly source: SourceAge;
   readonly unknownHolders: ReadonlyMap<Kind, UnknownHolders>;
   /** All approvals of the file, the expired ones too. */
@@ -135,6 +136,8 @@ function explainCreateRule(
       };
     case 'freeze':
       return freeze(facts);
+    case 'rollout':
+      return rollout(facts);
     default:
       return rule satisfies never;
   }
@@ -168,6 +171,14 @@ function freeze(facts: Facts): Explanation {
   return {
     reason: `a freeze window is open (${facts.frozen?.window ?? 'freeze'})`,
     release: `wait ${end === null ? 'for the end of the freeze window' : `until ${utcTime(end)}`}, or change policy.freeze`,
+  };
+}
+
+function rollout({ rollout: open }: Facts): Explanation {
+  const untilMs = open?.untilMs ?? null;
+  return {
+    reason: `other accounts run the commit ${open?.commit ?? ''} first: ${open?.waitsFor ?? ''}`,
+    release: `${untilMs === null ? 'make these accounts converge' : `wait until ${utcTime(untilMs)}`}, or apply it by hand with \`rolecall apply\``,
   };
 }
 
@@ -266,6 +277,8 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, ap
       return { reason: `a create of a ${kind} failed in this run`, release: 'fix the failed create' };
     case 'freeze':
       return freeze(facts);
+    case 'rollout':
+      return rollout(facts);
     case 'no_history':
       return {
         reason: 'the store contains no earlier lists of this account to compare with',

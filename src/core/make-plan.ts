@@ -17,6 +17,7 @@ import {
   isStaleSource,
   type LeftAlone,
   type OpenFreeze,
+  type OpenRollout,
   type Operation,
   type Plan,
   planDigest,
@@ -44,6 +45,7 @@ export interface PlanInput {
   readonly observed: ObservedCatalog;
   readonly history: History;
   readonly frozen: OpenFreeze | null;
+  readonly rollout: OpenRollout | null;
   readonly source: SourceAge;
   readonly acceptOlderSource: boolean;
   /** The kinds of which nobody can tell who has what, and nobody has accepted that. */
@@ -82,6 +84,7 @@ export function* planInSteps(input: PlanInput): Generator<void, Plan> {
     history,
     nowMs: input.nowMs,
     frozen: input.frozen,
+    rollout: input.rollout,
     staleSource: isStaleSource(input.source) && !input.acceptOlderSource,
     approvals,
     unknownHolders: input.unknownHolders,
@@ -144,7 +147,7 @@ function kindsOf(judged: readonly JudgedEntry[]): ReadonlySet<Kind> {
 
 /** The held creates, then the held deletes, with their explanations. */
 function heldChanges(
-  { policy, history, frozen, observed, source, unknownHolders, desired, nowMs }: PlanInput,
+  { policy, history, frozen, rollout, observed, source, unknownHolders, desired, nowMs }: PlanInput,
   diffs: readonly KindDiff[],
   { extras, heldCreates, counts }: Judgement,
 ): HeldChange[] {
@@ -155,6 +158,7 @@ function heldChanges(
     history,
     counts,
     frozen,
+    rollout,
     listedPeople,
     source,
     unknownHolders,

@@ -64,13 +64,18 @@ export function newsOf(
   const passing = (plan?.held ?? []).filter(({ rules }) => rules.every((rule) => rule === 'no_history'));
   const remaining = plan === null ? [] : notDone(plan, operations);
   const drift = fingerprint([...remaining, ...passing].map(operationText).toSorted(), isAwaited);
-  const held = waitingChanges(detail);
+  const waiting = waitingChanges(detail);
+  // What only a rollout holds is applied by itself, unless an account that runs first fails, whose notice reports that.
+  const held = waiting.filter(({ rules }) => rules.length === 0 || rules.some((rule) => rule !== 'rollout'));
   const undone = run.status === 'partial' ? undoneOperations(operations) : [];
   const failed = undone.map(({ kind, action, name }) => text(kind, action, name)).toSorted();
   const states = {
     failed: fingerprint(run.status, run.errorCode, failed, isAwaited),
     drift: remaining.length > 0 && (run.status === 'planned' || isAwaited) ? drift : null,
-    held: held.length > 0 || run.status === 'held' ? fingerprint(heldTexts(held)) : null,
+    held:
+      held.length > 0 || (run.status === 'held' && waiting.length === 0)
+        ? fingerprint(heldTexts(held))
+        : null,
   };
   return {
     health: healthOf(detail, states),
@@ -91,7 +96,8 @@ function healthOf(
 }
 
 function heldTexts(held: readonly WaitingChange[]): string[] {
-  const lasting = (rules: WaitingChange['rules']) => rules.filter((rule) => rule !== 'no_history');
+  const lasting = (rules: WaitingChange['rules']) =>
+    rules.filter((rule) => rule !== 'no_history' && rule !== 'rollout');
   return held
     .filter(({ rules }) => rules.length === 0 || lasting(rules).length > 0)
     .map(({ action, kind, name, rules }) => text(kind, action, name, lasting(rules)))

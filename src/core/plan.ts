@@ -4,6 +4,7 @@ import type { Action, Kind, Warning } from './catalog.ts';
 
 /** The rules that hold a change until an operator or time releases it, in the order of reports. */
 export const HOLD_RULES = [
+  'rollout',
   'in_use',
   'max_deletes',
   'max_deletes_per_day',
@@ -23,11 +24,21 @@ export const HOLD_RULES = [
 export type HoldRule = (typeof HOLD_RULES)[number];
 
 /** The rules that can also hold a create. */
-export type CreateRule = Extract<HoldRule, 'flapping' | 'freeze'>;
+export type CreateRule = Extract<HoldRule, 'flapping' | 'freeze' | 'rollout'>;
 
 /** An open `freeze` window: its description, and when writing is allowed again; null when no end was found. */
 export interface OpenFreeze {
   readonly window: string;
+  readonly untilMs: number | null;
+}
+
+/** A newer commit that other accounts must run first. */
+export interface OpenRollout {
+  /** Its first digits. */
+  readonly commit: string;
+  /** What it waits for: accounts, each with its state. */
+  readonly waitsFor: string;
+  /** When the wait ends by itself; null while an account has not run it, or its run failed. */
   readonly untilMs: number | null;
 }
 

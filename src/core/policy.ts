@@ -167,8 +167,12 @@ function limitHolds(numbers: DeleteNumbers, policy: Policy): HoldRule[] {
   return HOLD_RULES.filter((rule) => DELETE_RULES[rule].isExceeded?.(numbers, policy) === true);
 }
 
-function createHolds(diff: KindDiff, name: string, { history, frozen }: PolicyContext): CreateRule[] {
-  const rules: CreateRule[] = [];
+function createHolds(
+  diff: KindDiff,
+  name: string,
+  { history, frozen, rollout }: PolicyContext,
+): CreateRule[] {
+  const rules: CreateRule[] = rollout === null ? [] : ['rollout'];
   const isFlapping = history.flappingCreates.has(kindNameKey(diff.kind, name));
   if (isFlapping || possibleResults(diff, name, history).length > 0) rules.push('flapping');
   if (frozen !== null) rules.push('freeze');

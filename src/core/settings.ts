@@ -126,6 +126,12 @@ export interface ServiceSettings {
   readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent' };
 }
 
+/** Which accounts run a newer commit first, as globs of their names, and how long ago they must have converged on it. */
+export interface RolloutSettings {
+  readonly after: readonly string[];
+  readonly waitMs: number;
+}
+
 /** One account's file merged with the defaults and its `extends`. */
 export interface AccountSettings {
   /** The file's base name without `.yaml`/`.yml`. */
@@ -144,6 +150,7 @@ export interface AccountSettings {
   readonly timezone: string;
   readonly jitterMs: number;
   readonly policy: Policy;
+  readonly rollout?: RolloutSettings;
   readonly desired: DesiredCatalog;
   /** `sha256:…` over the account's settings, so that equal configurations have equal digests. */
   readonly configDigest: string;

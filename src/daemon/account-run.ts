@@ -5,6 +5,7 @@ import { ACCEPT_NOTHING, type AccountRequest, type ApplyDeps } from '../run/requ
 import { describeFailure, journalBrokenAccount, type RunResult } from '../run/run-result.ts';
 import { StoreError } from '../core/errors.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
+import { globMatcher } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';
 import { outcomeOf, type RunOutcome } from '../core/run-outcome.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit, Configuration } from '../core/settings.ts';
@@ -23,7 +24,9 @@ export interface AccountRunsOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   /** `mode` is that of the account as configured. Never rejects. */
-  readonly notifier: { readonly runEnded: (outcome: RunOutcome, mode: RunMode) => Promise<void> };
+  readonly notifier: {
+    readonly runEnded: (outcome: RunOutcome, mode: RunMode, followers: number) => Promise<void>;
+  };
 }
 
 export interface AccountRuns {
@@ -94,7 +97,18 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     // Its file may have been removed while it ran.
     if (current === undefined) metrics.forget(account);
     logEnd(log, outcome, seconds);
-    await options.notifier.runEnded(outcome, current?.settings?.mode ?? outcome.run.mode);
+    await options.notifier.runEnded(
+      outcome,
+      current?.settings?.mode ?? outcome.run.mode,
+      followersOf(account),
+    );
+  }
+
+  /** How many accounts run newer commits after this one. */
+  function followersOf(account: string): number {
+    const follows = ({ settings }: { readonly settings: AccountSettings | null }): boolean =>
+      settings?.rollout?.after.some((glob) => globMatcher(glob)(account)) === true;
+    return registry.accounts().filter(follows).length;
   }
 
   /** Resolves with null when no run was made. */

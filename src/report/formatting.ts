@@ -59,6 +59,7 @@ export function commas(parts: readonly Part[]): Line {
 
 /** What each rule that holds a change means. */
 export const HOLD_RULE_TEXTS: Readonly<Record<HoldRule, string>> = {
+  rollout: 'other accounts run the commit first',
   in_use: 'people have it',
   max_deletes: 'too many deletes in one plan',
   max_deletes_per_day: 'too many deletes within 24 hours',

@@ -51,7 +51,7 @@ interface Observing {
 /** What the store contains of the account, once its remote account is claimed. */
 export type PlanningState = Pick<AccountState, 'remoteAccountId' | 'lastAppliedCommit' | 'approval'>;
 
-type ObservingJournal = Omit<PlanningJournal, 'accountHistory' | 'accountState'> & {
+type ObservingJournal = Omit<PlanningJournal, 'accountHistory' | 'accountState' | 'rolloutHistory'> & {
   accountState(account: string): Promise<PlanningState>;
 };
 

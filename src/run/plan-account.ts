@@ -4,11 +4,20 @@ import { nameKey } from '../core/names.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import { planInSteps, type PlanInput } from '../core/make-plan.ts';
 import { type History, judgeHistory } from '../core/history.ts';
-import { hasDeletes, isStaleSource, onlyOf, type Plan, planDigest, type SourceAge } from '../core/plan.ts';
+import {
+  hasDeletes,
+  isStaleSource,
+  onlyOf,
+  type OpenRollout,
+  type Plan,
+  planDigest,
+  type SourceAge,
+} from '../core/plan.ts';
 import type { Clock } from '../core/ports/clock.ts';
 import { nameKeys } from '../core/diff.ts';
 import { implausibleCreates } from '../core/list-plausibility.ts';
 import { type FreezeWatch, watchFreeze } from './freeze.ts';
+import { openRollout } from './rollout.ts';
 import { identityWarnings, type Observation } from './observe.ts';
 import type { Acceptance, AccountRequest, PlanningDeps, Run } from './request.ts';
 
@@ -16,6 +25,8 @@ export interface Planned {
   readonly plan: Plan;
   readonly history: History;
   readonly frozen: FreezeWatch;
+  /** The newer commit that other accounts must run first. */
+  readonly rollout: OpenRollout | null;
   /** Whether the lists become the last good ones: they are plausible, or an operator accepted them. */
   readonly areListsGood: boolean;
   /** Whether the configuration is not older than the last applied one as far as git knows, or an operator accepted it. */
@@ -42,6 +53,7 @@ export async function planAccount(
   request.progress?.({ type: 'plan' });
   const source = await sourceAge(request, deps, observation.state);
   const frozen = await watchFreeze(settings.policy.freeze, settings.timezone, deps.loadCron);
+  const rollout = await openRollout(request, deps, observation.state, nowMs);
   await deps.clock.pause();
   const input: PlanInput = {
     account: settings.name,
@@ -53,6 +65,7 @@ export async function planAccount(
     observed: observation.observed,
     history,
     frozen: frozen.openAt(nowMs),
+    rollout,
     source,
     acceptOlderSource: accept.olderSource,
     acceptNoHistory: accept.noHistory,
@@ -64,6 +77,7 @@ export async function planAccount(
       ...observation.observed.warnings,
       ...identityWarnings(observation),
       ...renameWarnings(observation),
+      ...rolloutWarnings(request),
     ],
     configDigest: settings.configDigest,
     configCommit: commit?.sha ?? null,
@@ -74,6 +88,7 @@ export async function planAccount(
     plan,
     history,
     frozen,
+    rollout,
     areListsGood: plan.status !== 'blocked' && (observation.isGood || accept.shrink),
     sourceAccepted: !isStaleSource(source) || accept.olderSource,
     named: (observed) => namedEntries(settings.desired, observed, history),
@@ -109,6 +124,12 @@ function renameWarnings({ formerName }: Observation): Warning[] {
       message: `this account was managed as “${formerName}” until its file was renamed; its history, and its pause if there is one, now belong to the new name`,
     },
   ];
+}
+
+function rolloutWarnings({ settings: { rollout }, commit }: AccountRequest): Warning[] {
+  if (rollout === undefined || rollout.after.length === 0 || commit !== null) return [];
+  const message = '`rollout` has no effect, because the configuration is not in git';
+  return [{ code: 'rollout_without_git', message }];
 }
 
 function namedEntries(desired: DesiredCatalog, observed: ObservedCatalog, history: History): EntryKey[] {

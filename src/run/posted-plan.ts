@@ -111,13 +111,13 @@ function commitOf({ commit }: PostedFiles): ConfigCommit | null {
 
 /** What a preview needs: reads of the journal, and a look-up of claims that claims nothing itself. */
 export interface PreviewDeps extends Omit<PlanningDeps, 'journal'> {
-  readonly journal: AccountJournal & Pick<PlanningDeps['journal'], 'accountHistory'>;
+  readonly journal: AccountJournal & Pick<PlanningDeps['journal'], 'accountHistory' | 'rolloutHistory'>;
 }
 
 /** Observes and plans; writes neither to the service nor to the store. Returns a failure as a value. */
 export async function preview(request: AccountRequest, deps: PreviewDeps): Promise<PlanResult> {
-  const { accountHistory, accountState } = deps.journal;
-  const journal = { ...readOnlyJournal(deps.journal), accountHistory, accountState };
+  const { accountHistory, accountState, rolloutHistory } = deps.journal;
+  const journal = { ...readOnlyJournal(deps.journal), accountHistory, accountState, rolloutHistory };
   try {
     const reader = await deps.service.reader(request.settings, request.signals);
     const run = { runId: '', request, deps: { ...deps, journal }, reader };

@@ -65,6 +65,7 @@ export type PlanningJournal = Pick<
   | 'claimRemoteAccount'
   | 'foreignOwner'
   | 'lastGood'
+  | 'rolloutHistory'
 >;
 
 /** What observing and planning need. Nothing here can write to the service or journal a run. */

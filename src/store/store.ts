@@ -16,6 +16,7 @@ import { createOutbox } from './outbox.ts';
 import { newestEndMs, prune } from './retention.ts';
 import { accountHistoryJournal } from './account-history.ts';
 import { accountsJournal } from './accounts.ts';
+import { rolloutJournal } from './rollout-history.ts';
 import { runsJournal } from './runs.ts';
 import { type StoredSettings, storedSettings } from './stored-settings.ts';
 
@@ -67,6 +68,7 @@ export function createStore(opened: OpenDatabase): Store {
       ...accountsJournal(db),
       ...accountHistoryJournal(db),
       ...runsJournal(db),
+      ...rolloutJournal(db),
       ...operationsJournal(db),
       ...observationsJournal(db),
     }),

@@ -20,6 +20,7 @@ export interface Notice {
     readonly deleted: number;
     readonly failed: number;
     readonly error?: { readonly code: string; readonly message: string };
+    readonly followers?: number;
   };
 }
 

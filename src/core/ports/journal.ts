@@ -89,6 +89,17 @@ export interface AccountState {
   readonly consecutiveFailures: number;
 }
 
+/** What the journal has of an account that runs newer commits first. */
+export interface CanaryHistory {
+  readonly account: string;
+  /** The commit that was last applied to it. */
+  readonly appliedCommit: string | null;
+  /** The status of its latest run that ended and could write. */
+  readonly latest: RunStatus | null;
+  /** The commits on which a run ended `converged` or `held`, and when the first one did; not runs that a rollout held. */
+  readonly good: readonly { readonly commit: string; readonly endedAtMs: number }[];
+}
+
 /** The last good lists, and what rolecall has changed since. */
 export interface LastGood {
   readonly observed: ObservedCatalog;
@@ -129,6 +140,16 @@ export interface Journal {
     remoteAccountId: string | null,
     observed: ObservedCatalog,
   ): Promise<LastGood | null>;
+  /**
+   * How accounts that run first did on the commits since the account's last run on `appliedCommit`; null when that run had the
+   * same `configDigest`. `commit` is the first one on which a daemon ran the account with that digest.
+   */
+  rolloutHistory(
+    account: string,
+    configDigest: string,
+    appliedCommit: string | null,
+    canaries: readonly string[],
+  ): Promise<{ readonly commit: string | null; readonly canaries: readonly CanaryHistory[] } | null>;
   /** Where else the store has one of these entries, or null: an entry belongs to one account. */
   foreignOwner(lists: ListedEntries): Promise<EntryOwner | null>;
   /** The entries that were known after a run's first observation, and all entries that rolecall created; null: of every run. */

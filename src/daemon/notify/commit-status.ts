@@ -21,13 +21,14 @@ export type CommitStatus = Readonly<
 /** The account under which the last status of a target is stored. No account has this name. */
 export const STATUS = '';
 
-/** What the runs of an account on a commit have come to; null: the run changes nothing about that. */
+/** What the runs of an account on a commit have come to; null: the run changes nothing about that, or waits for a rollout. */
 export function resultAfter(
   before: NotifiedState | null,
-  { run, news, awaited, loss }: RunOutcome,
+  { run, plan, news, awaited, loss }: RunOutcome,
 ): NotifiedState | null {
   const { configCommit: commit, configDirty } = run;
   const startedAtMs = Date.parse(run.startedAt);
+  if (plan?.held.some(({ rule }) => rule === 'rollout') === true) return null;
   if (commit === null || configDirty === true || startedAtMs < (before?.asOfMs ?? 0)) return null;
   const known = before?.states['commit'] === commit ? resultIn(before) : null;
   if (Object.keys(news.health).length === 0 && known === null) return null;

@@ -22,6 +22,8 @@ export interface JsonNotice {
     readonly deleted: number;
     readonly failed: number;
     readonly error?: { readonly code: string; readonly message: string };
+    /** Of a failure: the accounts that take no newer commit (`rollout`) until this one converges. */
+    readonly followers?: number;
   };
 }
 
@@ -43,7 +45,12 @@ const MAX_NAME_LENGTH = 120;
 const MAX_ERROR_LENGTH = 2000;
 
 /** The notification about a run that has ended; `mode` is that of the account as configured. */
-export function composeMessage(type: NoticeType, outcome: RunOutcome, mode: RunMode): NoticeMessage {
+export function composeMessage(
+  type: NoticeType,
+  outcome: RunOutcome,
+  mode: RunMode,
+  followers = 0,
+): NoticeMessage {
   const { run, plan } = outcome;
   const digest = type === 'recovered' ? null : outcome.awaited;
   const error = type === 'failed' ? errorOf(outcome) : null;
@@ -62,6 +69,7 @@ export function composeMessage(type: NoticeType, outcome: RunOutcome, mode: RunM
       deleted: run.deleted,
       failed: run.failed,
       ...(error === null ? {} : { error }),
+      ...(type === 'failed' && followers > 0 ? { followers } : {}),
     },
     about: {
       changes: first.map((change) => ({ ...change, name: clip(change.name, MAX_NAME_LENGTH) })),

@@ -52,17 +52,23 @@ export function noticeText(message: NoticeMessage, publicUrl: string | undefined
 }
 
 /** The event in a few words. */
-export function headline({ type, data: { digest, status } }: NoticeMessage): string {
+export function headline({ type, data: { digest, status, followers } }: NoticeMessage): string {
   if (type === 'drift') return digest === undefined ? 'differs from its file' : 'a plan waits for approval';
-  if (type === 'failed' && status === 'blocked') return 'a guard stopped the run';
-  if (type === 'failed' && status === 'partial') return 'some changes could not be applied';
-  return HEADLINES[type];
+  if (type !== 'failed') return HEADLINES[type];
+  const failure = status === 'blocked' || status === 'partial' ? FAILURES[status] : 'the run failed';
+  return followers === undefined
+    ? failure
+    : `${failure}; until it converges, a newer commit is held for ${count(followers, 'account')} (rollout)`;
 }
+
+const FAILURES = {
+  blocked: 'a guard stopped the run',
+  partial: 'some changes could not be applied',
+} as const;
 
 const HEADLINES = {
   applied: 'changes were applied',
   held: 'changes are held',
-  failed: 'the run failed',
   recovered: 'recovered',
 } as const;
 

@@ -40,9 +40,9 @@ export interface Notifier {
   update(targets: readonly NotifySettings[]): void;
   /**
    * Stores the notifications about a run that has ended. Waits for no target, and never rejects. `mode` is that of the
-   * account as configured.
+   * account as configured, `followers` the number of accounts that run newer commits after it.
    */
-  runEnded(outcome: RunOutcome, mode: RunMode): Promise<void>;
+  runEnded(outcome: RunOutcome, mode: RunMode, followers?: number): Promise<void>;
   /** Starts deliveries, including those that an earlier process left. */
   start(): void;
   /** Ends within seconds. Undelivered notifications wait in the store. */
@@ -179,7 +179,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     );
   }
 
-  async function store(outcome: RunOutcome, mode: RunMode): Promise<void> {
+  async function store(outcome: RunOutcome, mode: RunMode, followers: number): Promise<void> {
     const { id: runId, account, startedAt } = outcome.run;
     const nowMs = clock.nowMs();
     const news = { ...outcome.news, startedAtMs: Date.parse(startedAt) };
@@ -194,7 +194,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
         runId,
         type,
         commit: outcome.run.configCommit,
-        body: JSON.stringify(composeMessage(type, outcome, mode)),
+        body: JSON.stringify(composeMessage(type, outcome, mode, followers)),
       }));
       return { notified: judgement.notified, notices };
     };
@@ -217,10 +217,10 @@ export function createNotifier(options: NotifierOptions): Notifier {
       targets = targetsByKey(settings);
       wake();
     },
-    async runEnded(outcome, mode) {
+    async runEnded(outcome, mode, followers = 0) {
       if (targets.size === 0) return;
       const { account, id: runId } = outcome.run;
-      const stored = store(outcome, mode)
+      const stored = store(outcome, mode, followers)
         .catch((error: unknown) => logFailure(error, { account, runId }))
         .finally(() => storing.delete(stored));
       storing.add(stored);

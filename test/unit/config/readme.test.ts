@@ -59,11 +59,11 @@ function nested(at: readonly string[], value: unknown): unknown {
   return at.reduceRight((inner, key) => ({ [key]: key === 'notify' ? [inner] : inner }), value);
 }
 
-/** `tree` with every default that the tables of a file show, or those of one section. */
+/** `tree` with every default that the tables of a file show, or those of one section; not those within a key that is left out. */
 function withDefaults(tree: Tree, file: string, section?: string): Tree {
   for (const { file: other, path: at, key, unset } of rows) {
     const [value] = codeIn(unset);
-    if (other !== file || value === undefined || key.includes('[]')) continue;
+    if (other !== file || value === undefined || /\[\]|\./.test(key)) continue;
     if (section !== undefined && at[0] !== section) continue;
     let place = tree;
     for (const step of at) {
@@ -150,6 +150,7 @@ describe('an example in the reference of the configuration', () => {
       'config/catalogs/engineering.yaml': catalog,
       'config/rolecall.yaml': 'regions: { eu: https://eu.example.com, us: https://us.example.com }\n',
       'config/accounts/acme.yaml': `${ADDRESS}extends: [../catalogs/engineering.yaml]\n`,
+      'config/accounts/canary-1.yaml': ADDRESS.replace('EU', 'CANARY'),
       ...(title === 'account'
         ? {
             'config/accounts/part.yaml': /^token:/m.test(text)

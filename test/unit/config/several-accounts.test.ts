@@ -244,3 +244,59 @@ describe('the names of an account with its catalogs', () => {
     expect(lowered.accounts.map(({ settings }) => settings)).toEqual([undefined, undefined]);
   });
 });
+
+describe('the accounts that run a commit first', () => {
+  const lines = (name: string, rollout = '') =>
+    `region: eu\ntoken: { env: ${name.toUpperCase()}_TOKEN }\n${rollout === '' ? '' : `rollout: ${rollout}\n`}`;
+  const files = (rollouts: Readonly<Record<string, string>>) =>
+    Object.fromEntries(
+      Object.entries(rollouts).map(([name, rollout]) => [`accounts/${name}.yaml`, lines(name, rollout)]),
+    );
+  const defaults = (after: string) => ({
+    'rolecall.yaml': `${SERVICE}defaults: { rollout: { after: ${after} } }\n`,
+  });
+
+  test('are those of the account, or of the defaults, which do not bind the accounts that they match', async () => {
+    const loaded = await load({
+      ...defaults('[a]'),
+      ...files({ a: '', b: '', c: '{ after: [b], wait: 5m }', d: '{ after: [] }' }),
+    });
+    expect(loaded.lines).toEqual([]);
+    expect(loaded.accounts.map(({ settings }) => settings?.rollout)).toEqual([
+      undefined,
+      { after: ['a'], waitMs: 3_600_000 },
+      { after: ['b'], waitMs: 300_000 },
+      { after: [], waitMs: 3_600_000 },
+    ]);
+  });
+
+  test('must exist, and must not wait for the account itself', async () => {
+    const { lines: found, accounts } = await load(
+      files({
+        a: '{ after: ["x*"] }',
+        b: '{ after: ["*"] }',
+        c: '{ after: [a, d] }',
+        d: '{ after: [c] }',
+        e: '',
+      }),
+    );
+    expect(found).toEqual([
+      'accounts/a.yaml:3:20 error no account has a name that "x*" matches; correct the glob',
+      'accounts/b.yaml:3:20 error "*" matches this account itself, so it would wait for ever; correct it',
+      'accounts/c.yaml:3:23 error "d" matches accounts that wait for this one, so it would wait for ever; correct it',
+      'accounts/d.yaml:3:20 error "c" matches accounts that wait for this one, so it would wait for ever; correct it',
+    ]);
+    expect(accounts.flatMap(({ settings }) => settings?.name ?? [])).toEqual(['e']);
+  });
+
+  test('of the defaults must exist, which is reported once', async () => {
+    const { lines: found, accounts } = await load({
+      ...defaults('[x]'),
+      ...files({ a: '', b: '{ after: [a] }', c: '' }),
+    });
+    expect(found).toEqual([
+      expect.stringMatching(/^rolecall\.yaml:\d+:\d+ error no account has a name that "x" matches/),
+    ]);
+    expect(accounts.flatMap(({ settings }) => settings?.name ?? [])).toEqual(['b']);
+  });
+});

@@ -112,6 +112,7 @@ export function plan(of: Case): Plan {
     observed: observed(of.observed),
     history: { ...HISTORY, ...of.history },
     frozen: null,
+    rollout: null,
     source: 'current',
     unknownHolders:
       of.policy?.allowNoPeople === false ? unknownHolders(observed(of.observed).resources) : new Map(),

@@ -9,6 +9,7 @@ import {
   undoneOperations,
   waitingChanges,
 } from '../../../src/core/notice.ts';
+import type { HoldRule } from '../../../src/core/plan.ts';
 import { sha256 } from './builders.ts';
 import type { RunSketch } from './run-details.ts';
 import { runDetail, T0 } from './run-details.ts';
@@ -56,6 +57,14 @@ const NO_HISTORY = {
   rules: ['no_history'] as const,
 };
 const PARTIAL: RunSketch = { status: 'partial', held: ['Perl'], operations: [{ status: 'failed' }] };
+
+const rollout = (...rules: HoldRule[]) => ({ ...HELD, held: [{ rules: ['rollout', ...rules] as const }] });
+
+it('a rollout changes no state: neither what it alone holds, nor that it holds what another rule holds too', () => {
+  expect(noticesFor([OK, rollout(), OK])).toEqual([[], [], []]);
+  const inUse: RunSketch = { ...HELD, held: [{ rules: ['in_use'] }] };
+  expect(noticesFor([inUse, rollout('in_use'), inUse, rollout()])).toEqual([['held'], [], [], ['recovered']]);
+});
 
 describe('a change of state', () => {
   it.each<[string, readonly (RunSketch | Step)[], string[][]]>([

@@ -536,6 +536,7 @@ describe('an entry that is left alone', () => {
         history: HISTORY,
         nowMs: NOW_MS,
         frozen,
+        rollout: null,
         staleSource: false,
         approvals: [],
         unknownHolders: new Map(),

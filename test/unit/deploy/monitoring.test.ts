@@ -8,7 +8,7 @@ import { jsonOf, yamlOf } from './operational-file.ts';
 import { joined } from '../../support/pieces.ts';
 
 /** Holds that end by themselves; nobody needs a notification about them. */
-const RELEASED_BY_TIME = ['too_new', 'holders_missing', 'freeze', 'no_history'];
+const RELEASED_BY_TIME = ['too_new', 'holders_missing', 'freeze', 'rollout', 'no_history'];
 
 const rules = yamlOf('config/monitoring/alerts.yaml')
   .at('groups')

@@ -44,6 +44,19 @@ async function statusStage(format: 'github' | 'gitlab', answer = created, of: Pa
 }
 
 describe('the status of a commit', () => {
+  it('is pending while a rollout holds an account', async () => {
+    const own = await statusStage('github');
+    await own.next(1);
+    for (const [index, account] of ['a', 'b'].entries()) await end(own.notifier, index, on(SHA, {}, account));
+    await own.next(2);
+    await end(own.notifier, 3, on(SHA, { status: 'held', held: [{ rules: ['rollout'] }] }, 'c'));
+    await own.clock.pass(6 * GAP_MS);
+    expect(bodies(own.server).at(-1)).toMatchObject({
+      state: 'pending',
+      description: '2 in order, 1 still to run',
+    });
+  });
+
   it('is pending while accounts still have to run, then their result, with one request for each change', async () => {
     const own = await statusStage('github', created, { publicUrl: 'https://rolecall.example.com' });
     await own.next(1);

@@ -150,6 +150,17 @@ describe('a message for Slack', () => {
     expect(text).toContain('… and 7 more');
   });
 
+  it('shows how many accounts a failure keeps from newer commits', () => {
+    const outcome = outcomeOf(runDetail(1, FAILED), null, sha256);
+    const sent = (type: 'failed' | 'applied', followers: number, format: 'json' | 'slack') =>
+      renderNotices([composeMessage(type, outcome, 'apply', followers)], { format });
+    expect(JSON.parse(sent('failed', 297, 'json'))).toMatchObject({ data: { followers: 297 } });
+    expect(sent('failed', 297, 'slack')).toContain(
+      'acme: the run failed; until it converges, a newer commit is held for 297 accounts (rollout)',
+    );
+    expect([sent('failed', 0, 'json'), sent('applied', 2, 'json')].join()).not.toContain('followers');
+  });
+
   it('shows failures, applied changes and a recovery', () => {
     const operations = [
       { name: 'Rust', status: 'failed' as const },
