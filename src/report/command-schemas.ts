@@ -7,6 +7,7 @@ import type { AccountUsage } from '../core/usage.ts';
 import {
   accountName,
   failedPlanSchema,
+  printedSchema,
   kind,
   type DeepReadonly,
   type Mirrors,
@@ -20,9 +21,7 @@ import {
 import { ACCOUNT_STATES } from '../core/account-states.ts';
 
 /** A run without its operations. */
-export const historySchema = z
-  .union([runRecordSchema, failedPlanSchema])
-  .meta({ title: 'rolecall history', description: 'One run of `rolecall history --format json`.' });
+export const historySchema = printedSchema('history', runRecordSchema, 'One run');
 
 export const actionSchema = z.strictObject({
   schemaVersion,
@@ -36,10 +35,7 @@ export const actionSchema = z.strictObject({
 });
 
 /** What an operator did. */
-export const actionsSchema = z.union([actionSchema, failedPlanSchema]).meta({
-  title: 'rolecall history --actions',
-  description: 'One action of `rolecall history --actions --format json`.',
-});
+export const actionsSchema = printedSchema('history --actions', actionSchema, 'One action');
 
 const accountUsageSchema = z.strictObject({
   schemaVersion,
@@ -66,9 +62,7 @@ const accountUsageSchema = z.strictObject({
 });
 
 /** The usage of one account. */
-export const usageSchema = z
-  .union([accountUsageSchema, failedPlanSchema])
-  .meta({ title: 'rolecall usage', description: 'One account of `rolecall usage --format json`.' });
+export const usageSchema = printedSchema('usage', accountUsageSchema, 'One account');
 
 export const issueSchema = z.strictObject({
   schemaVersion,
@@ -101,9 +95,7 @@ export const diagnosisSchema = z.strictObject({
 });
 
 /** A part of `doctor`. */
-export const doctorSchema = z
-  .union([diagnosisSchema, failedPlanSchema])
-  .meta({ title: 'rolecall doctor', description: 'One part of `rolecall doctor --format json`.' });
+export const doctorSchema = printedSchema('doctor', diagnosisSchema, 'One part');
 
 true satisfies Mirrors<Omit<z.output<typeof accountUsageSchema>, 'schemaVersion'>, AccountUsage>;
 true satisfies Mirrors<Omit<z.output<typeof actionSchema>, 'schemaVersion'>, OperatorActionRecord>;
@@ -164,9 +156,7 @@ export const accountStatusSchema = z.strictObject({
 });
 
 /** The status of one account. */
-export const statusSchema = z
-  .union([accountStatusSchema, failedPlanSchema])
-  .meta({ title: 'rolecall status', description: 'One account of `rolecall status --format json`.' });
+export const statusSchema = printedSchema('status', accountStatusSchema, 'One account');
 
 /** The status of one account, as the journal and the configuration show it. */
 export type AccountStatus = DeepReadonly<

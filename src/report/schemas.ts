@@ -149,10 +149,14 @@ export const failedPlanSchema = z
   })
   .describe('An account that could not be planned.');
 
+/** What a command prints a list of as JSON: this, or the failure that replaces it. */
+export function printedSchema<T extends z.ZodType>(command: string, report: T, what: string) {
+  const description = `${what} of \`rolecall ${command} --format json\`.`;
+  return z.union([report, failedPlanSchema]).meta({ title: `rolecall ${command}`, description });
+}
+
 /** A plan, or the failure that replaces it. */
-export const planResultSchema = z
-  .union([planSchema, failedPlanSchema])
-  .meta({ title: 'rolecall plan', description: 'One account of `rolecall plan --format json`.' });
+export const planResultSchema = printedSchema('plan', planSchema, 'One account');
 
 /** People who had an entry by a list of an earlier run, and not by the list of the run that deleted it. */
 export const earlierHoldersSchema = z.strictObject({

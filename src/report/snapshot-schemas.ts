@@ -9,6 +9,7 @@ import {
   amount,
   earlierHoldersSchema,
   failedPlanSchema,
+  printedSchema,
   kind,
   type Mirrors,
   people,
@@ -45,9 +46,7 @@ export const snapshotSchema = z.strictObject({
 });
 
 /** One snapshot. */
-export const snapshotsSchema = z
-  .union([snapshotSchema, failedPlanSchema])
-  .meta({ title: 'rolecall snapshots', description: 'One snapshot of `rolecall snapshots --format json`.' });
+export const snapshotsSchema = printedSchema('snapshots', snapshotSchema, 'One snapshot');
 
 const comparedSchema = z.strictObject({
   id: snapshotId.nullable().describe('Id of the snapshot; null: the service was read.'),
@@ -141,9 +140,7 @@ export const accountHoldersSchema = z.strictObject({
 });
 
 /** The people who have the entries of a name in one account. */
-export const whoSchema = z
-  .union([accountHoldersSchema, failedPlanSchema])
-  .meta({ title: 'rolecall who', description: 'One searched account of `rolecall who --format json`.' });
+export const whoSchema = printedSchema('who', accountHoldersSchema, 'One searched account');
 
 const deletedEntrySchema = z.strictObject({
   ...lostFields,
