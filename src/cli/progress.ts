@@ -112,7 +112,7 @@ export async function showStep<T>(
 }
 
 interface Display {
-  /** Shows at once what runs, in a log. */
+  /** Shows at once what runs, in a log that shows nothing yet. */
   showNow(): void;
   end(): void;
 }
@@ -122,7 +122,7 @@ function startDisplay(line: () => string | null): Display {
   let shown: string | null = null;
   let dueAtMs = performance.now() + (isTerminal ? FIRST_DRAW_MS : FIRST_LINE_MS);
   function erase(): void {
-    if (shown !== null) process.stderr.write(ERASE_LINE);
+    if (isTerminal && shown !== null) process.stderr.write(ERASE_LINE);
     shown = null;
   }
   function show(): void {
@@ -134,6 +134,7 @@ function startDisplay(line: () => string | null): Display {
       shown = text;
     } else if (text !== null) {
       showMessage(text);
+      shown = text;
       dueAtMs = performance.now() + NEXT_LINE_MS;
     }
   }
@@ -144,7 +145,7 @@ function startDisplay(line: () => string | null): Display {
   if (isTerminal) showLive(erase);
   return {
     showNow() {
-      if (!isTerminal) show();
+      if (!isTerminal && shown === null) show();
     },
     end() {
       clearInterval(timer);
@@ -154,12 +155,14 @@ function startDisplay(line: () => string | null): Display {
   };
 }
 
-/** The work in one line; null while nothing runs. */
+/** The work in one line, of the accounts what the one does that runs the longest; null while nothing runs. */
 export function progressLine(state: WorkState, nowMs: number): string | null {
   const { verb, accounts, done, startedAtMs, running } = state;
   const [first] = running;
   if (first === undefined) return null;
-  const account = `${first[0]}: ${activityText(first[1], nowMs)}`;
+  const text = textOf(first[1].activity);
+  const others = [...running.values()].filter(({ activity }) => textOf(activity) === text).length - 1;
+  const account = `${first[0]}${others === 0 ? '' : ` and ${others} more`}: ${activityText(first[1], nowMs)}`;
   if (accounts === 1) return account;
   const pace = paceText(done, accounts - done, nowMs - startedAtMs);
   return `${[`${verb} ${done} of ${count(accounts, 'account')}`, ...pace].join(', ')}; ${account}`;

@@ -54,15 +54,16 @@ describe('the progress of one account', () => {
   });
 });
 
-test('the progress of several accounts counts the complete ones and shows the one that runs the longest', () => {
-  const planning: RunningAccount = { activity: { type: 'plan' }, sinceMs: 1000, doneBefore: 0 };
-  const running = new Map([
-    ['eu-1', planning],
-    ['eu-2', planning],
+test('the progress of several accounts counts the complete ones, and those that do the same as the one that runs the longest', () => {
+  const at = { sinceMs: 1000, doneBefore: 0 };
+  const running = new Map<string, RunningAccount>([
+    ['eu-1', { activity: { type: 'plan' }, ...at }],
+    ['eu-2', { activity: { type: 'lists', before: 'plan', read: 1 }, ...at }],
+    ['eu-3', { activity: { type: 'plan' }, ...at }],
   ]);
   const work = { verb: 'planned', accounts: 300, done: 10, startedAtMs: 0 };
   expect(progressLine({ ...work, running }, 5000)).toBe(
-    'planned 10 of 300 accounts, 2.0/s, 2 min 25 s left; eu-1: planning',
+    'planned 10 of 300 accounts, 2.0/s, 2 min 25 s left; eu-1 and 1 more: planning',
   );
   expect(progressLine({ ...work, running: new Map() }, 5000)).toBeNull();
 });
