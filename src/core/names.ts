@@ -161,8 +161,8 @@ export const EMOJI_JOINT = [
 export const RUNNER_COMMAND = String.raw`(?<!\S):(?=:)|#(?=#(?:\[|vso\[|teamcity\[))`;
 
 /** The values by their keys (Map.groupBy needs a newer Node.js than the oldest supported one), in the order in which each key first occurs. */
-export function groupBy<K, V>(values: Iterable<V>, keyOf: (value: V) => K): Map<K, V[]> {
-  const groups = new Map<K, V[]>();
+export function groupBy<K, V>(values: Iterable<V>, keyOf: (value: V) => K): Map<K, [V, ...V[]]> {
+  const groups = new Map<K, [V, ...V[]]>();
   for (const value of values) {
     const key = keyOf(value);
     const group = groups.get(key);

@@ -1,7 +1,7 @@
 // The paths of the pages: the lists of all accounts, of all runs and of what operators did, one account, and one run.
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
-import type { RunMark } from '../../../core/ports/journal-reader.ts';
+import { groupBy } from '../../../core/names.ts';
 import type { RunRecord } from '../../../core/journal.ts';
 import { remainingPlan } from '../../../core/run-outcome.ts';
 import { turn } from '../../../system/turns.ts';
@@ -98,7 +98,7 @@ export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => 
         daemon={overview}
         list={list}
         views={new Map(views.map((view) => [view.name, view]))}
-        runs={byAccount(runs)}
+        runs={groupBy(runs, ({ account }) => account)}
         nowMs={nowMs()}
         visitor={context.get('visitor')}
       />
@@ -122,14 +122,4 @@ export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => 
     const page = <ActivityPage {...{ actions, visitor }} isContinued={before !== undefined} />;
     return context.html(await pageText(page));
   });
-}
-
-function byAccount(runs: readonly RunMark[]): ReadonlyMap<string, readonly RunMark[]> {
-  const grouped = new Map<string, RunMark[]>();
-  for (const run of runs) {
-    const some = grouped.get(run.account);
-    if (some === undefined) grouped.set(run.account, [run]);
-    else some.push(run);
-  }
-  return grouped;
 }
