@@ -1,7 +1,7 @@
 // The report of `history --actions`: what operators did. The pages have the same table.
 import { ALL_ACCOUNTS, type OperatorActionRecord, type RecordedAction } from '../core/operator.ts';
 import { actionSchema } from './command-schemas.ts';
-import { code, type Group, type Line, type ReportOptions } from './document.ts';
+import { code, columnsOf, type Group, type Line, type ReportOptions } from './document.ts';
 import { briefInstant, count } from './formatting.ts';
 import { listReport, renderReport } from './render.ts';
 import { publishedFields } from './run-json.ts';
@@ -25,8 +25,7 @@ export function actionsTable(actions: readonly OperatorActionRecord[], hasAccoun
     [Object.hasOwn(TEXTS, action) ? TEXTS[action] : action],
     detail === null ? [] : [action === 'approve' ? code(detail) : detail],
   ]);
-  const heads = ['When (UTC)', 'Account', 'Who', 'Via', 'What', 'Detail'];
-  return { columns: heads.map((head) => ({ head })), rows };
+  return { columns: columnsOf('When (UTC)', 'Account', 'Who', 'Via', 'What', 'Detail'), rows };
 }
 
 /** All given actions. json is an array of them. */

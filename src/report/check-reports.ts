@@ -1,6 +1,6 @@
 // The reports of `validate`, one line for each problem as editors and CI systems parse it, and of `doctor`.
 import { diagnosisSchema, issueSchema } from './command-schemas.ts';
-import { code, type Column, type Line, type ReportDocument, type ReportOptions, toned } from './document.ts';
+import { code, columnsOf, type Line, type ReportDocument, type ReportOptions, toned } from './document.ts';
 import { renderReport } from './render.ts';
 import { publishedFields } from './run-json.ts';
 import type { ConfigIssue } from '../core/errors.ts';
@@ -31,7 +31,7 @@ export function renderDiagnoses(diagnoses: readonly Diagnosis[], options: Report
 }
 
 function diagnosisDocument({ title, findings }: Diagnosis): ReportDocument {
-  const columns: Column[] = [{ head: 'Result' }, { head: 'Check' }, { head: 'Detail', below: true }];
+  const columns = columnsOf('Result', 'Check', { head: 'Detail', below: true });
   const rows = findings.map(({ ok, what, detail }): Line[] => [
     [ok ? toned('good', 'ok') : toned('bad', 'FAIL')],
     [what],

@@ -8,12 +8,13 @@ import type {
 } from '../core/catalog-difference.ts';
 import {
   code,
-  type Column,
+  columnsOf,
   type Line,
   type Part,
   type ReportDocument,
   type ReportOptions,
   type Section,
+  tableSection,
   toned,
 } from './document.ts';
 import { count } from './formatting.ts';
@@ -80,26 +81,24 @@ const SIGNS = {
 } as const satisfies Record<EntryChange['change'] | PersonChange['change'], Part>;
 
 function entrySection(entries: readonly EntryChange[]): Section[] {
-  if (entries.length === 0) return [];
-  const columns = [{ head: 'Change' }, { head: 'Kind' }, { head: 'Name' }, { head: 'Id' }];
+  const columns = columnsOf('Change', 'Kind', 'Name', 'Id');
   const rows = entries.map(({ change, kind, id, name, formerName }): Line[] => [
     [SIGNS[change]],
     [kind],
     formerName === undefined ? [code(name)] : [code(formerName), ' → ', code(name)],
     [toned('quiet', code(id))],
   ]);
-  return [{ title: 'Entries', count: entries.length, groups: [{ columns, rows }] }];
+  return tableSection('Entries', { columns, rows });
 }
 
 function peopleSection(people: readonly PersonChange[]): Section[] {
-  if (people.length === 0) return [];
-  const columns: Column[] = [{ head: 'Change' }, { head: 'Person' }, { head: 'What', below: true }];
+  const columns = columnsOf('Change', 'Person', { head: 'What', below: true });
   const rows = people.map((person): Line[] => [
     [SIGNS[person.change]],
     [code(person.id)],
     personLine(person),
   ]);
-  return [{ title: 'People', count: people.length, groups: [{ columns, rows }] }];
+  return tableSection('People', { columns, rows });
 }
 
 /** A person who was added or who is gone has one value of each. */

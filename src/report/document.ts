@@ -39,15 +39,12 @@ export interface Column {
   readonly below?: true;
 }
 
-/** Rows as a list, or as what makes the rows of a part: a page shows 500 of 20,000. */
-export type Rows = Pick<readonly (readonly Line[])[], 'length' | 'slice'>;
-
 /** Rows with the same columns. `facts` hold for all of them. */
 export interface Group {
   readonly title?: Line;
   readonly facts?: readonly Fact[];
   readonly columns: readonly Column[];
-  readonly rows: Rows;
+  readonly rows: readonly (readonly Line[])[];
   /** Whether text output shows the heads of the columns. */
   readonly heads?: true;
 }
@@ -131,11 +128,24 @@ export function countedTitle({ title, count }: Section): string {
   return count === undefined ? title : `${title} (${count})`;
 }
 
+/** Columns, of which most are no more than a head. */
+export function columnsOf(...columns: readonly (string | Column)[]): Column[] {
+  return columns.map((column) => (typeof column === 'string' ? { head: column } : column));
+}
+
+/** A section of one table, with the number of its rows; none without rows. */
+export function tableSection(
+  title: string,
+  table: Pick<Group, 'columns' | 'rows'>,
+  more: Partial<Section> = {},
+): Section[] {
+  return table.rows.length === 0 ? [] : [{ title, count: table.rows.length, groups: [table], ...more }];
+}
+
 /** The columns that are not empty in every row, with their positions. */
 export function usedColumns({ columns, rows }: Group): (Column & { readonly index: number })[] {
-  const listed = rows.slice();
   return columns.flatMap((column, index) =>
-    listed.some((row) => (row[index] ?? []).length > 0) ? [{ ...column, index }] : [],
+    rows.some((row) => (row[index] ?? []).length > 0) ? [{ ...column, index }] : [],
   );
 }
 

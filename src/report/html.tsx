@@ -157,7 +157,7 @@ export function GroupTable({ group }: { readonly group: Group }) {
         </tr>
       </thead>
       <tbody>
-        {group.rows.slice().map((row) => (
+        {group.rows.map((row) => (
           <tr>
             {used.map(({ head, align, index }) => (
               <td class={alignment(align)} data-head={head}>

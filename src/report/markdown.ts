@@ -126,7 +126,7 @@ function printTable(group: Group): string {
   return [
     tableRow(used.map(({ head }) => escapeProse(head))),
     tableRow(used.map(({ align }) => (align === 'right' ? '--:' : '---'))),
-    ...group.rows.slice().map((row) => tableRow(used.map(({ index }) => inline(row[index] ?? [])))),
+    ...group.rows.map((row) => tableRow(used.map(({ index }) => inline(row[index] ?? [])))),
   ].join('\n');
 }
 

@@ -1,13 +1,7 @@
 // The report of `plan`, which `apply` also shows before it asks: one document for each account.
 import { LIST_GUARDS } from '../core/list-plausibility.ts';
 import { NO_HISTORY, NOTHING_MANAGED } from '../core/plan-warnings.ts';
-import {
-  type FailedPlan,
-  type Plan,
-  type PlanResult,
-  type PlanSummary,
-  UNKNOWN_ACCOUNT,
-} from '../core/plan.ts';
+import type { Plan, PlanResult, PlanSummary } from '../core/plan.ts';
 import { code, type Line, type Report, type ReportDocument, type ReportOptions, toned } from './document.ts';
 import { count, messageLines, shortCommit } from './formatting.ts';
 import { leftAloneSection, plannedSections, warningSection } from './plan-sections.ts';
@@ -20,7 +14,7 @@ import {
   totalCounts,
 } from './plan-sentence.ts';
 import { renderReport } from './render.ts';
-import { acceptListsStep, failureStep } from './run-status.ts';
+import { acceptListsStep, failedDocument } from './run-status.ts';
 
 /** With more accounts, those with nothing to do are counted instead of shown. */
 const MANY_ACCOUNTS = 10;
@@ -67,7 +61,7 @@ function planDocuments(
 
 /** The report model of one plan: first what matters most, so that a reader can stop at any point. */
 export function planDocument(plan: PlanResult, hasLocalChanges = false): ReportDocument {
-  if (plan.status === 'failed') return failedDocument(plan);
+  if (plan.status === 'failed') return failedDocument(plan, 'plan');
   const { account, remoteAccountId, configCommit, summary, warnings } = plan;
   const opening = {
     title: [code(account)],
@@ -100,19 +94,6 @@ export function planDocument(plan: PlanResult, hasLocalChanges = false): ReportD
       { label: 'Plan digest', line: [code(plan.digest)] },
     ],
     next: isBlocked && isAboutLists ? [acceptListsStep(account)] : [],
-  };
-}
-
-/** The document of an account that could not be planned. */
-function failedDocument({ account, error }: FailedPlan): ReportDocument {
-  const isNew = error.code === UNKNOWN_ACCOUNT;
-  return {
-    title: [code(account)],
-    status: isNew
-      ? { label: 'new, not planned', tone: 'warn' }
-      : { label: `could not be planned (${error.code})`, tone: 'bad' },
-    lines: messageLines(error.message),
-    next: isNew ? [] : [failureStep(account, error.code, 'plan')],
   };
 }
 

@@ -3,13 +3,25 @@
 import { peopleHave, peopleLose } from '../core/amounts.ts';
 import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
 import { releaseLines, sharedExplanation, withoutApproval } from '../core/held-texts.ts';
+import { groupBy, nameKey } from '../core/names.ts';
 import { type HeldChange, HOLD_RULES, type LeftAlone, type Operation, type Plan } from '../core/plan.ts';
 import { holdersIn, type HoldersOf } from '../core/unknown-holders.ts';
-import { code, codeList, toned, type Column, type Group, type Line, type Section } from './document.ts';
+import {
+  code,
+  codeList,
+  toned,
+  type Column,
+  columnsOf,
+  type Group,
+  type Line,
+  type Section,
+  tableSection,
+} from './document.ts';
 import { byKind, commas, count, LEAVE_RULE_TEXTS, sortedNaturally } from './formatting.ts';
 
 /** The first cells of every row about a change: `+ skill`, `TypeScript`. */
-export const CHANGE_COLUMNS: readonly Column[] = [{ head: 'Change' }, { head: 'Name' }];
+export const CHANGE_COLUMNS = columnsOf('Change', 'Name');
+export const WHO: Column = { head: 'Who', below: true };
 
 const CHANGES = {
   create: { sign: '+', tone: 'good' },
@@ -61,14 +73,7 @@ function operationSection(
   operations: readonly Operation[],
   more: Partial<Section>,
 ): Section[] {
-  if (operations.length === 0) return [];
-  const columns: Column[] = [
-    ...CHANGE_COLUMNS,
-    { head: 'Note' },
-    { head: 'Id' },
-    { head: 'People' },
-    { head: 'Who', below: true },
-  ];
+  const columns = columnsOf(...CHANGE_COLUMNS, 'Note', 'Id', 'People', WHO);
   const rows = sortedNaturally(operations, KINDS).map((operation): Line[] => {
     const { reason, remoteId, usedBy = [] } = operation;
     return [
@@ -78,7 +83,7 @@ function operationSection(
       ...(usedBy.length === 0 ? [] : [[toned('bad', peopleLose(usedBy.length))], [codeList(usedBy)]]),
     ];
   });
-  return [{ title, count: operations.length, groups: [{ columns, rows }], ...more }];
+  return tableSection(title, { columns, rows }, more);
 }
 
 /** Opens each section of held changes. */
@@ -94,26 +99,21 @@ export function heldSections({ held, warnings }: Pick<Plan, 'held' | 'warnings'>
 
 /** One group for each set of rules and each explanation, in the order of the rules. */
 function heldGroups(held: readonly HeldChange[], holders: HoldersOf): Group[] {
-  const groups = new Map<string, HeldChange[]>();
-  for (const change of sortedNaturally(held, KINDS)) {
-    const key = JSON.stringify([change.action, change.rules, sharedExplanation(change)]);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [change]);
-    else group.push(change);
-  }
-  const rank = ([first]: readonly HeldChange[]) => HOLD_RULES.findIndex((each) => each === first?.rules[0]);
+  const groups = groupBy(sortedNaturally(held, KINDS), (change) =>
+    JSON.stringify([change.action, change.rules, sharedExplanation(change)]),
+  );
+  const rank = ([first]: HeldGroup) => HOLD_RULES.findIndex((each) => each === first.rules[0]);
   return [...groups.values()].sort((a, b) => rank(a) - rank(b)).map((group) => heldGroup(group, holders));
 }
 
-function heldGroup(changes: readonly HeldChange[], holders: HoldersOf): Group {
+type HeldGroup = readonly [HeldChange, ...HeldChange[]];
+
+function heldGroup(changes: HeldGroup, holders: HoldersOf): Group {
   const [first, ...others] = changes;
-  if (first === undefined) return { columns: [], rows: [] };
   // A change that is alone keeps its own names in the explanation.
   const { reason, release } = others.length === 0 ? withoutApproval(first) : sharedExplanation(first);
   const [condition = '', ...conditions] = releaseLines(release);
-  const amounts = new Map<string, number>();
-  const keyOf = ({ name }: HeldChange): string => name.normalize('NFC');
-  for (const change of changes) amounts.set(keyOf(change), (amounts.get(keyOf(change)) ?? 0) + 1);
+  const namedAlike = groupBy(changes, ({ name }) => nameKey(name));
   return {
     title: [toned('warn', ...commas(first.rules.map(code))), `: ${reason} (${changes.length})`],
     facts: [
@@ -123,18 +123,10 @@ function heldGroup(changes: readonly HeldChange[], holders: HoldersOf): Group {
         return { label, line: [numbered.slice(label.length + 1)] };
       }),
     ],
-    columns: [
-      ...CHANGE_COLUMNS,
-      { head: 'Desired name' },
-      { head: 'Id' },
-      { head: 'People' },
-      { head: 'Who', below: true },
-    ],
-    rows: {
-      length: changes.length,
-      slice: (start, end) =>
-        changes.slice(start, end).map((change) => heldRow(change, amounts.get(keyOf(change)) === 1, holders)),
-    },
+    columns: columnsOf(...CHANGE_COLUMNS, 'Desired name', 'Id', 'People', WHO),
+    rows: changes.map((change) =>
+      heldRow(change, namedAlike.get(nameKey(change.name))?.length === 1, holders),
+    ),
   };
 }
 
@@ -175,10 +167,9 @@ function approvalSection(held: readonly HeldChange[]): Section[] {
 
 /** The entries that the policy keeps: one row for each rule and kind. */
 export function leftAloneSection(leftAlone: readonly LeftAlone[]): Section[] {
-  if (leftAlone.length === 0) return [];
-  const rules = [...new Set(leftAlone.map(({ rule }) => rule))];
-  const rows = rules.flatMap((rule) =>
-    byKind(leftAlone.filter((entry) => entry.rule === rule)).map(([kind, entries]): Line[] => [
+  const byRule = [...groupBy(leftAlone, ({ rule }) => rule)];
+  const rows = byRule.flatMap(([rule, some]) =>
+    byKind(some).map(([kind, entries]): Line[] => [
       [code(rule)],
       [count(entries.length, kind)],
       [LEAVE_RULE_TEXTS[rule]],
@@ -192,28 +183,21 @@ export function leftAloneSection(leftAlone: readonly LeftAlone[]): Section[] {
       ],
     ]),
   );
-  const columns: Column[] = [
-    { head: 'Rule' },
-    { head: 'Entries' },
-    { head: 'Why' },
-    { head: 'Names', below: true },
-  ];
-  return [{ title: 'Left alone', count: leftAlone.length, quiet: true, groups: [{ columns, rows }] }];
+  const columns = columnsOf('Rule', 'Entries', 'Why', { head: 'Names', below: true });
+  return tableSection('Left alone', { columns, rows }, { count: leftAlone.length, quiet: true });
 }
 
 /** The warnings by their codes, each with the entry that it is about and its message. */
 export function warningSection(warnings: readonly Warning[]): Section[] {
   if (warnings.length === 0) return [];
-  const codes = [...new Set(warnings.map((warning) => warning.code))];
-  const columns: Column[] = [{ head: 'Code' }, { head: 'About' }, { head: 'Message', below: true }];
-  const groups = codes.map((each) => {
-    const rows = warnings
-      .filter((warning) => warning.code === each)
-      .map(({ kind, name, message }): Line[] => [
-        [toned('warn', code(each))],
-        name === undefined ? [] : [`${kind ?? ''} `, code(name)],
-        [message],
-      ]);
+  const byCode = [...groupBy(warnings, (warning) => warning.code)];
+  const columns = columnsOf('Code', 'About', { head: 'Message', below: true });
+  const groups = byCode.map(([each, some]) => {
+    const rows = some.map(({ kind, name, message }): Line[] => [
+      [toned('warn', code(each))],
+      name === undefined ? [] : [`${kind ?? ''} `, code(name)],
+      [message],
+    ]);
     return { columns, rows };
   });
   return [{ title: 'Warnings', count: warnings.length, tone: 'warn', groups, textRows: WARNING_ROWS }];

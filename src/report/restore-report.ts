@@ -2,7 +2,7 @@
 import { KINDS } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
 import { type DeletedEntry, restoringLines } from '../core/restoration.ts';
-import { code, type Column, type Line, type ReportDocument, type ReportOptions, toned } from './document.ts';
+import { code, columnsOf, type Line, type ReportDocument, type ReportOptions, toned } from './document.ts';
 import { visible } from './escape-invisible.ts';
 import { count, people, sortedNaturally } from './formatting.ts';
 import { renderReport } from './render.ts';
@@ -135,13 +135,7 @@ function headlineOf(entries: readonly DeletedEntry[]): Line {
   return [`This run deleted ${count(entries.length, 'entry', 'entries')}${doubt}; ${had}`, ...earlier, '.'];
 }
 
-const COLUMNS: readonly Column[] = [
-  { head: 'Kind' },
-  { head: 'Name' },
-  { head: 'Id' },
-  { head: 'People' },
-  { head: 'Before you paste', below: true },
-];
+const COLUMNS = columnsOf('Kind', 'Name', 'Id', 'People', { head: 'Before you paste', below: true });
 
 function entryRow(entry: DeletedEntry, file: string): Line[] {
   const { kind, name, remoteId } = entry;

@@ -6,7 +6,7 @@ import type { Plan } from '../core/plan.ts';
 import type { EarlierHolders, RunDetail } from '../core/ports/journal-reader.ts';
 import type { DeletedEntry } from '../core/restoration.ts';
 import { holdersIn } from '../core/unknown-holders.ts';
-import { code, codeList, type Group, type Line } from './document.ts';
+import { code, codeList, columnsOf, type Group, type Line } from './document.ts';
 
 /** `; ada, bob had it until 2026-03-10 16:45:17 UTC`, for the earlier holders of some entries together. Empty without any. */
 export function earlierLine(each: readonly (EarlierHolders | null)[], entries: number): Line {
@@ -55,7 +55,7 @@ export function holderGroups(title: Line, entry: Pick<DeletedEntry, 'people' | '
     [code(person)],
     until === '' ? [] : [{ time: until }],
   ]);
-  return rows.length === 0 ? [] : [{ title, columns: [{ head: 'Person' }, { head: 'Had it until' }], rows }];
+  return rows.length === 0 ? [] : [{ title, columns: columnsOf('Person', 'Had it until'), rows }];
 }
 
 /** How many people lost something, and how many may have. No line when the run deleted nothing. */

@@ -5,9 +5,9 @@ import type { OperationRecord } from '../core/journal.ts';
 import { CHANGED_SINCE_PLAN, type PlanChange } from '../core/plan-changes.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunDetail } from '../core/ports/journal-reader.ts';
-import { code, codeList, toned, type Column, type Line, type Section } from './document.ts';
+import { code, codeList, columnsOf, toned, type Line, type Section, tableSection } from './document.ts';
 import { count, duration, elapsedMs, sortedNaturally } from './formatting.ts';
-import { CHANGE_COLUMNS, changeCells, HELD_INTRO } from './plan-sections.ts';
+import { CHANGE_COLUMNS, changeCells, HELD_INTRO, WHO } from './plan-sections.ts';
 import { peopleOf } from './run-people.ts';
 import { heldDuringRun, withStatus } from './run-status.ts';
 
@@ -33,10 +33,8 @@ export function outcomeSections(report: RunDetail, detail: 'full' | 'brief'): Se
   const isDone = run.status === 'converged' || run.status === 'held';
   const hasRows = operations.length > 0 || detail === 'brief';
   const rest = hasRows ? withStatus(operations, 'skipped', 'pending') : unwritten(plan);
-  const section = (title: string, rows: readonly OperationRecord[], intro?: string): Section[] =>
-    rows.length === 0
-      ? []
-      : [{ ...operationsSection(title, rows, report), ...(intro === undefined ? {} : { intro: [intro] }) }];
+  const section = (title: string, rows: readonly OperationRecord[], ...intro: string[]): Section[] =>
+    operationsSection(title, rows, report).map((each) => (intro.length === 0 ? each : { ...each, intro }));
   const ofAction = (action: string) => written.filter((each) => each.action === action);
   return [
     // What needs a person comes first.
@@ -75,22 +73,22 @@ function unwritten(plan: Plan | null): OperationRecord[] {
   }));
 }
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS = columnsOf(
   ...CHANGE_COLUMNS,
-  { head: 'People' },
-  { head: 'Response' },
-  { head: 'Rule' },
+  'People',
+  'Response',
+  'Rule',
   { head: 'Duration', align: 'right' },
-  { head: 'Id' },
-  { head: 'Who', below: true },
+  'Id',
+  WHO,
   { head: 'Reason', below: true },
-];
+);
 
 function operationsSection(
   title: string,
   operations: readonly OperationRecord[],
   report: RunDetail,
-): Section {
+): Section[] {
   const rows = sortedNaturally(operations, KINDS).map((operation): Line[] => {
     const { rule, remoteId, reason, status, attempts, startedAt, finishedAt } = operation;
     // Without a request, the times are those of the wait for it.
@@ -106,7 +104,7 @@ function operationsSection(
       reason === null ? [] : [reason],
     ];
   });
-  return { title, count: rows.length, textRows: TEXT_ROWS, groups: [{ columns: COLUMNS, rows }] };
+  return tableSection(title, { columns: COLUMNS, rows }, { textRows: TEXT_ROWS });
 }
 
 function peopleCell(operation: OperationRecord, plan: Plan | null): Line {
@@ -141,20 +139,16 @@ function response({ status, httpStatus, attempts }: OperationRecord): string {
 /** What changed in the account or in its file since the plan was made that this run refused to apply. */
 export function changesSection(warnings: readonly Warning[]): Section[] {
   const changes = warnings.filter((warning): warning is PlanChange => warning.code === CHANGED_SINCE_PLAN);
-  if (changes.length === 0) return [];
   const rows = changes.map(({ action, kind, name, message }): Line[] => [
     ...(action === undefined || kind === undefined || name === undefined
       ? [[], []]
       : changeCells({ action, kind, name }, false)),
     [message],
   ]);
-  return [
-    {
-      title: 'Changed since the plan was made',
-      textRows: TEXT_ROWS,
-      count: changes.length,
-      tone: 'warn',
-      groups: [{ columns: [...CHANGE_COLUMNS, { head: 'What changed' }], rows }],
-    },
-  ];
+  const columns = columnsOf(...CHANGE_COLUMNS, 'What changed');
+  return tableSection(
+    'Changed since the plan was made',
+    { columns, rows },
+    { textRows: TEXT_ROWS, tone: 'warn' },
+  );
 }

@@ -1,10 +1,10 @@
 // What the status of a run means, what became of its changes, and which commands to run next.
 import type { OperationRecord, OperationStatus, RunRecord } from '../core/journal.ts';
 import { LIST_GUARDS } from '../core/list-plausibility.ts';
-import type { Plan } from '../core/plan.ts';
+import { type FailedPlan, type Plan, UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunDetail, RunTally } from '../core/ports/journal-reader.ts';
 import { code, type Line, type ReportDocument, type Tone } from './document.ts';
-import { count, shortCommit } from './formatting.ts';
+import { count, messageLines, shortCommit } from './formatting.ts';
 
 const TONES: Readonly<Record<RunRecord['status'], Tone>> = {
   running: 'warn',
@@ -177,8 +177,20 @@ export function acceptListsStep(account: string): Step {
 
 type Command = 'plan' | 'apply' | 'usage';
 
+/** The report of an account that could not be planned, or be read for `usage`. */
+export function failedDocument({ account, error }: FailedPlan, command: 'plan' | 'usage'): ReportDocument {
+  const isNew = error.code === UNKNOWN_ACCOUNT;
+  const failed = `could not be ${command === 'plan' ? 'planned' : 'read'} (${error.code})`;
+  return {
+    title: [code(account)],
+    status: isNew ? { label: 'new, not planned', tone: 'warn' } : { label: failed, tone: 'bad' },
+    lines: messageLines(error.message),
+    next: isNew ? [] : [failureStep(account, error.code, command)],
+  };
+}
+
 /** The command to run after a failure. `again` is the command that failed. */
-export function failureStep(account: string, errorCode: string | null, again: Command): Step {
+function failureStep(account: string, errorCode: string | null, again: Command): Step {
   return fixStep(account, errorCode, again) ?? doctorStep(account);
 }
 

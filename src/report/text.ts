@@ -166,17 +166,16 @@ function printSection(printer: Printer, section: Section, indent: string, comple
 function printGroup(printer: Printer, group: Group, place: string): string[] {
   const { inline, paint, wrap, width } = printer;
   const indent = group.title === undefined ? place : `${place}  `;
-  const rows = group.rows.slice();
   const used = usedColumns(group);
   const beside = used.filter(({ below }) => below !== true);
   const long = used.filter(({ below }) => below === true);
-  const heads = group.heads && rows.length > 0 ? [beside.map(({ head }) => paint('quiet', head))] : [];
-  const cells = rows.map((row) => beside.map(({ index }) => inline(row[index] ?? [])));
+  const heads = group.heads && group.rows.length > 0 ? [beside.map(({ head }) => paint('quiet', head))] : [];
+  const cells = group.rows.map((row) => beside.map(({ index }) => inline(row[index] ?? [])));
   const aligned = alignColumns(
     [...heads, ...cells],
     beside.map(({ align }) => align === 'right'),
   );
-  const printed = rows.flatMap((row, at) => {
+  const printed = group.rows.flatMap((row, at) => {
     const line = indent + (aligned[heads.length + at] ?? '');
     const ends = long.map(({ index }) => inline(row[index] ?? [])).filter((text) => text !== '');
     const complete = [line, ...ends].join(GAP);

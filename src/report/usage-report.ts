@@ -4,15 +4,16 @@ import type { FailedPlan } from '../core/plan.ts';
 import type { AccountUsage } from '../core/usage.ts';
 import {
   code,
-  type Column,
+  columnsOf,
   type Line,
   type ReportDocument,
   type ReportOptions,
   type Section,
+  tableSection,
 } from './document.ts';
-import { byKind, count, messageLines, people, sortedNaturally } from './formatting.ts';
+import { byKind, count, people, sortedNaturally } from './formatting.ts';
 import { renderReport } from './render.ts';
-import { failureStep } from './run-status.ts';
+import { failedDocument } from './run-status.ts';
 
 /** The usage of each account, with the most used entries first. json is an array. */
 export function renderUsage(results: readonly (AccountUsage | FailedPlan)[], options: ReportOptions): string {
@@ -28,18 +29,11 @@ export function renderUsage(results: readonly (AccountUsage | FailedPlan)[], opt
   );
   const model = () => ({
     title: 'rolecall usage',
-    documents: results.map((result) => ('status' in result ? failedDocument(result) : usageDocument(result))),
+    documents: results.map((result) =>
+      'status' in result ? failedDocument(result, 'usage') : usageDocument(result),
+    ),
   });
   return renderReport(sorted, model, options);
-}
-
-function failedDocument({ account, error }: FailedPlan): ReportDocument {
-  return {
-    title: [code(account)],
-    status: { label: `could not be read (${error.code})`, tone: 'bad' },
-    lines: messageLines(error.message),
-    next: [failureStep(account, error.code, 'usage')],
-  };
 }
 
 /** Unused entries first, since those are what people look for. */
@@ -57,12 +51,7 @@ function usageDocument({ account, entries, unknownReferences: unknown }: Account
       ? []
       : [count(unknown.length, 'reference to an unknown id', 'references to unknown ids')]),
   ].join(', ');
-  const columns: Column[] = [
-    { head: 'People', align: 'right' },
-    { head: 'Kind' },
-    { head: 'Name' },
-    { head: 'Id' },
-  ];
+  const columns = columnsOf({ head: 'People', align: 'right' }, 'Kind', 'Name', 'Id');
   const section = (title: string, some: AccountUsage['entries']): Section[] => {
     const rows = some.map(({ kind, name, remoteId, usedBy }): Line[] => [
       usedBy.length === 0 ? [] : [people(usedBy.length)],
@@ -70,7 +59,7 @@ function usageDocument({ account, entries, unknownReferences: unknown }: Account
       [code(name)],
       [code(remoteId)],
     ]);
-    return rows.length === 0 ? [] : [{ title, count: rows.length, groups: [{ columns, rows }] }];
+    return tableSection(title, { columns, rows });
   };
   return {
     title: [code(account)],
@@ -84,20 +73,12 @@ function usageDocument({ account, entries, unknownReferences: unknown }: Account
 }
 
 function unknownSection(references: AccountUsage['unknownReferences']): Section[] {
-  if (references.length === 0) return [];
-  const columns = [{ head: 'Kind' }, { head: 'Id' }, { head: 'Person' }];
+  const columns = columnsOf('Kind', 'Id', 'Person');
   const rows = references.map(({ kind, remoteId, resourceId }) => [
     [kind],
     [code(remoteId)],
     [code(resourceId)],
   ]);
-  return [
-    {
-      title: 'References to unknown ids',
-      count: rows.length,
-      tone: 'warn',
-      intro: ['People refer to these ids, but no list contains them.'],
-      groups: [{ columns, rows }],
-    },
-  ];
+  const intro = ['People refer to these ids, but no list contains them.'];
+  return tableSection('References to unknown ids', { columns, rows }, { tone: 'warn', intro });
 }
