@@ -46,7 +46,7 @@ const WARNING_ROWS = 10;
 
 /** All changes of a plan, the riskiest first: what people lose, what is held, and the rest. Empty sections are left out. */
 export function plannedSections(
-  plan: Pick<Plan, 'operations' | 'held' | 'warnings'>,
+  plan: Pick<Plan, 'account' | 'operations' | 'held' | 'warnings'>,
   isBlocked = false,
 ): Section[] {
   const holders = holdersIn(plan);
@@ -90,11 +90,12 @@ function operationSection(
 export const HELD_INTRO = 'A rule holds each of these changes. Each run checks the rules again.';
 
 /** The held changes by their rules, and the lines that approve held deletes. */
-export function heldSections({ held, warnings }: Pick<Plan, 'held' | 'warnings'>): Section[] {
+export function heldSections(plan: Pick<Plan, 'account' | 'held' | 'warnings'>): Section[] {
+  const { account, held } = plan;
   if (held.length === 0) return [];
-  const groups = heldGroups(held, holdersIn({ warnings }));
+  const groups = heldGroups(held, holdersIn(plan));
   const more = { tone: 'warn', intro: [HELD_INTRO], textRows: HELD_ROWS } as const;
-  return [{ title: 'Held', count: held.length, groups, ...more }, ...approvalSection(held)];
+  return [{ title: 'Held', count: held.length, groups, ...more }, ...approvalSection(account, held)];
 }
 
 /** One group for each set of rules and each explanation, in the order of the rules. */
@@ -143,7 +144,7 @@ function heldRow(change: HeldChange, hasOwnName: boolean, holders: HoldersOf): L
 }
 
 /** The lines that approve held deletes, of all groups together: a file contains the key once, and each name once. */
-function approvalSection(held: readonly HeldChange[]): Section[] {
+function approvalSection(account: string, held: readonly HeldChange[]): Section[] {
   const lines = sortedNaturally(held, KINDS).flatMap(({ approval }) =>
     approval === undefined ? [] : [approval],
   );
@@ -154,7 +155,9 @@ function approvalSection(held: readonly HeldChange[]): Section[] {
     {
       title: 'Held deletes to approve',
       intro: [
-        'To approve one, paste its line into the account’s file (below ',
+        'To approve one, paste its line into ',
+        code(`${account}.yaml`),
+        ' (below ',
         code('approvedDeletes'),
         ' if it has that key); a suspected rename only if it is none.',
       ],
