@@ -8,7 +8,7 @@ import type { Plan } from '../core/plan.ts';
 import type { RunDetail } from '../core/ports/journal-reader.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import { isOneDocument, type ReportDetail } from '../report/document.ts';
-import { renderPlanOf } from '../report/plan-report.ts';
+import { planPrinter } from '../report/plan-report.ts';
 import { renderRunReports } from '../report/run-report.ts';
 import { askToApply } from './ask-to-apply.ts';
 import { openOutput, type Output, type OutputOptions, showFailure, showMessage } from './console.ts';
@@ -92,10 +92,8 @@ export async function applyToAccounts(
       return consent.exit;
     }
     // With a question the plan has been shown already. A report that is one document contains it.
-    const onPlan =
-      asks || isOneDocument(options.format)
-        ? null
-        : (plan: Plan) => showPlan(plan, accounts.length, output, detail);
+    const printed = planPrinter(accounts.length, { ...output.render, ...detail });
+    const onPlan = asks || isOneDocument(options.format) ? null : (plan: Plan) => output.print(printed(plan));
     const applying = { ...context, session, signals, options, accept, onPlan };
     const applied = await showProgress({ verb: 'applied', accounts: accounts.length }, (track) =>
       mapAccounts(accounts, limit, (account) =>
@@ -115,12 +113,6 @@ export async function applyToAccounts(
     await session.close();
     signals.release();
   }
-}
-
-/** Shows one of several plans. Of those that the report only counts, nothing is shown. */
-async function showPlan(plan: Plan, accounts: number, output: Output, detail: ReportDetail): Promise<void> {
-  const text = renderPlanOf(accounts, plan, { ...output.render, ...detail });
-  if (text !== '') await output.print(text);
 }
 
 /** The runs are complete and reported: a store that cannot be pruned now is pruned after another run. */

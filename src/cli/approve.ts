@@ -7,7 +7,7 @@ import { PLAN_DIGEST } from '../core/operator.ts';
 import { onlyOf, type Plan } from '../core/plan.ts';
 import type { AccountRecord, RunDetail } from '../core/ports/journal-reader.ts';
 import { NAMED_ACCOUNTS } from '../report/fold.ts';
-import { changeCounts, totalCounts } from '../report/plan-sentence.ts';
+import { changeCounts } from '../report/plan-sentence.ts';
 import { type CommandLine, SOME_ACCOUNTS_HELP } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
 import { openOutput, printLine, showMessage, showWarnings } from './console.ts';
@@ -142,7 +142,7 @@ async function approveMany(
         'there is no terminal to ask on, so nothing was approved; review the plans and use --yes',
       );
     }
-    const question = `Approve ${count(plans.length, 'plan')}${ofCommit}: ${totalCounts(plans)}?${undoneText(plans)}`;
+    const question = `Approve ${count(plans.length, 'plan')}${ofCommit}: ${changeCounts(...plans)}?${undoneText(plans)}`;
     const answer = await confirm(question, new AbortController().signal);
     if (answer !== 'yes') {
       showMessage('Nothing was approved.');
@@ -204,13 +204,12 @@ async function approveShown(
     printLine(
       `approved ${count(approved.length, 'plan')}, each once, within 24 hours: ${firstFew(approved, NAMED_ACCOUNTS)}`,
     );
-  const paused = accounts.filter(({ name, record }) => approved.includes(name) && record?.state.pause);
-  if (paused.length > 0) {
-    const names = firstFew(
-      paused.map(({ name }) => name),
-      NAMED_ACCOUNTS,
+  const paused = accounts.flatMap(({ name, record }) =>
+    approved.includes(name) && record?.state.pause ? [name] : [],
+  );
+  if (paused.length > 0)
+    printLine(
+      `paused, so nothing is applied before \`rolecall resume\`: ${firstFew(paused, NAMED_ACCOUNTS)}`,
     );
-    printLine(`paused, so nothing is applied before \`rolecall resume\`: ${names}`);
-  }
   return combine(exits);
 }

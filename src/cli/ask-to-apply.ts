@@ -7,7 +7,7 @@ import { onlyOf, type Plan, type PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { renderPlans } from '../report/plan-report.ts';
-import { totalCounts } from '../report/plan-sentence.ts';
+import { changeCounts } from '../report/plan-sentence.ts';
 import { count } from '../report/formatting.ts';
 import { mapAccounts } from './load-accounts.ts';
 import { type Output, showMessage, terminalRender } from './console.ts';
@@ -96,7 +96,7 @@ export function question(results: readonly PlanResult[]): string | null {
   const [first] = plans;
   if (first === undefined) return null;
   const where = plans.length === 1 ? first.account : count(plans.length, 'account');
-  return `Apply to ${where}: ${totalCounts(plans)}?${undoneText(plans)}`;
+  return `Apply to ${where}: ${changeCounts(...plans)}?${undoneText(plans)}`;
 }
 
 /** Warns of deletes. */

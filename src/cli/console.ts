@@ -63,7 +63,7 @@ export interface Output {
     readonly colour: boolean;
     readonly width: number;
   };
-  /** Prints a report. An empty line separates it from what was printed before, unless a report is one document. */
+  /** Prints a report, if it is not empty. An empty line separates it from what was printed before, unless a report is one document. */
   print(report: string): Promise<void>;
   /** Prints text without an empty line before it. */
   write(text: string): Promise<void>;
@@ -96,7 +96,7 @@ export function openOutput({ format, output }: OutputOptions): Output {
     },
     isTerminal: toTerminal,
     async print(report) {
-      await writeOut(hasPrinted && !isOneDocument(format) ? `\n${report}` : report);
+      if (report !== '') await writeOut(hasPrinted && !isOneDocument(format) ? `\n${report}` : report);
     },
     write: writeOut,
     async close() {

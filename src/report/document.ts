@@ -26,17 +26,22 @@ export type Part =
 
 export type Line = readonly Part[];
 
-/** A line with a label. */
+/** A line with a label. `isShared`: where it differs, accounts are not shown together. */
 export interface Fact {
   readonly label: string;
   readonly line: Line;
+  readonly isShared?: true;
 }
 
-/** `below`: a column of long text, which text output prints under the row where there is no room beside it. */
+/**
+ * `below`: a column of long text, which text output prints under the row where there is no room beside it. `own`: a column
+ * that differs between accounts with the same changes.
+ */
 export interface Column {
   readonly head: string;
   readonly align?: 'left' | 'right';
   readonly below?: true;
+  readonly own?: true;
 }
 
 /** Rows with the same columns. `facts` hold for all of them. */
@@ -67,8 +72,10 @@ export interface Section {
 /** One account, one run, or one list. */
 export interface ReportDocument {
   readonly title: Line;
-  /** The status behind the title. */
-  readonly status?: { readonly label: string; readonly tone: Tone };
+  /** How many accounts are shown together, if there are several. */
+  readonly accounts?: number;
+  /** The status behind the title. `own` follows the label where the account is shown alone. */
+  readonly status?: { readonly label: string; readonly own?: string; readonly tone: Tone };
   /** The lines to read first. */
   readonly headline?: readonly Line[];
   /** Separate lines, as compilers print them. Text output never wraps or shortens them. */
@@ -90,7 +97,7 @@ export interface Report {
   readonly verdict?: Line;
   readonly documents: readonly ReportDocument[];
   /** The sum over all documents, when there are several. */
-  readonly total?: { readonly line: Line; readonly table: Group };
+  readonly total?: Line;
 }
 
 /** How much a report of plans shows. */

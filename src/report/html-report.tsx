@@ -2,7 +2,7 @@
 import { raw } from 'hono/html';
 import { countedTitle, type Report, type ReportDocument, type Section, shortened } from './document.ts';
 import { visible } from './escape-invisible.ts';
-import { Code, Facts, GroupTable, Headline, Inline, SectionBody, Summary } from './html.tsx';
+import { Code, Facts, Headline, Inline, SectionBody, Summary } from './html.tsx';
 import { FILE_STYLES, REPORT_STYLES } from './stylesheet.ts';
 
 /** The most rows of one section: more would take a browser many seconds to show. */
@@ -27,12 +27,7 @@ export function reportToHtml({ title, verdict, total, documents }: Report, verbo
         <main>
           {verdict === undefined ? null : <Summary line={verdict} />}
           <h1>{title}</h1>
-          {total === undefined ? null : (
-            <>
-              <Summary line={total.line} />
-              <GroupTable group={total.table} />
-            </>
-          )}
+          {total === undefined ? null : <Summary line={total} />}
           {documents.map((document) => (
             <Document document={document} most={most} />
           ))}
@@ -54,7 +49,9 @@ function Document({ document, most }: { readonly document: ReportDocument; reado
           <Inline line={title} />
         </h2>
       )}
-      {status === undefined ? null : <p class={`strong ${status.tone}`}>{visible(status.label)}</p>}
+      {status === undefined ? null : (
+        <p class={`strong ${status.tone}`}>{visible(`${status.label}${status.own ?? ''}`)}</p>
+      )}
       <Headline document={document} />
       {summary === undefined ? null : <Summary line={summary} />}
       {next.map(({ command, purpose }) => (

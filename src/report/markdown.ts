@@ -36,25 +36,26 @@ export function reportToMarkdown(report: Report): string {
   throw new Error('the last of the row limits is 0');
 }
 
-/** The documents that fit with this number of rows: those that failed before the others. */
+/** The documents that fit with this number of rows. Those that failed get their room before the others. */
 function printWithin({ title, verdict, total, documents }: Report, rowLimit: number) {
   const blocks = [
     ...(verdict === undefined ? [] : [`**${inline(verdict)}**`]),
     `## ${escapeProse(title)}`,
-    ...(total === undefined
-      ? []
-      : [`**${inline(total.line)}**`, ...printSection({ title: '', groups: [total.table] }, rowLimit)]),
+    ...(total === undefined ? [] : [`**${inline(total)}**`]),
   ];
   const isBad = ({ status }: ReportDocument): boolean => status?.tone === 'bad';
   const ordered = documents.toSorted((a, b) => Number(isBad(b)) - Number(isBad(a)));
   let left = MARKDOWN_LIMIT - CLOSING_ROOM - blocks.join('\n\n').length;
-  for (const [index, document] of ordered.entries()) {
-    const block = printDocument(document, rowLimit);
-    left -= block.length + 2;
-    if (left < 0) return { blocks, dropped: documents.length - index };
-    blocks.push(block);
+  const fitting = new Map<ReportDocument, string>();
+  for (const document of ordered) {
+    const text = printDocument(document, rowLimit);
+    left -= text.length + 2;
+    if (left < 0) break;
+    fitting.set(document, text);
   }
-  return { blocks, dropped: 0 };
+  blocks.push(...documents.flatMap((document) => fitting.get(document) ?? []));
+  const dropped = documents.filter((document) => !fitting.has(document));
+  return { blocks, dropped: dropped.reduce((sum, { accounts = 1 }) => sum + accounts, 0) };
 }
 
 function omitted(what: string): string {
@@ -72,7 +73,7 @@ function printDocument(document: ReportDocument, rowLimit: number): string {
     sections = [],
     next = [],
   } = document;
-  const label = status === undefined ? '' : `: ${escapeProse(status.label)}`;
+  const label = status === undefined ? '' : `: ${escapeProse(`${status.label}${status.own ?? ''}`)}`;
   const mostLines = status?.tone === 'bad' ? Math.max(rowLimit, ERROR_LINES) : rowLimit;
   const hidden = lines.length - mostLines;
   const items = lines.slice(0, mostLines).map((line) => `- ${block(line)}`);

@@ -2,61 +2,67 @@
 import { LIST_GUARDS } from '../core/list-plausibility.ts';
 import { NO_HISTORY, NOTHING_MANAGED } from '../core/plan-warnings.ts';
 import type { Plan, PlanResult, PlanSummary } from '../core/plan.ts';
-import { code, type Line, type Report, type ReportDocument, type ReportOptions, toned } from './document.ts';
+import {
+  code,
+  type Line,
+  type Report,
+  type ReportDetail,
+  type ReportDocument,
+  type ReportOptions,
+  toned,
+} from './document.ts';
+import { type AccountDocument, foldDocuments, foldKey, isQuietLine, problemAccounts } from './fold.ts';
 import { count, messageLines, shortCommit } from './formatting.ts';
 import { leftAloneSection, plannedSections, warningSection } from './plan-sections.ts';
-import {
-  changeCounts,
-  isQuiet,
-  losingPeople,
-  planVerdict,
-  summaryText,
-  totalCounts,
-} from './plan-sentence.ts';
+import { changeCounts, isQuiet, planVerdict, summaryText } from './plan-sentence.ts';
 import { renderReport } from './render.ts';
 import { acceptListsStep, failedDocument } from './run-status.ts';
 
-/** With more accounts, those with nothing to do are counted instead of shown. */
-const MANY_ACCOUNTS = 10;
 const TITLE = 'rolecall plan';
+const SHOWN_ONCE = 'Other accounts with the same changes are not shown again.';
 
 /**
- * The plans, in the given order, with a total when there are several. json is exactly the given array; the other formats
- * cut long lists after complete rows and count the rest.
+ * The plans with a total when there are several: those that affect people first, and equal changes once. json is exactly
+ * the given array; the other formats cut long lists after complete rows and count the rest.
  */
 export function renderPlans(plans: readonly PlanResult[], options: ReportOptions): string {
   return renderReport(plans, () => planReport(plans, options), options);
 }
 
 /**
- * One of several plans, where each is shown as soon as it is made. Empty for a plan that the report of all plans would
- * only count.
+ * Prints each of several plans when it is made. Empty for a plan with nothing to do, and for changes that were printed
+ * already.
  */
-export function renderPlanOf(accounts: number, plan: PlanResult, options: ReportOptions): string {
-  const documents = planDocuments([plan], accounts, options);
-  return documents.length === 0 ? '' : renderReport([plan], () => ({ title: TITLE, documents }), options);
+export function planPrinter(accounts: number, options: ReportOptions): (plan: Plan) => string {
+  const printed = new Set<string>();
+  const print = (document: ReportDocument, plan: Plan): string =>
+    renderReport([plan], () => ({ title: TITLE, documents: [document] }), options);
+  return (plan) => {
+    const part = accountDocument(plan, options);
+    const { document } = part;
+    const key = foldKey(part, options.verbose);
+    if (key === null || accounts === 1) return print(document, plan);
+    if (isQuietLine(document) || printed.has(key)) return '';
+    printed.add(key);
+    return print({ ...document, headline: [[SHOWN_ONCE]] }, plan);
+  };
 }
 
 function planReport(plans: readonly PlanResult[], options: ReportOptions): Report {
   if (plans.length === 0) return { title: TITLE, documents: [{ title: ['No account to plan.'] }] };
+  const documents = plans.map((plan) => accountDocument(plan, options));
   return {
     title: TITLE,
     verdict: planVerdict(plans),
-    documents: planDocuments(plans, plans.length, options),
-    ...(plans.length === 1 ? {} : { total: planTotal(plans) }),
+    documents: foldDocuments(documents, options.verbose),
+    ...(plans.length === 1 ? {} : { total: planTotal(plans, options.verbose) }),
   };
 }
 
-function planDocuments(
-  plans: readonly PlanResult[],
-  accounts: number,
-  { verbose = false, hasLocalChanges }: ReportOptions,
-): ReportDocument[] {
-  const documents = plans.map((plan) => planDocument(plan, hasLocalChanges));
-  const hidesQuiet = accounts > MANY_ACCOUNTS && !verbose;
-  return hidesQuiet
-    ? documents.filter(({ status, sections = [] }) => status?.tone !== 'good' || sections.length > 0)
-    : documents;
+function accountDocument(plan: PlanResult, { hasLocalChanges }: ReportDetail): AccountDocument {
+  const isProblem = plan.status !== 'planned';
+  const document = planDocument(plan, hasLocalChanges);
+  return { account: plan.account, document, isProblem, plan: isProblem ? null : plan };
 }
 
 /** The report model of one plan: first what matters most, so that a reader can stop at any point. */
@@ -89,6 +95,7 @@ export function planDocument(plan: PlanResult, hasLocalChanges = false): ReportD
       { label: 'Account id', line: [remoteAccountId === null ? 'not known yet' : code(remoteAccountId)] },
       {
         label: 'Commit',
+        isShared: true,
         line: configCommit === null ? ['not in git'] : [code(shortCommit(configCommit)), changed],
       },
       { label: 'Plan digest', line: [code(plan.digest)] },
@@ -107,7 +114,7 @@ function planStatus(plan: Plan): NonNullable<ReportDocument['status']> {
   const { keep, leave } = plan.summary;
   const kept = count(keep, 'entry matches', 'entries match');
   const left = leave === 0 ? '' : `, ${leave} left alone`;
-  return { label: `nothing to do; ${kept} the file${left}`, tone: 'good' };
+  return { label: 'nothing to do', own: `; ${kept} the file${left}`, tone: 'good' };
 }
 
 /** Why a plan is blocked. */
@@ -118,42 +125,17 @@ function blockedLines({ warnings }: Plan): Line[] {
   return [[toned('bad', 'Nothing will be written:')], ...why.flatMap(({ message }) => messageLines(message))];
 }
 
-/**
- * The sum, and a table of the accounts that change or hold something or failed. People are counted for each account, since
- * their ids are unique within one only.
- */
-function planTotal(results: readonly PlanResult[]): NonNullable<Report['total']> {
+/** The sum. People are counted for each account, since their ids are unique within one only. */
+function planTotal(results: readonly PlanResult[], verbose?: boolean): Line {
   const plans = results.filter((result) => result.status !== 'failed');
   const sum = (key: keyof PlanSummary) => plans.reduce((total, plan) => total + plan.summary[key], 0);
-  const notes = [
-    [results.filter(isQuiet).length, 'with nothing to do'],
-    [plans.filter(({ status }) => status === 'blocked').length, 'blocked'],
-    [results.length - plans.length, 'could not be planned'],
-  ].map(([amount, what]) => (amount === 0 ? '' : `; ${amount} ${what}`));
-  const line = `${count(results.length, 'account')}: ${totalCounts(plans)}, ${sum('keep')} unchanged, ${sum('leave')} left alone${notes.join('')}.`;
-  const right = (head: string) => ({ head, align: 'right' }) as const;
-  return {
-    line: [toned('strong', line)],
-    table: {
-      columns: [
-        { head: 'Account' },
-        ...['Create', 'Delete', 'People', 'Held'].map(right),
-        { head: 'Status' },
-      ],
-      heads: true,
-      rows: results.filter((result) => !isQuiet(result)).map(totalRow),
-    },
-  };
-}
-
-function totalRow(result: PlanResult): Line[] {
-  const account = [code(result.account)];
-  if (result.status === 'failed')
-    return [account, [], [], [], [], [toned('bad', `could not be planned (${result.error.code})`)]];
-  const { create, delete: deletes, hold } = result.summary;
-  const { people, unknown } = losingPeople(result);
-  const losing = unknown === 0 ? people : people === 0 ? 'unknown' : `${people} or more`;
-  const amounts = [create, deletes, losing, hold].map((amount) => [String(amount)]);
-  if (result.status === 'blocked') return [account, ...amounts, [toned('bad', 'blocked')]];
-  return [account, ...amounts, [create + deletes > 0 ? 'changes' : 'only held changes']];
+  const withStatus = (status: PlanResult['status']) => results.filter((each) => each.status === status);
+  const quiet = results.filter(isQuiet).length;
+  return [
+    `${count(results.length, 'account')}: ${changeCounts(...plans.filter(({ status }) => status === 'planned'))}, ${sum('keep')} unchanged, ${sum('leave')} left alone`,
+    quiet === 0 ? '' : `; ${quiet} with nothing to do`,
+    ...problemAccounts('blocked', withStatus('blocked'), verbose),
+    ...problemAccounts('could not be planned', withStatus('failed'), verbose),
+    '.',
+  ];
 }

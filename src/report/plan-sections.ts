@@ -21,6 +21,7 @@ import { byKind, commas, count, LEAVE_RULE_TEXTS, sortedNaturally } from './form
 
 /** The first cells of every row about a change: `+ skill`, `TypeScript`. */
 export const CHANGE_COLUMNS = columnsOf('Change', 'Name');
+export const OWN_ID: Column = { head: 'Id', own: true };
 export const WHO: Column = { head: 'Who', below: true };
 
 const CHANGES = {
@@ -73,7 +74,7 @@ function operationSection(
   operations: readonly Operation[],
   more: Partial<Section>,
 ): Section[] {
-  const columns = columnsOf(...CHANGE_COLUMNS, 'Note', 'Id', 'People', WHO);
+  const columns = columnsOf(...CHANGE_COLUMNS, 'Note', OWN_ID, 'People', WHO);
   const rows = sortedNaturally(operations, KINDS).map((operation): Line[] => {
     const { reason, remoteId, usedBy = [] } = operation;
     return [
@@ -124,7 +125,7 @@ function heldGroup(changes: HeldGroup, holders: HoldersOf): Group {
         return { label, line: [numbered.slice(label.length + 1)] };
       }),
     ],
-    columns: columnsOf(...CHANGE_COLUMNS, 'Desired name', 'Id', 'People', WHO),
+    columns: columnsOf(...CHANGE_COLUMNS, 'Desired name', OWN_ID, 'People', WHO),
     rows: changes.map((change) =>
       heldRow(change, namedAlike.get(nameKey(change.name))?.length === 1, holders),
     ),

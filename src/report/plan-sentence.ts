@@ -107,26 +107,18 @@ function inBrackets(textOf: typeof peopleHave, affected: Affected): string {
   return affected.deletes === 0 ? '' : ` (${affectedText(textOf, affected)})`;
 }
 
-/** `12 to create, 3 to delete (nobody has them), 2 held (14 people have them)`. */
-export function changeCounts(plan: Pick<Plan, 'summary' | 'operations' | 'held' | 'warnings'>): string {
-  return countsText(plan.summary, losingPeople(plan), heldPeople(plan));
-}
-
-/** The same sentence for several plans. People are counted for each account, since their ids are unique within one only. */
-export function totalCounts(plans: readonly Plan[]): string {
-  const sum = (key: keyof PlanSummary): number =>
-    plans.reduce((total, { summary }) => total + summary[key], 0);
-  const summary = { create: sum('create'), delete: sum('delete'), hold: sum('hold') };
-  return countsText(summary, totalOf(plans.map(losingPeople)), totalOf(plans.map(heldPeople)));
-}
-
-function countsText(
-  summary: Pick<Plan['summary'], 'create' | 'delete' | 'hold'>,
-  losing: Affected,
-  holding: Affected,
+/**
+ * `12 to create, 3 to delete (nobody has them), 2 held (14 people have them)`, over all plans. People are counted for each
+ * account, since their ids are unique within one only.
+ */
+export function changeCounts(
+  ...plans: readonly Pick<Plan, 'summary' | 'operations' | 'held' | 'warnings'>[]
 ): string {
+  const sum = (key: keyof PlanSummary) => plans.reduce((total, { summary }) => total + summary[key], 0);
+  const losing = totalOf(plans.map(losingPeople));
   const losers = inBrackets(losing.people === 0 ? peopleHave : peopleLose, losing);
-  return `${summary.create} to create, ${summary.delete} to delete${losers}, ${summary.hold} held${inBrackets(peopleHave, holding)}`;
+  const holders = inBrackets(peopleHave, totalOf(plans.map(heldPeople)));
+  return `${sum('create')} to create, ${sum('delete')} to delete${losers}, ${sum('hold')} held${holders}`;
 }
 
 /** `3 to create, 2 to delete, 1 held, 412 unchanged, 4 left alone`. */

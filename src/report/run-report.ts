@@ -6,13 +6,13 @@ import type { RunDetail } from '../core/ports/journal-reader.ts';
 import {
   code,
   isOneDocument,
-  toned,
   type Fact,
   type Line,
   type Report,
   type ReportDocument,
   type ReportOptions,
 } from './document.ts';
+import { type AccountDocument, foldDocuments, problemAccounts } from './fold.ts';
 import { count, duration, elapsedMs, messageLines } from './formatting.ts';
 import { heldSections, leftAloneSection, plannedSections, warningSection } from './plan-sections.ts';
 import { summaryText } from './plan-sentence.ts';
@@ -20,7 +20,7 @@ import { renderReport } from './render.ts';
 import { runReportToJson } from './run-json.ts';
 import { lossLine } from './run-people.ts';
 import { changesSection, outcomeSections } from './run-sections.ts';
-import { commitLine, nextSteps, runCounts, runSentence, statusTone } from './run-status.ts';
+import { commitLine, heldDuringRun, nextSteps, runCounts, runSentence, statusTone } from './run-status.ts';
 
 /** `full` is what `show` prints. `brief` follows the report of the plan, and does not repeat it. */
 type Detail = 'full' | 'brief';
@@ -31,18 +31,32 @@ export function renderRun(report: RunDetail, options: ReportOptions): string {
   return renderReport(runReportToJson(report), model, options);
 }
 
-/** The runs of several accounts, for `apply`, with a total. json is an array with one object for each run. */
+/**
+ * The runs of several accounts, for `apply`, with a total: those that affect people first, and equal runs once. json is an
+ * array with one object for each run.
+ */
 export function renderRunReports(reports: readonly RunDetail[], options: ReportOptions): string {
   // A report that is one document follows no report of the plan.
   const detail = isOneDocument(options.format) ? 'full' : 'brief';
   const model = (): Report => ({
     title: 'rolecall run',
-    documents: reports.map((report) =>
-      hadNothingToDo(report) ? quietDocument(report) : runDocument(report, detail),
+    documents: foldDocuments(
+      reports.map((report) => accountDocument(report, detail)),
+      options.verbose,
     ),
-    ...(reports.length > 1 ? { total: runTotal(reports) } : {}),
+    ...(reports.length > 1 ? { total: runTotal(reports, options.verbose) } : {}),
   });
   return renderReport(reports.map(runReportToJson), model, options);
+}
+
+/** Equal runs are shown with what they did, since the plan above is that of one of them. */
+function accountDocument(report: RunDetail, detail: Detail): AccountDocument {
+  const { run, plan, operations, earlierHolders = [] } = report;
+  const { account } = run;
+  if (hadNothingToDo(report)) return { account, document: quietDocument(run), isProblem: false, plan };
+  const isUnclear = plan === null || heldDuringRun(operations, plan).length + earlierHolders.length > 0;
+  const isProblem = isUnclear || statusTone(run.status) === 'bad';
+  return { account, document: runDocument(report), alone: runDocument(report, detail), isProblem, plan };
 }
 
 function hadNothingToDo(report: RunDetail): boolean {
@@ -52,11 +66,11 @@ function hadNothingToDo(report: RunDetail): boolean {
 }
 
 /** A run that had nothing to do, in one line. */
-function quietDocument({ run }: RunDetail): ReportDocument {
-  const kept = count(run.kept, 'entry matches', 'entries match');
+function quietDocument(run: RunRecord): ReportDocument {
+  const own = `; ${count(run.kept, 'entry matches', 'entries match')} the file`;
   return {
     title: [code(run.account)],
-    status: { label: `${run.status}, nothing to do; ${kept} the file`, tone: statusTone(run.status) },
+    status: { label: `${run.status}, nothing to do`, own, tone: statusTone(run.status) },
   };
 }
 
@@ -111,7 +125,7 @@ function runFacts(run: RunRecord, detail: Detail): Fact[] {
     ...ended,
     // Requests are counted when the run ends.
     ...(run.status === 'running' ? [] : [{ label: 'Requests', line: [`${run.requests}${retried}`] }]),
-    ...(commit === null ? [] : [{ label: 'Commit', line: commit }]),
+    ...(commit === null ? [] : [{ label: 'Commit', line: commit, isShared: true as const }]),
     ...(planDigest === null ? [] : [{ label: 'Plan digest', line: [code(planDigest)] }]),
   ];
 }
@@ -133,38 +147,23 @@ function warningsOf({ run, plan, warnings }: RunDetail, detail: Detail): Warning
   );
 }
 
-/** The sum of the records, and a table of the accounts that had something to do. */
-function runTotal(reports: readonly RunDetail[]): NonNullable<Report['total']> {
+/** The sum of the records. */
+function runTotal(reports: readonly RunDetail[], verbose?: boolean): Line {
   const runs = reports.map(({ run }) => run);
   const sum = (key: 'created' | 'deleted' | 'held' | 'failed' | 'kept') =>
     runs.reduce((total, run) => total + run[key], 0);
-  const active = reports.filter((report) => !hadNothingToDo(report)).map(({ run }) => run);
-  const problems = (['partial', 'blocked', 'failed', 'interrupted'] as const).flatMap((status) => {
-    const amount = runs.filter((run) => run.status === status).length;
-    return amount === 0 ? [] : [`; ${count(amount, 'run')} ${status}`];
-  });
-  const quiet = runs.length - active.length;
+  const quiet = reports.filter(hadNothingToDo).length;
   const counts = `${sum('created')} created, ${sum('deleted')} deleted, ${sum('held')} held, ${sum('failed')} failed or in doubt, ${sum('kept')} unchanged`;
-  const right = (head: string) => ({ head, align: 'right' }) as const;
-  return {
-    line: [
-      toned(
-        'strong',
-        `${runs.length} accounts: ${counts}${problems.join('')}${quiet === 0 ? '' : `; ${quiet} had nothing to do`}.`,
+  return [
+    `${runs.length} accounts: ${counts}`,
+    ...(['partial', 'blocked', 'failed', 'interrupted'] as const).flatMap((status) =>
+      problemAccounts(
+        status,
+        runs.filter((run) => run.status === status),
+        verbose,
       ),
-    ],
-    table: {
-      heads: true,
-      columns: [
-        { head: 'Account' },
-        { head: 'Status' },
-        ...['Created', 'Deleted', 'Held', 'Failed', 'Unchanged'].map(right),
-      ],
-      rows: active.map((run): Line[] => [
-        [code(run.account)],
-        [toned(statusTone(run.status), statusLabel(run))],
-        ...[run.created, run.deleted, run.held, run.failed, run.kept].map((amount) => [String(amount)]),
-      ]),
-    },
-  };
+    ),
+    quiet === 0 ? '' : `; ${quiet} had nothing to do`,
+    '.',
+  ];
 }

@@ -7,7 +7,7 @@ import type { Plan } from '../core/plan.ts';
 import type { RunDetail } from '../core/ports/journal-reader.ts';
 import { code, codeList, columnsOf, toned, type Line, type Section, tableSection } from './document.ts';
 import { count, duration, elapsedMs, sortedNaturally } from './formatting.ts';
-import { CHANGE_COLUMNS, changeCells, HELD_INTRO, WHO } from './plan-sections.ts';
+import { CHANGE_COLUMNS, changeCells, HELD_INTRO, OWN_ID, WHO } from './plan-sections.ts';
 import { peopleOf } from './run-people.ts';
 import { heldDuringRun, withStatus } from './run-status.ts';
 
@@ -76,10 +76,10 @@ function unwritten(plan: Plan | null): OperationRecord[] {
 const COLUMNS = columnsOf(
   ...CHANGE_COLUMNS,
   'People',
-  'Response',
+  { head: 'Response', own: true },
   'Rule',
-  { head: 'Duration', align: 'right' },
-  'Id',
+  { head: 'Duration', align: 'right', own: true },
+  OWN_ID,
   WHO,
   { head: 'Reason', below: true },
 );

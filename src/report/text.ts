@@ -53,9 +53,7 @@ export function reportToText({ verdict, documents, total }: Report, options: Tex
   const blocks = [
     ...(verdict === undefined ? [] : [wrap('', paint('strong', inline(verdict)))]),
     ...documents.map((document) => printDocument(printer, document)),
-    ...(total === undefined
-      ? []
-      : [[...printGroup(printer, total.table, ''), ...wrap('', inline(total.line))]]),
+    ...(total === undefined ? [] : [wrap('', paint('strong', inline(total)))]),
   ];
   return blocks.map((lines) => `${lines.join('\n')}\n`).join('\n');
 }
@@ -96,7 +94,10 @@ function printDocument(printer: Printer, document: ReportDocument): string[] {
   // A document without a title is a plain list, printed from the first column on.
   const indent = title.length === 0 ? '' : '  ';
   const name = paint('strong', inline(title));
-  const heading = status === undefined ? name : `${name}: ${paint(status.tone, visible(status.label))}`;
+  const heading =
+    status === undefined
+      ? name
+      : `${name}: ${paint(status.tone, visible(`${status.label}${status.own ?? ''}`))}`;
   const blocks = [
     [
       ...(title.length === 0 ? [] : outdented(wrap(indent, heading))),

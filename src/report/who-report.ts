@@ -38,7 +38,6 @@ export function renderWho(who: WhoReport, options: ReportOptions): string {
 
 function whoReport(who: WhoReport): Report {
   const found = who.accounts.filter(({ entries, deleted }) => entries.length + deleted.length > 0);
-  const documents = found.map((each) => accountDocument(each, who));
   const rows = found.map(({ account, entries }): [string, number] => [
     account,
     new Set(entries.flatMap((entry) => entry.people)).size,
@@ -49,7 +48,10 @@ function whoReport(who: WhoReport): Report {
   ];
   const columns = [{ head: 'Account' }, { head: 'People', align: 'right' } as const];
   const table = { columns, rows: rows.map(([account, amount]) => [[code(account)], [String(amount)]]) };
-  return { title: 'rolecall who', documents, ...(found.length < 2 ? {} : { total: { line, table } }) };
+  const documents: ReportDocument[] = found.map((each) => accountDocument(each, who));
+  if (found.length < 2) return { title: 'rolecall who', documents };
+  documents.push({ title: [], sections: [{ title: '', groups: [table] }] });
+  return { title: 'rolecall who', documents, total: line };
 }
 
 function accountDocument(holders: AccountHolders, { at, nowMs }: WhoReport): ReportDocument {

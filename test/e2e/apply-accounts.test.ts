@@ -74,6 +74,21 @@ test('apply --plan without names applies the accounts of the saved plan, and exc
   expect((await s.run(['apply', '--plan', 'plan.json', 'acme'])).status).toBe(64);
 });
 
+test('plan and apply of a fleet show equal changes once, and apply writes to each account', async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `eu-${index}`);
+  const s = await scene({ skills: ['New'], file: 'skills: [New]', others: names.map((name) => seed(name)) });
+  for (const name of names) s.configure('skills: [New]', name);
+  const plan = await s.run(['plan', '--format', 'markdown']);
+  expect(plan.stdout).toMatch(
+    /### 40 accounts, each: 1 to create.*`eu-19` … and 28 more\n.*### `acme`: nothing to do/s,
+  );
+  const { status, stdout, stderr } = await s.run(['apply', '--all', '--yes']);
+  expect([status, names.map((name) => s.names(name).skills)]).toEqual([0, names.map(() => ['New'])]);
+  expect(stdout).toMatch(/^40 accounts, each: converged\n +eu-0, .*eu-19 … and 28 more\n/m);
+  expect(stdout).toContain('\nacme: converged, nothing to do; 1 entry matches the file\n');
+  expect(`${stdout}${stderr}`.split('\n').length).toBeLessThan(40);
+});
+
 test.each([['plan'], ['usage'], ['doctor']])(
   '%s takes globs and exclusions, and all accounts without names',
   async (command) => {

@@ -184,13 +184,13 @@ describe('the counts of a run', () => {
     expect(text).toContain('  Already done (1)\n');
   });
 
-  it('add up over several accounts, and the table names each account that needs somebody', () => {
+  it('add up over several accounts, and the total names each account that needs somebody', () => {
     const quiet = report({ account: 'calm' });
     const text = renderRunReports([mixedRun('interrupted'), mixedRun('interrupted'), quiet], WIDE);
     expect(text).toContain(
-      '3 accounts: 2 created, 2 deleted, 6 held, 8 failed or in doubt, 1236 unchanged; 2 runs interrupted; 1 had nothing to do.',
+      '3 accounts: 2 created, 2 deleted, 6 held, 8 failed or in doubt, 1236 unchanged; 2 interrupted (acme-eu, acme-eu); 1 had nothing to do.',
     );
-    expect(text.match(/^(?:calm|acme-eu) +interrupted +1 +1 +3 +4 +412$/gm)).toHaveLength(2);
+    expect(text).toContain('\ncalm: converged, nothing to do; 412 entries match the file\n');
   });
 });
 
