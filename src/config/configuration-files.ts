@@ -18,10 +18,7 @@ export interface ConfigurationFiles {
    * 20 µs this way and ten times as much with the thread pool, and a daemon reads a thousand of them.
    */
   read(file: string): SourceRead;
-  /**
-   * What the file system records of the file, without reading it. A file with the `stamp` of an earlier read has not
-   * changed since then. Undefined if there is no such record, and a read has no stamp if its record can't prove that.
-   */
+  /** What the file system records of the file: differs after any change. Undefined if there is no such record. */
   stamp(file: string): string | undefined;
   /** The files that match a glob below `folder` (see path-glob.ts). */
   match(pattern: string, folder: string): GlobMatches;
@@ -50,8 +47,6 @@ export function recordingFiles(files: ConfigurationFiles): RecordedFiles {
       if ('source' in read) texts.set(file, read.source.text);
       return read;
     },
-    // Every file has to be read to be recorded.
-    stamp: () => undefined,
   };
 }
 

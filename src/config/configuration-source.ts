@@ -61,8 +61,6 @@ export function createConfigurationSource(
   const places = new WeakMap<object, CommitPlace>();
   let kept: KeptLoad | undefined;
   let generation = 0;
-  /** Whether the next load must not rely on the times of files. */
-  let everyFile = false;
   let running: Promise<unknown> = Promise.resolve();
   let waiting: Promise<Configuration> | undefined;
 
@@ -74,13 +72,11 @@ export function createConfigurationSource(
       files: filesOnDisk(place, serviceFile),
       today: today(),
       checkout: checkout === undefined ? undefined : (place ?? null),
-      everyFile,
     };
   };
 
   const load = async (): Promise<Configuration> => {
     const currentTarget = target();
-    everyFile = false;
     const before = kept;
     kept = await loadFiles(currentTarget, before);
     const { loaded } = kept;
@@ -105,10 +101,7 @@ export function createConfigurationSource(
   };
 
   const readFor = async (account: string): Promise<Configuration> => {
-    if (kept !== undefined && isUpToDate(kept, account, target())) return kept.loaded;
-    // A run depends on the content of its files alone, even if a change left their times as they were.
-    everyFile = true;
-    return read();
+    return kept !== undefined && isUpToDate(kept, account, target()) ? kept.loaded : read();
   };
 
   const placeOf = async (loaded: object | undefined): Promise<CommitPlace> => {

@@ -20,6 +20,7 @@ import type { ConfigurationFiles } from './configuration-files.ts';
 import { type FolderItem, type FolderLookup, matchPaths, yamlBelow } from './path-glob.ts';
 import {
   MAX_FILE_BYTES,
+  type NamedFile,
   type SourceRead,
   decode,
   missingFile,
@@ -31,9 +32,6 @@ import {
 /** The message for a path that leads out of a checkout. */
 export const LEADS_OUT =
   'this leads out of the repository of `source.git`, by its path or by a symbolic link; keep the file in the repository';
-
-/** Longer than the resolution of the times of any file system. */
-const SETTLED_AFTER_MS = 3000;
 
 /** The limit of Linux. */
 const MAX_LINKS = 40;
@@ -125,17 +123,11 @@ function belowLink(link: string, file: string): string | undefined {
 }
 
 /** Reads a complete file, or fails if the file keeps changing. */
-function readDisk(location: string, named: { readonly path: string; readonly shown: string }): SourceRead {
+function readDisk(location: string, named: NamedFile): SourceRead {
   for (let attempt = 0; attempt < 3; attempt += 1) {
     try {
-      const read = readOnce(location);
-      if (read === 'folder') {
-        return refusal(named, 'this is a folder and not a file; rename it, or write the path of a YAML file');
-      }
-      if (read === 'irregular')
-        return refusal(named, 'this is not a regular file; write the path of a YAML file');
-      if (typeof read === 'number') return tooLarge(named, read);
-      if (typeof read !== 'string') return { ...decode(named, read.bytes), stamp: read.stamp };
+      const read = readOnce(location, named);
+      if (read !== 'changed') return read;
     } catch (error) {
       const code = errorCode(error);
       return code === 'ENOENT' || code === 'ENOTDIR'
@@ -146,28 +138,24 @@ function readDisk(location: string, named: { readonly path: string; readonly sho
   return refusal(named, 'the file changed while it was read; try again when it is completely written');
 }
 
-interface FileContent {
-  readonly bytes: Buffer;
-  readonly stamp: string | undefined;
-}
-
-/** The content; the size if the file is too large; `changed` if the file changed during the read. */
-function readOnce(location: string): FileContent | number | 'folder' | 'irregular' | 'changed' {
+/** `changed` if the file changed during the read. */
+function readOnce(location: string, named: NamedFile): SourceRead | 'changed' {
+  const irregular = refusal(named, 'this is not a regular file; write the path of a YAML file');
   // Opening a device may have side effects, so its type is checked first.
   const found = statSync(location);
-  if (!found.isFile()) return found.isDirectory() ? 'folder' : 'irregular';
+  if (found.isDirectory())
+    return refusal(named, 'this is a folder and not a file; rename it, or write the path of a YAML file');
+  if (!found.isFile()) return irregular;
   // If the file was replaced by a pipe since then, an open without O_NONBLOCK would block the process.
   const handle = openSync(location, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const openedAt = Date.now();
     const before = fstatSync(handle, { bigint: true });
     const size = Number(before.size);
-    if (!before.isFile()) return 'irregular';
-    if (size > MAX_FILE_BYTES) return size;
+    if (!before.isFile()) return irregular;
+    if (size > MAX_FILE_BYTES) return tooLarge(named, size);
     const bytes = readFileSync(handle);
-    if (bytes.length !== size || stampOf(fstatSync(handle, { bigint: true })) !== stampOf(before))
-      return 'changed';
-    return { bytes, stamp: isSettled(before, openedAt) ? stampOf(before) : undefined };
+    const isSame = bytes.length === size && stampOf(fstatSync(handle, { bigint: true })) === stampOf(before);
+    return isSame ? decode(named, bytes) : 'changed';
   } finally {
     closeSync(handle);
   }
@@ -190,15 +178,6 @@ function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
 export function changedAtMs(stamp: string): number {
   const ctimeNs = stamp.split(' ').at(-1);
   return ctimeNs === undefined || ctimeNs === '' ? NaN : Number(ctimeNs) / 1e6;
-}
-
-/**
- * Whether any later change will have another time of change (ctime), which no program can set: the file system records
- * fractions of a second, and the last change is so old that the clock has certainly moved on.
- */
-function isSettled({ ctimeNs }: BigIntStats, nowMs: number): boolean {
-  const age = nowMs - Number(ctimeNs / 1_000_000n);
-  return ctimeNs % 1_000_000_000n !== 0n && age > SETTLED_AFTER_MS;
 }
 
 function listFolder(folder: string, locate: (name: string) => string | undefined): readonly FolderItem[] {

@@ -14,8 +14,6 @@ export interface LoadOptions {
   readonly files?: ConfigurationFiles;
   /** The daemon's checkout. Its accounts are loaded instead of those beside the service file. */
   readonly checkout?: CheckoutPlace;
-  /** Aborts the load, which then throws the reason of the signal. */
-  readonly signal?: AbortSignal;
   /** Limit for the names of all accounts together; a load that finds more throws UsageError. */
   readonly mostNames?: number;
 }
@@ -34,10 +32,10 @@ export interface CollectedConfiguration {
  * account does not affect the others.
  */
 export async function loadConfiguration(file: string, options: LoadOptions = {}): Promise<Configuration> {
-  const { checkout, signal, mostNames, today = currentDay() } = options;
+  const { checkout, mostNames, today = currentDay() } = options;
   const machineFile = path.resolve(file);
   const files = options.files ?? filesOnDisk(checkout, machineFile);
-  const { loaded } = await loadFiles({ file: machineFile, files, today, checkout, signal, mostNames });
+  const { loaded } = await loadFiles({ file: machineFile, files, today, checkout, mostNames });
   return loaded;
 }
 

@@ -26,12 +26,8 @@ export interface LoadTarget {
   readonly today: string;
   /** The daemon's checkout; null before the first fetch, undefined without `source.git`. */
   readonly checkout?: CheckoutPlace | null | undefined;
-  /** Aborts the load, which then throws the reason of the signal. */
-  readonly signal?: AbortSignal | undefined;
   /** Limit for the names of all accounts together. */
   readonly mostNames?: number | undefined;
-  /** Reads also the files whose stamps have not changed. */
-  readonly everyFile?: boolean | undefined;
 }
 
 /** One account as read. No texts and no syntax trees, since a thousand of these are kept. */
@@ -39,8 +35,6 @@ interface KeptAccount {
   readonly read: AccountRead;
   /** Its file and the catalogs that it extends, with their digests. */
   readonly digests: ReadonlyMap<string, string>;
-  /** Of the last read of its file that found this digest; see `ConfigurationFiles.stamp`. */
-  stamp: string | undefined;
   readonly today: string;
 }
 
@@ -58,11 +52,10 @@ export interface KeptLoad {
 }
 
 /**
- * Parses the files that changed since the load `before`, and reads only the files whose stamps changed. Returns `before`
- * itself if nothing has changed.
+ * Reads all files, and parses those that changed since the load `before`. Returns `before` itself if nothing has changed.
  */
 export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<KeptLoad> {
-  const { files, today, signal, mostNames = Infinity } = target;
+  const { files, today, mostNames = Infinity } = target;
   const service = readServiceLayers(target.file, files, target.checkout);
   const { read, folder } = service;
   const hasCheckout = target.checkout !== undefined;
@@ -73,15 +66,13 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const catalogs = openCatalogs(files, maxNames);
   const accounts = new Map<string, KeptAccount>();
   const merger = openListMerger();
-  const everyFile = target.everyFile === true;
   const turns = startTurns();
   const pause = async (): Promise<void> => {
     if (turns.isOver()) await turns.next();
-    signal?.throwIfAborted();
   };
   const { defaults, defaultRollout, regions } = read;
   const shared = { defaults, defaultRollout, regions, maxNames };
-  const context = { files, today, merger, everyFile, ...shared, pause };
+  const context = { files, today, merger, ...shared, pause };
   let names = 0;
   for (const file of matched) {
     const account = await keepAccount(file, context, catalogs, known?.get(file));
@@ -199,21 +190,13 @@ function tooManyNames(most: number): UsageError {
 
 async function keepAccount(
   file: string,
-  context: Omit<AccountContext, 'readCatalog'> & { readonly everyFile: boolean },
+  context: Omit<AccountContext, 'readCatalog'>,
   catalogs: Catalogs,
   known: KeptAccount | undefined,
 ): Promise<KeptAccount> {
-  const kept = known !== undefined && isOfDay(known, context.today) ? known : undefined;
-  const isStamped =
-    !context.everyFile && kept?.stamp !== undefined && kept.stamp === context.files.stamp(file);
-  const own = kept?.digests.get(file);
-  const digestOf = (other: string): string | undefined => (other === file ? own : catalogs.digest(other));
-  if (isStamped && holds(kept.digests, digestOf)) return kept;
   const source = context.files.read(file);
-  if (kept !== undefined && own === source.digest && holds(kept.digests, digestOf)) {
-    kept.stamp = source.stamp;
-    return kept;
-  }
+  const digestOf = (other: string): string => (other === file ? source.digest : catalogs.digest(other));
+  if (known !== undefined && isOfDay(known, context.today) && holds(known.digests, digestOf)) return known;
   const digests = new Map([[file, source.digest]]);
   const read = await readAccount(file, source, {
     ...context,
@@ -224,7 +207,7 @@ async function keepAccount(
       return found;
     },
   });
-  return { read, digests, stamp: source.stamp, today: context.today };
+  return { read, digests, today: context.today };
 }
 
 function isSame(

@@ -22,8 +22,6 @@ export interface SourceText {
 export type SourceRead = {
   /** Equal for equal bytes, or for the same issue. */
   readonly digest: string;
-  /** See `ConfigurationFiles.stamp`. */
-  readonly stamp?: string | undefined;
 } & ({ readonly source: SourceText } | { readonly issue: ConfigIssue; readonly missing: boolean });
 
 /** A file: its path, and its name in messages. */

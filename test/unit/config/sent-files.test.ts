@@ -186,20 +186,4 @@ describe('a configuration that was sent', () => {
     const { user, system } = process.cpuUsage(begin);
     expect((user + system) / 1e6).toBeLessThan(2);
   });
-
-  test('can be stopped while it is loaded', async () => {
-    const files: Record<string, string> = { 'rolecall.yaml': SERVICE };
-    for (let index = 0; index < 200; index += 1) {
-      const names = Array.from({ length: 200 }, (_, i) => `  - Name ${i}\n`).join('');
-      files[`accounts/a${index}.yaml`] = `region: eu\ntoken: { env: T${index} }\nskills:\n${names}`;
-    }
-    const reason = new Error('enough');
-    const controller = new AbortController();
-    setImmediate(() => controller.abort(reason));
-    const loading = loadConfiguration('/x/rolecall.yaml', {
-      files: filesFromMemory('/x', files),
-      signal: controller.signal,
-    });
-    await expect(loading).rejects.toBe(reason);
-  });
 });
