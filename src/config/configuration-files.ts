@@ -115,8 +115,6 @@ function folderLookup(base: string, held: ReadonlyMap<string, string>): FolderLo
   }
   return {
     list: (folder) => [...(folders.get(folder) ?? [])].map(([name, isFolder]) => ({ name, isFolder })),
-    isFile: (file) => held.has(file),
-    isFolder: (file) => folders.has(file),
     leadsOut: () => false,
   };
 }

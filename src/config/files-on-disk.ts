@@ -63,16 +63,6 @@ export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): Configurat
       const location = locate(folder);
       return location === undefined ? [] : listFolder(location, (name) => locate(path.join(folder, name)));
     },
-    isFile(file) {
-      const location = locate(file);
-      // A link that leads out counts as a file, so that the account is reported as unreadable.
-      if (location === undefined) return pinned !== undefined && belowLink(pinned.link, file) !== undefined;
-      return isKind(location, 'file');
-    },
-    isFolder(file) {
-      const location = locate(file);
-      return location !== undefined && isKind(location, 'folder');
-    },
     leadsOut,
   };
   return {
@@ -186,8 +176,9 @@ function listFolder(folder: string, locate: (name: string) => string | undefined
       const { name } = item;
       if (!item.isSymbolicLink()) return { name, isFolder: item.isDirectory() };
       const location = locate(name);
+      // A link that leads out counts as a file, so that the account is reported as unreadable.
       if (location === undefined) return { name, isFolder: false, isLink: true, leadsOut: true };
-      return { name, isFolder: isKind(location, 'folder'), isLink: true };
+      return { name, isFolder: isFolder(location), isLink: true };
     });
   } catch {
     // A folder that does not exist or cannot be listed has no accounts.
@@ -195,9 +186,9 @@ function listFolder(folder: string, locate: (name: string) => string | undefined
   }
 }
 
-function isKind(location: string, kind: 'file' | 'folder'): boolean {
+function isFolder(location: string): boolean {
   try {
-    return statSync(location).isDirectory() === (kind === 'folder');
+    return statSync(location).isDirectory();
   } catch {
     return false;
   }

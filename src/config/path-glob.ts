@@ -16,10 +16,6 @@ export interface FolderItem {
 export interface FolderLookup {
   /** The items of a folder; none if it does not exist. */
   list(folder: string): readonly FolderItem[];
-  /** Whether this path exists and is not a folder. */
-  isFile(file: string): boolean;
-  /** Whether this path is a folder. */
-  isFolder(file: string): boolean;
   /** As in ConfigurationFiles. */
   leadsOut(file: string): boolean;
 }
@@ -55,8 +51,11 @@ interface Step {
 export function matchPaths(pattern: string, folder: string, lookup: FolderLookup): GlobMatches {
   const { root } = path.parse(pattern);
   const segments = segmentsOf(pattern.slice(root.length)).filter((segment) => segment !== '.');
+  const wild = segments.findIndex((segment) => /[*?]/u.test(segment));
+  // Folders without a wildcard are not listed: perhaps this process may only pass through them.
+  const fixed = segments.splice(0, wild === -1 ? segments.length - 1 : wild);
   const findings: Findings = { leadingOut: new Set(), folders: 0, isIncomplete: false };
-  let found = [root === '' ? folder : root];
+  let found = [path.resolve(folder, root, ...fixed)];
   for (const [index, segment] of segments.entries()) {
     findings.folders = 0;
     const isLast = index === segments.length - 1;
@@ -104,30 +103,22 @@ function matchesFrom([step, ...steps]: readonly GlobStep[], names: readonly stri
 }
 
 function matchSegment(parent: string, { segment, isLast, lookup, findings }: Step): string[] {
-  if (segment === '**') {
-    const folders = foldersBelow(parent, lookup, findings);
-    return isLast ? folders.flatMap((folder) => filesIn(folder, lookup)) : folders;
-  }
-  if (!/[*?]/u.test(segment)) {
-    const literal = path.join(parent, segment);
-    if (isLast) {
-      const isFound = lookup.isFile(literal) || (isYaml(literal) && lookup.isFolder(literal));
-      return isFound ? [literal] : leave(literal, lookup, findings);
-    }
-    return [literal];
-  }
-  if (isClosed(parent, lookup, findings)) return [];
+  if (segment === '..') return [path.dirname(parent)];
+  const isDeep = segment === '**';
+  const closed = !isDeep && isClosed(parent, lookup, findings);
+  const folders = isDeep ? foldersBelow(parent, lookup, findings) : closed ? [] : [parent];
+  if (isDeep && !isLast) return folders;
   // A backslash is an ordinary character of a path. Not a regular expression, since the glob may be hostile.
   const matches = globMatcher(segment.replaceAll('\\', '\\\\'));
-  const items = lookup.list(parent).filter(({ name }) => {
-    const isHidden = name.startsWith('.') && !segment.startsWith('.');
-    return !isHidden && matches(name);
+  const isMatch = ({ name }: FolderItem): boolean =>
+    (segment.startsWith('.') || !name.startsWith('.')) && matches(name);
+  return folders.flatMap((below) => {
+    const items = lookup.list(below).filter(isMatch);
+    const outside = isLast ? [] : items.filter(({ leadsOut }) => leadsOut === true);
+    for (const { name } of outside) findings.leadingOut.add(path.join(below, name));
+    const found = items.filter((item) => (isLast ? looksLikeFile(item) : item.isFolder));
+    return found.map(({ name }) => path.join(below, name));
   });
-  if (!isLast)
-    for (const { name, leadsOut } of items)
-      if (leadsOut === true) findings.leadingOut.add(path.join(parent, name));
-  const found = items.filter((item) => (isLast ? looksLikeFile(item) : item.isFolder));
-  return found.map(({ name }) => path.join(parent, name));
 }
 
 /** A folder that is named like a YAML file counts as a file, so that reading it reports the mistake. */
@@ -137,12 +128,6 @@ function looksLikeFile({ name, isFolder }: FolderItem): boolean {
 
 function isYaml(name: string): boolean {
   return /\.ya?ml$/iu.test(name);
-}
-
-/** No match; records the path if it leads out of the repository. */
-function leave(literal: string, lookup: FolderLookup, { leadingOut }: Findings): string[] {
-  if (lookup.leadsOut(literal)) leadingOut.add(literal);
-  return [];
 }
 
 /** Whether a folder must not be listed: it leads out of the repository, or there were too many folders. */
@@ -164,11 +149,6 @@ function foldersBelow(folder: string, lookup: FolderLookup, findings: Findings):
     .list(folder)
     .filter(({ name, isFolder, isLink }) => isFolder && isLink !== true && !name.startsWith('.'));
   return [folder, ...below.flatMap(({ name }) => foldersBelow(path.join(folder, name), lookup, findings))];
-}
-
-function filesIn(folder: string, lookup: FolderLookup): string[] {
-  const files = lookup.list(folder).filter((item) => looksLikeFile(item) && !item.name.startsWith('.'));
-  return files.map(({ name }) => path.join(folder, name));
 }
 
 function segmentsOf(text: string): string[] {
