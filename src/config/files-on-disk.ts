@@ -1,15 +1,14 @@
-// The files of a configuration on disk. Within a checkout, symbolic links are resolved one by one, so that no path
-// leads out of it.
+// The files of a configuration on disk. Within a checkout, symbolic links are resolved, so that no path leads out of it.
 import {
   type BigIntStats,
   lstatSync,
-  readlinkSync,
   closeSync,
   constants,
   fstatSync,
   openSync,
   readFileSync,
   readdirSync,
+  realpathSync,
   statSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -33,9 +32,6 @@ import {
 export const LEADS_OUT =
   'this leads out of the repository of `source.git`, by its path or by a symbolic link; keep the file in the repository';
 
-/** The limit of Linux. */
-const MAX_LINKS = 40;
-
 /** The real path of a file: below the folder if its path starts with the link. */
 export function pinnedPath({ link, folder }: PinnedFolder, file: string): string {
   const below = belowLink(link, file);
@@ -48,10 +44,13 @@ export function pinnedPath({ link, folder }: PinnedFolder, file: string): string
  * read except `ownFile`, the service file of this machine.
  */
 export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): ConfigurationFiles {
+  const root = pinned && targetOf(pinned.folder);
   const locate = (file: string): string | undefined => {
     if (pinned === undefined || file === ownFile) return file;
     const below = belowLink(pinned.link, file);
-    return below === undefined ? undefined : resolveWithin(pinned.folder, below);
+    const target = below === undefined ? undefined : targetOf(path.join(pinned.folder, below));
+    const isInside = root !== undefined && target !== undefined && belowLink(root, target) !== undefined;
+    return isInside ? target : undefined;
   };
   const shown = (file: string): string => {
     const below = pinned === undefined ? undefined : belowLink(pinned.link, file);
@@ -82,29 +81,16 @@ export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): Configurat
   };
 }
 
-/**
- * Resolves `below` (relative) within `folder`; undefined when it leads out, by `..` or by a symbolic link, whether or
- * not the target exists. A path that does not exist is resolved too.
- */
-export function resolveWithin(folder: string, below: string): string | undefined {
-  const steps = below.split(path.sep).toReversed();
-  const place: string[] = [];
-  let links = 0;
-  for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
-    if (step === '' || step === '.') continue;
-    if (step === '..') {
-      if (place.pop() === undefined) return undefined;
-      continue;
-    }
-    const target = linkTarget(path.join(folder, ...place, step));
-    if (target === undefined) place.push(step);
-    else {
-      links += 1;
-      if (path.isAbsolute(target) || links > MAX_LINKS) return undefined;
-      steps.push(...target.split(path.sep).toReversed());
-    }
+/** The path with all links resolved, also of a file that does not exist; undefined if a link has no target. */
+function targetOf(file: string): string | undefined {
+  try {
+    return realpathSync.native(file);
+  } catch {
+    const above = path.dirname(file);
+    if (above === file || isLink(file)) return undefined;
+    const folder = targetOf(above);
+    return folder && path.join(folder, path.basename(file));
   }
-  return path.join(folder, ...place);
 }
 
 function belowLink(link: string, file: string): string | undefined {
@@ -194,10 +180,10 @@ function isFolder(location: string): boolean {
   }
 }
 
-function linkTarget(file: string): string | undefined {
+function isLink(file: string): boolean {
   try {
-    return lstatSync(file).isSymbolicLink() ? readlinkSync(file) : undefined;
+    return lstatSync(file).isSymbolicLink();
   } catch {
-    return undefined;
+    return false;
   }
 }

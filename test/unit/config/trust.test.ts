@@ -213,6 +213,7 @@ describe('a path or link in a repository', () => {
       'shared/c.yaml': 'skills: [In]',
       'config/accounts/link.yaml': `-> ${outside}/x.yaml`,
       'config/accounts/relative.yaml': `-> ../../../../../../../../../../../../..${outside}/x.yaml`,
+      'config/accounts/nowhere.yaml': `-> ${outside}/nowhere.yaml`,
       'config/accounts/absolute.yaml': `region: eu\ntoken: { env: B_TOKEN }\nextends: ["${outside}/c.yaml"]`,
       'config/accounts/linked.yaml': 'region: eu\ntoken: { env: C_TOKEN }\nextends: [../catalogs/out.yaml]',
       'config/catalogs/out.yaml': `-> ${outside}/c.yaml`,
@@ -230,6 +231,7 @@ describe('a path or link in a repository', () => {
       'config/accounts/folder.yaml:3:11',
       'config/accounts/link.yaml:1:1',
       'config/accounts/linked.yaml:3:11',
+      'config/accounts/nowhere.yaml:1:1',
       'config/accounts/relative.yaml:1:1',
     ]);
     expect(loaded.lines.join('\n')).not.toContain('Out');
