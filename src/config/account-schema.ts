@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
 import {
-  expectations,
   baseUrl,
   calendarDate,
   nameGlob,
@@ -60,12 +59,14 @@ const extended = z.strictObject({
     [{ skills: ['Perl', 'Legacy *'], roles: [] }],
   ),
 });
-expectations.add(extended, {
-  expected: 'a path, or { file: PATH, except: { skills: [GLOB], roles: [GLOB] } }',
+const catalog = z.union([pathText(), extended], {
+  error: 'a path, or { file: PATH, except: { skills: [GLOB], roles: [GLOB] } }',
 });
 
-const accountId = z.string().min(1).meta({ title: 'id' });
-expectations.add(accountId, { expected: 'the account id in quotes, because a number would lose digits' });
+const accountId = z
+  .string({ error: 'the account id in quotes, because a number would lose digits' })
+  .min(1)
+  .meta({ title: 'id' });
 
 export const approvedDeleteSchema = z.strictObject({
   kind: setting(z.enum(KINDS), 'Kind of the entry.', ['skill']),
@@ -101,16 +102,13 @@ export const accountSchema = z
       'A pin: the account that the token must belong to, in quotes. Guards against a token of another account, whose entries would be deleted. `rolecall dump` writes it.',
       ['4815162342'],
     ),
-    token: setting(secretRef('token'), 'Where the token is found; never the token itself.', [
+    token: setting(secretRef, 'Where the token is found; never the token itself.', [
       { env: 'ACME_EU_TOKEN' },
       { file: '/run/secrets/acme-eu' },
     ]),
     ...inheritedShape,
     extends: setting(
-      z
-        .array(z.union([pathText(), extended]))
-        .max(1000)
-        .optional(),
+      z.array(catalog).max(1000).optional(),
       'Shared lists of skills and roles, relative to this file, merged in order. With `except`, without some of their names.',
       [
         ['../catalogs/engineering.yaml'],

@@ -15,12 +15,6 @@ import { hasTooManyMarks, nameProblem, referenceProblem } from '../core/name-rul
 import { nameKey } from '../core/names.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
 
-/** What a setting expects, for the message about a value of another type. Not part of the JSON Schemas. */
-export const expectations = z.registry<{ readonly expected: string }>();
-
-/** Marks a schema whose value must never be part of a message; `message` is shown instead. */
-export const neverShown = z.registry<{ readonly message: string }>();
-
 /**
  * A schema with what editors and the reference in config/README.md show: the description, examples, and the default if the
  * schema itself has none.
@@ -237,32 +231,61 @@ export function variableGlob() {
   });
 }
 
-/** A reference to a secret. Any other value may be the secret itself, so messages never quote it. */
-export function secretRef(what: string) {
-  const message = `${what} must be { env: NAME } or { file: PATH }, never the secret itself (the value is not shown)`;
-  const env = z
-    .string()
-    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/u)
-    .describe('Name of the environment variable that contains it.');
-  const file = z
-    .string()
-    .regex(/^[^\p{Cc}]+$/u)
-    .meta({ pattern: '^.+$' })
-    .describe('File that contains it, relative to this file.');
-  const reference = z
-    .union([z.strictObject({ env }), z.strictObject({ file })])
-    .meta({ title: 'secret reference' });
-  neverShown.add(reference, { message });
-  return reference;
+/** A text of this form. */
+export function matching(form: RegExp, expected: string) {
+  return z.string({ error: expected }).regex(form, { error: expected });
+}
+
+/** A value that may be a secret: the message is the same whatever is wrong with it, and never quotes it. */
+export function neverShown<S extends z.ZodType>(schema: S, expected: string) {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
+  return z
+    .unknown()
+    .meta(json)
+    .transform((written, context): z.output<S> => {
+      const read = schema.safeParse(written);
+      if (read.success) return read.data;
+      context.addIssue({ code: 'custom', message: `must be ${expected} (the value is not shown)` });
+      return z.NEVER;
+    });
+}
+
+const SECRET = '{ env: NAME } or { file: PATH }';
+
+const reference = z
+  .union([
+    z.strictObject({
+      env: z
+        .string()
+        .regex(/^[A-Za-z_][A-Za-z0-9_]*$/u)
+        .describe('Name of the environment variable that contains it.'),
+    }),
+    z.strictObject({
+      file: z
+        .string()
+        .regex(/^[^\p{Cc}]+$/u)
+        .meta({ pattern: '^.+$' })
+        .describe('File that contains it, relative to this file.'),
+    }),
+  ])
+  .meta({ title: 'secret reference' });
+
+/** A reference to a secret. Any other value may be the secret itself. */
+export const secretRef = neverShown(reference, `${SECRET}, never the secret itself`);
+
+/** An address, or a reference to one that contains a secret. */
+export function secretOr<S extends z.ZodType>(address: S, expected: string) {
+  return neverShown(z.union([address, reference]), `${expected}, or ${SECRET}`);
 }
 
 function format<T>({ title, expected, parse, pattern }: Format<T>) {
-  const text = z.string().meta({ title, ...(pattern === undefined ? {} : { pattern }) });
-  expectations.add(text, { expected });
-  return text.transform((written, context): T => {
-    const checked = parse(written);
-    if ('value' in checked) return checked.value;
-    context.addIssue({ code: 'custom', message: checked.problem });
-    return z.NEVER;
-  });
+  return z
+    .string({ error: expected })
+    .meta({ title, ...(pattern === undefined ? {} : { pattern }) })
+    .transform((written, context): T => {
+      const checked = parse(written);
+      if ('value' in checked) return checked.value;
+      context.addIssue({ code: 'custom', message: checked.problem });
+      return z.NEVER;
+    });
 }

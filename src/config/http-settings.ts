@@ -1,15 +1,7 @@
 // The `http` section of the service file: its schema, its defaults and its warnings.
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import {
-  baseUrl,
-  expectations,
-  listenAddress,
-  nameGlob,
-  pathText,
-  secretRef,
-  setting,
-} from './field-formats.ts';
+import { baseUrl, listenAddress, matching, nameGlob, pathText, secretRef, setting } from './field-formats.ts';
 import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
 import { isLoopback } from '../core/remote-address.ts';
@@ -22,10 +14,10 @@ type Raw = Readonly<Record<string, unknown>>;
 /** The name that the log shows for `http.token`. */
 const FIRST_TOKEN = 'http';
 
-const tokenName = z.string().regex(/^[A-Za-z0-9._-]{1,64}$/u);
-expectations.add(tokenName, {
-  expected: 'a name of at most 64 letters, digits, ".", "_" and "-"',
-});
+const tokenName = matching(
+  /^[A-Za-z0-9._-]{1,64}$/u,
+  'a name of at most 64 letters, digits, ".", "_" and "-"',
+);
 
 const tokenSchema = z.strictObject({
   name: tokenName.meta({
@@ -33,7 +25,7 @@ const tokenSchema = z.strictObject({
     description: 'Who uses it; logged with each action.',
     examples: ['ci'],
   }),
-  token: setting(secretRef('token'), 'Reference to the token; at least 16 characters.', [
+  token: setting(secretRef, 'Reference to the token; at least 16 characters.', [
     { env: 'ROLECALL_CI_TOKEN' },
   ]),
   role: setting(
@@ -44,13 +36,10 @@ const tokenSchema = z.strictObject({
 });
 
 /** Not a header that has another meaning: what it contains is logged. */
-const headerName = z
-  .string()
-  .regex(
-    /^(?!(?:proxy-)?authorization$|(?:set-)?cookie$|host$|x-forwarded-(?:for|host|proto)$)[A-Za-z0-9-]{1,100}$/iu,
-  )
-  .meta({ title: 'header', pattern: '^[A-Za-z0-9-]+$' });
-expectations.add(headerName, { expected: 'the name of a header of its own, such as X-Forwarded-User' });
+const headerName = matching(
+  /^(?!(?:proxy-)?authorization$|(?:set-)?cookie$|host$|x-forwarded-(?:for|host|proto)$)[A-Za-z0-9-]{1,100}$/iu,
+  'the name of a header of its own, such as X-Forwarded-User',
+).meta({ title: 'header', pattern: '^[A-Za-z0-9-]+$' });
 
 /** An address, or a network in CIDR notation. */
 const network = z
@@ -72,7 +61,7 @@ export const httpSchema = z.strictObject({
     ['0.0.0.0:8443'],
   ),
   token: setting(
-    secretRef('token').optional(),
+    secretRef.optional(),
     'Reference to the token of the operator named `http`; at least 16 characters. Without any token nothing can be changed over HTTP.',
     [{ env: 'ROLECALL_HTTP_TOKEN' }],
   ),

@@ -5,7 +5,7 @@ import { RUN_MODES } from '../core/journal.ts';
 import { formatDuration } from '../core/durations-and-sizes.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import { windowEdge } from './dates-and-schedules.ts';
-import { cronLine, duration, expectations, moment, nameGlob, timezone, setting } from './field-formats.ts';
+import { cronLine, duration, moment, nameGlob, timezone, setting } from './field-formats.ts';
 
 /** The settings of an account that neither its file nor `defaults` sets. */
 export const ACCOUNT_DEFAULTS = {
@@ -60,8 +60,9 @@ const freezeAfterTick = z
   })
   .transform(({ cron, for: forMs }): FreezeWindow => ({ cron, forMs }));
 
-const freezeWindow = z.union([freezeBetween, freezeAfterTick]);
-expectations.add(freezeWindow, { expected: '{ from: DATE, to: DATE } or { cron: "LINE", for: DURATION }' });
+const freezeWindow = z.union([freezeBetween, freezeAfterTick], {
+  error: '{ from: DATE, to: DATE } or { cron: "LINE", for: DURATION }',
+});
 
 const policySchema = z
   .strictObject({

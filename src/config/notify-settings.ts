@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { NotifySettings } from '../core/settings.ts';
 import { isPlainHttp } from './addresses.ts';
-import { duration, expectations, neverShown, secretRef, setting, webhookUrl } from './field-formats.ts';
+import { duration, matching, secretOr, secretRef, setting, webhookUrl } from './field-formats.ts';
 import { absoluteRef } from './secret-references.ts';
 import { locate, spotOf, type YamlFile } from './yaml/yaml-file.ts';
 
@@ -11,17 +11,12 @@ const EVENTS = ['drift', 'applied', 'held', 'failed', 'recovered'] as const;
 
 const DEFAULT_COLLECT_MS = 60_000;
 
-const notifyUrl = z.union([webhookUrl(), secretRef('url')]);
-neverShown.add(notifyUrl, {
-  message:
-    'url must be an address that starts with https://, or { env: NAME } or { file: PATH } (the value is not shown)',
-});
+const notifyUrl = secretOr(webhookUrl(), 'an address that starts with https://');
 
-const repositoryName = z
-  .string()
-  .regex(/^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)+$/u)
-  .meta({ title: 'repository' });
-expectations.add(repositoryName, { expected: 'a repository such as owner/name' });
+const repositoryName = matching(
+  /^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)+$/u,
+  'a repository such as owner/name',
+).meta({ title: 'repository' });
 
 export const notifySchema = z.strictObject({
   url: notifyUrl.optional().meta({
@@ -41,7 +36,7 @@ export const notifySchema = z.strictObject({
     ['your-organisation/planning-catalog'],
   ),
   token: setting(
-    secretRef('token').optional(),
+    secretRef.optional(),
     'Of `github` and `gitlab`: reference to the token that may set the status of commits.',
     [{ env: 'GITHUB_STATUS_TOKEN' }],
   ),
@@ -59,7 +54,7 @@ export const notifySchema = z.strictObject({
     ['5m'],
   ),
   secret: setting(
-    secretRef('secret').optional(),
+    secretRef.optional(),
     'Reference to the key that signs each message (Standard Webhooks). Guards the receiver against messages of others.',
     [{ env: 'ROLECALL_WEBHOOK_SECRET' }],
   ),

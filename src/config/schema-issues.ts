@@ -1,4 +1,4 @@
-// Converts zod's issues to messages with a position in the file, and finds the schema of a value.
+// Converts zod's issues to messages with a position in the file. The message of a schema says what it expects.
 import { z } from 'zod';
 import {
   type NodePath,
@@ -12,7 +12,6 @@ import {
 import { isScalar } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken } from '../core/secret-looks.ts';
-import { expectations, neverShown } from './field-formats.ts';
 import { MAX_FILE_ISSUES, type Uncounted } from '../core/issue-limit.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
 
@@ -41,83 +40,42 @@ export function checkAgainstSchema<S extends z.ZodType>(
   readonly issues: readonly ConfigIssue[];
   readonly uncounted?: Uncounted;
 } {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: allowedKeys });
   if (result.success) return { settings: result.data, issues: [] };
-  const { first: shown, further } = firstOf(result.error.issues);
-  const issues = shown.flatMap((issue) => toIssues(file, schema, issue, []));
+  const problems = result.error.issues.flatMap((issue): ZodIssue[] =>
+    issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ ...issue, keys: [key] })) : [issue],
+  );
+  const issues = problems.slice(0, MAX_FILE_ISSUES).flatMap((issue) => toIssues(file, issue, []));
+  const further = problems.length - MAX_FILE_ISSUES;
   const [first] = issues;
-  return further === 0 || first === undefined
+  return further <= 0 || first === undefined
     ? { issues }
     : { issues, uncounted: { file: first.file, errors: further } };
 }
 
-/** The schemas that apply at each step of `path`, from the root; several within a union. */
-export function alongPath(root: z.ZodType, path: NodePath): readonly (readonly z.ZodType[])[] {
-  const steps: (readonly z.ZodType[])[] = [bare(root)];
-  for (const step of path) steps.push((steps.at(-1) ?? []).flatMap((schema) => within(schema, step)));
-  return steps;
+/** The message of an issue whose schema has none; the others say what they expect. */
+function allowedKeys({ code, inst }: z.core.$ZodRawIssue): string {
+  return code === 'unrecognized_keys' && inst instanceof z.ZodObject
+    ? Object.keys(inst.shape).toSorted().join(', ')
+    : '';
 }
 
-/** The keys that these schemas allow in a mapping, sorted. */
-export function knownKeys(schemas: readonly z.ZodType[]): readonly string[] {
-  const keys = schemas.flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []));
-  return [...new Set(keys)].toSorted();
-}
-
-/** The issues up to the limit of one file, and the number of the others; each unknown key counts as one. */
-function firstOf(issues: readonly ZodIssue[]): { first: readonly ZodIssue[]; further: number } {
-  const first: ZodIssue[] = [];
-  let room = MAX_FILE_ISSUES;
-  let further = 0;
-  for (const issue of issues) {
-    const problems = issue.code === 'unrecognized_keys' ? issue.keys.length : 1;
-    if (room > 0) {
-      first.push(issue.code === 'unrecognized_keys' ? { ...issue, keys: issue.keys.slice(0, room) } : issue);
-    }
-    further += Math.max(problems - room, 0);
-    room = Math.max(room - problems, 0);
-  }
-  return { first, further };
-}
-
-function toIssues(file: YamlFile, schema: z.ZodType, issue: ZodIssue, above: NodePath): ConfigIssue[] {
+function toIssues(file: YamlFile, issue: ZodIssue, above: NodePath): ConfigIssue[] {
   const path = [...above, ...issue.path];
-  const schemas = alongPath(schema, path);
-  const secretAt = schemas.findIndex((step) => step.some((option) => neverShown.get(option) !== undefined));
-  if (secretAt !== -1) return [secretIssue(file, schemas[secretAt] ?? [], path.slice(0, secretAt))];
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => unknownKey(file, [...path, key], schemas.at(-1) ?? []));
+    return issue.keys.map((key) => unknownKey(file, [...path, key], issue.message));
   }
-  if (issue.code === 'invalid_union') {
-    const best = closestOption(issue.errors);
-    if (best !== undefined) return best.flatMap((inner) => toIssues(file, schema, inner, path));
-  }
+  const best = issue.code === 'invalid_union' ? closestOption(issue.errors) : undefined;
+  if (best !== undefined) return best.flatMap((inner) => toIssues(file, inner, path));
   const located = locate(file, path);
   const spot = issue.code === 'invalid_key' ? (located.key ?? located.parent) : spotOf(located);
-  return [file.issue(spot, `${dotted(path)}${describe(issue, located, schemas.at(-1) ?? [])}`)];
+  return [file.issue(spot, `${dotted(path)}${describe(issue, located)}`)];
 }
 
-function secretIssue(file: YamlFile, schemas: readonly z.ZodType[], path: NodePath): ConfigIssue {
-  const located = locate(file, path);
-  const message =
-    schemas.map((schema) => neverShown.get(schema)?.message).find((text) => text !== undefined) ?? '';
-  const missing = located.key === undefined && located.node === undefined;
-  return file.issue(spotOf(located), missing ? `${String(path.at(-1))} is missing; ${message}` : message);
-}
-
-function unknownKey(file: YamlFile, path: NodePath, schemas: readonly z.ZodType[]): ConfigIssue {
-  const known = knownKeys(schemas);
+function unknownKey(file: YamlFile, path: NodePath, known: string): ConfigIssue {
   const key = String(path.at(-1));
-  const forms = schemas
-    .map((schema) => expectations.get(schema)?.expected)
-    .find((text) => text !== undefined);
-  if (known.includes(key) && forms !== undefined) {
-    const message = `${dotted(path.slice(0, -1))}${quoted(key)} does not go with the other keys here; write ${forms}`;
-    const { key: node, parent } = locate(file, path);
-    return file.issue(node ?? parent, message);
-  }
-  const near = nearestWord(key, known);
-  const fix = near === undefined ? `the keys here are ${known.join(', ')}` : `did you mean ${quoted(near)}?`;
+  const near = nearestWord(key, known.split(', '));
+  const fix = near === undefined ? `the keys here are ${known}` : `did you mean ${quoted(near)}?`;
   const { key: node, parent } = locate(file, path);
   return file.issue(node ?? parent, `unknown key ${quoted(key)}; ${fix}`);
 }
@@ -129,11 +87,12 @@ function closestOption(options: readonly (readonly ZodIssue[])[]): readonly ZodI
     .toSorted((a, b) => a.length - b.length)[0];
 }
 
-function describe(issue: ZodIssue, located: Located, schemas: readonly z.ZodType[]): string {
-  const expected = schemas
-    .map((schema) => expectations.get(schema)?.expected)
-    .find((text) => text !== undefined);
-  if (issue.code === 'custom') return issue.message;
+function describe(issue: ZodIssue, located: Located): string {
+  const expected = issue.message === '' ? undefined : issue.message;
+  if (issue.code === 'custom') {
+    const isMissing = located.node === undefined && located.key === undefined;
+    return isMissing ? `is missing; it ${issue.message}` : issue.message;
+  }
   if (issue.code === 'invalid_type') return describeType(issue.expected, expected, located);
   if (issue.code === 'invalid_value') {
     return `must be ${listed(issue.values.map(String))}${suggestion(located, issue.values.map(String))}`;
@@ -186,19 +145,4 @@ function dotted(path: NodePath): string {
 /** A key as part of a path in a message. The name of a region may be any text, even a token. */
 function shownKey(key: string): string {
   return /^\P{C}{1,80}$/u.test(key) && !holdsToken(key) ? key : quoted(key);
-}
-
-function within(schema: z.ZodType, step: PropertyKey): readonly z.ZodType[] {
-  if (schema instanceof z.ZodObject) return bare(schema.shape[String(step)]);
-  if (schema instanceof z.ZodArray) return bare(schema.element);
-  if (schema instanceof z.ZodRecord) return bare(schema.valueType);
-  return [];
-}
-
-/** The schemas inside defaults, optionals, conversions and unions. A union itself stays in the list. */
-function bare(schema: unknown): readonly z.ZodType[] {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodPrefault) return bare(schema.unwrap());
-  if (schema instanceof z.ZodPipe) return bare(schema.in);
-  if (schema instanceof z.ZodUnion) return [schema, ...schema.options.flatMap(bare)];
-  return schema instanceof z.ZodType ? [schema] : [];
 }

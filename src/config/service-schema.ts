@@ -3,8 +3,8 @@ import { z } from 'zod';
 import {
   baseUrl,
   duration,
-  expectations,
   gitUrl,
+  matching,
   originGlob,
   pathText,
   secretRef,
@@ -71,11 +71,15 @@ const apiSchema = z.strictObject({
 
 const regionName = z.string().regex(REGION_NAME);
 
-const branch = z.string().regex(/^(?![-./])(?!.*(?:\.\.|@\{|\/\/|\.lock$))[^\s\p{Cc}~^:?*[\\]+$/u);
-expectations.add(branch, { expected: 'the name of a git branch' });
+const branch = matching(
+  /^(?![-./])(?!.*(?:\.\.|@\{|\/\/|\.lock$))[^\s\p{Cc}~^:?*[\\]+$/u,
+  'the name of a git branch',
+);
 
-const checkoutPath = z.string().regex(/^(?!\/)(?!(?:.*\/)?\.\.(?:\/|$))[^\p{Cc}\\]+$/u);
-expectations.add(checkoutPath, { expected: 'a relative path within the repository' });
+const checkoutPath = matching(
+  /^(?!\/)(?!(?:.*\/)?\.\.(?:\/|$))[^\p{Cc}\\]+$/u,
+  'a relative path within the repository',
+);
 
 const gitSchema = z.strictObject({
   url: setting(
@@ -95,7 +99,7 @@ const gitSchema = z.strictObject({
   ),
   interval: setting(duration({ min: 1000 }).prefault('1m'), 'How often it is fetched.', ['30s']),
   credentials: setting(
-    secretRef('credentials').optional(),
+    secretRef.optional(),
     'Reference to the token, or user:password, for git; for ssh the file of the private key.',
     [{ file: '/run/secrets/git' }],
   ),

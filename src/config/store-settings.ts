@@ -3,24 +3,20 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { StoreLocation } from '../core/settings.ts';
 import { parsePostgresUrl } from '../system/postgres-address.ts';
-import { expectations, neverShown, pathText, secretRef, setting } from './field-formats.ts';
+import { matching, pathText, secretOr, setting } from './field-formats.ts';
 import { absoluteRef } from './secret-references.ts';
 
 const address = z.string().refine(isPublicAddress).meta({ title: 'address' });
 
-const addressOrReference = z.union([address, secretRef('url')]);
-neverShown.add(addressOrReference, {
-  message:
-    'url must be an address such as postgres://rolecall@db.example.com/rolecall?sslmode=verify-full without a password, or { env: NAME } or { file: PATH } (the value is not shown)',
-});
+const addressOrReference = secretOr(
+  address,
+  'an address such as postgres://rolecall@db.example.com/rolecall?sslmode=verify-full without a password',
+);
 
 export const SCHEMA_EXPECTED =
   'the name of a schema: lower-case letters, digits and "_", not starting with pg_';
 
 const SCHEMA_NAME = /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}$/u;
-
-const schemaName = z.string().regex(SCHEMA_NAME);
-expectations.add(schemaName, { expected: SCHEMA_EXPECTED });
 
 const postgresSchema = z.strictObject({
   url: addressOrReference.meta({
@@ -30,14 +26,17 @@ const postgresSchema = z.strictObject({
     examples: [{ env: 'ROLECALL_DATABASE_URL' }],
   }),
   schema: setting(
-    schemaName.meta({ title: 'name', pattern: '^[a-z_][a-z0-9_]{0,62}$' }).prefault('rolecall'),
+    matching(SCHEMA_NAME, SCHEMA_EXPECTED)
+      .meta({ title: 'name', pattern: '^[a-z_][a-z0-9_]{0,62}$' })
+      .prefault('rolecall'),
     'Schema of the tables; created if the user may do that. Each rolecall needs its own.',
     ['rolecall_staging'],
   ),
 });
 
-const location = z.union([pathText(), z.strictObject({ postgres: postgresSchema.describe('A database.') })]);
-expectations.add(location, { expected: 'the path of a SQLite file, or { postgres: { url: … } }' });
+const location = z.union([pathText(), z.strictObject({ postgres: postgresSchema.describe('A database.') })], {
+  error: 'the path of a SQLite file, or { postgres: { url: … } }',
+});
 
 export const storeSchema = location.prefault('../data/rolecall.db').meta({
   description:

@@ -83,8 +83,8 @@ const ACCOUNTS: Cases = {
   'policy: { freeze: [{ cron: "* *", for: 2h }] }':
     '3:28 error policy.freeze[1].cron: a schedule has five fields',
   'policy: { freeze: [{ from: 2026-12-01, to: 2026-12-31, cron: "0 18 * * FRI", for: 60h }] }': [
-    '3:56 error policy.freeze[1]: "cron" does not go with the other keys here; write { from: DATE, to: DATE } or { cron: "LINE", for: DURATION }',
-    '3:78 error policy.freeze[1]: "for" does not go with the other keys here',
+    '3:56 error unknown key "cron"; the keys here are from, to',
+    '3:78 error unknown key "for"; the keys here are from, to',
   ],
   'policy: { freeze: [friday] }': '3:20 error policy.freeze[1]: must be { from: DATE, to: DATE } or { cron',
   'extends: c.yaml': '3:10 error extends: must be a list',
@@ -102,9 +102,9 @@ const FILES: Cases = {
     '4:7 error mode: must be plan,',
   ],
   'region: ue\ntoken: { env: A }': '1:9 error unknown region "ue"; known regions: eu; did you mean eu?',
-  'region: eu': '1:1 error token is missing; token must be { env: NAME }',
+  'region: eu': '1:1 error token: is missing; it must be { env: NAME }',
   'region: eu\ntoken: secret':
-    '2:8 error token must be { env: NAME } or { file: PATH }, never the secret itself',
+    '2:8 error token: must be { env: NAME } or { file: PATH }, never the secret itself',
   'baseUrl: ftp://x\ntoken: { env: A }': '1:10 error baseUrl: an address starts with https://',
   'baseUrl: https://me:x@x.example.com\ntoken: { env: A }':
     '1:10 error baseUrl: an address must not contain a user name',
@@ -142,18 +142,18 @@ const SERVICES: Cases = {
   'api: { maxResponseBytes: 64Mb }': '1:26 error api.maxResponseBytes: this is not a size',
   'api: { concurrency: 0 }': '1:21 error api.concurrency: must be at least 1',
   'store: { postgres: { url: "postgres://me:s3cr3t@db.example.com/a" } }':
-    '1:27 error url must be an address such as postgres://rolecall@db.example.com/rolecall?sslmode=verify-full without a password',
+    '1:27 error store.postgres.url: must be an address such as postgres://rolecall@db.example.com/rolecall?sslmode=verify-full without a password',
   'store: { postgres: { url: "postgres://db.example.com/a?pass%77ord=s3cr3t" } }':
-    '1:27 error url must be an address such as',
+    '1:27 error store.postgres.url: must be an address such as',
   'store: { postgres: { url: "postgres://me@db.example.com/a?ssl_mode=s3cr3t" } }':
-    '1:27 error url must be an address such as',
+    '1:27 error store.postgres.url: must be an address such as',
   'store: { postgres: { url: { env: A }, schema: Role-Call } }':
     '1:47 error store.postgres.schema: must be the name of a schema',
   'store: { postgres: { url: { env: A }, schema: pg_catalog } }':
     '1:47 error store.postgres.schema: must be the name of a schema',
   'store: { postgres: { urll: { env: A }, url: { env: B } } }':
     '1:22 error unknown key "urll"; did you mean "url"?',
-  'store: { postgres: {} }': '1:20 error url is missing; url must be an address',
+  'store: { postgres: {} }': '1:20 error store.postgres.url: is missing; it must be an address',
   'store: 5': '1:8 error store: must be the path of a SQLite file, or { postgres: { url: … } }',
   'daemon: { lease: 30s }': '1:18 error daemon.lease must be more than api.timeout',
   'api: { timeout: 60s, settle: 70s }\nstore: { postgres: { url: { env: A } } }':
@@ -187,7 +187,7 @@ const SERVICES: Cases = {
   'http: { listen: ":80" }': '1:17 error http.listen: a listening address is host:port',
   'http: { listen: "127.0.0.1.1:80" }': '1:17 error http.listen: a listening address is host:port',
   'notify: [{ url: hooks.example.com/s3cr3t }]':
-    '1:17 error url must be an address that starts with https://, or { env: NAME }',
+    '1:17 error notify[1].url: must be an address that starts with https://, or { env: NAME }',
   'notify: [{ url: https://x.example.com, events: [aplied] }]':
     '1:49 error notify[1].events[1]: must be drift, applied, held, failed or recovered; did you mean applied?',
   'notify: [{ url: https://x.example.com, events: [] }]':
@@ -210,7 +210,8 @@ const SERVICES: Cases = {
   'http: { publicUrl: rolecall.example.com }': '1:20 error http.publicUrl: an address starts with https://',
   'http: { publicUrl: "https://x.example.com/?key=s3cr3t" }':
     '1:20 error http.publicUrl: a base address has no ?',
-  'notify: [{ url: https://x.example.com, secret: s3cr3t }]': '1:48 error secret must be { env: NAME }',
+  'notify: [{ url: https://x.example.com, secret: s3cr3t }]':
+    '1:48 error notify[1].secret: must be { env: NAME }',
   'source: { git: { url: "https://me:s3cr3t@x.example.com/a.git" } }':
     '1:23 error source.git.url: the address contains credentials (not shown)',
   'source: { git: { url: "--upload-pack=x" } }': '1:23 error source.git.url: must be a repository',
