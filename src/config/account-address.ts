@@ -56,7 +56,7 @@ function keyAddress(
   regions: KnownRegions['regions'],
 ): AccountAddress {
   const address =
-    key === 'region' ? regionAddress(file, raw['region'], regions) : baseUrl().safeParse(raw['baseUrl']).data;
+    key === 'region' ? regionAddress(file, raw['region'], regions) : baseUrl.safeParse(raw['baseUrl']).data;
   if (address === undefined) return { issues: [] };
   if (typeof address !== 'string') return { issues: [address.issue] };
   const spot = spotOf(locate(file, [key]));

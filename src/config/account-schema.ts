@@ -27,9 +27,9 @@ export const catalogSchema = z.strictObject({ skills, roles }).meta({
 /** The schema of a list of entries; `name` and `formerly` are its examples. */
 function entryList({ kind, name, formerly }: { kind: Kind; name: string; formerly: string }) {
   const entry = z.strictObject({
-    name: setting(nameText(), `The name of the ${kind}.`, [name]),
+    name: setting(nameText, `The name of the ${kind}.`, [name]),
     formerly: setting(
-      z.array(nameReference()).optional(),
+      z.array(nameReference).optional(),
       'Earlier names of the entry; marks a rename. Guards the people who have the old entry: it is deleted when the last of them has moved.',
       [[formerly]],
     ),
@@ -40,7 +40,7 @@ function entryList({ kind, name, formerly }: { kind: Kind; name: string; formerl
     ),
   });
   return z
-    .array(z.union([nameText(), entry]))
+    .array(z.union([nameText, entry]))
     .optional()
     .meta({
       description: `Every ${kind} that the account must have. Omitted: ${kind}s are never changed. An empty list: no ${kind} may remain.`,
@@ -49,17 +49,17 @@ function entryList({ kind, name, formerly }: { kind: Kind; name: string; formerl
 }
 
 const exceptNames = (kind: Kind) =>
-  setting(z.array(nameGlob()).optional(), `Globs of names of ${kind}s.`, [['Legacy *']]);
+  setting(z.array(nameGlob).optional(), `Globs of names of ${kind}s.`, [['Legacy *']]);
 
 const extended = z.strictObject({
-  file: setting(pathText(), 'The catalog, relative to this file.', ['../catalogs/engineering.yaml']),
+  file: setting(pathText, 'The catalog, relative to this file.', ['../catalogs/engineering.yaml']),
   except: setting(
     z.strictObject({ skills: exceptNames('skill'), roles: exceptNames('role') }).optional(),
     'Names of the catalog that this account leaves out.',
     [{ skills: ['Perl', 'Legacy *'], roles: [] }],
   ),
 });
-const catalog = z.union([pathText(), extended], {
+const catalog = z.union([pathText, extended], {
   error: 'a path, or { file: PATH, except: { skills: [GLOB], roles: [GLOB] } }',
 });
 
@@ -70,9 +70,9 @@ const accountId = z
 
 export const approvedDeleteSchema = z.strictObject({
   kind: setting(z.enum(KINDS), 'Kind of the entry.', ['skill']),
-  name: setting(nameReference(), 'Name of the entry, as the service shows it.', ['Perl']),
+  name: setting(nameReference, 'Name of the entry, as the service shows it.', ['Perl']),
   expires: setting(
-    calendarDate(),
+    calendarDate,
     'Last day (UTC) of the approval. Guards against an old approval that releases an entry of the same name later. Another date makes another approval.',
     ['2026-12-31'],
   ),
@@ -87,7 +87,7 @@ export const accountSchema = z
       ['eu'],
     ),
     baseUrl: setting(
-      baseUrl().optional(),
+      baseUrl.optional(),
       'Base address of the service, before /api/public/v1; this or `region`.',
       ['https://eu.planning.example.com'],
     ),

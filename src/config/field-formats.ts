@@ -62,112 +62,94 @@ export function duration({ min = 0, timer = true }: { min?: number; timer?: bool
   });
 }
 
-/** A size, in bytes. */
-export function size({ min, max }: { min: number; max: number }) {
-  return format<number>({
-    title: 'size',
-    expected: 'a size such as 512KiB or 64MiB',
-    pattern: '^[0-9]{1,12}(B|KiB|MiB|GiB|kB|MB|GB)$',
-    parse: (text) => {
-      const value = parseSize(text);
-      if (value === undefined) return { problem: 'this is not a size; write it as 512KiB, 64MiB or 1GiB' };
-      if (value < min || value > max) return { problem: 'this size is out of range; use 1KiB to 512MiB' };
-      return { value };
-    },
-  });
-}
+const SMALLEST = 1024;
+const LARGEST = 512 * 1024 ** 2;
 
-export function cronLine() {
-  return format<string>({
-    title: 'cron line',
-    expected: 'a schedule in quotes, such as "*/15 * * * *"',
-    parse: (text) => {
-      const problem = cronProblem(text);
-      return problem === undefined ? { value: text.trim() } : { problem };
-    },
-  });
-}
+/** The size of an answer, in bytes. */
+export const size = format<number>({
+  title: 'size',
+  expected: 'a size such as 512KiB or 64MiB',
+  pattern: '^[0-9]{1,12}(B|KiB|MiB|GiB|kB|MB|GB)$',
+  parse: (text) => {
+    const value = parseSize(text);
+    if (value === undefined) return { problem: 'this is not a size; write it as 512KiB, 64MiB or 1GiB' };
+    if (value < SMALLEST || value > LARGEST)
+      return { problem: 'this size is out of range; use 1KiB to 512MiB' };
+    return { value };
+  },
+});
 
-export function timezone() {
-  return format<string>({
-    title: 'time zone',
-    expected: 'a time zone such as Etc/UTC or Europe/Berlin',
-    parse: (text) => {
-      if (isTimezone(text)) return { value: text };
-      const near = nearestWord(text, Intl.supportedValuesOf('timeZone'));
-      return {
-        problem: `this is not a time zone; ${near === undefined ? 'write it as Europe/Berlin' : `did you mean ${near}?`}`,
-      };
-    },
-  });
-}
+export const cronLine = format<string>({
+  title: 'cron line',
+  expected: 'a schedule in quotes, such as "*/15 * * * *"',
+  parse: (text) => {
+    const problem = cronProblem(text);
+    return problem === undefined ? { value: text.trim() } : { problem };
+  },
+});
 
-export function baseUrl() {
-  return format<string>({
-    title: 'address',
-    expected: 'an address such as https://host',
-    parse: parseBaseUrl,
-  });
-}
+export const timezone = format<string>({
+  title: 'time zone',
+  expected: 'a time zone such as Etc/UTC or Europe/Berlin',
+  parse: (text) => {
+    if (isTimezone(text)) return { value: text };
+    const near = nearestWord(text, Intl.supportedValuesOf('timeZone'));
+    return {
+      problem: `this is not a time zone; ${near === undefined ? 'write it as Europe/Berlin' : `did you mean ${near}?`}`,
+    };
+  },
+});
 
-export function webhookUrl() {
-  return format<string>({
-    title: 'address',
-    expected: 'an address such as https://host/path',
-    parse: parseWebhookUrl,
-  });
-}
+export const baseUrl = format<string>({
+  title: 'address',
+  expected: 'an address such as https://host',
+  parse: parseBaseUrl,
+});
 
-export function gitUrl() {
-  return format<string>({
-    title: 'git address',
-    expected: 'a repository such as https://host/owner/name.git',
-    parse: parseGitUrl,
-  });
-}
+export const webhookUrl = format<string>({
+  title: 'address',
+  expected: 'an address such as https://host/path',
+  parse: parseWebhookUrl,
+});
 
-export function listenAddress() {
-  return format<{ host: string; port: number }>({
-    title: 'host:port',
-    expected: 'host:port, such as 127.0.0.1:8080',
-    parse: parseListen,
-  });
-}
+export const gitUrl = format<string>({
+  title: 'git address',
+  expected: 'a repository such as https://host/owner/name.git',
+  parse: parseGitUrl,
+});
+
+export const listenAddress = format<{ host: string; port: number }>({
+  title: 'host:port',
+  expected: 'host:port, such as 127.0.0.1:8080',
+  parse: parseListen,
+});
 
 /** The last day of something, in UTC. */
-export function calendarDate() {
-  return format<string>({
-    title: 'date',
-    expected: 'a date such as 2026-12-31',
-    pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
-    parse: (text) =>
-      isCalendarDate(text)
-        ? { value: text }
-        : { problem: 'this is not a date of the calendar; write it as YYYY-MM-DD' },
-  });
-}
+export const calendarDate = format<string>({
+  title: 'date',
+  expected: 'a date such as 2026-12-31',
+  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
+  parse: (text) =>
+    isCalendarDate(text)
+      ? { value: text }
+      : { problem: 'this is not a date of the calendar; write it as YYYY-MM-DD' },
+});
 
 /** A date, or a date with time and zone. */
-export function moment() {
-  return format<string>({
-    title: 'date or time',
-    expected: 'a date such as 2026-12-24, or 2026-12-24T18:00:00Z',
-    parse: (text) =>
-      isCalendarDate(text) || isInstant(text)
-        ? { value: text }
-        : { problem: 'this is not a date; write 2026-12-24, or 2026-12-24T18:00:00Z with a time zone' },
-  });
-}
+export const moment = format<string>({
+  title: 'date or time',
+  expected: 'a date such as 2026-12-24, or 2026-12-24T18:00:00Z',
+  parse: (text) =>
+    isCalendarDate(text) || isInstant(text)
+      ? { value: text }
+      : { problem: 'this is not a date; write 2026-12-24, or 2026-12-24T18:00:00Z with a time zone' },
+});
 
 /** The name of a skill or role, converted to NFC. */
-export function nameText() {
-  return z.string().min(1).meta({ title: 'name' }).transform(toName(nameProblem));
-}
+export const nameText = z.string().min(1).meta({ title: 'name' }).transform(toName(nameProblem));
 
 /** The name of an existing skill or role, converted to NFC. */
-export function nameReference() {
-  return z.string().meta({ title: 'name' }).transform(toName(referenceProblem));
-}
+export const nameReference = z.string().meta({ title: 'name' }).transform(toName(referenceProblem));
 
 function toName(problemOf: (name: string) => string | undefined) {
   return (written: string, context: z.RefinementCtx): string => {
@@ -179,57 +161,48 @@ function toName(problemOf: (name: string) => string | undefined) {
 }
 
 /** A path or a glob of paths. Whether it exists is not checked here. */
-export function pathText() {
-  return format<string>({
-    title: 'path',
-    expected: 'a path',
-    parse: (text) => {
-      if (text === '' || /\p{Cc}/u.test(text))
-        return { problem: 'this path is empty or has a control character; write the path of a file' };
-      if (text.length > LONGEST_PATH || hasTooManyMarks(text))
-        return { problem: 'this is longer than a path can be; is a quote or a line break missing?' };
-      return { value: text };
-    },
-  });
-}
+export const pathText = format<string>({
+  title: 'path',
+  expected: 'a path',
+  parse: (text) => {
+    if (text === '' || /\p{Cc}/u.test(text))
+      return { problem: 'this path is empty or has a control character; write the path of a file' };
+    if (text.length > LONGEST_PATH || hasTooManyMarks(text))
+      return { problem: 'this is longer than a path can be; is a quote or a line break missing?' };
+    return { value: text };
+  },
+});
 
 /** A glob over names. */
-export function nameGlob() {
-  return format<string>({
-    title: 'glob',
-    expected: 'a glob such as Admin*',
-    parse: (text) =>
-      hasTooManyMarks(text) && text.length > LONGEST_GLOB
-        ? { problem: 'this glob has more than 30 combining marks in a row; shorten it' }
-        : { value: text },
-  });
-}
+export const nameGlob = format<string>({
+  title: 'glob',
+  expected: 'a glob such as Admin*',
+  parse: (text) =>
+    hasTooManyMarks(text) && text.length > LONGEST_GLOB
+      ? { problem: 'this glob has more than 30 combining marks in a row; shorten it' }
+      : { value: text },
+});
 
 /** A glob over origins, written like an address. */
-export function originGlob() {
-  return format<string>({
-    title: 'glob',
-    expected: 'an origin such as https://host, where * matches any characters',
-    pattern: '^(\\*|https?://[^\\s/#@]+/?)$',
-    parse: parseOriginGlob,
-  });
-}
+export const originGlob = format<string>({
+  title: 'glob',
+  expected: 'an origin such as https://host, where * matches any characters',
+  pattern: '^(\\*|https?://[^\\s/#@]+/?)$',
+  parse: parseOriginGlob,
+});
 
 /** A glob over names of variables. */
-export function variableGlob() {
-  return format<string>({
-    title: 'glob',
-    expected: 'the name of a variable, where * matches any characters',
-    pattern: '^[A-Za-z0-9_*?]+$',
-    parse: (text) =>
-      /^[A-Za-z0-9_*?]{1,256}$/u.test(text)
-        ? { value: text }
-        : {
-            problem:
-              'must be the name of a variable, where * matches any characters (the value is not shown)',
-          },
-  });
-}
+export const variableGlob = format<string>({
+  title: 'glob',
+  expected: 'the name of a variable, where * matches any characters',
+  pattern: '^[A-Za-z0-9_*?]+$',
+  parse: (text) =>
+    /^[A-Za-z0-9_*?]{1,256}$/u.test(text)
+      ? { value: text }
+      : {
+          problem: 'must be the name of a variable, where * matches any characters (the value is not shown)',
+        },
+});
 
 /** A text of this form. */
 export function matching(form: RegExp, expected: string) {

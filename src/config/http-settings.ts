@@ -48,15 +48,15 @@ const network = z
   .meta({ title: 'network' });
 
 const tlsSchema = z.strictObject({
-  cert: setting(pathText(), 'PEM file of the certificate and its chain, relative to this file.', [
+  cert: setting(pathText, 'PEM file of the certificate and its chain, relative to this file.', [
     'tls/cert.pem',
   ]),
-  key: setting(pathText(), 'PEM file of the private key, relative to this file.', ['tls/key.pem']),
+  key: setting(pathText, 'PEM file of the private key, relative to this file.', ['tls/key.pem']),
 });
 
 export const httpSchema = z.strictObject({
   listen: setting(
-    listenAddress().prefault('127.0.0.1:8080'),
+    listenAddress.prefault('127.0.0.1:8080'),
     'The address and port of the HTTP server. An address other than loopback needs a token: guards pages that list people.',
     ['0.0.0.0:8443'],
   ),
@@ -81,12 +81,12 @@ export const httpSchema = z.strictObject({
     ['X-Forwarded-User'],
   ),
   operators: setting(
-    z.array(nameGlob()).max(1000).prefault([]),
+    z.array(nameGlob).max(1000).prefault([]),
     'Globs of the names in `identityHeader` with the role operate; everybody else whom the proxy names may read.',
     [['ada@example.com', '*@platform.example.com']],
   ),
   publicUrl: setting(
-    baseUrl().optional(),
+    baseUrl.optional(),
     'The address at which people open the pages: the base of every link in notifications.',
     ['https://rolecall.example.com'],
   ),

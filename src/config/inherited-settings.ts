@@ -34,8 +34,8 @@ const count = z.int().min(0).max(1_000_000);
 
 const freezeBetween = z
   .strictObject({
-    from: setting(moment(), 'First day (UTC) or instant of the window.', ['2026-12-24']),
-    to: setting(moment(), 'Last day (UTC, included) or instant of the window.', [
+    from: setting(moment, 'First day (UTC) or instant of the window.', ['2026-12-24']),
+    to: setting(moment, 'Last day (UTC, included) or instant of the window.', [
       '2027-01-02',
       '2027-01-02T06:00:00Z',
     ]),
@@ -53,7 +53,7 @@ const freezeBetween = z
 
 const freezeAfterTick = z
   .strictObject({
-    cron: setting(cronLine(), 'When the window opens, as a cron line in the time zone of the account.', [
+    cron: setting(cronLine, 'When the window opens, as a cron line in the time zone of the account.', [
       '0 18 * * FRI',
     ]),
     for: setting(duration({ min: 1, timer: false }), 'How long it stays open.', ['60h']),
@@ -109,7 +109,7 @@ const policySchema = z
       POLICY_DEFAULTS.allowNoPeople,
     ),
     protect: setting(
-      z.array(nameGlob()).optional(),
+      z.array(nameGlob).optional(),
       'Globs of names that are never deleted: `*` matches any characters, `?` one character, `\\` escapes. Added to the defaults. Guards entries that no change of a file may delete.',
       [['Admin*']],
       [],
@@ -152,13 +152,13 @@ const rolloutSchema = z
 /** The settings of an account that `defaults` may set too. */
 export const inheritedShape = {
   schedule: setting(
-    cronLine().optional(),
+    cronLine.optional(),
     'When the daemon runs: five cron fields, or six with seconds first.',
     ['0 7-19 * * MON-FRI'],
     ACCOUNT_DEFAULTS.schedule,
   ),
   timezone: setting(
-    timezone().optional(),
+    timezone.optional(),
     'Time zone of the schedule and of freeze windows with `cron`.',
     ['Europe/Berlin'],
     ACCOUNT_DEFAULTS.timezone,

@@ -11,7 +11,7 @@ const EVENTS = ['drift', 'applied', 'held', 'failed', 'recovered'] as const;
 
 const DEFAULT_COLLECT_MS = 60_000;
 
-const notifyUrl = secretOr(webhookUrl(), 'an address that starts with https://');
+const notifyUrl = secretOr(webhookUrl, 'an address that starts with https://');
 
 const repositoryName = matching(
   /^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)+$/u,

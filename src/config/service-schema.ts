@@ -53,7 +53,7 @@ const apiSchema = z.strictObject({
     ['2m'],
   ),
   maxResponseBytes: setting(
-    size({ min: 1024, max: 512 * 1024 ** 2 }).prefault('64MiB'),
+    size.prefault('64MiB'),
     'Largest answer, after decompression. Guards the memory of the process.',
     ['16MiB'],
   ),
@@ -63,7 +63,7 @@ const apiSchema = z.strictObject({
     [50_000],
   ),
   caFile: setting(
-    pathText().optional(),
+    pathText.optional(),
     'PEM file with additional certificate authorities, relative to this file, for a service whose certificate is issued by your own authority.',
     ['ca.pem'],
   ),
@@ -83,7 +83,7 @@ const checkoutPath = matching(
 
 const gitSchema = z.strictObject({
   url: setting(
-    gitUrl(),
+    gitUrl,
     'Repository that contains the configuration: https, ssh, or a folder of this machine.',
     ['https://git.example.com/your-organisation/planning-catalog.git'],
   ),
@@ -128,17 +128,17 @@ const daemonSchema = z.strictObject({
 
 const trustSchema = z.strictObject({
   origins: setting(
-    z.array(originGlob()).optional(),
+    z.array(originGlob).optional(),
     'Where tokens may be sent: globs over https://host or https://host:port. Guards against a file that sends a token to somebody else.',
     [['https://*.planning.example.com']],
   ),
   env: setting(
-    z.array(variableGlob()).optional(),
+    z.array(variableGlob).optional(),
     'Variables that account files may use as tokens: globs over their names. Guards the other variables of the daemon.',
     [['ACME_*_TOKEN']],
   ),
   files: setting(
-    z.array(pathText()).optional(),
+    z.array(pathText).optional(),
     'Files that account files may use as tokens: globs over real paths; `**` matches any number of folders. Guards the other files that the daemon can read.',
     [['/run/secrets/rolecall-accounts/**']],
   ),
@@ -164,13 +164,13 @@ const logSchema = z.strictObject({
 export const serviceSchema = z
   .strictObject({
     accounts: setting(
-      pathText().prefault('accounts/*.yaml'),
+      pathText.prefault('accounts/*.yaml'),
       'The account files: a glob, relative to this file. `*` and `?` match within a folder, `**` matches any number of folders.',
       ['accounts/**/*.yaml'],
     ),
     store: storeSchema,
     regions: setting(
-      z.record(regionName, baseUrl()).prefault({}),
+      z.record(regionName, baseUrl).prefault({}),
       'The base address of each region, before /api/public/v1. None is built in.',
       [{ eu: 'https://eu.planning.example.com' }],
     ),

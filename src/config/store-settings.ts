@@ -34,7 +34,7 @@ const postgresSchema = z.strictObject({
   ),
 });
 
-const location = z.union([pathText(), z.strictObject({ postgres: postgresSchema.describe('A database.') })], {
+const location = z.union([pathText, z.strictObject({ postgres: postgresSchema.describe('A database.') })], {
   error: 'the path of a SQLite file, or { postgres: { url: … } }',
 });
 
