@@ -32,7 +32,10 @@ export function cronProblem(line: string): string | undefined {
   const values: (readonly number[])[] = [];
   for (const [index, field] of fields.entries()) {
     const parsed = fieldValues(parts[index] ?? '', field);
-    if (typeof parsed === 'string') return `the ${field.label} field: ${parsed}`;
+    if (parsed === undefined) {
+      const { label, min, max } = field;
+      return `the ${label} field: use ${min} to ${max}, *, ranges a-b with the smaller value first, lists a,b and steps */n or a-b/n of 1 to ${max}`;
+    }
     values.push(parsed);
   }
   // The scheduler rejects a day that no month has, also if the line has a weekday.
@@ -76,39 +79,21 @@ export function isTimezone(text: string): boolean {
   }
 }
 
-function fieldValues(text: string, field: Field): readonly number[] | string {
+/** A single value, or `*` or a range with a step. */
+const ITEM = /^(?:(\d{1,2})|(?:\*|(\d{1,2})-(\d{1,2}))(?:\/(\d{1,3}))?)$/u;
+
+/** The values that match, or undefined if the text is not valid. */
+function fieldValues(text: string, { min, max, names = [] }: Field): readonly number[] | undefined {
+  const digits = text.replace(/\b[A-Z]+\b/giu, (name) => String(names.indexOf(name.toUpperCase()) + min));
   const values: number[] = [];
-  for (const item of text.split(',')) {
-    const match = /^([^/-]+)(?:-([^/-]+))?(?:\/(\d{1,3}))?$/u.exec(item);
-    const [, from = '', to, step] = match ?? [];
-    const range = match === null ? undefined : rangeOf(from, to, field);
-    if (range === undefined)
-      return `use ${field.min} to ${field.max}, *, ranges a-b, lists a,b and steps */n`;
-    if (range.from > range.to) return 'a range starts with the smaller value; swap them';
-    if (step !== undefined) {
-      if (from !== '*' && to === undefined) return 'a step follows * or a range; write it as */15 or 8-18/2';
-      if (Number(step) < 1 || Number(step) > field.max) return `a step must be 1 to ${field.max}`;
-    }
-    for (let value = range.from; value <= range.to; value += Number(step ?? 1)) values.push(value);
+  for (const item of digits.split(',')) {
+    const [match, single, low = min, high = max, every = 1] = ITEM.exec(item) ?? [];
+    const from = Number(single ?? low);
+    const to = Number(single ?? high);
+    const step = Number(every);
+    if (match === undefined || from < min || from > to || to > max || step < 1 || step > max)
+      return undefined;
+    for (let value = from; value <= to; value += step) values.push(value);
   }
   return values;
-}
-
-function rangeOf(
-  from: string,
-  to: string | undefined,
-  field: Field,
-): { from: number; to: number } | undefined {
-  if (from === '*') return to === undefined ? { from: field.min, to: field.max } : undefined;
-  const first = valueOf(from, field);
-  const last = to === undefined ? first : valueOf(to, field);
-  return first === undefined || last === undefined ? undefined : { from: first, to: last };
-}
-
-function valueOf(text: string, { min, max, names }: Field): number | undefined {
-  const named = names?.indexOf(text.toUpperCase()) ?? -1;
-  if (named !== -1) return named + (min === 1 ? 1 : 0);
-  if (!/^\d{1,2}$/u.test(text)) return undefined;
-  const value = Number(text);
-  return value >= min && value <= max ? value : undefined;
 }

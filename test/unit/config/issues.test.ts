@@ -68,7 +68,7 @@ const ACCOUNTS: Cases = {
   'jitter: 30x': '3:9 error jitter: this is not a duration',
   'jitter: 25d': '3:9 error jitter: this is too long; the maximum is 24d',
   'schedule: "* * * *"': '3:11 error schedule: a schedule has five fields',
-  'schedule: "*/70 * * * *"': '3:11 error schedule: the minute field: a step must be 1 to 59',
+  'schedule: "*/70 * * * *"': '3:11 error schedule: the minute field: use 0 to 59, *, ranges',
   'schedule: "0 0 31 2 *"': '3:11 error schedule: no month of this schedule has that day',
   'timezone: Europe/Berlln': '3:11 error timezone: this is not a time zone; did you mean Europe/Berlin?',
   'policy:': '3:1 error policy: has no value',
