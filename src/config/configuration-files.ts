@@ -90,11 +90,7 @@ function isPlainRelative(name: string): boolean {
 function readText(file: NamedFile, text: string): SourceRead {
   // JSON can contain a lone surrogate, which a UTF-8 file can't.
   const half = /\p{Cs}/u.exec(text)?.index;
-  if (half !== undefined) {
-    const before = text.slice(0, half);
-    const line = before.split('\n').length;
-    return notUtf8(file, { line, column: half - before.lastIndexOf('\n') });
-  }
+  if (half !== undefined) return notUtf8(file, text, half);
   const bytes = Buffer.from(text);
   return bytes.length > MAX_FILE_BYTES ? tooLarge(file, bytes.length) : decode(file, bytes);
 }

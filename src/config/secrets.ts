@@ -2,7 +2,7 @@
 import { KINDS } from '../core/catalog.ts';
 import { ConfigError, type ConfigIssue, type SecretIssue, SecretError } from '../core/errors.ts';
 import { FileError, readRegularFile } from '../system/regular-file.ts';
-import { MAX_FILE_BYTES, shownPath } from './yaml/source-text.ts';
+import { MAX_FILE_BYTES, placeIn, shownPath } from './yaml/source-text.ts';
 import { Secret } from '../core/secret.ts';
 import type {
   AccountSettings,
@@ -194,11 +194,8 @@ export async function copiedToken(
   const place = { file: shownPath(file), severity: 'error' } as const;
   const text = await textOf(file);
   const at = text.indexOf(token);
-  if (at !== -1) {
-    const before = text.slice(0, at).split('\n');
-    const [line, column] = [before.length, (before.at(-1)?.length ?? 0) + 1];
-    return { ...place, line, column, message: `the token itself is in this file; ${ADVICE}` };
-  }
+  if (at !== -1)
+    return { ...place, ...placeIn(text, at), message: `the token itself is in this file; ${ADVICE}` };
   if (settings === undefined || !namesIn(settings).some((name) => name.includes(token))) return undefined;
   const message = `the token itself is in this file or in a catalog that it extends; ${ADVICE}`;
   return { ...place, line: 1, column: 1, message };

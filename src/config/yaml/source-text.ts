@@ -58,15 +58,22 @@ export function decode(file: NamedFile, bytes: Buffer): SourceRead {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
     return refusal(file, 'the file is UTF-16; save it as UTF-8');
   }
-  if (!isUtf8(bytes)) return notUtf8(file, firstInvalid(bytes));
   // Unlike `toString`, drops the byte order mark.
   const text = decoder.decode(bytes);
+  // What is not valid is decoded to this character.
+  if (!isUtf8(bytes)) return notUtf8(file, text, text.indexOf('\uFFFD'));
   return { digest: hash('sha256', bytes, 'base64'), source: { ...file, text } };
 }
 
-/** The result for a file that is not valid UTF-8 at this position. */
-export function notUtf8(file: NamedFile, place: { line: number; column: number }): SourceRead {
-  return refusal(file, 'the file is not valid UTF-8 here; save it as UTF-8', place);
+/** The result for a file that is not valid UTF-8 at this offset of its text. */
+export function notUtf8(file: NamedFile, text: string, at: number): SourceRead {
+  return refusal(file, 'the file is not valid UTF-8 here; save it as UTF-8', placeIn(text, at));
+}
+
+/** The line and the column of an offset. */
+export function placeIn(text: string, at: number): { readonly line: number; readonly column: number } {
+  const before = text.slice(0, at).split('\n');
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
 /**
@@ -75,27 +82,4 @@ export function notUtf8(file: NamedFile, place: { line: number; column: number }
  */
 export function detached(text: string): string {
   return text.length < 13 ? text : (JSON.parse(JSON.stringify(text)) as string);
-}
-
-function firstInvalid(bytes: Buffer): { line: number; column: number } {
-  let line = 1;
-  for (let start = 0; start <= bytes.length; line += 1) {
-    const newline = bytes.indexOf(0x0a, start);
-    const end = newline === -1 ? bytes.length : newline;
-    const slice = bytes.subarray(start, end);
-    if (!isUtf8(slice)) return { line, column: validPrefix(slice) + 1 };
-    start = end + 1;
-  }
-  return { line: 1, column: 1 };
-}
-
-/** The number of UTF-16 units in the line before the first invalid byte. */
-function validPrefix(line: Buffer): number {
-  let end = 0;
-  for (let next = 1; next <= line.length; next += 1) {
-    // A character has at most four bytes, so only the last ones can be incomplete.
-    if (isUtf8(line.subarray(end, next))) end = next;
-    else if (next - end >= 4) break;
-  }
-  return line.subarray(0, end).toString('utf8').length;
 }
