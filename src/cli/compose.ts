@@ -167,11 +167,7 @@ function accountReader(service: ServiceSettings): (account: string) => Promise<C
     if (source === null) {
       const { createConfigurationSource } = await import('../config/configuration-source.ts');
       const { createCommitReader } = await import('../git/commit.ts');
-      const checkout = place && {
-        ...place,
-        current: () => place ?? null,
-        removeUnused: async () => undefined,
-      };
+      const checkout = place && { ...place, current: () => place ?? null };
       source = createConfigurationSource(service.file, createCommitReader(), checkout && { checkout });
     }
     return await source.readFor(account);

@@ -1,7 +1,7 @@
 // The configuration of the daemon. It is read again for each run, so that a `git pull` is enough to change it; while
 // the files are unchanged, that costs almost nothing.
 import path from 'node:path';
-import type { CommitPlace, CommitReader, CommitRelation } from '../core/ports/repository.ts';
+import type { CheckoutPlace, CommitPlace, CommitReader, CommitRelation } from '../core/ports/repository.ts';
 import type { ConfigCommit, Configuration } from '../core/settings.ts';
 import { startTurns } from '../system/turns.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
@@ -33,13 +33,8 @@ export interface WatchedSource extends ConfigurationSource {
 }
 
 /** The part of the daemon's own checkout that a source uses; see git/checkout.ts. */
-export interface CheckoutInUse {
-  /** A symbolic link to the folder of the current commit; its path never changes. */
-  readonly link: string;
-  /** The folder of the configuration in the repository. */
-  readonly path: string;
+export interface CheckoutInUse extends Omit<CheckoutPlace, 'folder'> {
   current(): { readonly folder: string } | null;
-  removeUnused(inUse: ReadonlySet<string>): Promise<void>;
 }
 
 export interface SourceOptions {
@@ -82,10 +77,6 @@ export function createConfigurationSource(
     const { loaded } = kept;
     if (loaded !== before?.loaded) generation += 1;
     places.set(loaded, commitPlace(loaded, currentTarget, generation));
-    // Once for each update. No other code reads the folders of earlier commits.
-    if (kept.checkout !== undefined && kept.checkout !== before?.checkout) {
-      void checkout?.removeUnused(new Set([kept.checkout]));
-    }
     return loaded;
   };
 

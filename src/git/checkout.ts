@@ -45,8 +45,6 @@ export interface Checkout {
    * Fetches, and moves to the branch's commit if it is acceptable. Never throws; concurrent calls share one refresh.
    */
   refresh(signal?: AbortSignal): Promise<Refresh>;
-  /** Removes the folders of earlier commits, except the previous one and those in `inUse`. Never throws. */
-  removeUnused(inUse: ReadonlySet<string>): Promise<void>;
 }
 
 /**
@@ -85,7 +83,6 @@ class GitCheckout implements Checkout {
   #clone: string | undefined;
   #accepted: string | undefined;
   #current: CommitFolder | null = null;
-  #previous: CommitFolder | null = null;
   #isGitRecent = false;
   #refreshing: Promise<Refresh> | undefined;
   /** The last operation; operations on the folder run one after the other. */
@@ -118,14 +115,6 @@ class GitCheckout implements Checkout {
     return this.#refreshing;
   }
 
-  async removeUnused(inUse: ReadonlySet<string>): Promise<void> {
-    await this.#afterOthers(async () => {
-      const own = [this.#current?.folder, this.#previous?.folder].filter((folder) => folder !== undefined);
-      await this.#removeOthers(new Set([...inUse, ...own]));
-      // A folder that cannot be removed now is removed at the next start.
-    }).catch(() => undefined);
-  }
-
   /** An incomplete folder is not used: after a power failure, files may have lost their content. */
   async #findState(): Promise<void> {
     await mkdir(this.#root, { recursive: true, mode: 0o700 });
@@ -135,7 +124,6 @@ class GitCheckout implements Checkout {
     this.#accepted = sha;
     this.#clone = undefined;
     this.#current = null;
-    this.#previous = null;
     if (clone === undefined || sha === undefined) return await this.#removeOthers(new Set());
     const found = { sha, folder: path.join(this.#root, target) };
     // Commands may be reading it, complete or not.
@@ -223,8 +211,11 @@ class GitCheckout implements Checkout {
     await rename(link, this.link);
     this.#clone = clone;
     this.#accepted = sha;
-    this.#previous = this.#current;
+    // The configuration of the previous commit may be read now.
+    const used = [folder, ...(this.#current === null ? [] : [this.#current.folder])];
     this.#current = { sha, folder };
+    // A folder that cannot be removed now is removed with the next commit.
+    await this.#removeOthers(new Set(used)).catch(() => undefined);
     return { type: 'updated', sha };
   }
 
