@@ -23,10 +23,13 @@ const YAML = /\.ya?ml$/iu;
 const MAX_BYTES = 8 * 1024 * 1024;
 /** For how long a commit is not read again while the content of the configuration stays the same. */
 const RECENT_MS = 1000;
-/** The same while HEAD stays the same, which costs one git process instead of five. */
+/** The same while HEAD stays the same, which costs one git process instead of four. */
 const FRESH_MS = 10_000;
 
-/** A file as `ls-tree` and `ls-files --stage` list it. */
+/** After a line with the word commit: the id, the dates in seconds, and the subject. */
+const FORMAT = '--format=%H%n%ct%n%at%n%s';
+
+/** A file as `ls-files --stage` lists it. */
 interface Listed {
   readonly mode: string;
   /** The id of its blob. */
@@ -79,7 +82,7 @@ async function headOf(file: string): Promise<string> {
 
 /**
  * The commit that is checked out in the repository of `file`, or undefined when the file is not in git. `dirty`: the
- * folders of `file` and `paths` differ from it by an untracked or added file, or by the bytes of a YAML file. Five git
+ * folders of `file` and `paths` differ from it by an untracked or added file, or by the bytes of a YAML file. Four git
  * processes, none outside of a repository.
  */
 export async function readConfigCommit(
@@ -90,20 +93,24 @@ export async function readConfigCommit(
     const root = await repositoryRoot(file);
     if (root === undefined) return undefined;
     const folders = await foldersWithin(root, [file, ...paths]);
-    const [head, tree, index, others] = await Promise.all([
-      git(root, ['cat-file', 'commit', 'HEAD']),
-      git(root, ['ls-tree', '-r', '-z', '--full-tree', 'HEAD', '--', ...inTree(root, folders)]),
+    const [head, changed, index, others] = await Promise.all([
+      git(root, ['rev-list', '--max-count=1', '--encoding=UTF-8', FORMAT, 'HEAD', '--']),
+      git(root, ['diff-index', '--cached', '--name-only', '-z', 'HEAD', '--', ...folders]),
       git(root, ['ls-files', '--cached', '--stage', '-z', '--', ...folders]),
       git(root, ['ls-files', '--others', '--exclude-standard', '-z', '--', ...folders]),
     ]);
-    const tracked = treeEntries(index);
+    const tracked = indexEntries(index);
     // An ignored or untracked file is not in git, even within a repository such as that of a home folder.
     if (!tracked.has(path.relative(root, await realFile(file)))) return undefined;
-    const commit = parseCommit(head);
-    const sha = (await git(root, ['rev-parse', '--verify', 'HEAD'])).trim();
-    const committed = treeEntries(tree);
-    const isDirty = others !== '' || differ(committed, tracked) || (await differsOnDisk(root, committed));
-    return { sha, dirty: isDirty, ...commit };
+    const [sha = '', committed, authored, subject = ''] = head.trim().split('\n').slice(1);
+    const at = (seconds: string | undefined): string => new Date(Number(seconds) * 1000).toISOString();
+    return {
+      sha,
+      dirty: changed !== '' || others !== '' || (await differsOnDisk(root, tracked)),
+      committedAt: at(committed),
+      authoredAt: at(authored),
+      subject: cutSubject(subject),
+    };
   });
 }
 
@@ -127,38 +134,8 @@ export async function compareCommits(file: string, older: string, newer: string)
   });
 }
 
-/** The dates and the subject of a commit object. Throws when it has none. */
-function parseCommit(text: string): Pick<ConfigCommit, 'committedAt' | 'authoredAt' | 'subject'> {
-  const end = text.indexOf('\n\n');
-  const header = end === -1 ? text : text.slice(0, end);
-  const message = end === -1 ? '' : text.slice(end + 2);
-  const date = (field: string): string => {
-    const seconds = new RegExp(String.raw`^${field} .*> (\d{1,12}) [+-]\d{4}$`, 'mu').exec(header)?.[1];
-    return new Date(Number(seconds) * 1000).toISOString();
-  };
-  // The first paragraph in one line, as git shows it.
-  const paragraph = message.replace(/^\n+/u, '').split(/\n[\t ]*\n/u, 1)[0] ?? '';
-  const subject = paragraph
-    .split('\n')
-    .map((line) => line.trim())
-    .join(' ')
-    .trim();
-  return { committedAt: date('committer'), authoredAt: date('author'), subject: cutSubject(subject) };
-}
-
-/** Whether the index differs from the commit. */
-function differ(committed: ReadonlyMap<string, Listed>, tracked: ReadonlyMap<string, Listed>): boolean {
-  return (
-    committed.size !== tracked.size ||
-    [...committed].some(([name, { mode, id }]) => {
-      const other = tracked.get(name);
-      return other?.id !== id || other.mode !== mode;
-    })
-  );
-}
-
-async function differsOnDisk(root: string, committed: ReadonlyMap<string, Listed>): Promise<boolean> {
-  for (const [name, listed] of committed) {
+async function differsOnDisk(root: string, tracked: ReadonlyMap<string, Listed>): Promise<boolean> {
+  for (const [name, listed] of tracked) {
     if (YAML.test(name) && (await differsFromBlob(path.join(root, name), listed))) return true;
   }
   return false;
@@ -206,23 +183,16 @@ async function foldersWithin(root: string, files: readonly string[]): Promise<re
   return [...new Set(real)].filter((folder) => folder === root || folder.startsWith(`${root}${path.sep}`));
 }
 
-/** The folders as `ls-tree` names them; an empty list means the complete tree. */
-function inTree(root: string, folders: readonly string[]): readonly string[] {
-  const relative = folders.map((folder) => path.relative(root, folder));
-  return relative.includes('') ? [] : relative;
-}
-
 /** With a time limit, since a link may lead to a file system that does not answer. */
 async function realFile(file: string): Promise<string> {
   return await realPathOf(path.resolve(file));
 }
 
-/** Parses the output of both commands; keys are paths. */
-function treeEntries(output: string): ReadonlyMap<string, Listed> {
+/** The files of the index; keys are paths. */
+function indexEntries(output: string): ReadonlyMap<string, Listed> {
   const entries = new Map<string, Listed>();
   for (const line of output.split('\0')) {
-    const [, mode, id, name] =
-      /^(\d{6}) (?:blob |commit |tree )?([0-9a-f]{40,64})(?: [0-3])?\t(.+)$/su.exec(line) ?? [];
+    const [, mode, id, name] = /^(\d{6}) ([0-9a-f]{40,64}) [0-3]\t(.+)$/su.exec(line) ?? [];
     if (mode !== undefined && id !== undefined && name !== undefined) entries.set(name, { mode, id });
   }
   return entries;
