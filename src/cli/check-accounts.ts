@@ -1,23 +1,22 @@
 // Checks, for `doctor`, everything that a run needs. Writes nothing to the service.
-import { readAccount } from '../run/observe.ts';
-import { describeFailure, rememberThrottle } from '../run/run-result.ts';
+import type { ReadAccount } from '../run/observe.ts';
+import { describeFailure } from '../run/run-result.ts';
 import { listedAccountId } from '../core/identity.ts';
 import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
-import type { RunSignals } from '../core/ports/clock.ts';
-import type { ProgressObserver } from '../core/ports/progress.ts';
 import { yamlQuoted } from '../core/yaml-text.ts';
 import { type Diagnosis, type Finding, renderDiagnoses } from '../report/check-reports.ts';
 import { count, instant } from '../report/formatting.ts';
-import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
+import { errorsOf, loadAccounts } from './load-accounts.ts';
 import { type OutputOptions, printReport } from './console.ts';
 import { checkSecrets } from '../config/secrets.ts';
 import { storeName } from '../config/store-location.ts';
 import type { ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { nextTicks } from '../daemon/cron.ts';
-import { type CommandContext, openSession, type Session } from './compose.ts';
+import type { Store } from '../store/store.ts';
+import { type CommandContext, openJournal } from './compose.ts';
 import { type ExitStatus, combine, EXIT, failureExit } from './exit-status.ts';
-import { showProgress, showStep } from './progress.ts';
-import { listenForSignals } from './user-input.ts';
+import { showStep } from './progress.ts';
+import { type AccountReading, openReading } from './read-accounts.ts';
 
 /** What was found, with the exit status that follows from it. */
 interface Checked extends Diagnosis {
@@ -30,49 +29,38 @@ export async function checkAccounts(
   names: readonly string[],
   options: OutputOptions,
 ): Promise<ExitStatus> {
-  const { configuration, service, accounts } = await loadAccounts(context.configFile, names);
-  const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const secrets = await checkSecrets(configuration, process.env);
-  const { session, diagnosis } = await showStep('store', { text: 'checking the store' }, () =>
-    openStore(service, () => openSession(context, configuration, service)),
-  );
+  const loaded = await loadAccounts(context.configFile, names);
+  const secrets = await checkSecrets(loaded.configuration, process.env);
+  const store = await showStep('store', { text: 'checking the store' }, () => checkStore(loaded.service));
+  const diagnoses = [...ownSecrets(secrets), store];
+  const reading = store.exit === EXIT.done ? await openReading(context, loaded) : null;
   try {
-    const diagnoses = [...ownSecrets(secrets), diagnosis];
-    if (session !== null) {
-      diagnoses.push(
-        ...(await showProgress({ verb: 'checked', accounts: accounts.length }, (track) =>
-          mapAccounts(accounts, service.daemon.maxRuns, (account) =>
-            track(account.name, (observe) => examine(account, { session, signals, observe })),
-          ),
-        )),
-      );
-    }
+    const examined = await reading?.readEach(loaded.accounts, (account, read) =>
+      examine(account, read, reading),
+    );
+    diagnoses.push(...(examined ?? []));
     await printReport(options, (render) => renderDiagnoses(diagnoses, render));
-    if (signals.stop.aborted) return EXIT.interrupted;
-    return combine(diagnoses.map(({ exit }) => exit));
+    return reading?.isInterrupted() === true ? EXIT.interrupted : combine(diagnoses.map(({ exit }) => exit));
   } finally {
-    await session?.close();
-    signals.release();
+    await reading?.close();
   }
 }
 
-async function openStore(
-  service: ServiceSettings,
-  open: () => Promise<Session>,
-): Promise<{ session: Session | null; diagnosis: Checked }> {
-  const title = `store ${await storeName(service)}`;
-  let session: Session | null = null;
+/** A store that does not exist yet is created. */
+async function checkStore(service: ServiceSettings): Promise<Checked> {
+  const found = { title: `store ${await storeName(service)}`, account: null };
+  let store: Store | null = null;
   try {
-    session = await open();
-    await session.store.check();
-    await session.store.verify();
+    store = await openJournal(service, {});
+    await store.check();
+    await store.verify();
     const findings = [{ ok: true, what: 'store', detail: 'readable, writable and not damaged' }];
-    return { session, diagnosis: { title, account: null, findings, exit: EXIT.done } };
+    return { ...found, findings, exit: EXIT.done };
   } catch (error) {
-    await session?.close();
-    const failure = describeFailure(error);
-    const findings = [{ ok: false, what: 'store', detail: failure.message }];
-    return { session: null, diagnosis: { title, account: null, findings, exit: failureExit(failure.code) } };
+    const { code, message } = describeFailure(error);
+    return { ...found, findings: [{ ok: false, what: 'store', detail: message }], exit: failureExit(code) };
+  } finally {
+    await store?.close();
   }
 }
 
@@ -86,15 +74,10 @@ function ownSecrets(secrets: readonly SecretIssue[]): Checked[] {
     : [{ title: 'secrets of the service', account: null, findings, exit: EXIT.done }];
 }
 
-interface Examination {
-  readonly session: Session;
-  readonly signals: RunSignals;
-  readonly observe: ProgressObserver;
-}
-
 async function examine(
   account: ConfiguredAccount,
-  { session, signals, observe }: Examination,
+  read: () => Promise<ReadAccount>,
+  reading: AccountReading,
 ): Promise<Checked> {
   const title = `account ${account.name}`;
   const { settings } = account;
@@ -115,14 +98,7 @@ async function examine(
     },
   ];
   try {
-    const { planning, store } = session;
-    const reader = await planning.service.reader(settings, signals);
-    const request = { ...session.requestFor(settings, 'cli', signals), progress: observe };
-    const journal = {
-      ...planning.journal,
-      claimant: (claim: Parameters<typeof store.reader.claimant>[0]) => store.reader.claimant(claim),
-    };
-    const { observed, implausible } = await readAccount({ reader, request, clock: planning.clock }, journal);
+    const { observed, implausible } = await read();
     const listed = listedAccountId(observed);
     const pin =
       settings.accountId === undefined ? `; pin it with accountId: ${yamlQuoted(listed ?? '')}` : '';
@@ -146,8 +122,7 @@ async function examine(
     );
     return { title, account: account.name, findings, exit: EXIT.done };
   } catch (error) {
-    const failure = describeFailure(error, signals.stop);
-    await rememberThrottle(account.name, error, session.planning);
+    const failure = reading.failureOf(error);
     const what = failure.code === 'identity_mismatch' ? 'account id' : 'service';
     findings.push({ ok: false, what, detail: failure.message });
     return { title, account: account.name, findings, exit: failureExit(failure.code) };

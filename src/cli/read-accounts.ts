@@ -26,6 +26,8 @@ export interface AccountReading {
   ): Promise<T[]>;
   /** Whether a signal stopped the reading. */
   isInterrupted(): boolean;
+  failureOf(error: unknown): RunFailure;
+  /** Shows the failure and returns it. */
   reportFailure(account: string, error: unknown): RunFailure;
   close(): Promise<void>;
 }
@@ -51,6 +53,7 @@ export async function openReading(
       throw error;
     }
   }
+  const failureOf = (error: unknown): RunFailure => describeFailure(error, signals.stop);
   return {
     known: () => knownAccounts(store?.reader ?? { accounts: async () => [] }, configuration.accounts),
     read: (account) =>
@@ -64,8 +67,9 @@ export async function openReading(
         ),
       ),
     isInterrupted: () => signals.stop.aborted,
+    failureOf,
     reportFailure(account, error) {
-      const failure = describeFailure(error, signals.stop);
+      const failure = failureOf(error);
       showFailure(account, failure);
       return failure;
     },
