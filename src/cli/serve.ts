@@ -222,7 +222,7 @@ function openDaemon(
           return {
             accounts,
             api: service.api,
-            trustPosted: (settings) => trustPosted(settings, trust, realPathOf),
+            trustPosted: (settings) => trustPosted(settings, trust, { realPath: realPathOf }),
           };
         },
       }),

@@ -42,7 +42,7 @@ export async function dumpAccount(target: DumpTarget, contents: AccountContents)
   );
   const { accounts } = await loadConfiguration(configFile, {
     files: withText(files, account.file, dumped.text),
-    ...(checkout === undefined ? {} : { checkout }),
+    checkout,
   });
   const errors = accounts
     .filter(({ file }) => file === account.file)

@@ -1,5 +1,5 @@
 // Reads one account file: its settings and its desired entries.
-import { type DesiredCatalog, type DesiredEntry, KINDS, LIST_KEYS, type Policy } from '../core/catalog.ts';
+import { type DesiredCatalog, type DesiredEntry, KINDS, LIST_KEYS } from '../core/catalog.ts';
 import path from 'node:path';
 import type { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
@@ -41,11 +41,8 @@ export interface AccountContext extends KnownRegions {
 
 type Settings = z.output<typeof accountSettingsSchema>;
 
-interface ValidParts {
-  readonly extends?: Settings['extends'];
-  readonly approvedDeletes?: Settings['approvedDeletes'];
-  readonly token?: Settings['token'] | undefined;
-}
+/** The settings that the other checks need. */
+type CheckedSettings = { readonly [K in 'extends' | 'approvedDeletes' | 'token']?: Settings[K] | undefined };
 
 /** The lists of an account with those of its catalogs. */
 interface AccountLists {
@@ -87,35 +84,37 @@ export async function readAccount(
   const approvals = approvalIssues(file, raw, lists.desired, context.today);
   const found = [...issues, ...schemaIssues, ...addressIssues, ...lists.issues, ...approvals];
 
-  const identity = identityOf(file, parts.token, address?.baseUrl);
   const isOwn = settings?.rollout !== undefined;
   const rollout = settings?.rollout ?? inheritedRollout(name, context.defaults.rollout);
   const globs = isOwn ? rolloutGlobs(file, [], rollout) : context.defaultRollout;
+  const token = parts.token && {
+    ref: absoluteRef(parts.token, path.dirname(filePath)),
+    place: file.issue(spotOf(locate(file, ['token'])), ''),
+  };
   const isValid = !found.some(({ severity }) => severity === 'error');
   return {
     ...base,
     issues: fewIssues(found, uncounted),
     isDated: Array.isArray(raw['approvedDeletes']),
-    ...(identity === undefined ? {} : { identity }),
+    ...(token === undefined ? {} : { token }),
     ...(address === undefined ? {} : { address }),
     ...(rollout === undefined ? {} : { rollout: { globs, isOwn } }),
     ...(isValid && settings !== undefined && address !== undefined
       ? {
-          settings: complete({
-            ...base,
-            settings,
+          settings: complete(settings, context.defaults, {
+            name,
+            file: filePath,
             baseUrl: address.baseUrl,
             desired: lists.desired,
-            defaults: context.defaults,
-            rollout,
+            ...(rollout === undefined ? {} : { rollout: { after: rollout.after, waitMs: rollout.wait } }),
           }),
         }
       : {}),
   };
 }
 
-/** The settings that the other checks need, each if it is valid: the schema has found a problem in `raw`. */
-function validParts(raw: Readonly<Record<string, unknown>>): ValidParts {
+/** Each if it is valid: the schema has found a problem in `raw`. */
+function validParts(raw: Readonly<Record<string, unknown>>): CheckedSettings {
   const { shape } = accountSettingsSchema;
   return {
     extends: shape.extends.safeParse(raw['extends']).data,
@@ -124,7 +123,11 @@ function validParts(raw: Readonly<Record<string, unknown>>): ValidParts {
   };
 }
 
-async function readLists(file: YamlFile, parts: ValidParts, context: AccountContext): Promise<AccountLists> {
+async function readLists(
+  file: YamlFile,
+  parts: CheckedSettings,
+  context: AccountContext,
+): Promise<AccountLists> {
   const { maxNames } = context;
   const own = readNameLists(file, maxNames);
   await context.pause();
@@ -193,71 +196,35 @@ function countNames(lists: WrittenLists): number {
   return KINDS.reduce((sum, kind) => sum + (lists[kind]?.length ?? 0), 0);
 }
 
-function identityOf(
-  file: YamlFile,
-  token: ValidParts['token'],
-  baseUrl: string | undefined,
-): AccountRead['identity'] {
-  if (token === undefined) return undefined;
-  return {
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    token: absoluteRef(token, path.dirname(file.path)),
-    place: file.issue(spotOf(locate(file, ['token'])), ''),
-  };
-}
-
-interface AccountParts {
-  readonly name: string;
-  readonly file: string;
-  readonly settings: Settings;
-  readonly baseUrl: string;
-  readonly desired: DesiredCatalog;
-  readonly defaults: ServiceFile['defaults'];
-  readonly rollout: ServiceFile['defaults']['rollout'];
-}
-
-function complete({
-  name,
-  file,
-  settings,
-  baseUrl,
-  desired,
-  defaults,
-  rollout,
-}: AccountParts): AccountSettings {
+function complete(
+  settings: Settings,
+  defaults: ServiceFile['defaults'],
+  account: Pick<AccountSettings, 'name' | 'file' | 'baseUrl' | 'desired' | 'rollout'>,
+): AccountSettings {
   const { region, accountId } = settings;
   const policy = mergePolicies([defaults.policy, settings.policy]);
   const pin = accountId === undefined ? {} : { accountId };
   let digest: string | undefined;
   return {
-    name,
-    file,
-    baseUrl,
+    ...account,
     ...(region === undefined ? {} : { region }),
     ...pin,
-    token: absoluteRef(settings.token, path.dirname(file)),
+    token: absoluteRef(settings.token, path.dirname(account.file)),
     mode: settings.mode ?? defaults.mode ?? ACCOUNT_DEFAULTS.mode,
     schedule: settings.schedule ?? defaults.schedule ?? ACCOUNT_DEFAULTS.schedule,
     timezone: settings.timezone ?? defaults.timezone ?? ACCOUNT_DEFAULTS.timezone,
     jitterMs: settings.jitter ?? defaults.jitter ?? ACCOUNT_DEFAULTS.jitterMs,
     policy,
-    ...(rollout === undefined ? {} : { rollout: { after: rollout.after, waitMs: rollout.wait } }),
-    desired,
     // On demand, since most commands read many accounts and need the digests of few.
     get configDigest() {
-      digest ??= configDigest({ baseUrl, ...pin, policy, desired });
+      digest ??= configDigest({ ...account, ...pin, policy });
       return digest;
     },
   };
 }
 
 /** The settings that determine a plan. */
-interface DigestedSettings {
-  readonly baseUrl: string;
-  readonly accountId?: string;
-  readonly policy: Policy;
-  readonly desired: DesiredCatalog;
-}
+type DigestedSettings = Pick<AccountSettings, 'baseUrl' | 'accountId' | 'policy' | 'desired'>;
 
 /** `sha256:…` over the settings that determine a plan; the order of keys and of lists does not change it. */
 function configDigest({ baseUrl, accountId, policy, desired }: DigestedSettings): string {

@@ -13,8 +13,8 @@ export interface AccountRead extends RolloutRead {
   readonly file: string;
   readonly settings?: AccountSettings;
   readonly issues: readonly ConfigIssue[];
-  /** The token reference with its position, and the address if that is valid. */
-  readonly identity?: { readonly baseUrl?: string; readonly token: SecretRef; readonly place: ConfigIssue };
+  /** The token reference if it is valid, and its position. */
+  readonly token?: { readonly ref: SecretRef; readonly place: ConfigIssue };
   /** The address if it is valid, and the position that sets it. */
   readonly address?: { readonly baseUrl: string; readonly place: ConfigIssue };
   /** Whether the issues depend on the current day. */
@@ -38,7 +38,7 @@ export function joinAccounts(
   const rolloutIssues = checkRollouts(reads);
   return reads
     .map((read): ConfiguredAccount => {
-      const { name, file, identity, settings } = read;
+      const { name, file, token, settings } = read;
       const issues = [...read.issues, ...rolloutIssues(read)];
       const sameName = sameNames.get(read);
       if (sameName !== undefined) {
@@ -47,9 +47,9 @@ export function joinAccounts(
       }
       const sameIdentity = sameIdentities.get(read);
       const isStopped = sameIdentity !== undefined && (isValid(sameIdentity) || !isValid(read));
-      if (isStopped && identity !== undefined) {
+      if (isStopped && token !== undefined) {
         const message = `${shown(sameIdentity.file)} has the same base address and token; use a different token for each account`;
-        issues.push({ ...identity.place, message });
+        issues.push({ ...token.place, message });
       }
       const isSound = serviceIsSound && !hasError(issues);
       return {
@@ -87,6 +87,6 @@ function duplicates(
 }
 
 /** Equal for accounts that use the same token at the same address; undefined if the address or the token is unknown. */
-function identityKey({ identity }: AccountRead): string | undefined {
-  return identity?.baseUrl === undefined ? undefined : `${identity.baseUrl} ${refKey(identity.token)}`;
+function identityKey({ address, token }: AccountRead): string | undefined {
+  return address && token && `${address.baseUrl} ${refKey(token.ref)}`;
 }

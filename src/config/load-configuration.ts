@@ -2,21 +2,10 @@
 // sends.
 import type { Configuration } from '../core/settings.ts';
 import path from 'node:path';
-import { recordingFiles, type ConfigurationFiles, type RecordedFiles } from './configuration-files.ts';
+import { recordingFiles, type RecordedFiles } from './configuration-files.ts';
 import { filesOnDisk } from './files-on-disk.ts';
-import { loadFiles } from './load-files.ts';
+import { type LoadTarget, loadFiles } from './load-files.ts';
 import type { CheckoutPlace } from '../core/ports/repository.ts';
-
-export interface LoadOptions {
-  /** `YYYY-MM-DD` in UTC, decides which approvals have expired; for tests. */
-  readonly today?: string;
-  /** The source of the files; the disk by default. */
-  readonly files?: ConfigurationFiles;
-  /** The daemon's checkout. Its accounts are loaded instead of those beside the service file. */
-  readonly checkout?: CheckoutPlace;
-  /** Limit for the names of all accounts together; a load that finds more throws UsageError. */
-  readonly mostNames?: number;
-}
 
 export interface CollectedConfiguration {
   /** The key of the service file in `files`. */
@@ -31,12 +20,13 @@ export interface CollectedConfiguration {
  * not the network, and reads a token only to remove it from messages about its account's file. Never throws because of the content of a file: problems are issues, and an invalid
  * account does not affect the others.
  */
-export async function loadConfiguration(file: string, options: LoadOptions = {}): Promise<Configuration> {
-  const { checkout, mostNames, today = currentDay() } = options;
+export async function loadConfiguration(
+  file: string,
+  options: Partial<Omit<LoadTarget, 'file'>> = {},
+): Promise<Configuration> {
   const machineFile = path.resolve(file);
-  const files = options.files ?? filesOnDisk(checkout, machineFile);
-  const { loaded } = await loadFiles({ file: machineFile, files, today, checkout, mostNames });
-  return loaded;
+  const files = filesOnDisk(options.checkout ?? undefined, machineFile);
+  return (await loadFiles({ files, today: currentDay(), ...options, file: machineFile })).loaded;
 }
 
 /** The current day for the expiry of approvals: `YYYY-MM-DD` in UTC. */
@@ -70,7 +60,7 @@ export async function recordConfiguration(
   checkout?: CheckoutPlace,
 ): Promise<RecordedConfiguration> {
   const files = recordingFiles(filesOnDisk(checkout, path.resolve(file)));
-  return { files, loaded: await loadConfiguration(file, { files, ...(checkout && { checkout }) }) };
+  return { files, loaded: await loadConfiguration(file, { files, checkout }) };
 }
 
 /** The deepest folder that contains all of these files. */

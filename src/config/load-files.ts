@@ -21,12 +21,16 @@ import { startTurns } from '../system/turns.ts';
 export interface LoadTarget {
   /** The service file, absolute. */
   readonly file: string;
+  /** The source of the files. */
   readonly files: ConfigurationFiles;
   /** `YYYY-MM-DD` in UTC, for approvals that have expired. */
   readonly today: string;
-  /** The daemon's checkout; null before the first fetch, undefined without `source.git`. */
+  /**
+   * The daemon's checkout, whose accounts are loaded instead of those beside the service file; null before the first fetch,
+   * undefined without `source.git`.
+   */
   readonly checkout?: CheckoutPlace | null | undefined;
-  /** Limit for the names of all accounts together. */
+  /** Limit for the names of all accounts together; a load that finds more throws UsageError. */
   readonly mostNames?: number | undefined;
 }
 
@@ -45,8 +49,8 @@ export interface KeptLoad {
   /** The settings that all accounts inherit, as text, to detect a change. */
   readonly inherited: string;
   readonly checkout: string | undefined;
-  /** The paths of YAML files that nothing uses, as text, to detect a change. */
-  readonly unused: string;
+  /** All that the result depends on. */
+  readonly parts: readonly unknown[];
   /** By the path of the file. */
   readonly accounts: ReadonlyMap<string, KeptAccount>;
 }
@@ -84,10 +88,11 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const checkout = target.checkout?.folder;
   const used = new Set([...accounts.values()].flatMap(({ digests }) => [...digests.keys()]));
   const unusedIssues = unusedFiles(service, files, { matched, used });
-  const unused = unusedIssues.map((issue) => issue.file).join('\0');
-  if (before?.unused === unused && isSame(before, service, accounts)) {
-    return checkout === before.checkout ? before : { ...before, checkout };
-  }
+  const unused = unusedIssues.map((issue) => issue.file);
+  const parts = [...unused, ...[...service.digests].flat(), ...accounts.values()];
+  const isSame =
+    parts.length === before?.parts.length && parts.every((part, at) => part === before.parts[at]);
+  if (before !== undefined && isSame) return checkout === before.checkout ? before : { ...before, checkout };
   const trust = await trustOf(service.machine, target.file, files);
   const reads: AccountRead[] = [];
   for (const { read: account } of accounts.values()) reads.push(await checkTrust(account, trust, files));
@@ -107,7 +112,7 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
     secrets: [...read.secrets, ...tokens],
     trust,
   };
-  return { loaded, service, inherited, checkout, accounts, unused };
+  return { loaded, service, inherited, checkout, accounts, parts };
 }
 
 /**
@@ -210,26 +215,13 @@ async function keepAccount(
   return { read, digests, today: context.today };
 }
 
-function isSame(
-  before: KeptLoad,
-  service: ServiceLayers,
-  accounts: ReadonlyMap<string, KeptAccount>,
-): boolean {
-  return (
-    accounts.size === before.accounts.size &&
-    service.digests.size === before.service.digests.size &&
-    holds(service.digests, (file) => before.service.digests.get(file)) &&
-    [...accounts].every(([file, account]) => before.accounts.get(file) === account)
-  );
-}
-
-function tokenUse({ name, identity, issues }: AccountRead): SecretUse[] {
-  if (identity === undefined) return [];
-  const { file, line, column } = identity.place;
+function tokenUse({ name, token, issues }: AccountRead): SecretUse[] {
+  if (token === undefined) return [];
+  const { file, line, column } = token.place;
   // A reference with an issue is not resolved.
   if (issues.some((issue) => issue.file === file && issue.line === line && issue.column === column))
     return [];
-  return [{ ref: identity.token, what: `token of ${name}`, account: name, file, line, column }];
+  return [{ ref: token.ref, what: `token of ${name}`, account: name, file, line, column }];
 }
 
 /** Removes the token of each account from the messages about its file. Reads no token of an account without messages. */

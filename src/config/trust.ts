@@ -3,7 +3,7 @@
 // operator.
 import type { ConfigIssue } from '../core/errors.ts';
 import { globMatcher } from '../core/names.ts';
-import type { AccountSettings, SecretUse, ServiceSettings, TokenRules, Trust } from '../core/settings.ts';
+import type { AccountSettings, SecretUse, ServiceSettings, Trust } from '../core/settings.ts';
 import type { AccountRead } from './join-accounts.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { matchesPath } from './path-glob.ts';
@@ -54,33 +54,19 @@ export async function trustOf(
 export async function checkTrust(
   read: AccountRead,
   trust: Trust,
-  files: ConfigurationFiles,
+  files: Pick<ConfigurationFiles, 'realPath'>,
 ): Promise<AccountRead> {
-  const { settings, identity, address } = read;
-  const issues: ConfigIssue[] = [];
-  if (address !== undefined) issues.push(...originIssues(address, trust));
-  if (identity === undefined) return issues.length === 0 ? read : refused(read, issues);
-  const { token, place } = identity;
-  const rules: TokenRules = {
-    files: trust.files,
-    ownFiles: trust.ownFiles,
-    own: trust.own,
-    decidedBy: trust.decidedBy,
-    place,
-  };
-  const problem =
-    'env' in token
-      ? untrustedVariable(token.env, trust)
-      : isUnrestricted(trust)
-        ? undefined
-        : untrustedFile(await files.realPath(token.file), rules);
-  if (problem !== undefined) issues.push({ ...place, message: problem });
-  if (issues.length > 0) return refused(read, issues);
-  if (settings === undefined || (trust.files === null && trust.own.length === 0)) return read;
+  const { settings, token, address } = read;
+  const issues = address === undefined ? [] : originIssues(address, trust);
+  if (token !== undefined) issues.push(...(await tokenIssues(token, trust, files)));
+  // `joinAccounts` then gives the account no settings.
+  if (issues.length > 0) return { ...read, issues: [...read.issues, ...issues] };
+  const isBound = trust.files !== null || trust.own.length > 0;
+  if (settings === undefined || token === undefined || !isBound) return read;
   const by = JSON.stringify(trust);
   const known = earlier.get(read);
   if (known?.by === by) return known.read;
-  const ruled = { ...read, settings: { ...settings, tokenRules: rules } };
+  const ruled = { ...read, settings: { ...settings, tokenRules: { ...trust, place: token.place } } };
   earlier.set(read, { by, read: ruled });
   return ruled;
 }
@@ -92,26 +78,24 @@ export async function checkTrust(
 export async function trustPosted(
   settings: AccountSettings,
   trust: Trust,
-  realPath: (file: string) => Promise<string>,
+  files: Pick<ConfigurationFiles, 'realPath'>,
 ): Promise<AccountSettings | null> {
-  const { baseUrl, token, file } = settings;
+  if (trust.origins === null) return null;
+  const { name, file, baseUrl, token: ref } = settings;
   const place: ConfigIssue = { file, line: 1, column: 1, severity: 'error', message: '' };
-  if (trust.origins === null || originIssues({ baseUrl, place }, trust).length > 0) return null;
-  const tokenRules: TokenRules = { ...trust, place };
-  const problem =
-    'env' in token
-      ? untrustedVariable(token.env, trust)
-      : untrustedFile(await realPath(token.file), tokenRules);
-  return problem === undefined ? { ...settings, tokenRules } : null;
+  const read = { name, file, settings, issues: [], isDated: false };
+  const checked = await checkTrust(
+    { ...read, token: { ref, place }, address: { baseUrl, place } },
+    trust,
+    files,
+  );
+  return checked.issues.length === 0 ? (checked.settings ?? null) : null;
 }
 
 /**
  * Why a secret file must not be an account's token, by its real path. The message omits the path: it may be a token.
  */
-export function untrustedFile(
-  realPath: string,
-  { files, ownFiles, decidedBy }: Pick<TokenRules, 'files' | 'ownFiles' | 'decidedBy'>,
-): string | undefined {
+export function untrustedFile(realPath: string, { files, ownFiles, decidedBy }: Trust): string | undefined {
   if (ownFiles.includes(realPath)) return OWN_SECRET;
   if (files === null || files.some((glob) => matchesPath(glob, realPath))) return undefined;
   return `account files must not use this file as a token; use one that \`trust.files\` in ${decidedBy} allows, or add it there`;
@@ -135,13 +119,15 @@ function originIssues(
   return [{ ...place, message }];
 }
 
-function isUnrestricted({ files, ownFiles }: Trust): boolean {
-  return files === null && ownFiles.length === 0;
-}
-
-/** Adds errors; `joinAccounts` then gives the account no settings. */
-function refused(read: AccountRead, issues: readonly ConfigIssue[]): AccountRead {
-  return { ...read, issues: [...read.issues, ...issues] };
+async function tokenIssues(
+  { ref, place }: NonNullable<AccountRead['token']>,
+  trust: Trust,
+  files: Pick<ConfigurationFiles, 'realPath'>,
+): Promise<ConfigIssue[]> {
+  if ('file' in ref && trust.files === null && trust.ownFiles.length === 0) return [];
+  const problem =
+    'env' in ref ? untrustedVariable(ref.env, trust) : untrustedFile(await files.realPath(ref.file), trust);
+  return problem === undefined ? [] : [{ ...place, message: problem }];
 }
 
 function originOf(baseUrl: string): string {

@@ -6,20 +6,6 @@ import type { RunMode } from './journal.ts';
 /** Where a secret is stored; never the secret itself. */
 export type SecretRef = { readonly env: string } | { readonly file: string };
 
-/** The restrictions that the machine's own service file puts on the tokens of accounts. */
-export interface TokenRules {
-  /** Globs over the real paths of secret files; null: any file. */
-  readonly files: readonly string[] | null;
-  /** The real paths of the daemon's own secret files, which are never an account's token. */
-  readonly ownFiles: readonly string[];
-  /** The daemon's own secrets, whose values are never an account's token either. */
-  readonly own: readonly SecretRef[];
-  /** The machine's own file, for messages. */
-  readonly decidedBy: string;
-  /** The position of the token reference in the account file. */
-  readonly place: ConfigIssue;
-}
-
 export interface ApiSettings {
   readonly concurrency: number;
   readonly requestsPerSecond: number;
@@ -170,12 +156,20 @@ export interface ConfigCommit {
 export interface Trust {
   readonly origins: readonly string[] | null;
   readonly env: readonly string[] | null;
-  /** With links resolved in their fixed parts, since they are compared with real paths. */
+  /** Globs over the real paths of secret files. */
   readonly files: readonly string[] | null;
+  /** The daemon's own secrets, which are never an account's token: neither by name, nor by file, nor by value. */
   readonly own: readonly SecretRef[];
+  /** The real paths of these. */
   readonly ownFiles: readonly string[];
   /** The machine's own file, for messages. */
   readonly decidedBy: string;
+}
+
+/** The restrictions that the machine's own service file puts on the token of an account. */
+export interface TokenRules extends Trust {
+  /** The position of the token reference in the account file. */
+  readonly place: ConfigIssue;
 }
 
 /** A secret that the configuration refers to, with the position of the reference. */
