@@ -8,7 +8,7 @@ export interface NodeInspection {
   readonly duplicateKeys: readonly Scalar[];
   readonly unknownAliases: readonly Alias[];
   /** The first node at which the expanded file exceeds a limit. */
-  readonly excess?: { readonly node: Node; readonly kind: 'endless' | 'nested' | 'huge' | 'deep' };
+  readonly excess?: { readonly node: Node; readonly kind: 'nested' | 'huge' | 'deep' };
 }
 
 /** The characters of all aliases together: more than the names of any account. */
@@ -18,7 +18,7 @@ const MAX_DEPTH = 20;
 /** Takes linear time in the size of the file, even if its aliases would expand to a huge one. */
 export function inspectNodes(root: Node): NodeInspection {
   const inspector = new NodeInspector();
-  inspector.visit(root, 1);
+  inspector.visit(root, 1, false);
   return inspector;
 }
 
@@ -28,37 +28,30 @@ class NodeInspector implements NodeInspection {
   readonly unknownAliases: Alias[] = [];
   excess?: NonNullable<NodeInspection['excess']>;
   readonly #anchors = new Map<string, Node>();
-  /** The nodes with an anchor whose content is visited now. */
-  readonly #open = new Set<Node>();
-  /** Those whose content has an alias. */
-  readonly #nesting = new Set<Node>();
   #expandedSize = 0;
 
-  visit(node: unknown, depth: number): void {
-    if (isAlias(node)) return this.#visitAlias(node);
+  /** `isAnchored`: the node is part of one with an anchor, so an alias of that would stand for another alias. */
+  visit(node: unknown, depth: number, isAnchored: boolean): void {
+    if (isAlias(node)) return this.#visitAlias(node, isAnchored);
     if (!isScalar(node) && !isCollection(node)) return;
     if (depth > MAX_DEPTH) return this.#exceed(node, 'deep');
-    if (node.anchor !== undefined) {
-      this.#anchors.set(node.anchor, node);
-      this.#open.add(node);
-    }
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    const isBelow = isAnchored || node.anchor !== undefined;
     if (isMap(node)) this.#noteDuplicates(node.items.map(({ key }) => key));
     const items = isMap(node) ? node.items.flatMap(({ key, value }) => [key, value]) : [];
-    for (const item of isCollection(node) && !isMap(node) ? node.items : items) this.visit(item, depth + 1);
-    this.#open.delete(node);
+    for (const item of isCollection(node) && !isMap(node) ? node.items : items)
+      this.visit(item, depth + 1, isBelow);
   }
 
-  #visitAlias(alias: Alias): void {
+  #visitAlias(alias: Alias, isAnchored: boolean): void {
     const target = this.#anchors.get(alias.source);
     if (target === undefined) {
       this.unknownAliases.push(alias);
       return;
     }
     this.targets.set(alias, target);
-    for (const node of this.#open) this.#nesting.add(node);
     this.#expandedSize += target.range ? target.range[1] - target.range[0] : 0;
-    if (this.#open.has(target)) this.#exceed(alias, 'endless');
-    else if (this.#nesting.has(target)) this.#exceed(alias, 'nested');
+    if (isAnchored) this.#exceed(alias, 'nested');
     else if (this.#expandedSize > MAX_EXPANDED_SIZE) this.#exceed(alias, 'huge');
   }
 

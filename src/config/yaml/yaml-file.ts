@@ -26,10 +26,8 @@ import { detached } from './source-text.ts';
 const MAX_SYNTAX_ISSUES = 50;
 
 const EXCESSES = {
-  endless:
-    'the alias (*name) is within its own anchor (&name), so it has no end; write the value instead of the alias',
   huge: 'aliases (*name) make this file too large; write the needed values instead',
-  nested: 'an alias (*name) must not stand for a value with another alias; write the values instead',
+  nested: 'a value with an anchor (&name) must not contain an alias (*name); write the value instead',
   deep: TOO_DEEP,
 } as const;
 

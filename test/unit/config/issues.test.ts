@@ -122,7 +122,7 @@ const FILES: Cases = {
   [`${ACCOUNT}mode: a: b\n`]: '3:7 error this line has a second ": "',
   [`${ACCOUNT}skills: [*name]\n`]: '3:10 error YAML reads * at the start of a value as an alias',
   [`x0: &x0 [a]\n${Array.from({ length: 60 }, (_, i) => `x${i + 1}: &x${i + 1} [*x${i}]\n`).join('')}`]:
-    '3:10 error an alias (*name) must not stand for a value with another alias',
+    '2:10 error a value with an anchor (&name) must not contain an alias (*name)',
 };
 
 /** Service files. */
