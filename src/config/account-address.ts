@@ -31,22 +31,16 @@ export function accountAddress(
   raw: Readonly<Record<string, unknown>>,
   { regions }: KnownRegions,
 ): AccountAddress {
-  const hasRegion = Object.hasOwn(raw, 'region');
-  const hasBaseUrl = Object.hasOwn(raw, 'baseUrl');
-  const at = (key: string, message: string): ConfigIssue => {
-    const located = locate(file, [key]);
-    return file.issue(located.key ?? spotOf(located), message);
-  };
-  if (hasRegion && hasBaseUrl) {
-    const both = at('baseUrl', 'an account has either `region` or `baseUrl`, not both; remove one of them');
-    // Other problems of both keys are reported too.
-    const others = [keyAddress(file, raw, 'region', regions), keyAddress(file, raw, 'baseUrl', regions)];
-    return { issues: [both, ...others.flatMap(({ issues }) => issues)] };
-  }
-  if (!hasRegion && !hasBaseUrl) {
+  const keys = (['region', 'baseUrl'] as const).filter((key) => Object.hasOwn(raw, key));
+  // Problems of both keys are reported.
+  const addresses = keys.map((key) => keyAddress(file, raw, key, regions));
+  const [first] = addresses;
+  if (first === undefined)
     return { issues: [file.issue(file.root, '`region` or `baseUrl` is missing; add one of them')] };
-  }
-  return keyAddress(file, raw, hasRegion ? 'region' : 'baseUrl', regions);
+  if (keys.length === 1) return first;
+  const { key, parent } = locate(file, ['baseUrl']);
+  const message = 'an account has either `region` or `baseUrl`, not both; remove one of them';
+  return { issues: [file.issue(key ?? parent, message), ...addresses.flatMap(({ issues }) => issues)] };
 }
 
 function keyAddress(

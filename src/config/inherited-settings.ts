@@ -181,8 +181,6 @@ export const inheritedShape = {
 
 type PolicyPart = z.output<typeof policySchema>;
 
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
 /** Merges key by key, and the later part wins; `protect` and `freeze` are concatenated. */
 export function mergePolicies(parts: readonly (PolicyPart | undefined)[]): Policy {
   let merged = POLICY_DEFAULTS;
@@ -191,17 +189,12 @@ export function mergePolicies(parts: readonly (PolicyPart | undefined)[]): Polic
     const { protect = [], freeze = [], unusedFor, ...scalars } = part;
     merged = {
       ...merged,
-      ...withoutUndefined(scalars),
+      // The schema leaves out what the file leaves out.
+      ...(scalars as Partial<Policy>),
       ...(unusedFor === undefined ? {} : { unusedForMs: unusedFor }),
       protect: [...new Set([...merged.protect, ...protect.map((glob) => glob.normalize('NFC'))])],
       freeze: [...merged.freeze, ...freeze],
     };
   }
   return merged;
-}
-
-function withoutUndefined<T extends object>(value: T): Present<T> {
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  // The filter guarantees the type, which Object.fromEntries can't express.
-  return Object.fromEntries(entries) as Present<T>;
 }
