@@ -82,7 +82,7 @@ async function dump(context: CommandContext, name: string, options: DumpFlags): 
   const reading = await openReading(context, loaded);
   try {
     const content = await reading.read(account);
-    const { observed, remoteAccountId } = content;
+    const { observed } = content;
     const doubt = listDoubt(content);
     showWarnings(observed.warnings.map(({ message }) => message));
     if (content.implausible !== null && output === null && options.acceptShrink !== true) {
@@ -94,14 +94,7 @@ async function dump(context: CommandContext, name: string, options: DumpFlags): 
     showDoubt(name, doubt);
     const { text, before, notes, errors } = await dumpAccount(
       { configFile: context.configFile, account, checkout: await checkoutOf(service) },
-      {
-        accountId: remoteAccountId,
-        names: {
-          skill: observed.skill.map((entry) => entry.name),
-          role: observed.role.map((entry) => entry.name),
-        },
-        policy: settings.policy,
-      },
+      { ...content, policy: settings.policy },
     );
     for (const note of notes) showMessage(`${name}: ${note}`);
     showDropped(name, droppedNames(settings.desired, content));

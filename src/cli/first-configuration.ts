@@ -220,15 +220,11 @@ async function readFirstAccount(
 /** The account file with the lists and the pin. Throws ConfigError when it would not be valid. */
 async function completeAccountFile(
   { service, account, settings, files }: Draft,
-  { observed, remoteAccountId }: ReadAccount,
+  content: ReadAccount,
 ): Promise<string> {
   const { text, notes, errors } = await dumpAccount(
     { configFile: service.file, account, files },
-    {
-      accountId: remoteAccountId,
-      names: { skill: observed.skill.map(({ name }) => name), role: observed.role.map(({ name }) => name) },
-      policy: settings.policy,
-    },
+    { ...content, policy: settings.policy },
   );
   if (errors.length > 0) throw new ConfigError(errors);
   for (const note of notes) showMessage(`${account.name}: ${note}`);

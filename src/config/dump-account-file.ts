@@ -2,7 +2,7 @@
 // of the file stays; parts that conflict with the new lists are removed and reported.
 import path from 'node:path';
 import { type Node, Pair, Scalar, YAMLMap, isMap } from 'yaml';
-import { type Kind, KINDS, LIST_KEYS, type Policy } from '../core/catalog.ts';
+import { type Entry, type Kind, KINDS, LIST_KEYS, type Policy } from '../core/catalog.ts';
 import { nameProblem } from '../core/name-rules.ts';
 import { compareCodePoints, globMatcher, nameKey } from '../core/names.ts';
 import {
@@ -18,12 +18,14 @@ import {
 import { withoutNames } from './merge-lists.ts';
 import type { WrittenLists } from './name-list.ts';
 
+/** An entry as the service lists it. */
+type Named = Pick<Entry, 'name'>;
+
 /** The contents of the account, and the settings that decide how they are written. */
 export interface AccountContents {
   /** Becomes `accountId` of a file that has none; null when no listed object has one. */
-  readonly accountId: string | null;
-  /** Names as the service lists them. */
-  readonly names: Readonly<Record<Kind, readonly string[]>>;
+  readonly remoteAccountId: string | null;
+  readonly observed: Readonly<Record<Kind, readonly Named[]>>;
   /** The policy of the account, merged with `defaults`. */
   readonly policy: Pick<Policy, 'protect'>;
 }
@@ -80,8 +82,8 @@ export function dumpAccountFile(
   });
   const kinds = dumpedKinds(root, catalogs);
   const names = {
-    skill: kinds.includes('skill') ? writable(contents.names.skill) : [],
-    role: kinds.includes('role') ? writable(contents.names.role) : [],
+    skill: kinds.includes('skill') ? writable(contents.observed.skill) : [],
+    role: kinds.includes('role') ? writable(contents.observed.role) : [],
   };
   const dropped = catalogs.filter((catalog) => isDropped(catalog, kinds, names, notes));
   const kept = catalogs.filter((catalog) => !dropped.includes(catalog));
@@ -95,7 +97,7 @@ export function dumpAccountFile(
   removeApprovals(root, wanted, notes);
   for (const kind of kinds) updateList(root, kind, wanted, notes);
   protectUnwritable(root, kinds, contents);
-  addPin(root, contents.accountId);
+  addPin(root, contents.remoteAccountId);
   return { text: document.print(), notes };
 }
 
@@ -207,10 +209,10 @@ function removeRenames(item: Node, kind: Kind, contained: ReadonlySet<string>, n
 }
 
 /** Adds a pattern to `policy.protect` for each name of a managed kind that a file must not contain. */
-function protectUnwritable(root: Root, kinds: readonly Kind[], { names, policy }: AccountContents): void {
+function protectUnwritable(root: Root, kinds: readonly Kind[], { observed, policy }: AccountContents): void {
   const matchers = policy.protect.map(globMatcher);
   const unprotected = kinds
-    .flatMap((kind) => names[kind].map(nameKey))
+    .flatMap((kind) => observed[kind].map(({ name }) => nameKey(name)))
     .filter((name) => nameProblem(name) !== undefined && !matchers.some((matches) => matches(name)));
   if (unprotected.length === 0) return;
   const globs = sortedOnce(unprotected).map((name) => textNode(escapeGlob(name)));
@@ -241,8 +243,9 @@ function addPin(root: Root, accountId: string | null): void {
   );
 }
 
-function writable(names: readonly string[]): readonly string[] {
-  return sortedOnce(names.map(nameKey).filter((name) => nameProblem(name) === undefined));
+function writable(entries: readonly Named[]): readonly string[] {
+  const names = entries.map(({ name }) => nameKey(name));
+  return sortedOnce(names.filter((name) => nameProblem(name) === undefined));
 }
 
 function sortedOnce(names: readonly string[]): readonly string[] {

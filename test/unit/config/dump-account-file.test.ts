@@ -13,7 +13,6 @@ import { SERVICE, workspace } from './workspace.ts';
 import { times } from '../../support/thorough.ts';
 
 const HEAD = 'baseUrl: https://eu.example.com\ntoken: { env: A }\n';
-const CONTENTS = { accountId: null, policy: { protect: [] } } as const;
 
 interface Dumped {
   readonly text: string;
@@ -40,14 +39,15 @@ async function dumped(
   const result = await dumpAccount(
     { configFile: path.join(folder, 'rolecall.yaml'), account: { name: 'a', file } },
     {
-      ...CONTENTS,
-      accountId: extra.accountId ?? null,
-      names: { skill: names.skill ?? [], role: names.role ?? [] },
-      policy: settings?.policy ?? CONTENTS.policy,
+      remoteAccountId: extra.accountId ?? null,
+      observed: { skill: named(names.skill), role: named(names.role) },
+      policy: settings?.policy ?? { protect: [] },
     },
   );
   return { ...result, errors: result.errors.map(({ message }) => message) };
 }
+
+const named = (names: readonly string[] = []) => names.map((name) => ({ name }));
 
 /** Loads the text as an account's file; the one account and its errors. */
 async function loaded(folder: string, text: string) {
