@@ -131,11 +131,14 @@ export const accountSchema = z
     oneOf: [{ required: ['region'] }, { required: ['baseUrl'] }],
   });
 
-/** The same without the two lists of names, which name-list.ts reads from the YAML nodes. */
-export const accountSettingsSchema = accountSchema.extend({
+/** A catalog without its lists of names, which name-list.ts reads from the YAML nodes. */
+export const noOtherKeys = z.strictObject({
   skills: z.undefined().optional(),
   roles: z.undefined().optional(),
 });
+
+/** An account file without these lists. */
+export const accountSettingsSchema = accountSchema.extend(noOtherKeys.shape);
 
 /** Errors: an approval for a desired name, or a duplicate. Warnings: an approval that expired or has no effect. */
 export function approvalIssues(

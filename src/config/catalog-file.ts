@@ -2,12 +2,12 @@
 import { LIST_KEYS } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { type WrittenLists, readNameLists } from './name-list.ts';
-import { type YamlFile, quoted, parseYaml, keyText } from './yaml/yaml-file.ts';
+import { noOtherKeys } from './account-schema.ts';
+import { checkAgainstSchema } from './schema-issues.ts';
+import { parseYaml, plainRoot } from './yaml/yaml-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { fewIssues } from '../core/issue-limit.ts';
-import { nearestWord } from '../core/did-you-mean.ts';
 import type { SourceRead } from './yaml/source-text.ts';
-import type { Node } from 'yaml';
 
 export interface CatalogRead {
   readonly lists: WrittenLists;
@@ -51,20 +51,9 @@ function readCatalog(read: SourceRead, maxNames: number): Omit<CatalogRead, 'lea
   const { file, issues } = parseYaml(read.source);
   if (file === undefined) return { lists: {}, issues, missing: false };
   const names = readNameLists(file, maxNames);
-  const all = [...issues, ...unknownKeys(file), ...names.issues];
-  return { lists: names.lists, issues: fewIssues(all), missing: false };
-}
-
-function unknownKeys(file: YamlFile): readonly ConfigIssue[] {
-  const known = Object.values(LIST_KEYS);
-  return file.root.items
-    .filter(({ key }) => !known.some((name) => name === keyText(key)))
-    .map(({ key }) => {
-      const near = nearestWord(keyText(key), known);
-      const fix =
-        near === undefined
-          ? `a catalog has only ${known.join(' and ')}; remove this key`
-          : `did you mean ${quoted(near)}?`;
-      return file.issue(key as Node, `unknown key ${quoted(keyText(key))}; ${fix}`);
-    });
+  const plain = plainRoot(file, Object.values(LIST_KEYS));
+  const others =
+    'issue' in plain ? { issues: [plain.issue] } : checkAgainstSchema(file, noOtherKeys, plain.value);
+  const all = [...issues, ...others.issues, ...names.issues];
+  return { lists: names.lists, issues: fewIssues(all, others.uncounted), missing: false };
 }

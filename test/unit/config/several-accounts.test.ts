@@ -118,7 +118,7 @@ describe('several accounts', () => {
     });
     expect(lines).toEqual([
       expect.stringContaining('c.yaml:1:13 error duplicate skill "A"'),
-      expect.stringContaining('c.yaml:2:1 error unknown key "extends"; a catalog has only skills and roles'),
+      expect.stringContaining('c.yaml:2:1 error unknown key "extends"; the keys here are roles, skills'),
     ]);
     expect(accounts.map(({ issues, settings }) => [issues.length, settings])).toEqual([
       [2, undefined],
