@@ -1,6 +1,6 @@
 // rolecall dump: prints an account file with the current skills and roles, to adopt an account or to accept drift.
 import { existsSync } from 'node:fs';
-import { relative } from 'node:path';
+import { shownPath } from '../config/yaml/source-text.ts';
 import { Option } from 'commander';
 import { count, firstFew } from '../core/amounts.ts';
 import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
@@ -105,7 +105,7 @@ async function dump(context: CommandContext, name: string, options: DumpFlags): 
       if (text !== before) await replaceAccountFile(account.file, before, text);
       const written = writtenKinds(settings.desired);
       const entries = written.map((kind) => count(observed[kind].length, kind)).join(' and ');
-      const file = relative(process.cwd(), account.file);
+      const file = shownPath(account.file);
       showMessage(
         text === before
           ? `${name}: nothing to change: ${file} describes the account’s ${entries} already`

@@ -9,6 +9,7 @@ import {
   type CollectedConfiguration,
   loadConfiguration,
 } from '../config/load-configuration.ts';
+import { shownPath } from '../config/yaml/source-text.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
 import { count } from '../report/formatting.ts';
@@ -24,7 +25,6 @@ import {
   firstPlace,
   refuseExisting,
   serviceText,
-  shownFile,
   writeNewFiles,
 } from './first-files.ts';
 import { pipelineFiles } from './first-pipeline.ts';
@@ -109,7 +109,7 @@ async function writeAll(
   const all = new Map([...texts, ...(pipeline?.texts ?? [])]);
   refuseExisting([...all.keys()]);
   await writeNewFiles(all);
-  for (const file of all.keys()) printLine(`wrote ${shownFile(file)}`);
+  for (const file of all.keys()) printLine(`wrote ${shownPath(file)}`);
   if (pipeline === null) return;
   printLine('');
   printLine('In the settings of the repository and in the new files:');
@@ -157,7 +157,7 @@ async function rehearsal(place: FirstPlace, flags: InitFlags): Promise<Beginning
     more: new Map([[seedFile, `${JSON.stringify(seed, null, 2)}\n`]]),
     next: [
       [
-        `rolecall sandbox --seed ${shellWord(shownFile(seedFile))}${option}`,
+        `rolecall sandbox --seed ${shellWord(shownPath(seedFile))}${option}`,
         'in another terminal; Ctrl-C stops it',
       ],
       [`export ${SANDBOX.variable}=${token}`, 'the token of the sandbox, which is no secret'],

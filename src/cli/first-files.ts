@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { shownPath } from '../config/yaml/source-text.ts';
 import { StoreError, UsageError, errorCode } from '../core/errors.ts';
 import type { SecretRef } from '../core/settings.ts';
 import { yamlQuoted, yamlText } from '../core/yaml-text.ts';
@@ -76,18 +77,12 @@ export function firstPlace(configFile: string): FirstPlace {
   return { configFile: file, folder, store };
 }
 
-/** The path as messages show it: relative to the working directory if it is below. */
-export function shownFile(file: string): string {
-  const relative = path.relative(process.cwd(), file);
-  return relative.split(path.sep)[0] === '..' || path.isAbsolute(relative) ? file : relative;
-}
-
 /** Throws UsageError when one of the files exists, with what to do instead. */
 export function refuseExisting(files: readonly string[]): void {
   const found = files.find((file) => existsSync(file));
   if (found === undefined) return;
   throw new UsageError(
-    `${shownFile(found)} exists already, and init changes no file. To add an account to a configuration, use --account NAME with --region or --base-url, and --token-env or --token-file. To begin again, move the file away and run init again. To start elsewhere, use --config`,
+    `${shownPath(found)} exists already, and init changes no file. To add an account to a configuration, use --account NAME with --region or --base-url, and --token-env or --token-file. To begin again, move the file away and run init again. To start elsewhere, use --config`,
   );
 }
 
@@ -104,7 +99,7 @@ export async function writeNewFiles(texts: ReadonlyMap<string, string>): Promise
       await Promise.all(written.map((each) => rm(each, { force: true })));
       throw new StoreError(
         'output_failed',
-        `${shownFile(file)} cannot be written (${errorCode(error)}); nothing was written. Check the permissions of the folder`,
+        `${shownPath(file)} cannot be written (${errorCode(error)}); nothing was written. Check the permissions of the folder`,
       );
     }
   }

@@ -1,5 +1,5 @@
 // rolecall restore: what a run deleted, and who had it. It reads the store and never calls the service.
-import { relative } from 'node:path';
+import { shownPath } from '../config/yaml/source-text.ts';
 import { StoreError } from '../core/errors.ts';
 import type { JournalReader, SnapshotRecord } from '../core/ports/journal-reader.ts';
 import type { RunRecord } from '../core/journal.ts';
@@ -63,7 +63,7 @@ async function readRestoration(
     entries.length === 0 ? await reader.runs({ account: name, hasDeletes: true, limit: 1 }) : [];
   return {
     run: detail.run,
-    file: account === undefined ? null : relative(process.cwd(), account.file),
+    file: account === undefined ? null : shownPath(account.file),
     entries,
     listedAt: later?.takenAt ?? null,
     earlierRunId: earlier?.id ?? null,

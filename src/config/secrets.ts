@@ -23,12 +23,6 @@ const MAX_AUTHORITIES_BYTES = 4 * 1024 * 1024;
 /** FileError codes for which the file exists. */
 const EXISTING = new Set(['irregular', 'too_large', 'too_slow']);
 
-const AUTHORITIES_PROBLEMS: Readonly<Record<string, string>> = {
-  irregular: 'it is not a regular file',
-  too_large: 'it has more than 4 MiB',
-  too_slow: 'it did not answer within 5 s',
-};
-
 /** Shorter tokens match parts of usual names. */
 const SHORTEST_COPY = 8;
 
@@ -128,7 +122,7 @@ export async function readAuthorities(file: string): Promise<string> {
     return (await readRegularFile(file, MAX_AUTHORITIES_BYTES)).bytes.toString('utf8');
   } catch (error) {
     const code = error instanceof FileError ? error.code : 'unknown';
-    const message = `api.caFile cannot be read (${AUTHORITIES_PROBLEMS[code] ?? code}); write the path of a PEM file`;
+    const message = `api.caFile cannot be read (${code.replace('_', ' ')}); write the path of a regular PEM file of at most 4 MiB`;
     throw new ConfigError([{ file: shownPath(file), line: 1, column: 1, severity: 'error', message }]);
   }
 }

@@ -5,7 +5,8 @@
 //   clone-…            a clone; one that is broken is replaced by another and never repaired
 //     repository.git   its bare repository
 //     <sha>            each commit that is in use, checked out
-import { chmod, mkdir, mkdtemp, readdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { SecretError, errorCode } from '../core/errors.ts';
 import { shownRemote } from '../core/remote-address.ts';
@@ -137,7 +138,7 @@ class GitCheckout implements Checkout {
     let access: RemoteAccess = { env: {}, scrub: (text) => text };
     try {
       // An operator who deletes the folder accepts the commit that the branch has now.
-      if (!(await exists(this.link))) await this.#findState();
+      if (!existsSync(this.link)) await this.#findState();
       if (!this.#isGitRecent) await requireRecentGit({ folder: this.#root, signal });
       this.#isGitRecent = true;
       access = await remoteAccess(this.#settings, this.#resolveCredentials);
@@ -254,11 +255,4 @@ class GitCheckout implements Checkout {
 
 async function remove(item: string): Promise<void> {
   await rm(item, { recursive: true, force: true });
-}
-
-async function exists(item: string): Promise<boolean> {
-  return stat(item).then(
-    () => true,
-    () => false,
-  );
 }

@@ -34,8 +34,6 @@ export type GitResult =
 const TIMEOUT_MS = 30_000;
 /** Time for git to remove temporary files and locks before it is killed. */
 const GRACE_MS = 3000;
-/** Time for the rest of the output after git has ended. */
-const DRAIN_MS = 1000;
 const MAX_OUTPUT = 64 * 1024;
 
 /** Settings that neither a repository nor the machine's git configuration may change. */
@@ -85,25 +83,27 @@ const INHERITED = [
   PROXIES.flatMap((name) => [name, name.toLowerCase()]),
 );
 
-/** No prompts, no configuration of the machine, no patterns in paths, and messages in English. */
+/** No prompts, no patterns in paths, and messages in English. */
 const ENVIRONMENT = {
   LC_ALL: 'C',
   GIT_TERMINAL_PROMPT: '0',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_LITERAL_PATHSPECS: '1',
-  GIT_ALLOW_PROTOCOL: 'file:https:ssh',
   // git must not fetch a missing object from an address that the repository names.
   GIT_NO_LAZY_FETCH: '1',
 };
 
+/** No configuration of the machine. */
+const OWN_ENVIRONMENT = {
+  ...ENVIRONMENT,
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_ALLOW_PROTOCOL: 'file:https:ssh',
+};
+
 /** A foreign repository is read as it is stored: without locks, replaced objects and protocols. */
 const FOREIGN_ENVIRONMENT = {
-  LC_ALL: 'C',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_LITERAL_PATHSPECS: '1',
+  ...ENVIRONMENT,
   GIT_ALLOW_PROTOCOL: 'none',
-  GIT_NO_LAZY_FETCH: '1',
   GIT_NO_REPLACE_OBJECTS: '1',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_PAGER: 'cat',
@@ -123,7 +123,7 @@ export function runGit({
     if (signal?.aborted === true) return resolve({ type: 'stopped' });
     const child = spawn('git', [...SETTINGS, ...args], {
       cwd: folder,
-      env: { ...inherited(), ...(isForeign ? FOREIGN_ENVIRONMENT : ENVIRONMENT), ...env },
+      env: { ...inherited(), ...(isForeign ? FOREIGN_ENVIRONMENT : OWN_ENVIRONMENT), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       // A separate process group, so that ssh and the other helpers are ended too.
       detached: true,
@@ -132,7 +132,6 @@ export function runGit({
     const stderr = collect(child.stderr, MAX_OUTPUT);
     let ended: GitResult | undefined;
     let killing: NodeJS.Timeout | undefined;
-    let draining: NodeJS.Timeout | undefined;
     const end = (result: GitResult): void => {
       ended ??= result;
       signalGroup(child, 'SIGTERM');
@@ -142,26 +141,21 @@ export function runGit({
     const stop = (): void => end({ type: 'stopped' });
     signal?.addEventListener('abort', stop, { once: true });
     const settle = (result: GitResult): void => {
-      for (const timer of [limit, killing, draining]) clearTimeout(timer);
+      clearTimeout(limit);
+      clearTimeout(killing);
       signal?.removeEventListener('abort', stop);
-      child.stdout.destroy();
-      child.stderr.destroy();
       resolve(ended ?? result);
     };
-    const settleBy = (status: number | null): void =>
-      settle(
-        status === 0 ? { type: 'done', stdout: stdout() } : { type: 'failed', status, stderr: stderr() },
-      );
     child.on('error', (error) => {
       // The system reports the same error for a missing program and for a missing working directory.
       const code = existsSync(folder) ? errorCode(error) : 'its folder no longer exists';
       settle({ type: 'not_started', code });
     });
-    child.on('close', settleBy);
-    child.on('exit', (status) => {
-      // A helper that outlives git, such as a shared ssh connection, would keep the pipes open.
-      draining = setTimeout(() => settleBy(status), DRAIN_MS);
-    });
+    child.on('close', (status) =>
+      settle(
+        status === 0 ? { type: 'done', stdout: stdout() } : { type: 'failed', status, stderr: stderr() },
+      ),
+    );
   });
 }
 

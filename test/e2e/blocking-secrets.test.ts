@@ -47,6 +47,6 @@ test('a plan whose token file or api.caFile is a pipe fails', async () => {
   s.write('config/rolecall.yaml', 'store: ../data/rolecall.db\napi: { caFile: ../pipe }\n');
   const authorities = await s.run(['plan'], { env: { [tokenVariable('acme')]: TOKEN } });
   expect(authorities.stdout + authorities.stderr).toContain(
-    'api.caFile cannot be read (it is not a regular file)',
+    'api.caFile cannot be read (irregular)',
   );
 });

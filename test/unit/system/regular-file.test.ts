@@ -63,7 +63,7 @@ describe('a pipe or a device', () => {
   test('is not accepted as a certificate authority', async () => {
     const folder = workspace({});
     await expect(readAuthorities(pipe(folder, 'pipe'))).rejects.toThrow(
-      /api\.caFile cannot be read \(it is not a regular file\)/u,
+      /api\.caFile cannot be read \(irregular\)/u,
     );
   });
 
