@@ -77,7 +77,7 @@ export async function readAccount(
   const plain = plainRoot(file, Object.values(LIST_KEYS));
   if ('issue' in plain) return { ...base, issues: [...issues, plain.issue] };
   const { value: raw } = plain;
-  const { settings, issues: schemaIssues, uncounted } = checkAgainstSchema(file, accountSettingsSchema, raw);
+  const { settings, issues: schemaIssues } = checkAgainstSchema(file, accountSettingsSchema, raw);
   const { address, issues: addressIssues } = accountAddress(file, raw, context);
   const parts = settings ?? validParts(raw);
   const lists = await readLists(file, parts, context);
@@ -94,7 +94,7 @@ export async function readAccount(
   const isValid = !found.some(({ severity }) => severity === 'error');
   return {
     ...base,
-    issues: fewIssues(found, uncounted),
+    issues: fewIssues(found),
     isDated: Array.isArray(raw['approvedDeletes']),
     ...(token === undefined ? {} : { token }),
     ...(address === undefined ? {} : { address }),

@@ -52,8 +52,6 @@ function readCatalog(read: SourceRead, maxNames: number): Omit<CatalogRead, 'lea
   if (file === undefined) return { lists: {}, issues, missing: false };
   const names = readNameLists(file, maxNames);
   const plain = plainRoot(file, Object.values(LIST_KEYS));
-  const others =
-    'issue' in plain ? { issues: [plain.issue] } : checkAgainstSchema(file, noOtherKeys, plain.value);
-  const all = [...issues, ...others.issues, ...names.issues];
-  return { lists: names.lists, issues: fewIssues(all, others.uncounted), missing: false };
+  const others = 'issue' in plain ? [plain.issue] : checkAgainstSchema(file, noOtherKeys, plain.value).issues;
+  return { lists: names.lists, issues: fewIssues([...issues, ...others, ...names.issues]), missing: false };
 }

@@ -12,7 +12,6 @@ import {
 import { isScalar } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken } from '../core/secret-looks.ts';
-import { MAX_FILE_ISSUES, type Uncounted } from '../core/issue-limit.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
 
 type ZodIssue = z.core.$ZodIssue;
@@ -27,30 +26,15 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   array: 'a list: [a, b], or lines that start with -',
 };
 
-/**
- * Checks `value` against `schema`. Returns the converted settings, or the problems with their positions in `file`. If
- * there are too many problems, only the first are returned, and the others are counted.
- */
+/** Checks `value` against `schema`. Returns the converted settings, or the problems with their positions in `file`. */
 export function checkAgainstSchema<S extends z.ZodType>(
   file: YamlFile,
   schema: S,
   value: unknown,
-): {
-  readonly settings?: z.output<S>;
-  readonly issues: readonly ConfigIssue[];
-  readonly uncounted?: Uncounted;
-} {
+): { readonly settings?: z.output<S>; readonly issues: readonly ConfigIssue[] } {
   const result = schema.safeParse(value, { error: allowedKeys });
   if (result.success) return { settings: result.data, issues: [] };
-  const problems = result.error.issues.flatMap((issue): ZodIssue[] =>
-    issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ ...issue, keys: [key] })) : [issue],
-  );
-  const issues = problems.slice(0, MAX_FILE_ISSUES).flatMap((issue) => toIssues(file, issue, []));
-  const further = problems.length - MAX_FILE_ISSUES;
-  const [first] = issues;
-  return further <= 0 || first === undefined
-    ? { issues }
-    : { issues, uncounted: { file: first.file, errors: further } };
+  return { issues: result.error.issues.flatMap((issue) => toIssues(file, issue, [])) };
 }
 
 /** The message of an issue whose schema has none; the others say what they expect. */

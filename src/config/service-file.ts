@@ -75,7 +75,7 @@ export function readService(
     ...notifyIssues(file, raw['notify']),
     ...sourceIssues(file, raw),
   ];
-  const issues = fewIssues(found, checked.uncounted);
+  const issues = fewIssues(found);
   const { shape } = serviceSchema;
   const pattern = shape.accounts.safeParse(raw['accounts']).data;
   const regions = shape.regions.safeParse(raw['regions']).data;

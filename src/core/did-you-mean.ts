@@ -5,6 +5,7 @@ export function nearestWord(word: string, known: readonly string[]): string | un
   if (word.length > 64) return undefined;
   const allowed = word.length <= 4 ? 1 : 2;
   const ranked = known
+    .filter((candidate) => Math.abs(candidate.length - word.length) <= allowed)
     .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ distance }) => distance <= allowed)
     .toSorted((a, b) => a.distance - b.distance);

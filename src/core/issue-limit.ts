@@ -5,13 +5,6 @@ import { compareCodePoints, groupBy } from './names.ts';
 /** At most this many errors and this many warnings of a file are shown, so that warnings never hide an error. */
 export const MAX_FILE_ISSUES = 200;
 
-/** Errors of a file that were counted and not turned into issues. */
-export interface Uncounted {
-  /** The file name as in issues. */
-  readonly file: string;
-  readonly errors: number;
-}
-
 /** Orders issues by file, line and column. */
 export function comparePlaces(a: ConfigIssue, b: ConfigIssue): number {
   return (
@@ -33,20 +26,18 @@ export function sortedIssues(issues: readonly ConfigIssue[]): readonly ConfigIss
  * Shortens the issues of each file and severity, in the order of their positions. A last issue reports how many are not
  * shown.
  */
-export function fewIssues(issues: readonly ConfigIssue[], uncounted?: Uncounted): readonly ConfigIssue[] {
-  if (issues.length <= MAX_FILE_ISSUES && (uncounted?.errors ?? 0) === 0) return issues;
+export function fewIssues(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
+  if (issues.length <= MAX_FILE_ISSUES) return issues;
   const groups = groupBy(issues, ({ severity, file }) => `${severity} ${file}`);
-  return [...groups].flatMap(([key, group]) =>
-    shortened(group, uncounted !== undefined && key === `error ${uncounted.file}` ? uncounted.errors : 0),
-  );
+  return [...groups.values()].flatMap(shortened);
 }
 
-function shortened(issues: readonly ConfigIssue[], uncounted: number): readonly ConfigIssue[] {
+function shortened(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
   const sorted = issues.length > MAX_FILE_ISSUES ? issues.toSorted(comparePlaces) : issues;
   const shown = sorted.slice(0, MAX_FILE_ISSUES);
-  const further = sorted.length - shown.length + uncounted;
-  const place = sorted[shown.length] ?? sorted.at(-1);
-  if (further === 0 || place === undefined) return shown;
+  const further = sorted.length - shown.length;
+  const place = sorted[shown.length];
+  if (place === undefined) return shown;
   const message = `${further} further ${place.severity}${further === 1 ? '' : 's'} of this file ${further === 1 ? 'is' : 'are'} not shown; fix these first`;
   return [...shown, { ...place, message }];
 }

@@ -67,14 +67,4 @@ describe('the shown issues of a file', () => {
     expect(shown.filter(({ file }) => file === 'b.yaml')).toEqual(others);
     expect(shown.filter(({ severity }) => severity === 'warning')).toHaveLength(MAX_FILE_ISSUES + 1);
   });
-
-  it('count the errors that were found and not turned into issues, at the last one of the same file', () => {
-    const uncounted = { file: 'acme.yaml', errors: 7 };
-    const message = '7 further errors of this file are not shown; fix these first';
-    const three = [issue(1), issue(4), issue(9)];
-    expect(fewIssues(three, uncounted)).toEqual([...three, issue(9, { message })]);
-    const many = fewIssues(issues(MAX_FILE_ISSUES + 2), uncounted);
-    expect(many).toHaveLength(MAX_FILE_ISSUES + 1);
-    expect(many.at(-1)?.message).toContain('9 further errors');
-  });
 });
