@@ -89,11 +89,7 @@ export function openOutput({ format, output }: OutputOptions): Output {
     else await write(process.stdout, text);
   }
   return {
-    render: {
-      format,
-      colour: toTerminal && wantsColour(),
-      width: toTerminal ? columnsOf(process.stdout) : Number.POSITIVE_INFINITY,
-    },
+    render: renderOn(toTerminal ? process.stdout : null, format),
     isTerminal: toTerminal,
     async print(report) {
       if (report !== '') await writeOut(hasPrinted && !isOneDocument(format) ? `\n${report}` : report);
@@ -126,16 +122,16 @@ export async function printReport(
 
 /** How to print a report on the terminal that shows the question. */
 export function terminalRender(): Output['render'] {
-  const isTerminal = Boolean(process.stderr.isTTY);
-  return {
-    format: 'text',
-    colour: isTerminal && wantsColour(),
-    width: isTerminal ? columnsOf(process.stderr) : Number.POSITIVE_INFINITY,
-  };
+  return renderOn(process.stderr.isTTY ? process.stderr : null, 'text');
 }
 
-function columnsOf(stream: NodeJS.WriteStream): number {
-  return stream.columns || 100;
+/** Elsewhere than on a terminal, without colours and without a limit of the width. */
+function renderOn(terminal: NodeJS.WriteStream | null, format: Format): Output['render'] {
+  return {
+    format,
+    colour: terminal !== null && wantsColour(),
+    width: terminal === null ? Number.POSITIVE_INFINITY : terminal.columns || 100,
+  };
 }
 
 /** Throws UsageError when the file of `--output` cannot be written. Leaves nothing behind. */

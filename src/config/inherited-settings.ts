@@ -139,7 +139,7 @@ const policySchema = z
 const rolloutSchema = z
   .strictObject({
     after: setting(
-      z.array(nameGlob()),
+      z.array(nameGlob),
       'The accounts that run a newer commit first: globs of their names. An empty list: none.',
       [['canary-*']],
     ),

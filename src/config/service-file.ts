@@ -1,7 +1,6 @@
 // Converts rolecall.yaml to the settings of the service, with all defaults and with absolute paths: from it alone, or, with
 // `source.git`, from it and from the file of the daemon's checkout.
 import path from 'node:path';
-import type { Node } from 'yaml';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { CheckoutPlace } from '../core/ports/repository.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
@@ -10,15 +9,7 @@ import { remoteKind } from '../core/remote-address.ts';
 import { fewIssues } from '../core/issue-limit.ts';
 import { httpIssues, httpSettings } from './http-settings.ts';
 import { notifyIssues, notifySettings } from './notify-settings.ts';
-import {
-  type Located,
-  type NodePath,
-  locate,
-  plainRoot,
-  spotOf,
-  type YamlFile,
-  parseYaml,
-} from './yaml/yaml-file.ts';
+import { type NodePath, locate, plainRoot, spotOf, type YamlFile, parseYaml } from './yaml/yaml-file.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
 import { absoluteRef } from './secret-references.ts';
 import { type RolloutGlob, rolloutGlobs } from './rollout.ts';
@@ -39,8 +30,6 @@ export interface ServiceRead {
   readonly secrets: readonly SecretUse[];
   readonly accounts?: { readonly pattern: string; readonly place: ConfigIssue };
   readonly regions?: ServiceFile['regions'];
-  /** The positions of the keys that only the service file of the machine may have. */
-  readonly machinePlaces: readonly { readonly key: string; readonly place: ConfigIssue }[];
   readonly defaults: ServiceFile['defaults'];
   /** The globs of `defaults.rollout`. */
   readonly defaultRollout: readonly RolloutGlob[];
@@ -55,7 +44,7 @@ export function readService(
   read: SourceRead,
   owner: 'machine' | 'repository' = 'machine',
 ): ServiceRead {
-  const nothing = { secrets: [], machinePlaces: [], defaults: {}, defaultRollout: [] };
+  const nothing = { secrets: [], defaults: {}, defaultRollout: [] };
   if ('issue' in read) {
     const fix = read.missing ? '; run `rolecall init` to write one, or name another file with --config' : '';
     return { ...nothing, issues: [{ ...read.issue, message: `${read.issue.message}${fix}` }] };
@@ -70,7 +59,7 @@ export function readService(
     ...syntaxIssues,
     ...checked.issues,
     ...apiIssues(file, raw),
-    ...(owner === 'machine' ? leaseIssues(file, raw) : []),
+    ...(owner === 'machine' ? leaseIssues(file, raw) : unusedKeys(file, raw)),
     ...httpIssues(file, asRecord(raw['http'])),
     ...notifyIssues(file, raw['notify']),
     ...sourceIssues(file, raw),
@@ -86,9 +75,6 @@ export function readService(
       ? {}
       : { accounts: { pattern, place: file.issue(spotOf(locate(file, ['accounts'])), '') } }),
     ...(regions === undefined ? {} : { regions }),
-    machinePlaces: ['trust', 'api']
-      .filter((key) => Object.hasOwn(raw, key))
-      .map((key) => ({ key, place: file.issue(keyOf(locate(file, [key])), '') })),
     defaults,
     defaultRollout: rolloutGlobs(file, ['defaults'], defaults.rollout),
   };
@@ -138,8 +124,14 @@ function sourceIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): C
   return [file.issue(spotOf(locate(file, ['source', 'git', 'credentials'])), message, 'warning')];
 }
 
-function keyOf(located: Located): Node {
-  return located.key ?? spotOf(located);
+/** The keys of a repository's file that only the service file of the machine may have. */
+function unusedKeys(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
+  const written = ['trust', 'api'].filter((key) => Object.hasOwn(raw, key));
+  return written.map((key) => {
+    const { key: node, parent } = locate(file, [key]);
+    const message = `\`${key}\` is not used here: it is read only from the service file of the machine; remove it`;
+    return file.issue(node ?? parent, message, 'warning');
+  });
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {
@@ -267,16 +259,11 @@ export function readServiceLayers(
 
 /** The settings of the machine with the accounts, regions and defaults of the repository's service file. */
 function layered(machine: ServiceRead, { settings, ...inner }: ServiceRead): ServiceRead {
-  const warnings = inner.machinePlaces.map(({ key, place }): ConfigIssue => {
-    const message = `\`${key}\` is not used here: it is read only from the service file of the machine; remove it`;
-    return { ...place, message, severity: 'warning' };
-  });
   return {
     ...inner,
     ...(settings === undefined || machine.settings === undefined ? {} : { settings: machine.settings }),
-    issues: [...machine.issues, ...inner.issues, ...warnings],
+    issues: [...machine.issues, ...inner.issues],
     secrets: machine.secrets,
-    machinePlaces: machine.machinePlaces,
   };
 }
 
@@ -285,5 +272,5 @@ function withoutCheckout({ issues, secrets }: ServiceRead, shown: string): Servi
   const message =
     'the daemon has not fetched the repository of `source.git` yet; check its log if this does not change';
   const issue: ConfigIssue = { file: shown, line: 1, column: 1, message, severity: 'error' };
-  return { issues: [...issues, issue], secrets, machinePlaces: [], defaults: {}, defaultRollout: [] };
+  return { issues: [...issues, issue], secrets, defaults: {}, defaultRollout: [] };
 }
