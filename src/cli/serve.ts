@@ -230,7 +230,6 @@ function openDaemon(
     clock: systemClock,
     compareCommits: (a, b) => configuration.compareCommits(a, b),
     onStoreClock: (storeMs, tookMs) => clockWatch.read(storeMs, tookMs),
-    listen: (onNotice) => store.listen(onNotice),
   });
   return daemon;
 }

@@ -40,8 +40,6 @@ export interface DaemonOptions {
   readonly clock: Clock;
   readonly compareCommits: LeadershipOptions['compareCommits'];
   readonly onStoreClock: LeadershipOptions['onStoreClock'];
-  /** Calls the listener when another process may have written something for the leader. */
-  readonly listen: (onNotice: () => void) => () => Promise<void>;
   readonly signals: RunSignals;
   readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
   /** Fetches the configuration; never rejects. */
@@ -72,7 +70,6 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const { registry, notifier, log, metrics, reader, signals, lock, clock } = options;
   let leading: Leading | null = null;
   let isStarted = false;
-  let unlisten: (() => Promise<void>) | null = null;
   let stopping: Promise<unknown> | null = null;
 
   const leadership = createLeadership({
@@ -179,10 +176,6 @@ export function createDaemon(options: DaemonOptions): Daemon {
       isStarted = true;
       metrics.leads(false);
       notifier.start();
-      unlisten = options.listen(() => {
-        leading?.watch.lookNow();
-        leadership.look();
-      });
       leadership.start();
     },
     problems() {
@@ -196,7 +189,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     },
     async stop() {
       registry.close();
-      await (stopping ??= Promise.all([leadership.stop(), unlisten?.()]));
+      await (stopping ??= leadership.stop());
     },
   };
 }

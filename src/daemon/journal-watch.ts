@@ -6,7 +6,7 @@ import type { AccountRegistry } from './account-registry.ts';
 import type { Log } from './log.ts';
 import type { Term } from './term.ts';
 
-const INTERVAL_MS = 2000;
+const INTERVAL_MS = 250;
 /** As many are read at once. */
 const MOST_COMMANDS = 10_000;
 

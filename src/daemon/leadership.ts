@@ -33,8 +33,6 @@ export interface LeadershipOptions {
 export interface Leadership {
   start(): void;
   isLeading(): boolean;
-  /** Looks at once whether the leader has stopped. */
-  look(): void;
   /**
    * Whether a run with files of this commit may begin: the leader had no newer commit. Remembers a newer one. A process that
    * may not leaves the accounts to others.
@@ -46,7 +44,9 @@ export interface Leadership {
   stop(): Promise<void>;
 }
 
-const LOOK_MS = 2000;
+/** How often the leader looks whether it still leads, and the others whether it has stopped. */
+const LEADER_LOOKS_MS = 2000;
+const FOLLOWER_LOOKS_MS = 250;
 
 export function createLeadership(options: LeadershipOptions): Leadership {
   const { lock, clock, log } = options;
@@ -154,14 +154,14 @@ export function createLeadership(options: LeadershipOptions): Leadership {
         log[level]({ event: 'leadership_unknown', code, error: message }, 'who leads cannot be found out');
         if (!lock.isLeading()) await endTerm().catch(() => undefined);
       }
-      if (!stopping.signal.aborted) await clock.sleep(Math.min(LOOK_MS, lock.leaseMs / 8), wake.signal);
+      const everyMs = epoch === null ? FOLLOWER_LOOKS_MS : LEADER_LOOKS_MS;
+      if (!stopping.signal.aborted) await clock.sleep(Math.min(everyMs, lock.leaseMs / 8), wake.signal);
     }
   }
 
   return {
     start: () => void (loop ??= watch()),
     isLeading: () => epoch !== null && lock.isLeading(),
-    look: () => wake.abort(),
     async mayRun(commit) {
       const isAllowed = await mayRun(commit);
       if (isAllowed) await rememberCommit();

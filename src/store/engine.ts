@@ -33,7 +33,7 @@ export interface Engine {
   readonly timeline: RawBuilder<string>;
   /** Whether the database can be replaced by a copy of it. */
   readonly isReplicated: boolean;
-  /** Wakes the daemon that leads, if it listens. */
+  /** Does nothing, until operator-commands.ts no longer calls it: the daemon that leads looks by itself. */
   notify(connection: Database): Promise<void>;
   /** The time that decides about locks: that of the database where several machines share it, otherwise `nowMs`. */
   clockMs(connection: Database, nowMs: number): Promise<number>;
@@ -75,7 +75,6 @@ export interface OpenDatabase {
   /** Converts an error of the engine to a StoreError. Returns any other error unchanged: it is a bug. */
   toStoreError(error: unknown): unknown;
   close(): Promise<void>;
-  listen(onNotice: () => void): () => Promise<void>;
 }
 
 export interface OpenOptions {

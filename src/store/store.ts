@@ -27,8 +27,6 @@ export interface Store {
   readonly operator: OperatorCommands;
   readonly outbox: Outbox;
   readonly settings: StoredSettings;
-  /** Calls the listener when a process may have written something for the daemon that leads; a file never does. */
-  readonly listen: OpenDatabase['listen'];
   /** Resolves when the store can be written; throws StoreError when not. */
   check(): Promise<void>;
   /** Reads every page, without a pause for other work. Throws `store_corrupt` when the store is damaged. */
@@ -82,7 +80,6 @@ export function createStore(opened: OpenDatabase): Store {
     operator: withStoreErrors(opened, PERSON_PATIENCE_MS, operatorCommands(db)),
     outbox: withStoreErrors(opened, RUN_PATIENCE_MS, createOutbox(db)),
     settings: withStoreErrors(opened, PERSON_PATIENCE_MS, storedSettings(db)),
-    listen: (onNotice) => opened.listen(onNotice),
     ...withStoreErrors(opened, PERSON_PATIENCE_MS, {
       check: () => opened.write(),
       verify: () => opened.verify(),

@@ -8,7 +8,6 @@ import { nameOf, type PostgresLocation, toStoreError } from './postgres-errors.t
 import { migrate } from './migrate.ts';
 import { createPool } from './pool.ts';
 import { postgresEngine } from './postgres-engine.ts';
-import { listen } from './listener.ts';
 
 /** Opens the database of the store, with its tables. Throws StoreError. `engine` is replaced in tests, which set the time. */
 export async function openPostgres(
@@ -16,8 +15,7 @@ export async function openPostgres(
   options: OpenOptions = {},
   engine = postgresEngine(location),
 ): Promise<OpenDatabase> {
-  const pool = createPool(location);
-  const db = databaseOver(new PostgresDialect({ pool }), engine);
+  const db = databaseOver(new PostgresDialect({ pool: createPool(location) }), engine);
   // What decides whether this process may write must not wait for a busy pool.
   const quickPool = createPool({ ...location, pool: 1 }, true);
   const quick = databaseOver(new PostgresDialect({ pool: quickPool }), engine);
@@ -30,7 +28,6 @@ export async function openPostgres(
     // PostgreSQL checks what it reads.
     verify: () => Promise.resolve(),
     toStoreError: (error) => toStoreError(error, location),
-    listen: (onNotice) => listen(() => pool.single(), location.schema, onNotice),
     async close() {
       opening.stop();
       await Promise.all([db.destroy(), quick.destroy()]);

@@ -13,15 +13,10 @@ const KEEPALIVE_MS = 10_000;
 /** `count` and `sum` are small enough for a number. */
 const NUMBERS = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
 
-export interface Pool extends PostgresPool {
-  /** A connection outside the pool, for `listen`. The caller ends it. */
-  single(): pg.Client;
-}
-
 /** Opens no connection before the first query. `isQuick`: no statement waits longer than a quarter of the lease. */
-export function createPool(location: PostgresLocation, isQuick = false): Pool {
+export function createPool(location: PostgresLocation, isQuick = false): PostgresPool {
   const beginMs = quickMs(location);
-  const config: pg.ClientConfig = {
+  const pool = new pg.Pool({
     connectionString: location.url,
     application_name: 'rolecall',
     connectionTimeoutMillis: isQuick ? beginMs : CONNECT_MS,
@@ -32,9 +27,6 @@ export function createPool(location: PostgresLocation, isQuick = false): Pool {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         NUMBERS.has(oid) ? Number : (pg.types.getTypeParser(oid, format) as (value: string) => unknown),
     },
-  };
-  const pool = new pg.Pool({
-    ...config,
     Client: ClosingClient,
     max: location.pool,
     // pg waits for the promise, which its types leave out.
@@ -51,7 +43,6 @@ export function createPool(location: PostgresLocation, isQuick = false): Pool {
   });
   const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   return {
-    single: () => new ClosingClient(config),
     async connect() {
       const client = await pool.connect();
       const known = clients.get(client);
@@ -63,7 +54,7 @@ export function createPool(location: PostgresLocation, isQuick = false): Pool {
     async end() {
       // It ends idle connections, and does not wait for the server.
       pool.end().catch(ignore);
-      await Promise.all([...open].map((client) => endConnection(client, once(client, 'end'))));
+      await Promise.all([...open].map(endConnection));
     },
   };
 }
@@ -80,17 +71,12 @@ class ClosingClient extends pg.Client {
   override connect(): Promise<pg.Client>;
   override connect(done: Connected): void;
   override connect(done?: Connected): Promise<pg.Client> | void {
+    // The pool passes a function.
+    if (done === undefined) return super.connect();
     this.on('error', ignore);
-    if (done !== undefined) {
-      super.connect((error: Error | null) => {
-        if (error !== null) void this.end().catch(ignore);
-        done(error);
-      });
-      return;
-    }
-    return super.connect().catch((error: unknown) => {
-      void this.end().catch(ignore);
-      throw error;
+    super.connect((error: Error | null) => {
+      if (error !== null) void this.end().catch(ignore);
+      done(error);
     });
   }
 }
@@ -138,19 +124,11 @@ function restore(row: Record<string, unknown>): void {
 /** A connection to a machine that is lost does not answer its end. */
 const END_MS = 1000;
 
-interface Connection {
-  end(): Promise<void>;
-  readonly connection: { readonly stream: { destroy(): unknown } };
-}
-
 /** Never rejects. Closes a connection whose end the server has not answered within a second: it keeps the process alive. */
-export async function endConnection(
-  client: Connection,
-  ending: Promise<unknown> = client.end(),
-): Promise<void> {
+async function endConnection(client: pg.PoolClient): Promise<void> {
   const ended = new AbortController();
   const end = (): void => ended.abort();
-  ending.then(end, end);
+  once(client, 'end').then(end, end);
   await sleep(END_MS, ended.signal);
   client.connection.stream.destroy();
 }

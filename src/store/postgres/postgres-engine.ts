@@ -6,9 +6,6 @@ import { HOST, isDead } from '../process-identity.ts';
 import type { Database } from '../tables.ts';
 import { type PostgresLocation, isConnectionLost, isRepeatable, isUnsent } from './postgres-errors.ts';
 
-/** The channel on which processes notify the daemon that leads; the payload is the schema. */
-export const NOTICES = 'rolecall';
-
 /** Errors of transactions that had not been committed when their connection broke. */
 const uncommitted = new WeakSet<object>();
 
@@ -41,9 +38,7 @@ export function postgresEngine({ schema, leaseMs }: Pick<PostgresLocation, 'sche
     // The timeline in the name of the present file of the log, as 8 digits.
     timeline: sql`left(pg_walfile_name(pg_current_wal_lsn()), 8)`,
     isReplicated: true,
-    async notify(connection) {
-      await sql`select pg_notify(${NOTICES}, ${schema})`.execute(connection);
-    },
+    notify: () => Promise.resolve(),
     clockMs: databaseClockMs,
     // Machines may have the same name, so a process is only known to be dead on this one.
     isDead: (holder) => holder.host === HOST && isDead(holder),

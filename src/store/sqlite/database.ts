@@ -29,7 +29,6 @@ export function openSqlite(file: string, options: OpenOptions = {}): OpenDatabas
       const finding = rows[0]?.quick_check ?? '';
       if (finding !== 'ok') throw damagedStore(file, finding);
     },
-    listen: () => () => Promise.resolve(),
     toStoreError: (error) => toStoreError(error, file),
     async close() {
       // kysely closes only what it has used: without a query, the file would stay open.
