@@ -175,7 +175,7 @@ async function openDaemonSession(own: Process, { configuration, service }: Sourc
 }
 
 function openDaemon(
-  { version, signals, log, metrics, closers }: Process,
+  { version, signals, log, metrics }: Process,
   { configuration, service, git }: Source,
   registry: AccountRegistry,
   { session, clockWatch }: { readonly session: Session; readonly clockWatch: ClockWatch },
@@ -190,13 +190,12 @@ function openDaemon(
     clock,
     log,
     resolveSecret,
+    isLeading: () => session.lock.isLeading(),
     fleet: () => daemon.fleet(),
     onResult({ format, result }) {
       if (result !== 'retry') metrics.notification(format, result);
     },
   });
-  // Closed after the daemon, so that notifications of the last runs are still sent.
-  closers.push(() => notifier.stop());
   const daemon = createDaemon({
     version,
     registry,

@@ -24,7 +24,7 @@ export interface DaemonOptions {
   readonly version: string;
   /** Has read the configuration. */
   readonly registry: AccountRegistry;
-  readonly notifier: Pick<Notifier, 'runEnded' | 'start' | 'update'>;
+  readonly notifier: Pick<Notifier, 'runEnded' | 'start' | 'stop' | 'update'>;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly deps: ApplyDeps;
@@ -117,12 +117,15 @@ export function createDaemon(options: DaemonOptions): Daemon {
     }));
     term.start((due) => runs.run(due));
     watch.start();
+    notifier.start();
   }
 
   async function endTerm(): Promise<void> {
     const ended = leading;
     if (ended === null) return;
     await Promise.all([ended.term.stop(), ended.watch.stop(), ended.background]);
+    // The next leader sends what is open, so nothing may be under way here.
+    await notifier.stop();
     leading = null;
   }
 
@@ -175,7 +178,6 @@ export function createDaemon(options: DaemonOptions): Daemon {
     async start() {
       isStarted = true;
       metrics.leads(false);
-      notifier.start();
       leadership.start();
     },
     problems() {

@@ -1,15 +1,8 @@
 // The outbox of notifications: the state that each target was last notified of, and the notices to deliver.
 import type { Selectable } from 'kysely';
 import type { NotifiedState } from '../core/notice.ts';
-import {
-  CLAIM_MS,
-  type DeliveryOutcome,
-  type NewNotice,
-  type Outbox,
-  type QueuedNotice,
-} from '../core/ports/outbox.ts';
+import type { DeliveryOutcome, NewNotice, Outbox, QueuedNotice } from '../core/ports/outbox.ts';
 import type { Database, Tables } from './tables.ts';
-import { engineOf } from './engine.ts';
 import { jsonList, toIso, toMs } from './row-values.ts';
 import { immediately } from './transactions.ts';
 
@@ -34,42 +27,27 @@ export function createOutbox(db: Database): Outbox {
       return new Map(rows.map((row) => [row.account, toNotifiedState(row)]));
     },
 
-    claim(target, claimant, { messages: limit, collectMs }, ownMs) {
-      return immediately(db, `target ${target}`, async (connection) => {
-        // By its own clock, a replica whose clock is ahead would send again what another one is sending.
-        const nowMs = await engineOf(db).clockMs(connection, ownMs);
-        const open = await openMessages(connection, target, collectMs);
-        const due = open.filter((message) => dueAtMs(message, collectMs) <= nowMs).slice(0, limit);
-        for (const message of due) {
-          const claimed_until = toIso(nowMs + CLAIM_MS);
-          await connection
-            .updateTable('notices')
-            .set({ claimed_by: claimant, claimed_until, message_id: message[0].id })
-            .where('id', 'in', jsonList(message.map(({ id }) => id)))
-            .execute();
-        }
-        const others = open.filter((message) => !due.includes(message));
-        const nextMs = Math.min(...others.map((message) => dueAtMs(message, collectMs)));
-        return {
-          messages: due.map(([first, ...more]) => [toQueued(first), ...more.map(toQueued)]),
-          nextAtMs: others.length === 0 ? null : Math.max(nowMs, nextMs),
-        };
-      });
+    async due(target, { messages: limit, collectMs }, nowMs) {
+      const open = await openMessages(db, target, collectMs);
+      const due = open.filter((message) => dueAtMs(message, collectMs) <= nowMs).slice(0, limit);
+      const others = open.filter((message) => !due.includes(message));
+      const nextMs = Math.min(...others.map((message) => dueAtMs(message, collectMs)));
+      return {
+        messages: due.map(([first, ...more]) => [toQueued(first), ...more.map(toQueued)]),
+        nextAtMs: others.length === 0 ? null : Math.max(nowMs, nextMs),
+      };
     },
 
-    async settle(message, claimant, outcome, nowMs) {
-      const result = await db
+    async settle(message, outcome, nowMs) {
+      await db
         .updateTable('notices')
         .set((eb) => ({
           ...outcomeColumns(outcome, toIso(nowMs)),
           attempts: eb('attempts', '+', 1),
-          claimed_by: null,
-          claimed_until: null,
+          message_id: message[0].id,
         }))
         .where('id', 'in', jsonList(message.map(({ id }) => id)))
-        .where('claimed_by', '=', claimant)
-        .executeTakeFirst();
-      return result.numUpdatedRows > 0n;
+        .execute();
     },
   };
 }
@@ -157,12 +135,8 @@ async function openMessages(connection: Database, target: string, collectMs: num
 
 function dueAtMs(message: Message, collectMs: number): number {
   const [first] = message;
-  const [lastMs, attemptMs, claimedMs] = [
-    Math.max(...message.map((row) => toMs(row.created_at))),
-    toMs(first.next_attempt_at),
-    first.claimed_until === null ? 0 : toMs(first.claimed_until),
-  ];
-  if (first.message_id !== null || collectMs === 0) return Math.max(attemptMs, claimedMs);
+  if (first.message_id !== null || collectMs === 0) return toMs(first.next_attempt_at);
+  const lastMs = Math.max(...message.map((row) => toMs(row.created_at)));
   return Math.min(lastMs + collectMs, toMs(first.created_at) + LONGEST_COLLECTED * collectMs);
 }
 

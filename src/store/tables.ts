@@ -233,14 +233,12 @@ export const TABLES = {
       run_id: text(),
       type: text<NoticeType | 'status'>(),
       config_commit: optionalText(),
-      // The id of the first notice of the message that contains this one; set when the message is claimed first.
+      // The id of the first notice of the message that contains this one; set when its first attempt fails.
       message_id: optionalText(),
       body: text(),
       created_at: text(),
       attempts: count(),
       next_attempt_at: text(),
-      claimed_by: optionalText(),
-      claimed_until: optionalText(),
       delivered_at: optionalText(),
       failed_at: optionalText(),
       error: optionalText(),

@@ -2,9 +2,6 @@
 // that no restart and no second process repeats or loses a notice. It never contains addresses of targets.
 import type { NoticeType, NotifiedState } from '../notice.ts';
 
-/** How long a claim lasts, which is longer than any delivery. Then another process may take it over. */
-export const CLAIM_MS = 60_000;
-
 /** A notice to be delivered. `id` is the same in every attempt. */
 export interface NewNotice {
   readonly id: string;
@@ -32,9 +29,9 @@ export interface TargetUpdate {
 /** Notices that are sent as one message: its id and its failed attempts are those of the first. */
 export type QueuedMessage = readonly [QueuedNotice, ...QueuedNotice[]];
 
-export interface Claim {
+export interface DueMessages {
   readonly messages: readonly QueuedMessage[];
-  /** When the next notice that was not claimed is due, which may be now; null when there is none. */
+  /** When the next one is due, which may be now; null when there is none. */
   readonly nextAtMs: number | null;
 }
 
@@ -60,16 +57,15 @@ export interface Outbox {
   /** The states that a target was last notified of, by account. */
   states(target: string): Promise<ReadonlyMap<string, NotifiedState>>;
   /**
-   * Claims due messages of a target for CLAIM_MS, oldest first: none that overtakes another one of an account, and none
-   * that another process has claimed. A message is one notice, or, with `collectMs`, all notices of one commit: due when
-   * none has followed for that time, or after five times as long. What it contains never changes once it was claimed.
+   * The due messages of a target, oldest first: none that overtakes another one of an account. Only the daemon that leads
+   * sends them, so nothing marks those that are under way. A message is one notice, or, with `collectMs`, all notices of one
+   * commit: due when none has followed for that time, or after five times as long. What it contains never changes once an
+   * attempt has failed.
    */
-  claim(
+  due(
     target: string,
-    claimant: string,
     limits: { readonly messages: number; readonly collectMs: number },
     nowMs: number,
-  ): Promise<Claim>;
-  /** False when the claim was lost meanwhile; then nothing was written. */
-  settle(message: QueuedMessage, claimant: string, outcome: DeliveryOutcome, nowMs: number): Promise<boolean>;
+  ): Promise<DueMessages>;
+  settle(message: QueuedMessage, outcome: DeliveryOutcome, nowMs: number): Promise<void>;
 }

@@ -20,6 +20,7 @@ export interface Attempt {
 export interface Delivery {
   /** Resolves with null when `kill` ended it. Never rejects. */
   attempt(message: QueuedMessage, settings: NotifySettings, kill: AbortSignal): Promise<Attempt | null>;
+  /** Closes the connections; a later attempt opens new ones. */
   close(): Promise<void>;
 }
 
@@ -136,6 +137,7 @@ export function createDelivery({ userAgent, clock, resolveSecret, random }: Deli
     async close() {
       // A failure to load was already reported by the delivery.
       const client = await loaded?.catch(() => undefined);
+      loaded = undefined;
       await client?.dispatchers.close();
     },
   };

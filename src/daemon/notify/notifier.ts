@@ -28,7 +28,9 @@ export interface NotifierOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly resolveSecret: ResolveSecret;
-  /** null while another process leads, and while the files differ from their commit. */
+  /** Whether this process leads: only the one that does sends. */
+  readonly isLeading: () => boolean;
+  /** null while the files differ from their commit. */
   readonly fleet?: () => Promise<Fleet | null>;
   readonly onResult?: (result: DeliveryResult) => void;
   /** In [0, 1); scatters retries. */
@@ -43,15 +45,15 @@ export interface Notifier {
    * account as configured, `followers` the number of accounts that run newer commits after it.
    */
   runEnded(outcome: RunOutcome, mode: RunMode, followers?: number): Promise<void>;
-  /** Starts deliveries, including those that an earlier process left. */
+  /** Starts deliveries, including those that an earlier leader left. */
   start(): void;
-  /** Ends within seconds. Undelivered notifications wait in the store. */
+  /** Ends deliveries within seconds, until the next start. Undelivered notifications wait in the store. */
   stop(): Promise<void>;
 }
 
 /** Deliveries to one target at the same time. */
 const MAX_CONCURRENT = 4;
-/** Another process may have ended with claimed or waiting notifications. */
+/** How soon the store is used again after a failure. */
 const POLL_MS = 30_000;
 /** Between two requests that set a status. */
 const STATUS_GAP_MS = 10_000;
@@ -62,12 +64,10 @@ export function createNotifier(options: NotifierOptions): Notifier {
   const { outbox, clock, log, onResult, random = Math.random } = options;
   const userAgent = `rolecall/${options.version}`;
   const delivery = createDelivery({ userAgent, clock, resolveSecret: options.resolveSecret, random });
-  const claimant = randomUUID();
-  const kill = new AbortController();
-  /** The deliveries in progress, and until when each target requested a pause, by the keys of the targets. */
-  const inFlight = new Map<string, Set<Promise<void>>>();
+  let kill = new AbortController();
+  /** The deliveries in progress, by the ids of their messages, and until when each target requested a pause. */
+  const inFlight = new Map<string, Map<string, Promise<void>>>();
   const quietUntilMs = new Map<string, number>();
-  const storing = new Set<Promise<void>>();
   let targets = targetsByKey(options.targets);
   let alarm = new AbortController();
   let stopping = false;
@@ -78,39 +78,44 @@ export function createNotifier(options: NotifierOptions): Notifier {
   }
 
   async function work(): Promise<void> {
-    while (!stopping) {
+    // Looks once more before the end, so that what the last runs stored is sent.
+    for (let isLast = false; !isLast;) {
+      isLast = stopping;
       alarm = new AbortController();
-      const waits = await Promise.all([...targets].map(([key, settings]) => claimAndSend(key, settings)));
+      const waits = await Promise.all([...targets].map(([key, settings]) => sendDue(key, settings)));
       if (!stopping) await clock.sleep(Math.min(POLL_MS, ...waits), alarm.signal);
     }
   }
 
   /** Resolves with the time until there may be something to send to this target again. */
-  async function claimAndSend(key: string, settings: NotifySettings): Promise<number> {
+  async function sendDue(key: string, settings: NotifySettings): Promise<number> {
     const nowMs = clock.nowMs();
-    const sending = inFlight.get(key) ?? new Set();
+    const sending = inFlight.get(key) ?? new Map<string, Promise<void>>();
     inFlight.set(key, sending);
     const quietMs = (quietUntilMs.get(key) ?? 0) - nowMs;
     if (quietMs > 0) return quietMs;
     const isStatus = isStatusTarget(settings);
-    const room = (isStatus ? 1 : MAX_CONCURRENT) - sending.size;
-    if (room === 0) return POLL_MS;
+    const most = isStatus ? 1 : MAX_CONCURRENT;
+    // As of before the reading, which may return a message that is settled meanwhile.
+    const underWay = new Set(sending.keys());
+    if (underWay.size === most) return POLL_MS;
     try {
-      const limits = { messages: room, collectMs: settings.collectMs };
-      const { messages, nextAtMs } = await outbox.claim(key, claimant, limits, nowMs);
+      const limits = { messages: most, collectMs: settings.collectMs };
+      const { messages, nextAtMs } = await outbox.due(key, limits, nowMs);
+      if (!options.isLeading()) return POLL_MS;
       // A status is made when it can be sent, so that only the newest one follows the one before.
       const isIdle = messages.length === 0 && nextAtMs === null;
       if (isStatus && isIdle && (await queueStatus(key, settings.format))) return 0;
-      for (const message of messages) {
+      const next = messages.filter(([{ id }]) => !underWay.has(id)).slice(0, most - underWay.size);
+      for (const message of next) {
+        const [{ id }] = message;
         const delivering = deliver(message, key, settings).finally(() => {
-          sending.delete(delivering);
+          sending.delete(id);
           wake();
         });
-        sending.add(delivering);
+        sending.set(id, delivering);
       }
-      return nextAtMs === null || sending.size === MAX_CONCURRENT
-        ? POLL_MS
-        : Math.max(0, nextAtMs - clock.nowMs());
+      return nextAtMs === null || sending.size === most ? POLL_MS : Math.max(0, nextAtMs - clock.nowMs());
     } catch (error) {
       logFailure(error);
       return POLL_MS;
@@ -137,12 +142,19 @@ export function createNotifier(options: NotifierOptions): Notifier {
     if (attempt === null) return;
     const nextMs = isStatusTarget(settings) ? clock.nowMs() + STATUS_GAP_MS : 0;
     quietUntilMs.set(key, Math.max(quietUntilMs.get(key) ?? 0, attempt.quietUntilMs, nextMs));
+    report(message, settings.format, attempt.outcome);
+    // Until the store has the outcome, this process does not send the message again.
+    while (!kill.signal.aborted && !(await isSettled(message, attempt.outcome)))
+      await clock.sleep(POLL_MS, kill.signal);
+  }
+
+  async function isSettled(message: QueuedMessage, outcome: DeliveryOutcome): Promise<boolean> {
     try {
-      const isOurs = await outbox.settle(message, claimant, attempt.outcome, clock.nowMs());
-      if (isOurs) report(message, settings.format, attempt.outcome);
+      await outbox.settle(message, outcome, clock.nowMs());
+      return true;
     } catch (error) {
-      // The claim expires, and the notification is sent again with the same id.
       logFailure(error);
+      return false;
     }
   }
 
@@ -205,7 +217,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   /** Waits shortly for the deliveries in progress, and ends the rest. */
   async function finishOrKill(): Promise<void> {
     const finished = new AbortController();
-    const sending = [...inFlight.values()].flatMap((each) => [...each]);
+    const sending = [...inFlight.values()].flatMap((each) => [...each.values()]);
     const all = Promise.all(sending).then(() => finished.abort());
     await clock.sleep(GRACE_MS, finished.signal);
     kill.abort();
@@ -220,21 +232,18 @@ export function createNotifier(options: NotifierOptions): Notifier {
     async runEnded(outcome, mode, followers = 0) {
       if (targets.size === 0) return;
       const { account, id: runId } = outcome.run;
-      const stored = store(outcome, mode, followers)
-        .catch((error: unknown) => logFailure(error, { account, runId }))
-        .finally(() => storing.delete(stored));
-      storing.add(stored);
-      await stored;
+      await store(outcome, mode, followers).catch((error: unknown) => logFailure(error, { account, runId }));
     },
     start() {
-      working ??= work();
+      stopping = false;
+      kill = new AbortController();
+      working = work();
     },
     async stop() {
       stopping = true;
       wake();
       await working;
       await finishOrKill();
-      await Promise.all(storing);
       await delivery.close();
     },
   };

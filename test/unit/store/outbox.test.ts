@@ -1,8 +1,7 @@
-// The outbox of notifications: decisions, claims, delivery, pruning.
+// The outbox of notifications: decisions, what is due, delivery, pruning.
 import { describe, expect, it } from 'vitest';
 import type { NotifiedState } from '../../../src/core/notice.ts';
 import type { DeliveryOutcome, NewNotice, TargetUpdate } from '../../../src/core/ports/outbox.ts';
-import { CLAIM_MS } from '../../../src/core/ports/outbox.ts';
 import type { Fixture } from './fixture.ts';
 import { DAY_MS, fixture, openAgain, runId, T0 } from './fixture.ts';
 
@@ -27,14 +26,14 @@ async function queue(
 
 const limits = (messages = 9, collectMs = 0) => ({ messages, collectMs });
 
-async function claimed(store: Fixture, nowMs = T0, { target = 't', claimant = 'me', limit = 9 } = {}) {
-  const { messages } = await store.outbox.claim(target, claimant, limits(limit), nowMs);
+async function due(store: Fixture, nowMs = T0, { target = 't', limit = 9 } = {}) {
+  const { messages } = await store.outbox.due(target, limits(limit), nowMs);
   return messages.flat().map(({ id }) => id);
 }
 
 /** Settles the message that has only this notice. */
-const settle = (store: Fixture, id: string, outcome: DeliveryOutcome, { claimant = 'me', atMs = T0 } = {}) =>
-  store.outbox.settle([{ ...notice(0, { id }), account: '', attempts: 0 }], claimant, outcome, atMs);
+const settle = (store: Fixture, id: string, outcome: DeliveryOutcome, atMs = T0) =>
+  store.outbox.settle([{ ...notice(0, { id }), account: '', attempts: 0 }], outcome, atMs);
 
 describe('notifying', () => {
   it('decides by the last notified state of each target, and stores the new state', async () => {
@@ -95,75 +94,44 @@ describe('notifying', () => {
   });
 });
 
-describe('a claim', () => {
-  it('returns the oldest open notice of each account, oldest first, up to the limit', async () => {
+describe('what is due', () => {
+  it('is the oldest open notice of each account, oldest first, up to the limit', async () => {
     const store = await fixture();
     await queue(store, [notice(1), notice(2)], { account: 'acme' });
     await queue(store, [notice(3)], { account: 'other' });
     await queue(store, [notice(4)], { account: 'third' });
     await queue(store, [notice(5)], { target: 'another' });
-    const { messages, nextAtMs } = await store.outbox.claim('t', 'me', limits(2), T0);
+    const { messages, nextAtMs } = await store.outbox.due('t', limits(2), T0);
     expect(messages).toEqual([
       [{ ...notice(1), account: 'acme', attempts: 0 }],
       [{ ...notice(3), account: 'other', attempts: 0 }],
     ]);
     expect(nextAtMs).toBe(T0);
-    expect(await claimed(store)).toEqual(['notice-4']);
-    expect(await claimed(store)).toEqual([]);
-    expect(await claimed(store, T0, { target: 'another' })).toEqual(['notice-5']);
+    expect(await due(store)).toEqual(['notice-1', 'notice-3', 'notice-4']);
+    expect(await due(store, T0, { target: 'another' })).toEqual(['notice-5']);
   });
 
   it('keeps the order of an account’s notices, also while one waits for its next attempt', async () => {
     const store = await fixture();
     await queue(store, [notice(1), notice(2)]);
-    await claimed(store);
     await settle(store, 'notice-1', { type: 'retry', atMs: T0 + 4000, reason: 'http_500' });
-    expect(await store.outbox.claim('t', 'me', limits(), T0 + 3999)).toEqual({
-      messages: [],
-      nextAtMs: T0 + 4000,
-    });
-    const again = await store.outbox.claim('t', 'me', limits(), T0 + 4000);
+    const next = { messages: [], nextAtMs: T0 + 4000 };
+    expect(await store.outbox.due('t', limits(), T0 + 3999)).toEqual(next);
+    const again = await store.outbox.due('t', limits(), T0 + 4000);
     expect(again.messages).toMatchObject([[{ id: 'notice-1', attempts: 1 }]]);
-    await settle(store, 'notice-1', { type: 'delivered' }, { atMs: T0 + 4000 });
-    expect(await claimed(store, T0 + 4000)).toEqual(['notice-2']);
-    await settle(store, 'notice-2', { type: 'undelivered', reason: 'http_410' }, { atMs: T0 + 4000 });
-    expect(await store.outbox.claim('t', 'me', limits(), T0 + DAY_MS)).toEqual({
-      messages: [],
-      nextAtMs: null,
-    });
-  });
-
-  it('is respected by others until it expires; then its holder has lost it', async () => {
-    const store = await fixture();
-    await queue(store, [notice(1)]);
-    await claimed(store, T0, { claimant: 'dead' });
-    const waiting = await store.outbox.claim('t', 'heir', limits(), T0 + CLAIM_MS - 1);
-    expect(waiting).toEqual({ messages: [], nextAtMs: T0 + CLAIM_MS });
-    expect(await claimed(store, T0 + CLAIM_MS, { claimant: 'heir' })).toEqual(['notice-1']);
-    const settleBy = (claimant: string) =>
-      settle(store, 'notice-1', { type: 'delivered' }, { claimant, atMs: T0 + CLAIM_MS });
-    expect(await settleBy('dead')).toBe(false);
-    expect(store.rows('select delivered_at, attempts from notices')).toEqual([
-      { delivered_at: null, attempts: 0 },
-    ]);
-    expect(await settleBy('heir')).toBe(true);
-    expect(await settleBy('heir')).toBe(false);
-  });
-
-  it('is given to one of several simultaneous processes', async () => {
-    const first = await fixture();
-    const stores = [first, await openAgain(first), await openAgain(first)];
-    await queue(first, [notice(1)]);
-    const all = await Promise.all(stores.map((store, n) => claimed(store, T0, { claimant: String(n) })));
-    expect(all.flat()).toEqual(['notice-1']);
+    await settle(store, 'notice-1', { type: 'delivered' }, T0 + 4000);
+    expect(await due(store, T0 + 4000)).toEqual(['notice-2']);
+    await settle(store, 'notice-2', { type: 'undelivered', reason: 'http_410' }, T0 + 4000);
+    const none = { messages: [], nextAtMs: null };
+    expect(await store.outbox.due('t', limits(), T0 + DAY_MS)).toEqual(none);
   });
 });
 
 describe('a collected message', () => {
   const MINUTE = 60_000;
 
-  async function claimedMessages(store: Fixture, nowMs: number, claimant = 'me') {
-    const { messages, nextAtMs } = await store.outbox.claim('t', claimant, limits(9, MINUTE), nowMs);
+  async function dueMessages(store: Fixture, nowMs: number) {
+    const { messages, nextAtMs } = await store.outbox.due('t', limits(9, MINUTE), nowMs);
     return [messages.map((message) => message.map(({ id }) => id.replace('notice-', '')).join()), nextAtMs];
   }
 
@@ -172,36 +140,32 @@ describe('a collected message', () => {
     await queue(store, [notice(1, { commit: 'a' }), notice(2, { commit: 'a', type: 'held' })]);
     await queue(store, [notice(3, { commit: 'a' })], { account: 'other', atMs: T0 + MINUTE - 1 });
     await queue(store, [notice(4)], { account: 'third', atMs: T0 + MINUTE });
-    expect(await claimedMessages(store, T0 + MINUTE)).toEqual([[], T0 + 2 * MINUTE - 1]);
-    expect(await claimedMessages(store, T0 + 2 * MINUTE - 1)).toEqual([['1,2,3'], T0 + 2 * MINUTE]);
-    expect(await claimedMessages(store, T0 + 2 * MINUTE)).toEqual([['4'], T0 + 2 * MINUTE - 1 + CLAIM_MS]);
+    expect(await dueMessages(store, T0 + MINUTE)).toEqual([[], T0 + 2 * MINUTE - 1]);
+    expect(await dueMessages(store, T0 + 2 * MINUTE - 1)).toEqual([['1,2,3'], T0 + 2 * MINUTE]);
+    expect(await dueMessages(store, T0 + 2 * MINUTE)).toEqual([['1,2,3', '4'], null]);
   });
 
   it('is due after five times as long while notices follow', async () => {
     const store = await fixture();
     for (const n of [0, 1, 2, 3, 4, 5])
       await queue(store, [notice(n, { commit: 'a' })], { account: String(n), atMs: T0 + n * 50_000 });
-    expect(await claimedMessages(store, T0 + 5 * MINUTE - 1)).toEqual([[], T0 + 5 * MINUTE]);
-    expect(await claimedMessages(store, T0 + 5 * MINUTE)).toEqual([['0,1,2,3,4,5'], null]);
+    expect(await dueMessages(store, T0 + 5 * MINUTE - 1)).toEqual([[], T0 + 5 * MINUTE]);
+    expect(await dueMessages(store, T0 + 5 * MINUTE)).toEqual([['0,1,2,3,4,5'], null]);
   });
 
-  it('keeps its notices in every attempt and every process, and no later one overtakes it', async () => {
+  it('keeps its notices when an attempt has failed, and no later one overtakes it', async () => {
     const store = await fixture();
-    const second = await openAgain(store);
     await queue(store, [notice(1, { commit: 'a' })]);
     await queue(store, [notice(2, { commit: 'a' })], { account: 'other' });
-    const dead = await store.outbox.claim('t', 'dead', limits(9, MINUTE), T0 + MINUTE);
+    const [first] = (await store.outbox.due('t', limits(9, MINUTE), T0 + MINUTE)).messages;
+    if (first === undefined) throw new Error('no message');
+    const atMs = T0 + 2 * MINUTE;
+    await store.outbox.settle(first, { type: 'retry', atMs, reason: 'http_500' }, T0 + MINUTE);
     await queue(store, [notice(3, { commit: 'a' })], { atMs: T0 + MINUTE });
     await queue(store, [notice(4, { commit: 'a' })], { account: 'third', atMs: T0 + MINUTE });
-    expect(await claimedMessages(second, T0 + 2 * MINUTE)).toEqual([['1,2'], null]);
-    const { messages } = await second.outbox.claim('t', 'heir', limits(9, MINUTE), T0 + 3 * MINUTE);
-    const [message] = messages;
-    if (message === undefined) throw new Error('no message');
-    expect(message.map(({ id }) => id)).toEqual(['notice-1', 'notice-2']);
-    const [first] = dead.messages;
-    expect(await second.outbox.settle(first ?? message, 'dead', { type: 'delivered' }, T0)).toBe(false);
-    expect(await second.outbox.settle(message, 'heir', { type: 'delivered' }, T0)).toBe(true);
-    expect(await claimedMessages(second, T0 + 3 * MINUTE)).toEqual([['3,4'], null]);
+    expect(await dueMessages(store, atMs)).toEqual([['1,2'], null]);
+    await store.outbox.settle(first, { type: 'delivered' }, atMs);
+    expect(await dueMessages(store, atMs)).toEqual([['3,4'], null]);
   });
 });
 
@@ -210,7 +174,6 @@ describe('pruning', () => {
     const store = await fixture();
     for (const [n, account] of ['delivered', 'given up', 'open'].entries())
       await queue(store, [notice(n)], { account });
-    await claimed(store);
     await settle(store, 'notice-0', { type: 'delivered' });
     await settle(store, 'notice-1', { type: 'undelivered', reason: 'http_410' });
     await store.prune(RETENTION, T0 + 90 * DAY_MS);

@@ -1,6 +1,5 @@
 // The notifier in the daemon: several targets, several processes, restarts, and a configuration that changes.
 import { describe, expect, it } from 'vitest';
-import { CLAIM_MS } from '../../../../src/core/ports/outbox.ts';
 import type { Answering, Loopback } from '../../service/loopback.ts';
 import { serve } from '../../service/loopback.ts';
 import { sqliteFixture } from '../../store/fixture.ts';
@@ -79,6 +78,35 @@ describe('the notifier', () => {
     ).toEqual(['failed', 'failed', 'recovered']);
   });
 
+  it('sends each of many once', async () => {
+    const on = stage();
+    const server = await serve(ok);
+    const notifier = on.notifier([target(server.url)]);
+    for (let n = 0; n < 20; n += 1)
+      await end(notifier, n, { ...OK, created: 1, account: `a${String(n % 5)}` });
+    await delivered(on.store);
+    const ids = server.arrived.map(({ headers }) => headers['webhook-id']);
+    expect([ids.length, new Set(ids).size]).toEqual([20, 20]);
+    for (const account of ['a0', 'a1', 'a2', 'a3', 'a4']) {
+      const runs = received(server).flatMap(({ data }) => (data.account === account ? [data.runId] : []));
+      expect(runs).toEqual(runs.toSorted());
+    }
+  });
+
+  it('does not send again what was delivered while the store cannot be written', async () => {
+    const on = stage();
+    const server = await serve(ok);
+    const notifier = on.notifier([target(server.url)]);
+    await end(notifier, 1, FAILED);
+    on.store.execute("create trigger full before update on notices begin select raise(fail, 'full'); end");
+    await until(() => expect(on.log.lines.at(-1)?.['event']).toBe('outbox_failed'));
+    await on.clock.pass(HOUR_MS);
+    on.store.execute('drop trigger full');
+    await on.clock.pass(30_000);
+    await delivered(on.store);
+    expect(types(server)).toEqual(['failed']);
+  });
+
   it('does not make a target wait for another one that hangs', async () => {
     const on = stage();
     const [dead, lively] = [await serve(() => undefined), await serve(ok)];
@@ -126,49 +154,21 @@ describe('the notifier', () => {
 });
 
 describe('two processes on one store', () => {
-  it('send a change of state once', async () => {
+  it('leave the notifications to the one that leads', async () => {
     const on = stage();
     const server = await serve(ok);
     const targets = [target(server.url)];
-    const one = on.notifier(targets);
-    const two = on.notifier(targets, sqliteFixture(on.store.file));
+    const leads = { one: false, two: false };
+    const one = on.notifier(targets, on.store, undefined, () => leads.one);
+    const two = on.notifier(targets, sqliteFixture(on.store.file), undefined, () => leads.two);
     await Promise.all([end(one, 1, FAILED), end(two, 2, FAILED)]);
     await Promise.all([end(one, 4, OK), end(two, 3, OK)]);
+    await on.clock.pass(HOUR_MS);
+    expect(server.arrived).toEqual([]);
+    leads.two = true;
+    await on.clock.pass(30_000);
     await delivered(on.store);
     expect(types(server)).toEqual(['failed', 'recovered']);
-  });
-
-  it('deliver each of many notifications once', async () => {
-    const on = stage();
-    const server = await serve(ok);
-    const targets = [target(server.url)];
-    const [one, two] = [on.notifier(targets), on.notifier(targets, sqliteFixture(on.store.file))];
-    for (let n = 0; n < 20; n += 1) {
-      await end(n % 2 === 0 ? one : two, n, { ...OK, created: 1, account: `a${String(n % 5)}` });
-    }
-    await delivered(on.store);
-    const ids = server.arrived.map(({ headers }) => headers['webhook-id']);
-    expect([ids.length, new Set(ids).size]).toEqual([20, 20]);
-    for (const account of ['a0', 'a1', 'a2', 'a3', 'a4']) {
-      const runs = received(server).flatMap(({ data }) => (data.account === account ? [data.runId] : []));
-      expect(runs).toEqual(runs.toSorted());
-    }
-  });
-
-  it('let only the process that took over a notification report it', async () => {
-    const on = stage();
-    let answer: (() => void) | undefined;
-    const server = await serve((response) => {
-      answer = () => void response.writeHead(200).end();
-    });
-    const notifier = on.notifier([target(server.url)]);
-    await end(notifier, 1, FAILED);
-    await until(() => expect(answer).toBeDefined());
-    on.store.execute("update notices set claimed_by = 'somebody else'");
-    answer?.();
-    await notifier.stop();
-    expect(noticeRows(on.store)[0]).toMatchObject({ delivered_at: null, claimed_by: 'somebody else' });
-    expect([on.results, on.log.lines]).toEqual([[], []]);
   });
 
   it('keep the notifications for the targets of the other one, also while it restarts', async () => {
@@ -180,7 +180,7 @@ describe('two processes on one store', () => {
     ];
     const other = on.notifier([target(theirs.url)], sqliteFixture(on.store.file));
     await end(other, 1, FAILED);
-    await until(() => expect(noticeRows(on.store)[0]).toMatchObject({ attempts: 1, claimed_by: null }));
+    await until(() => expect(noticeRows(on.store)[0]).toMatchObject({ attempts: 1 }));
     await other.stop();
     isDown = false;
     await on.clock.pass(HOUR_MS / 2);
@@ -195,7 +195,7 @@ describe('two processes on one store', () => {
 });
 
 describe('notifications of one commit', () => {
-  it('are one message for people, sent once by one of two processes, also after a restart', async () => {
+  it('are one message for people, also after a restart', async () => {
     const on = stage();
     const [chat, programs] = [await serve(ok), await serve(ok)];
     const targets = [target(chat.url, { format: 'slack', collectMs: 60_000 }), target(programs.url)];
@@ -204,7 +204,6 @@ describe('notifications of one commit', () => {
     for (let n = 0; n < 30; n += 1) await end(before, n, { ...run, account: `a${String(n)}` });
     await until(() => expect(programs.arrived).toHaveLength(30));
     await before.stop();
-    on.notifier(targets);
     on.notifier(targets, sqliteFixture(on.store.file));
     await on.clock.pass(59_999);
     expect(chat.arrived).toEqual([]);
@@ -244,7 +243,7 @@ describe('a restart of the notifier', () => {
     const targets = [target(server.url)];
     const before = on.notifier(targets);
     await end(before, 1, FAILED);
-    await until(() => expect(noticeRows(on.store)[0]).toMatchObject({ attempts: 1, claimed_by: null }));
+    await until(() => expect(noticeRows(on.store)[0]).toMatchObject({ attempts: 1 }));
     await end(before, 2, OK);
     await before.stop();
     isDown = false;
@@ -283,24 +282,6 @@ describe('a restart of the notifier', () => {
     await stopped;
     expect(noticeRows(on.store)[0]?.delivered_at).not.toBeNull();
     expect(server.arrived).toHaveLength(1);
-  });
-
-  it('after a crash takes over the claims of the dead process a minute later', async () => {
-    const on = stage();
-    const server = await serve(ok);
-    const targets = [target(server.url)];
-    const dead = on.notifier(targets);
-    await dead.stop();
-    await end(dead, 1, FAILED);
-    const { target: key } = noticeRows(on.store)[0] ?? { target: '' };
-    const { messages } = await on.store.outbox.claim(key, 'dead', { messages: 1, collectMs: 0 }, T0);
-    expect(messages).toHaveLength(1);
-    on.notifier(targets);
-    await on.clock.pass(CLAIM_MS - 1);
-    expect(server.arrived).toEqual([]);
-    await on.clock.pass(1);
-    await delivered(on.store);
-    expect(types(server)).toEqual(['failed']);
   });
 });
 

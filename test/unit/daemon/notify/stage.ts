@@ -52,6 +52,7 @@ export interface Stage {
     targets: readonly NotifySettings[],
     store?: SqliteFixture,
     fleet?: NotifierOptions['fleet'],
+    isLeading?: NotifierOptions['isLeading'],
   ): Notifier;
 }
 
@@ -67,12 +68,13 @@ export function stage(): Stage {
     log,
     results,
     env,
-    notifier(targets, on = store, fleet = () => Promise.resolve(null)) {
+    notifier(targets, on = store, fleet = () => Promise.resolve(null), isLeading = () => true) {
       const notifier = createNotifier({
         targets,
         version: '1.2.3',
         outbox: on.outbox,
         fleet,
+        isLeading,
         clock,
         log,
         resolveSecret: (ref: SecretRef, what: string) => {
@@ -136,7 +138,6 @@ export interface NoticeRow {
   readonly delivered_at: string | null;
   readonly failed_at: string | null;
   readonly error: string | null;
-  readonly claimed_by: string | null;
 }
 
 export function noticeRows(store: SqliteFixture): NoticeRow[] {
