@@ -2,9 +2,6 @@
 import { createTask, parse, type ScheduledTask } from 'node-cron';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 
-/** Other lines are computed again. */
-const MAX_LINES = 5000;
-
 /** No change to daylight saving time moves the clocks by more. */
 const MOST_MOVED_MS = 3 * 3_600_000;
 
@@ -15,14 +12,26 @@ const SILENT = {
   debug: () => undefined,
 };
 
+/** Tasks that are never started: only their times are read. */
+const tasks = new Map<string, ScheduledTask>();
+
+function taskOf(cron: string, timezone: string): ScheduledTask {
+  const key = `${cron} ${timezone}`;
+  const task = tasks.get(key) ?? createTask(cron, () => undefined, { timezone, logger: SILENT });
+  tasks.set(key, task);
+  return task;
+}
+
 /** The next `count` ticks from now on, in epoch milliseconds. */
 export function nextTicks(cron: string, timezone: string, count: number): readonly number[] {
-  const task = createTask(cron, () => undefined, { timezone, logger: SILENT });
-  try {
-    return task.getNextRuns(count).map((date) => date.getTime());
-  } finally {
-    void task.destroy();
-  }
+  return taskOf(cron, timezone)
+    .getNextRuns(count)
+    .map((date) => date.getTime());
+}
+
+/** Whether a line ticks at this moment. */
+export function ticksAt(cron: string, timezone: string, ms: number): boolean {
+  return taskOf(cron, timezone).match(new Date(ms));
 }
 
 const upcoming = new Map<string, number>();
@@ -33,7 +42,6 @@ export function nextTickMs(cron: string, timezone: string): number | null {
   const known = upcoming.get(key) ?? 0;
   if (known > Date.now()) return known;
   const [next = null] = nextTicks(cron, timezone, 1);
-  if (upcoming.size >= MAX_LINES) upcoming.clear();
   if (next !== null) upcoming.set(key, next);
   return next;
 }
@@ -52,46 +60,29 @@ export function gapsMs(cron: string, timezone: string): number[] {
 export function cronTicked(cron: string, timezone: string, afterMs: number, upToMs: number): boolean {
   return [upToMs, upToMs - MOST_MOVED_MS]
     .map((atMs) => offsetMs(atMs, timezone))
-    .some((offset) => tickedOnWall(readLine(cron), afterMs + offset, upToMs + offset));
+    .some((offset) => tickedOnWall(cron, afterMs + offset, upToMs + offset));
 }
 
-interface Line {
-  /** Matches times of the wall clock that are written as if its zone were UTC. */
-  readonly task: ScheduledTask;
-  /** The times of a day that tick, the latest first. */
-  readonly hours: readonly number[];
-  readonly minutes: readonly number[];
-  readonly seconds: readonly number[];
-}
-
-const lines = new Map<string, Line>();
-
-function readLine(cron: string): Line {
-  const known = lines.get(cron);
-  if (known !== undefined) return known;
-  const { hour, minute, second } = parse(cron);
-  const latestFirst = (values: readonly number[]) => values.toSorted((a, b) => b - a);
-  const task = createTask(cron, () => undefined, { timezone: 'Etc/UTC', logger: SILENT });
-  const line = { task, hours: latestFirst(hour), minutes: latestFirst(minute), seconds: latestFirst(second) };
-  lines.set(cron, line);
-  return line;
-}
-
-/** Looks at the latest time of each day, because a day matches for all its times or for none. */
-function tickedOnWall(line: Line, afterMs: number, upToMs: number): boolean {
+/**
+ * Looks at the latest time of each day, because a day matches for all its times or for none. Times of the wall clock are
+ * written as if its zone were UTC.
+ */
+function tickedOnWall(cron: string, afterMs: number, upToMs: number): boolean {
   const today = Math.floor(upToMs / DAY_MS) * DAY_MS;
   for (let day = today; day + DAY_MS > afterMs; day -= DAY_MS) {
-    const ms = latestInDay(line, upToMs - day);
-    if (ms !== null && day + ms > afterMs && line.task.match(new Date(day + ms))) return true;
+    const ms = latestInDay(cron, upToMs - day);
+    if (ms !== null && day + ms > afterMs && ticksAt(cron, 'Etc/UTC', day + ms)) return true;
   }
   return false;
 }
 
 /** The latest time of a day, in milliseconds since its midnight, that is not after `upToMs`. */
-function latestInDay({ hours, minutes, seconds }: Line, upToMs: number): number | null {
-  for (const hour of hours) {
-    for (const minute of minutes) {
-      for (const second of seconds) {
+function latestInDay(cron: string, upToMs: number): number | null {
+  const times = parse(cron);
+  const latestFirst = (values: readonly number[]) => values.toSorted((a, b) => b - a);
+  for (const hour of latestFirst(times.hour)) {
+    for (const minute of latestFirst(times.minute)) {
+      for (const second of latestFirst(times.second)) {
         const ms = (hour * 3600 + minute * 60 + second) * 1000;
         if (ms <= upToMs) return ms;
       }

@@ -1,14 +1,13 @@
-// Decides when each account runs: node-cron ticks for each cron line and time zone; each account of it then waits for its
-// jitter. What node-cron lacks is here: its timers do not notice that the clock was set.
-import { createTask, type ScheduledTask } from 'node-cron';
+// Decides when each account runs: at the ticks of its cron line in its time zone, after its jitter. node-cron computes the
+// ticks; its timers are not used, because they do not notice that the clock was set.
 import type { Trigger } from '../core/journal.ts';
-import { gapsMs } from './cron.ts';
+import { gapsMs, nextTicks, ticksAt } from './cron.ts';
 import type { Log } from './log.ts';
 
-/** The time between two looks at the clock. */
+/** The longest time between two looks at the clock. */
 const LOOK_MS = 1000;
 
-/** A larger step is not an ordinary correction of the clock, and no timer is that late while the process works. */
+/** A larger step back is not an ordinary correction of the clock. */
 const JUMP_MS = 2000;
 
 /** A tick that starts later than this is a catch-up: the process or the machine was suspended, or the clock was set. */
@@ -43,9 +42,7 @@ export interface Scheduler {
 }
 
 /** The accounts with the same cron line and time zone. */
-interface Line {
-  readonly key: string;
-  readonly task: ScheduledTask;
+interface Line extends Pick<Schedule, 'schedule' | 'timezone'> {
   readonly jitters: Map<string, number>;
   /** The shortest and the longest time between two of the next ticks. */
   readonly everyMs: number;
@@ -60,33 +57,20 @@ export function createScheduler({ random, log }: SchedulerOptions): Scheduler {
   /** Ticks that wait for the end of their jitter, by account. */
   const waiting = new Map<string, { readonly startMs: number; readonly timer: NodeJS.Timeout }>();
   let onTick: ((account: string, trigger: Trigger) => void) | null = null;
-  let looks: NodeJS.Timeout | undefined;
+  let nextLook: NodeJS.Timeout | undefined;
   let lookedMs = Date.now();
 
-  function addLine(key: string, { schedule, timezone }: Schedule): Line {
+  function addLine({ schedule, timezone }: Schedule): Line {
     const gaps = gapsMs(schedule, timezone);
-    const task = createTask(schedule, ({ date }) => tick(line, date.getTime()), {
-      timezone,
-      // A late tick starts a run; of several only the last.
-      missedExecutionTolerance: Infinity,
-      suppressMissedWarning: true,
-      logger: {
-        debug: () => undefined,
-        info: () => undefined,
-        warn: () => undefined,
-        error: (error) => log.error({ event: 'tick_failed', error: String(error) }, 'a tick failed'),
-      },
-    });
     const line: Line = {
-      key,
-      task,
+      schedule,
+      timezone,
       jitters: new Map(),
       everyMs: gaps.length === 0 ? 0 : Math.min(...gaps),
       longestGapMs: Math.max(0, ...gaps),
-      nextMs: firstTickMs(task),
+      nextMs: firstTickMs({ schedule, timezone }),
     };
-    lines.set(key, line);
-    if (onTick !== null) void task.start();
+    lines.set(keyOf(line), line);
     return line;
   }
 
@@ -94,13 +78,10 @@ export function createScheduler({ random, log }: SchedulerOptions): Scheduler {
     const line = lineOf.get(account);
     lineOf.delete(account);
     line?.jitters.delete(account);
-    if (line?.jitters.size !== 0) return;
-    lines.delete(line.key);
-    void line.task.destroy();
+    if (line?.jitters.size === 0) lines.delete(keyOf(line));
   }
 
   function tick(line: Line, tickMs: number): void {
-    line.nextMs = firstTickMs(line.task);
     const trigger = Date.now() - tickMs > LATE_MS ? 'catch_up' : 'schedule';
     for (const [account, jitterMs] of line.jitters) {
       const startMs = tickMs + random() * Math.min(jitterMs, line.everyMs / 10);
@@ -117,8 +98,10 @@ export function createScheduler({ random, log }: SchedulerOptions): Scheduler {
     onTick?.(account, trigger);
   }
 
-  /** Ticks once for each line whose tick passed `lateMs` ago without its timer, and starts the timers again after the clock was set. */
-  function look(lateMs: number): void {
+  /** Ticks once for each line whose tick has passed, also if several have, and computes all ticks again when the clock was set back. */
+  function look(): void {
+    if (onTick === null) return;
+    clearTimeout(nextLook);
     const nowMs = Date.now();
     const isSetBack = nowMs < lookedMs - JUMP_MS;
     if (isSetBack)
@@ -127,22 +110,20 @@ export function createScheduler({ random, log }: SchedulerOptions): Scheduler {
         'the clock was set back; the next ticks are computed again',
       );
     lookedMs = nowMs;
+    let soonestMs = nowMs + LOOK_MS;
     for (const line of lines.values()) {
       const dueMs = line.nextMs;
-      if (!isSetBack && nowMs < dueMs + lateMs) continue;
-      void line.task.stop();
-      line.nextMs = firstTickMs(line.task);
-      void line.task.start();
-      if (!isSetBack) tick(line, dueMs);
+      if (isSetBack || dueMs <= nowMs) line.nextMs = firstTickMs(line);
+      if (!isSetBack && dueMs <= nowMs) tick(line, dueMs);
+      soonestMs = Math.min(soonestMs, line.nextMs);
     }
+    nextLook = setTimeout(look, Math.max(1, soonestMs - Date.now()));
   }
 
   return {
     start(listener) {
       onTick = listener;
-      for (const { task } of lines.values()) void task.start();
-      look(0);
-      looks = setInterval(() => look(JUMP_MS), LOOK_MS);
+      look();
     },
     update(accounts) {
       const names = new Set(accounts.map(({ name }) => name));
@@ -155,24 +136,27 @@ export function createScheduler({ random, log }: SchedulerOptions): Scheduler {
       }
       for (const account of accounts) {
         const { name, schedule, timezone, jitterMs } = account;
-        const key = `${schedule} ${timezone}`;
-        if (lineOf.get(name)?.key !== key) {
+        const known = lineOf.get(name);
+        if (known === undefined || keyOf(known) !== keyOf(account)) {
           remove(name);
-          const line = lines.get(key) ?? addLine(key, account);
+          const line = lines.get(keyOf(account)) ?? addLine(account);
           lineOf.set(name, line);
           const next = new Date(line.nextMs).toISOString();
           log.debug({ event: 'scheduled', account: name, schedule, timezone, next }, 'account scheduled');
         }
         lineOf.get(name)?.jitters.set(name, jitterMs);
       }
+      look();
     },
     nextRunMs: (account) => waiting.get(account)?.startMs ?? lineOf.get(account)?.nextMs ?? null,
     nextTickMs: (account) => lineOf.get(account)?.nextMs ?? null,
-    ticksAt: (account, ms) => lineOf.get(account)?.task.match(new Date(ms)) ?? false,
+    ticksAt(account, ms) {
+      const line = lineOf.get(account);
+      return line !== undefined && ticksAt(line.schedule, line.timezone, ms);
+    },
     longestGapMs: (account) => lineOf.get(account)?.longestGapMs ?? null,
     stop() {
-      clearInterval(looks);
-      for (const { task } of lines.values()) void task.destroy();
+      clearTimeout(nextLook);
       for (const { timer } of waiting.values()) clearTimeout(timer);
       lines.clear();
       lineOf.clear();
@@ -182,7 +166,11 @@ export function createScheduler({ random, log }: SchedulerOptions): Scheduler {
   };
 }
 
+function keyOf({ schedule, timezone }: Pick<Schedule, 'schedule' | 'timezone'>): string {
+  return `${schedule} ${timezone}`;
+}
+
 /** The first tick from now on. A configured line always has one. */
-function firstTickMs(task: ScheduledTask): number {
-  return task.getNextRuns(1)[0]?.getTime() ?? Infinity;
+function firstTickMs({ schedule, timezone }: Pick<Schedule, 'schedule' | 'timezone'>): number {
+  return nextTicks(schedule, timezone, 1)[0] ?? Infinity;
 }

@@ -65,8 +65,8 @@ describe('ticks', () => {
     expect(started).toEqual([
       'acme 10:05:00 schedule',
       'delta 10:07:30 schedule',
-      'beta 10:10:00 schedule',
       'acme 10:10:00 schedule',
+      'beta 10:10:00 schedule',
     ]);
   });
 
