@@ -1,5 +1,5 @@
-// Whether the store can be used, for readiness, the metrics and the log: by its own checks, and by the reports of others. An
-// outage is logged once, when it begins and when it ends, however many notice it.
+// Whether the store can be used, for readiness, the metrics and the log, by its own checks. An outage is logged once, when it
+// begins and when it ends.
 import { setMaxListeners } from 'node:events';
 import { describeFailure } from '../run/run-result.ts';
 import { StoreError } from '../core/errors.ts';
@@ -18,8 +18,6 @@ export interface StoreHealthOptions {
 
 export interface StoreHealth {
   start(): void;
-  /** Reports that a part of the program cannot use the store because of the error, or, with null, that it can again. */
-  report(part: string, error: unknown): void;
   /** Why the store cannot be used now; null when it can. Resolves within half a second. */
   problem(): Promise<string | null>;
   /** Aborts when the database cannot be reached, with the StoreError as its reason. */
@@ -38,28 +36,20 @@ export function createStoreHealth(options: StoreHealthOptions): StoreHealth {
   const { clock, log, onChange } = options;
   const stopping = new AbortController();
   let outage = oneOutage();
-  const problems = new Map<string, string>();
-  const problem = (): string | null => [...problems.values()][0] ?? null;
+  let problem: string | null = null;
   let checking: Promise<string | null> | null = null;
   let loop: Promise<void> | null = null;
 
-  function report(part: string, error: unknown): void {
-    if (stopping.signal.aborted) return;
-    const before = problem();
-    if (error === null) problems.delete(part);
-    else problems.set(part, describeFailure(error).message);
-    const message = problem();
-    if ((message === null) === (before === null)) return;
-    if (message === null) log.info({ event: 'store_available' }, 'the store can be used again');
-    else {
-      const { code } = describeFailure(error);
-      log.error({ event: 'store_unavailable', code, error: message }, 'the store cannot be used');
-    }
-    onChange(message === null);
-  }
-
   function checked(error: unknown): void {
-    report('check', error);
+    if (stopping.signal.aborted) return;
+    const { code, message } = describeFailure(error);
+    const wasAvailable = problem === null;
+    problem = error === null ? null : message;
+    if (wasAvailable !== (problem === null)) {
+      if (problem === null) log.info({ event: 'store_available' }, 'the store can be used again');
+      else log.error({ event: 'store_unavailable', code, error: message }, 'the store cannot be used');
+      onChange(problem === null);
+    }
     const isOutage = error instanceof StoreError && error.code === 'store_unavailable';
     if (isOutage) outage.abort(error);
     else if (outage.signal.aborted) outage = oneOutage();
@@ -84,7 +74,7 @@ export function createStoreHealth(options: StoreHealthOptions): StoreHealth {
     } finally {
       answered.abort();
     }
-    return problem();
+    return problem;
   }
 
   async function watch(): Promise<void> {
@@ -92,7 +82,7 @@ export function createStoreHealth(options: StoreHealthOptions): StoreHealth {
     while (!stopping.signal.aborted) {
       // A check of a database that does not answer may last longer than the stop.
       await Promise.race([check(), stopped]);
-      await clock.sleep(problem() === null ? options.everyMs : RETRY_MS, stopping.signal);
+      await clock.sleep(problem === null ? options.everyMs : RETRY_MS, stopping.signal);
     }
   }
 
@@ -100,10 +90,9 @@ export function createStoreHealth(options: StoreHealthOptions): StoreHealth {
     start() {
       loop ??= watch();
     },
-    report,
     async problem() {
       const answered = new AbortController();
-      const late = clock.sleep(ANSWER_MS, answered.signal).then(() => problem() ?? NOT_YET);
+      const late = clock.sleep(ANSWER_MS, answered.signal).then(() => problem ?? NOT_YET);
       return await Promise.race([check(), late]).finally(() => answered.abort());
     },
     outage: () => outage.signal,

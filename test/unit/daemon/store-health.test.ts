@@ -62,18 +62,6 @@ it('a store that can be read but not written is a problem, and no outage that re
   expect(health.outage().aborted).toBe(false);
 });
 
-it('an outage that several parts notice ends when all of them can use the store again', async () => {
-  const { events, changes, health } = setUp();
-  health.report('lease', REFUSED);
-  health.report('claims', FULL);
-  health.report('lease', null);
-  expect(await health.problem()).toBe(FULL.message);
-  health.report('claims', null);
-  expect(await health.problem()).toBeNull();
-  expect(events).toEqual(['store_unavailable', 'store_available']);
-  expect(changes).toEqual([false, true]);
-});
-
 it('a check that ends after the stop reports nothing', async () => {
   const { clock, events, store, health } = setUp();
   let fail: (error: Error) => void = () => undefined;
