@@ -23,15 +23,22 @@ export class BadArray extends Error {
   }
 }
 
+/** The bytes of an object, which are valid until the next one, and how many own fields they have, repeated ones included. */
+export interface ArrayItem {
+  readonly bytes: Uint8Array;
+  readonly fields: number;
+}
+
 export interface ArraySplitter {
-  /** Yields the bytes of the objects that end in this chunk; they are valid until the next call. Throws BadArray. */
-  push(chunk: Uint8Array): Generator<Uint8Array>;
+  /** Yields the objects that end in this chunk. Throws BadArray. */
+  push(chunk: Uint8Array): Generator<ArrayItem>;
   /** Call after the last chunk. Throws BadArray if the array is incomplete. */
   end(): void;
 }
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
@@ -46,10 +53,11 @@ export function createArraySplitter(limits: ItemLimits): ArraySplitter {
   let expected: Expected = 'array';
   let items = 0;
   let readBytes = 0;
-  /** The state within an object: depth, in a string, after a backslash, and its bytes from earlier chunks. */
+  /** The state within an object: depth, in a string, after a backslash, fields, and its bytes from earlier chunks. */
   let depth = 0;
   let isInString = false;
   let isEscaped = false;
+  let fields = 0;
   let earlier: Uint8Array[] = [];
   let earlierBytes = 0;
 
@@ -72,6 +80,7 @@ export function createArraySplitter(limits: ItemLimits): ArraySplitter {
       items += 1;
       if (items > limits.maxItems) throw new BadArray({ type: 'too_many' });
       depth = 1;
+      fields = 0;
     } else if (expected === 'first' || expected === 'object') {
       items += 1;
       fail('not_object');
@@ -87,6 +96,8 @@ export function createArraySplitter(limits: ItemLimits): ArraySplitter {
       else if (byte === BACKSLASH) isEscaped = true;
       else if (byte === QUOTE) isInString = false;
     } else if (byte === QUOTE) isInString = true;
+    // Outside of strings every colon of valid JSON belongs to a field.
+    else if (byte === COLON && depth === 1) fields += 1;
     else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
       depth += 1;
       if (depth > limits.maxDepth) fail('too_deep');
@@ -97,12 +108,12 @@ export function createArraySplitter(limits: ItemLimits): ArraySplitter {
     return false;
   }
 
-  function completed(part: Uint8Array): Uint8Array {
-    const item = earlier.length === 0 ? part : Buffer.concat([...earlier, part]);
+  function completed(part: Uint8Array): ArrayItem {
+    const bytes = earlier.length === 0 ? part : Buffer.concat([...earlier, part]);
     earlier = [];
     earlierBytes = 0;
     expected = 'comma';
-    return item;
+    return { bytes, fields };
   }
 
   return {

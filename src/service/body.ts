@@ -59,26 +59,6 @@ export async function beginningOf(body: AsyncIterable<Uint8Array>, maxBytes: num
   return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBytes));
 }
 
-/** A short body as text; undefined if it is longer, cannot be decompressed, or is not UTF-8. Nothing is replaced. */
-export async function shortText(
-  body: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): Promise<string | undefined> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      bytes += chunk.byteLength;
-      if (bytes > maxBytes) return undefined;
-    }
-  } catch (error) {
-    if (error instanceof UnreadableBody) return undefined;
-    throw error;
-  }
-  return utf8(Buffer.concat(chunks));
-}
-
 /** The text of complete bytes, or undefined when they are not UTF-8. */
 export function utf8(bytes: Uint8Array): string | undefined {
   try {

@@ -2,7 +2,7 @@
 // chunk. A broken limit ends the read immediately.
 import { ServiceError } from '../core/errors.ts';
 import type { Listing } from '../core/ports/service.ts';
-import { type ArrayProblem, BadArray, createArraySplitter } from './array-items.ts';
+import { type ArrayItem, type ArrayProblem, BadArray, createArraySplitter } from './array-items.ts';
 import { CutOff, UnreadableBody, utf8 } from './body.ts';
 import { turn } from '../system/turns.ts';
 
@@ -12,23 +12,30 @@ const LONGEST_OBJECT_BYTES = 256 * 1024;
 /** Deeper nesting has no use, except to exhaust the reader. */
 const DEEPEST_OBJECT = 32;
 
+/** An object of a list: its parsed value, its JSON, and how many own fields that has. */
+export interface ListedObject extends Pick<ArrayItem, 'fields'> {
+  readonly object: unknown;
+  readonly text: string;
+}
+
 /** Collects the objects of a list. Its methods throw ServiceError `malformed`. */
 export interface ListBuilder<T> {
   /** The name of the list in messages, such as `the list of skills`. */
   readonly what: string;
-  /** Adds the next object; `text` is its JSON. */
-  add(object: unknown, text: string): void;
+  /** Adds the next object. */
+  add(listed: ListedObject): void;
   listing(): Promise<Listing<T>>;
 }
 
 /**
  * Throws ServiceError `malformed` unless the body is a complete array of objects within the limits. The cause is a
- * CutOff if the body is incomplete.
+ * CutOff if the body is incomplete. Waits for `pause` before each chunk, so that other work runs.
  */
 export async function readList<T>(
   body: AsyncIterable<Uint8Array>,
   list: ListBuilder<T>,
   maxEntries: number,
+  pause: () => Promise<void> = turn,
 ): Promise<Listing<T>> {
   const splitter = createArraySplitter({
     maxItems: maxEntries,
@@ -39,8 +46,8 @@ export async function readList<T>(
   try {
     for await (const chunk of body) {
       isEmpty = false;
-      await turn();
-      for (const bytes of splitter.push(chunk)) addItem(list, bytes);
+      await pause();
+      for (const item of splitter.push(chunk)) addItem(list, item);
     }
     splitter.end();
     return await list.listing();
@@ -60,10 +67,10 @@ export function malformed(message: string, cause?: CutOff): ServiceError {
   return new ServiceError('malformed', explained, { cause });
 }
 
-function addItem<T>(list: ListBuilder<T>, bytes: Uint8Array): void {
+function addItem<T>(list: ListBuilder<T>, { bytes, fields }: ArrayItem): void {
   const text = utf8(bytes);
   if (text === undefined) throw malformed(`${list.what} is not UTF-8`);
-  list.add(parsed(list.what, text), text);
+  list.add({ object: parsed(list.what, text), text, fields });
 }
 
 /** The parser's own message is dropped, because it quotes the text. */

@@ -2,7 +2,7 @@
 import { ServiceError } from '../core/errors.ts';
 import type { Listing, ServiceReader } from '../core/ports/service.ts';
 import type { ApiSettings } from '../core/settings.ts';
-import { type ListBuilder, readList } from './list.ts';
+import { type ListBuilder, type ListedObject, readList } from './list.ts';
 import { partialReason, totalReason } from './partial-list.ts';
 import { type Requests, serviceErrorOf } from './requests.ts';
 import { entryList, resourceList, type TokenGuard } from './responses.ts';
@@ -28,9 +28,9 @@ export function createReader(
       const builder = build();
       refusePart(builder.what, partialReason(head.status, head.headers));
       let objects = 0;
-      const add = (object: unknown, text: string): void => {
+      const add = (listed: ListedObject): void => {
         objects += 1;
-        builder.add(object, text);
+        builder.add(listed);
       };
       const listing = await readList(body, { ...builder, add }, mostOf(path));
       refusePart(builder.what, totalReason(head.headers, objects));

@@ -1,12 +1,10 @@
 // Validates and converts the objects of responses: strictly where the service documents a rule, otherwise leniently.
 // Removes salaries here, so that no other code receives one.
 import type { Entry, Kind, Resource, Warning } from '../core/catalog.ts';
-import { ServiceError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import { isLongerThan, LONGEST_NAME, wellFormed } from '../core/names.ts';
 import { createDistinct, mergeEntries, mergePeople } from './distinct.ts';
-import { hasRepeatedKey, spelledNumber } from './json-text.ts';
-import { type ListBuilder, malformed } from './list.ts';
+import { type ListBuilder, type ListedObject, malformed } from './list.ts';
 import { isSalary, type Scrub } from './service-message.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -51,9 +49,9 @@ export function entryList(kind: Kind, token: TokenGuard): ListBuilder<Entry> {
   let number = 0;
   return {
     what,
-    add(object, text) {
+    add(listed) {
       number += 1;
-      entries.add(toEntry({ what: `${what}: object number ${number}`, object, text }, token));
+      entries.add(toEntry(`${what}: object number ${number}`, listed, token));
     },
     listing: () => entries.listing(),
   };
@@ -67,9 +65,9 @@ export function resourceList(token: TokenGuard): ListBuilder<Resource> {
   let number = 0;
   return {
     what,
-    add(object, text) {
+    add(listed) {
       number += 1;
-      resources.add(toResource({ what: `${what}: object number ${number}`, object, text }, unknown, token));
+      resources.add(toResource(`${what}: object number ${number}`, listed, unknown, token));
     },
     async listing() {
       const listing = await resources.listing();
@@ -84,30 +82,9 @@ export function resourceList(token: TokenGuard): ListBuilder<Resource> {
   };
 }
 
-/**
- * The entry in the response to a create. Undefined if the response is not a valid entry, which makes the create
- * doubtful, or if the entry contains the token and must not be stored.
- */
-export function parseCreated(text: string | undefined, token: TokenGuard): Entry | undefined {
-  try {
-    return text === undefined ? undefined : toEntry({ what: '', object: JSON.parse(text), text }, token);
-  } catch (error) {
-    if (error instanceof ServiceError || error instanceof SyntaxError || error instanceof RangeError)
-      return undefined;
-    throw error;
-  }
-}
-
-/** An object of a list: its name in messages, its parsed value, and its JSON. */
-interface ListedObject {
-  readonly what: string;
-  readonly object: unknown;
-  readonly text: string;
-}
-
-function toEntry(listed: ListedObject, token: TokenGuard): Entry {
-  const { what } = listed;
-  const object = readable(listed);
+/** `what` is the name of the object in messages. */
+function toEntry(what: string, listed: ListedObject, token: TokenGuard): Entry {
+  const object = readable(what, listed);
   const id = idOf(what, object);
   const { name, accountId, createDate } = object;
   refuseToken(what, [id, name, accountId, createDate], token);
@@ -122,9 +99,8 @@ function toEntry(listed: ListedObject, token: TokenGuard): Entry {
   };
 }
 
-function toResource(listed: ListedObject, unknown: Set<string>, token: TokenGuard): Resource {
-  const { what } = listed;
-  const object = readable(listed);
+function toResource(what: string, listed: ListedObject, unknown: Set<string>, token: TokenGuard): Resource {
+  const object = readable(what, listed);
   const id = idOf(what, object);
   const { accountId, skillsIds, roleId } = object;
   if (skillsIds !== undefined && skillsIds !== null && !isStrings(skillsIds)) {
@@ -158,28 +134,18 @@ function toResource(listed: ListedObject, unknown: Set<string>, token: TokenGuar
   };
 }
 
-/** The object with an exact account id and well-formed texts; an `_id` must be well-formed, because it is sent back. */
-function readable(listed: ListedObject): Json {
-  const object = withExactId(listed);
-  if (!SURROGATE_ESCAPE.test(listed.text)) return object;
-  const id = object['_id'];
-  if (typeof id === 'string' && wellFormed(id) !== id)
-    throw malformed(`${listed.what} has an _id that is not valid Unicode`);
-  return scrubbed(object, wellFormed);
-}
-
-/**
- * Checks that the object has no repeated field. Converts a numeric account id that JavaScript would round to its text,
- * because the rounded number may be the id of another account.
- */
-function withExactId({ what, object, text }: ListedObject): Json {
+/** The object with well-formed texts; an `_id` must be well-formed, because it is sent back. */
+function readable(what: string, { object, text, fields }: ListedObject): Json {
   if (!isObject(object)) throw malformed(`${what} is not an object`);
-  if (hasRepeatedKey(object, text)) throw malformed(`${what} has the same field twice`);
-  if (typeof object['accountId'] !== 'number') return object;
-  const spelled = spelledNumber(text, 'accountId');
-  if (spelled === undefined || !/^-?[0-9]+$/.test(spelled))
-    throw malformed(`${what} has an accountId that is not a whole number`);
-  return Number.isSafeInteger(object['accountId']) ? object : { ...object, accountId: spelled };
+  if (fields !== Object.keys(object).length) throw malformed(`${what} has the same field twice`);
+  const { accountId, _id: id } = object;
+  // JavaScript rounds larger numbers, and a rounded one may be the id of another account.
+  if (typeof accountId === 'number' && !Number.isSafeInteger(accountId))
+    throw malformed(`${what} has an accountId that is neither a text nor an exact whole number`);
+  if (!SURROGATE_ESCAPE.test(text)) return object;
+  if (typeof id === 'string' && wellFormed(id) !== id)
+    throw malformed(`${what} has an _id that is not valid Unicode`);
+  return scrubbed(object, wellFormed);
 }
 
 /** Limits the length of names, ids and dates, because they are stored, compared and shown. */

@@ -3,19 +3,29 @@
 import type { Entry, Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { ServiceWriter, CreateOutcome, DeleteOutcome } from '../core/ports/service.ts';
-import { beginningOf, shortText } from './body.ts';
+import { beginningOf } from './body.ts';
+import { readList } from './list.ts';
 import { PATHS } from './reader.ts';
 import { FailedAttempt, type Requests } from './requests.ts';
-import { parseCreated, type TokenGuard } from './responses.ts';
+import { entryList, type TokenGuard } from './responses.ts';
 import type { ResponseHead } from './transport.ts';
 
-/** Limit for the response to a create; a longer one is not an entry. */
-const LONGEST_CREATED_BYTES = 256 * 1024;
 const SHORT_BODY_BYTES = 65_536;
 
 export function createWriter(requests: Requests, token: TokenGuard): ServiceWriter {
-  async function readCreated(_: ResponseHead, body: AsyncIterable<Uint8Array>): Promise<Entry | undefined> {
-    return parseCreated(await shortText(body, LONGEST_CREATED_BYTES), token);
+  /**
+   * The entry in the response to a create, which is read as a list of one, at once: an entry of another account stops the
+   * creates that wait. Undefined if the response is not a valid entry, which makes the create doubtful, or if the entry
+   * contains the token and must not be stored.
+   */
+  async function createdIn(kind: Kind, body: AsyncIterable<Uint8Array>): Promise<Entry | undefined> {
+    try {
+      const list = await readList(inArray(body), entryList(kind, token), 1, () => Promise.resolve());
+      return list.items[0];
+    } catch (error) {
+      if (error instanceof ServiceError) return undefined;
+      throw error;
+    }
   }
 
   return {
@@ -31,7 +41,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
           method: 'POST' as const,
           path: PATHS[kind],
           body: { name },
-          read: readCreated,
+          read: (_: ResponseHead, answer: AsyncIterable<Uint8Array>) => createdIn(kind, answer),
           isAgain,
         };
         const { content: entry, status, attempts } = await requests.send(call, repeats, mayStart);
@@ -74,6 +84,12 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
       }
     },
   };
+}
+
+async function* inArray(object: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('[');
+  yield* object;
+  yield Buffer.from(']');
 }
 
 /**

@@ -15,7 +15,6 @@ import { localPath } from '../../src/daemon/http/request-checks.ts';
 import { codeSpan, escapeProse } from '../../src/report/markdown.ts';
 import { inVisibleJson, visible, visibleLines, visibleName } from '../../src/report/escape-invisible.ts';
 import { shortCommit } from '../../src/report/formatting.ts';
-import { spelledNumber } from '../../src/service/json-text.ts';
 import { partialReason } from '../../src/service/partial-list.ts';
 import { serviceMessage } from '../../src/service/service-message.ts';
 
@@ -40,7 +39,6 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   serviceMessage: (body) => serviceMessage(body, { scrub: (text) => token.scrub(text), aboutPeople: true }),
   link: (link) => partialReason(200, { link }),
   retryAfter: (text) => parseRetryAfter(text, 0, Date.parse),
-  spelledNumber: (text) => spelledNumber(`{"x":"${text.replaceAll(/["\\\n\r\t]/g, 'x')}","a":1}`, 'a'),
   explainGitFailure: (stderr) => explainGitFailure({ type: 'failed', status: 128, stderr }, PLACE),
   nameProblem,
   oddCharacters,

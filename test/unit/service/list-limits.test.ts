@@ -1,7 +1,6 @@
 // The limits of a list, and the early failure of a list that exceeds one.
 import { createGzip, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { spelledNumber } from '../../../src/service/json-text.ts';
 import { client, serve } from './loopback.ts';
 
 async function message(failing: Promise<unknown>): Promise<string> {
@@ -133,58 +132,19 @@ describe('a list', () => {
 
 describe('an account id that is a number', () => {
   it.each([
-    ['9007199254740993', '9007199254740993'],
-    ['9007199254740992', '9007199254740992'],
-    ['18446744073709551615', '18446744073709551615'],
-    ['4815162342', '4815162342'],
-    ['0', '0'],
-  ])('is kept exactly, digit by digit: %s', async (digits, expected) => {
+    '1.5',
+    '9007199254740993',
+    '9007199254740992',
+    '9007199254740992.5',
+    '18446744073709551615',
+    '1E400',
+  ])('is refused when it is not exactly a whole number: %s', async (digits) => {
     const server = await serve(
-      (response) => void response.end(`[{"_id":"1","name":"a","accountId": ${digits}}]`),
+      (response) => void response.end(`[{"_id":"1","name":"a","accountId":${digits}}]`),
     );
     const { reader } = await client(server.url, ROOM);
-    const [entry] = (await reader.listEntries('skill')).items;
-    const [person] = (await reader.listResources()).items;
-    expect([entry?.accountId, person?.accountId]).toEqual([expected, expected]);
-    // The snapshot does not round it either.
-    for (const raw of [entry?.raw, person?.raw]) expect(String(raw?.['accountId'])).toBe(expected);
-  });
-
-  it('is kept exactly in the answer to a create', async () => {
-    const server = await serve(
-      (response) => void response.writeHead(201).end('{"_id":"1","name":"a","accountId":9007199254740993}'),
-    );
-    const { writer } = await client(server.url, ROOM);
-    expect(await writer.create('skill', 'a', () => true)).toMatchObject({
-      type: 'created',
-      entry: { accountId: '9007199254740993' },
-    });
-  });
-
-  it.each(['1.5', '1e3', '9007199254740992.5', '4815162342.00000000000000001', '1E400'])(
-    'is refused when it is not a whole number: %s',
-    async (digits) => {
-      const server = await serve(
-        (response) => void response.end(`[{"_id":"1","name":"a","accountId":${digits}}]`),
-      );
-      const { reader } = await client(server.url, ROOM);
-      expect(await message(reader.listEntries('skill'))).toContain('accountId that is not a whole number');
-    },
-  );
-
-  it.each([
-    ['{"a":1}', '1'],
-    ['{ "a" \n:\t 12 }', '12'],
-    ['{"b":{"a":2},"a":1}', '1'],
-    ['{"b":["a",{"a":2}],"c":"\\"a\\":3","a":1,"d":"a"}', '1'],
-    ['{"a":1,"a":22}', '22'],
-    ['{"\\u0061":7}', '7'],
-    ['{"a":"1"}', undefined],
-    ['{"b":1}', undefined],
-    ['{"b":"a"}', undefined],
-    ['{"a":-1.5e+3}', '-1.5e+3'],
-  ])('is found in %s', (text, expected) => {
-    expect(spelledNumber(text, 'a')).toBe(expected);
+    for (const list of [reader.listEntries('skill'), reader.listResources()])
+      expect(await message(list)).toContain('neither a text nor an exact whole number');
   });
 });
 
