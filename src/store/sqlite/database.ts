@@ -1,7 +1,7 @@
 // Opens the SQLite file: judges it first, makes it private, creates the tables, turns on WAL.
-import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs';
 import { realpathSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { sql, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { StoreError, errorCode } from '../../core/errors.ts';
 import { SQLite } from '../../system/sqlite.ts';
@@ -64,7 +64,7 @@ export function openDatabase(file: string, { mustExist = false } = {}): Database
   try {
     const state = inspectStoreFile(file);
     if (state !== 'store' && mustExist) throw missingStore(file);
-    if (state === 'missing') makeStoreFolder(file);
+    if (state === 'missing') makeFolder(dirname(resolve(file)));
     // Created before SQLite opens it, so that others can never read it or its WAL.
     if (state === 'missing') closeSync(openSync(file, 'a', 0o600));
     requireWritable(file);
@@ -88,39 +88,15 @@ export function requireWritable(file: string): void {
  * Creates the folder of a store and its missing parents (mode 0700), one at a time: Node's recursive mkdir never returns on
  * file systems such as /proc.
  */
-function makeStoreFolder(file: string): void {
-  const folder = dirname(resolve(file));
-  const existing = deepestExisting(folder);
-  if (!statSync(existing).isDirectory()) throw unusable(file, `${existing} is not a folder`);
-  let next = existing;
-  for (const name of relative(existing, folder).split(sep).filter(Boolean)) {
-    next = join(next, name);
-    try {
-      mkdirSync(next, { mode: 0o700 });
-    } catch (error) {
-      const code = errorCode(error);
-      // Another process may create the same folder at the same time.
-      if (code !== 'EEXIST') throw unusable(file, `the folder ${next} cannot be created (${code})`);
-    }
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may create the same folder at the same time.
+    if (errorCode(error) !== 'EEXIST') throw error;
   }
-}
-
-function deepestExisting(folder: string): string {
-  for (let path = folder; ; path = dirname(path)) {
-    try {
-      statSync(path);
-      return path;
-    } catch (error) {
-      if (dirname(path) === path || !['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return path;
-    }
-  }
-}
-
-function unusable(file: string, why: string): StoreError {
-  return new StoreError(
-    'store_unopenable',
-    `${file}: the store cannot be opened, because ${why}; check \`store:\` in rolecall.yaml`,
-  );
 }
 
 function makePrivate(file: string): void {
