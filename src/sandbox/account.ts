@@ -26,8 +26,9 @@ export class Account {
   constructor(identity: AccountIdentity, data: DataFile) {
     this.identity = identity;
     this.data = data;
-    for (const { kind, ...entry } of data.entries(identity.name)) this.entries[kind].add(entry);
-    for (const resource of data.resources(identity.name)) this.people.set(resource.id, resource);
+    for (const kind of KINDS)
+      for (const entry of data.records(identity.name, kind)) this.entries[kind].add(entry);
+    for (const person of data.records(identity.name, 'resource')) this.people.set(person.id, person);
   }
 
   resources(): ResourceRecord[] {
@@ -45,14 +46,16 @@ export class Account {
 
   addEntry(kind: Kind, entry: SandboxEntry, visibleFromMs?: number): void {
     if (this.find(entry.id) !== undefined) throw this.alreadyExists(entry.id);
-    this.data.addEntry(this.identity.name, kind, entry);
+    this.data.put(this.identity.name, kind, entry);
     this.entries[kind].add(entry, visibleFromMs);
   }
 
   renameEntry(id: string, name: string): SandboxEntry {
-    const { kind } = this.require(id);
-    this.data.renameEntry(this.identity.name, id, name);
-    return this.entries[kind].rename(id, name) ?? this.require(id).entry;
+    const { kind, entry } = this.require(id);
+    const renamed = { ...entry, name };
+    this.data.put(this.identity.name, kind, renamed);
+    this.entries[kind].replace(renamed);
+    return renamed;
   }
 
   /** Deletes an entry. A deleted skill is removed from all resources, a deleted role is unassigned from them. */
@@ -63,8 +66,8 @@ export class Account {
     );
     const changed = holders.map((person) => without(person, kind, id));
     this.data.transaction(() => {
-      this.data.removeEntry(this.identity.name, id);
-      for (const person of changed) this.data.putResource(this.identity.name, person);
+      this.data.remove(this.identity.name, kind, id);
+      for (const person of changed) this.data.put(this.identity.name, 'resource', person);
     });
     for (const person of changed) this.people.set(person.id, person);
     if (changed.length > 0) this.resourcesRevision += 1;
@@ -78,7 +81,7 @@ export class Account {
 
   removeResource(id: string): void {
     this.requirePerson(id);
-    this.data.removeResource(this.identity.name, id);
+    this.data.remove(this.identity.name, 'resource', id);
     this.people.delete(id);
     this.resourcesRevision += 1;
   }
@@ -105,7 +108,7 @@ export class Account {
   }
 
   private put(person: ResourceRecord): SandboxResource {
-    this.data.putResource(this.identity.name, person);
+    this.data.put(this.identity.name, 'resource', person);
     this.people.set(person.id, person);
     this.resourcesRevision += 1;
     return this.named(person);

@@ -121,12 +121,12 @@ function storeSeedAccount(data: DataFile, seed: SeedAccount, index: number): voi
   const skills = seedEntries(name, 'skill', seed.skills ?? []);
   const roles = seedEntries(name, 'role', seed.roles ?? []);
   data.addAccount(identity);
-  for (const entry of skills) data.addEntry(name, 'skill', entry);
-  for (const entry of roles) data.addEntry(name, 'role', entry);
+  for (const entry of skills) data.put(name, 'skill', entry);
+  for (const entry of roles) data.put(name, 'role', entry);
   const known = { account: name, roles: idsByName(roles), skills: idsByName(skills) };
   for (const [position, person] of (seed.resources ?? []).entries()) {
     const defaults = { id: seededId(name, 'resource', String(position)), createDate: seededDate(position) };
-    data.putResource(name, resolvePerson(person, defaults, known));
+    data.put(name, 'resource', resolvePerson(person, defaults, known));
   }
 }
 

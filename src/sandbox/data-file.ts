@@ -2,31 +2,33 @@
 
 import { chmodSync } from 'node:fs';
 import { SQLite } from '../system/sqlite.ts';
-import type { AccountIdentity, Kind, ResourceRecord, SandboxEntry } from './model.ts';
+import type { AccountIdentity, ResourceRecord, SandboxEntry } from './model.ts';
 import { SandboxError } from './check.ts';
 
-const VERSION = 1;
+const VERSION = 2;
 const APPLICATION_ID = 0x70_73_62_78; // "psbx": without it, a database of another program could be overwritten
 
 const SCHEMA = `
-  CREATE TABLE accounts (name TEXT PRIMARY KEY, id TEXT NOT NULL, token TEXT NOT NULL UNIQUE, region TEXT NOT NULL) STRICT;
-  CREATE TABLE entries (
-    position INTEGER PRIMARY KEY, account TEXT NOT NULL REFERENCES accounts, kind TEXT NOT NULL, id TEXT NOT NULL,
-    name TEXT NOT NULL, create_date TEXT NOT NULL, UNIQUE (account, id)
-  ) STRICT;
-  CREATE TABLE resources (
-    position INTEGER PRIMARY KEY, account TEXT NOT NULL REFERENCES accounts, id TEXT NOT NULL,
-    body TEXT NOT NULL, UNIQUE (account, id)
+  CREATE TABLE records (
+    position INTEGER PRIMARY KEY, account TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL,
+    UNIQUE (account, kind, id)
   ) STRICT;
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${VERSION};
 `;
 
+/** What is stored, by its kind. An account is a record of no account, and its id is its name. */
+interface Records {
+  readonly account: AccountIdentity;
+  readonly skill: SandboxEntry;
+  readonly role: SandboxEntry;
+  readonly resource: ResourceRecord;
+}
+
 function prepare(database: SQLite.Database): void {
   database.pragma('locking_mode = EXCLUSIVE');
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = NORMAL');
-  database.pragma('foreign_keys = ON');
   const version = Number(database.pragma('user_version', { simple: true }));
   const owner = Number(database.pragma('application_id', { simple: true }));
   const tables = database.prepare<[], { n: number }>('SELECT count(*) AS n FROM sqlite_schema').get()?.n ?? 0;
@@ -70,40 +72,25 @@ export class DataFile {
   }
 
   accounts(): AccountIdentity[] {
-    return this.statements.accounts.all();
-  }
-
-  entries(account: string): (SandboxEntry & { readonly kind: Kind })[] {
-    return this.statements.entries.all(account);
-  }
-
-  resources(account: string): ResourceRecord[] {
-    return this.statements.resources.all(account).map((row) => JSON.parse(row.body) as ResourceRecord); // written by putResource
+    return this.records('', 'account');
   }
 
   addAccount(account: AccountIdentity): void {
-    this.statements.addAccount.run(account.name, account.id, account.token, account.region);
+    this.statements.put.run('', 'account', account.name, JSON.stringify(account));
   }
 
-  addEntry(account: string, kind: Kind, entry: SandboxEntry): void {
-    this.statements.addEntry.run(account, kind, entry.id, entry.name, entry.createDate);
+  /** In the order in which they were added. */
+  records<K extends keyof Records>(account: string, kind: K): Records[K][] {
+    return this.statements.records.all(account, kind).map((row) => JSON.parse(row.body) as Records[K]); // written here
   }
 
-  renameEntry(account: string, id: string, name: string): void {
-    this.statements.renameEntry.run(name, account, id);
+  /** Adds the record, or replaces it and keeps its position. */
+  put<K extends Exclude<keyof Records, 'account'>>(account: string, kind: K, record: Records[K]): void {
+    this.statements.put.run(account, kind, record.id, JSON.stringify(record));
   }
 
-  removeEntry(account: string, id: string): void {
-    this.statements.removeEntry.run(account, id);
-  }
-
-  /** Adds the resource, or replaces it and keeps its position. */
-  putResource(account: string, resource: ResourceRecord): void {
-    this.statements.putResource.run(account, resource.id, JSON.stringify(resource));
-  }
-
-  removeResource(account: string, id: string): void {
-    this.statements.removeResource.run(account, id);
+  remove(account: string, kind: keyof Records, id: string): void {
+    this.statements.remove.run(account, kind, id);
   }
 
   /** Does the work in one transaction. */
@@ -118,24 +105,12 @@ export class DataFile {
 
 function prepareStatements(database: SQLite.Database) {
   return {
-    accounts: database.prepare<[], AccountIdentity>(
-      'SELECT name, id, token, region FROM accounts ORDER BY rowid',
+    records: database.prepare<[string, string], { body: string }>(
+      'SELECT body FROM records WHERE account = ? AND kind = ? ORDER BY position',
     ),
-    entries: database.prepare<[string], SandboxEntry & { readonly kind: Kind }>(
-      'SELECT kind, id, name, create_date AS createDate FROM entries WHERE account = ? ORDER BY position',
+    put: database.prepare(
+      'INSERT INTO records (account, kind, id, body) VALUES (?, ?, ?, ?) ON CONFLICT (account, kind, id) DO UPDATE SET body = excluded.body',
     ),
-    resources: database.prepare<[string], { body: string }>(
-      'SELECT body FROM resources WHERE account = ? ORDER BY position',
-    ),
-    addAccount: database.prepare('INSERT INTO accounts (name, id, token, region) VALUES (?, ?, ?, ?)'),
-    addEntry: database.prepare(
-      'INSERT INTO entries (account, kind, id, name, create_date) VALUES (?, ?, ?, ?, ?)',
-    ),
-    renameEntry: database.prepare('UPDATE entries SET name = ? WHERE account = ? AND id = ?'),
-    removeEntry: database.prepare('DELETE FROM entries WHERE account = ? AND id = ?'),
-    putResource: database.prepare(
-      'INSERT INTO resources (account, id, body) VALUES (?, ?, ?) ON CONFLICT (account, id) DO UPDATE SET body = excluded.body',
-    ),
-    removeResource: database.prepare('DELETE FROM resources WHERE account = ? AND id = ?'),
+    remove: database.prepare('DELETE FROM records WHERE account = ? AND kind = ? AND id = ?'),
   };
 }

@@ -39,13 +39,10 @@ export class EntryStore {
     this.revision += 1;
   }
 
-  rename(id: string, name: string): SandboxEntry | undefined {
-    const found = this.stored.get(id);
-    if (found === undefined) return undefined;
-    const entry = { ...found.entry, name };
-    this.stored.set(id, { ...found, entry });
+  /** Replaces an entry, which lists show as long as before. */
+  replace(entry: SandboxEntry): void {
+    this.stored.set(entry.id, { fromMs: 0, ...this.stored.get(entry.id), entry });
     this.revision += 1;
-    return entry;
   }
 
   /** Whether an entry has this name, exactly or ignoring case. */
