@@ -50,31 +50,17 @@ export function utcTime(ms: number): string {
   return `${iso.slice(0, 'YYYY-MM-DD'.length)} ${iso.slice('YYYY-MM-DDT'.length, 'YYYY-MM-DDThh:mm:ss'.length)} UTC`;
 }
 
-const PATTERN =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|[+-]\d{2}:?\d{2})?$/i;
+const TIMESTAMP =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?))?\s*(?:Z|([+-]\d{2}):?(\d{2}))?$/i;
 
 /**
  * Seconds since 1970 of an ISO 8601 timestamp, undefined for anything else. The service sends timestamps with and without
  * a zone; without one they count as UTC.
  */
 export function timestampSeconds(text: string | undefined): number | undefined {
-  const match = text === undefined ? null : PATTERN.exec(text.trim());
+  const match = TIMESTAMP.exec(text?.trim() ?? '');
   if (match === null) return undefined;
-  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '0', zone = ''] = match;
-  const ms = Date.UTC(
-    Number(year),
-    Number(month) - 1,
-    Number(day),
-    Number(hour),
-    Number(minute),
-    Number(second),
-  );
-  return ms / 1000 + Number(`0.${fraction}`) - zoneSeconds(zone);
-}
-
-/** `Z` and a missing zone have no digits, and are UTC. */
-function zoneSeconds(zone: string): number {
-  const digits = zone.replace(/\D/g, '');
-  const seconds = Number(digits.slice(0, 2)) * 3600 + Number(digits.slice(2)) * 60;
-  return zone.startsWith('-') ? -seconds : seconds;
+  const [, day, time = '00:00', hours = '+00', minutes = '00'] = match;
+  const ms = Date.parse(`${day}T${time.replace(',', '.')}${hours}:${minutes}`);
+  return Number.isNaN(ms) ? undefined : ms / 1000;
 }
