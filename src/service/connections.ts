@@ -7,7 +7,8 @@ import type { WritableService } from '../core/ports/service.ts';
 import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ApiSettings } from '../core/settings.ts';
 import { sha256 } from '../system/digest.ts';
-import { createHostQueue, createPace, type HostQueue, type Pace } from './pacing.ts';
+import PQueue from 'p-queue';
+import { createPace, type Pace } from './pacing.ts';
 import { createReader } from './reader.ts';
 import type { RequestObserver } from '../core/ports/progress.ts';
 import { createRequests, type Requests } from './requests.ts';
@@ -38,7 +39,7 @@ interface OpenAccount {
 
 export function createConnections(options: ConnectionOptions): Connections {
   const { api } = options;
-  const hosts = new Map<string, HostQueue>();
+  const hosts = new Map<string, PQueue>();
   const paces = new Map<string, Pace>();
   /** The end of the pause that a response requested since the start of this process, by account; epoch milliseconds. */
   const throttled = new Map<string, number>();
@@ -50,10 +51,10 @@ export function createConnections(options: ConnectionOptions): Connections {
     return pace;
   }
 
-  function hostOf(baseUrl: string): HostQueue {
+  function hostOf(baseUrl: string): PQueue {
     const known = hosts.get(baseUrl);
     if (known !== undefined) return known;
-    const host = createHostQueue(api);
+    const host = new PQueue({ concurrency: api.hostConcurrency });
     hosts.set(baseUrl, host);
     return host;
   }

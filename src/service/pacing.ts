@@ -20,20 +20,8 @@ export interface Pace {
   pauseFor(ms: number): void;
 }
 
-/** The queue that all accounts of one base address share: at most `hostConcurrency` concurrent calls. */
-export interface HostQueue {
-  add<T>(call: () => Promise<T>): Promise<T>;
-}
-
-export function createHostQueue(api: ApiSettings): HostQueue {
-  const queue = new PQueue({ concurrency: api.hostConcurrency });
-  return {
-    add: (call) => queue.add(call),
-  };
-}
-
-/** A pace for one account; `host` is shared by all accounts of one base address. */
-export function createPace(api: ApiSettings, host: HostQueue): Pace {
+/** A pace for one account; `host` is the queue that all accounts of one base address share. */
+export function createPace(api: ApiSettings, host: PQueue): Pace {
   const queue = new PQueue({ concurrency: api.concurrency });
   // A call counts from its start until a second after its end, because the time of its arrival is unknown.
   const cooling: number[] = [];
