@@ -4,6 +4,7 @@ import { ServiceError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { ApiSettings } from '../core/settings.ts';
 import { beginningOf, BODY_TOO_LARGE, CutOff, unpacked } from './body.ts';
+import { startDeadline } from '../system/clock.ts';
 import { request } from '../system/dispatchers.ts';
 
 /** Only this much of a body is read, because messages are at its start. */
@@ -216,38 +217,4 @@ function errorCodes(error: unknown, depth = 0): string[] {
   const parts = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
   const cause = 'cause' in error ? [error.cause] : [];
   return [...own, ...[...parts, ...cause].flatMap((part) => errorCodes(part, depth + 1))];
-}
-
-/** A timeout combined with the signal that aborts all calls. */
-interface Deadline {
-  readonly signal: AbortSignal;
-  /** Whether the timeout ended the call. */
-  isOver(): boolean;
-  /** Releases the timer and the listener on `kill`; must be called after the call. */
-  release(): void;
-}
-
-/**
- * Starts a deadline of `timeoutMs` from now. If `kill` is already aborted, the signal is aborted immediately.
- * AbortSignal.any is not used because, up to Node.js 22, each of its signals leaks memory on a source signal that stays alive,
- * which a daemon has.
- */
-export function startDeadline(timeoutMs: number, kill: AbortSignal): Deadline {
-  const ending = new AbortController();
-  let isOver = false;
-  const abort = (): void => ending.abort();
-  const timer = setTimeout(() => {
-    isOver = !ending.signal.aborted;
-    abort();
-  }, timeoutMs);
-  kill.addEventListener('abort', abort, { once: true });
-  if (kill.aborted) abort();
-  return {
-    signal: ending.signal,
-    isOver: () => isOver,
-    release() {
-      clearTimeout(timer);
-      kill.removeEventListener('abort', abort);
-    },
-  };
 }

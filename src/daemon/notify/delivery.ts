@@ -2,6 +2,7 @@
 import type { DeliveryOutcome, QueuedMessage, QueuedNotice } from '../../core/ports/outbox.ts';
 import { parseRetryAfter } from '../../core/backoff.ts';
 import type { Clock } from '../../core/ports/clock.ts';
+import { startDeadline } from '../../system/clock.ts';
 import type { NotifySettings } from '../../core/settings.ts';
 import { renderNotices } from './formats.ts';
 import type { NoticeMessage } from './message.ts';
@@ -53,10 +54,10 @@ export function createDelivery({ userAgent, clock, resolveSecret, random }: Deli
     const destination = await resolveDestination(settings, resolveSecret);
     if ('problem' in destination) return { code: destination.problem };
     const { url, headers, body } = requestOf(message, destination, settings);
-    return await withinTime(
-      (signal) => post(url, headers, body, signal).catch((error: unknown) => ({ code: firstCode(error) })),
-      kill,
-    );
+    const deadline = startDeadline(TIMEOUT_MS, kill, clock);
+    return await post(url, headers, body, deadline.signal)
+      .catch((error: unknown) => ({ code: deadline.signal.aborted ? 'timeout' : firstCode(error) }))
+      .finally(() => deadline.release());
   }
 
   function requestOf([first, ...more]: QueuedMessage, to: Destination, settings: NotifySettings) {
@@ -90,26 +91,6 @@ export function createDelivery({ userAgent, clock, resolveSecret, random }: Deli
       status: response.statusCode,
       retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
     };
-  }
-
-  /** Limits the complete call, including the reading of its answer, by the injected clock. */
-  async function withinTime(
-    call: (signal: AbortSignal) => Promise<PostResult>,
-    kill: AbortSignal,
-  ): Promise<PostResult> {
-    // Not AbortSignal.any, which up to Node.js 22 leaks memory on `kill` at each call.
-    const ending = new AbortController();
-    const done = new AbortController();
-    const abort = (): void => ending.abort();
-    kill.addEventListener('abort', abort, { once: true });
-    if (kill.aborted) abort();
-    const timer = clock.sleep(TIMEOUT_MS, done.signal).then(abort);
-    const result = await call(ending.signal);
-    const isLate = ending.signal.aborted;
-    done.abort();
-    kill.removeEventListener('abort', abort);
-    await timer;
-    return isLate && 'code' in result ? { code: 'timeout' } : result;
   }
 
   function outcomeOf(result: PostResult, attempts: number, isStatus: boolean): Attempt {

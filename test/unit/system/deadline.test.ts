@@ -1,6 +1,6 @@
 // The deadline of a call, and the release of its listeners.
 import { expect, it } from 'vitest';
-import { startDeadline } from '../../../src/service/transport.ts';
+import { startDeadline } from '../../../src/system/clock.ts';
 
 const LONG_MS = 60_000;
 
