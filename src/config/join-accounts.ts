@@ -1,11 +1,26 @@
-// Joins the accounts of a configuration, and finds the problems between them: two with the same name, or two with the
-// same address and token. An invalid file does not make a valid one invalid by that.
-import { compareCodePoints } from '../core/names.ts';
+// Joins the accounts of a configuration, and finds the problems between them: two with the same name, two with the same
+// address and token, or a rollout that can never end. An invalid file does not make a valid one invalid by that.
+import { compareCodePoints, globMatcher } from '../core/names.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
-import { checkRollouts, type RolloutRead } from './rollout.ts';
 import { refKey } from './secret-references.ts';
 import type { AccountSettings, ConfiguredAccount, SecretRef } from '../core/settings.ts';
+import { locate, type NodePath, quoted, spotOf, type YamlFile } from './yaml/yaml-file.ts';
+
+/** As a file has it. */
+type Rollout = { readonly after: readonly string[]; readonly wait: number } | undefined;
+
+/** A glob of `rollout.after` with its position. */
+export interface RolloutGlob {
+  readonly glob: string;
+  readonly place: ConfigIssue;
+}
+
+/** The accounts that run newer commits before this one, by its own file or by `defaults`. */
+export interface RolloutRead {
+  readonly name: string;
+  readonly rollout?: { readonly globs: readonly RolloutGlob[]; readonly isOwn: boolean };
+}
 
 /** An account as read, with what is needed to compare it with the other accounts. */
 export interface AccountRead extends RolloutRead {
@@ -89,4 +104,49 @@ function duplicates(
 /** Equal for accounts that use the same token at the same address; undefined if the address or the token is unknown. */
 function identityKey({ address, token }: AccountRead): string | undefined {
   return address && token && `${address.baseUrl} ${refKey(token.ref)}`;
+}
+
+export function rolloutGlobs(file: YamlFile, parent: NodePath, rollout: Rollout): RolloutGlob[] {
+  return (rollout?.after ?? []).map((glob, index) => {
+    const path = [...parent, 'rollout', 'after', index];
+    return { glob, place: file.issue(spotOf(locate(file, path)), '') };
+  });
+}
+
+/** The accounts that the globs of `defaults` match run first, so the defaults do not bind them. */
+export function inheritedRollout(name: string, rollout: Rollout): Rollout {
+  return rollout?.after.some((glob) => globMatcher(glob)(name)) === true ? undefined : rollout;
+}
+
+/** Returns the errors of one account: a glob that matches no account, the account itself, or one that waits for it. */
+function checkRollouts(reads: readonly RolloutRead[]): (read: RolloutRead) => ConfigIssue[] {
+  const known = new Map<string, readonly string[]>();
+  const matched = (glob: string): readonly string[] => {
+    const matches = globMatcher(glob);
+    const names = known.get(glob) ?? reads.map(({ name }) => name).filter(matches);
+    known.set(glob, names);
+    return names;
+  };
+  const firstOf = new Map(reads.map(({ name, rollout }) => [name, rollout?.globs ?? []]));
+  const waitFor = (names: readonly string[], wanted: string): boolean => {
+    const seen = new Set(names);
+    // A set also visits what is added meanwhile.
+    for (const name of seen) {
+      for (const { glob } of firstOf.get(name) ?? []) for (const next of matched(glob)) seen.add(next);
+    }
+    return seen.has(wanted);
+  };
+  return ({ name, rollout }) =>
+    (rollout?.globs ?? []).flatMap(({ glob, place }) => {
+      const names = matched(glob);
+      if (names.length === 0)
+        return [
+          { ...place, message: `no account has a name that ${quoted(glob)} matches; correct the glob` },
+        ];
+      if (rollout?.isOwn !== true || !waitFor(names, name)) return [];
+      const whom = names.includes(name) ? 'this account itself' : 'accounts that wait for this one';
+      return [
+        { ...place, message: `${quoted(glob)} matches ${whom}, so it would wait for ever; correct it` },
+      ];
+    });
 }

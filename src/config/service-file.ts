@@ -12,7 +12,7 @@ import { notifyIssues, notifySettings } from './notify-settings.ts';
 import { type NodePath, locate, plainRoot, spotOf, type YamlFile, parseYaml } from './yaml/yaml-file.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
 import { absoluteRef } from './secret-references.ts';
-import { type RolloutGlob, rolloutGlobs } from './rollout.ts';
+import { type RolloutGlob, rolloutGlobs } from './join-accounts.ts';
 import { storeLocation } from './store-settings.ts';
 import { type ServiceFile, serviceSchema } from './service-schema.ts';
 import type { SourceRead } from './yaml/source-text.ts';
