@@ -1,6 +1,7 @@
 // Shell completion, which @bomb.sh/tab derives from the commands of the program. Accounts come from the configuration.
 import tab from '@bomb.sh/tab/commander';
 import { type CommandLine, DEFAULT_CONFIG } from './command-line.ts';
+import type { ConfiguredAccount } from '../core/settings.ts';
 import { loadConfiguration } from './load-accounts.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'];
@@ -23,12 +24,13 @@ export function addCompletion({ program }: CommandLine): void {
   // Changed in place, since the library keeps this list. PowerShell is removed because it is not tested.
   command?.registeredArguments[0]?.argChoices?.splice(0, Infinity, ...SHELLS);
 
-  const accounts: Account[] = [];
+  let accounts: readonly ConfiguredAccount[] = [];
   for (const { arguments: all } of root.commands.values()) {
     const argument = all.get('account');
     if (argument === undefined) continue;
     argument.handler = (complete) => {
-      for (const { name, mode } of accounts) complete(name, mode);
+      for (const { name, settings } of accounts)
+        complete(name, settings === undefined ? 'its file is not valid' : `mode ${settings.mode}`);
     };
   }
   program.hook('preAction', async (_program, action) => {
@@ -37,21 +39,8 @@ export function addCompletion({ program }: CommandLine): void {
     const words = action.args;
     const given = words.includes('--config') ? words[words.indexOf('--config') + 1] : undefined;
     const hasCommand = program.commands.some((each) => words.includes(each.name()));
-    if (hasCommand)
-      accounts.push(...(await accountsOf(given ?? process.env['ROLECALL_CONFIG'] ?? DEFAULT_CONFIG)));
+    const configFile = given ?? process.env['ROLECALL_CONFIG'] ?? DEFAULT_CONFIG;
+    // Never fails: a message would be shown in the middle of the line that the user types.
+    if (hasCommand) accounts = (await loadConfiguration(configFile).catch(() => null))?.accounts ?? [];
   });
-}
-
-interface Account {
-  readonly name: string;
-  readonly mode: string;
-}
-
-/** Never fails: a message would be shown in the middle of the line that the user types. */
-async function accountsOf(configFile: string): Promise<Account[]> {
-  const loaded = await loadConfiguration(configFile).catch(() => null);
-  return (loaded?.accounts ?? []).map(({ name, settings }) => ({
-    name,
-    mode: settings === undefined ? 'its file is not valid' : `mode ${settings.mode}`,
-  }));
 }
