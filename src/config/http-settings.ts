@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
 import { isLoopback } from '../core/remote-address.ts';
 import type { HttpSettings } from '../core/settings.ts';
-import { type NodePath, locate, spotOf, type YamlFile, quoted } from './yaml/yaml-file.ts';
+import { locate, spotOf, type YamlFile, quoted } from './yaml/yaml-file.ts';
 import { absoluteRef, refKey } from './secret-references.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -158,30 +158,24 @@ function hasItems(value: unknown): boolean {
 function tokenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
   const { token, tokens } = httpSchema.shape;
   const first = token.safeParse(raw['token']).data;
-  const names = new Set(first === undefined ? [] : [FIRST_TOKEN]);
-  const references = new Map(first === undefined ? [] : [[refKey(first), 'http.token']]);
-  const issues: ConfigIssue[] = [];
-  const report = (at: NodePath, message: string): void => {
-    issues.push(file.issue(spotOf(locate(file, ['http', 'tokens', ...at])), message));
-  };
-  for (const [index, item] of (Array.isArray(raw['tokens']) ? raw['tokens'] : []).entries()) {
+  const taken = new Set(first === undefined ? [] : [`name ${FIRST_TOKEN}`, refKey(first)]);
+  return (Array.isArray(raw['tokens']) ? raw['tokens'] : []).flatMap((item: unknown, index) => {
     const read = tokens.unwrap().element.safeParse(item).data;
-    if (read === undefined) continue;
-    if (names.has(read.name)) {
-      const taken = read.name === FIRST_TOKEN && first !== undefined ? ', the name of `http.token`' : '';
-      report(
-        [index, 'name'],
-        `duplicate token name ${quoted(read.name)}${taken}; give each token a different name`,
-      );
-    }
-    names.add(read.name);
-    const other = references.get(refKey(read.token));
-    if (other !== undefined) {
-      report([index, 'token'], `${other} is the same token; use a different token for each name`);
-    }
-    references.set(refKey(read.token), `the token of ${quoted(read.name)}`);
-  }
-  return issues;
+    if (read === undefined) return [];
+    const parts = [
+      [
+        'name',
+        `name ${read.name}`,
+        `duplicate token name ${quoted(read.name)}; give each token a different name`,
+      ],
+      ['token', refKey(read.token), 'another name has the same token; use a different token for each name'],
+    ] as const;
+    const repeated = parts.filter(([, key]) => taken.has(key));
+    for (const [, key] of parts) taken.add(key);
+    return repeated.map(([part, , message]) =>
+      file.issue(spotOf(locate(file, ['http', 'tokens', index, part])), message),
+    );
+  });
 }
 
 function isNetwork(text: string): boolean {

@@ -163,9 +163,9 @@ const SERVICES: Cases = {
   'http: { tokens: [{ name: ci, token: { env: A }, role: read }, { name: ci, token: { env: B }, role: operate }] }':
     '1:71 error duplicate token name "ci"; give each token a different name',
   'http: { token: { env: A }, tokens: [{ name: http, token: { env: B }, role: read }] }':
-    '1:45 error duplicate token name "http", the name of `http.token`; give each token a different name',
+    '1:45 error duplicate token name "http"; give each token a different name',
   'http: { token: { env: A }, tokens: [{ name: ci, token: { env: A }, role: read }] }':
-    '1:56 error http.token is the same token; use a different token for each name',
+    '1:56 error another name has the same token; use a different token for each name',
   'http: { tokens: [{ name: ci, token: { env: A } }] }':
     '1:18 error http.tokens[1].role: must be read or operate',
   'http: { tokens: [{ name: ci, token: { env: A }, role: admin }] }':
