@@ -8,6 +8,7 @@ import type { AccountSettings } from '../core/settings.ts';
 import { windowEdge } from './dates-and-schedules.ts';
 import type { RecordedConfiguration } from './load-configuration.ts';
 import { nearDuplicateIssues } from './merge-lists.ts';
+import { yamlBelow } from './path-glob.ts';
 import { readNameLists, type WrittenEntry } from './name-list.ts';
 import { keyText, locate, parseYaml, quoted, spotOf, type YamlFile } from './yaml/yaml-file.ts';
 
@@ -49,7 +50,7 @@ export function compareFiles({ files, loaded }: RecordedConfiguration): {
   if (loaded.accounts.some(({ settings }) => settings === undefined)) return { issues, unmatched };
   // An unused file beside the accounts is reported already.
   const reported = new Set(loaded.issues.map(({ file }) => file));
-  for (const file of new Set([...folders].flatMap((folder) => files.yamlBelow(folder)))) {
+  for (const file of new Set([...folders].flatMap((folder) => yamlBelow(folder, files)))) {
     const yaml = files.texts.has(file) || reported.has(files.shown(file) ?? '') ? undefined : parsed(file);
     if (yaml !== undefined && isCatalog(yaml))
       issues.push(yaml.issue(0, 'no account extends this catalog; extend it, or remove the file', 'warning'));

@@ -1,7 +1,7 @@
 // The interface by which a loader reads the files of a configuration, and its implementation for the files in memory
 // that `plan --server` sends.
 import path from 'node:path';
-import { type FolderLookup, matchPaths, yamlBelow, type GlobMatches } from './path-glob.ts';
+import type { FolderLookup } from './path-glob.ts';
 import {
   MAX_FILE_BYTES,
   type NamedFile,
@@ -12,7 +12,7 @@ import {
   tooLarge,
 } from './yaml/source-text.ts';
 
-export interface ConfigurationFiles {
+export interface ConfigurationFiles extends FolderLookup {
   /**
    * Reads the file at an absolute path. Never throws: a problem is an issue. Synchronous, because a small file takes
    * 20 µs this way and ten times as much with the thread pool, and a daemon reads a thousand of them.
@@ -20,12 +20,6 @@ export interface ConfigurationFiles {
   read(file: string): SourceRead;
   /** What the file system records of the file: differs after any change. Undefined if there is no such record. */
   stamp(file: string): string | undefined;
-  /** The files that match a glob below `folder` (see path-glob.ts). */
-  match(pattern: string, folder: string): GlobMatches;
-  /** Every YAML file in or below a folder, absolute. Hidden folders and links to folders are not searched. */
-  yamlBelow(folder: string): readonly string[];
-  /** Whether a path, directly or by a link, leads out of the repository that contains the configuration. */
-  leadsOut(file: string): boolean;
   /** The path with all symbolic links resolved, also for a file that does not exist. */
   realPath(file: string): Promise<string>;
   /** The name of a file in messages; undefined when a message must not contain its path. */
@@ -66,7 +60,6 @@ export function filesFromMemory(root: string, texts: Readonly<Record<string, str
     const outside = relative.split(path.sep)[0] === '..' || path.isAbsolute(relative);
     return outside ? undefined : relative.split(path.sep).join('/') || '.';
   };
-  const lookup = folderLookup(base, held);
   return {
     read(file) {
       const named = { path: file, shown: shown(file) ?? 'a file that was not sent' };
@@ -74,9 +67,7 @@ export function filesFromMemory(root: string, texts: Readonly<Record<string, str
       return text === undefined ? missingFile(named) : readText(named, text);
     },
     stamp: () => undefined,
-    match: (pattern, folder) => matchPaths(pattern, folder, lookup),
-    yamlBelow: (folder) => yamlBelow(folder, lookup),
-    leadsOut: () => false,
+    ...folderLookup(base, held),
     // Files of the disk must not have an effect here.
     realPath: async (file) => file,
     shown,

@@ -16,7 +16,7 @@ import { errorCode } from '../core/errors.ts';
 import type { PinnedFolder } from '../core/ports/repository.ts';
 import { realPathOf } from '../system/regular-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import { type FolderItem, type FolderLookup, matchPaths, yamlBelow } from './path-glob.ts';
+import type { FolderItem } from './path-glob.ts';
 import {
   MAX_FILE_BYTES,
   type NamedFile,
@@ -56,14 +56,6 @@ export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): Configurat
     const below = pinned === undefined ? undefined : belowLink(pinned.link, file);
     return below === undefined ? shownPath(file) : below.split(path.sep).join('/') || '.';
   };
-  const leadsOut = (file: string): boolean => locate(file) === undefined;
-  const lookup: FolderLookup = {
-    list(folder) {
-      const location = locate(folder);
-      return location === undefined ? [] : listFolder(location, (name) => locate(path.join(folder, name)));
-    },
-    leadsOut,
-  };
   return {
     read(file) {
       const [location, named] = [locate(file), { path: file, shown: shown(file) }];
@@ -73,9 +65,11 @@ export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): Configurat
       const location = locate(file);
       return location === undefined ? undefined : currentStamp(location);
     },
-    match: (pattern, folder) => matchPaths(pattern, folder, lookup),
-    yamlBelow: (folder) => yamlBelow(folder, lookup),
-    leadsOut,
+    list(folder) {
+      const location = locate(folder);
+      return location === undefined ? [] : listFolder(location, (name) => locate(path.join(folder, name)));
+    },
+    leadsOut: (file) => locate(file) === undefined,
     realPath: (file) => realPathOf(file),
     shown,
   };

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type ConfigIssue, UsageError } from '../core/errors.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
-import { MAX_FOLDERS } from './path-glob.ts';
+import { matchPaths, MAX_FOLDERS, yamlBelow } from './path-glob.ts';
 import { type ServiceLayers, readServiceLayers } from './service-file.ts';
 import { DEFAULT_MAX_ENTRIES } from './service-schema.ts';
 import { type AccountContext, readAccount } from './account-file.ts';
@@ -148,7 +148,7 @@ export function matchAccounts(
 ): { matched: readonly string[]; issues: readonly ConfigIssue[] } {
   if (read.accounts === undefined) return { matched: [], issues: [] };
   const { pattern, place } = read.accounts;
-  const { files: found, leadingOut, isIncomplete } = files.match(pattern, folder);
+  const { files: found, leadingOut, isIncomplete } = matchPaths(pattern, folder, files);
   // A wide glob matches the service file too.
   const matched = found.filter((account) => !digests.has(account));
   const outside = leadingOut.map((way): ConfigIssue => {
@@ -175,7 +175,7 @@ export function unusedFiles(
   files: ConfigurationFiles,
   { matched, used }: { readonly matched: readonly string[]; readonly used: ReadonlySet<string> },
 ): readonly ConfigIssue[] {
-  const found = new Set(accountFolders(service, matched).flatMap((folder) => files.yamlBelow(folder)));
+  const found = new Set(accountFolders(service, matched).flatMap((folder) => yamlBelow(folder, files)));
   const message =
     'this file is not used: the glob `accounts` does not match it, and no account extends it; rename it, move it, or change the glob';
   return [...found]

@@ -16,7 +16,7 @@ export interface FolderItem {
 export interface FolderLookup {
   /** The items of a folder; none if it does not exist. */
   list(folder: string): readonly FolderItem[];
-  /** As in ConfigurationFiles. */
+  /** Whether a path, directly or by a link, leads out of the repository that contains the configuration. */
   leadsOut(file: string): boolean;
 }
 
