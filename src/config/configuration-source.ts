@@ -6,8 +6,7 @@ import type { ConfigCommit, Configuration } from '../core/settings.ts';
 import { startTurns } from '../system/turns.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { filesOnDisk, pinnedPath } from './files-on-disk.ts';
-import { currentDay } from './load-configuration.ts';
-import { type KeptLoad, type LoadTarget, isUpToDate, loadFiles } from './load-files.ts';
+import { type KeptLoad, type LoadTarget, currentDay, isUpToDate, loadFiles } from './load-files.ts';
 
 export interface ConfigurationSource {
   /** Reads and parses the files that changed. Returns the same object as last time if none has changed. */

@@ -4,7 +4,7 @@ import type { Configuration } from '../core/settings.ts';
 import path from 'node:path';
 import { recordingFiles, type RecordedFiles } from './configuration-files.ts';
 import { filesOnDisk } from './files-on-disk.ts';
-import { type LoadTarget, loadFiles } from './load-files.ts';
+import { currentDay, type LoadTarget, loadFiles } from './load-files.ts';
 import type { CheckoutPlace } from '../core/ports/repository.ts';
 
 export interface CollectedConfiguration {
@@ -27,11 +27,6 @@ export async function loadConfiguration(
   const machineFile = path.resolve(file);
   const files = filesOnDisk(options.checkout ?? undefined, machineFile);
   return (await loadFiles({ files, today: currentDay(), ...options, file: machineFile })).loaded;
-}
-
-/** The current day for the expiry of approvals: `YYYY-MM-DD` in UTC. */
-export function currentDay(): string {
-  return new Date().toISOString().slice(0, 10);
 }
 
 /**

@@ -34,6 +34,11 @@ export interface LoadTarget {
   readonly mostNames?: number | undefined;
 }
 
+/** The current day for the expiry of approvals: `YYYY-MM-DD` in UTC. */
+export function currentDay(): string {
+  return new Date().toISOString().slice(0, 10);
+}
+
 /** One account as read. No texts and no syntax trees, since a thousand of these are kept. */
 interface KeptAccount {
   readonly read: AccountRead;

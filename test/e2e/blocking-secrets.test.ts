@@ -46,7 +46,5 @@ test('a plan whose token file or api.caFile is a pipe fails', async () => {
   s.configure('skills: [Go]');
   s.write('config/rolecall.yaml', 'store: ../data/rolecall.db\napi: { caFile: ../pipe }\n');
   const authorities = await s.run(['plan'], { env: { [tokenVariable('acme')]: TOKEN } });
-  expect(authorities.stdout + authorities.stderr).toContain(
-    'api.caFile cannot be read (irregular)',
-  );
+  expect(authorities.stdout + authorities.stderr).toContain('api.caFile cannot be read (irregular)');
 });
