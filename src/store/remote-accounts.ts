@@ -49,29 +49,17 @@ export async function claimToken(db: Database, lease: Lease, tokenKey: string): 
   return user?.account ?? null;
 }
 
-/** The columns of `accounts` that the new name takes from the former one. A pause of either stays. */
-export const MOVED_COLUMNS = [
-  'base_url',
-  'remote_account_id',
-  'pending_digest',
-  'pending_run',
-  'pending_since',
-  'approved_digest',
-  'approved_at',
-  'approved_by',
-  'last_good_run',
-  'last_good_phase',
-  'throttled_until',
-  'last_applied_commit',
-  'last_applied_committed_at',
-  'last_success_at',
-  'remaining_creates',
-  'remaining_deletes',
-  'missing_holdings',
+/** The columns of `accounts` that the row of the new name keeps; the others come from the row of the former one. */
+const KEPT_COLUMNS = [
+  'consecutive_failures',
+  'last_run_id',
+  'sync_requested_at',
+  'sync_requested_by',
+  'next_tick_at',
 ] as const;
 
-/** Those that it takes unless it is paused itself. */
-export const PAUSE_COLUMNS = ['paused', 'paused_at', 'paused_by', 'paused_reason'] as const;
+/** Those that it keeps if it is paused itself: a pause of either stays. */
+const PAUSE_COLUMNS = ['paused', 'paused_at', 'paused_by', 'paused_reason'] as const;
 
 const MOVED_TABLES = ['runs', 'snapshots', 'entries', 'operator_actions'] as const;
 
@@ -114,23 +102,20 @@ async function moveJournal(connection: Database, former: string, account: string
   const broken = await brokenRuns(connection, former, true, nowMs);
   await interruptRuns(connection, broken, nowMs, (work) => work(connection));
   await connection.deleteFrom('locks').where('account', '=', former).execute();
+  const own = connection.selectFrom('accounts').select('paused').where('name', '=', account);
+  const isPaused = (await own.executeTakeFirst())?.paused === 1;
+  const kept = [...KEPT_COLUMNS, ...(isPaused ? PAUSE_COLUMNS : [])].map((column) => sql.ref(column));
   await sql`
-    update accounts set (${sql.join(MOVED_COLUMNS.map((column) => sql.ref(column)))})
-      = (select ${sql.join(MOVED_COLUMNS.map((column) => sql.ref(`former.${column}`)))}
-        from accounts as former where former.name = ${former})
-    where name = ${account}`.execute(connection);
-  await sql`
-    update accounts set (${sql.join(PAUSE_COLUMNS.map((column) => sql.ref(column)))})
-      = (select ${sql.join(PAUSE_COLUMNS.map((column) => sql.ref(`former.${column}`)))}
-        from accounts as former where former.name = ${former})
-    where name = ${account} and paused = 0`.execute(connection);
+    update accounts set (${sql.join(kept)}) = (select ${sql.join(kept)} from accounts where name = ${account})
+    where name = ${former}`.execute(connection);
+  await connection.deleteFrom('accounts').where('name', '=', account).execute();
+  await connection.updateTable('accounts').set({ name: account }).where('name', '=', former).execute();
   await dropReplaced(connection, former, account);
   for (const table of MOVED_TABLES) {
     await sql`update ${sql.table(table)} set account = ${account} where account = ${former}`.execute(
       connection,
     );
   }
-  await connection.deleteFrom('accounts').where('name', '=', former).execute();
 }
 
 /** Deletes rows of the new name that rows of the former one replace. */

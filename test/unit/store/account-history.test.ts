@@ -269,7 +269,7 @@ describe('an account whose file was renamed', () => {
     const last = await store.journal.lastGood('new', '42', observed());
     expect(last?.observed.skill).toMatchObject([{ id: 'a' }]);
     expect(last?.missing).toMatchObject([{ remoteId: 'a', resourceId: 'p' }]);
-    expect(store.rows('select name from accounts')).toEqual([{ name: 'new' }]);
+    expect(store.rows('select name, last_run_id from accounts')).toEqual([{ name: 'new', last_run_id: id }]);
     expect(store.rows("select 1 from runs where account = 'new'")).toHaveLength(2);
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBeNull();
   });
@@ -297,6 +297,14 @@ describe('an account whose file was renamed', () => {
     expect(await store.journal.adoptRenamedAccount({ ...claim, remoteAccountId: '43' })).toBeNull();
     expect(await store.journal.adoptRenamedAccount({ ...claim, remoteAccountId: null })).toBeNull();
     expect(await store.journal.adoptRenamedAccount(claim)).toBe('old');
+  });
+
+  it('stays paused by whoever paused the new name', async () => {
+    const store = await renamed();
+    const id = await store.begin(2, { account: 'new', remote: null });
+    await store.operator.pause('new', 'mine', { name: 'ada', via: 'cli' }, T0);
+    expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('old');
+    expect((await store.journal.accountState('new')).pause).toMatchObject({ by: 'ada', reason: 'mine' });
   });
 
   it('ends the killed run of the old name and takes its lock', async () => {

@@ -3,7 +3,6 @@ import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
-import { MOVED_COLUMNS, PAUSE_COLUMNS } from '../../../src/store/remote-accounts.ts';
 import { openSqlite } from '../../../src/store/sqlite/database.ts';
 import { damageTable } from '../../support/damage.ts';
 import { failure, sqliteFixture, newFolder } from './fixture.ts';
@@ -27,22 +26,6 @@ describe('a new store', () => {
       .rows<{ name: string }>('select name from pragma_table_info(?)', table)
       .map(({ name }) => name);
     expect(columns.split(' ').filter((column) => !existing.includes(column))).toEqual([]);
-  });
-
-  it('has no column of accounts of which it is undecided whether a renamed account takes it along', () => {
-    const columns = sqliteFixture()
-      .rows<{ name: string }>("select name from pragma_table_info('accounts')")
-      .map(({ name }) => name);
-    // The runs that some of them are about are moved themselves.
-    const others = [
-      'name',
-      'consecutive_failures',
-      'last_run_id',
-      'next_tick_at',
-      'sync_requested_at',
-      'sync_requested_by',
-    ];
-    expect(columns.toSorted()).toEqual([...MOVED_COLUMNS, ...PAUSE_COLUMNS, ...others].toSorted());
   });
 
   it('has strict tables only', () => {
