@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { approvalOf, statesOf, waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue } from '../core/errors.ts';
+import { describePause } from '../core/operator.ts';
 import type { AccountStatus } from '../report/command-schemas.ts';
 import { renderStatus } from '../report/list-reports.ts';
 import { nextTickMs } from '../daemon/cron.ts';
@@ -28,15 +29,23 @@ export async function readStatuses(
 ): Promise<readonly AccountStatus[]> {
   const journal = await openExistingJournal(configuration.service);
   try {
-    const reader = journal?.reader ?? { accounts: async () => [] };
+    const reader = journal?.reader ?? { accounts: async () => [], pauseOfAll: async () => null };
+    const allPaused = describePause(await reader.pauseOfAll(nowMs));
     const accounts = selectAccounts(await knownAccounts(reader, configuration.accounts), names);
-    return accounts.map((account) => ({ ...statusOf(account, nowMs), nextRun: nextRunOf(account) }));
+    return accounts.map((account) => ({
+      ...statusOf(account, nowMs),
+      allPaused,
+      nextRun: nextRunOf(account),
+    }));
   } finally {
     await journal?.close();
   }
 }
 
-function statusOf({ name, configured, record }: KnownAccount, nowMs: number): Omit<AccountStatus, 'nextRun'> {
+function statusOf(
+  { name, configured, record }: KnownAccount,
+  nowMs: number,
+): Omit<AccountStatus, 'nextRun' | 'allPaused'> {
   const lastRun = record?.lastRun ?? null;
   const drift = record?.remaining ?? null;
   const pending = record === undefined ? null : waitingPlan({ ...record.state, lastRun });

@@ -3,7 +3,7 @@ import { journalBrokenAccount } from '../run/run-result.ts';
 import { reconcile } from '../run/reconcile.ts';
 import type { Acceptance, AccountRequest } from '../run/request.ts';
 import { ConfigError, StoreError, UsageError } from '../core/errors.ts';
-import type { AgreedPlan } from '../core/operator.ts';
+import { type AgreedPlan, describePause } from '../core/operator.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunDetail } from '../core/ports/journal-reader.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
@@ -41,6 +41,7 @@ export interface ApplyOptions extends OutputOptions, ReportDetail {
   readonly acceptShrink?: boolean;
   readonly acceptNoHistory?: boolean;
   readonly acceptOlderSource?: boolean;
+  readonly duringPause?: boolean;
   /** In milliseconds. */
   readonly lockTimeout: number;
 }
@@ -76,16 +77,22 @@ export async function applyToAccounts(
   const loaded = await loadAccounts(context.configFile, []);
   const { configuration, service } = loaded;
   const accounts = accountsToApply(loaded.accounts, names, saved, options.all === true);
-  const noDelete = options.delete === false;
   const output = openOutput(options);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const limit = service.daemon.maxRuns;
-  const session = await openSession(context, configuration, service);
+  const { duringPause = false } = options;
+  const session = await openSession(context, configuration, service, { duringPause });
   const detail = { verbose: options.verbose, hasLocalChanges: session.commit?.dirty === true };
   try {
-    const consent = asks
-      ? await askToApply({ accounts, session, signals, accept, limit, detail, noDelete }, output)
-      : { agreed: saved ?? new Map<string, AgreedPlan | null>() };
+    const paused = await session.store.reader.pauseOfAll(Date.now());
+    const notice = describePause(paused);
+    const pause = duringPause ? null : paused;
+    const noDelete = options.delete === false;
+    const asking = { accounts, session, signals, accept, limit, noDelete, pause };
+    const consent =
+      asks || pause?.onlyDeletes === false
+        ? await askToApply({ ...asking, detail: { ...detail, notice } }, output)
+        : { agreed: saved ?? new Map<string, AgreedPlan | null>() };
     if ('exit' in consent) {
       if (isOneDocument(options.format)) await output.print(await reportOf(consent.runIds, session, output));
       if (consent.refusal !== undefined) throw consent.refusal;
@@ -104,7 +111,7 @@ export async function applyToAccounts(
     );
     const reports = applied.flatMap(({ report }) => (report === null ? [] : [report]));
     if (reports.length > 0 || options.format === 'json')
-      await output.print(renderRunReports(reports, { ...output.render, ...detail }));
+      await output.print(renderRunReports(reports, { ...output.render, ...detail, notice }));
     // When no run was journaled, the store has failed already and the error is shown.
     if (reports.length > 0) await prune(session);
     return combine(applied.map(({ exit }) => exit));

@@ -2,7 +2,7 @@
 import type { ConfiguredAccount } from '../core/settings.ts';
 import type { Acceptance } from '../run/request.ts';
 import { UsageError } from '../core/errors.ts';
-import type { AgreedPlan } from '../core/operator.ts';
+import { type AgreedPlan, type PauseOfAll, pausedError } from '../core/operator.ts';
 import { onlyOf, type Plan, type PlanResult } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import { isOneDocument, type ReportDetail } from '../report/document.ts';
@@ -32,11 +32,13 @@ interface ApplyRequest {
   readonly detail: ReportDetail;
   /** Whether the deletes of the plans are left out. */
   readonly noDelete: boolean;
+  /** The pause of all accounts, if it binds: it refuses every plan, or leaves its deletes out. */
+  readonly pause: PauseOfAll | null;
 }
 
 /** Shows the plans of all accounts and asks once. Refuses when there is no terminal to ask on. */
 export async function askToApply(
-  { accounts, session, signals, accept, limit, detail, noDelete }: ApplyRequest,
+  { accounts, session, signals, accept, limit, detail, noDelete, pause }: ApplyRequest,
   output: Output,
 ): Promise<Consent> {
   const planned = await showProgress({ verb: 'planned', accounts: accounts.length }, (track) =>
@@ -48,17 +50,21 @@ export async function askToApply(
   const runIds = planned.map(({ runId }) => runId);
   await showPlans(results, output, detail);
   if (signals.stop.aborted) return { exit: EXIT.interrupted, runIds };
+  const failures = results.flatMap((result) =>
+    result.status === 'failed' ? [failureExit(result.error.code)] : [],
+  );
+  if (pause?.onlyDeletes === false) {
+    showMessage(`${pausedError(pause).message}. Nothing was written.`);
+    return { exit: combine([...failures, EXIT.held]), runIds };
+  }
   const agreed = new Map(results.map((result) => [result.account, agreedTo(result)]));
-  const text = question(noDelete ? results.map(withoutDeletes) : results);
+  const text = question(noDelete || pause !== null ? results.map(withoutDeletes) : results);
   if (text === null) return { agreed };
   if (!canAsk()) return { exit: EXIT.usage, runIds, refusal: noTerminal() };
   const answer = await confirm(text, signals.stop);
   if (answer === 'yes') return { agreed };
   showMessage('Nothing was written.');
   if (answer === 'interrupted') return { exit: EXIT.interrupted, runIds };
-  const failures = results.flatMap((result) =>
-    result.status === 'failed' ? [failureExit(result.error.code)] : [],
-  );
   return { exit: combine([...failures, EXIT.changes]), runIds };
 }
 

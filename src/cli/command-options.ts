@@ -108,6 +108,7 @@ export function addApply({ program, report }: CommandLine): void {
       '--accept-older-source',
       'accept a configuration that is older than the one last applied, or whose commit is unknown (stale_source)',
     )
+    .option('--during-pause', 'write although all accounts are paused, to repair one')
     .addOption(
       new Option(
         '--lock-timeout <duration>',

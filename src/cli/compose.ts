@@ -38,6 +38,8 @@ interface SessionOptions {
   readonly readFor?: (account: string) => Promise<Configuration>;
   /** Whether a database that is not available is waited for. */
   readonly isPatient?: boolean;
+  /** Whether its runs write although all accounts are paused. */
+  readonly duringPause?: boolean;
 }
 
 /** What all runs of this process share. `close` closes connections and the store. */
@@ -68,7 +70,7 @@ export async function openSession(
   service: ServiceSettings,
   options: SessionOptions = {},
 ): Promise<Session> {
-  const { isPatient = false } = options;
+  const { isPatient = false, duringPause = false } = options;
   const store = await openJournal(service, { isPatient });
   const { clock, setStoreClock } = createStoreClock();
   const lock = createLeaseKeeper({ locks: store.locks, clock: systemClock, onStoreClock: setStoreClock });
@@ -112,6 +114,7 @@ export async function openSession(
       actor: userAtHost(),
       // A new object for each run, so that a token that the service refused in one run is tried again in the next.
       signals: lock.signals(signals),
+      duringPause,
     }),
     async prune(retention = service.retention) {
       const passedMs = systemClock.steadyMs() - steadyOpenedMs;

@@ -1,5 +1,6 @@
 // The exit statuses, and which one is returned for several accounts.
 import type { RunStatus } from '../core/journal.ts';
+import { PAUSED } from '../core/operator.ts';
 import type { Plan } from '../core/plan.ts';
 
 export const EXIT = {
@@ -52,6 +53,8 @@ export function planExit(plan: Plan, detailed: boolean): ExitStatus {
 
 /** The exit status of a run of `apply`. */
 export function runExit(status: RunStatus, failureCode: string | null, allowHeld: boolean): ExitStatus {
+  // Something failed in a partial run.
+  if (failureCode === PAUSED && status !== 'partial') return EXIT.held;
   switch (status) {
     case 'converged':
     case 'planned':

@@ -1,10 +1,17 @@
 // rolecall pause, resume and sync: pass an operator’s decision to the daemon through the store that both share.
 import { ConfigError, UsageError } from '../core/errors.ts';
-import { isPauseReason, type Operator, type OperatorCommands, REASON_TOO_LONG } from '../core/operator.ts';
+import {
+  describePause,
+  isPauseReason,
+  type Operator,
+  type OperatorCommands,
+  pausedError,
+  REASON_TOO_LONG,
+} from '../core/operator.ts';
 import type { JournalReader } from '../core/ports/journal-reader.ts';
-import { type CommandLine, SOME_ACCOUNTS_HELP } from './command-line.ts';
+import { type CommandLine, duration, SOME_ACCOUNTS_HELP } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
-import { printLine } from './console.ts';
+import { printLine, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import {
   errorsOf,
@@ -19,20 +26,30 @@ import { userAtHost } from '../system/runtime.ts';
 export function addPause({ program, run }: CommandLine): void {
   program
     .command('pause')
-    .description('stop the scheduled runs of accounts')
-    .argument('<account...>', SOME_ACCOUNTS_HELP)
-    .option('--reason <text>', 'why, for `rolecall status` and the pages')
-    .action((names: string[], options: { readonly reason?: string }) =>
-      run((context) => pause(context, names, options.reason ?? null)),
+    .description('stop the scheduled runs of accounts, or all creates and deletes')
+    .argument('[account...]', SOME_ACCOUNTS_HELP)
+    .option('--reason <text>', 'why, for `rolecall status` and the pages; required with --all')
+    .option('--all', 'stop creates and deletes of all accounts, also in runs under way and in `apply`')
+    .option('--deletes', 'with --all: stop deletes only')
+    .option(
+      '--for <duration>',
+      'with --all: until then, such as 30m or 2h; default: until `resume --all`',
+      duration,
+    )
+    .action((names: string[], flags: PauseFlags) =>
+      run((context) => (isOfAll(names, flags) ? pauseAll(context, flags) : pause(context, names, flags))),
     );
 }
 
 export function addResume({ program, run }: CommandLine): void {
   program
     .command('resume')
-    .description('restart the scheduled runs of accounts')
-    .argument('<account...>', SOME_ACCOUNTS_HELP)
-    .action((names: string[]) => run((context) => resume(context, names)));
+    .description('restart the scheduled runs of accounts, or end the pause of all')
+    .argument('[account...]', SOME_ACCOUNTS_HELP)
+    .option('--all', 'end the pause of all accounts; accounts that were paused by name stay paused')
+    .action((names: string[], flags: Pick<PauseFlags, 'all'>) =>
+      run((context) => (isOfAll(names, flags) ? resumeAll(context) : resume(context, names))),
+    );
 }
 
 export function addSync({ program, run }: CommandLine): void {
@@ -43,11 +60,60 @@ export function addSync({ program, run }: CommandLine): void {
     .action((names: string[]) => run((context) => sync(context, names)));
 }
 
+interface PauseFlags {
+  readonly reason?: string;
+  readonly all?: boolean;
+  readonly deletes?: boolean;
+  /** In milliseconds. */
+  readonly for?: number | null;
+}
+
+/** Whether the command is about all accounts, instead of named ones. Throws UsageError. */
+function isOfAll(
+  names: readonly string[],
+  { all = false, deletes = false, for: forMs = null }: PauseFlags,
+): boolean {
+  if (all === names.length > 0)
+    throw new UsageError(all ? '--all and names cannot be used together' : 'name accounts, or use --all');
+  if (all || (!deletes && forMs === null)) return all;
+  throw new UsageError(
+    '--deletes and --for need --all: named accounts are paused until `rolecall resume NAME`, with creates and deletes',
+  );
+}
+
+/** Stops deletes, or creates and deletes, of all accounts. */
+async function pauseAll(
+  context: CommandContext,
+  { reason = '', deletes: onlyDeletes = false, for: forMs = null }: PauseFlags,
+): Promise<ExitStatus> {
+  if (reason.trim() === '') throw new UsageError('--all needs --reason: everybody who is stopped sees it');
+  if (!isPauseReason(reason)) throw new UsageError(REASON_TOO_LONG);
+  if (forMs === 0) throw new UsageError('--for needs a duration of more than 0');
+  const act = async ({ operator, user }: OperatorJournal): Promise<ExitStatus> => {
+    const pause = await operator.pauseAll({ reason, onlyDeletes, forMs }, user, Date.now());
+    printLine(pausedError(pause).message);
+    return EXIT.done;
+  };
+  return await withOperatorCommands(context, act, true);
+}
+
+/** Ends the pause of all accounts. */
+async function resumeAll(context: CommandContext): Promise<ExitStatus> {
+  const act = async ({ operator, user }: OperatorJournal): Promise<ExitStatus> => {
+    const ended = await operator.resumeAll(user, Date.now());
+    printLine(
+      ended === null ? 'no pause of all accounts; nothing was changed' : 'ended the pause of all accounts',
+    );
+    return EXIT.done;
+  };
+  return await withOperatorCommands(context, act, true);
+}
+
 /** Stops the scheduled runs of accounts. A paused account stays paused, with the new reason if one is given. */
 async function pause(
   context: CommandContext,
   names: readonly string[],
-  reason: string | null,
+  { reason = null }: { readonly reason?: string | null },
 ): Promise<ExitStatus> {
   if (!isPauseReason(reason)) throw new UsageError(REASON_TOO_LONG);
   return await forEachAccount(context, names, async ({ name, record }, { operator, user }) => {
@@ -95,10 +161,14 @@ async function forEachAccount(
   });
 }
 
-/** Calls `work` with the known accounts. A store that does not exist yet is created. */
+/**
+ * Calls `work` with the known accounts, and warns of a pause of all. A store that does not exist yet is created.
+ * `mayBeNone`: whether there may be no account.
+ */
 export async function withOperatorCommands<T>(
   { configFile }: CommandContext,
   work: (journal: OperatorJournal, known: readonly KnownAccount[]) => Promise<T>,
+  mayBeNone = false,
 ): Promise<T> {
   const configuration = await loadConfiguration(configFile);
   const { service, accounts, issues } = configuration;
@@ -108,7 +178,9 @@ export async function withOperatorCommands<T>(
   const { reader, operator } = store;
   try {
     const known = await knownAccounts(reader, accounts);
-    if (known.length === 0) throw withoutAccounts(configuration);
+    if (known.length === 0 && !mayBeNone) throw withoutAccounts(configuration);
+    const paused = describePause(await reader.pauseOfAll(Date.now()));
+    if (paused !== null) showWarnings([paused]);
     return await work({ operator, reader, user: { name: userAtHost(), via: 'cli' } }, known);
   } finally {
     await store.close();

@@ -6,7 +6,7 @@ import { dryRun } from '../run/reconcile.ts';
 import { ACCEPT_NOTHING, type Acceptance } from '../run/request.ts';
 import { journalBrokenAccount } from '../run/run-result.ts';
 import { StoreError, UsageError, errorCode } from '../core/errors.ts';
-import type { AgreedPlan } from '../core/operator.ts';
+import { type AgreedPlan, describePause } from '../core/operator.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
 import { type FailedPlan, planDigest, type PlanResult, UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
@@ -62,10 +62,11 @@ export async function planAccounts(
         track(account.name, (observe) => planOne(account, { session, signals, observe, accept })),
       ),
     );
+    const notice = describePause(await session.store.reader.pauseOfAll(Date.now()));
     const status = await report(
       planned.map(({ result }) => result),
       options,
-      { ...detail, hasLocalChanges: session.commit?.dirty === true },
+      { ...detail, hasLocalChanges: session.commit?.dirty === true, notice },
     );
     return signals.stop.aborted ? EXIT.interrupted : status;
   } finally {

@@ -1,5 +1,5 @@
 // What an operator does with accounts, on the command line or over HTTP: approve, pause, resume.
-import { DAY_MS } from './durations-and-sizes.ts';
+import { DAY_MS, utcTime } from './durations-and-sizes.ts';
 import type { ReviewedPlan } from './plan.ts';
 
 export const OPERATOR_ACTIONS = ['sync', 'approve', 'pause', 'resume'] as const;
@@ -42,6 +42,33 @@ export interface Pause {
   readonly sinceMs: number;
   readonly by: string;
   readonly reason: string | null;
+}
+
+/** A pause of all accounts of the store, also of later ones: it binds each run, of the daemon and of `apply`. */
+export interface PauseOfAll extends Pause {
+  readonly reason: string;
+  /** By the clock of the store; null: until an operator ends it. */
+  readonly untilMs: number | null;
+  /** Whether creates continue. */
+  readonly onlyDeletes: boolean;
+}
+
+/** The code of a run that a pause of all accounts kept from writing. */
+export const PAUSED = 'paused';
+
+/** A sentence without its full stop: who paused what, why and until when. null without a pause. */
+export function describePause(pause: PauseOfAll | null): string | null {
+  if (pause === null) return null;
+  const { onlyDeletes, by, sinceMs, untilMs, reason } = pause;
+  const what = onlyDeletes ? 'The deletes of all accounts are' : 'All accounts are';
+  const until = untilMs === null ? '' : ` until ${utcTime(untilMs)}`;
+  return `${what} paused since ${utcTime(sinceMs)}${until} by ${by}: “${reason}”`;
+}
+
+/** The error of a run that the pause binds. */
+export function pausedError(pause: PauseOfAll): { readonly code: typeof PAUSED; readonly message: string } {
+  const message = `${describePause(pause) ?? ''}. Run \`rolecall resume --all\` to end the pause, or \`rolecall apply NAME --during-pause\` to repair an account meanwhile`;
+  return { code: PAUSED, message };
 }
 
 /** A plan that waits for approval. */
@@ -97,6 +124,14 @@ export interface OperatorCommands {
   approve(account: string, digest: string | null, by: Operator, nowMs: number): Promise<ApproveOutcome>;
   pause(account: string, reason: string | null, by: Operator, nowMs: number): Promise<void>;
   resume(account: string, by: Operator, nowMs: number): Promise<void>;
+  /** Pauses all accounts, in place of an earlier pause of all. `forMs`: how long; null: until `resumeAll`. */
+  pauseAll(
+    pause: Pick<PauseOfAll, 'reason' | 'onlyDeletes'> & { readonly forMs: number | null },
+    by: Operator,
+    nowMs: number,
+  ): Promise<PauseOfAll>;
+  /** Ends the pause of all accounts; null when there is none. */
+  resumeAll(by: Operator, nowMs: number): Promise<PauseOfAll | null>;
   /** Requests a run, which the daemon that leads makes. */
   requestSync(account: string, by: Operator, nowMs: number): Promise<void>;
   /** Requests that the daemon that leads fetches the configuration. */

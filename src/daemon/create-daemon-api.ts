@@ -138,6 +138,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     runReport: (id, heldPart) => reader.runReport(id, heldPart),
     runProgress: (runId) => reader.runProgress(runId),
     operatorActions: (filter) => reader.operatorActions(filter),
+    pauseOfAll: () => reader.pauseOfAll(clock.nowMs()),
     async sync(name, by) {
       if (registry.account(name) === undefined) return 'unknown';
       if (isStopping()) return 'stopping';

@@ -91,6 +91,8 @@ export interface DaemonApi {
   readonly runReport: JournalReader['runReport'];
   readonly runProgress: JournalReader['runProgress'];
   readonly operatorActions: JournalReader['operatorActions'];
+  /** The pause of all accounts now; null while there is none. */
+  pauseOfAll(): ReturnType<JournalReader['pauseOfAll']>;
   /**
    * Runs the account as soon as a place is free; during a run of the account, exactly one more run follows.
    */

@@ -1,9 +1,11 @@
 // Watches the store for what other processes write: a sync or an approval starts a run of its account, and a request of the
-// newest configuration a fetch.
+// newest configuration a fetch. The metric of a pause of all accounts follows the store.
+import { ALL_ACCOUNTS } from '../core/operator.ts';
 import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { Clock } from '../core/ports/clock.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
 import type { Term } from './term.ts';
 
 const INTERVAL_MS = 250;
@@ -13,7 +15,8 @@ const MOST_COMMANDS = 10_000;
 export interface JournalWatchOptions {
   readonly registry: Pick<AccountRegistry, 'account'>;
   readonly term: Pick<Term, 'request'>;
-  readonly reader: Pick<JournalReader, 'requests' | 'operatorActions'>;
+  readonly reader: Pick<JournalReader, 'requests' | 'operatorActions' | 'pauseOfAll'>;
+  readonly metrics: Pick<Metrics, 'account'>;
   /** Fetches the configuration. */
   readonly fetchSource: () => Promise<void>;
   readonly clock: Clock;
@@ -29,7 +32,7 @@ export interface JournalWatch {
 
 /** Each request starts one run at once. If the run of an approval fails, scheduled runs use the approval while it is valid. */
 export function createJournalWatch(options: JournalWatchOptions): JournalWatch {
-  const { registry, term, reader, clock, log } = options;
+  const { registry, term, reader, metrics, clock, log } = options;
   const stopping = new AbortController();
   let wake = new AbortController();
   let isWanted = false;
@@ -59,6 +62,8 @@ export function createJournalWatch(options: JournalWatchOptions): JournalWatch {
 
   async function look(): Promise<void> {
     await lookAtCommands();
+    const isPaused = (await reader.pauseOfAll(clock.nowMs())) !== null;
+    metrics.account(ALL_ACCOUNTS, { isPaused, pending: null });
     for (const request of await reader.requests()) {
       const { account, trigger, by } = request;
       const canRun = trigger === 'manual' ? registry.account(account) !== undefined : canApply(account);

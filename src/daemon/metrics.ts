@@ -128,7 +128,11 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
     'How far the clock of the store is ahead of that of this machine.',
     [],
   );
-  const paused = gauge('paused', 'Whether scheduled runs of the account are stopped.', ['account']);
+  const paused = gauge(
+    'paused',
+    'Whether scheduled runs of the account are stopped. Account *: whether all accounts, or their deletes, are paused.',
+    ['account'],
+  );
   const pending = gauge('approval_pending', 'A plan that waits for approval.', ['account', 'digest']);
   const notifications = counter('notifications_total', 'Notifications by result.', ['target', 'result']);
   const wrongTokens = counter('http_wrong_tokens_total', 'HTTP requests with a wrong token.', []);

@@ -144,6 +144,10 @@ export const accountStatusSchema = z.strictObject({
     })
     .nullable()
     .describe('Why scheduled runs are stopped; null while they are not.'),
+  allPaused: z
+    .string()
+    .nullable()
+    .describe('Who paused all accounts or their deletes, why and until when. The wording may change.'),
   lastRun: runRecordSchema.nullable().describe('The latest run; null when it never ran.'),
   lastSuccessAt: timeOrNull('When a run last ended converged, held or planned.'),
   consecutiveFailures: amount('How many of the latest runs in a row failed or were partial.'),

@@ -106,6 +106,8 @@ export interface ReportDetail {
   readonly verbose?: boolean | undefined;
   /** Whether the configuration differs from its commit. */
   readonly hasLocalChanges?: boolean;
+  /** What stops all accounts, which every report begins with. */
+  readonly notice?: string | null;
 }
 
 /** How to print a report. Colour and width (in columns) apply to text only. */

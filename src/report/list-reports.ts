@@ -165,7 +165,7 @@ export function renderStatus(
     ];
   });
   const model = () => listReport('rolecall status', { columns, rows }, totalText(sorted));
-  return renderReport(value, model, options);
+  return renderReport(value, model, { ...options, notice: accounts[0]?.allPaused ?? null });
 }
 
 function driftCell(drift: AccountStatus['drift']): Line {

@@ -1,5 +1,5 @@
 // Renders a report in the requested format: json prints the value itself, the other formats print the model.
-import type { Group, Report, ReportOptions } from './document.ts';
+import { type Group, type Report, type ReportOptions, toned } from './document.ts';
 import { reportToHtml } from './html-report.tsx';
 import { reportToMarkdown } from './markdown.ts';
 import { reportToText } from './text.ts';
@@ -11,14 +11,21 @@ export function renderReport(value: unknown, model: () => Report, options: Repor
     case 'json':
       return `${visibleJson(value, 2)}\n`;
     case 'markdown':
-      return reportToMarkdown(model());
+      return reportToMarkdown(withNotice(model(), options));
     case 'html':
-      return reportToHtml(model(), options.verbose);
+      return reportToHtml(withNotice(model(), options), options.verbose);
     case 'text':
-      return reportToText(model(), options);
+      return reportToText(withNotice(model(), options), options);
     default:
       return options.format satisfies never;
   }
+}
+
+function withNotice(report: Report, { notice }: ReportOptions): Report {
+  if (notice === undefined || notice === null) return report;
+  const { verdict } = report;
+  const rest = verdict === undefined ? [] : [' ', ...verdict];
+  return { ...report, verdict: [toned('bad', `${notice}.`), ...rest] };
 }
 
 /** The list under the title of the command. No row is left out; without rows there is no table. */

@@ -1,6 +1,7 @@
 // What the status of a run means, what became of its changes, and which commands to run next.
 import type { OperationRecord, OperationStatus, RunRecord } from '../core/journal.ts';
 import { LIST_GUARDS } from '../core/list-plausibility.ts';
+import { PAUSED } from '../core/operator.ts';
 import { type FailedPlan, type Plan, UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunDetail, RunTally } from '../core/ports/journal-reader.ts';
 import { code, type Line, type ReportDocument, type Tone } from './document.ts';
@@ -139,6 +140,8 @@ export function nextSteps(
   const details = detail === 'full' ? [] : [show];
   const again = { command: `rolecall apply ${account}`, purpose: 'plans again and continues' };
   const replan = { command: `rolecall plan ${account}`, purpose: 'reads the lists again and writes nothing' };
+  if (errorCode === PAUSED)
+    return [{ command: 'rolecall resume --all', purpose: 'ends the pause of all accounts' }, ...details];
   switch (run.status) {
     case 'running':
       return [{ ...show, purpose: 'shows its progress' }];

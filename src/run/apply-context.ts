@@ -8,10 +8,11 @@ import { type EntryKey, entryKey, namesByKey } from '../core/usage.ts';
 import type { OperationResult } from '../core/ports/journal.ts';
 import type { ServiceReader, ServiceWriter } from '../core/ports/service.ts';
 import type { ServiceError } from '../core/errors.ts';
+import { pausedError } from '../core/operator.ts';
 import type { ChangeWatch } from './changes-during-run.ts';
 import type { OperationLog } from './operation-log.ts';
 import type { AccountRequest, ApplyDeps } from './request.ts';
-import { stopReason } from './run-result.ts';
+import { LOCK_LOST, stopReason } from './run-result.ts';
 
 /** An operation with its place in the journal. */
 export interface NumberedOperation extends Operation {
@@ -23,6 +24,7 @@ export interface Halt {
   readonly code:
     | 'interrupted'
     | 'lock_lost'
+    | 'paused'
     | 'unauthorized'
     | 'throttled'
     | 'identity_mismatch'
@@ -129,6 +131,23 @@ export function holdFrozen(context: ApplyContext, seq: number, window: string, a
 export function haltIfStopped(context: ApplyContext): boolean {
   context.halt ??= stopReason(context.request.signals.stop);
   return context.halt !== null;
+}
+
+/**
+ * Journals an operation as sent, directly before its request. Resolves with whether it may be sent: not when the run has
+ * lost its lock, or when a pause of all accounts began before this commit.
+ */
+export async function markSent(context: ApplyContext, { seq, action }: NumberedOperation): Promise<boolean> {
+  if (haltIfStopped(context)) return false;
+  const committed = await context.log.sent(seq, context.deps.clock.nowMs());
+  if (committed === 'lock_lost') context.halt ??= LOCK_LOST;
+  else if (committed !== 'committed' && context.request.duringPause !== true) {
+    const paused = pausedError(committed);
+    if (!committed.onlyDeletes) context.halt ??= paused;
+    else if (action === 'delete') context.deletesStopped ??= paused.message;
+  }
+  // While the row was committed, another answer may have shown that this is the wrong account.
+  return !haltIfStopped(context) && (action === 'create' || context.deletesStopped === null);
 }
 
 /** Why nothing more is sent while neither a list nor an answer carries an account id. */

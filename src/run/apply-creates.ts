@@ -12,12 +12,12 @@ import {
   haltIfStopped,
   holdFrozen,
   knownEntries,
+  markSent,
   noteFailure,
   type NumberedOperation,
   skip,
 } from './apply-context.ts';
 import { confirmOwner, confirmAccount, isComplete, probeEmptyList } from './probe-empty-list.ts';
-import { LOCK_LOST } from './run-result.ts';
 import { type Doubt, readKinds, settle, type Settlement, type SettleOptions } from './doubtful-operations.ts';
 
 /** Explains a 409 by an existing entry with a near name, or returns null. */
@@ -106,19 +106,14 @@ async function sendAll(sending: Sending, creates: readonly NumberedOperation[]):
 async function createOne(sending: Sending, operation: NumberedOperation): Promise<DoubtfulCreate | null> {
   const { context } = sending;
   const { kind, name, seq } = operation;
-  const { clock } = context.deps;
   const earlier = context.statuses.get(seq)?.attempts ?? 0;
   const window = context.frozen();
   if (window !== null) {
     holdFrozen(context, seq, window, earlier);
     return null;
   }
-  if ((await context.log.sent(seq, clock.nowMs())) === 'lock_lost') {
-    context.halt ??= LOCK_LOST;
-    return null;
-  }
-  // While the row was committed, another answer may have shown that this is the wrong account.
-  const mayStart = (): boolean => !haltIfStopped(context) && context.frozen() === null;
+  const mayStart = async (): Promise<boolean> =>
+    (await markSent(context, operation)) && context.frozen() === null;
   const outcome = await context.writer.create(kind, name, mayStart, earlier > 0);
   const attempts = earlier + outcome.attempts;
   switch (outcome.type) {

@@ -13,13 +13,13 @@ import {
   forEachOperation,
   haltIfStopped,
   holdFrozen,
+  markSent,
   noteFailure,
   type NumberedOperation,
   skip,
   UNIDENTIFIED,
 } from './apply-context.ts';
 import { findingsNow, type FindingsNow, recheckNow } from './recheck-deletes.ts';
-import { LOCK_LOST } from './run-result.ts';
 import { type Doubt, settle, type SettleOptions } from './doubtful-operations.ts';
 import { listsObserver, readLists, readTwiceIfNeeded } from './lists.ts';
 
@@ -59,7 +59,7 @@ export async function applyDeletes(
     if (context.statuses.has(operation.seq)) continue;
     conclude(context, operation.seq, 'failed', { attempts, httpStatus, reason });
   }
-  skip(context, deletes, context.halt?.message ?? readings.problem());
+  skip(context, deletes, context.halt?.message ?? context.deletesStopped ?? readings.problem());
 }
 
 interface Readings {
@@ -80,8 +80,7 @@ function createReadings(context: ApplyContext): Readings {
     context.deletesStopped ??= await context.change();
     const isSlow = reading?.isOld() === true;
     if (context.deletesStopped === null && !isSlow) return reading;
-    const slow = 'reading the lists took more than a minute; nothing is deleted based on lists that old';
-    problem = context.deletesStopped ?? slow;
+    problem = 'reading the lists took more than a minute; nothing is deleted based on lists that old';
     // The lists are not read again.
     isOld = () => false;
     return null;
@@ -150,7 +149,6 @@ async function deleteOne(
   current: Readings['current'],
 ): Promise<DoubtfulDelete | null> {
   const { kind, seq, remoteId = '' } = operation;
-  const { clock } = context.deps;
   let attempts = 0;
   let maybeDone = false;
   let last: ServiceError | null = null;
@@ -168,13 +166,10 @@ async function deleteOne(
       conclude(context, seq, recheck.status, { ...recheck, attempts });
       return null;
     }
-    if (haltIfStopped(context)) break;
-    if ((await context.log.sent(seq, clock.nowMs())) === 'lock_lost') {
-      context.halt ??= LOCK_LOST;
-      break;
-    }
-    const isFresh = (): boolean => !reading.isOld() && context.frozen() === null;
-    const outcome = await context.writer.delete(kind, remoteId, isFresh);
+    if (haltIfStopped(context) || context.deletesStopped !== null) break;
+    const mayStart = async (): Promise<boolean> =>
+      (await markSent(context, operation)) && !reading.isOld() && context.frozen() === null;
+    const outcome = await context.writer.delete(kind, remoteId, mayStart);
     attempts += outcome.attempts;
     if (outcome.type === 'deleted' || outcome.type === 'doubtful') {
       return concludeDelete(context, operation, { ...outcome, attempts });

@@ -1,6 +1,7 @@
 // Whether the daemon may apply a plan, or the plan waits for approval.
 import type { Warning } from '../core/catalog.ts';
 import type { RunMode } from '../core/journal.ts';
+import { describePause, type PauseOfAll, pausedError } from '../core/operator.ts';
 import { hasDeletes, type Plan } from '../core/plan.ts';
 import type { Planned } from './plan-account.ts';
 import type { Observation } from './observe.ts';
@@ -59,15 +60,25 @@ export interface KeptDeletes {
   readonly reason: string;
   /** The digest under which they wait for approval. */
   readonly pending: string | undefined;
+  /** Of the run, if it has one. */
+  readonly error?: ReturnType<typeof pausedError>;
 }
 
-/** Why the deletes of the plan are not sent although its creates are; null where both are, or neither is. */
+/**
+ * Why the deletes of the plan are not sent although its creates are; null where both are, or neither is. `pause`: that of
+ * all accounts, if it binds.
+ */
 export function deletesKept(
   plan: Plan,
   { verdict }: ApprovalVerdict,
   { mode, noDelete = false }: ReconcileOptions,
+  pause: PauseOfAll | null,
 ): KeptDeletes | null {
   if (noDelete) return { reason: 'left out by --no-delete', pending: undefined };
   const isSplit = verdict === 'waits' && mode === 'approve-deletes' && plan.summary.create > 0;
-  return isSplit ? { reason: 'it waits for an approval', pending: plan.digest } : null;
+  if (!isSplit && (pause === null || verdict === 'waits')) return null;
+  const pending = isSplit ? plan.digest : undefined;
+  if (pause === null) return { reason: 'it waits for an approval', pending };
+  const error = pausedError(pause);
+  return { reason: describePause(pause) ?? '', pending, error };
 }

@@ -1,6 +1,8 @@
-// What binds a run that is under way: the account's file and its pause. If one changes, the run deletes nothing more.
+// What binds a run: a pause of all accounts, the account's file and its pause. If one of the last two changes meanwhile, the
+// run deletes nothing more.
 import type { Warning } from '../core/catalog.ts';
-import type { Pause } from '../core/operator.ts';
+import type { Pause, PauseOfAll } from '../core/operator.ts';
+import { hasDeletes, type Plan } from '../core/plan.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import type { Observation } from './observe.ts';
 import type { Run } from './request.ts';
@@ -42,4 +44,15 @@ export async function inheritedPause(
   if ((await deps.journal.accountState(settings.name)).pause === null) return [];
   const message = `“${formerName}” was paused, so this account is paused too; nothing was written. Run \`rolecall resume ${settings.name}\` to continue`;
   return [{ code: 'paused', message }];
+}
+
+/** The pause of all accounts, if it forbids a part of the plan. An approval of a blocked plan may lead to any other plan. */
+export async function bindingPause(
+  { request, deps }: Pick<Run, 'request' | 'deps'>,
+  plan: Plan,
+): Promise<PauseOfAll | null> {
+  const isBlocked = plan.status === 'blocked';
+  if (request.duringPause === true || (plan.operations.length === 0 && !isBlocked)) return null;
+  const pause = await deps.journal.pauseOfAll(deps.clock.nowMs());
+  return pause?.onlyDeletes === true && !isBlocked && !hasDeletes(plan) ? null : pause;
 }

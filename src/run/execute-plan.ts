@@ -142,6 +142,7 @@ async function finish(
   const tried = operations.filter(({ action }) => run.keptDeletes === null || action !== 'delete');
   const results = tried.flatMap(({ seq }) => statuses.get(seq) ?? []);
   const isWaiting = tried.length < operations.length;
+  const error = halt ?? run.keptDeletes?.error ?? null;
   const heldByPlan = plan.held.map(() => 'held' as const);
   const status = runStatus({
     statuses: [...results.map((result) => result.status), ...heldByPlan],
@@ -158,7 +159,7 @@ async function finish(
     traffic: reader.traffic(),
     warnings: [...warnings, ...stoppedDeletes(context), ...unverified, ...changedNames(context)],
     ...(pending === undefined ? {} : { pending }),
-    ...(halt === null ? {} : { error: { code: halt.code, message: halt.message } }),
+    ...(error === null ? {} : { error: { code: error.code, message: error.message } }),
   });
 }
 
@@ -168,6 +169,7 @@ const SUCCESSES: readonly RunStatus[] = ['converged', 'held'];
 const HALTED_STATUSES: Readonly<Record<string, RunStatus>> = {
   identity_mismatch: 'failed',
   suspicious_list: 'blocked',
+  paused: 'interrupted',
 };
 
 /** Whether the plan relies on a change that no list has shown yet; such a run is never converged. */

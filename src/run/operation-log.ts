@@ -1,11 +1,13 @@
 // Group commit for the write-ahead journal: all rows that are queued when a commit begins are one transaction, and no
 // request is sent before the transaction that marks it as sent is on disk.
-import type { Lease, SentCommit } from '../core/ports/locks.ts';
+import type { Lease } from '../core/ports/locks.ts';
 import type { Journal, OperationResult } from '../core/ports/journal.ts';
+
+type Committed = ReturnType<Journal['commitOperations']>;
 
 export interface OperationLog {
   /** Resolves when the row is committed as `sent`; after `lock_lost` the request must not be sent. */
-  sent(seq: number, atMs: number): Promise<SentCommit>;
+  sent(seq: number, atMs: number): Committed;
   /** Queues a result; the next transaction commits it. */
   result(result: OperationResult): void;
   /** Resolves when every queued row is on disk. Rejects with the StoreError of a failed commit. */
@@ -18,9 +20,9 @@ export function createOperationLog(journal: Journal, runId: string, lease: Lease
   let results = new Map<number, OperationResult>();
   let last: Promise<unknown> = Promise.resolve();
   /** The commit of the queued rows; null when nothing is queued. */
-  let next: Promise<SentCommit> | null = null;
+  let next: Committed | null = null;
 
-  function schedule(): Promise<SentCommit> {
+  function schedule(): Committed {
     if (next !== null) return next;
     next = last.then(commit);
     last = next;
@@ -29,7 +31,7 @@ export function createOperationLog(journal: Journal, runId: string, lease: Lease
     return next;
   }
 
-  async function commit(): Promise<SentCommit> {
+  async function commit(): Committed {
     // Rows of this turn of the event loop join the commit.
     await new Promise((resolve) => setImmediate(resolve));
     const batch = { sent, results: [...results.values()] };

@@ -1,6 +1,7 @@
 // One run of one account: observe → check → plan → journal → apply → verify → journal. Each step has its own file.
 import { releasedBy } from '../core/approvals.ts';
 import { sharedToken } from '../core/identity.ts';
+import { pausedError } from '../core/operator.ts';
 import type { RunMode } from '../core/journal.ts';
 import { onlyOf, type Plan } from '../core/plan.ts';
 import { changesSince } from '../core/plan-changes.ts';
@@ -8,7 +9,7 @@ import type { Lease, SentCommit } from '../core/ports/locks.ts';
 import type { NewRun } from '../core/ports/journal.ts';
 import type { ServiceReader } from '../core/ports/service.ts';
 import { type ApprovalVerdict, deletesKept, takeApproval } from './approval.ts';
-import { inheritedPause, watchChanges } from './changes-during-run.ts';
+import { bindingPause, inheritedPause, watchChanges } from './changes-during-run.ts';
 import { executePlan } from './execute-plan.ts';
 import { takeLock } from './lease.ts';
 import { type Observation, observe, refuseForeignEntries } from './observe.ts';
@@ -137,10 +138,11 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     // The account has inherited the pause of its former name.
     if (observation.formerName !== null) change = await watchChanges(run);
     let planned = await planAgreed(run, observation, options);
+    const pause = await bindingPause(run, planned.plan);
+    // An approval is kept for the run after the pause.
+    const state = pause === null ? observation.state : { ...observation.state, approval: null };
     const approval =
-      options.approvals === true
-        ? await takeApproval({ ...run, state: observation.state }, planned, options.mode)
-        : FREE;
+      options.approvals === true ? await takeApproval({ ...run, state }, planned, options.mode) : FREE;
     if (planned.plan.status === 'blocked' && approval.verdict === 'approved') {
       planned = await planAccount(run, observation, { ...options.accept, shrink: true });
     } else if (approval.verdict === 'approved' && planned.plan.operations.length === 0) {
@@ -154,21 +156,24 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     await recordPlan(run, { observation, plan, good: planned.areListsGood });
     await options.onPlan?.(plan, run.runId);
 
-    const pause = await inheritedPause(run, observation);
-    const keptDeletes = deletesKept(plan, approval, options);
+    const inherited = await inheritedPause(run, observation);
+    const keptDeletes = deletesKept(plan, approval, options, pause);
     if (
       plan.status === 'blocked' ||
       (approval.verdict === 'waits' && keptDeletes === null) ||
-      pause.length > 0
+      inherited.length > 0 ||
+      pause?.onlyDeletes === false
     ) {
       const waits = approval.verdict === 'waits' ? { pending: plan.digest } : {};
-      const warnings = [...approval.warnings, ...pause];
+      const warnings = [...approval.warnings, ...inherited];
+      const error = pause === null || plan.status === 'blocked' ? {} : { error: pausedError(pause) };
       return await endRun(run, {
         ...ended,
         status: plan.status,
         traffic: reader.traffic(),
         warnings,
         ...waits,
+        ...error,
       });
     }
     if (stale !== undefined) {

@@ -25,6 +25,8 @@ export interface AccountRequest {
   /** The next tick of the schedule after the run. */
   readonly nextTickMs?: number | null;
   readonly signals: RunSignals;
+  /** Whether the run writes although all accounts are paused. */
+  readonly duringPause?: boolean;
   /** Learns what the run does, for people who wait for it. */
   readonly progress?: ProgressObserver;
 }

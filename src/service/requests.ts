@@ -2,7 +2,7 @@
 import pRetry from 'p-retry';
 import { isRetryableStatus, LONGEST_WAIT_MS, parseRetryAfter, retryDelayMs } from '../core/backoff.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { Traffic } from '../core/ports/service.ts';
+import type { MayStart, Traffic } from '../core/ports/service.ts';
 import type { RequestObserver } from '../core/ports/progress.ts';
 import { sleep } from '../system/clock.ts';
 import type { Pace } from './pacing.ts';
@@ -60,7 +60,7 @@ export interface Requests {
   send<T>(
     call: Call<T>,
     mayRepeat: (failure: FailedAttempt) => boolean,
-    mayStart?: () => boolean,
+    mayStart?: MayStart,
   ): Promise<Sent<T>>;
   traffic(): Traffic;
 }
@@ -118,11 +118,10 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     async send<T>(
       call: Call<T>,
       mayRepeat: (failure: FailedAttempt) => boolean,
-      mayStart: () => boolean = () => true,
+      mayStart: MayStart = () => true,
     ) {
       let attempts = 0;
       const onSend = (): void => {
-        if (!mayStart()) throw notSent(new ServiceError('unavailable', OUTDATED), true);
         attempts += 1;
         if (attempts === 1 && call.isAgain !== true) return;
         retries += 1;
@@ -134,6 +133,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
         failure.again && (failure.error.retryAfterMs ?? 0) <= LONGEST_WAIT_MS && mayRepeat(failure);
       const paced = async (): Promise<Success<T>> => {
         try {
+          if (!(await mayStart())) throw notSent(new ServiceError('unavailable', OUTDATED), true);
           return await attempt(call, onSend);
         } catch (error) {
           // A throttled account pauses all its calls from now on, not only this one.

@@ -2,7 +2,7 @@
 // happened.
 import type { Entry, Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { ServiceWriter, CreateOutcome, DeleteOutcome } from '../core/ports/service.ts';
+import type { ServiceWriter, CreateOutcome, DeleteOutcome, MayStart } from '../core/ports/service.ts';
 import { beginningOf } from './body.ts';
 import { readList } from './list.ts';
 import { PATHS } from './reader.ts';
@@ -29,7 +29,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
   }
 
   return {
-    async create(kind: Kind, name: string, mayStart: () => boolean, isAgain = false): Promise<CreateOutcome> {
+    async create(kind: Kind, name: string, mayStart: MayStart, isAgain = false): Promise<CreateOutcome> {
       let last: ServiceError | null = null;
       // A create is repeated only if it certainly did not happen: throttled, or not connected.
       const repeats = (failure: FailedAttempt): boolean => {
@@ -56,7 +56,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
       }
     },
 
-    async delete(kind: Kind, remoteId: string, isFresh: () => boolean): Promise<DeleteOutcome> {
+    async delete(kind: Kind, remoteId: string, mayStart: MayStart): Promise<DeleteOutcome> {
       if (leadsElsewhere(remoteId)) {
         const message = `an entry with the _id ${JSON.stringify(remoteId)} cannot be part of a URL; delete it in the service`;
         const error = new ServiceError('malformed', message);
@@ -72,7 +72,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
       try {
         const path = `${PATHS[kind]}/${encodeURIComponent(remoteId)}`;
         const call = { method: 'DELETE' as const, path, read: readNothing };
-        const { status, attempts } = await requests.send(call, repeats, isFresh);
+        const { status, attempts } = await requests.send(call, repeats, mayStart);
         return { type: 'deleted', httpStatus: status, attempts };
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;

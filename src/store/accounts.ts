@@ -11,12 +11,14 @@ import { readPlan } from './plan-bodies.ts';
 import { warningsOf } from './run-rows.ts';
 import { NOTHING_APPROVED, NOTHING_PENDING, toState } from './account-state.ts';
 import { toIso } from './row-values.ts';
+import { readPause } from './stored-settings.ts';
 
 export function accountsJournal(
   db: Database,
 ): Pick<
   Journal,
   | 'accountState'
+  | 'pauseOfAll'
   | 'adoptRenamedAccount'
   | 'claimRemoteAccount'
   | 'claimToken'
@@ -26,6 +28,8 @@ export function accountsJournal(
 > {
   return {
     accountState: (account) => stateOf(db, account),
+
+    pauseOfAll: (nowMs) => readPause(db, nowMs),
 
     adoptRenamedAccount: (claimed) =>
       immediately(db, remoteKey(claimed), (connection) => adoptRenamedAccount(connection, claimed)),

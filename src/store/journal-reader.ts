@@ -18,6 +18,7 @@ import { readProgress, readTallies } from './run-totals.ts';
 import { readPlan } from './plan-bodies.ts';
 import { findRun, LISTED, OPERATION_COLUMNS, toOperation, toRun, toRuns, warningsOf } from './run-rows.ts';
 import { snapshotReader } from './snapshot-reader.ts';
+import { readPause } from './stored-settings.ts';
 
 export function journalReader(db: Database): JournalReader {
   return {
@@ -122,6 +123,8 @@ export function journalReader(db: Database): JournalReader {
       if (after !== undefined) query = query.where('seq', '>', after);
       return await query.execute();
     },
+
+    pauseOfAll: (nowMs) => readPause(db, nowMs),
 
     async requests() {
       const rows = await db

@@ -1,6 +1,5 @@
 // The write-ahead journal of operations: a row is committed as `sent` before its request is sent.
 import { type RawBuilder, sql } from 'kysely';
-import type { SentCommit } from '../core/ports/locks.ts';
 import type { Journal, NewOperation, OperationResult, UnsettledOperation } from '../core/ports/journal.ts';
 import type { Database } from './tables.ts';
 import { durably, immediately, afterRows, ROWS_AT_A_TIME } from './transactions.ts';
@@ -8,6 +7,7 @@ import { isOwnRun, requireOwnRun } from './fence.ts';
 import { StoreError } from '../core/errors.ts';
 import { jsonRows, toIso, toMs } from './row-values.ts';
 import { recountRun } from './run-totals.ts';
+import { readPause } from './stored-settings.ts';
 
 export function operationsJournal(
   db: Database,
@@ -32,11 +32,12 @@ export function operationsJournal(
     },
 
     commitOperations(runId, lease, sent, results) {
-      return durably(db, lease.account, async (connection): Promise<SentCommit> => {
+      return durably(db, lease.account, async (connection) => {
         // After the lock is lost nothing may change: the new holder settles the operations in flight.
         if (!(await isOwnRun(connection, runId, true))) return 'lock_lost';
         await writeResults(connection, runId, results);
-        if (sent.length === 0) return 'committed';
+        const [first] = sent;
+        if (first === undefined) return 'committed';
         const rows = jsonRows(sent.map(({ seq, atMs }) => ({ seq, at: toIso(atMs) })));
         const started = await sql`
           with starts as materialized (
@@ -47,7 +48,7 @@ export function operationsJournal(
           connection,
         );
         requireAll(started, sent.length);
-        return 'committed';
+        return (await readPause(connection, first.atMs)) ?? 'committed';
       });
     },
 

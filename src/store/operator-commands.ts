@@ -5,9 +5,13 @@ import {
   type ApproveOutcome,
   type OperatorActionRecord,
   type OperatorCommands,
+  type PauseOfAll,
   PLAN_DIGEST,
 } from '../core/operator.ts';
+import { utcTime } from '../core/durations-and-sizes.ts';
+import type { Updateable } from 'kysely';
 import { engineOf } from './engine.ts';
+import { PAUSE, readPause, writeSetting } from './stored-settings.ts';
 import type { Database, Tables } from './tables.ts';
 import { durably } from './transactions.ts';
 import { toIso } from './row-values.ts';
@@ -19,10 +23,10 @@ type PauseColumns = Pick<Tables['accounts'], 'paused_at' | 'paused_by' | 'paused
 type Command = Omit<OperatorActionRecord, 'seq' | 'account'>;
 
 export function operatorCommands(db: Database): OperatorCommands {
-  /** Changes the pause of an account, which need not have run yet, and records the command, in one transaction. */
-  async function setPause(
+  /** Changes columns of an account, which need not have run yet, and records the command, in one transaction. */
+  async function change(
     account: string,
-    change: (now: PauseColumns | undefined) => PauseColumns,
+    columnsAfter: (pause: PauseColumns | undefined) => Omit<Updateable<Tables['accounts']>, 'name'>,
     action: Command,
   ): Promise<void> {
     const store = async (connection: Database): Promise<void> => {
@@ -31,7 +35,7 @@ export function operatorCommands(db: Database): OperatorCommands {
         .select(['paused', 'paused_at', 'paused_by', 'paused_reason'])
         .where('name', '=', account)
         .executeTakeFirst();
-      const columns = change(now);
+      const columns = columnsAfter(now);
       await connection
         .insertInto('accounts')
         .values({ name: account, ...columns })
@@ -67,7 +71,7 @@ export function operatorCommands(db: Database): OperatorCommands {
 
     pause(account, reason, { name, via }, nowMs) {
       const at = toIso(nowMs);
-      return setPause(
+      return change(
         account,
         (now) =>
           // A pause that is repeated, as by a script, is still that of the person who gave the reason.
@@ -79,7 +83,7 @@ export function operatorCommands(db: Database): OperatorCommands {
     },
 
     resume(account, { name, via }, nowMs) {
-      return setPause(account, () => ({ paused: 0, paused_at: null, paused_by: null, paused_reason: null }), {
+      return change(account, () => ({ paused: 0, paused_at: null, paused_by: null, paused_reason: null }), {
         at: toIso(nowMs),
         action: 'resume',
         by: name,
@@ -88,18 +92,34 @@ export function operatorCommands(db: Database): OperatorCommands {
       });
     },
 
-    async requestSync(account, { name, via }, nowMs) {
+    pauseAll({ reason, onlyDeletes, forMs }, { name: by, via }, nowMs) {
+      return durably(db, ALL_ACCOUNTS, async (connection) => {
+        const sinceMs = await engineOf(connection).clockMs(connection, nowMs);
+        const untilMs = forMs === null ? null : sinceMs + forMs;
+        const pause: PauseOfAll = { sinceMs, by, reason, untilMs, onlyDeletes };
+        await writeSetting(connection, PAUSE, JSON.stringify(pause));
+        const until = untilMs === null ? '' : `, until ${utcTime(untilMs)}`;
+        const detail = `${reason}${onlyDeletes ? ', only deletes' : ''}${until}`;
+        await record(connection, ALL_ACCOUNTS, { at: toIso(sinceMs), action: 'pause', by, via, detail });
+        return pause;
+      });
+    },
+
+    resumeAll({ name: by, via }, nowMs) {
+      return durably(db, ALL_ACCOUNTS, async (connection) => {
+        const pause = await readPause(connection, nowMs);
+        if (pause === null) return null;
+        await connection.deleteFrom('settings').where('name', '=', PAUSE).execute();
+        const at = toIso(nowMs);
+        await record(connection, ALL_ACCOUNTS, { at, action: 'resume', by, via, detail: null });
+        return pause;
+      });
+    },
+
+    requestSync(account, { name: by, via }, nowMs) {
       const at = toIso(nowMs);
-      const request = async (connection: Database): Promise<void> => {
-        const columns = { sync_requested_at: at, sync_requested_by: name };
-        await connection
-          .insertInto('accounts')
-          .values({ name: account, ...columns })
-          .onConflict((conflict) => conflict.column('name').doUpdateSet(columns))
-          .execute();
-        await record(connection, account, { at, action: 'sync', by: name, via, detail: null });
-      };
-      await durably(db, account, request);
+      const columns = { sync_requested_at: at, sync_requested_by: by };
+      return change(account, () => columns, { at, action: 'sync', by, via, detail: null });
     },
 
     async requestFetch({ name, via }, nowMs) {

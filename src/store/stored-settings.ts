@@ -1,4 +1,6 @@
 // Keeps values of the program itself, such as the key of sessions, equal for every process that uses the store.
+import type { PauseOfAll } from '../core/operator.ts';
+import { engineOf } from './engine.ts';
 import type { Database } from './tables.ts';
 import { durably } from './transactions.ts';
 
@@ -20,6 +22,18 @@ export function storedSettings(db: Database): StoredSettings {
       });
     },
   };
+}
+
+/** The name of the pause of all accounts, which is stored as JSON. */
+export const PAUSE = 'pause';
+
+/** The pause of all accounts; null while there is none, and after its end by the clock of the store. */
+export async function readPause(db: Database, nowMs: number): Promise<PauseOfAll | null> {
+  const stored = await readSetting(db, PAUSE);
+  if (stored === null) return null;
+  const pause = JSON.parse(stored) as PauseOfAll; // only pauseAll writes it
+  if (pause.untilMs === null) return pause;
+  return (await engineOf(db).clockMs(db, nowMs)) < pause.untilMs ? pause : null;
 }
 
 export async function readSetting(db: Database, name: string): Promise<string | null> {

@@ -4,7 +4,7 @@ import type { Action, Entry, Kind, Resource, Warning } from '../catalog.ts';
 import type { OperationRecord, OperationStatus, RunRecord, RunStatus } from '../journal.ts';
 import type { OperatorActionRecord } from '../operator.ts';
 import type { Plan } from '../plan.ts';
-import type { AccountState, IdentityClaim } from './journal.ts';
+import type { AccountState, IdentityClaim, Journal } from './journal.ts';
 
 /** An account with its state and latest run. */
 export interface AccountRecord {
@@ -81,6 +81,7 @@ export interface JournalReader extends SnapshotReader {
     /** Only those that were given after the one with this `seq`. */
     after?: number;
   }): Promise<readonly OperatorActionRecord[]>;
+  readonly pauseOfAll: Journal['pauseOfAll'];
   /** The runs that operators have requested and that have not begun, and approvals that no run has used yet. */
   requests(): Promise<readonly OperatorRequest[]>;
   /** The account among `configured` that has claimed the remote account, or null. Claims nothing. */

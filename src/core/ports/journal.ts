@@ -5,7 +5,7 @@ import type { AccountHistory } from '../history.ts';
 import type { EntryOwner, ListedEntries } from '../identity.ts';
 import type { Lease, SentCommit } from './locks.ts';
 import type { OperationStatus, RunMode, RunStatus, Trigger } from '../journal.ts';
-import type { AgreedPlan, Approval, ApprovalTaking, Pause, PendingPlan } from '../operator.ts';
+import type { AgreedPlan, Approval, ApprovalTaking, Pause, PauseOfAll, PendingPlan } from '../operator.ts';
 import type { Plan } from '../plan.ts';
 import type { ConfigCommit } from '../settings.ts';
 import type { EntryKey, MissingHolding } from '../usage.ts';
@@ -197,13 +197,18 @@ export interface Journal {
   recordObservation(observation: RecordedObservation): Promise<void>;
   recordPlan(runId: string, plan: Plan): Promise<void>;
   addOperations(runId: string, operations: readonly NewOperation[]): Promise<void>;
-  /** Results and new `sent` rows in one transaction that checks the lease; `lock_lost`: nothing was written. */
+  /** The pause of all accounts; null while there is none. */
+  pauseOfAll(nowMs: number): Promise<PauseOfAll | null>;
+  /**
+   * Results and new `sent` rows in one transaction that checks the lease; `lock_lost`: nothing was written. A pause: the
+   * rows were committed, and all accounts are paused.
+   */
   commitOperations(
     runId: string,
     lease: Lease,
     sent: readonly { readonly seq: number; readonly atMs: number }[],
     results: readonly OperationResult[],
-  ): Promise<SentCommit>;
+  ): Promise<SentCommit | PauseOfAll>;
   /** Records adoptions, then the applied commit, as long as the run holds its lock; `lock_lost`: the commit was not recorded. */
   rememberApplied(lease: Lease, applied: AppliedRun): Promise<SentCommit>;
   rememberThrottle(account: string, untilMs: number): Promise<void>;

@@ -23,12 +23,17 @@ export interface ServiceReader {
   traffic(): Traffic;
 }
 
-/** Creates and deletes entries of one account. Only the apply steps of run/ receive one. Never rejects. */
+/**
+ * Called directly before each attempt, when it has waited for its turn: journals it. False prevents the attempt, as when the
+ * lists behind a delete are too old.
+ */
+export type MayStart = () => boolean | Promise<boolean>;
+
+/** Creates and deletes entries of one account. Only the apply steps of run/ receive one. Rejects only as `mayStart` does. */
 export interface ServiceWriter {
-  /** `mayStart` is called before each attempt; false prevents it. `isAgain`: the run has sent the same create before. */
-  create(kind: Kind, name: string, mayStart: () => boolean, isAgain?: boolean): Promise<CreateOutcome>;
-  /** `isFresh` is called before each attempt: whether the lists behind the delete are still recent enough. */
-  delete(kind: Kind, remoteId: string, isFresh: () => boolean): Promise<DeleteOutcome>;
+  /** `isAgain`: the run has sent the same create before. */
+  create(kind: Kind, name: string, mayStart: MayStart, isAgain?: boolean): Promise<CreateOutcome>;
+  delete(kind: Kind, remoteId: string, mayStart: MayStart): Promise<DeleteOutcome>;
 }
 
 /** Opens an account for reading. Planning has only this. */
@@ -63,7 +68,7 @@ export type CreateOutcome =
   | { readonly type: 'failed'; readonly error: ServiceError; readonly attempts: number }
   | { readonly type: 'outdated'; readonly error: ServiceError | null; readonly attempts: number };
 
-/** The outcome of one delete. `doubtful`: an answer was lost or inconclusive. `outdated`: `isFresh` prevented an attempt. */
+/** The outcome of one delete. `doubtful`: an answer was lost or inconclusive. `outdated`: `mayStart` prevented an attempt. */
 export type DeleteOutcome =
   | { readonly type: 'deleted'; readonly httpStatus: number; readonly attempts: number }
   | {

@@ -1,5 +1,6 @@
 // Joins all paths of the server with the middleware in front of them.
 import { Hono } from 'hono';
+import { contextStorage } from 'hono/context-storage';
 import { methodNotAllowed as withAllowedMethods } from 'hono/method-not-allowed';
 import { StoreError } from '../../core/errors.ts';
 import type { Secret } from '../../core/secret.ts';
@@ -17,6 +18,7 @@ import { answerFailure } from './failure.tsx';
 import {
   closeWhileStopping,
   findAddress,
+  findPause,
   isSafe,
   refuseDuringOutage,
   refuseMalformedTargets,
@@ -97,6 +99,10 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   );
   addProbes(app, options);
   for (const asset of ASSETS) addAsset(app, asset);
+  app.use(
+    contextStorage(),
+    findPause(() => daemon.pauseOfAll()),
+  );
   addApiReads(app, { daemon, log, nowMs });
   addApiActions(app, { daemon, log });
   addOverview(app, daemon, nowMs);

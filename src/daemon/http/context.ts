@@ -14,8 +14,8 @@ export interface Visitor {
 
 export interface HttpEnv {
   Bindings: HttpBindings;
-  /** `visitor` is not set on paths that need no token. */
-  Variables: { visitor?: Visitor; address: string };
+  /** `visitor` is not set on paths that need no token. `pause`: who paused all accounts and why, on pages. */
+  Variables: { visitor?: Visitor; address: string; pause?: string | null };
 }
 
 export type HttpContext = Context<HttpEnv>;

@@ -44,6 +44,7 @@ export const LIVE_SCRIPT = `'use strict';
   }
 
   function replace(page) {
+    document.getElementById('pause').replaceWith(document.importNode(page.getElementById('pause'), true));
     const next = page.getElementById('live');
     if (next === null || next.innerHTML === live().innerHTML) return;
     const selection = getSelection();

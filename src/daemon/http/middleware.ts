@@ -2,6 +2,7 @@
 // writing is on.
 import proxyAddr from 'proxy-addr';
 import { StoreError } from '../../core/errors.ts';
+import { describePause, type PauseOfAll } from '../../core/operator.ts';
 import type { JudgeToken, ReadIdentity } from './access.ts';
 import type { HttpContext, HttpMiddleware } from './context.ts';
 import { answerFailure, apiFailure, isApi, wantsPage } from './failure.tsx';
@@ -42,6 +43,14 @@ export function findAddress(trustedProxies: readonly string[]): HttpMiddleware {
   const trust = proxyAddr.compile([...trustedProxies]);
   return async (context, next) => {
     context.set('address', proxyAddr(context.env.incoming, trust));
+    await next();
+  };
+}
+
+/** Finds out what stops all accounts, for the pages. During a failure of the store they show only that. */
+export function findPause(pauseOfAll: () => Promise<PauseOfAll | null>): HttpMiddleware {
+  return async (context, next) => {
+    if (wantsPage(context)) context.set('pause', describePause(await pauseOfAll().catch(() => null)));
     await next();
   };
 }

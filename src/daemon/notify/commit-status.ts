@@ -1,5 +1,6 @@
 // The status of a commit on GitHub and GitLab: what the runs of the accounts on it have come to.
 import type { NotifiedState } from '../../core/notice.ts';
+import { PAUSED } from '../../core/operator.ts';
 import type { RunOutcome } from '../../core/run-outcome.ts';
 import type { NotifySettings } from '../../core/settings.ts';
 import { visible } from '../../report/escape-invisible.ts';
@@ -26,10 +27,12 @@ export function resultAfter(
   before: NotifiedState | null,
   { run, plan, news, awaited, loss }: RunOutcome,
 ): NotifiedState | null {
-  const { configCommit: commit, configDirty } = run;
+  const { configCommit: commit, configDirty, errorCode } = run;
   const startedAtMs = Date.parse(run.startedAt);
   if (plan?.held.some(({ rule }) => rule === 'rollout') === true) return null;
-  if (commit === null || configDirty === true || startedAtMs < (before?.asOfMs ?? 0)) return null;
+  // The account still has to run on the commit after the pause.
+  if (commit === null || configDirty === true || errorCode === PAUSED) return null;
+  if (startedAtMs < (before?.asOfMs ?? 0)) return null;
   const known = before?.states['commit'] === commit ? resultIn(before) : null;
   if (Object.keys(news.health).length === 0 && known === null) return null;
   const { failed, drift, held } = news.health;

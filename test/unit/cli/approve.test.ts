@@ -14,6 +14,8 @@ async function approved(pending: AccountState['pending']): Promise<{ exit: numbe
     },
     pause: async () => undefined,
     resume: async () => undefined,
+    pauseAll: async (pause) => ({ ...pause, sinceMs: 0, by: '', untilMs: null }),
+    resumeAll: async () => null,
     requestSync: async () => undefined,
     requestFetch: async () => undefined,
   };

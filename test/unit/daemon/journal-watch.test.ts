@@ -2,7 +2,9 @@
 import { expect, it } from 'vitest';
 import type { OperatorActionRecord } from '../../../src/core/operator.ts';
 import type { OperatorRequest } from '../../../src/core/ports/journal-reader.ts';
+import { createMetrics } from '../../../src/daemon/metrics.ts';
 import { createJournalWatch, type JournalWatchOptions } from '../../../src/daemon/journal-watch.ts';
+import { joined } from '../../support/pieces.ts';
 import { testLog } from './notify/stage.ts';
 import { virtualClock } from './virtual-clock.ts';
 
@@ -14,7 +16,8 @@ it('a request that was made here starts its run at once, and one of another proc
     clock,
     log: testLog(),
     registry: { account: () => ({ settings: { mode: 'approve' }, errors: [] }) },
-    reader: { requests: async () => requests, operatorActions: async () => [] },
+    reader: { requests: async () => requests, operatorActions: async () => [], pauseOfAll: async () => null },
+    metrics: { account: () => undefined },
     term: {
       request({ account, trigger, at }: OperatorRequest) {
         started.push(`${trigger} ${account} ${at} at ${clock.nowMs()}`);
@@ -46,7 +49,9 @@ it('fetches for each new request of the newest configuration, and logs the comma
   const watch = createJournalWatch({
     clock,
     log,
+    metrics: { account: () => undefined },
     reader: {
+      pauseOfAll: async () => null,
       requests: async () => [],
       operatorActions: async ({ after = 0, limit }: { after?: number; limit: number }) =>
         commands.filter(({ seq }) => seq > after).slice(0, limit),
@@ -65,5 +70,27 @@ it('fetches for each new request of the newest configuration, and logs the comma
   expect(log.lines).toMatchObject([
     { event: 'operator_action', action: 'pause', account: 'acme', by: 'sam' },
   ]);
+  await watch.stop();
+});
+
+it('shows in the metrics whether all accounts are paused, also when the pause ends by itself', async () => {
+  const clock = virtualClock(0);
+  const metrics = createMetrics('0');
+  const watch = createJournalWatch({
+    clock,
+    log: testLog(),
+    metrics,
+    reader: {
+      requests: async () => [],
+      operatorActions: async () => [],
+      pauseOfAll: async (nowMs: number) => (nowMs < 3000 ? {} : null),
+    },
+  } as unknown as JournalWatchOptions); // only what the metrics use
+  const paused = async () => /^rolecall_paused.*/mu.exec(await joined(metrics.text()))?.[0];
+  watch.start();
+  await clock.pass(0);
+  expect(await paused()).toBe('rolecall_paused{account="*"} 1');
+  await clock.pass(4000);
+  expect(await paused()).toBe('rolecall_paused{account="*"} 0');
   await watch.stop();
 });

@@ -5,7 +5,7 @@ import { applyCreates, type DuplicateHint } from '../../../src/run/apply-creates
 import type { Entry, Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { Journal } from '../../../src/core/ports/journal.ts';
-import type { ServiceWriter, CreateOutcome } from '../../../src/core/ports/service.ts';
+import type { ServiceWriter, CreateOutcome, MayStart } from '../../../src/core/ports/service.ts';
 import type { ApiSettings } from '../../../src/core/settings.ts';
 import type { EntryKey } from '../../../src/core/usage.ts';
 import { entry, wanted } from '../core/builders.ts';
@@ -47,8 +47,8 @@ function setUp(of: Setup = {}) {
   let ids = 0;
   const writer: ServiceWriter = {
     ...unused<ServiceWriter>('writer'),
-    create: async (kind: Kind, name: string, mayStart: () => boolean) => {
-      if (!mayStart()) return { type: 'outdated', error: null, attempts: 0 };
+    create: async (kind: Kind, name: string, mayStart: MayStart) => {
+      if (!(await mayStart())) return { type: 'outdated', error: null, attempts: 0 };
       on.sent.push(name);
       ids += 1;
       const prepared = on.answer(name, on.sent.filter((each) => each === name).length);

@@ -5,7 +5,7 @@ import { conclude } from '../../../src/run/apply-context.ts';
 import { applyDeletes } from '../../../src/run/apply-deletes.ts';
 import type { ApprovedDelete, DesiredEntry, ObservedCatalog } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
-import type { ServiceWriter, DeleteOutcome } from '../../../src/core/ports/service.ts';
+import type { ServiceWriter, DeleteOutcome, MayStart } from '../../../src/core/ports/service.ts';
 import type { ApiSettings } from '../../../src/core/settings.ts';
 import { entry, observed, person, wanted } from '../core/builders.ts';
 import type { BareParts } from './bare-context.ts';
@@ -59,7 +59,7 @@ function setUp(of: Setup = {}) {
   const writer: ServiceWriter = {
     ...unused<ServiceWriter>('writer'),
     delete: async (kind, id, isFresh) => {
-      if (!isFresh()) return { type: 'outdated', error: null, attempts: 0, maybeDone: false };
+      if (!(await isFresh())) return { type: 'outdated', error: null, attempts: 0, maybeDone: false };
       on.sent.push(`${kind} ${id}`);
       const outcome = on.answer(id);
       if (outcome === null || outcome.type === 'deleted') remove(id);
@@ -137,15 +137,11 @@ describe('deletes that are allowed', () => {
       ...on.context,
       writer: {
         ...unused<ServiceWriter>('writer'),
-        delete: async (
-          kind: 'skill' | 'role',
-          id: string,
-          isFresh: () => boolean,
-        ): Promise<DeleteOutcome> => {
+        delete: async (kind: 'skill' | 'role', id: string, isFresh: MayStart): Promise<DeleteOutcome> => {
           if (fresh.length > 0) return await inner(kind, id, isFresh);
-          fresh.push(isFresh());
+          fresh.push(await isFresh());
           on.clock.pass(60_000);
-          fresh.push(isFresh());
+          fresh.push(await isFresh());
           on.lists = observed({
             skill: ['A', 'B', 'C'].map((name) => entry(name)),
             resources: [person('p', ['A'])],

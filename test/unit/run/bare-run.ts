@@ -103,7 +103,8 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
     if (!(run.lists instanceof Error)) run.lists = { ...run.lists, ...lists };
   };
   const writer: ServiceWriter = {
-    create: async (kind, name) => {
+    create: async (kind, name, mayStart) => {
+      if (!(await mayStart())) return { type: 'outdated', error: null, attempts: 0 };
       run.sent.push(`POST ${kind} ${name}`);
       const answer = run.answer('POST', name);
       if (answer !== null) return answer as CreateOutcome;
@@ -112,7 +113,8 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
       if (!(run.lists instanceof Error)) change({ [kind]: [...run.lists[kind], made] });
       return { type: 'created', entry: made, httpStatus: 200, attempts: 1 };
     },
-    delete: async (kind, id) => {
+    delete: async (kind, id, mayStart) => {
+      if (!(await mayStart())) return { type: 'outdated', error: null, attempts: 0, maybeDone: false };
       run.sent.push(`DELETE ${kind} ${id}`);
       const answer = run.answer('DELETE', id);
       if (answer !== null) return answer as DeleteOutcome;
@@ -170,6 +172,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
         before.approval === undefined ? null : { digest: '', by: 'sam', givenAtMs: 0, expiresAtMs: 0 },
       consecutiveFailures: 0,
     }),
+    pauseOfAll: async () => null,
     adoptRenamedAccount: async () => {
       const former = formerName;
       formerName = null;

@@ -42,6 +42,7 @@ export interface Wish {
   readonly stop?: AbortController;
   readonly progress?: ProgressObserver;
   readonly trigger?: AccountRequest['trigger'];
+  readonly duringPause?: boolean;
 }
 
 export interface Stage {
@@ -141,6 +142,7 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
       commit: null,
       configured: new Set([...sandbox.accounts.map((each) => each.name), name, 'copy']),
       trigger: wish.trigger ?? 'cli',
+      duringPause: wish.duringPause === true,
       signals: { stop: stop.signal, kill: new AbortController().signal },
       ...(wish.progress === undefined ? {} : { progress: wish.progress }),
     };

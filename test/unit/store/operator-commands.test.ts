@@ -1,7 +1,7 @@
 // Approvals, pauses and requested runs are recorded with their operator.
 import { expect, it } from 'vitest';
 import type { Operator } from '../../../src/core/operator.ts';
-import { fixture, T0 } from './fixture.ts';
+import { fixture, runId, T0 } from './fixture.ts';
 
 const SAM: Operator = { name: 'sam', via: 'cli' };
 const CI: Operator = { name: 'ci', via: 'http' };
@@ -63,4 +63,45 @@ it('deletes commands that are older than the runs that are kept', async () => {
   const retention = { runsMs: 4 * DAY_MS, snapshotsMs: 4 * DAY_MS };
   await store.prune(retention, T0 + 6 * DAY_MS);
   expect((await reader.operatorActions({ limit: 10 })).map(({ by }) => by)).toEqual(['sam']);
+});
+
+it('pauses all accounts until the pause ends, is replaced or is resumed, and records who did that', async () => {
+  const { operator, reader } = await fixture();
+  expect(await operator.resumeAll(SAM, T0)).toBeNull();
+  const first = { sinceMs: T0, by: 'sam', reason: 'migration', untilMs: T0 + 5000, onlyDeletes: false };
+  const pausing = { reason: 'migration', onlyDeletes: false, forMs: 5000 };
+  expect(await operator.pauseAll(pausing, SAM, T0)).toEqual(first);
+  expect([await reader.pauseOfAll(T0 + 4999), await reader.pauseOfAll(T0 + 5000)]).toEqual([first, null]);
+  expect(await operator.resumeAll(SAM, T0 + 5000)).toBeNull();
+  await operator.pauseAll({ reason: 'audit', onlyDeletes: true, forMs: null }, CI, T0 + 6000);
+  const second = { sinceMs: T0 + 6000, by: 'ci', reason: 'audit', untilMs: null, onlyDeletes: true };
+  expect(await reader.pauseOfAll(T0 + 1e12)).toEqual(second);
+  expect(await operator.resumeAll(SAM, T0 + 7000)).toEqual(second);
+  expect(await reader.pauseOfAll(T0 + 7000)).toBeNull();
+  const actions = await reader.operatorActions({ limit: 10 });
+  expect(actions.map(({ account, action, by, detail }) => [account, action, by, detail])).toEqual([
+    ['*', 'resume', 'sam', null],
+    ['*', 'pause', 'ci', 'audit, only deletes'],
+    ['*', 'pause', 'sam', 'migration, until 2026-03-10 12:00:05 UTC'],
+  ]);
+});
+
+it('returns the pause of all accounts with each commit of sent operations, and commits them', async () => {
+  const store = await fixture();
+  const lease = await store.take(runId(1));
+  const id = await store.begin(1);
+  const row = {
+    kind: 'skill',
+    action: 'create',
+    name: 'Go',
+    remoteId: null,
+    rule: null,
+    reason: null,
+  } as const;
+  await store.journal.addOperations(id, [{ ...row, status: 'pending' }]);
+  const commit = (atMs: number) => store.journal.commitOperations(id, lease, [{ seq: 1, atMs }], []);
+  const pause = await store.operator.pauseAll({ reason: 'x', onlyDeletes: false, forMs: 10 }, SAM, T0);
+  expect(await commit(T0)).toEqual(pause);
+  expect(store.rows('select status from operations')).toEqual([{ status: 'sent' }]);
+  expect(await commit(T0 + 10)).toBe('committed');
 });

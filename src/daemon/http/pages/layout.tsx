@@ -1,8 +1,10 @@
 // The frame of every page. Pages arrive complete and forms send actions; the script only keeps what is shown up to date.
+import { tryGetContext } from 'hono/context-storage';
 import { html } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import { FAVICON, SCRIPT, STYLESHEET } from '../assets.ts';
-import type { Visitor } from '../context.ts';
+import { visible } from '../../../report/escape-invisible.ts';
+import type { HttpEnv, Visitor } from '../context.ts';
 
 interface LayoutProps {
   readonly title: string;
@@ -58,6 +60,7 @@ export function Layout(props: LayoutProps) {
           ) : null}
         </header>
         <main id="main" tabindex={-1}>
+          <Pause />
           {children}
         </main>
       </body>
@@ -74,6 +77,16 @@ function Navigation({ current }: { readonly current: LayoutProps['current'] }) {
         </a>
       ))}
     </nav>
+  );
+}
+
+/** Who paused all accounts, why and until when. The script keeps it up to date. */
+function Pause() {
+  const pause = tryGetContext<HttpEnv>()?.get('pause') ?? null;
+  return (
+    <div id="pause" role="status">
+      {pause === null ? null : <p class="notice bad">{visible(`${pause}.`)}</p>}
+    </div>
   );
 }
 

@@ -21,6 +21,20 @@ async function browse(running: Running) {
   };
 }
 
+it('every page begins with a pause of all accounts, except that for the sign-in', async () => {
+  const pause = { sinceMs: 0, by: 'sam', reason: HOSTILE, untilMs: 3_600_000, onlyDeletes: false };
+  const running = await start({}, { pause });
+  const { get } = await browse(running);
+  const shown =
+    '<p class="notice bad">All accounts are paused since 1970-01-01 00:00:00 UTC until 1970-01-01 01:00:00 UTC by sam: “&lt;script&gt;';
+  for (const path of ['/', '/runs', '/activity', '/accounts/acme-eu', `/runs/${RUN_ID}`, '/nope'])
+    expect(await get(path)).toContain(shown);
+  expect((await running.get('/sign-in', HTML)).text).not.toContain('All accounts are paused');
+  expect((await running.get('/runs', HTML)).text).not.toContain('All accounts are paused');
+  running.stage.pause = null;
+  expect(await get('/runs')).not.toContain('All accounts are paused');
+});
+
 describe('the page of an account', () => {
   it('shows its state, the pending plan and the last runs', async () => {
     const { get } = await browse(await start());

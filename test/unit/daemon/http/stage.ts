@@ -6,7 +6,7 @@ import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';
 import { onTestFinished } from 'vitest';
 import type { PostedConfiguration } from '../../../../src/run/posted-plan.ts';
 import type { RunDetail, RunProgress } from '../../../../src/core/ports/journal-reader.ts';
-import type { OperatorActionRecord } from '../../../../src/core/operator.ts';
+import type { OperatorActionRecord, PauseOfAll } from '../../../../src/core/operator.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
 import { Secret } from '../../../../src/core/secret.ts';
 import type { AccountView, DaemonApi, DaemonView } from '../../../../src/daemon/daemon-api.ts';
@@ -88,6 +88,7 @@ export interface Stage {
   fetch: Awaited<ReturnType<DaemonApi['fetchSource']>>;
   plans: readonly PlanResult[] | Error;
   broken: Error | null;
+  pause: PauseOfAll | null;
   isStopping: boolean;
 }
 
@@ -118,6 +119,7 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
     fetch: 'queued',
     plans: [MIXED],
     broken: null,
+    pause: null,
     isStopping: false,
     ...parts,
   };
@@ -183,6 +185,7 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
       }
       return { type: 'approved', digest: pending.digest, expiresAtMs: Date.UTC(2026, 10, 22) };
     },
+    pauseOfAll: async () => stage.pause,
     runProgress: async (id) => send(progressIn(stage, id)),
     operatorActions: async ({ limit, before = Infinity }) =>
       send(stage.actions.filter(({ seq }) => seq < before).slice(0, limit)),

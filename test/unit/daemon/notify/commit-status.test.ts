@@ -74,6 +74,8 @@ describe('the status of a commit', () => {
     await end(own.notifier, 4, on(SHA, {}, 'a'));
     await own.next(3);
     await end(own.notifier, 5, on(SHA, FAILED, 'c'));
+    // A pause of all accounts is not what the commit has come to.
+    await end(own.notifier, 5.5, on(SHA, { status: 'planned', errorCode: 'paused' }, 'c'));
     await own.next(4);
     await end(own.notifier, 6, on(SHA, FAILED, 'c'));
     await own.clock.pass(6 * GAP_MS);

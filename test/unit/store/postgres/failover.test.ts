@@ -83,3 +83,13 @@ describe.skipIf(!hasPostgres)('a database in PostgreSQL', () => {
     }
   });
 });
+
+it.skipIf(!hasPostgres)('a pause of all accounts ends for every replica at the same time', async () => {
+  const HOUR_MS = 3_600_000;
+  const store = createStore(await openPostgres(await freshLocation(), {}));
+  onTestFinished(() => store.close());
+  const pausing = { reason: 'x', onlyDeletes: false, forMs: HOUR_MS };
+  const pause = await store.operator.pauseAll(pausing, { name: 'sam', via: 'cli' }, Date.now() - 9 * HOUR_MS);
+  expect(Math.abs(pause.sinceMs - Date.now())).toBeLessThan(HOUR_MS / 2);
+  expect(await store.reader.pauseOfAll(Date.now() + 9 * HOUR_MS)).toEqual(pause);
+});
