@@ -19,7 +19,7 @@ import { implausibleCreates } from '../core/list-plausibility.ts';
 import { type FreezeWatch, watchFreeze } from './freeze.ts';
 import { openRollout } from './rollout.ts';
 import { identityWarnings, type Observation } from './observe.ts';
-import type { Acceptance, AccountRequest, PlanningDeps, Run } from './request.ts';
+import type { Acceptance, AccountRequest, PlanningDeps, ReconcileOptions, Run } from './request.ts';
 
 export interface Planned {
   readonly plan: Plan;
@@ -93,6 +93,30 @@ export async function planAccount(
     sourceAccepted: !isStaleSource(source) || accept.olderSource,
     named: (observed) => namedEntries(settings.desired, observed, history),
   };
+}
+
+/** Plans the account. Returns the agreed plan where it was the account's first plan and the lists have not changed. */
+export async function planAgreed(
+  run: Run,
+  observation: Observation,
+  { approvals, accept, ...options }: ReconcileOptions,
+): Promise<Planned> {
+  const { request, deps } = run;
+  let agreed = options.agreed ?? null;
+  if (approvals === true) {
+    const isApproved = observation.state.approval !== null;
+    agreed = isApproved ? await deps.journal.approvedPlan(request.settings.name) : null;
+  }
+  const planned = await planAccount(run, observation, accept);
+  if (agreed === null || agreed.firstObserved === null || planned.plan.digest === agreed.digest)
+    return planned;
+  // The plan may have been made with --accept-no-history: whoever agreed to it agreed to its deletes.
+  for (const noHistory of [accept.noHistory, true]) {
+    const first = await planAccount(run, { ...observation, lastGood: null }, { ...accept, noHistory });
+    const { digest, observedDigest } = first.plan;
+    if (digest === agreed.digest && observedDigest === agreed.firstObserved) return first;
+  }
+  return planned;
 }
 
 /** In mode `approve-deletes`, what the daemon lets people approve are the deletes alone. */

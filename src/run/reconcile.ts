@@ -14,7 +14,7 @@ import { executePlan } from './execute-plan.ts';
 import { takeLock } from './lease.ts';
 import { type Observation, observe, refuseForeignEntries } from './observe.ts';
 import { settleEarlierOperations } from './doubtful-operations.ts';
-import { planAccount, type Planned } from './plan-account.ts';
+import { planAccount, planAgreed, type Planned } from './plan-account.ts';
 import {
   ACCEPT_NOTHING,
   type Acceptance,
@@ -213,30 +213,6 @@ async function observeSettled(run: ReadingRun): Promise<Observation> {
   if (!(await settleEarlierOperations(run, observation))) return observation;
   // Only the observation that adopted the renamed account reports its former name.
   return { ...(await observe(run, { writes: true })), formerName: observation.formerName };
-}
-
-/** Plans the account. Returns the agreed plan where it was the account's first plan and the lists have not changed. */
-async function planAgreed(
-  run: Run,
-  observation: Observation,
-  { approvals, accept, ...options }: ReconcileOptions,
-): Promise<Planned> {
-  const { request, deps } = run;
-  let agreed = options.agreed ?? null;
-  if (approvals === true) {
-    const isApproved = observation.state.approval !== null;
-    agreed = isApproved ? await deps.journal.approvedPlan(request.settings.name) : null;
-  }
-  const planned = await planAccount(run, observation, accept);
-  if (agreed === null || agreed.firstObserved === null || planned.plan.digest === agreed.digest)
-    return planned;
-  // The plan may have been made with --accept-no-history: whoever agreed to it agreed to its deletes.
-  for (const noHistory of [accept.noHistory, true]) {
-    const first = await planAccount(run, { ...observation, lastGood: null }, { ...accept, noHistory });
-    const { digest, observedDigest } = first.plan;
-    if (digest === agreed.digest && observedDigest === agreed.firstObserved) return first;
-  }
-  return planned;
 }
 
 async function beginRun<Deps extends DryRunDeps>(run: Run<Deps>, mode: RunMode): Promise<JournaledRun<Deps>> {
