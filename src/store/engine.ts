@@ -33,8 +33,6 @@ export interface Engine {
   readonly timeline: RawBuilder<string>;
   /** Whether the database can be replaced by a copy of it. */
   readonly isReplicated: boolean;
-  /** Does nothing, until operator-commands.ts no longer calls it: the daemon that leads looks by itself. */
-  notify(connection: Database): Promise<void>;
   /** The time that decides about locks: that of the database where several machines share it, otherwise `nowMs`. */
   clockMs(connection: Database, nowMs: number): Promise<number>;
   /** Whether a process is certainly dead. */

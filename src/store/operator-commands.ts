@@ -129,13 +129,12 @@ export function operatorCommands(db: Database): OperatorCommands {
   };
 }
 
-/** Records the command, and wakes the daemon that leads when the transaction commits. */
+/** Records the command; the daemon that leads looks for new ones. */
 async function record(db: Database, account: string, action: Command): Promise<void> {
   await db
     .insertInto('operator_actions')
     .values({ account, ...action })
     .execute();
-  await engineOf(db).notify(db);
 }
 
 function isPrefixOf(digest: string, pending: string): boolean {

@@ -38,7 +38,6 @@ export function postgresEngine({ schema, leaseMs }: Pick<PostgresLocation, 'sche
     // The timeline in the name of the present file of the log, as 8 digits.
     timeline: sql`left(pg_walfile_name(pg_current_wal_lsn()), 8)`,
     isReplicated: true,
-    notify: () => Promise.resolve(),
     clockMs: databaseClockMs,
     // Machines may have the same name, so a process is only known to be dead on this one.
     isDead: (holder) => holder.host === HOST && isDead(holder),

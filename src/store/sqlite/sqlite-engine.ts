@@ -27,7 +27,6 @@ export const sqliteEngine: Engine = {
   timeAfter: (ms, nowMs) => sql`${toIso(nowMs + ms)}`,
   timeline: sql`''`,
   isReplicated: false,
-  notify: () => Promise.resolve(),
   clockMs: (_connection, nowMs) => Promise.resolve(nowMs),
   isDead,
   leaseMs: LEASE_MS,
