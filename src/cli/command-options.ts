@@ -43,7 +43,7 @@ export function addInit({ program, run }: CommandLine): void {
 }
 
 interface DemoFlags {
-  /** Whether the daemon runs on the sample accounts afterwards. */
+  /** Whether the daemon runs on the account afterwards. */
   readonly serve?: true;
 }
 
@@ -51,7 +51,7 @@ export function addDemo({ program, run }: CommandLine): void {
   program
     .command('demo')
     .description('plan and apply a drifted sample account on a sandbox')
-    .option('--serve', 'then run the daemon and its pages on sample accounts, until Ctrl-C')
+    .option('--serve', 'then run the daemon and its pages on the account, until Ctrl-C')
     .action((flags: DemoFlags) =>
       run(async (context) => {
         const { playDemo } = await import('./play-demo.ts');

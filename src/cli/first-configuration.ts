@@ -138,8 +138,8 @@ async function rehearsal(place: FirstPlace, flags: InitFlags): Promise<Beginning
   refuseWrong(flags);
   const { account = SANDBOX.account, port } = flags;
   const { startSandbox } = await import('../sandbox/sandbox.ts');
-  const { rehearsalSeed } = await import('../sandbox/demo.ts');
-  const seed = rehearsalSeed(account);
+  const { demoSeed } = await import('../sandbox/demo.ts');
+  const seed = demoSeed(account);
   const sandbox = await startSandbox({ seed });
   const token = sandbox.accounts[0]?.token ?? '';
   process.env[SANDBOX.variable] = token;

@@ -1,17 +1,13 @@
-// The demo: plans and applies an account that has drifted from its file, on a sandbox in this process. It runs the
-// same commands as a user. With `--serve` the daemon runs on the account afterwards.
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+// The demo: plans and applies an account that differs from its file, on a sandbox in this process. It runs the same
+// commands as a user. With `--serve` the daemon runs on the account afterwards, with a plan that waits for an approval.
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import {
-  type DemoNames,
-  demoNames,
-  demoSeed,
-  type Drift,
-  introduceDrift,
-  readDemoExtract,
-} from '../sandbox/demo.ts';
+import path from 'node:path';
+import { demoSeed } from '../sandbox/demo.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import type { CommandContext } from './compose.ts';
 import { applyToAccounts } from './apply-accounts.ts';
@@ -22,50 +18,82 @@ import { serve } from './serve.ts';
 const TEXT = { format: 'text' } as const;
 const APPLY = { yes: true, allowHeld: true, lockTimeout: 10_000 };
 
+const STORY = [
+  'acme has 8 skills, 3 roles and 3 people. Its file',
+  '  - adds “Go”, and renames “K8s” to “Kubernetes”: ada and grace have “K8s”;',
+  '  - no longer lists “Perl”, which ada has, nor “COBOL”, “Photoshop” and the role “Webmaster”, which nobody has;',
+  '  - protects “Admin tools”.',
+];
+
+const ACCOUNT = `region: eu
+accountId: '4815162342'
+token: { file: ../../token }
+mode: approve
+policy: { protect: ['Admin*'] }
+skills: [Figma, Go, { name: Kubernetes, formerly: [K8s] }, PostgreSQL, TypeScript]
+roles: [Backend engineer, Designer]
+`;
+
 /** Runs the demo, and with `--serve` the daemon afterwards. Resolves with 0 when every step had the expected result. */
 export async function playDemo(given: CommandContext, servesPages: boolean): Promise<ExitStatus> {
-  const extract = readDemoExtract(
-    fileURLToPath(new URL('../config/demo/onet-extract.json', import.meta.url)),
-  );
-  const sandbox = await startSandbox({ seed: demoSeed(extract) });
+  const sandbox = await startSandbox({ seed: demoSeed('acme') });
+  const folder = await mkdtemp(path.join(tmpdir(), 'rolecall-demo-'));
   try {
-    const folder = await mkdtemp(join(tmpdir(), 'rolecall-demo-'));
-    const configFile = join(folder, 'config/rolecall.yaml');
-    const accountFile = join(folder, 'config/accounts/acme.yaml');
-    const names = demoNames(extract);
-    await mkdir(join(folder, 'config/accounts'), { recursive: true });
-    await writeFile(configFile, serviceText(sandbox));
-    await writeFile(join(folder, 'token'), `${sandbox.accounts[0]?.token ?? ''}\n`, { mode: 0o600 });
-    await writeFile(accountFile, accountText(names));
-    const program = `node ${process.argv[1] ?? 'dist/main.js'}`;
-    // A first plan before the drift makes history, since a plan on a fresh store holds every delete.
-    const context = { ...given, configFile };
-    await planAccounts(context, ['acme'], { ...TEXT, output: join(folder, 'first-plan.txt') });
-    const drift = introduceDrift(sandbox);
-    await writeFile(accountFile, accountText(names, drift.renamed));
-    print(story(drift, names));
+    const context = { ...given, configFile: path.join(folder, 'config/rolecall.yaml') };
+    const httpToken = randomBytes(32).toString('hex');
+    await mkdir(path.join(folder, 'config/accounts'), { recursive: true });
+    await writeFile(context.configFile, serviceText(sandbox));
+    await writeFile(path.join(folder, 'config/accounts/acme.yaml'), ACCOUNT);
+    await writeFile(path.join(folder, 'token'), sandbox.accounts[0]?.token ?? '', { mode: 0o600 });
+    await writeFile(path.join(folder, 'http-token'), httpToken, { mode: 0o600 });
+    // A first plan makes history: a plan on a new store holds every delete.
+    await planAccounts(context, ['acme'], { ...TEXT, output: path.join(folder, 'first-plan.txt') });
+    print(STORY);
     const exit = await runSteps(context, sandbox);
-    if (exit !== EXIT.done) return exit;
-    if (!servesPages) {
-      print(nextCommands(program, configFile));
-      return EXIT.done;
+    if (exit !== EXIT.done || !servesPages) {
+      if (exit === EXIT.done) print(NEXT);
+      return exit;
     }
-    const onListening = (url: string): void => print(welcome(url, `${program} --config ${configFile}`));
-    return (await serve(context, onListening)) === 0 ? EXIT.done : EXIT.failed;
+    const go = sandbox.state('acme').skills.find(({ name }) => name === 'Go');
+    sandbox.removeEntry('acme', go?.id ?? '');
+    sandbox.addSkill('acme', 'Flash');
+    return await servePages(context, httpToken);
   } finally {
     await sandbox.close();
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
-function story({ missing, renamed, near }: Drift, { skills, roles }: DemoNames): string[] {
-  return [
-    `acme has 120 people in five offices, ${roles.length} roles and ${skills.length} skills, which a file lists. Then:`,
-    `  - somebody deleted ${missing.length} skills of the file by hand;`,
-    '  - Oslo added “Macromedia Flash” and “Netscape Navigator”, and nobody took them;',
-    '  - 3 people in Lisbon still have “IBM Lotus 1-2-3”, which the file does not list;',
-    `  - Kraków typed “${near.typed}” for “${near.name}”, and 2 people there have it;`,
-    `  - the file renames “${renamed.formerly}”, which ${renamed.people} people have.`,
-  ];
+/** Runs the daemon, and a server of one link that signs a browser in, once: a browser sends a cookie to every port. */
+async function servePages(context: CommandContext, token: string): Promise<ExitStatus> {
+  const links = new Set([`/${randomBytes(16).toString('hex')}`]);
+  const [link = ''] = links;
+  let pages = '';
+  const cookies = async (): Promise<string[]> => {
+    const body = new URLSearchParams({ token });
+    const answer = await fetch(`${pages}/sign-in`, { method: 'POST', body, redirect: 'manual' });
+    return answer.headers.getSetCookie();
+  };
+  const server = createServer((request, response) => {
+    const signIn = links.delete(request.url ?? '') ? cookies() : Promise.resolve([]);
+    const location = `${pages}/accounts/acme`;
+    signIn.then(
+      (cookie) => response.writeHead(303, { location, 'set-cookie': cookie }).end(),
+      () => response.writeHead(502).end(),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo
+  try {
+    const status = await serve(context, (url) => {
+      pages = url;
+      print(welcome(`http://127.0.0.1:${port}${link}`, context.configFile));
+    });
+    return status === 0 ? EXIT.done : EXIT.failed;
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
 }
 
 async function runSteps(context: CommandContext, sandbox: Sandbox): Promise<ExitStatus> {
@@ -103,56 +131,27 @@ function countWrites(sandbox: Sandbox): number {
 
 /** The service file. The daemon listens on a free port. */
 function serviceText({ regions }: Sandbox): string {
-  const addresses = Object.entries(regions).map(([region, url]) => `  ${region}: ${url}`);
-  return `accounts: accounts/*.yaml
-store: ../data/rolecall.db
-regions:
-${addresses.join('\n')}
-defaults: { schedule: "*/20 * * * * *" }
+  return `regions: { eu: ${regions.eu} }
+defaults: { schedule: "* * * * *" }
 api: { requestsPerSecond: 200 }
-http: { listen: "127.0.0.1:0" }
+http: { listen: "127.0.0.1:0", token: { file: ../http-token } }
 log: { level: warn }
 `;
 }
 
-function accountText(names: DemoNames, renamed?: Drift['renamed']): string {
-  const item = (name: string): string => `  - ${JSON.stringify(name)}`;
-  const lines = [
-    'region: eu',
-    'token: { file: ../../token }',
-    'mode: apply',
-    'skills:',
-    ...(renamed === undefined
-      ? []
-      : [`  - name: ${JSON.stringify(renamed.name)}`, `    formerly: [${JSON.stringify(renamed.formerly)}]`]),
-    ...names.skills.filter((skill) => skill !== renamed?.formerly).map(item),
-    'roles:',
-    ...names.roles.map(item),
-  ];
-  return `${lines.join('\n')}\n`;
-}
+const NEXT = [
+  'Try next:',
+  '  rolecall demo --serve      the same, then the pages, with a plan that waits for your approval',
+  '  rolecall init --sandbox    the same account, with files of your own',
+];
 
-const ATTRIBUTION = 'The names are from the O*NET database (USDOL/ETA, CC BY 4.0); the people are made up.';
-
-function nextCommands(program: string, configFile: string): string[] {
+function welcome(link: string, configFile: string): string[] {
   return [
-    'Try next:',
-    `  ${program} --config ${configFile} history`,
-    `  ${program} --config ${configFile} show last`,
-    `  ${program} demo --serve`,
-    'The sandbox has ended with this demo, so `plan` and `apply` cannot reach it.',
-    ATTRIBUTION,
-  ];
-}
-
-function welcome(url: string, program: string): string[] {
-  return [
-    '',
-    `The daemon runs and applies acme every 20 seconds. Its pages are at ${url}`,
+    'Meanwhile somebody deleted “Go” in the service and added “Flash”, so a plan waits for your approval.',
+    `Open its page, signed in (once): ${link}`,
     'Try next, in another terminal:',
-    `  ${program} plan acme`,
-    `  ${program} history`,
-    'Press Ctrl-C here to stop the daemon and the sandbox.',
-    ATTRIBUTION,
+    `  rolecall --config ${configFile} plan acme`,
+    `  rolecall --config ${configFile} history`,
+    'Press Ctrl-C here to stop the daemon and the sandbox, and to remove their files.',
   ];
 }

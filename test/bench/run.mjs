@@ -3,7 +3,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { BARE, inTurn, measure, PROGRAM, startSandbox, summary } from './processes.mjs';
 
@@ -26,7 +25,7 @@ const numbered = (what, count) => Array.from({ length: count }, (_, index) => `$
 
 /** Real names and numbered ones, `count` in total; some people have some of them. */
 function account(count) {
-  const onet = fileURLToPath(new URL('../../config/demo/onet-names.json', import.meta.url));
+  const onet = new URL('./onet-names.json', import.meta.url);
   const names = JSON.parse(readFileSync(onet, 'utf8'));
   const roles = names.roles.slice(0, count / 10);
   const all = [...names.skills, ...numbered('Extra skill', count)].slice(0, count - roles.length);

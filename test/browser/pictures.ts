@@ -23,7 +23,7 @@ const MAX_BYTES = 60_000;
 
 interface Demo {
   readonly process: ChildProcess;
-  readonly url: string;
+  readonly link: string;
 }
 
 interface ListedRun {
@@ -33,7 +33,7 @@ interface ListedRun {
   readonly deleted: number;
 }
 
-/** Starts the demo and resolves when its daemon listens. */
+/** Starts the demo and resolves with the link that signs in, when its daemon listens. */
 async function startDemo(): Promise<Demo> {
   const child = spawn(process.execPath, [PROGRAM, 'demo', '--serve'], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -43,8 +43,8 @@ async function startDemo(): Promise<Demo> {
   return await new Promise((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
-      const [, url] = /pages are at (http:\S+)/.exec(output) ?? [];
-      if (url !== undefined) resolve({ process: child, url });
+      const [, link] = /signed in \(once\): (http:\S+)\n/.exec(output) ?? [];
+      if (link !== undefined) resolve({ process: child, link });
     });
     child.once('exit', (status) => reject(new Error(`the demo ended with ${status}: ${output}`)));
   });
@@ -86,8 +86,8 @@ function write(file: string, image: Uint8Array): void {
   console.log(`config/docs/${file}: ${size} bytes`);
 }
 
-async function runsOf({ url }: Demo, account: string): Promise<readonly ListedRun[]> {
-  const answer = await fetch(`${url}/api/v1/runs?account=${account}&limit=20`);
+async function runsOf(page: Page, url: string): Promise<readonly ListedRun[]> {
+  const answer = await page.request.get(`${url}/api/v1/runs?account=acme&limit=20`);
   return ((await answer.json()) as { readonly runs: readonly ListedRun[] }).runs; // as the API documents it
 }
 
@@ -95,15 +95,12 @@ mkdirSync(FOLDER, { recursive: true });
 const demo = await startDemo();
 const browser = await launchBrowser();
 const page = await browser.newPage({ deviceScaleFactor: SCALE });
-let run: ListedRun | undefined;
-await waitUntil('acme was corrected', async () => {
-  run = (await runsOf(demo, 'acme')).find(
-    ({ status, created, deleted }) => status !== 'running' && created + deleted > 0,
-  );
-  return run !== undefined;
-});
 await takeTerminal(page, 'plan', planOfDemo());
-await takePage(page, 'overview', `${demo.url}/`);
-await takePage(page, 'run', `${demo.url}/runs/${run?.id ?? ''}`);
+await page.goto(demo.link);
+const url = new URL(page.url()).origin;
+await waitUntil('a plan of acme waits', async () => (await runsOf(page, url))[0]?.status === 'planned');
+const run = (await runsOf(page, url)).find(({ created, deleted }) => created + deleted > 0);
+await takePage(page, 'overview', `${url}/`);
+await takePage(page, 'run', `${url}/runs/${run?.id ?? ''}`);
 await browser.close();
 demo.process.kill('SIGINT');

@@ -1,63 +1,65 @@
-// The README's first steps against the sandbox: its commands, its file and the plan that it shows.
+// The README's first steps: its commands, its files and the plan that it shows, which is that of the demo too.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { demoSeed } from '../../src/sandbox/demo.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { makeWorkspace } from '../support/workspace.ts';
+import { freePort } from '../support/loopback.ts';
+import { planOfAcme, README_PLAN, shown, shownFile } from '../support/root-readme.ts';
+import { makeWorkspace, until } from '../support/workspace.ts';
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+test('the first steps of the README lead from a sandbox to an approved plan, which is the one that it shows', async () => {
+  const workspace = makeWorkspace('unused');
+  const port = String(await freePort());
+  const env = { ROLECALL_SANDBOX_TOKEN: 'sandbox-token-1', ROLECALL_HTTP_TOKEN: 'only-to-try-rolecall' };
+  const rolecall = (command: string) => workspace.run(command.split(' ').slice(1), { env });
+  const started = await rolecall(`rolecall init --sandbox --port ${port}`);
+  expect(started.stdout.replaceAll(`${workspace.folder}/`, '')).toContain(
+    shown('rolecall init --sandbox').output,
+  );
+  const seed = shown('rolecall sandbox').command.split(' ').at(-1) ?? '';
+  const sandbox = workspace.start(['sandbox', '--seed', join(workspace.folder, seed), '--port', port]);
+  await until('the sandbox listens', () => sandbox.output().stdout.includes('listens at'));
+  expect((await rolecall('rolecall plan acme')).stdout).toContain(shown('rolecall plan acme').output);
 
-const TOKEN = 'token-of-acme-eu';
-const SEED = {
-  name: 'acme-eu',
-  id: '4815162342',
-  token: TOKEN,
-  region: 'eu',
-  skills: ['TypeScript', 'PostgreSQL', 'K8s', 'COBOL', 'Perl', 'Admin tools', 'Photoshop'],
-  roles: ['Backend engineer', 'Webmaster'],
-  resources: [
-    { id: 'ada', role: 'Backend engineer', skills: ['TypeScript', 'K8s', 'Perl'] },
-    { id: 'grace', role: 'Backend engineer', skills: ['K8s', 'PostgreSQL'] },
-  ],
-} as const;
+  workspace.write('config/accounts/acme.yaml', shownFile('config/accounts/acme.yaml'));
+  expect(planOfAcme((await rolecall('rolecall plan acme')).stdout)).toBe(README_PLAN);
 
-/** The versions of a file that the README shows, in its order; they are indented below a step. */
-function filesOf(path: string): string[] {
-  const blocks = [...readme.matchAll(/^ {3}```yaml (\S+)\n([^]*?)^ {3}```$/gm)];
-  return blocks.flatMap(([, title, text = '']) => (title === path ? [text.replaceAll(/^ {3}/gm, '')] : []));
-}
-
-/** Masks ids, digests and days, which differ in every run. */
-function masked(text: string): string {
-  return text.replaceAll(/[0-9a-f]{24,64}/g, 'ID').replaceAll(/\d{4}-\d\d-\d\d/g, 'DAY');
-}
-
-test('the first steps of the README work, and print the plan that it shows', async () => {
-  const sandbox = await startSandbox({ seed: { accounts: [SEED] } });
-  onTestFinished(() => sandbox.close());
-  const workspace = makeWorkspace(TOKEN);
-  const rolecall = async (command: string) => {
-    const { status, stdout } = await workspace.run(command.split(' ').slice(1), {
-      env: { ACME_EU_TOKEN: TOKEN },
-    });
-    return { status, stdout };
+  const service = readFileSync(join(workspace.folder, 'config/rolecall.yaml'), 'utf8');
+  const line = shownFile('config/rolecall.yaml').replace('{', '{ listen: "127.0.0.1:0",');
+  workspace.write('config/rolecall.yaml', service + line);
+  const daemon = workspace.start(['serve'], { env });
+  const found = () => /"url":"([^"]+)"/.exec(daemon.output().stderr)?.[1];
+  await until('the daemon listens', () => found() !== undefined);
+  const api = async (path: string, body?: object) => {
+    const headers = {
+      authorization: `Bearer ${env.ROLECALL_HTTP_TOKEN}`,
+      'content-type': 'application/json',
+    };
+    const post = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+    return (await (await fetch(`${found()}/api/v1/accounts/acme${path}`, { headers, ...post })).json()) as {
+      readonly pending: { readonly digest: string } | null;
+      readonly state: string;
+    };
   };
-
-  const account = 'config/accounts/acme-eu.yaml';
-  const [, init = '', written = ''] = /^ {3}\$ (rolecall init .*)\n([^]*?)^ {3}```$/m.exec(readme) ?? [];
-  const started = await rolecall(init.replace('https://eu.planning.example.com', `${sandbox.url}/eu`));
-  expect(started.status).toBe(0);
-  for (const line of written.trim().split(/\n */))
-    expect(started.stdout.replaceAll(`${workspace.folder}/`, '')).toContain(`${line}\n`);
-  expect(readFileSync(join(workspace.folder, account), 'utf8')).toContain('accountId: "4815162342"');
-  expect((await rolecall('rolecall plan acme-eu')).stdout).toContain('nothing to do');
-  expect(await rolecall('rolecall doctor acme-eu')).toMatchObject({ status: 0 });
-  const [changed = ''] = filesOf(account);
-
-  workspace.write(account, changed);
-  const [, shown = ''] = /^\$ rolecall plan acme-eu\n([^]*?)^```$/m.exec(readme) ?? [];
-  expect(masked((await rolecall('rolecall plan acme-eu')).stdout)).toBe(masked(shown));
-  expect(await rolecall('rolecall apply acme-eu --yes')).toMatchObject({ status: 3 });
+  await until('the plan waits', async () => (await api('')).pending !== null);
+  const digest = (await api('')).pending?.digest;
+  expect(README_PLAN).toContain(`Plan digest  ${digest}\n`);
+  await api('/approve', { digest });
+  await until('it is applied', async () => (await api('')).state === 'held');
   expect((await rolecall('rolecall history')).stdout).toContain('held');
   expect((await rolecall('rolecall show last')).stdout).toContain('2 created, 3 deleted, 2 held');
+});
+
+test('the README adds an account of your own, whose first plan is empty', async () => {
+  const workspace = makeWorkspace('unused');
+  const sandbox = await startSandbox({ seed: demoSeed('acme-eu') });
+  onTestFinished(() => sandbox.close());
+  const rolecall = (command: string) =>
+    workspace.run(command.split(' ').slice(1), { env: { ACME_EU_TOKEN: 'sandbox-token-1' } });
+  const { command, output } = shown('rolecall init --base-url');
+  const started = await rolecall(command.replace('https://eu.planning.example.com', sandbox.regions.eu));
+  expect(started.stdout.replaceAll(`${workspace.folder}/`, '')).toContain(output);
+  expect(await rolecall('rolecall doctor acme-eu')).toMatchObject({ status: 0 });
+  expect((await rolecall('rolecall plan acme-eu')).stdout).toContain('acme-eu: nothing to do');
 });
