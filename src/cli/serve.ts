@@ -54,7 +54,7 @@ export async function serve(
   const { service, issues } = await files.read();
   if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
   const tokens = await readTokens(service, resolveSecret);
-  const { log, sink } = await openLog(service.log);
+  const { log, sink } = openLog(service.log);
   const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
   const closers: Opened['closers'] = [];
   const store = await storeName(service);

@@ -1,16 +1,16 @@
 // Opens the daemon's log on stderr: JSON lines, or readable lines on a terminal.
 import { type Logger, pino } from 'pino';
 import type { ServiceSettings } from '../core/settings.ts';
-import { inVisibleJson, visibleData } from '../report/escape-invisible.ts';
+import { inVisibleJson, visible } from '../report/escape-invisible.ts';
+import { duration } from '../report/formatting.ts';
 import { once } from 'node:events';
 import { constants, fstatSync, openSync } from 'node:fs';
 import { isatty } from 'node:tty';
+import { styleText } from 'node:util';
 import sonicBoom from 'sonic-boom';
 import { sleep } from '../system/clock.ts';
 
-export async function openLog(
-  settings: ServiceSettings['log'],
-): Promise<{ readonly log: Logger; readonly sink: LogSink }> {
+export function openLog(settings: ServiceSettings['log']): { readonly log: Logger; readonly sink: LogSink } {
   const sink = createLogSink(openWithoutBlocking(process.stderr), {
     onDropped: (lines) =>
       log.warn(
@@ -18,23 +18,68 @@ export async function openLog(
         'log lines were dropped, because stderr was not read for a while',
       ),
   });
-  const log = await createLogger(settings, sink);
+  const log = createLogger(settings, sink);
   return { log, sink };
 }
 
-async function createLogger({ level }: ServiceSettings['log'], sink: LogSink): Promise<Logger> {
+function createLogger({ level }: ServiceSettings['log'], sink: LogSink): Logger {
+  const toText = process.stderr.isTTY ? readableLine : inVisibleJson;
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  if (!process.stderr.isTTY) {
-    return pino(options, { write: (line: string) => sink.write(inVisibleJson(line)) });
-  }
-  // In this thread: pino's own transport writes in a worker, which a stalled terminal could keep from ending.
-  const { default: pretty } = await import('pino-pretty');
+  return pino(options, { write: (line: string) => sink.write(toText(line)) });
+}
+
+interface LoggedLine {
+  readonly time: string;
+  readonly level: number;
+  readonly event: string;
+  readonly account?: string;
+  readonly runId?: string;
+  readonly msg: string;
+}
+
+/** `16:19:13  acme  2 created, 1 held in 4.1 s  run 01a219b4-9f7b`: one line for each event, in the time of this machine. */
+export function readableLine(json: string): string {
+  const { time, level, event, account, runId, msg, ...data } = JSON.parse(json) as LoggedLine; // from pino
+  const [tone, mark] =
+    level < 40
+      ? (['reset', ''] as const)
+      : level < 50
+        ? (['yellow', 'warning: '] as const)
+        : (['red', 'error: '] as const);
+  const what =
+    event === 'run_ended' ? endText(data as unknown as EndData) : [msg, ...dataTexts(data)].join(' ');
+  const run = runId === undefined ? [] : [`run ${runId.slice(0, 13)}`];
+  const [clock = ''] = new Date(time).toTimeString().split(' ');
+  const text = visible([...(account === undefined ? [] : [account]), mark + what, ...run].join('  '));
   const isPlain = (process.env['NO_COLOR'] ?? '') !== '';
-  const toText = pretty.prettyFactory(isPlain ? { colorize: false } : {});
-  return pino(
-    { ...options, formatters: { log: visibleData } },
-    { write: (line: string) => sink.write(toText(line)) },
-  );
+  return `${clock}  ${isPlain || tone === 'reset' ? text : styleText(tone, text)}\n`;
+}
+
+/** What `run_ended` logs, of which a reader needs this. */
+interface EndData extends Readonly<Record<'created' | 'deleted' | 'held' | 'failed' | 'seconds', number>> {
+  readonly status: string;
+  readonly code?: string;
+  readonly error?: string;
+}
+
+function endText({ status, seconds, code, error, ...counts }: EndData): string {
+  const changes = (['created', 'deleted', 'held', 'failed'] as const)
+    .filter((key) => counts[key] > 0)
+    .map((key) => `${counts[key]} ${key}`)
+    .join(', ');
+  const isPlain = changes !== '' && (status === 'converged' || status === 'held');
+  const result = [...(isPlain ? [] : [status]), ...(changes === '' ? [] : [changes])].join(': ');
+  return `${result} in ${duration(seconds * 1000)}${error === undefined ? '' : `; ${code}: ${error}`}`;
+}
+
+/** `key=value` of everything that is set, digests shortened. */
+function dataTexts(data: object): string[] {
+  return Object.entries(data).flatMap(([key, value]: [string, unknown]) => {
+    if (value === null || value === 0) return [];
+    const text =
+      typeof value === 'string' ? value.replace(/^sha256:(\w{12})\w+$/, '$1') : JSON.stringify(value);
+    return [`${key}=${/[\s"=]/.test(text) ? JSON.stringify(value) : text}`];
+  });
 }
 
 /** Bytes that wait for the reader; further lines are dropped and counted. */

@@ -54,17 +54,6 @@ function escapeUnit(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`;
 }
 
-/** The data of a log line with every string in it escaped, at any depth. */
-export function visibleData(data: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [visible(key), visibleValue(value)]));
-}
-
-function visibleValue(value: unknown): unknown {
-  if (typeof value === 'string') return visible(value);
-  if (Array.isArray(value)) return value.map(visibleValue);
-  return typeof value === 'object' && value !== null ? visibleData(value) : value;
-}
-
 /** For a name, an id or a command: like `visible`, and escapes spaces at its ends or in a row, which would not be seen. */
 export function visibleName(name: string): string {
   if (name === '') return '""';

@@ -284,8 +284,8 @@ test.skipIf(!hasTerminal)('hostile names are harmless in the log of the daemon o
     },
   ]);
   const env = { TOKEN_ACME: 'token-of-acme', ROLECALL_HTTP_TOKEN: HTTP_TOKEN, NO_COLOR: '1' };
-  const { output } = await typedOnTerminal(s.folder, ['serve'], env, [['operation_failed', '\u0003']]);
-  expectHarmless('the pretty log', output.replaceAll('\r', ''));
+  const { output } = await typedOnTerminal(s.folder, ['serve'], env, [['an operation failed', '\u0003']]);
+  expectHarmless('the readable log', output.replaceAll('\r', ''));
 });
 
 test.skipIf(!hasTerminal)(

@@ -36,7 +36,6 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'prom-client',
       'chokidar',
       'pino',
-      'pino-pretty',
       'p-queue',
       'proxy-addr',
       'sonic-boom',
