@@ -88,13 +88,13 @@ function changesCell({ run, planned }: HistoryRow): Line {
   return [isPlan ? toned('quiet', `(${parts})`) : parts];
 }
 
-/** `1 failed, 2 in doubt, 3 not tried`. */
+/** `1 failed, 2 unknown, 3 not tried`. */
 function problemsCell({ run, failed, inDoubt, notTried }: HistoryRow): Line {
   // A plan that was not applied, or is not applied yet, tried nothing.
   const isOpen = run.status === 'planned' || run.status === 'running';
   const parts = [
     ...(failed > 0 ? [`${failed} failed`] : []),
-    ...(inDoubt > 0 ? [`${inDoubt} in doubt`] : []),
+    ...(inDoubt > 0 ? [`${inDoubt} unknown`] : []),
     ...(notTried > 0 && !isOpen ? [`${notTried} not tried`] : []),
   ];
   return parts.length === 0 ? [] : [toned('bad', parts.join(', '))];

@@ -153,7 +153,7 @@ function runTotal(reports: readonly RunDetail[], verbose?: boolean): Line {
   const sum = (key: 'created' | 'deleted' | 'held' | 'failed' | 'kept') =>
     runs.reduce((total, run) => total + run[key], 0);
   const quiet = reports.filter(hadNothingToDo).length;
-  const counts = `${sum('created')} created, ${sum('deleted')} deleted, ${sum('held')} held, ${sum('failed')} failed or in doubt, ${sum('kept')} unchanged`;
+  const counts = `${sum('created')} created, ${sum('deleted')} deleted, ${sum('held')} held, ${sum('failed')} failed or unknown, ${sum('kept')} unchanged`;
   return [
     `${runs.length} accounts: ${counts}`,
     ...(['partial', 'blocked', 'failed', 'interrupted'] as const).flatMap((status) =>

@@ -15,7 +15,7 @@ import { heldDuringRun, withStatus } from './run-status.ts';
 const TEXT_ROWS = 40;
 
 const UNKNOWN =
-  'The request was sent, but its result is unknown. The next run checks the lists before it sends the request again.';
+  'The request was sent, but its outcome is unknown. The next run checks the lists before it sends the request again.';
 const FOUND_DONE = 'Nothing was sent for these: the account already matched the plan.';
 
 /**

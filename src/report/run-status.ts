@@ -94,7 +94,7 @@ export function countUndone(run: Pick<RunRecord, 'status' | 'failed'>, { statuse
   // A run that ends before its first request has no rows of operations.
   const hasRows = Object.keys(statuses).length > 0;
   return {
-    // The record counts operations of unknown result as failed; here they are counted separately.
+    // The record counts operations whose outcome is unknown as failed; here they are counted separately.
     failed: hasRows ? failed : run.failed,
     inDoubt: isRunning ? unknown : unknown + sent,
     /** Only of a run that still lasts. */
@@ -121,7 +121,7 @@ export function runCounts({ run, plan, operations }: RunDetail): string {
     ...unless0(foundDone, 'already done'),
     `${held} held`,
     `${undone.failed} failed`,
-    ...unless0(undone.inDoubt, 'in doubt'),
+    ...unless0(undone.inDoubt, 'unknown'),
     ...unless0(undone.inProgress, 'in progress'),
     ...unless0(undone.notTried, run.status === 'running' ? 'remaining' : 'not tried'),
     `${run.kept} unchanged`,

@@ -211,7 +211,7 @@ export const runRecordSchema = z
     held: amount('Changes that rules hold.'),
     kept: amount('Entries that match the file.'),
     failed: amount(
-      'Operations that failed, and those whose result is unknown. `rolecall show` reports the status of each.',
+      'Operations that failed, and those whose outcome is unknown. `rolecall show` reports the status of each.',
     ),
     requests: amount('Requests to the service; counted when the run ends.'),
     retries: amount('Requests that were sent again; counted when the run ends.'),

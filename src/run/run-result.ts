@@ -34,7 +34,7 @@ export interface RunFailure {
 export const LOCK_LOST = {
   code: 'lock_lost',
   message:
-    'the lock of the account was not renewed in time, so another process may have taken over, and nothing more was sent; the next run finds out whether the doubtful operations happened',
+    'the lock of the account was not renewed in time, so another process may have taken over, and nothing more was sent; the next run finds out which operations happened',
 } as const satisfies RunFailure;
 
 const INTERRUPTED = {

@@ -156,10 +156,10 @@ function mixedRun(status: 'interrupted' | 'running'): RunDetail {
 
 describe('the counts of a run', () => {
   it.each([
-    ['interrupted', '1 created, 1 deleted, 3 held, 2 failed, 4 in doubt, 4 not tried, 412 unchanged'],
+    ['interrupted', '1 created, 1 deleted, 3 held, 2 failed, 4 unknown, 4 not tried, 412 unchanged'],
     [
       'running',
-      '1 created, 1 deleted, 3 held, 2 failed, 2 in doubt, 2 in progress, 4 remaining, 412 unchanged',
+      '1 created, 1 deleted, 3 held, 2 failed, 2 unknown, 2 in progress, 4 remaining, 412 unchanged',
     ],
   ] as const)('of one that is %s add up to its plan, each change under its own name', (status, counts) => {
     const run = mixedRun(status);
@@ -188,7 +188,7 @@ describe('the counts of a run', () => {
     const quiet = report({ account: 'calm' });
     const text = renderRunReports([mixedRun('interrupted'), mixedRun('interrupted'), quiet], WIDE);
     expect(text).toContain(
-      '3 accounts: 2 created, 2 deleted, 6 held, 8 failed or in doubt, 1236 unchanged; 2 interrupted (acme-eu, acme-eu); 1 had nothing to do.',
+      '3 accounts: 2 created, 2 deleted, 6 held, 8 failed or unknown, 1236 unchanged; 2 interrupted (acme-eu, acme-eu); 1 had nothing to do.',
     );
     expect(text).toContain('\ncalm: converged, nothing to do; 412 entries match the file\n');
   });
@@ -326,9 +326,9 @@ describe('the report of history', () => {
     const tallies = new Map([[run.id, { statuses, planned: { create: 7, delete: 0 } }]]);
     const [heads, row] = renderRuns([run], TEXT, tallies).split('\n');
     expect(heads).toMatch(/Changes +Problems +Duration/);
-    expect(row).toMatch(/interrupted +\+1 +1 failed, 2 in doubt, 3 not tried +12\.4 s/);
+    expect(row).toMatch(/interrupted +\+1 +1 failed, 2 unknown, 3 not tried +12\.4 s/);
     expect(renderRun({ run, operations, plan: null, warnings: [] }, TEXT)).toContain(
-      '1 created, 0 deleted, 0 held, 1 failed, 2 in doubt, 3 not tried,',
+      '1 created, 0 deleted, 0 held, 1 failed, 2 unknown, 3 not tried,',
     );
   });
 

@@ -59,7 +59,7 @@ export function ProgressBar({ progress, nowMs }: ProgressBarProps) {
 function openText({ sent, unknown }: RunProgress): string {
   const parts = [
     ...(sent > 0 ? [`, ${sent} waiting for an answer`] : []),
-    ...(unknown > 0 ? [`, ${unknown} in doubt`] : []),
+    ...(unknown > 0 ? [`, ${unknown} unknown`] : []),
   ];
   return parts.join('');
 }

@@ -326,7 +326,7 @@ describe('the page of a run', () => {
     const nowMs = () => Date.parse('2026-11-21T05:00:14.000Z');
     const { get } = await start({ nowMs }, { runs: [detail], progress: fast });
     const later = (await get(`/runs/${RUN_ID}`, { ...BEARER, ...HTML })).text;
-    expect(later).toContain('1 failed</span>, 1 in doubt · 0.5 per second · about 2 s left');
+    expect(later).toContain('1 failed</span>, 1 unknown · 0.5 per second · about 2 s left');
     expect(later).toContain('<progress max="8" value="7"');
   });
 });
