@@ -30,13 +30,13 @@ async function validate({ configFile }: CommandContext, flags: ValidateFlags): P
   const { compareFiles } = await import('../config/compare-files.ts');
   const { used } = await readWithTexts(configFile);
   const { loaded: configuration } = used;
-  const { issues: found, unmatched } = compareFiles(used);
+  const { issues: found, unmatched, read } = compareFiles(used);
   const globs = await stillUnmatched(unmatched, configuration.service).catch(() => []);
   const secrets = (await checkSecrets(configuration, process.env)).map((issue) =>
     flags.requireSecrets === true ? { ...issue, severity: 'error' as const } : issue,
   );
   const issues = [...sortedIssues([...configuration.issues, ...fewIssues([...found, ...globs])]), ...secrets];
-  await printReport(flags, (render) => renderIssues(issues, render));
+  await printReport(flags, (render) => renderIssues(issues, read, render));
   return issues.some((issue) => issue.severity === 'error') ? EXIT.invalidConfiguration : EXIT.done;
 }
 

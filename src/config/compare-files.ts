@@ -22,6 +22,8 @@ export interface UnmatchedGlob {
 export function compareFiles({ files, loaded }: RecordedConfiguration): {
   readonly issues: readonly ConfigIssue[];
   readonly unmatched: readonly UnmatchedGlob[];
+  /** What the files contain. A name counts in each file that lists it. */
+  readonly read: Readonly<Record<'accounts' | 'catalogs' | 'names', number>>;
 } {
   const parsed = (file: string): YamlFile | undefined => {
     const read = files.read(file);
@@ -32,22 +34,27 @@ export function compareFiles({ files, loaded }: RecordedConfiguration): {
   const issues: ConfigIssue[] = [];
   const unmatched: UnmatchedGlob[] = [];
   const folders = new Set<string>();
+  const read = { accounts: accounts.size, catalogs: 0, names: 0 };
   // Catalogs first, as an account merges them.
   const isOwn = (file: string): number => Number(accounts.has(file));
   for (const file of [...files.texts.keys()].toSorted((a, b) => isOwn(a) - isOwn(b))) {
     const yaml = parsed(file);
     if (yaml === undefined) continue;
     const { lists } = readNameLists(yaml, Number.POSITIVE_INFINITY);
-    for (const kind of KINDS)
+    for (const kind of KINDS) {
+      read.names += lists[kind]?.length ?? 0;
       for (const entry of lists[kind] ?? [])
         if (!entry.absent && !names[kind].has(entry.name)) names[kind].set(entry.name, entry);
+    }
     issues.push(...endedFreezes(yaml));
     unmatched.push(...unmatchedGlobs(yaml, accounts.get(file)));
-    if (!accounts.has(file) && isCatalog(yaml)) folders.add(path.dirname(file));
+    if (accounts.has(file) || !isCatalog(yaml)) continue;
+    folders.add(path.dirname(file));
+    read.catalogs += 1;
   }
   for (const kind of KINDS) issues.push(...nearDuplicateIssues(kind, [...names[kind].values()]));
   // An account with errors may extend more than was read.
-  if (loaded.accounts.some(({ settings }) => settings === undefined)) return { issues, unmatched };
+  if (loaded.accounts.some(({ settings }) => settings === undefined)) return { issues, unmatched, read };
   // An unused file beside the accounts is reported already.
   const reported = new Set(loaded.issues.map(({ file }) => file));
   for (const file of new Set([...folders].flatMap((folder) => yamlBelow(folder, files)))) {
@@ -55,11 +62,14 @@ export function compareFiles({ files, loaded }: RecordedConfiguration): {
     if (yaml !== undefined && isCatalog(yaml))
       issues.push(yaml.issue(0, 'no account extends this catalog; extend it, or remove the file', 'warning'));
   }
-  return { issues, unmatched };
+  return { issues, unmatched, read };
 }
 
 function isCatalog({ root }: YamlFile): boolean {
-  return root.items.every(({ key }) => Object.values<string>(LIST_KEYS).includes(keyText(key)));
+  return (
+    root.items.length > 0 &&
+    root.items.every(({ key }) => Object.values<string>(LIST_KEYS).includes(keyText(key)))
+  );
 }
 
 function endedFreezes(yaml: YamlFile): ConfigIssue[] {

@@ -45,8 +45,14 @@ function diagnosisDocument({ title, findings }: Diagnosis): ReportDocument {
   };
 }
 
-/** All issues, in the given order, and a line that counts them. json is an array of the issues. */
-export function renderIssues(issues: readonly ConfigIssue[], options: ReportOptions): string {
+type FilesRead = Readonly<Record<'accounts' | 'catalogs' | 'names', number>>;
+
+/** All issues, in the given order, and a line that counts what was read, and them. json is an array of the issues. */
+export function renderIssues(
+  issues: readonly ConfigIssue[],
+  read: FilesRead,
+  options: ReportOptions,
+): string {
   const value = issues.map((issue) => publishedFields(issueSchema, { schemaVersion: 1, ...issue }));
   const lines = issues.map((issue): Line => [
     code(`${issue.file}:${issue.line}:${issue.column}`),
@@ -55,14 +61,22 @@ export function renderIssues(issues: readonly ConfigIssue[], options: ReportOpti
     ': ',
     issue.message,
   ]);
-  const documents = [{ title: [], lines, summary: [issueSummary(issues)] }];
+  const documents = [{ title: [], lines, summary: [`${readText(read)}: ${verdict(issues)}`] }];
   return renderReport(value, () => ({ title: 'rolecall validate', documents }), options);
 }
 
-function issueSummary(issues: readonly ConfigIssue[]): string {
+/** `60 accounts, 14 catalogs, 12,044 names`. */
+function readText({ accounts, catalogs, names }: FilesRead): string {
+  const amount = (number: number, noun: string): string =>
+    `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+  const shared = catalogs === 0 ? [] : [amount(catalogs, 'catalog')];
+  return [amount(accounts, 'account'), ...shared, amount(names, 'name')].join(', ');
+}
+
+function verdict(issues: readonly ConfigIssue[]): string {
   const errors = issues.filter(({ severity }) => severity === 'error').length;
   const warnings = count(issues.length - errors, 'warning');
-  if (issues.length === 0) return 'The configuration is valid.';
-  if (errors === 0) return `The configuration is valid, with ${warnings}.`;
-  return `The configuration is not valid: ${count(errors, 'error')}${issues.length === errors ? '' : ` and ${warnings}`}.`;
+  if (issues.length === 0) return 'valid';
+  if (errors === 0) return `valid, with ${warnings}`;
+  return `not valid, with ${count(errors, 'error')}${issues.length === errors ? '' : ` and ${warnings}`}`;
 }

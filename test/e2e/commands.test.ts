@@ -49,7 +49,7 @@ test('validate needs neither network nor secrets, and missing secrets fail it on
   workspace.write('config/accounts/nowhere', 'z\n');
   chmodSync(join(workspace.folder, 'config/accounts/nowhere'), 0o600);
   const good = await workspace.run(['validate', '--require-secrets'], { env });
-  expect(good).toMatchObject({ status: 0, stdout: 'The configuration is valid.\n' });
+  expect(good).toMatchObject({ status: 0, stdout: '2 accounts, 2 names: valid\n' });
   expect(existsSync(join(workspace.folder, 'data'))).toBe(false);
 });
 

@@ -104,7 +104,11 @@ function everyReport(text: string, options: ReportOptions): string {
       ],
       options,
     ),
-    renderIssues([{ file: text, line: 1, column: 1, message: text, severity: 'error' }], options),
+    renderIssues(
+      [{ file: text, line: 1, column: 1, message: text, severity: 'error' }],
+      { accounts: 1, catalogs: 0, names: 0 },
+      options,
+    ),
   ].join('');
 }
 

@@ -94,27 +94,33 @@ describe('the report of doctor', () => {
   });
 });
 
+const READ = { accounts: 60, catalogs: 14, names: 12_044 };
+
 describe('the report of validate', () => {
-  it('prints one unbroken line for each problem, and a line that counts them', () => {
-    expect(renderIssues(ISSUES, TEXT)).toBe(
+  it('prints one unbroken line for each problem, and a line that counts what was read, and them', () => {
+    expect(renderIssues(ISSUES, READ, TEXT)).toBe(
       'config/a b.yaml:3:5: error: unknown key "skils"; did you mean "skills"?\n' +
         `config/b.yaml:9:1: warning: ${ISSUES[1]?.message ?? ''}\n` +
-        '\nThe configuration is not valid: 1 error and 1 warning.\n',
+        '\n60 accounts, 14 catalogs, 12,044 names: not valid, with 1 error and 1 warning\n',
     );
   });
 
   it('is an array of the problems in json', () => {
-    expect(JSON.parse(renderIssues(ISSUES, JSON_FORMAT))).toEqual(
+    expect(JSON.parse(renderIssues(ISSUES, READ, JSON_FORMAT))).toEqual(
       ISSUES.map((issue) => ({ schemaVersion: 1, ...issue })),
     );
   });
 
   it('is a list in markdown', () => {
-    expect(renderIssues(ISSUES, MARKDOWN)).toContain('- `config/a b.yaml:3:5`: error: unknown key "skils";');
+    expect(renderIssues(ISSUES, READ, MARKDOWN)).toContain(
+      '- `config/a b.yaml:3:5`: error: unknown key "skils";',
+    );
   });
 
   it('calls a configuration valid that has no problems, or only warnings', () => {
-    expect(renderIssues([], TEXT)).toBe('The configuration is valid.\n');
-    expect(renderIssues(ISSUES.slice(1), TEXT)).toContain('The configuration is valid, with 1 warning.');
+    expect(renderIssues([], READ, TEXT)).toBe('60 accounts, 14 catalogs, 12,044 names: valid\n');
+    expect(renderIssues(ISSUES.slice(1), { ...READ, catalogs: 0 }, TEXT)).toContain(
+      '60 accounts, 12,044 names: valid, with 1 warning',
+    );
   });
 });
