@@ -33,7 +33,40 @@ Exit status: 0 success, 1 failure, 2 operations to apply, 3 held or blocked,
 
 \`rolecall help COMMAND\` shows the options of a command.`;
 
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  init: ['init --sandbox', 'init --account globex-us --region us --token-env GLOBEX_US_TOKEN'],
+  demo: ['demo --serve'],
+  sandbox: ['sandbox --seed config/sandbox.json'],
+  plan: ['plan acme-eu', "plan 'eu-*' '!eu-test' --format markdown --output plan.md"],
+  apply: ['apply acme-eu', 'apply --all --yes', 'apply --plan plan.json'],
+  usage: ['usage acme-eu --format html --output usage.html'],
+  dump: ['dump acme-eu --write'],
+  serve: ['serve --config /etc/rolecall/rolecall.yaml'],
+  status: ['status', "status 'eu-*' --watch"],
+  approve: ['approve acme-eu 3f9c2ab1', "approve 'eu-*' --commit c06d636"],
+  sync: ["sync 'eu-*'"],
+  pause: ["pause acme-eu --reason 'reorganisation of the teams'"],
+  resume: ['resume acme-eu'],
+  history: ['history acme-eu --since 7d', 'history --status failed'],
+  show: ['show last'],
+  snapshots: ['snapshots acme-eu'],
+  diff: ['diff yesterday now acme-eu'],
+  who: ['who Perl', 'who Perl acme-eu --at 2026-11-20'],
+  restore: ['restore last --format csv --output people.csv'],
+  validate: ['validate --require-secrets'],
+  doctor: ['doctor acme-eu'],
+  backup: ['backup /var/backups/rolecall.db'],
+  'copy-store': ['copy-store data/rolecall.db env:ROLECALL_DATABASE_URL'],
+  completion: ['completion bash'],
+};
+
 const HELP: HelpConfiguration = {
+  commandDescription(command) {
+    const examples = (EXAMPLES[command.name()] ?? []).map((line) => `  rolecall ${line}`);
+    return [command.description(), ...(examples.length === 0 ? [] : ['', 'Examples:', ...examples])].join(
+      '\n',
+    );
+  },
   showGlobalOptions: true,
   subcommandTerm: (command) => command.name(),
   // The completion scripts call `complete`, which users do not.

@@ -43,12 +43,25 @@ test('a file that a command writes is named by --output or --save, and old names
   expect(plan?.options.find(({ long }) => long === '--out')?.hidden).toBe(true);
 });
 
-test.each(commands)('the help of %s has the global options and choices', (_name, command) => {
-  const help = helpOf(command);
-  for (const part of ['--config <file>', 'ROLECALL_CONFIG']) expect(help).toContain(part);
-  for (const { argChoices = [], hidden } of command.options)
-    for (const choice of hidden ? [] : argChoices) expect(help).toContain(`"${choice}"`);
-});
+test.each(commands)(
+  'the help of %s has examples second, the global options last, and choices',
+  (name, command) => {
+    const help = helpOf(command);
+    const parts = help.match(/^(?:Usage|[A-Z][\w ]*(?=:$))/gm) ?? [];
+    expect([parts[0], parts[1], parts.at(-1)]).toEqual(['Usage', 'Examples', 'Global Options']);
+    const examples = [...help.matchAll(/^ {2}rolecall (.*)$/gm)].map(([, example = '']) =>
+      example.split(' '),
+    );
+    const known = [...program.options, ...command.options].map(({ long }) => long);
+    for (const [own, ...words] of examples) {
+      expect(own).toBe(name);
+      expect(known).toEqual(expect.arrayContaining(words.filter((word) => word.startsWith('--'))));
+    }
+    for (const part of ['--config <file>', 'ROLECALL_CONFIG']) expect(help).toContain(part);
+    for (const { argChoices = [], hidden } of command.options)
+      for (const choice of hidden ? [] : argChoices) expect(help).toContain(`"${choice}"`);
+  },
+);
 
 test('the list of commands shows each command in a group and fits on a screen', () => {
   const help = helpOf(program);
