@@ -5,7 +5,7 @@ import { formatConfigIssue } from '../core/errors.ts';
 import { describePause } from '../core/operator.ts';
 import type { AccountStatus } from '../report/command-schemas.ts';
 import { renderStatus } from '../report/list-reports.ts';
-import { nextTickMs } from '../daemon/cron.ts';
+import { gapsMs, nextTickMs } from '../daemon/cron.ts';
 import { type CommandContext, openExistingJournal } from './compose.ts';
 import type { Output } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
@@ -35,7 +35,7 @@ export async function readStatuses(
     return accounts.map((account) => ({
       ...statusOf(account, nowMs),
       allPaused,
-      nextRun: nextRunOf(account),
+      nextRun: nextRunOf(account, nowMs),
     }));
   } finally {
     await journal?.close();
@@ -92,11 +92,16 @@ function statusOf(
 }
 
 /** None while the account is paused, its file is invalid, or it is removed. */
-function nextRunOf({ configured, record }: KnownAccount): AccountStatus['nextRun'] {
+function nextRunOf({ configured, record }: KnownAccount, nowMs: number): AccountStatus['nextRun'] {
   const settings = configured?.settings;
   if (settings === undefined || (record?.state.pause ?? null) !== null) return null;
-  const nextMs = nextTickMs(settings.schedule, settings.timezone);
-  return nextMs === null ? null : { at: iso(nextMs) };
+  const { schedule, timezone } = settings;
+  const nextMs = nextTickMs(schedule, timezone);
+  if (nextMs === null) return null;
+  // The tick after the last run of a daemon, and one interval more. A long run is late, not missing.
+  const dueMs = record?.lastRun?.finishedAt === null ? nowMs : (record?.nextTickMs ?? nowMs);
+  const [intervalMs = 0] = dueMs < nowMs ? gapsMs(schedule, timezone) : [];
+  return { at: iso(nextMs), overdueSince: dueMs + intervalMs < nowMs ? iso(dueMs) : null };
 }
 
 function iso(ms: number): string {
@@ -131,7 +136,7 @@ export async function watchStatuses(
     const statuses = await readStatuses(await loadForStore(configFile), names, nowMs);
     const report = renderStatus(statuses, nowMs, output.render);
     // The next run is no change: it is another one after each tick, also while no daemon runs.
-    const state = JSON.stringify(statuses.map((status) => ({ ...status, nextRun: null })));
+    const state = JSON.stringify(statuses.map((each) => ({ ...each, nextRun: each.nextRun?.overdueSince })));
     if (output.isTerminal) {
       // The most urgent accounts are first, so the screen shows the beginning.
       const fitting = report.split('\n').slice(0, (process.stdout.rows || 24) - 1);

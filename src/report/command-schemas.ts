@@ -154,6 +154,9 @@ export const accountStatusSchema = z.strictObject({
   nextRun: z
     .strictObject({
       at: time('When its schedule next starts a run, before its jitter.'),
+      overdueSince: timeOrNull(
+        'The tick at which no daemon ran it, once another interval has passed without a run.',
+      ),
     })
     .nullable()
     .describe('null while the account is paused, its file is invalid or missing, or it is not configured.'),

@@ -3,7 +3,7 @@ import { ACCOUNT_STATES, FAILING_STATES } from '../core/account-states.ts';
 import type { RunRecord } from '../core/journal.ts';
 import { type RunTally, listSize, type SnapshotRecord } from '../core/ports/journal-reader.ts';
 import { type AccountStatus, accountStatusSchema } from './command-schemas.ts';
-import { code, toned, type Column, type Line, type ReportOptions } from './document.ts';
+import { code, toned, type Column, type Line, type Part, type ReportOptions } from './document.ts';
 import {
   ACCOUNT_STATE_TEXTS,
   briefInstant,
@@ -159,7 +159,7 @@ export function renderStatus(
       driftCell(status.drift),
       status.held === 0 ? [] : [toned('warn', String(status.held))],
       [lastRunText(status.lastRun, nowMs)],
-      [nextRunText(status, nowMs)],
+      [nextRunCell(status, nowMs)],
       status.lastRun === null ? [] : commitCell(status.lastRun),
       notesOf(status, nowMs).flatMap((note, index) => (index === 0 ? note : ['; ', ...note])),
     ];
@@ -184,8 +184,12 @@ function lastRunText(run: RunRecord | null, nowMs: number): string {
     : relativeTime(run.finishedAt, nowMs);
 }
 
-function nextRunText({ nextRun }: AccountStatus, nowMs: number): string {
-  return nextRun === null ? '–' : relativeTime(nextRun.at, nowMs);
+function nextRunCell({ nextRun }: AccountStatus, nowMs: number): Part {
+  if (nextRun === null) return '–';
+  const { at, overdueSince } = nextRun;
+  return overdueSince === null
+    ? relativeTime(at, nowMs)
+    : toned('warn', `due ${relativeTime(overdueSince, nowMs)}`);
 }
 
 /** What a person should know beyond the columns, in the order of importance. */
@@ -235,8 +239,12 @@ function totalText(accounts: readonly AccountStatus[]): string {
     const amount = accounts.filter((each) => each.state === state).length;
     return amount === 0 ? [] : [`${amount} ${ACCOUNT_STATE_TEXTS[state].label}`];
   });
-  const daemon = accounts.some(({ nextRun }) => nextRun !== null)
-    ? ` Next runs start while the daemon (rolecall serve) runs.`
-    : '';
+  const overdue = accounts.filter(({ nextRun }) => (nextRun?.overdueSince ?? null) !== null).length;
+  const daemon =
+    overdue > 0
+      ? ` No daemon has run ${count(overdue, 'account')} for two intervals: start rolecall serve, or look at its log.`
+      : accounts.some(({ nextRun }) => nextRun !== null)
+        ? ` Next runs start while the daemon (rolecall serve) runs.`
+        : '';
   return `${count(accounts.length, 'account')}: ${parts.join(', ')}.${daemon}`;
 }

@@ -215,6 +215,26 @@ test('status shows one line for each account, the most urgent first, also of acc
   expect(s.sandbox.requests().filter(({ method }) => method !== 'GET')).toHaveLength(1);
 });
 
+test('status says when no daemon has run an account for two intervals', async () => {
+  const s = await scene({ file: 'skills: [New]\nschedule: "0 * * * *"' });
+  await s.run(['plan']);
+  const overdue = async (hours: number) => {
+    s.execute('update accounts set next_tick_at = ?', hoursAgo(hours));
+    const [acme] = await json<{ nextRun: { overdueSince: string | null } }[]>(s, 'status');
+    return acme?.nextRun.overdueSince;
+  };
+  expect((await s.run(['status'])).stdout).toContain(
+    'Next runs start while the daemon (rolecall serve) runs.',
+  );
+  expect(await overdue(0.9)).toBeNull();
+  expect(await overdue(1.1)).toMatch(/Z$/);
+  const { stdout } = await s.run(['status']);
+  expect(stdout).toContain('No daemon has run 1 account for two intervals: start rolecall serve');
+  expect(stdout).toMatch(/^ *acme .*due 1 h ago/m);
+  s.execute('update runs set finished_at = null');
+  expect(await overdue(1.1)).toBeNull();
+});
+
 test('status --watch ends without a message at the first change after the reader of its pipe has ended', async () => {
   const s = await scene({ file: 'skills: [New]' });
   const watching = s.start(['status', '--watch']);
