@@ -43,7 +43,7 @@ function entryList({ kind, name, formerly }: { kind: Kind; name: string; formerl
     .array(z.union([nameText, entry]))
     .optional()
     .meta({
-      description: `Every ${kind} that the account must have. Omitted: ${kind}s are never changed. An empty list: no ${kind} may remain.`,
+      description: `Every ${kind} that the account must have. Without the key no ${kind} is changed; with an empty list none may remain.`,
       examples: [[{ name, formerly: [formerly] }], [name]],
     });
 }
@@ -73,7 +73,7 @@ export const approvedDeleteSchema = z.strictObject({
   name: setting(nameReference, 'Name of the entry, as the service shows it.', ['Perl']),
   expires: setting(
     calendarDate,
-    'Last day (UTC) of the approval. Guards against an old approval that releases an entry of the same name later. Another date makes another approval.',
+    'Last day (UTC) of the approval; another date makes another approval. Guards against an old approval that releases an entry of the same name later.',
     ['2026-12-31'],
   ),
 });
@@ -99,7 +99,7 @@ export const accountSchema = z
     ),
     accountId: setting(
       accountId.optional(),
-      'A pin: the account that the token must belong to, in quotes. Guards against a token of another account, whose entries would be deleted. `rolecall dump` writes it.',
+      'A pin, which `rolecall dump` writes: the account that the token must belong to, in quotes. Guards against a token of another account, whose entries would be deleted.',
       ['4815162342'],
     ),
     token: setting(secretRef, 'Where the token is found; never the token itself.', [

@@ -74,7 +74,7 @@ const policySchema = z
     ),
     ownership: setting(
       z.enum(['all', 'managed', 'listed']).optional(),
-      '`all`: entries that are not in the file are deleted. `managed`: only those that rolecall created or adopted. `listed`: only those that the file names with `absent: true` or in `formerly`. The last two guard entries that others maintain by hand.',
+      'Which entries may be deleted: `all` that are not in the file; `managed`: of these, those that rolecall created or adopted; `listed`: those that the file names with `absent: true` or in `formerly`. The last two guard entries that others maintain by hand.',
       ['managed'],
       POLICY_DEFAULTS.ownership,
     ),
@@ -110,7 +110,7 @@ const policySchema = z
     ),
     protect: setting(
       z.array(nameGlob).optional(),
-      'Globs of names that are never deleted: `*` matches any characters, `?` one character, `\\` escapes. Added to the defaults. Guards entries that no change of a file may delete.',
+      'Globs of names that are never deleted, added to the defaults: `*` matches any characters, `?` one character, `\\` escapes. Guards entries that no change of a file may delete.',
       [['Admin*']],
       [],
     ),
@@ -122,7 +122,7 @@ const policySchema = z
     ),
     unusedFor: setting(
       duration({ timer: false }).optional(),
-      'An entry is deleted only when nobody has had it for this long, by the journal. An entry that it never saw in use is not held. Guards against lists that show people without what they have.',
+      'An entry is deleted only when nobody has had it for this long by the journal, or never. Guards against lists that show people without what they have.',
       ['7d'],
       '24h',
     ),

@@ -34,7 +34,7 @@ const apiSchema = z.strictObject({
   ),
   retries: setting(
     z.int().min(0).max(20).prefault(4),
-    'How many times a failed request is sent again, with growing random delays. Guards a run against short outages. A create is sent again only when it cannot have happened, or when no list shows it.',
+    'How many times a failed request is sent again, with growing random delays; a create only when it cannot have happened, or when no list shows it. Guards a run against short outages.',
     [2],
   ),
   hostConcurrency: setting(

@@ -22,7 +22,7 @@ const postgresSchema = z.strictObject({
   url: addressOrReference.meta({
     title: 'address or secret reference',
     description:
-      'Address of the database. Use a reference if it contains a password. `sslmode` has the meaning that it has for psql, but without it no TLS is used.',
+      'Address of the database; a reference if it contains a password. `sslmode` is that of psql, but without it no TLS is used.',
     examples: [{ env: 'ROLECALL_DATABASE_URL' }],
   }),
   schema: setting(
@@ -40,7 +40,7 @@ const location = z.union([pathText, z.strictObject({ postgres: postgresSchema.de
 
 export const storeSchema = location.prefault('../data/rolecall.db').meta({
   description:
-    'The SQLite file, relative to this file; created with its folder if missing. Or PostgreSQL, for several replicas. Keep it: deletes are held without its history.',
+    'The SQLite file, relative to this file, created with its folder if missing; or PostgreSQL, for several replicas. Keep it: deletes are held without its history.',
   examples: ['/var/lib/rolecall/rolecall.db', { postgres: { url: { env: 'ROLECALL_DATABASE_URL' } } }],
 });
 

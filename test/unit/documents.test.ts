@@ -61,6 +61,13 @@ describe('the documents', () => {
     expect(links.flatMap((link) => problemOf(document, link) ?? [])).toEqual([]);
   });
 
+  test.each(DOCUMENTS)('%s has at most two sentences in a table cell', (document) => {
+    const rows = proseOf(document).match(/^ *\|.*$/gm) ?? [];
+    const cells = rows.flatMap((row) => row.split(/(?<!\\)\|/)).map((cell) => cell.trim());
+    const sentences = (cell: string) => cell.split(/[.!?]\s+(?=\S)/).length;
+    expect(cells.filter((cell) => sentences(cell) > 2)).toEqual([]);
+  });
+
   test('show each picture in both themes, with a text, and in at most 60 kB', () => {
     const pictures = FILES.filter((file) => file.startsWith('config/docs/'));
     const shown = linksOf('README.md').filter((link) => link.endsWith('.png'));
