@@ -1,30 +1,28 @@
-// Makes the pictures of the README from the demo: `npm run pictures`. A plan in the terminal, the overview and a run.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+// Makes the pictures of the README from the demo and its account: `npm run pictures`. A plan, the question and the result in the
+// terminal; and the page on which a plan waits, the overview and a run.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.ts';
+import { shown, shownFile } from '../support/root-readme.ts';
 import { waitUntil } from './daemon-process.ts';
 import { THEMES } from './page-checks.ts';
-import { terminalPage } from './terminal-page.ts';
+import { terminalPicture } from './terminal-picture.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const FOLDER = fileURLToPath(new URL('../../config/docs/', import.meta.url));
 
 const COLUMNS = 92;
+const ROWS = 26;
 /** Wide enough for tables, and made smaller so that the text is as large as that of the document around it. */
 const WIDTH = 1100;
 const SCALE = 0.8;
-const MAX_HEIGHT = 700;
-/** Of the plan; the picture shows its beginning. */
-const MAX_LINES = 26;
+const MAX_HEIGHT = 600;
 const MAX_BYTES = 60_000;
-
-interface Demo {
-  readonly process: ChildProcess;
-  readonly link: string;
-}
 
 interface ListedRun {
   readonly id: string;
@@ -33,39 +31,63 @@ interface ListedRun {
   readonly deleted: number;
 }
 
-/** Starts the demo and resolves with the link that signs in, when its daemon listens. */
-async function startDemo(): Promise<Demo> {
-  const child = spawn(process.execPath, [PROGRAM, 'demo', '--serve'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+interface Shown {
+  readonly process: ChildProcess;
+  /** Resolves with the match when the process has printed it. */
+  readonly until: (pattern: RegExp) => Promise<RegExpExecArray>;
+  readonly output: () => string;
+}
+
+/** Starts a program and keeps what it prints on stdout. */
+function start(command: readonly string[], cwd: string): Shown {
+  const [program = '', ...args] = command;
+  const env = { ...process.env, TERM: 'xterm', SHELL: '/bin/sh', ROLECALL_SANDBOX_TOKEN: 'sandbox-token-1' };
+  const child = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
   process.once('exit', () => child.kill('SIGKILL'));
   let output = '';
-  return await new Promise((resolve, reject) => {
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      const [, link] = /signed in \(once\): (http:\S+)\n/.exec(output) ?? [];
-      if (link !== undefined) resolve({ process: child, link });
-    });
-    child.once('exit', (status) => reject(new Error(`the demo ended with ${status}: ${output}`)));
-  });
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  return {
+    process: child,
+    output: () => output,
+    async until(pattern) {
+      await waitUntil(`${program} prints ${pattern}`, async () => pattern.test(output));
+      return pattern.exec(output) ?? Promise.reject(new Error('it has printed it'));
+    },
+  };
 }
 
-/** The plan of the demo with its command, as a terminal of a usual width shows it, without the progress. */
-function planOfDemo(): string {
-  const line = `stty cols ${COLUMNS} rows 50; exec '${process.execPath}' '${PROGRAM}' demo 2>/dev/null`;
-  const env = { ...process.env, TERM: 'xterm', SHELL: '/bin/sh' };
-  const shown = execFileSync('script', ['-qec', line, '/dev/null'], { env, encoding: 'utf8' });
-  const [, plan] = /^(\$ rolecall plan [^]*?)\n+━━ 2\./m.exec(shown.replaceAll('\r\n', '\n')) ?? [];
-  if (plan === undefined) throw new Error(`the demo shows no plan: ${shown}`);
-  const lines = plan.replace('\n\n', '\n').split('\n');
-  return lines.length <= MAX_LINES ? plan : [...lines.slice(0, MAX_LINES), '  …'].join('\n');
+async function run(command: readonly string[], cwd: string): Promise<void> {
+  await once(start(command, cwd).process, 'close');
 }
 
-async function takeTerminal(page: Page, name: string, text: string): Promise<void> {
-  for (const theme of THEMES) {
-    await page.setContent(terminalPage(text, theme));
-    write(`${name}-${theme}.png`, await page.locator('pre').screenshot());
-  }
+/** The first steps of the README up to `apply`, on a terminal of a usual width: the plan, the question and the result. */
+async function framesOfApply(): Promise<readonly string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'rolecall-pictures-'));
+  const rolecall = [process.execPath, PROGRAM];
+  await run([...rolecall, 'init', '--sandbox'], folder);
+  const sandbox = start([...rolecall, ...shown('rolecall sandbox').command.split(' ').slice(1)], folder);
+  await sandbox.until(/listens at/);
+  await run([...rolecall, 'plan', 'acme'], folder);
+  writeFileSync(join(folder, 'config/accounts/acme.yaml'), shownFile('config/accounts/acme.yaml'));
+  const line = `stty cols ${COLUMNS} rows 50; exec '${rolecall.join("' '")}' apply acme`;
+  const apply = start(['script', '-qec', line, '/dev/null'], folder);
+  await apply.until(/is accepted:/);
+  const asked = screen(apply.output());
+  apply.process.stdin?.write('yes\n');
+  await once(apply.process, 'close');
+  const ended = screen(apply.output());
+  sandbox.process.kill('SIGTERM');
+  rmSync(folder, { recursive: true });
+  return [asked.slice(0, ROWS), asked.slice(-ROWS), ended.slice(-ROWS)].map((lines) => lines.join('\n'));
+}
+
+/** The lines on a terminal after the command, without the progress that was erased. */
+function screen(output: string): string[] {
+  // eslint-disable-next-line no-control-regex -- what the progress and the question write
+  const text = output.replaceAll(/\u001b\[\?7l.*?\u001b\[\?7h|\u001b\[\d*[GJK]|\r/g, '');
+  const wrapped = (line: string): readonly string[] =>
+    line.includes('\u001b') ? [line] : (line.match(new RegExp(`.{1,${COLUMNS}}`, 'g')) ?? ['']);
+  return ['$ rolecall apply acme', ...text.trimEnd().split('\n').flatMap(wrapped)];
 }
 
 async function takePage(page: Page, name: string, address: string): Promise<void> {
@@ -79,7 +101,7 @@ async function takePage(page: Page, name: string, address: string): Promise<void
   }
 }
 
-function write(file: string, image: Uint8Array): void {
+function write(file: string, image: Uint8Array | string): void {
   writeFileSync(join(FOLDER, file), image);
   const { size } = statSync(join(FOLDER, file));
   if (size > MAX_BYTES) throw new Error(`${file} has ${size} bytes, more than ${MAX_BYTES}`);
@@ -92,15 +114,20 @@ async function runsOf(page: Page, url: string): Promise<readonly ListedRun[]> {
 }
 
 mkdirSync(FOLDER, { recursive: true });
-const demo = await startDemo();
+const frames = await framesOfApply();
+for (const theme of THEMES) {
+  write(`apply-${theme}.svg`, terminalPicture({ frames, columns: COLUMNS, rows: ROWS, theme }));
+}
+const demo = start([process.execPath, PROGRAM, 'demo', '--serve'], tmpdir());
+const [, link = ''] = await demo.until(/signed in \(once\): (http:\S+)\n/);
 const browser = await launchBrowser();
 const page = await browser.newPage({ deviceScaleFactor: SCALE });
-await takeTerminal(page, 'plan', planOfDemo());
-await page.goto(demo.link);
+await page.goto(link);
 const url = new URL(page.url()).origin;
 await waitUntil('a plan of acme waits', async () => (await runsOf(page, url))[0]?.status === 'planned');
-const run = (await runsOf(page, url)).find(({ created, deleted }) => created + deleted > 0);
+const applied = (await runsOf(page, url)).find(({ created, deleted }) => created + deleted > 0);
+await takePage(page, 'account', `${url}/accounts/acme`);
 await takePage(page, 'overview', `${url}/`);
-await takePage(page, 'run', `${url}/runs/${run?.id ?? ''}`);
+await takePage(page, 'run', `${url}/runs/${applied?.id ?? ''}`);
 await browser.close();
 demo.process.kill('SIGINT');

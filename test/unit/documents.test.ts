@@ -70,9 +70,9 @@ describe('the documents', () => {
 
   test('show each picture in both themes, with a text, and in at most 60 kB', () => {
     const pictures = FILES.filter((file) => file.startsWith('config/docs/'));
-    const shown = linksOf('README.md').filter((link) => link.endsWith('.png'));
+    const shown = linksOf('README.md').filter((link) => /\.(?:png|svg)$/.test(link));
     expect(shown.toSorted()).toEqual(pictures.toSorted());
-    const themes = pictures.map((file) => file.replace(/-(?:light|dark)\.png$/, ''));
+    const themes = pictures.map((file) => file.replace(/-(?:light|dark)\.\w+$/, ''));
     expect(themes.length).toBe(2 * new Set(themes).size);
     expect(pictures.filter((file) => statSync(join(ROOT, file)).size > 60_000)).toEqual([]);
     const texts = [...proseOf('README.md').matchAll(/<img [^>]*alt="([^"]{20,})"/g)];
