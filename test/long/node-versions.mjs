@@ -14,7 +14,7 @@ const { values } = parseArgs({
     versions: { type: 'string', default: '20.19,22,24,26' },
     minutes: { type: 'string', default: '10' },
     accounts: { type: 'string', default: '160' },
-    steps: { type: 'string', default: 'install,test,demo,daemon' },
+    steps: { type: 'string', default: 'install,package,test,demo,daemon' },
     /** Keeps the clones and logs there; otherwise they are removed when everything passed. */
     folder: { type: 'string' },
   },
@@ -62,6 +62,13 @@ function environmentOf(version) {
 const STEPS = {
   // With `engine-strict`, a package that excludes this version is an error.
   install: (run) => run(['npm', 'ci', '--engine-strict', '--foreground-scripts']),
+  // As the README installs it without a clone. Only Node.js 20 needs the scripts, which compile SQLite.
+  package(run, { version }) {
+    const scripts = version.startsWith('20') ? '' : '--ignore-scripts';
+    const pack = 'from=$PWD; cd "$(mktemp -d)"; npm pack --allow-git=all "git+file://$from"';
+    const install = `npm install --global --prefix . ${scripts} ./rolecall-*.tgz`;
+    return run(['sh', '-ec', `${pack}; ${install}; ./bin/rolecall demo`]);
+  },
   test: (run) => run(['npm', 'test']),
   demo: (run) => run(['npm', 'run', 'demo']),
   daemon(run, { log }) {
@@ -82,6 +89,7 @@ const DESCRIBE = {
   install: describeSeconds,
   test: ({ output, ...result }) =>
     `${/Tests\s+(.*)/.exec(stripVTControlCharacters(output))?.[1] ?? 'none'}: ${describeSeconds(result)}`,
+  package: describeSeconds,
   demo: describeSeconds,
   daemon: (it) =>
     `${it.runs} runs, ${it.converged} converged, ${it.errors} errors, ` +
@@ -99,7 +107,7 @@ for (const version of values.versions.split(',')) {
   const row = { version: exact };
   for (const step of steps) {
     const log = join(folder, `${step}-${version}.log`);
-    const result = STEPS[step]((command) => run(command, { cwd: clone, env, log }), { log });
+    const result = STEPS[step]((command) => run(command, { cwd: clone, env, log }), { log, version });
     failed ||= !result.passed;
     row[step] = DESCRIBE[step](result);
     console.log(`${exact} ${step}: ${row[step]}`);

@@ -40,7 +40,7 @@ function refuseWithoutTools() {
     import.meta.resolve('rolldown');
   } catch {
     console.error(
-      'rolecall cannot be built here, since its development dependencies are not installed. npm leaves them out when it installs a git URL globally: clone the repository and run `npm ci` in it, then `npm link`, or `npm pack` and install the file that it writes.',
+      'rolecall cannot be built here, since its development dependencies are not installed. npm leaves them out when it installs a git URL globally: run `npm pack --allow-git=all git+URL` and install the file that it writes, or clone the repository and run `npm ci` and `npm link` in it.',
     );
     process.exit(1);
   }

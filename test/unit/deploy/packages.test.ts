@@ -54,7 +54,7 @@ it('an installation without what the build needs, as of a git URL with -g, says 
     });
     expect([status, stderr]).toEqual([
       1,
-      expect.stringMatching(/clone the repository.*`npm ci`.*`npm pack`/),
+      expect.stringMatching(/`npm pack --allow-git=all git\+URL`.*clone the repository.*`npm ci`/),
     ]);
     expect(stderr).not.toMatch(/^\s+at /m);
   } finally {
