@@ -161,6 +161,33 @@ test('a team starts a repository, changes a catalog, approves five plans at once
   expect(hooks.messages().length).toBeLessThanOrEqual(4);
   expect(hooks.messages().every((message) => message.includes(commit.slice(0, 7)))).toBe(true);
 
+  // Somebody stops everything in the middle of an apply; what was on its way ends, and nothing follows.
+  sandbox.setSettings({ latencyMs: 100 });
+  const names = Array.from({ length: 40 }, (_, index) => `Skill ${index}`);
+  team.write(
+    'config/accounts/us-01.yaml',
+    `region: us\ntoken: { env: ${variable('us-01')} }\nskills: [Go, Kubernetes, ${names.join(', ')}]\n`,
+  );
+  const applying = machine.start(['--config', file, 'apply', 'us-01', '--yes'], { env, withoutConfig: true });
+  const sent = (): number =>
+    sandbox.requests().filter((each) => each.account === 'us-01' && each.method === 'POST').length;
+  const before = sent();
+  await until('the apply has begun', () => sent() >= before + 5);
+  const stopped = await team.run(['--config', file, 'pause', '--all', '--reason', 'wrong names'], {
+    env,
+    withoutConfig: true,
+  });
+  expect([stopped.status, stopped.stderr]).toEqual([0, '']);
+  const ended = await applying.ended;
+  expect([ended.status, ended.stdout + ended.stderr]).toEqual([3, expect.stringContaining('wrong names')]);
+  const written = sandbox.state('us-01').skills.length;
+  expect(written).toBeLessThan(40);
+  expect((await here(['apply', 'us-01', '--yes'])).status).toBe(3);
+  expect(sandbox.state('us-01').skills).toHaveLength(written);
+  expect((await here(['resume', '--all'])).status).toBe(0);
+  expect((await here(['apply', 'us-01', '--yes'])).status).toBe(0);
+  expect(sandbox.state('us-01').skills).toHaveLength(42);
+
   const actions = await machine.run(['history', '--actions'], { env });
   expect(actions.stdout.match(/approve/g)?.length).toBeGreaterThanOrEqual(5);
   expect(actions.stdout).toContain('requested the newest configuration');
