@@ -145,8 +145,6 @@ function checkRollouts(reads: readonly RolloutRead[]): (read: RolloutRead) => Co
         ];
       if (rollout?.isOwn !== true || !waitFor(names, name)) return [];
       const whom = names.includes(name) ? 'this account itself' : 'accounts that wait for this one';
-      return [
-        { ...place, message: `${quoted(glob)} matches ${whom}, so it would wait for ever; correct it` },
-      ];
+      return [{ ...place, message: `${quoted(glob)} matches ${whom}, so it would never end; correct it` }];
     });
 }

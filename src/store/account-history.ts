@@ -1,11 +1,13 @@
 // The facts of an account that its lists do not show: recent operations, ownership, names that the service changed.
-import { type RawBuilder, type Selectable, sql } from 'kysely';
-import { KINDS } from '../core/catalog.ts';
+import { type Selectable, sql } from 'kysely';
+import { type Kind, KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { RecentOperation } from '../core/history.ts';
+import type { SentCommit } from '../core/ports/locks.ts';
 import type { AppliedRun, Journal } from '../core/ports/journal.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import type { Database, Tables } from './tables.ts';
+import { immediately } from './transactions.ts';
 import { jsonList, jsonRows, toIso, toMs } from './row-values.ts';
 import { ownRun } from './fence.ts';
 
@@ -95,8 +97,7 @@ export function accountHistoryJournal(
         : { account: found.account, remoteAccountId: found.remote_account_id || null };
     },
 
-    async rememberApplied({ account }, applied) {
-      const { runId, commit } = applied;
+    async rememberApplied({ account }, { runId, remoteAccountId, named, released, commit }) {
       const columns =
         commit === 'unchanged'
           ? { last_applied_commit: sql<string | null>`last_applied_commit` }
@@ -105,12 +106,24 @@ export function accountHistoryJournal(
               last_applied_committed_at: commit?.committedAt ?? null,
             };
       // A process that was paused must not overwrite what another process has applied meanwhile.
-      const isOwn = sql<boolean>`exists (${ownRun(db, runId, true)})`;
-      await adopt(db, account, applied, isOwn);
-      await markReleased(db, account, applied, isOwn);
-      const accounts = db.updateTable('accounts').set(columns).where('name', '=', account);
-      const { numUpdatedRows } = await accounts.where(isOwn).executeTakeFirstOrThrow();
-      return numUpdatedRows === 0n ? 'lock_lost' : 'committed';
+      const write = async (connection: Database): Promise<SentCommit> => {
+        const { numUpdatedRows } = await connection
+          .updateTable('accounts')
+          .set(columns)
+          .where('name', '=', account)
+          .where(sql<boolean>`exists (${ownRun(connection, runId, true)})`)
+          .executeTakeFirstOrThrow();
+        return numUpdatedRows === 0n ? 'lock_lost' : 'committed';
+      };
+      // Only this run changes them while it has the lock of the account.
+      const adopted = await unadopted(db, account, { remoteAccountId, named });
+      if (adopted.length === 0 && released.length === 0) return await write(db);
+      return await immediately(db, account, async (connection) => {
+        if ((await write(connection)) === 'lock_lost') return 'lock_lost';
+        await adopt(connection, account, { runId, remoteAccountId }, adopted);
+        await markReleased(connection, account, { remoteAccountId, released });
+        return 'committed';
+      });
     },
   };
 }
@@ -129,19 +142,44 @@ function knownWhen(rows: readonly KnownRow[], runId: string | null): Set<EntryKe
   return new Set(rows.filter(isKnown).map((row) => entryKey(row.kind, row.remote_id)));
 }
 
-/** Adopts the named entries that this account does not own yet, in one statement, because lists have thousands of entries. */
+/** The named entries that this account does not own yet. */
+async function unadopted(
+  db: Database,
+  account: string,
+  { remoteAccountId, named }: Pick<AppliedRun, 'remoteAccountId' | 'named'>,
+): Promise<{ readonly kind: Kind; readonly id: string }[]> {
+  const keys = new Set<string>(named);
+  const rows = await db
+    .selectFrom('entries')
+    .select(['kind', 'remote_id'])
+    .where('account', '=', account)
+    .where('remote_account_id', '=', remoteAccountId ?? '')
+    .where((eb) =>
+      eb.or([
+        // An id that rolecall deleted and that is listed again belongs to an entry of somebody else until now.
+        eb('deleted_by_run', 'is not', null),
+        eb.and([eb('adopted_by_run', 'is', null), eb('created_by_run', 'is', null)]),
+      ]),
+    )
+    .execute();
+  return rows
+    .filter(({ kind, remote_id }) => keys.has(entryKey(kind, remote_id)))
+    .map(({ kind, remote_id: id }) => ({ kind, id }));
+}
+
 async function adopt(
   connection: Database,
   account: string,
-  { runId, remoteAccountId, named }: Pick<AppliedRun, 'runId' | 'remoteAccountId' | 'named'>,
-  isOwn: RawBuilder<boolean>,
+  { runId, remoteAccountId }: Pick<AppliedRun, 'runId' | 'remoteAccountId'>,
+  adopted: readonly { readonly kind: Kind; readonly id: string }[],
 ): Promise<void> {
+  // One statement over a JSON array, because lists have thousands of entries.
   await sql`
     update entries set adopted_by_run = ${runId}, deleted_by_run = null
-    where account = ${account} and remote_account_id = ${remoteAccountId ?? ''} and ${isOwn}
-      -- An id that rolecall deleted and that is listed again belongs to an entry of somebody else until now.
-      and (deleted_by_run is not null or (adopted_by_run is null and created_by_run is null))
-      and kind || ':' || remote_id in ${jsonList(named)}`.execute(connection);
+    where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}
+      and (kind, remote_id) in (select value ->> 'kind', value ->> 'id' from ${jsonRows(adopted)})`.execute(
+    connection,
+  );
 }
 
 /** Remembers which approval released each entry: it releases no other one. */
@@ -149,7 +187,6 @@ async function markReleased(
   connection: Database,
   account: string,
   { remoteAccountId, released }: Pick<AppliedRun, 'remoteAccountId' | 'released'>,
-  isOwn: RawBuilder<boolean>,
 ): Promise<void> {
   for (const { kind, remoteId, approval } of released) {
     await connection
@@ -159,7 +196,6 @@ async function markReleased(
       .where('remote_account_id', '=', remoteAccountId ?? '')
       .where('kind', '=', kind)
       .where('remote_id', '=', remoteId)
-      .where(isOwn)
       .execute();
   }
 }

@@ -209,7 +209,7 @@ export interface Journal {
     sent: readonly { readonly seq: number; readonly atMs: number }[],
     results: readonly OperationResult[],
   ): Promise<SentCommit | PauseOfAll>;
-  /** Records adoptions, then the applied commit, as long as the run holds its lock; `lock_lost`: the commit was not recorded. */
+  /** Records adoptions and the applied commit in one transaction that checks the lease; `lock_lost`: nothing was written. */
   rememberApplied(lease: Lease, applied: AppliedRun): Promise<SentCommit>;
   rememberThrottle(account: string, untilMs: number): Promise<void>;
   /**
