@@ -31,6 +31,10 @@ export function createOutbox(db: Database): Outbox {
       const open = await openMessages(db, target, collectMs);
       const due = open.filter((message) => dueAtMs(message, collectMs) <= nowMs).slice(0, limit);
       const others = open.filter((message) => !due.includes(message));
+      // What a message contains must not change between two attempts, which have the same id.
+      for (const [first, ...more] of due) {
+        if (collectMs > 0 && first.message_id === null) await nameMessage(db, [first, ...more]);
+      }
       const nextMs = Math.min(...others.map((message) => dueAtMs(message, collectMs)));
       return {
         messages: due.map(([first, ...more]) => [toQueued(first), ...more.map(toQueued)]),
@@ -44,12 +48,16 @@ export function createOutbox(db: Database): Outbox {
         .set((eb) => ({
           ...outcomeColumns(outcome, toIso(nowMs)),
           attempts: eb('attempts', '+', 1),
-          message_id: message[0].id,
         }))
         .where('id', 'in', jsonList(message.map(({ id }) => id)))
         .execute();
     },
   };
+}
+
+async function nameMessage(db: Database, message: Message): Promise<void> {
+  const ids = jsonList(message.map(({ id }) => id));
+  await db.updateTable('notices').set({ message_id: message[0].id }).where('id', 'in', ids).execute();
 }
 
 async function readNotifiedStates(
