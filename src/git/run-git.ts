@@ -135,7 +135,12 @@ export function runGit({
     const end = (result: GitResult): void => {
       ended ??= result;
       signalGroup(child, 'SIGTERM');
-      killing ??= setTimeout(() => signalGroup(child, 'SIGKILL'), GRACE_MS);
+      killing ??= setTimeout(() => {
+        signalGroup(child, 'SIGKILL');
+        // A helper that left the group may keep them open, and nothing would ever end.
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }, GRACE_MS);
     };
     const limit = setTimeout(() => end({ type: 'too_slow', timeoutMs }), timeoutMs);
     const stop = (): void => end({ type: 'stopped' });
