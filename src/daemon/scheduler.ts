@@ -102,6 +102,8 @@ export function createScheduler({ random, log }: SchedulerOptions): Scheduler {
   function look(): void {
     if (onTick === null) return;
     clearTimeout(nextLook);
+    // Also if a tick throws, the next one is not lost.
+    nextLook = setTimeout(look, LOOK_MS);
     const nowMs = Date.now();
     const isSetBack = nowMs < lookedMs - JUMP_MS;
     if (isSetBack)
@@ -117,6 +119,7 @@ export function createScheduler({ random, log }: SchedulerOptions): Scheduler {
       if (!isSetBack && dueMs <= nowMs) tick(line, dueMs);
       soonestMs = Math.min(soonestMs, line.nextMs);
     }
+    clearTimeout(nextLook);
     nextLook = setTimeout(look, Math.max(1, soonestMs - Date.now()));
   }
 
