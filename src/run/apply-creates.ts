@@ -142,6 +142,8 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
     case 'outdated': {
       const opened = context.frozen();
       const { message: reason, httpStatus = null } = outcome.error ?? {};
+      // An earlier attempt that is in doubt stays so, and the next run settles it.
+      if (outcome.attempts === 0 && context.halt !== null) return null;
       if (opened !== null) holdFrozen(context, seq, opened, attempts);
       else if (attempts > 0)
         conclude(context, seq, 'failed', { attempts, httpStatus, reason: reason ?? null });
