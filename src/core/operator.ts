@@ -1,4 +1,4 @@
-// What an operator does with accounts, on the command line or over HTTP: approve, pause, resume.
+// What an operator does with accounts, on the command line or over HTTP: approve, sync, pause and resume one, or pause all.
 import { DAY_MS, utcTime } from './durations-and-sizes.ts';
 import type { ReviewedPlan } from './plan.ts';
 

@@ -95,7 +95,7 @@ export async function planAccount(
   };
 }
 
-/** Plans the account. Returns the agreed plan where it was the account's first plan and the lists have not changed. */
+/** Plans the account. Returns the new plan, or the agreed one where that was its first plan and the lists have not changed. */
 export async function planAgreed(
   run: Run,
   observation: Observation,

@@ -7,8 +7,8 @@ import type { AccountRequest, PlanningDeps } from './request.ts';
 
 /**
  * What the account waits for, or null. It waits while its commit changes its file, until each account of `rollout.after` has
- * applied that commit or a later one, and its first run that ended `converged` or `held` on it is `wait` ago. An account whose
- * latest run failed, was partial or blocked keeps the others waiting.
+ * applied that commit or a later one. The first run of each that ended `converged` or `held` on it must be `wait` ago. An
+ * account whose latest run failed, was partial or blocked keeps the others waiting.
  */
 export async function openRollout(
   { settings, commit, configured, epoch }: AccountRequest,
@@ -46,7 +46,8 @@ export async function openRollout(
     const endMs = sinceMs === null ? Infinity : sinceMs + rollout.waitMs;
     const isBad = canary.latest === 'failed' || canary.latest === 'partial' || canary.latest === 'blocked';
     if (endMs <= nowMs && !isBad) continue;
-    const state = sinceMs === null ? 'has not applied it yet' : 'has applied it, and the wait is not over';
+    const state =
+      sinceMs === null ? 'has not converged on it yet' : 'has converged on it, and the wait is not over';
     reasons.push(`${canary.account} ${isBad ? `ended its latest run as ${canary.latest}` : state}`);
     untilMs = isBad || sinceMs === null || untilMs === null ? null : Math.max(untilMs, endMs);
   }

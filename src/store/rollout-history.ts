@@ -23,6 +23,8 @@ export function rolloutJournal(db: Database): Pick<Journal, 'rolloutHistory'> {
       .select(({ fn }) => ['config_commit', fn.min('finished_at').as('ended_at')])
       .where('status', 'in', ['converged', 'held'])
       .where('started_at', '>', since)
+      // Files that differed from the commit show nothing about it.
+      .where('config_dirty', '=', 0)
       // The first rule of what a rollout holds is its own.
       .where(sql<boolean>`not exists (select 1 from operations where run_id = runs.id and rule = 'rollout')`)
       .groupBy('config_commit')
@@ -45,6 +47,7 @@ export function rolloutJournal(db: Database): Pick<Journal, 'rolloutHistory'> {
         .select(['config_digest', 'started_at'])
         .where('config_commit', '=', appliedCommit)
         .where('mode', '<>', 'plan')
+        .where('config_dirty', '=', 0)
         .where('config_digest', 'is not', null)
         .orderBy('started_at', 'desc')
         .limit(1)
@@ -54,6 +57,7 @@ export function rolloutJournal(db: Database): Pick<Journal, 'rolloutHistory'> {
         .select('config_commit')
         .where('config_digest', '=', configDigest)
         .where('epoch', 'is not', null)
+        .where('config_dirty', '=', 0)
         .where('started_at', '>', applied?.started_at ?? '')
         .orderBy('started_at')
         .limit(1)

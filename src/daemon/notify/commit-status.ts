@@ -1,4 +1,4 @@
-// The status of a commit on GitHub and GitLab: what the runs of the accounts on it have come to.
+// The status of a commit on GitHub and GitLab: the results of the runs of the accounts on it.
 import type { NotifiedState } from '../../core/notice.ts';
 import { PAUSED } from '../../core/operator.ts';
 import type { RunOutcome } from '../../core/run-outcome.ts';
@@ -22,7 +22,7 @@ export type CommitStatus = Readonly<
 /** The account under which the last status of a target is stored. No account has this name. */
 export const STATUS = '';
 
-/** What the runs of an account on a commit have come to; null: the run changes nothing about that, or waits for a rollout. */
+/** The result of the runs of an account on a commit; null: the run changes nothing about that, or waits for a rollout. */
 export function resultAfter(
   before: NotifiedState | null,
   { run, plan, news, awaited, loss }: RunOutcome,

@@ -282,9 +282,9 @@ describe('the accounts that run a commit first', () => {
     );
     expect(found).toEqual([
       'accounts/a.yaml:3:20 error no account has a name that "x*" matches; correct the glob',
-      'accounts/b.yaml:3:20 error "*" matches this account itself, so it would wait for ever; correct it',
-      'accounts/c.yaml:3:23 error "d" matches accounts that wait for this one, so it would wait for ever; correct it',
-      'accounts/d.yaml:3:20 error "c" matches accounts that wait for this one, so it would wait for ever; correct it',
+      'accounts/b.yaml:3:20 error "*" matches this account itself, so it would never end; correct it',
+      'accounts/c.yaml:3:23 error "d" matches accounts that wait for this one, so it would never end; correct it',
+      'accounts/d.yaml:3:20 error "c" matches accounts that wait for this one, so it would never end; correct it',
     ]);
     expect(accounts.flatMap(({ settings }) => settings?.name ?? [])).toEqual(['e']);
   });

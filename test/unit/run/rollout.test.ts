@@ -85,25 +85,25 @@ describe('an account waits', () => {
     [
       'while its canary has not run it',
       { canaries: [{ good: [], appliedCommit: 'c1' }] },
-      'has not applied it yet',
+      'has not converged on it yet',
       null,
     ],
     [
       'while its canary converged on it only because it waits itself',
       { canaries: [{ appliedCommit: 'c1' }] },
-      'has not applied it yet',
+      'has not converged on it yet',
       null,
     ],
     [
       'while its canary has run only an earlier commit',
       { canaries: [{ good: [{ commit: 'c1', endedAtMs: 0 }], appliedCommit: 'c1' }] },
-      'has not applied it yet',
+      'has not converged on it yet',
       null,
     ],
     [
       'for the time that is left',
       { canaries: [{ good: since(HOUR_MS / 2) }] },
-      'has applied it, and the wait is not over',
+      'has converged on it, and the wait is not over',
       NOW_MS + HOUR_MS / 2,
     ],
     ['while its canary fails', { canaries: [{ latest: 'failed' }] }, 'ended its latest run as failed', null],
@@ -119,7 +119,7 @@ describe('an account waits', () => {
       'ended its latest run as blocked',
       null,
     ],
-    ['when it is new', { applied: null, canaries: [{ good: [] }] }, 'has not applied it yet', null],
+    ['when it is new', { applied: null, canaries: [{ good: [] }] }, 'has not converged on it yet', null],
   ])('%s', async (_, of, reason, untilMs) => {
     expect((await waits(of)).open).toEqual({ commit: 'c2', waitsFor: `canary-1 ${reason}`, untilMs });
   });
@@ -127,12 +127,13 @@ describe('an account waits', () => {
   it('for all canaries, and names each that is not ready', async () => {
     const late = { account: 'canary-2', good: since(0) };
     const { open, seen } = await waits({ canaries: [{}, late] });
-    expect(open).toMatchObject({ waitsFor: 'canary-2 has applied it, and the wait is not over' });
+    expect(open).toMatchObject({ waitsFor: 'canary-2 has converged on it, and the wait is not over' });
     expect(seen).toEqual([['canary-1', 'canary-2']]);
     const failed = { latest: 'failed' } as const;
     expect((await waits({ canaries: [failed, late] })).open).toEqual({
       commit: 'c2',
-      waitsFor: 'canary-1 ended its latest run as failed, canary-2 has applied it, and the wait is not over',
+      waitsFor:
+        'canary-1 ended its latest run as failed, canary-2 has converged on it, and the wait is not over',
       untilMs: null,
     });
   });
