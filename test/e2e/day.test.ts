@@ -347,6 +347,8 @@ async function containsABadEdit(day: Day): Promise<void> {
   const samples = await day.daemon.metrics();
   expect(samples.get('rolecall_config_valid{account="acme"}')).toBe(0);
   expect(samples.get('rolecall_config_valid{account="beta"}')).toBe(1);
+  expect(day.daemon.output().stderr).toMatch(/acme\.yaml:\d+:\d+: .*did you mean/);
+  expect(await day.daemon.get('/readyz')).toMatchObject({ status: 200 });
   expect(names(day.us, 'acme')).toEqual(['Go', 'Perl', 'Rust']);
   await allAgree(day);
 }
@@ -423,6 +425,7 @@ async function stopsCleanlyDuringAnApply(day: Day): Promise<void> {
     skipped: BULK.length - createdCount(),
     held: 1,
   });
+  expect(day.us.requests().every(({ status }) => status !== null)).toBe(true);
   day.us.setSettings({ latencyMs: 0 });
 }
 

@@ -149,47 +149,6 @@ test('a file that is written in pieces is used when it is complete, so that no e
   }
 });
 
-test('an edit is used by the next run, and a broken edit fails only its account until it is fixed', async () => {
-  const { sandbox, account, serve, skills } = await setUp();
-  try {
-    account('acme', 'skills: [Go]');
-    account('beta', 'skills: [Lathe]');
-    const daemon = await serve();
-    await until(
-      'both run',
-      () => daemon.runsEnded('acme', 'held') > 0 && daemon.runsEnded('beta', 'converged') > 0,
-    );
-
-    account('acme', 'skills: [Go, Zig]');
-    await until('the edit is applied', () => skills('acme').includes('Zig'));
-
-    account('acme', 'skills: [Go, Go]\nscedule: daily');
-    await until('the broken file fails two runs', () => daemon.runsEnded('acme', 'failed') > 1);
-    const [betaBefore, writes] = [
-      daemon.runsEnded('beta', 'converged'),
-      sandbox.requests().filter(({ method }) => method !== 'GET').length,
-    ];
-    account('beta', 'skills: [Lathe, Drill]');
-    await until(
-      'the other account still runs',
-      () => daemon.runsEnded('beta', 'converged') > betaBefore && skills('beta').includes('Drill'),
-    );
-    expect(skills('acme')).toEqual(['Go', 'Perl', 'Zig']);
-    expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toHaveLength(writes + 1);
-    expect(daemon.output().stderr).toMatch(/acme\.yaml:\d+:\d+: .*did you mean/);
-    const broken = await daemon.metrics();
-    expect(broken.get('rolecall_config_valid{account="acme"}')).toBe(0);
-    expect(broken.get('rolecall_config_valid{account="beta"}')).toBe(1);
-    expect(await daemon.get('/readyz')).toMatchObject({ status: 200 });
-
-    account('acme', 'skills: [Go, Nim, Zig]');
-    await until('the fixed file is applied', () => skills('acme').includes('Nim'));
-    await daemon.stop();
-  } finally {
-    await sandbox.close();
-  }
-});
-
 test('with an invalid service file no account runs, and pages, API and status say so until it is fixed', async () => {
   const { sandbox, workspace, account, serve } = await setUp();
   try {
@@ -218,39 +177,6 @@ test('with an invalid service file no account runs, and pages, API and status sa
       return fixed['state'] === 'converged';
     });
     await daemon.stop();
-  } finally {
-    await sandbox.close();
-  }
-});
-
-test('SIGTERM during a run ends it cleanly: requests in flight finish and the rest is skipped', async () => {
-  const { sandbox, workspace, account, serve, skills } = await setUp();
-  try {
-    sandbox.setSettings({ latencyMs: 40 });
-    const names = Array.from({ length: 400 }, (_, index) => `Skill ${index}`);
-    account('acme', `roles: []`);
-    account('beta', `skills: ${JSON.stringify(names)}`);
-    const daemon = await serve();
-    await until('the run has created some entries', () => skills('beta').length >= 20);
-    await daemon.stop();
-
-    const [run] = workspace.rows<{ id: string; status: string; created: number; finished_at: string | null }>(
-      "select id, status, created, finished_at from runs where account = 'beta'",
-    );
-    const created = skills('beta');
-    expect(created.length).toBeLessThan(400);
-    expect(run).toMatchObject({ status: 'interrupted', created: created.length });
-    expect(run?.finished_at).toBeTypeOf('string');
-    const counts = workspace.rows<{ status: string; n: number }>(
-      'select status, count(*) as n from operations where run_id = ? group by status order by status',
-      run?.id,
-    );
-    expect(counts).toEqual([
-      { status: 'done', n: created.length },
-      { status: 'skipped', n: 400 - created.length },
-    ]);
-    expect(workspace.rows('select * from locks')).toEqual([]);
-    expect(sandbox.requests().every(({ status }) => status !== null)).toBe(true);
   } finally {
     await sandbox.close();
   }
