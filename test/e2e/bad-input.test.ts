@@ -12,36 +12,6 @@ function expectNoStack({ stdout, stderr }: Result): void {
   expect(`${stdout}\n${stderr}`).not.toMatch(/a bug in rolecall/);
 }
 
-test('a token that is written into an account file is an error that does not repeat the token', async () => {
-  const s = await scene({ file: 'skills: [A]' });
-  for (const token of [
-    's3cret-value',
-    '{ env: "s3cret-value" }',
-    '{ value: s3cret-value }',
-    '[s3cret-value]',
-  ]) {
-    s.write('config/accounts/leaky.yaml', `baseUrl: https://a.example\ntoken: ${token}\nskills: [A]\n`);
-    for (const command of [['validate'], ['plan', 'leaky'], ['apply', '--yes', 'leaky']]) {
-      const result = await s.run(command);
-      expect([command[0], result.status]).toEqual([command[0], 4]);
-      expect(result.stdout + result.stderr).toContain('leaky.yaml:2:8');
-      expect(result.stdout + result.stderr).not.toContain('s3cret');
-    }
-  }
-});
-
-test('two accounts with one address and one token reference are an error in both files', async () => {
-  const s = await scene({ file: 'skills: [A]' });
-  s.write(
-    'config/accounts/twin.yaml',
-    `baseUrl: ${s.sandbox.url}/\ntoken: { env: TOKEN_ACME }\nskills: [A]\n`,
-  );
-  const { status, stdout } = await s.run(['validate']);
-  expect(status).toBe(4);
-  expect(stdout).toMatch(/acme\.yaml:2:8: error: .*twin\.yaml/);
-  expect(stdout).toMatch(/twin\.yaml:2:8: error: .*acme\.yaml/);
-});
-
 test('plan and apply report the positions of the errors in an account file, and other accounts still run', async () => {
   const s = await scene({
     file: 'skils: [A]\nskills: [B, B]',
@@ -61,19 +31,6 @@ test('plan and apply report the positions of the errors in an account file, and 
     { status: 'failed', error_code: 'config_invalid' },
     { status: 'failed', error_code: 'config_invalid' },
   ]);
-});
-
-test('a broken catalog fails the accounts that extend it, with the position in the catalog', async () => {
-  const s = await scene({
-    file: 'extends: [../catalogs/shared.yaml]',
-    others: [{ name: 'fine', id: '43', token: 'token-of-fine' }],
-  });
-  s.configure('skills: [New]', 'fine');
-  s.write('config/catalogs/shared.yaml', 'skills: [A, 1.0]\n');
-  const { status, stdout } = await s.run(['apply', '--yes', '--all']);
-  expect(status).toBe(4);
-  expect(stdout).toContain('config/catalogs/shared.yaml:1:13');
-  expect(s.names('fine').skills).toEqual(['New']);
 });
 
 const SERVICE: readonly (readonly [string, string, string])[] = [

@@ -204,20 +204,6 @@ test.each(someOf(HEAVY, 3))(
   },
 );
 
-test('validation of an account that extends too many large catalogs stops at the limit of 20000 names', async () => {
-  const workspace = withFineAccount();
-  const names = numbered(4, (i) => `../catalogs/c${i}.yaml, `);
-  for (let i = 0; i < 4; i += 1) {
-    workspace.write(`config/catalogs/c${i}.yaml`, `skills:\n${numbered(8000, (k) => `- S ${i} ${k}\n`)}`);
-  }
-  workspace.write('config/accounts/heavy.yaml', account('heavy', `extends: [${names}]\n`));
-  const { result, issues } = await validate(workspace);
-  expect(result.status).toBe(4);
-  expect(issues.map(({ message }) => message)).toEqual([
-    'with this file the account has more than 20000 names (api.maxEntries); take some out',
-  ]);
-});
-
 test('with hostile files in one account the daemon answers, runs the other account and keeps the schedule', async () => {
   const s = await scene({
     file: `mode: apply\nschedule: ${ONCE_A_YEAR}\nskills: [A]`,
