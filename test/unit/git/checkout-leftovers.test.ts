@@ -13,7 +13,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readConfigCommit } from '../../../src/git/commit.ts';
 import { git } from '../../support/git.ts';
 import { times } from '../../support/thorough.ts';
-import { cloneOf, content, folderNames, head, makeOrigin, removeOrigin } from './origin.ts';
+import { cloneOf, content, folderNames, head, makeOrigin } from './origin.ts';
 import { workspace } from '../config/workspace.ts';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -63,20 +63,6 @@ function failCheckouts(): void {
 }
 
 describe('a checkout that is opened again', () => {
-  test('has its commit without the network', async () => {
-    const origin = makeOrigin({ 'config/a': '1' });
-    const sha = head(origin);
-    await (await origin.open()).refresh();
-    removeOrigin(origin);
-    const checkout = await origin.open();
-    expect([checkout.current()?.sha, content(checkout)]).toEqual([sha, '1']);
-    expect(await checkout.refresh()).toMatchObject({
-      type: 'failed',
-      reason: expect.stringContaining('there is no repository at'),
-    });
-    expect(content(checkout)).toBe('1');
-  });
-
   test.each<[string, (clone: string, sha: string) => void]>([
     [
       'a part of another commit',

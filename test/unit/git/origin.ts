@@ -1,5 +1,5 @@
 // A repository for the daemon's checkout to follow, and the folder for the checkout.
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Checkout, openCheckout } from '../../../src/git/checkout.ts';
 import type { GitSourceSettings } from '../../../src/core/settings.ts';
@@ -51,11 +51,6 @@ export function forcePush({ folder }: Origin, sha: string, file: string): string
   git(folder, ['reset', '-q', '--hard', sha]);
   writeFileSync(path.join(folder, file), 'rewritten');
   return commitAll(folder, 'rewritten');
-}
-
-/** As if the network were unavailable. */
-export function removeOrigin({ folder }: Origin): void {
-  rmSync(folder, { recursive: true });
 }
 
 /** The current commit of the branch. */
