@@ -17,10 +17,12 @@ async function pauseAll(s: Scene, ...args: string[]): Promise<string> {
 describe('an apply of 200 creates', () => {
   test('sends nothing more when a pause of all accounts is committed, and continues afterwards', async () => {
     const s = await scene({
+      skills: ['Old'],
       file: `skills: [${MANY.join(', ')}]`,
       settings: { latencyMs: 50 },
       api: { requestsPerSecond: 40 },
     });
+    await s.plan();
     const apply = s.start(['apply', '--yes']);
     await s.until('some entries are created', () => s.writes().length > 30);
     await pauseAll(s);
@@ -33,13 +35,13 @@ describe('an apply of 200 creates', () => {
     const counts = s.rows('select status, count(*) as n from operations group by status order by status');
     expect(counts).toEqual([
       { status: 'done', n: sent },
-      { status: 'skipped', n: 200 - sent },
+      { status: 'skipped', n: 201 - sent },
     ]);
     const again = await s.run(['apply', '--yes']);
     expect([again.status, s.writes().length]).toEqual([3, sent]);
     expect((await s.run(['resume', '--all'])).stdout).toBe('ended the pause of all accounts\n');
-    expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 200 - sent });
-    expect(new Set(s.writes()).size).toBe(200);
+    expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 200 - sent, deleted: 1 });
+    expect([new Set(s.writes()).size, s.writes().length]).toEqual([201, 201]);
   });
 });
 
