@@ -1,18 +1,14 @@
 // A pending plan: what its report suggests, and when an approval given during a pause takes effect.
 import { expect, test } from 'vitest';
 import { ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
-import { scene, type Scene } from '../support/scene.ts';
+import { scene } from '../support/scene.ts';
 
-async function waitingScene(): Promise<Scene> {
-  return await scene({
+test('an approval of a paused account is used when the account is resumed', async () => {
+  const s = await scene({
     skills: ['Go'],
     file: 'skills: [Go, Zig]',
     service: [`defaults: { mode: approve, schedule: ${ONCE_A_YEAR}, jitter: 0s }`, WITH_TOKEN].join('\n'),
   });
-}
-
-test('an approval of a paused account is used when the account is resumed', async () => {
-  const s = await waitingScene();
   const daemon = await startDaemon(s);
   await s.until('a plan waits', () => daemon.runsEnded('acme', 'planned') > 0);
   expect((await s.run(['pause', 'acme'])).status).toBe(0);

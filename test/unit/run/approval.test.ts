@@ -98,22 +98,6 @@ describe('a plan in approve mode', () => {
     expect(on.rows('select * from entries where adopted_by_run is not null')).toEqual([]);
   });
 
-  it('is applied once after its approval, and then nothing waits', async () => {
-    const on = await stage({ seed });
-    await on.apply(wish);
-    expect(await approve(on)).toBe('approved');
-    expect((await on.apply(wish)).status).toBe('converged');
-    expect([on.skills(), (await stateOf(on)).pending, (await stateOf(on)).approval]).toEqual([
-      ['New'],
-      null,
-      null,
-    ]);
-
-    on.sandbox.addSkill('acme', 'Stray');
-    expect((await on.apply(wish)).status).toBe('planned');
-    expect(on.skills()).toEqual(['New', 'Stray']);
-  });
-
   it('that changed after its approval is not applied: the approval lapses with a warning', async () => {
     const on = await stage({ seed: { ...seed, resources: [{ id: 'p1', skills: [] }] } });
     await on.apply(wish);
@@ -168,19 +152,6 @@ describe('a plan in approve mode', () => {
 
 describe('an account that a guard blocked', () => {
   const names = Array.from({ length: 20 }, (_, index) => `Skill ${index}`);
-
-  it('waits in apply mode too, and after an approval its lists count as good', async () => {
-    const on = await stage({ seed: { name: 'acme', id: '42', skills: names } });
-    const wish: Wish = { skills: names, options: APPLY };
-    await on.apply(wish);
-    for (const { id } of on.sandbox.state('acme').skills) on.sandbox.removeEntry('acme', id);
-    const blocked = await on.apply(wish);
-    expect([blocked.status, on.writes()]).toEqual(['blocked', []]);
-    expect((await stateOf(on)).pending?.digest).toBe(blocked.plan?.digest);
-    expect(await approve(on)).toBe('approved');
-    expect((await on.apply(wish)).status).toBe('converged');
-    expect(on.skills()).toHaveLength(20);
-  });
 
   it('waits in plan mode too, and after an approval its lists count as good and nothing is written', async () => {
     const on = await stage({ seed: { name: 'acme', id: '42', skills: names } });
