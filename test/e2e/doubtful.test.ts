@@ -164,6 +164,8 @@ test('a change that no list shows within settle makes the run partial, counts as
   s.sandbox.clearRequests();
   const next = await s.apply();
   expect(next.plan.summary).toMatchObject({ create: 0, delete: 0 });
+  const again = next.plan.warnings.map(({ code, name }) => `${code} ${name}`);
+  expect([next.run.status, again]).toEqual(['partial', ['not_shown_yet New', 'not_shown_yet Old']]);
   expect(s.writes()).toEqual([]);
   expect(s.names().skills).toEqual(['Kept', 'New']);
 });

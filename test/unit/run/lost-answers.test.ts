@@ -229,25 +229,6 @@ describe('a delete', () => {
   });
 });
 
-describe('late lists', () => {
-  it('make the run partial when settle is not enough, and the next run writes nothing again', async () => {
-    const on = await stage({
-      seed: { ...SEED, skills: ['Kept', 'Old'] },
-      settings: { listDelayMs: 3_000_000 },
-    });
-    const made = await on.apply({ skills: ['Kept', 'New'] });
-    expect(made.status).toBe('partial');
-    const detail = await on.store.reader.run(made.runId);
-    expect(detail?.warnings.filter(({ code }) => code === 'not_shown_yet')).toHaveLength(2);
-    on.sandbox.clearRequests();
-    const next = await on.apply({ skills: ['Kept', 'New'] });
-    expect(on.writes()).toEqual([]);
-    const late = next.plan?.warnings.filter(({ code }) => code === 'not_shown_yet');
-    expect(late?.map(({ name }) => name)).toEqual(['New', 'Old']);
-    expect(next.status).toBe('partial');
-  });
-});
-
 describe('a create of a name with a near duplicate', () => {
   it('is refused with a hint, and succeeds when the duplicate is approved to be deleted first', async () => {
     const on = await stage({
