@@ -108,27 +108,6 @@ describe('a plan that is applied', () => {
     run.onRead = () => request.stop();
     expect(await run.apply(request)).toMatchObject({ status: 'interrupted' });
   });
-
-  it('is held when a change is held, although everything else was done', async () => {
-    const run = bareRun({ skill: skills('Used'), resources: [person('p', ['Used'])] });
-    expect(await run.apply(requestFor(['New']))).toMatchObject({ status: 'held' });
-  });
-});
-
-describe('a failed create', () => {
-  it('prevents the deletes of its kind, but not those of the other kind', async () => {
-    const run = bareRun({ skill: skills('Old', 'Older'), role: skills('Clerk') });
-    run.answer = (action, name) => (action === 'POST' && name === 'New' ? refused(422) : null);
-    const result = await run.apply(requestFor(['New', 'Newer'], {}, []));
-    expect(run.sent).toEqual(['POST skill New', 'POST skill Newer', 'DELETE role Clerk']);
-    expect(result).toMatchObject({ status: 'partial', failure: null });
-    const held = run.recorded.results.filter(({ rule }) => rule === 'failed_creates');
-    expect(held.map(({ seq, status, reason }) => [seq, status, reason])).toEqual([
-      [3, 'held', expect.stringContaining('a create of a skill did not succeed')],
-      [4, 'held', expect.stringContaining('a create of a skill did not succeed')],
-    ]);
-    expect(run.recorded.ends).toMatchObject([{ counts: { held: 2, failed: 1 } }]);
-  });
 });
 
 describe('a create that is refused because of a near name', () => {
