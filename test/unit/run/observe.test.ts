@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { type AccountJournal, observe, readAccount } from '../../../src/run/observe.ts';
 import type { PlanningDeps } from '../../../src/run/request.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';
-import { ServiceError } from '../../../src/core/errors.ts';
 import type { EntryOwner } from '../../../src/core/identity.ts';
 import { keysOf } from '../../../src/core/usage.ts';
 import type { AccountState, IdentityClaim, Journal, LastGood } from '../../../src/core/ports/journal.ts';
@@ -121,15 +120,6 @@ describe('an entry of the last good lists that is missing', () => {
     ]);
   });
 
-  it.each<[string, number]>([
-    ['twice', 2],
-    ['once', 1],
-  ])('is a suspicious shrink only when it is missing twice in a row: %s', async (_, times) => {
-    const lastGood = skills('A', 'B', 'C', 'D', 'E');
-    const { observation } = await observing({ lastGood }, (reading) => (reading <= times ? {} : lastGood));
-    expect(observation.implausible?.code).toBe(times === 2 ? 'suspicious_shrink' : undefined);
-  });
-
   it('is not a suspicious shrink when only the second reading shrank', async () => {
     const lastGood = skills('A', 'B', 'C', 'D', 'E');
     const { observation } = await observing({ lastGood }, (reading) =>
@@ -154,11 +144,6 @@ describe('an entry that people have and that no list shows, in a new account', (
     );
     expect([readings, passedMs]).toEqual([2, 2000]);
     expect(observation.observed.skill.map(({ id }) => id)).toEqual(['A', 'B']);
-  });
-
-  it('makes the lists implausible when both readings lack it', async () => {
-    const { observation, readings } = await observing({}, () => ({ resources: [ann] }));
-    expect([readings, observation.implausible?.code]).toEqual([2, 'suspicious_list']);
   });
 
   it('is ignored when the file omits the kind', async () => {
@@ -210,21 +195,6 @@ describe('the account id', () => {
   ])('is %s when no listed entry carries an id', async (_, setting, id) => {
     const { observation } = await observing(setting, () => skills('A'));
     expect([observation.remoteAccountId, observation.identified]).toEqual([id, false]);
-  });
-
-  it.each<[string, Setting]>([
-    ['the pinned one', { accountId: '43' }],
-    ['the remembered one', { remembered: '43' }],
-  ])('must be %s', async (_, setting) => {
-    await expect(observing(setting, () => of('42', ['A']))).rejects.toMatchObject({
-      code: 'identity_mismatch',
-    });
-  });
-
-  it('is refused when another account has claimed it', async () => {
-    const refused = observing({ claimedBy: 'other' }, () => of('42', ['A']));
-    await expect(refused).rejects.toThrow(/42.*“other”/);
-    await expect(refused).rejects.toBeInstanceOf(ServiceError);
   });
 
   it('is refused when lists without ids show entries of another account', async () => {
