@@ -6,7 +6,7 @@ import { StoreError } from '../../../src/core/errors.ts';
 import type { Journal } from '../../../src/core/ports/journal.ts';
 import type { ServiceReader } from '../../../src/core/ports/service.ts';
 import type { ProgressObserver } from '../../../src/core/ports/progress.ts';
-import { onResult, operations, stage } from './stage.ts';
+import { onResult, stage } from './stage.ts';
 
 const PERSON = { id: 'p1', skills: [] };
 
@@ -34,51 +34,6 @@ function watching(deps: ApplyDeps, before: (what: string) => void | Promise<void
 }
 
 describe('a run', () => {
-  it('creates, deletes, verifies and is converged, and the next one writes nothing', async () => {
-    const on = await stage({
-      seed: { name: 'acme', id: '42', skills: ['Old', 'Kept'], roles: ['Clerk'], resources: [PERSON] },
-    });
-    const wish = { skills: ['Kept', 'New'], roles: ['Boss'] };
-    const made = await on.apply({ ...wish, policy: { allowEmpty: true } });
-    expect(made).toMatchObject({ status: 'converged', failure: null });
-    expect(on.skills()).toEqual(['Kept', 'New']);
-    const writes = on.writes();
-    expect(writes.slice(0, 2).toSorted()).toEqual(['POST role Boss', 'POST skill New']);
-    expect(writes.slice(2).toSorted()).toEqual(['DELETE role Clerk', 'DELETE skill Old']);
-    expect((await on.store.reader.run(made.runId))?.run).toMatchObject({
-      created: 2,
-      deleted: 2,
-      failed: 0,
-      held: 0,
-      kept: 1,
-    });
-    on.sandbox.clearRequests();
-    expect((await on.apply(wish)).status).toBe('converged');
-    expect(on.writes()).toEqual([]);
-  });
-
-  it('that is dry sends only GET requests', async () => {
-    const on = await stage({ seed: { name: 'acme', skills: ['Old'] } });
-    await on.plan({ skills: ['New'] });
-    const planned = await on.plan({ skills: ['New'] });
-    expect(planned).toMatchObject({ status: 'planned', plan: { summary: { create: 1, delete: 1 } } });
-    expect([on.writes(), on.skills()]).toEqual([[], ['Old']]);
-    const applied = await on.apply({ skills: ['New'] });
-    expect(applied.plan?.digest).toBe(planned.plan?.digest);
-  });
-
-  it.each([401, 403])('ends at once when a create is answered with %d', async (status) => {
-    const on = await stage({
-      seed: { name: 'acme', skills: ['Old'], resources: [PERSON] },
-      faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'status', status } }],
-      api: { concurrency: 1 },
-    });
-    const made = await on.apply({ skills: ['A', 'B', 'C'] });
-    expect(made.failure?.code).toBe('unauthorized');
-    expect(on.sandbox.requests().at(-1)).toMatchObject({ method: 'POST', name: 'A' });
-    expect(operations(on).map(({ status }) => status)).toEqual(['failed', 'skipped', 'skipped', 'skipped']);
-  });
-
   it('that another process took over is interrupted, also when nothing remains to do', async () => {
     const on = await stage({ seed: { name: 'acme', id: '42', skills: ['Kept'] } });
     const wish = { skills: ['Kept', 'New'] };
@@ -99,51 +54,19 @@ describe('a run', () => {
     expect((await on.store.reader.run(late.runId))?.run.status).toBe('interrupted');
     expect(on.writes()).toEqual(['POST skill New']);
   });
-
-  it('with a long Retry-After is throttled, and the next one sends nothing', async () => {
-    const on = await stage({
-      seed: { name: 'acme', resources: [PERSON] },
-      faults: [{ match: { method: 'POST' }, do: { type: 'rate-limit', retryAfter: 600 } }],
-      api: { concurrency: 1 },
-    });
-    expect((await on.apply({ skills: ['A', 'B'] })).failure?.code).toBe('throttled');
-    expect(on.writes()).toEqual(['POST skill A']);
-    on.sandbox.clearRequests();
-    expect(await on.apply({ skills: ['A', 'B'] })).toMatchObject({
-      status: 'failed',
-      failure: { code: 'throttled' },
-    });
-    expect(on.sandbox.requests()).toEqual([]);
-  });
 });
 
 describe('right before the first delete', () => {
-  const seed = { name: 'acme', id: '42', skills: ['Old', 'Gone'], resources: [PERSON] };
+  const seed = { name: 'acme', id: '42', skills: ['A', 'B', 'C'], resources: [PERSON] };
 
-  /** Changes something in the service after the plan was made. */
-  const after = (work: (on: Awaited<ReturnType<typeof stage>>) => void) => async () => {
-    const on = await stage({ seed });
-    const made = await on.apply({ skills: ['New'], options: { onPlan: () => work(on) } });
-    return { on, made };
-  };
   const idOf = (on: Awaited<ReturnType<typeof stage>>, name: string): string =>
     on.sandbox.state('acme').skills.find((each) => each.name === name)?.id ?? '';
-
-  it('a skill that somebody got meanwhile is held, and the others are deleted', async () => {
-    const { on, made } = await after((each) => void each.sandbox.assign('acme', 'p1', idOf(each, 'Old')))();
-    expect([made.status, on.skills()]).toEqual(['held', ['New', 'Old']]);
-    expect(operations(on).find(({ name }) => name === 'Old')).toMatchObject({
-      status: 'held',
-      rule: 'in_use',
-    });
-    expect(on.sandbox.state('acme').resources[0]?.skills).toEqual(['Old']);
-  });
 
   it.each([
     ['takes longer than a minute', 60_000, 0],
     ['takes longer than a minute on a clock that is set back', 60_000, -86_400_000],
   ])('the lists are read again when deleting %s', async (_, passMs, setByMs) => {
-    const on = await stage({ seed: { ...seed, skills: ['A', 'B', 'C'] }, api: { concurrency: 1 } });
+    const on = await stage({ seed, api: { concurrency: 1 } });
     let deleted = 0;
     const made = await on.apply({
       skills: [],
@@ -160,26 +83,9 @@ describe('right before the first delete', () => {
 });
 
 describe('the account id', () => {
-  const bare = { omitOptionalFields: true } as const;
-
-  it('is found by the first create alone when no list shows it', async () => {
-    const on = await stage({
-      seed: { name: 'acme', id: '42' },
-      settings: { ...bare, latencyMs: 20 },
-      api: { concurrency: 4 },
-    });
-    const made = await on.apply({ skills: ['A', 'B', 'C', 'D'] });
-    expect(made.status).toBe('converged');
-    const posts = on.sandbox.requests().filter(({ method }) => method === 'POST');
-    expect(posts[0]?.inFlight).toBe(1);
-    expect(posts[1]?.inFlight).toBeGreaterThan(0);
-    const [first, second] = posts;
-    expect(Date.parse(second?.at ?? '') - Date.parse(first?.at ?? '')).toBeGreaterThanOrEqual(20);
-    expect((await on.store.journal.accountState('acme')).remoteAccountId).toBe('42');
-  });
-
   it('is found before an approved delete that precedes the creates', async () => {
-    const on = await stage({ seed: { name: 'acme', id: '42', skills: ['typescript'] }, settings: bare });
+    const seed = { name: 'acme', id: '42', skills: ['typescript'] };
+    const on = await stage({ seed, settings: { omitOptionalFields: true } });
     const made = await on.apply({
       skills: ['TypeScript'],
       approvedDeletes: [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }],
@@ -187,50 +93,6 @@ describe('the account id', () => {
     });
     expect(made.failure?.code).toBe('identity_mismatch');
     expect(on.skills()).toContain('typescript');
-  });
-
-  it('of a copied token fails one of two accounts that run for the first time at once', async () => {
-    const on = await stage({
-      seed: { name: 'acme', id: '42', resources: [PERSON] },
-      settings: { latencyMs: 20 },
-    });
-    const [one, other] = await Promise.all([
-      on.apply({ skills: ['A'] }),
-      on.apply({ skills: ['B'], name: 'copy' }),
-    ]);
-    expect(
-      [one.failure?.code, other.failure?.code].filter((code) => code === 'identity_mismatch'),
-    ).toHaveLength(1);
-    expect(on.skills()).toHaveLength(1);
-  });
-});
-
-describe('wrong lists', () => {
-  const SKILLS = Array.from({ length: 6 }, (_, index) => `S${String(index)}`);
-
-  it('are read again when they are empty once, and nothing is created twice', async () => {
-    const on = await stage({ seed: { name: 'acme', id: '42', skills: SKILLS, resources: [PERSON] } });
-    await on.apply({ skills: SKILLS });
-    on.sandbox.setFaults([{ match: { path: 'skill' }, do: { type: 'empty-list' } }]);
-    expect((await on.apply({ skills: SKILLS })).status).toBe('converged');
-    expect(on.writes()).toEqual([]);
-  });
-
-  it('block the run when they are empty twice, until an operator accepts them', async () => {
-    const on = await stage({ seed: { name: 'acme', id: '42', skills: SKILLS, resources: [PERSON] } });
-    await on.apply({ skills: SKILLS });
-    on.sandbox.setFaults([{ match: { path: 'skill' }, times: 'always', do: { type: 'empty-list' } }]);
-    const blocked = await on.apply({ skills: SKILLS });
-    expect([blocked.status, on.writes()]).toEqual(['blocked', []]);
-    // The refused lists have not become the reference for the next run.
-    expect((await on.apply({ skills: SKILLS })).status).toBe('blocked');
-    on.sandbox.setFaults([]);
-    for (const { id } of on.sandbox.state('acme').skills) on.sandbox.removeEntry('acme', id);
-    const accepted = await on.apply({
-      skills: SKILLS,
-      options: { accept: { shrink: true, olderSource: false, noHistory: false } },
-    });
-    expect([accepted.status, on.skills()]).toEqual(['converged', SKILLS]);
   });
 });
 
