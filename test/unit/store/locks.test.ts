@@ -25,17 +25,6 @@ describe('a lock', () => {
     expect('heldBy' in attempt && attempt.heldBy).toContain(String(process.pid));
   });
 
-  it('also applies to other openings of the same file', async () => {
-    const store = await fixture();
-    await store.take(runId(1));
-    const other = await openAgain(store);
-    try {
-      expect(await other.locks.acquire('acme', runId(2), null, T0)).toHaveProperty('heldBy');
-    } finally {
-      await other.close();
-    }
-  });
-
   it('is given to exactly one of many simultaneous requests', async () => {
     const store = await fixture();
     const attempts = await Promise.all(
