@@ -60,6 +60,11 @@ export const httpSchema = z.strictObject({
     'The address and port of the HTTP server. An address other than loopback needs a token: guards pages that list people.',
     ['0.0.0.0:8443'],
   ),
+  title: setting(
+    z.string().min(1).meta({ title: 'text' }).optional(),
+    'Name of the installation, which every page shows.',
+    ['production'],
+  ),
   token: setting(
     secretRef.optional(),
     'Reference to the token of the operator named `http`; at least 16 characters. Without any token nothing can be changed over HTTP.',
@@ -106,11 +111,12 @@ export function httpIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
 
 /** The settings, with absolute paths. */
 export function httpSettings(
-  { listen, token, tokens, trustedProxies, identityHeader, operators, tls }: HttpFile,
+  { listen, title, token, tokens, trustedProxies, identityHeader, operators, tls }: HttpFile,
   folder: string,
 ): HttpSettings {
   return {
     ...listen,
+    title,
     ...(token === undefined ? {} : { token: absoluteRef(token, folder) }),
     tokens: tokens.map((each) => ({ ...each, token: absoluteRef(each.token, folder) })),
     trustedProxies,

@@ -53,6 +53,7 @@ export interface RunRecord {
   /** Whether the configuration's folder differed from the commit; null when it is not in git. */
   readonly configDirty: boolean | null;
   readonly configAuthoredAt: string | null;
+  readonly configAuthor: string | null;
   readonly configSubject: string | null;
   readonly planDigest: string | null;
   /** What the plan of the run would do; null before it planned. */

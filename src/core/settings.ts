@@ -56,6 +56,8 @@ export interface GitSourceSettings {
 export type HttpRole = 'read' | 'operate';
 
 export interface HttpSettings {
+  /** The name of the installation on the pages. */
+  readonly title?: string | undefined;
   readonly host: string;
   readonly port: number;
   /** The token of the operator named `http`. */
@@ -149,6 +151,8 @@ export interface ConfigCommit {
   readonly dirty: boolean;
   readonly committedAt: string;
   readonly authoredAt: string;
+  /** The name of its author; null where it is not known. */
+  readonly author: string | null;
   readonly subject: string;
 }
 

@@ -59,6 +59,11 @@ export function statesOfListed(account: AccountFacts): AccountStates {
   });
 }
 
+/** Whether the account waits for a person: something must be fixed, or approved. Such accounts are the first of a list. */
+export function needsPerson([first]: AccountStates): boolean {
+  return FAILING_STATES.has(first) || first === 'waiting';
+}
+
 /** Whether a plan is pending and not approved. */
 export function waitsForApproval({ pending, approved }: Pick<AccountView, 'pending' | 'approved'>): boolean {
   return pending !== null && approved?.digest !== pending.digest;

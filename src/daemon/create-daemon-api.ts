@@ -1,4 +1,5 @@
 // Implements the daemon's API: joins the configuration, the schedules, the queue and the journal into views.
+import { dirname, relative } from 'node:path';
 import type { PostedOutcome } from '../run/posted-plan.ts';
 import { waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue } from '../core/errors.ts';
@@ -46,11 +47,11 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     const { pause = null } = record?.state ?? {};
     return {
       ...facts(account, record, activityOf(run.activity, record?.lastRun)),
+      file: relative(dirname(registry.service().file), account.file),
       issues: errors.map(formatConfigIssue),
       mode: settings?.mode ?? null,
       schedule: settings?.schedule ?? null,
       timezone: settings?.timezone ?? null,
-      region: settings?.region ?? null,
       remoteAccountId: record?.state.remoteAccountId ?? settings?.accountId ?? null,
       // A tick of a paused account starts no run.
       nextRunAt: pause !== null || run.nextRunMs === null ? null : iso(run.nextRunMs),
@@ -61,12 +62,13 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
 
   /** The part of a view that can be read for all accounts. */
   function facts(
-    { name, isValid }: RegisteredAccount,
+    { name, isValid, settings }: RegisteredAccount,
     record: AccountRecord | undefined,
     activity: AccountFacts['activity'],
   ): AccountFacts {
     return {
       name,
+      region: settings?.region ?? null,
       valid: isValid,
       serviceValid: registry.serviceErrors().length === 0,
       activity,
@@ -90,6 +92,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   }
 
   return {
+    ...reader,
     isStopping,
     async overview() {
       return {
@@ -102,7 +105,6 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
           ),
         ],
         configurationErrors: registry.serviceErrors().length,
-        hasCheckout: registry.service().source !== undefined,
         commit: await registry.commit(),
       };
     },
@@ -132,12 +134,6 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       const [record] = await reader.accounts(name);
       return view(found, record);
     },
-    runs: (filter) => reader.runs(filter),
-    latestRuns: (accounts, limit) => reader.latestRuns(accounts, limit),
-    run: (id, heldPart) => reader.run(id, heldPart),
-    runReport: (id, heldPart) => reader.runReport(id, heldPart),
-    runProgress: (runId) => reader.runProgress(runId),
-    operatorActions: (filter) => reader.operatorActions(filter),
     pauseOfAll: () => reader.pauseOfAll(clock.nowMs()),
     async sync(name, by) {
       if (registry.account(name) === undefined) return 'unknown';

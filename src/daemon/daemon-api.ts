@@ -9,6 +9,8 @@ import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
 /** One account as the daemon sees it now. Times are UTC ISO 8601. */
 export interface AccountView {
   readonly name: string;
+  /** Its file, as seen from the service file. */
+  readonly file: string;
   /** Whether its file with its catalogs is valid now. */
   readonly valid: boolean;
   /** Whether the service file is valid now. Otherwise no account runs. */
@@ -50,6 +52,7 @@ export interface AccountView {
 export type AccountFacts = Pick<
   AccountView,
   | 'name'
+  | 'region'
   | 'valid'
   | 'serviceValid'
   | 'activity'
@@ -58,7 +61,9 @@ export type AccountFacts = Pick<
   | 'approved'
   | 'drift'
   | 'lastSuccessAt'
-> & { readonly lastRun: Pick<NonNullable<AccountView['lastRun']>, 'status' | 'startedAt' | 'held'> | null };
+> & {
+  readonly lastRun: Pick<RunRecord, 'status' | 'startedAt' | 'held' | 'configCommit'> | null;
+};
 
 /** The daemon itself. */
 export interface DaemonView {
@@ -68,12 +73,13 @@ export interface DaemonView {
   readonly issues: readonly string[];
   /** How many of the issues are errors of the service file; the others are those of the source and of the store. */
   readonly configurationErrors: number;
-  /** Whether the accounts are in the daemon's own checkout. */
-  readonly hasCheckout: boolean;
   readonly commit: ConfigCommit | null;
 }
 
-export interface DaemonApi {
+type History =
+  'runs' | 'latestRuns' | 'run' | 'runReport' | 'runProgress' | 'operatorActions' | 'dailyCounts';
+
+export interface DaemonApi extends Pick<JournalReader, History> {
   /** Whether the process ends: no run starts in it, and its other answers are the usual ones until its port closes. */
   isStopping(): boolean;
   overview(): Promise<DaemonView>;
@@ -84,13 +90,6 @@ export interface DaemonApi {
   /** What decides the states of all configured accounts. Costs a tenth of `accounts`. */
   accountFacts(): Promise<readonly AccountFacts[]>;
   account(name: string): Promise<AccountView | null>;
-  /** Newest first. */
-  readonly runs: JournalReader['runs'];
-  readonly latestRuns: JournalReader['latestRuns'];
-  readonly run: JournalReader['run'];
-  readonly runReport: JournalReader['runReport'];
-  readonly runProgress: JournalReader['runProgress'];
-  readonly operatorActions: JournalReader['operatorActions'];
   /** The pause of all accounts now; null while there is none. */
   pauseOfAll(): ReturnType<JournalReader['pauseOfAll']>;
   /**

@@ -27,7 +27,7 @@ const RECENT_MS = 1000;
 const FRESH_MS = 10_000;
 
 /** After a line with the word commit: the id, the dates in seconds, and the subject. */
-const FORMAT = '--format=%H%n%ct%n%at%n%s';
+const FORMAT = '--format=%H%n%ct%n%at%n%an%n%s';
 
 /** A file as `ls-files --stage` lists it. */
 interface Listed {
@@ -102,13 +102,14 @@ export async function readConfigCommit(
     const tracked = indexEntries(index);
     // An ignored or untracked file is not in git, even within a repository such as that of a home folder.
     if (!tracked.has(path.relative(root, await realFile(file)))) return undefined;
-    const [sha = '', committed, authored, subject = ''] = head.trim().split('\n').slice(1);
+    const [sha = '', committed, authored, author = '', subject = ''] = head.trim().split('\n').slice(1);
     const at = (seconds: string | undefined): string => new Date(Number(seconds) * 1000).toISOString();
     return {
       sha,
       dirty: changed !== '' || others !== '' || (await differsOnDisk(root, tracked)),
       committedAt: at(committed),
       authoredAt: at(authored),
+      author: cutSubject(author) || null,
       subject: cutSubject(subject),
     };
   });

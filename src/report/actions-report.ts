@@ -1,4 +1,4 @@
-// The report of `history --actions`: what operators did. The pages have the same table.
+// The report of `history --actions`: what operators did.
 import { ALL_ACCOUNTS, type OperatorActionRecord, type RecordedAction } from '../core/operator.ts';
 import { actionSchema } from './command-schemas.ts';
 import { code, columnsOf, type Group, type Line, type ReportOptions } from './document.ts';
@@ -14,15 +14,19 @@ const TEXTS: Readonly<Record<RecordedAction, string>> = {
   fetch: 'requested the newest configuration',
 };
 
+/** A newer version may have recorded an action without a text here. */
+export function actionText(action: RecordedAction): string {
+  return Object.hasOwn(TEXTS, action) ? TEXTS[action] : action;
+}
+
 /** One row for each action. */
-export function actionsTable(actions: readonly OperatorActionRecord[], hasAccounts = true): Group {
+function actionsTable(actions: readonly OperatorActionRecord[]): Group {
   const rows = actions.map(({ at, account, by, via, action, detail }): Line[] => [
     [briefInstant(at)],
-    !hasAccounts ? [] : account === ALL_ACCOUNTS ? ['all accounts'] : [code(account)],
+    account === ALL_ACCOUNTS ? ['all accounts'] : [code(account)],
     [by],
     [via.toUpperCase()],
-    // A newer version may have recorded an action without a text here.
-    [Object.hasOwn(TEXTS, action) ? TEXTS[action] : action],
+    [actionText(action)],
     detail === null ? [] : [action === 'approve' ? code(detail) : detail],
   ]);
   return { columns: columnsOf('When (UTC)', 'Account', 'Who', 'Via', 'What', 'Detail'), rows };

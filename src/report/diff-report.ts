@@ -17,7 +17,7 @@ import {
   tableSection,
   toned,
 } from './document.ts';
-import { count } from './formatting.ts';
+import { count, joined } from './formatting.ts';
 import { renderReport } from './render.ts';
 import { publishedFields } from './run-json.ts';
 import { differenceSchema } from './snapshot-schemas.ts';
@@ -117,7 +117,7 @@ function personLine({ change, skills, role, dailyCapacity, workingDays }: Person
     ...value('capacity', dailyCapacity, (amount) => [amount === null ? 'none' : String(amount)]),
     ...value('working days', workingDays, (days) => [daysText(days)]),
   ];
-  return parts.flatMap((part, index) => (index === 0 ? part : ['; ', ...part]));
+  return joined(parts, '; ');
 }
 
 function names(entries: readonly NamedEntry[]): Part {

@@ -158,18 +158,22 @@ export function usedColumns({ columns, rows }: Group): (Column & { readonly inde
   );
 }
 
-/** The section with at most `most` rows, and `each` rows of one group; and how many rows are left out. */
+/** The section with at most `most` rows behind `from`, and `each` rows of one group; and how many rows are left out. */
 export function shortened(
   section: Section,
   most: number,
   each = most,
+  from = 0,
 ): { readonly groups: readonly Group[]; readonly verbatim: readonly string[]; readonly hidden: number } {
   const { groups, verbatim = [] } = section;
   const kept: Group[] = [];
   let left = most;
+  let skip = from;
   let hidden = 0;
   for (const group of groups) {
-    const rows = group.rows.slice(0, Math.min(left, each));
+    const first = Math.min(skip, group.rows.length);
+    const rows = group.rows.slice(first, first + Math.min(left, each));
+    skip -= first;
     left -= rows.length;
     hidden += group.rows.length - rows.length;
     if (rows.length > 0) kept.push({ ...group, rows });

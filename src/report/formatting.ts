@@ -1,7 +1,7 @@
 // Formats the values that all reports share: counts, durations, times, the order of names and the meanings of the rules.
-import { KINDS, type Kind } from '../core/catalog.ts';
+import { type Action, KINDS, type Kind } from '../core/catalog.ts';
 import type { HoldRule, LeaveRule } from '../core/plan.ts';
-import type { Line, Part, Tone } from './document.ts';
+import { type Line, type Part, type Tone, toned } from './document.ts';
 import { compareCodePoints } from '../core/names.ts';
 import type { AccountStateName } from '../core/account-states.ts';
 
@@ -52,9 +52,24 @@ export function messageLines(message: string): Line[] {
   return message.split(/\r?\n/).map((line): Line => [line]);
 }
 
+/** The lines as one, separated by a text. */
+export function joined(lines: readonly Line[], by: string): Line {
+  return lines.flatMap((line, index) => (index === 0 ? line : [by, ...line]));
+}
+
 /** The parts, separated by `, `. */
 export function commas(parts: readonly Part[]): Line {
-  return parts.flatMap((part, index) => (index === 0 ? [part] : [', ', part]));
+  return joined(
+    parts.map((part) => [part]),
+    ', ',
+  );
+}
+
+/** `+3 -2` in colours: what a plan creates and deletes. */
+export function driftLine(drift: Readonly<Record<Action, number>>): Line {
+  const created: Line[] = drift.create > 0 ? [[toned('good', `+${drift.create}`)]] : [];
+  const deleted: Line[] = drift.delete > 0 ? [[toned('bad', `-${drift.delete}`)]] : [];
+  return joined([...created, ...deleted], ' ');
 }
 
 /** What each rule that holds a change means. */

@@ -1,5 +1,5 @@
 // Prints a report as HTML. Invisible characters are escaped here, and everything that HTML interprets by hono.
-import type { Child } from 'hono/jsx';
+import { createContext, useContext } from 'hono/jsx';
 import {
   type Fact,
   type Group,
@@ -9,7 +9,7 @@ import {
   usedColumns,
 } from './document.ts';
 import { visible, visibleName } from './escape-invisible.ts';
-import { instant } from './formatting.ts';
+import { instant, joined, relativeTime } from './formatting.ts';
 
 /** The most items of one list that a line contains. */
 const HTML_ITEMS = 10;
@@ -65,10 +65,19 @@ export function Inline({ line }: { readonly line: Line }) {
   );
 }
 
-/** A UTC time. `brief` omits seconds and zone, for tables whose heads name UTC. */
-export function Instant({ at, brief = false }: { readonly at: string; readonly brief?: boolean }) {
+/** When a page is made, to which its times are relative; null in a file, which is read at any time. */
+export const PageTime = createContext<number | null>(null);
+
+/** A UTC time. On a page it is relative, with the time itself as its title. */
+export function Instant({ at }: { readonly at: string }) {
+  const nowMs = useContext(PageTime);
   const text = visible(instant(at));
-  return <time datetime={visible(at)}>{brief ? text.replace(/:\d\d UTC$/, '') : text}</time>;
+  if (nowMs === null) return <time datetime={visible(at)}>{text}</time>;
+  return (
+    <time datetime={visible(at)} title={text}>
+      {visible(relativeTime(at, nowMs))}
+    </time>
+  );
 }
 
 /** A name, an id or a digest. A short one is not broken between lines: half an id cannot be copied. */
@@ -81,29 +90,17 @@ function Items({ items }: { readonly items: readonly Line[] }) {
   const rest = items.length - HTML_ITEMS;
   return (
     <>
-      {items.slice(0, HTML_ITEMS).map((item, index) => (
-        <>
-          {index === 0 ? '' : ', '}
-          <Inline line={item} />
-        </>
-      ))}
+      <Inline line={joined(items.slice(0, HTML_ITEMS), ', ')} />
       {rest > 0 ? ` … and ${rest} more` : ''}
     </>
   );
 }
 
-interface FactsProps {
-  readonly facts: readonly Fact[];
-  /** Further facts before them, as `dt` and `dd`. */
-  readonly children?: Child;
-}
-
 /** Facts with their labels. */
-export function Facts({ facts, children }: FactsProps) {
-  if (facts.length === 0 && children === undefined) return null;
+export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
+  if (facts.length === 0) return null;
   return (
     <dl>
-      {children}
       {facts.map(({ label, line }) => (
         <>
           <dt>{label}</dt>
@@ -125,11 +122,7 @@ export function SectionBody({ section: { intro, verbatim = [], groups } }: { rea
           <Inline line={intro} />
         </p>
       )}
-      {verbatim.length === 0 ? null : (
-        <pre class="lines" tabindex={0}>
-          {verbatim.map(visible).join('\n')}
-        </pre>
-      )}
+      {verbatim.length === 0 ? null : <Paste lines={verbatim} />}
       {groups.map((group) => (
         <>
           {group.title === undefined ? null : <Summary line={group.title} />}
@@ -138,6 +131,15 @@ export function SectionBody({ section: { intro, verbatim = [], groups } }: { rea
         </>
       ))}
     </>
+  );
+}
+
+/** Lines to copy. The script of the pages adds a button that does it. */
+export function Paste({ lines }: { readonly lines: readonly string[] }) {
+  return (
+    <pre class="lines" tabindex={0}>
+      {lines.map(visible).join('\n')}
+    </pre>
   );
 }
 

@@ -9,8 +9,10 @@ import {
   briefInstant,
   compareNaturally,
   count,
+  driftLine,
   duration,
   elapsedMs,
+  joined,
   relativeTime,
   shortCommit,
 } from './formatting.ts';
@@ -156,25 +158,16 @@ export function renderStatus(
     return [
       [code(status.account)],
       [tone === null ? label : toned(tone, label)],
-      driftCell(status.drift),
+      status.drift === null ? [] : driftLine(status.drift),
       status.held === 0 ? [] : [toned('warn', String(status.held))],
       [lastRunText(status.lastRun, nowMs)],
       [nextRunCell(status, nowMs)],
       status.lastRun === null ? [] : commitCell(status.lastRun),
-      notesOf(status, nowMs).flatMap((note, index) => (index === 0 ? note : ['; ', ...note])),
+      joined(notesOf(status, nowMs), '; '),
     ];
   });
   const model = () => listReport('rolecall status', { columns, rows }, totalText(sorted));
   return renderReport(value, model, { ...options, notice: accounts[0]?.allPaused ?? null });
-}
-
-function driftCell(drift: AccountStatus['drift']): Line {
-  if (drift === null) return [];
-  const parts = [
-    ...(drift.create > 0 ? [toned('good', `+${drift.create}`)] : []),
-    ...(drift.delete > 0 ? [toned('bad', `-${drift.delete}`)] : []),
-  ];
-  return parts.flatMap((part, index) => (index === 0 ? [part] : [' ', part]));
 }
 
 function lastRunText(run: RunRecord | null, nowMs: number): string {
@@ -194,28 +187,37 @@ function nextRunCell({ nextRun }: AccountStatus, nowMs: number): Part {
 
 /** What a person should know beyond the columns, in the order of importance. */
 function notesOf(status: AccountStatus, nowMs: number): Line[] {
-  const { issues, pending, pause, lastRun, consecutiveFailures: failures } = status;
-  const notes: Line[] = [];
-  const [issue] = issues;
-  if (issue !== undefined) {
-    notes.push([`${issue}${issues.length > 1 ? ` (and ${count(issues.length - 1, 'more issue')})` : ''}`]);
-  }
+  const { account, pending, pause } = status;
+  return [
+    ...problemNotes(status),
+    ...(pending === null ? [] : [pendingNote(account, pending, nowMs)]),
+    ...(pause === null ? [] : [pauseNote(pause, relativeTime(pause.since, nowMs))]),
+  ];
+}
+
+type Problems = Pick<AccountStatus, 'issues' | 'lastRun' | 'consecutiveFailures' | 'state'>;
+
+/** The first error of the file, and why the last run failed. */
+export function problemNotes({ issues, lastRun, consecutiveFailures: failures, state }: Problems): Line[] {
+  const [issue, ...others] = issues;
+  const more = others.length === 0 ? '' : ` (and ${count(others.length, 'more issue')})`;
+  const notes: Line[] = issue === undefined ? [] : [[`${issue}${more}`]];
   // The issues are the error of a run that failed because of them.
   const error =
     issue !== undefined && lastRun?.errorCode === 'config_invalid' ? null : (lastRun?.error ?? null);
-  if (lastRun !== null && error !== null && FAILING_STATES.has(status.state)) {
+  if (lastRun !== null && error !== null && FAILING_STATES.has(state)) {
     const [first = ''] = error.split('\n');
     const again = failures > 1 ? `${failures} times in a row: ` : '';
     notes.push([`${again}${lastRun.errorCode === null ? '' : `${lastRun.errorCode}: `}${first}`]);
   } else if (lastRun !== null && lastRun.failed > 0) {
     notes.push([count(lastRun.failed, 'failed operation')]);
   }
-  if (pending !== null) notes.push(pendingNote(status.account, pending, nowMs));
-  if (pause !== null) {
-    const reason = pause.reason === null ? '' : `: ${pause.reason}`;
-    notes.push([`paused ${relativeTime(pause.since, nowMs)} by ${pause.by}${reason}`]);
-  }
   return notes;
+}
+
+/** `paused 3 d ago by dana: migration until Friday`. */
+export function pauseNote({ by, reason }: NonNullable<AccountStatus['pause']>, since: Part): Line {
+  return ['paused ', since, ` by ${by}${reason === null ? '' : `: ${reason}`}`];
 }
 
 /** Digits of a digest that name the pending plan; `approve` needs eight. */

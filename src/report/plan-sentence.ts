@@ -38,7 +38,7 @@ export function planVerdict(results: readonly PlanResult[]): Line {
 }
 
 /** `1 person loses Perl`, for the deletes of these plans. */
-function losses(plans: readonly Plan[]): Line {
+export function losses(plans: readonly Plan[]): Line {
   const total = totalOf(plans.map(losingPeople));
   if (total.people === 0) return [affectedText(() => 'nobody loses a skill or role', total)];
   const lost = plans.flatMap(({ operations }) => operations.filter(({ usedBy = [] }) => usedBy.length > 0));

@@ -231,5 +231,6 @@ export function commitLine(run: RunRecord): Line | null {
   const changed = run.configDirty === true ? ' with local changes' : '';
   const authored: Line = run.configAuthoredAt === null ? [] : [', ', { time: run.configAuthoredAt }];
   const subject = run.configSubject === null || run.configSubject === '' ? '' : ` “${run.configSubject}”`;
-  return [code(shortCommit(run.configCommit)), changed, subject, ...authored];
+  const author = run.configAuthor === null ? '' : ` by ${run.configAuthor}`;
+  return [code(shortCommit(run.configCommit)), changed, subject, author, ...authored];
 }

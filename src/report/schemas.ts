@@ -202,6 +202,7 @@ export const runRecordSchema = z
     configCommit: z.string().nullable().describe('Commit of the configuration; null when it is not in git.'),
     configDirty: z.boolean().nullable().describe('Whether the configuration differed from its commit.'),
     configAuthoredAt: timeOrNull('When that commit was authored.'),
+    configAuthor: z.string().nullable().describe('Name of its author.'),
     configSubject: z.string().nullable().describe('First line of the message of that commit.'),
     planDigest: z.string().nullable().describe('Digest of the plan. `sha256:…`'),
     plannedCreates: amountOrNull('Entries that its plan would create; null before it planned.'),

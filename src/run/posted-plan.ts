@@ -106,7 +106,7 @@ function failed(account: string, error: { readonly code: string; readonly messag
 
 function commitOf({ commit }: PostedFiles): ConfigCommit | null {
   if (commit === null) return null;
-  return { ...commit, dirty: false, authoredAt: commit.committedAt, subject: '' };
+  return { ...commit, dirty: false, authoredAt: commit.committedAt, author: null, subject: '' };
 }
 
 /** What a preview needs: reads of the journal, and a look-up of claims that claims nothing itself. */

@@ -131,6 +131,7 @@ export function resultOf(begun: NewRun, ending: Ending, finishedAtMs: number): R
     configCommit: commit?.sha ?? null,
     configDirty: commit?.dirty ?? null,
     configAuthoredAt: commit?.authoredAt ?? null,
+    configAuthor: commit?.author ?? null,
     configSubject: commit === null ? null : cutSubject(commit.subject),
     planDigest: plan?.digest ?? null,
     plannedCreates: plan?.summary.create ?? null,

@@ -2,6 +2,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type {
   AccountRecord,
+  DailyCount,
   JournalReader,
   OperatorRequest,
   RunDetail,
@@ -54,18 +55,18 @@ export function journalReader(db: Database): JournalReader {
       // limit for each account that PostgreSQL answers without reading all runs.
       const names = jsonRows([...new Set(accounts)].map((name) => ({ name })));
       const { rows } = await sql<RunMark>`
-        with recursive latest (account, id, status, started_at, place) as (
-          select runs.account, runs.id, runs.status, runs.started_at, 1
+        with recursive latest (account, id, status, started_at, written, place) as (
+          select runs.account, runs.id, runs.status, runs.started_at, runs.created + runs.deleted, 1
           from ${names} as named join runs on runs.id = (
             select id from runs as newest where account = named.value ->> 'name' order by started_at desc, id desc limit 1)
           union all
-          select runs.account, runs.id, runs.status, runs.started_at, latest.place + 1
+          select runs.account, runs.id, runs.status, runs.started_at, runs.created + runs.deleted, latest.place + 1
           from latest join runs on runs.id = (
             select id from runs as older
             where account = latest.account and (started_at, id) < (latest.started_at, latest.id)
             order by started_at desc, id desc limit 1)
           where latest.place < ${limit})
-        select id, account, status, started_at as "startedAt" from latest
+        select id, account, status, started_at as "startedAt", written from latest
         order by account, started_at desc, id desc`.execute(db);
       return rows;
     },
@@ -159,6 +160,16 @@ export function journalReader(db: Database): JournalReader {
       return new Map(
         rows.flatMap(({ kind, entries }) => (kind === 'resource' ? [] : [[kind, entries] as const])),
       );
+    },
+
+    async dailyCounts(account, sinceMs) {
+      const { rows } = await sql<DailyCount>`
+        select taken_at as "takenAt", kind, entries from snapshots where run_id in (
+          select max(id) from runs
+          where account = ${account} and started_at >= ${toIso(sinceMs)} and plan_digest is not null
+          group by substr(started_at, 1, 10))
+        order by taken_at, id`.execute(db);
+      return rows;
     },
   };
 }

@@ -10,7 +10,9 @@ import type { Database } from './tables.ts';
 /** Converting this many changes takes a few milliseconds. Each line of held changes is a part that can be read alone. */
 const CHANGES_A_LINE = HELD_PART;
 
-type Change = Operation | HeldChange;
+/** `at`: its place in the plan. */
+type RankedChange = HeldChange & { readonly at: number };
+type Change = Operation | RankedChange;
 type ChangeList = 'operations' | 'held';
 
 /** A change whose `usedBy` is the positions of the ids in the list of people. */
@@ -19,7 +21,7 @@ type Stored<C extends Change> = Omit<C, 'usedBy'> & { readonly usedBy?: readonly
 /** The first line has everything but the changes; the last one has the ids of people. */
 type Head = Omit<Plan, ChangeList>;
 type ChangesLine =
-  readonly ['operations', readonly Stored<Operation>[]] | readonly ['held', readonly Stored<HeldChange>[]];
+  readonly ['operations', readonly Stored<Operation>[]] | readonly ['held', readonly Stored<RankedChange>[]];
 
 export interface PlanBody {
   readonly digest: string;
@@ -42,7 +44,11 @@ export async function planBody({ operations, held, ...head }: Plan): Promise<Pla
     usedBy: change.usedBy?.map((id) => positionIn(people, id)),
   });
   add({ ...head, createdAt: '' } satisfies Head);
-  for (const [list, changes] of Object.entries({ operations, held })) {
+  // What most people have comes first, so that the first part has it.
+  const ranked = held
+    .map((change, at) => ({ ...change, at }))
+    .sort((a, b) => b.usedBy.length - a.usedBy.length);
+  for (const [list, changes] of Object.entries({ operations, held: ranked })) {
     for (let at = 0; at < changes.length; at += CHANGES_A_LINE) {
       if (turns.isOver()) await turns.next();
       add([list, changes.slice(at, at + CHANGES_A_LINE).map(stored)]);
@@ -73,14 +79,15 @@ async function planOf(body: Buffer, heldPart: number | undefined): Promise<Plan>
   // Only planBody writes the lines, so their types are known.
   const head = JSON.parse(lines.shift() ?? '') as Head;
   const people = JSON.parse(lines.pop() ?? '') as readonly string[];
-  const plan = { ...head, operations: [] as Operation[], held: [] as HeldChange[] };
+  const plan = { ...head, operations: [] as Operation[], held: [] as RankedChange[] };
   for (const line of heldPart === undefined ? lines : linesOfPart(lines, heldPart)) {
     if (turns.isOver()) await turns.next();
     const [list, changes] = JSON.parse(line) as ChangesLine;
     if (list === 'operations') plan.operations.push(...changes.map((change) => named(change, people)));
     else plan.held.push(...changes.map((change) => named(change, people)));
   }
-  return plan;
+  if (heldPart === undefined) plan.held.sort((a, b) => a.at - b.at);
+  return { ...plan, held: plan.held.map(({ at: _at, ...change }) => change) };
 }
 
 /** All lines of operations, and one of held changes. */

@@ -171,6 +171,7 @@ async function insertRun(
       config_commit: configCommit?.sha ?? null,
       config_dirty: configCommit === null ? null : Number(configCommit.dirty),
       config_authored_at: configCommit?.authoredAt ?? null,
+      config_author: configCommit?.author ?? null,
       config_subject: configCommit === null ? null : cutSubject(configCommit.subject),
       holder_host: HOST,
       holder_pid: process.pid,

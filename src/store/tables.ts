@@ -97,6 +97,7 @@ export const TABLES = {
       config_commit: optionalText(),
       config_dirty: optionalInteger(),
       config_authored_at: optionalText(),
+      config_author: optionalText(),
       config_subject: optionalText(),
       plan_digest: optionalText(),
       created: count(),

@@ -67,13 +67,26 @@ export function manyEntries(amount: number): StagedAccount {
 }
 
 /** Accounts that are applied by the script, and by the page without it. */
-export const JOURNEYS = { script: 'journey-script', plain: 'journey-plain' } as const;
+export const JOURNEYS = { script: 'journey-script', plain: 'journey-plain', live: 'journey-live' } as const;
+
+/** An account whose file is removed after it has deleted something. */
+export const REMOVED = 'removed-il';
 
 export const ACCOUNTS: readonly StagedAccount[] = [
   drifting('acme-eu', 'approve'),
   drifting('drift-us', 'plan'),
   drifting('held-il', 'apply'),
   drifting('approved-au', 'approve'),
+  {
+    name: 'many-held-us',
+    skills: ['Go', ...numbered('Old skill', 300)],
+    resources: [
+      { id: 'ada', skills: numbered('Old skill', 20) },
+      { id: 'grace', skills: ['Old skill 7', 'Old skill 250'] },
+    ],
+    file: 'mode: approve\nskills: [Go, Rust]',
+  },
+  { ...drifting(REMOVED, 'apply'), resources: [{ id: 'ada', skills: ['TypeScript'] }] },
   { name: 'calm-eu', skills: ['Go'], file: 'mode: apply\nskills: [Go]' },
   { name: 'paused-au', skills: ['Go'], file: 'mode: apply\nskills: [Go]' },
   { name: 'failed-us', skills: ['Go'], file: 'mode: apply\nskills: [Go]' },
@@ -93,6 +106,7 @@ export const ACCOUNTS: readonly StagedAccount[] = [
   slow('running-eu'),
   slow(JOURNEYS.script),
   slow(JOURNEYS.plain),
+  slow(JOURNEYS.live),
 ];
 
 export const FAULTS: readonly Fault[] = [
@@ -104,7 +118,8 @@ export const FAULTS: readonly Fault[] = [
 export async function playStates(stage: Stage): Promise<void> {
   const { sandbox } = stage;
   // Deletes are held on the first run of an account, since nothing is known of its past.
-  await stage.sync('acme-eu', 'drift-us', 'held-il', 'approved-au', LONG_ACCOUNT);
+  await stage.sync('acme-eu', 'drift-us', 'held-il', 'approved-au', 'many-held-us', REMOVED, LONG_ACCOUNT);
+  await stage.remove(REMOVED);
   await stage.api('accounts/paused-au/pause', {
     reason: 'The catalog is being merged with that of another company',
   });

@@ -29,19 +29,20 @@ export interface Fleet {
   close(): Promise<void>;
 }
 
-/** Starts a daemon with this number of accounts, of which about one in ten differs from its file or fails. */
+/** Starts a daemon with this number of accounts, of which about one in ten waits, holds changes or fails. */
 export async function startFleet(size: number): Promise<Fleet> {
   const folder = mkdtempSync(join(tmpdir(), 'rolecall-fleet-'));
   const names = Array.from({ length: size }, (_, index) => nameOf(index));
-  writeServiceFile(folder, ['daemon: { runOnStart: false }']);
+  const regions = REGIONS.map((region, index) => `${region}: "http://127.0.0.1:${index + 5}"`);
+  writeServiceFile(folder, ['daemon: { runOnStart: false }', `regions: { ${regions.join(', ')} }`]);
   // Creates the store.
   await (await startDaemonProcess(folder)).stop();
   writeRuns(join(folder, 'data/rolecall.db'), names);
   for (const [index, name] of names.entries()) {
     const lines = [
-      'baseUrl: http://127.0.0.1:9',
+      `region: ${regionOf(index)}`,
       `token: { env: TOKEN_${index} }`,
-      'mode: apply',
+      `mode: ${index % 3 === 0 ? 'approve' : 'apply'}`,
       'skills: [Go]',
       '',
     ];
@@ -59,20 +60,25 @@ export async function startFleet(size: number): Promise<Fleet> {
 
 function nameOf(index: number): string {
   const company = COMPANIES[index % COMPANIES.length] ?? '';
-  const region = REGIONS[Math.floor(index / COMPANIES.length) % REGIONS.length] ?? '';
+  const region = regionOf(index);
   const number = Math.floor(index / (COMPANIES.length * REGIONS.length)) + 1;
   return number === 1 ? `${company}-${region}` : `${company}-${region}-${number}`;
+}
+
+function regionOf(index: number): string {
+  return REGIONS[Math.floor(index / COMPANIES.length) % REGIONS.length] ?? '';
 }
 
 function writeRuns(file: string, names: readonly string[]): void {
   const random = seededRandom(7);
   const db = new SQLite(file);
   const addRun = db.prepare(
-    `insert into runs (id, account, trigger, mode, status, started_at, finished_at, created, deleted, held, kept, failed, requests, error_code, error)
-     values (?, ?, 'schedule', 'apply', ?, ?, ?, ?, ?, ?, 48, ?, 3, ?, ?)`,
+    `insert into runs (id, account, trigger, mode, status, started_at, finished_at, created, deleted, held, kept, failed, requests, error_code, error, config_commit, plan_digest)
+     values (?, ?, 'schedule', 'apply', ?, ?, ?, ?, ?, ?, 48, ?, 3, ?, ?, '${'c06d636'.padEnd(40, '0')}', 'sha256:${'a'.repeat(64)}')`,
   );
   const addAccount = db.prepare(
-    'insert into accounts (name, consecutive_failures, last_run_id, last_success_at) values (?, ?, ?, ?)',
+    `insert into accounts (name, consecutive_failures, last_run_id, last_success_at, remaining_creates, remaining_deletes, pending_digest, pending_run, pending_since)
+     values (?, ?, ?, ?, ?, 0, ?, ?, ?)`,
   );
   const now = Date.now();
   db.transaction(() => {
@@ -81,11 +87,13 @@ function writeRuns(file: string, names: readonly string[]): void {
       let lastId: string | null = null;
       let succeededAt: string | null = null;
       let failures = 0;
+      let waits = false;
       for (let run = RUNS_EACH; run > 0; run -= 1) {
         const startedMs = now - run * QUARTER_MS + Math.floor(random() * 30_000);
         const status = isCalm ? (random() < 0.98 ? 'converged' : 'failed') : statusBy(random());
         const isFailed = status === 'failed';
         failures = isFailed ? failures + 1 : 0;
+        waits = status === 'planned';
         lastId = uuidv7(startedMs);
         const endedAt = iso(startedMs + 400 + Math.floor(random() * 4000));
         if (status === 'converged') succeededAt = endedAt;
@@ -95,7 +103,7 @@ function writeRuns(file: string, names: readonly string[]): void {
           status,
           iso(startedMs),
           endedAt,
-          status === 'partial' ? 3 : 0,
+          status === 'partial' || (isCalm && random() < 0.05) ? 3 : 0,
           0,
           status === 'held' ? 4 : 0,
           status === 'partial' ? 1 : 0,
@@ -103,7 +111,8 @@ function writeRuns(file: string, names: readonly string[]): void {
           isFailed ? 'the service answered with status 503' : null,
         );
       }
-      addAccount.run(name, failures, lastId, succeededAt);
+      const pending = waits ? [`sha256:${'a'.repeat(64)}`, lastId, iso(now)] : [null, null, null];
+      addAccount.run(name, failures, lastId, succeededAt, waits ? 4 : 0, ...pending);
     }
   })();
   db.close();
@@ -111,7 +120,7 @@ function writeRuns(file: string, names: readonly string[]): void {
 
 function statusBy(chance: number): string {
   if (chance < 0.4) return 'held';
-  if (chance < 0.6) return 'converged';
+  if (chance < 0.6) return 'planned';
   if (chance < 0.8) return 'partial';
   return 'failed';
 }

@@ -1,5 +1,5 @@
 // The pages of a stage, each state once.
-import { LONG_ACCOUNT } from './accounts.ts';
+import { LONG_ACCOUNT, REMOVED } from './accounts.ts';
 import type { Stage } from './stage.ts';
 
 export interface ListedPage {
@@ -28,6 +28,7 @@ const FIXED: readonly ListedPage[] = [
   { name: 'activity', path: '/activity' },
   { name: 'runs-filtered', path: '/runs?account=held-il&status=held' },
   { name: 'not-found', path: '/no-such-page' },
+  { name: 'account-removed', path: `/accounts/${REMOVED}` },
 ];
 
 /** The state that the page of an account, and that of its last run, shows. */
@@ -40,6 +41,8 @@ const STATES: Readonly<Record<string, { readonly account?: string; readonly run?
   'failed-us': { account: 'failed', run: 'failed' },
   'partial-us': { run: 'partial' },
   'broken-eu': { account: 'invalid-file' },
+  'many-held-us': { account: 'many-held' },
+  'calm-eu': { account: 'calm' },
   'empty-eu': { account: 'empty', run: 'done' },
   'large-eu': { account: 'large', run: 'large' },
   'running-eu': { account: 'running', run: 'running' },

@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser)('the pages in a browser', () => {
     async ({ account, javaScriptEnabled }) => {
       const { page, problems, close } = await openWindow({ javaScriptEnabled });
       await signIn(page, '/');
-      await tabTo(page, 'Name contains');
+      await tabTo(page, 'Name, region, state or commit');
       await page.keyboard.type(account);
       await page.keyboard.press('Enter');
       await page.waitForURL(/[?&]q=journey/);
@@ -124,12 +124,64 @@ describe.skipIf(!hasBrowser)('the pages in a browser', () => {
       await page.waitForURL(`/accounts/${account}`);
       await page.getByText('converged').first().waitFor();
       expect(await page.getByRole('button', { name: /Approve/ }).count()).toBe(0);
+      // The page tells what became of the approval.
+      await page.getByText('Converged: nothing left to do.').waitFor();
+      await page.getByText('40 created, 0 deleted').waitFor();
       expect(problems).toEqual([]);
       await close();
     },
     240_000,
   );
+
+  it.concurrent(
+    'are kept up to date until a click stops it, and never show another plan under the button that approves',
+    async () => {
+      const { page, problems, close } = await openWindow();
+      await signIn(page, `/accounts/${JOURNEYS.live}`);
+      const digest = page.locator('input[name=digest]');
+      const shown = await digest.getAttribute('value');
+      stage.configure(JOURNEYS.live, 'mode: approve\nskills: [Go, Zig]');
+      await stage.sync(JOURNEYS.live);
+      await requestsPage(page, () => comeBack(page));
+      await page.getByText('This page is out of date.').waitFor();
+      expect(await digest.getAttribute('value')).toBe(shown);
+
+      await page.goto('/?q=journey-live');
+      const row = page.getByRole('row', { name: JOURNEYS.live });
+      await row.getByRole('link', { name: JOURNEYS.live }).focus();
+      const pause = async (reason: string): Promise<unknown> =>
+        await stage.api(`accounts/${JOURNEYS.live}/pause`, { reason });
+      await pause('first');
+      await requestsPage(page, () => comeBack(page));
+      await row.getByText('by http: first').waitFor();
+      expect((await page.evaluate<FocusedElement>(FOCUSED)).text).toBe(JOURNEYS.live);
+      await page.getByRole('button', { name: 'live' }).click();
+      await page.getByRole('button', { name: 'stopped' }).waitFor();
+      await pause('second');
+      await comeBack(page);
+      expect(await row.getByText('by http: second').count()).toBe(0);
+      await requestsPage(page, () => page.getByRole('button', { name: 'stopped' }).click());
+      await row.getByText('by http: second').waitFor();
+
+      await page.goto('/accounts/failed-us');
+      await page.getByRole('button', { name: 'Copy' }).first().click();
+      await page.getByRole('button', { name: 'Copied' }).waitFor();
+      expect(problems).toEqual([]);
+      await close();
+    },
+    120_000,
+  );
 });
+
+/** Waits for the newer page that the script requests by this. */
+async function requestsPage(page: Page, work: () => Promise<unknown>): Promise<void> {
+  const answer = page.waitForResponse((response) => response.request().resourceType() === 'fetch');
+  await work();
+  await (await answer).finished();
+}
+
+/** What happens when somebody comes back to the window. */
+const comeBack = (page: Page) => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
 
 /** The id of the run that has started since the approval. */
 async function runningRun(stage: Stage, account: string): Promise<string> {
@@ -178,7 +230,8 @@ interface FocusedElement {
 /** The text or the label of the element with the focus, and whether an outline shows it. */
 const FOCUSED = `(() => {
   const { activeElement } = document;
-  const text = activeElement.labels?.[0]?.textContent ?? activeElement.textContent;
+  const label = activeElement.labels?.[0]?.textContent ?? activeElement.getAttribute('aria-label');
+  const text = label ?? activeElement.textContent;
   const isVisible = activeElement === document.body || getComputedStyle(activeElement).outlineStyle !== 'none';
   return { text: text.trim(), address: activeElement.getAttribute('href') ?? '', isVisible };
 })()`;

@@ -19,7 +19,7 @@ const MAX_HEIGHT = 3000;
 const { values } = parseArgs({
   options: {
     folder: { type: 'string', default: 'coverage/screenshots' },
-    sets: { type: 'string', default: 'states,large,0,3,300,10000' },
+    sets: { type: 'string', default: 'states,large,0,3,60,10000' },
     widths: { type: 'string', default: WIDTHS.join() },
     only: { type: 'string', default: '' },
   },

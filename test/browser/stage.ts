@@ -35,6 +35,8 @@ export interface Stage extends Pick<DaemonProcess, 'url' | 'api'> {
   sync(...accounts: readonly string[]): Promise<void>;
   /** Replaces the lines of an account's file below its address and token. */
   configure(account: string, file: string): void;
+  /** Removes an account's file, and waits until the daemon has noticed. */
+  remove(account: string): Promise<void>;
   /** Runs a command on the same configuration and store, and resolves with what it printed. */
   command(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<string>;
   close(): Promise<void>;
@@ -79,6 +81,10 @@ export async function startStage(
       const runs = new Map((await states()).map(({ name, lastRun }) => [name, lastRun?.id]));
       for (const name of names) await daemon.api(`accounts/${name}/sync`, {});
       await ranAfter(new Map(names.map((name) => [name, runs.get(name)])));
+    },
+    async remove(account) {
+      rmSync(join(folder, `config/accounts/${account}.yaml`));
+      await waitUntil('its file is gone', async () => (await states()).every(({ name }) => name !== account));
     },
     command: async (args, more) => await outputOf(folder, args, { ...env, ...more }),
     async close() {

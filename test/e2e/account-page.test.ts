@@ -33,14 +33,14 @@ test('an account in plan mode shows what its plan would do, and no next run whil
   const daemon = await startDaemon(s);
   await s.until('it has planned', () => daemon.runsEnded('acme', 'planned') > 0);
   const shown = await page(daemon);
-  for (const text of ['Remaining changes', 'To create (1)', 'Zig', 'Perl', 'Next run']) {
+  for (const text of ['1 create to apply', 'To create (1)', 'Zig', 'Perl', 'next run <time']) {
     expect(shown).toContain(text);
   }
   expect((await account(daemon)).nextRunAt).not.toBeNull();
   await daemon.api('accounts/acme/pause', {});
   expect(await account(daemon)).toMatchObject({ paused: true, nextRunAt: null });
-  expect(await page(daemon)).not.toContain('Next run');
-  expect(await page(daemon, '/')).toContain('<span class="quiet">none</span>');
+  expect(await page(daemon)).not.toContain('next run <time');
+  expect(await page(daemon, '/')).toContain('data-head="Next run">paused<');
   await daemon.api('accounts/acme/resume', {});
   expect((await account(daemon)).nextRunAt).not.toBeNull();
   await daemon.stop();
@@ -56,11 +56,11 @@ test('the page of an account with held changes lists them with their reasons and
   const daemon = await startDaemon(s);
   await s.until('it is held', () => daemon.runsEnded('acme', 'held') > 0);
   const shown = await page(daemon);
-  for (const text of ['Remaining changes', 'Held (1)', 'Perl', 'approvedDeletes'])
+  for (const text of ['Nothing to apply.', 'Held: 1 change waits for you', 'Perl', 'approvedDeletes'])
     expect(shown).toContain(text);
   s.configure('skills: [Go, Perl]');
   await daemon.api('accounts/acme/sync', {});
   await s.until('nothing is held', () => daemon.runsEnded('acme', 'converged') > 0);
-  expect(await page(daemon)).not.toContain('Remaining changes');
+  expect(await page(daemon)).toContain('The account matches its file.');
   await daemon.stop();
 });

@@ -175,6 +175,7 @@ async function play({ modes, steps }: Script): Promise<void> {
           dirty: false,
           committedAt: '',
           authoredAt: '',
+          author: null,
           subject: '',
         },
         configured: new Set(NAMES),

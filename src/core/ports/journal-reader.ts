@@ -33,7 +33,18 @@ export interface RunTally {
 }
 
 /** What a small mark shows of a run. */
-export type RunMark = Pick<RunRecord, 'id' | 'account' | 'status' | 'startedAt'>;
+export interface RunMark extends Pick<RunRecord, 'id' | 'account' | 'status' | 'startedAt'> {
+  /** How many entries it created and deleted. */
+  readonly written: number;
+}
+
+/** How many entries, or people, the last list of a day had. */
+export interface DailyCount {
+  /** When the list was read. UTC ISO 8601. */
+  readonly takenAt: string;
+  readonly kind: Kind | 'resource';
+  readonly entries: number;
+}
 
 /** Reads the journal. All methods may throw StoreError. */
 export interface JournalReader extends SnapshotReader {
@@ -56,8 +67,8 @@ export interface JournalReader extends SnapshotReader {
   runsBeginning(prefix: string, limit: number): Promise<readonly RunRecord[]>;
   /**
    * A run by its id or by an unambiguous prefix. The plan of a large run is read in steps between which others run. With
-   * `heldPart`, only HELD_PART of the changes that the plan holds are read: that part of them, from 1, or the last one. No
-   * operations of what the plan holds are read then.
+   * `heldPart`, only HELD_PART of the changes that the plan holds are read: that part of them, from 1, or the last one; what
+   * most people have is in the first one. No operations of what the plan holds are read then.
    */
   run(id: string, heldPart?: number): Promise<RunDetail | null>;
   /**
@@ -88,6 +99,8 @@ export interface JournalReader extends SnapshotReader {
   claimant(claim: IdentityClaim): Promise<string | null>;
   /** How many entries of each kind the last lists of a run showed. */
   entryCounts(runId: string): Promise<ReadonlyMap<Kind, number>>;
+  /** The sizes of an account's lists since this time, of the last run of each day that planned, in the order of time. */
+  dailyCounts(account: string, sinceMs: number): Promise<readonly DailyCount[]>;
 }
 
 /** The journaled operations of a run, counted. Held ones are not among them. */

@@ -1,6 +1,5 @@
 // Joins all paths of the server with the middleware in front of them.
 import { Hono } from 'hono';
-import { contextStorage } from 'hono/context-storage';
 import { methodNotAllowed as withAllowedMethods } from 'hono/method-not-allowed';
 import { StoreError } from '../../core/errors.ts';
 import type { Secret } from '../../core/secret.ts';
@@ -28,13 +27,13 @@ import {
   refuseWriting,
   requireToken,
 } from './middleware.ts';
-import { addOverview, addPages } from './pages/page-routes.tsx';
+import { addPages } from './pages/page-routes.tsx';
 import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
 import { compressAnswers, sendPieces, withSecurityHeaders } from './responses.ts';
 import { createSessions } from './sessions.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
 
-export interface AppOptions extends Pick<HttpSettings, 'trustedProxies' | 'identity'> {
+export interface AppOptions extends Pick<HttpSettings, 'title' | 'trustedProxies' | 'identity'> {
   /** Without tokens anybody on this machine may read, and nobody may write. */
   readonly tokens: readonly HttpToken[];
   /** Signs the cookies of sessions. */
@@ -60,13 +59,17 @@ const WITHOUT_ROLE = ['/api/v1/plan', SIGN_OUT];
 
 /** A request reaches the daemon only after all middleware has accepted it. */
 export function buildApp(options: AppOptions): Hono<HttpEnv> {
-  const { tokens, daemon, log, metrics, nowMs, steadyMs, sessionKey } = options;
+  const { tokens, daemon, log, metrics, nowMs, steadyMs, sessionKey, title } = options;
   const app = new Hono<HttpEnv>();
   const duringOutage = refuseDuringOutage(options.outage, new Set(WITHOUT_TOKEN));
   app.use(
     closeWhileStopping(() => daemon.isStopping()),
     withSecurityHeaders,
     compressAnswers,
+    async (context, next) => {
+      context.set('page', { nowMs: nowMs(), title });
+      await next();
+    },
     findAddress(options.trustedProxies),
     refuseMalformedTargets,
   );
@@ -99,14 +102,10 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   );
   addProbes(app, options);
   for (const asset of ASSETS) addAsset(app, asset);
-  app.use(
-    contextStorage(),
-    findPause(() => daemon.pauseOfAll()),
-  );
+  app.use(findPause(() => daemon.pauseOfAll()));
   addApiReads(app, { daemon, log, nowMs });
   addApiActions(app, { daemon, log });
-  addOverview(app, daemon, nowMs);
-  addPages(app, daemon, nowMs);
+  addPages(app, daemon);
   addPageActions(app, { daemon, log });
   app.notFound((context) => answerFailure(context, NOT_FOUND));
   app.onError((error, context) => {

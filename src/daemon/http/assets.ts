@@ -1,7 +1,7 @@
 // The files that pages refer to. The path of each contains its digest, so that browsers can cache it without a limit.
 import { sha256 } from '../../system/digest.ts';
 import { LIVE_SCRIPT } from './live-script.ts';
-import { DETAIL_STYLES, PAGE_STYLES } from './stylesheet.ts';
+import { PAGE_STYLES } from './stylesheet.ts';
 import { REPORT_STYLES } from '../../report/stylesheet.ts';
 
 /** A list with a check mark, in colours that are visible in light and in dark windows. */
@@ -22,12 +22,7 @@ function asset(name: string, suffix: string, type: string, text: string): Asset 
   return { path: `/assets/${name}-${sha256(text).slice(0, 16)}.${suffix}`, type, text };
 }
 
-export const STYLESHEET = asset(
-  'pages',
-  'css',
-  'text/css; charset=utf-8',
-  REPORT_STYLES + PAGE_STYLES + DETAIL_STYLES,
-);
+export const STYLESHEET = asset('pages', 'css', 'text/css; charset=utf-8', REPORT_STYLES + PAGE_STYLES);
 export const SCRIPT = asset('app', 'js', 'text/javascript; charset=utf-8', LIVE_SCRIPT);
 export const FAVICON = asset('favicon', 'svg', 'image/svg+xml', FAVICON_SVG);
 

@@ -14,8 +14,16 @@ export interface Visitor {
 
 export interface HttpEnv {
   Bindings: HttpBindings;
-  /** `visitor` is not set on paths that need no token. `pause`: who paused all accounts and why, on pages. */
-  Variables: { visitor?: Visitor; address: string; pause?: string | null };
+  /**
+   * `visitor` is not set on paths that need no token. `page`: when the request came, and the name of the installation.
+   * `pause`: who paused all accounts and why, on pages.
+   */
+  Variables: {
+    visitor?: Visitor;
+    address: string;
+    pause?: string | null;
+    page: { readonly nowMs: number; readonly title?: string | undefined };
+  };
 }
 
 export type HttpContext = Context<HttpEnv>;

@@ -1,8 +1,7 @@
 // Answers refusals and failures: as JSON below /api, as a page in a browser, otherwise as a line of text.
 import { formPageOf, type HttpContext } from './context.ts';
 import { visible } from '../../report/escape-invisible.ts';
-import { Layout, pageText } from './pages/layout.tsx';
-import { RELOAD_AFTER_S } from './pages/progress-bar.tsx';
+import { answerPage, Layout } from './pages/layout.tsx';
 import type { Failure } from './refusals.ts';
 
 /** The answer as JSON: `{error: {code, message}}`. */
@@ -22,20 +21,19 @@ export async function answerFailure(context: HttpContext, failure: Failure): Pro
   const page = (
     <Layout
       title={title ?? `Error ${status}`}
-      visitor={context.get('visitor')}
-      {...(isLoadedAgain ? { reloadAfterS: RELOAD_AFTER_S } : {})}
+      version="failure"
+      isLive={isLoadedAgain ? 'soon' : false}
+      isReloaded={isLoadedAgain}
     >
-      <h1>{title ?? message}</h1>
-      {title === undefined ? null : <p>{visible(message)}</p>}
-      {isLoadedAgain ? (
-        <p class="quiet" data-reload="">
-          This page is loaded again every few seconds.
-        </p>
-      ) : null}
-      <p>{back === null ? <a href="/">All accounts</a> : <a href={back}>Back to the account</a>}</p>
+      <div class="card narrow">
+        <h1>{title ?? message}</h1>
+        {title === undefined ? null : <p>{visible(message)}</p>}
+        {isLoadedAgain ? <p class="quiet">This page is loaded again every few seconds.</p> : null}
+        <p>{back === null ? <a href="/">All accounts</a> : <a href={back}>Back to the account</a>}</p>
+      </div>
     </Layout>
   );
-  return context.html(await pageText(page), status, { ...headers });
+  return await answerPage(context, page, status, headers);
 }
 
 export function isApi(context: HttpContext): boolean {

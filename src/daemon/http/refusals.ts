@@ -61,11 +61,13 @@ export const CROSS_SITE = failure(
   'The request was refused, because a page of another site sent it.',
 );
 
-export const WRITING_OFF = failure(
-  403,
-  'writing_off',
-  'Writing is off, because neither http.token nor http.tokens is set in the service file. Set one, then restart the daemon.',
-);
+export const WRITING_OFF: Failure = {
+  status: 403,
+  code: 'writing_off',
+  title: 'Buttons are off',
+  message:
+    'Nothing can be changed over HTTP, because neither http.token nor http.tokens is set in the service file. Set one, then restart the daemon.',
+};
 
 export const READ_ONLY = failure(
   403,

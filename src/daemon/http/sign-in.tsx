@@ -4,8 +4,8 @@ import { bodyLimit } from 'hono/body-limit';
 import type { JudgeToken } from './access.ts';
 import { formPageOf, type HttpContext, type HttpEnv } from './context.ts';
 import { answerFailure } from './failure.tsx';
-import { Layout, pageText } from './pages/layout.tsx';
-import { type Failure, TOO_LARGE, tooManyAttempts, UNAUTHORIZED, WRONG_TOKEN } from './refusals.ts';
+import { answerPage, Layout } from './pages/layout.tsx';
+import { TOO_LARGE, tooManyAttempts, UNAUTHORIZED, WRONG_TOKEN } from './refusals.ts';
 import { localPath } from './request-checks.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -17,10 +17,9 @@ const MAX_BYTES = 64 * 1024;
 
 /** Adds the form, the path that it posts to, and the path that signs out. */
 export function addSignIn(app: Hono<HttpEnv>, judge: JudgeToken, sessions: Sessions): void {
-  app.get(SIGN_IN, async (context) => {
-    const page = <SignInPage next={localPath(context.req.query('next') ?? '/')} />;
-    return context.html(await pageText(page));
-  });
+  app.get(SIGN_IN, (context) =>
+    answerPage(context, <SignInPage next={localPath(context.req.query('next') ?? '/')} />),
+  );
 
   const limit = bodyLimit({
     maxSize: MAX_BYTES,
@@ -30,16 +29,13 @@ export function addSignIn(app: Hono<HttpEnv>, judge: JudgeToken, sessions: Sessi
     const form = new URLSearchParams(await context.req.text());
     const next = localPath(form.get('next') ?? '/');
     const verdict = judge(form.get('token') ?? '', context.get('address'));
-    switch (verdict.type) {
-      case 'throttled':
-        return await refuseSignIn(context, tooManyAttempts(verdict.waitMs), next);
-      case 'wrong':
-        return await refuseSignIn(context, WRONG_TOKEN, next);
-      case 'right': {
-        await sessions.open(context, verdict.holder);
-        return context.redirect(next, 303);
-      }
+    if (verdict.type === 'right') {
+      await sessions.open(context, verdict.holder);
+      return context.redirect(next, 303);
     }
+    const failure = verdict.type === 'throttled' ? tooManyAttempts(verdict.waitMs) : WRONG_TOKEN;
+    const page = <SignInPage next={next} problem={failure.message} />;
+    return await answerPage(context, page, failure.status, failure.headers);
   });
 
   app.post(SIGN_OUT, (context) => {
@@ -58,14 +54,7 @@ export async function showSignIn(context: HttpContext): Promise<Response> {
   const target = context.env.incoming.url ?? '/';
   const formPage = isReading ? null : formPageOf(target);
   const next = localPath(isReading ? target : (formPage ?? '/'));
-  const page = <SignInPage next={next} isNotDone={formPage !== null} />;
-  return context.html(await pageText(page), status, { ...headers });
-}
-
-async function refuseSignIn(context: HttpContext, failure: Failure, next: string): Promise<Response> {
-  const { status, message, headers = {} } = failure;
-  const page = <SignInPage next={next} problem={message} />;
-  return context.html(await pageText(page), status, { ...headers });
+  return await answerPage(context, <SignInPage next={next} isNotDone={formPage !== null} />, status, headers);
 }
 
 interface SignInPageProps {
@@ -80,8 +69,9 @@ interface SignInPageProps {
 function SignInPage({ next, problem, isNotDone = false }: SignInPageProps) {
   return (
     <Layout title="Sign in">
-      <form class="sign-in" method="post" action="/sign-in">
+      <form class="card narrow" method="post" action="/sign-in">
         <h1>Sign in</h1>
+        <p>rolecall keeps the skills and roles of Planning Service accounts as the files in git say.</p>
         {problem === undefined ? null : (
           <p class="notice bad" role="alert" id="problem">
             {problem}
@@ -96,6 +86,10 @@ function SignInPage({ next, problem, isNotDone = false }: SignInPageProps) {
         {/* For password managers, which need a user name. */}
         <input type="text" name="username" value="rolecall" autocomplete="username" hidden />
         <label for="token">Token of this server</label>
+        <p class="quiet" id="which">
+          The one that <code>http.token</code> or <code>http.tokens</code> of its service file refers to; not
+          the token of an account.
+        </p>
         <input
           id="token"
           name="token"
@@ -103,7 +97,8 @@ function SignInPage({ next, problem, isNotDone = false }: SignInPageProps) {
           autocomplete="current-password"
           required
           autofocus
-          {...(problem === undefined ? {} : { 'aria-invalid': 'true', 'aria-describedby': 'problem' })}
+          aria-describedby={problem === undefined ? 'which' : 'problem which'}
+          {...(problem === undefined ? {} : { 'aria-invalid': 'true' })}
         />
         <button class="main" type="submit">
           Sign in

@@ -1,133 +1,72 @@
 // The styles of what only pages have. Those of reports come before them.
 
 export const PAGE_STYLES = `
-body > header {
-  display: flex;
-  flex-wrap: wrap;
-  align-items: center;
-  gap: 0.5rem 1.5rem;
-  padding: 0.5rem 1.5rem;
-  border-bottom: 1px solid var(--line);
-}
-body > header a { padding: 0.35rem 0; color: inherit; text-decoration: none; }
-body > header .brand { font-weight: 700; }
-body > header nav { display: flex; gap: 1.25rem; }
-body > header nav a { border-bottom: 2px solid transparent; }
-body > header nav a:hover { border-color: var(--line); }
-body > header nav a[aria-current] { border-color: var(--link); }
-body > header form.inline { margin-left: auto; }
-.skip { position: absolute; left: -100rem; padding: 0.5rem 1rem; background: var(--ground); }
-.skip:focus { left: 0.5rem; top: 0.5rem; z-index: 1; }
-main:focus { outline: none; }
-form.inline, .actions form { margin: 0; }
-.actions form { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem 0.75rem; }
-.actions label { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; }
-.actions input { min-width: 0; }
-.filter { display: flex; flex-wrap: wrap; align-items: end; gap: 0.5rem 1rem; margin: 0.75rem 0; }
-.filter label { display: block; color: var(--quiet); font-size: 0.875rem; }
-.filter input, .filter select { display: block; max-width: 100%; }
-.filter > a { padding: 0.6rem 0; }
-input, select {
-  min-height: 2.5rem;
-  padding: 0.35rem 0.6rem;
-  border: 1px solid var(--quiet);
-  border-radius: 0.375rem;
-  background: var(--ground);
-  color: var(--text);
-  font: inherit;
-}
-select:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
-.filter button { min-height: 2.5rem; }
-.counts { display: flex; flex-wrap: wrap; gap: 0.5rem; margin: 0.5rem 0 1rem; padding: 0; list-style: none; }
-.counts a { display: block; padding: 0.1rem 0.7rem; text-decoration: none; }
-.counts a:hover { text-decoration: underline; }
-.counts a[aria-current] { outline: 2px solid currentcolor; outline-offset: 1px; }
-.pager { display: flex; flex-wrap: wrap; gap: 0.5rem 1.25rem; margin: 1rem 0; }
-.note { color: var(--quiet); font-size: 0.875rem; font-weight: 400; overflow-wrap: anywhere; }
-.updates { margin-top: 0.5rem; }
-.ago { font-size: 0.875rem; font-weight: 400; white-space: nowrap; }
-svg.strip { display: block; max-width: 100%; margin-top: 0.15rem; }
-svg.strip path { fill: currentcolor; fill-rule: evenodd; }
-.actions { display: flex; flex-wrap: wrap; gap: 0.75rem; margin: 1rem 0; }
-button {
-  min-height: 2.75rem;
-  padding: 0.4rem 1.1rem;
-  border: 1px solid var(--button);
-  border-radius: 0.375rem;
-  background: transparent;
-  color: var(--link);
-  font: inherit;
-  font-weight: 600;
-  cursor: pointer;
-}
-button.main { background: var(--button); color: var(--button-text); }
-button.small { min-height: 0; padding: 0.1rem 0.75rem; font-weight: 400; }
-table.accounts, table.runs.several { table-layout: fixed; }
-table.accounts tbody th, table.runs .name { overflow-wrap: anywhere; }
-table.accounts thead th { width: 6.5rem; }
-table.accounts thead th:nth-child(1) { width: auto; }
-table.accounts thead th:nth-child(2) { width: 13rem; }
-table.accounts thead th:nth-child(3) { width: 10.5rem; }
-table.accounts thead th:nth-child(5), table.accounts thead th:nth-child(6) { width: 5.5rem; }
-table.runs.several thead th { width: 6rem; }
-table.runs.several thead th:nth-child(1) { width: 16rem; }
-table.runs.several thead th:nth-child(3) { width: 7.5rem; }
-table.runs.several thead th:nth-child(2) { width: auto; }
-table.runs.several thead th:nth-child(4) { width: 10rem; }
-.foot { margin-top: 2rem; }
-.sign-in { max-width: 24rem; margin: 3rem auto; }
-.sign-in label { display: block; margin-bottom: 0.25rem; font-weight: 600; }
-.sign-in input {
-  width: 100%;
-  min-height: 2.75rem;
-  margin-bottom: 1rem;
-  padding: 0.4rem 0.75rem;
-}
-@media (min-width: 44.01rem) and (max-width: 75rem) {
-  .ago { display: block; }
-  table.accounts .number, table.runs .number { padding-right: 0.75rem; }
-  table.runs td.number { white-space: normal; }
-  table.accounts thead th { width: 5.5rem; }
-  table.accounts thead th:nth-child(2) { width: 11.5rem; }
-  table.accounts thead th:nth-child(5) { width: 4.5rem; }
-  table.accounts thead th:nth-child(6) { width: 3.75rem; }
-  table.runs.several thead th { width: 4.75rem; }
-  table.runs.several thead th:nth-child(1) { width: 10rem; }
-  table.runs.several thead th:nth-child(3) { width: 7rem; }
-  table.runs.several thead th:nth-child(4) { width: 6rem; }
-  table.runs.several thead th:last-child { width: 5.25rem; }
-}
-/* The pages of the account and of the run show what is left out here. */
-@media (min-width: 44.01rem) and (max-width: 60rem) {
-  table.accounts tr > :nth-child(3), table.runs.several tr > :is(:nth-child(4), :last-child) { display: none; }
-}
+body { background: var(--page); } main { padding-top: 1rem; } main:focus { outline: none; } form, .menu { margin: 0; }
+body > header { border-bottom: 1px solid var(--line); background: var(--ground); }
+.bar { display: flex; flex-wrap: wrap; align-items: center; gap: 0 1.25rem; max-width: 80rem; min-height: 3.25rem; margin: 0 auto; padding: 0 1.5rem; }
+.bar nav { display: flex; gap: 1.25rem; margin-right: auto; }
+.bar nav a { padding: 0.9rem 0 0.8rem; border-bottom: 2px solid transparent; } .bar nav a[aria-current] { border-color: var(--link); font-weight: 600; }
+.bar [role='status'] { flex-basis: 100%; order: 1; }
+.bar a, .trail a, .tiles a, table.cards tbody th a { color: inherit; text-decoration: none; }
+:is(.bar nav, .trail, tbody th) a:hover { text-decoration: underline; }
+.brand { display: flex; align-items: center; gap: 0.5rem; font-weight: 700; } .brand::before { content: ''; width: 1rem; height: 1rem; border-radius: 0.3rem; background: var(--button); }
+.installation { padding: 0 0.6rem; border: 1px solid var(--line); border-radius: 1rem; }
+#live::before { content: ''; display: inline-block; width: 0.55rem; height: 0.55rem; margin-right: 0.4rem; border-radius: 50%; background: var(--good); } #live.off::before { background: none; box-shadow: inset 0 0 0 2px currentcolor; }
+.skip { position: absolute; left: -100rem; padding: 0.5rem 1rem; background: var(--ground); } .skip:focus { left: 0.5rem; top: 0.5rem; z-index: 2; }
+.unseen, .diff thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.note, .bar :is(.quiet, .installation), .title > span, .tiles small, .trail, .legend, .foot, button:is(.plain, .copy), .buttons > span, aside { font-size: 0.8125rem; }
+.note, .trail { color: var(--quiet); font-weight: 400; overflow-wrap: anywhere; }
+.columns { display: grid; grid-template-columns: minmax(0, 1fr) 22rem; gap: 0 1.25rem; align-items: start; margin-top: 1rem; }
+.columns .notice, .card { margin: 0 0 1rem; } .card { padding: 0.9rem 1.1rem; border: 1px solid var(--line); border-radius: 0.6rem; background: var(--ground); }
+.card.warn { border-left: 4px solid var(--warn); color: inherit; }
+.card h2 { margin: 0; } h2 code { font-weight: inherit; } .card > :last-child { margin-bottom: 0; } h1 :is(.badge, code) { vertical-align: middle; font-size: 0.8125rem; }
+.title { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: baseline; gap: 0 1rem; margin-bottom: 0.5rem; }
+aside dl { grid-template-columns: max-content minmax(0, 1fr); gap: 0.3rem 1rem; } aside dd { margin: 0; text-align: right; } aside code.nowrap { white-space: normal; }
+.tiles { display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 0.9rem; margin-bottom: 1rem; }
+.tiles a { padding: 0.7rem 1rem; border: 1px solid var(--line); border-radius: 0.6rem; background: var(--ground); } .tiles a[aria-current] { outline: 2px solid var(--link); }
+.tiles :is(b, small) { display: block; } .tiles b { font-size: 1.625rem; line-height: 1.2; }
+.above, .filter, .menu form, .buttons { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; } .above { gap: 0.5rem 1rem; margin: 0.75rem 0; }
+input, select, button, .menu > summary { max-width: 100%; min-height: 2.25rem; padding: 0.3rem 0.9rem; border: 1px solid var(--line); border-radius: 0.375rem; background: var(--ground); color: inherit; font: inherit; }
+input, select { min-width: 0; padding: 0.3rem 0.6rem; border-color: var(--quiet); } input[type='search'] { width: 17rem; }
+button, .menu > summary { font-weight: 600; cursor: pointer; }
+:is(.tiles a, button, .menu > summary):hover { border-color: var(--link); }
+button.main { border-color: var(--button); background: var(--button); color: var(--button-text); }
+button.plain { min-height: 0; padding: 0.2rem 0; border: 0; background: none; color: var(--quiet); font-weight: 400; } button.copy { min-height: 0; padding: 0 0.7rem; }
+.buttons { align-items: flex-start; margin-top: 1rem; } .buttons > span { padding-top: 0.5rem; } .menu form { margin-top: 0.5rem; } .menu > summary { width: fit-content; }
+:is(.menu, .held) > summary { list-style: none; } summary::-webkit-details-marker { display: none; }
+table.card { padding: 0; border-spacing: 0; border-collapse: separate; overflow: hidden; }
+table.card :is(th, td) { padding: 0.5rem 0.75rem; border-bottom: 1px solid var(--line); vertical-align: middle; }
+table.card tbody:last-child tr:last-child > * { border-bottom: 0; }
+table.card :is(thead, .group) th { background: var(--raised); color: var(--quiet); font-size: 0.8125rem; }
+table.card :is(tbody th, .account) { min-width: 9rem; overflow-wrap: anywhere; } .accounts tbody th { width: 13rem; } table.card .what { width: 36%; overflow-wrap: anywhere; }
+table.card :is(.last, .next, .strip, .commit), table.runs tbody th { white-space: nowrap; }
+.what > div { display: -webkit-box; overflow: hidden; -webkit-box-orient: vertical; -webkit-line-clamp: 3; }
+.badges { display: inline-flex; flex-wrap: wrap; gap: 0.2rem; } .badge:is(.is-running, .is-queued) { background: var(--link-ground); color: var(--link); }
+.bars { display: inline-flex; align-items: flex-end; gap: 2px; height: 1.25rem; }
+.bar-mark { width: 6px; height: 0.45rem; border-radius: 1px; background: var(--quiet); opacity: 0.5; }
+.bar-mark:is(.good, .warn, .bad) { height: 0.75rem; background: currentcolor; opacity: 1; } .bar-mark.warn { height: 1rem; } .bar-mark.bad { height: 1.25rem; }
+.legend, .pager { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.5rem 1.25rem; margin: 0.75rem 0; }
+.diff table { table-layout: auto; margin: 0.25rem 0 0.75rem; font: 0.8125rem/1.5 ui-monospace, monospace; }
+.diff table :is(tr, td) { border: 0; padding: 0.15rem 0.6rem; } .diff td:first-child { width: 6.5rem; white-space: nowrap; } .diff td:nth-child(2) { min-width: 10rem; } .diff [data-head='Id'] { display: none; }
+.diff tr:has(> td:first-child > .good) { background: var(--good-ground); } .diff tr:has(> td:first-child > .bad) { background: var(--bad-ground); }
+.held, .more { margin: 0; padding: 0.4rem 0; border-top: 1px solid var(--line); } .held > summary { display: grid; grid-template-columns: 4.5rem minmax(6rem, 14rem) minmax(0, 1fr) max-content; gap: 0 0.75rem; align-items: baseline; }
+.held > summary > .quiet { font-size: 0.8125rem; text-decoration: underline; } .held > p { margin-left: 5.25rem; } .change { font: 0.8125rem ui-monospace, monospace; }
+.actions { margin: 0; padding: 0; list-style: none; } .actions li + li { border-top: 1px solid var(--line); }
+.actions li { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; padding: 0.35rem 0; }
+.chart { display: block; width: 100%; margin-top: 0.5rem; fill: var(--quiet); font-size: 11px; } .chart path { fill: none; stroke: var(--link); stroke-width: 2; }
+progress { display: block; width: 100%; height: 0.6rem; border: 0; border-radius: 0.3rem; overflow: hidden; background: var(--line); color: var(--link); appearance: none; }
+progress::-webkit-progress-bar { background: var(--line); } progress::-webkit-progress-value { background: var(--link); } progress::-moz-progress-bar { background: var(--link); }
+.narrow { max-width: 30rem; margin: 2rem auto; padding: 0.5rem 1.5rem 1.25rem; } .narrow label { display: block; font-weight: 600; } .narrow input { width: 100%; margin-bottom: 0.75rem; }
+@media (max-width: 64rem) { .columns { grid-template-columns: minmax(0, 1fr); } table.cards :is(.next, .commit, .trigger) { display: none; } }
 @media (max-width: 44rem) {
-  body > header { padding-left: 1rem; padding-right: 1rem; }
-  table.accounts td, table.runs td:not(.name) { display: inline-block; margin-right: 0.75rem; }
-  table.accounts td:has(svg) { display: block; }
-  svg.strip { display: inline-block; vertical-align: baseline; }
+  .bar { gap: 0 0.9rem; padding: 0 1rem; } .bar nav { gap: 0.9rem; } .brand { gap: 0; font-size: 0; }
+  .bar .visitor, .legend, table.accounts :is(.number, .strip) { display: none; }
+  .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.6rem; }
+  table.card.cards :is(th, td) { width: auto; padding: 0.1rem 1rem; border: 0; }
+  table.cards td:is(.what, .state, .account, .last)::before, .diff table.cards td::before { content: none; }
+  .diff table.cards tr { display: flex; flex-wrap: wrap; gap: 0 0.75rem; padding: 0.15rem 0.6rem; }
+  .card.warn .buttons { display: contents; } .card.warn .buttons > * { display: inline-block; margin: 0.5rem 0.5rem 0 0; vertical-align: top; }
+  .card.warn .buttons > :has(.main) { position: sticky; bottom: 0.5rem; display: block; }
+  .held > summary { grid-template-columns: 4.5rem minmax(0, 1fr); } .held > summary > :nth-child(n + 3) { grid-column: 2; }
 }
 `.trimStart();
-
-/** Of the pages of accounts and runs: progress and plans. */
-export const DETAIL_STYLES = `
-h1, h2, h3, p, li { overflow-wrap: anywhere; }
-.progress { margin: 1rem 0; padding: 0.75rem 1rem; background: var(--raised); }
-progress {
-  display: block;
-  width: 100%;
-  height: 0.75rem;
-  border: 0;
-  border-radius: 0.375rem;
-  overflow: hidden;
-  background: var(--line);
-  color: var(--link);
-  accent-color: var(--link);
-  appearance: none;
-}
-progress::-webkit-progress-bar { background: var(--line); }
-progress::-webkit-progress-value { background: var(--link); }
-progress::-moz-progress-bar { background: var(--link); }
-.approval { padding-top: 1rem; border-top: 1px solid var(--line); }
-.approval button { white-space: normal; text-align: left; }
-`;

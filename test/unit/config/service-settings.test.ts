@@ -45,6 +45,7 @@ regions: { us: https://us.example.com/, eu: "https://EU.example.com:443/base/" }
 api: { timeout: 10s, settle: 500ms, caFile: ca.pem, maxResponseBytes: 1GB }
 http:
   listen: "[::]:0"
+  title: production
   token: { file: secrets/http }
   tokens: [{ name: ci, token: { env: CI_TOKEN }, role: read }]
   trustedProxies: [10.0.0.0/8, "fd00::1"]
@@ -68,6 +69,7 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
       api: { caFile: path.join(folder, 'ca.pem'), maxResponseBytes: 100_000_000 },
       http: {
         host: '::',
+        title: 'production',
         port: 0,
         token: { file: path.join(folder, 'secrets/http') },
         tokens: [{ name: 'ci', token: { env: 'CI_TOKEN' }, role: 'read' }],
@@ -113,12 +115,12 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
       },
     });
     expect(secrets.map(({ what, line }) => `${what} ${line}`)).toEqual([
-      'http.token 8',
-      'token ci of http.tokens 9',
-      'notify url 16',
-      'notify secret 16',
-      'notify token 18',
-      'git credentials 19',
+      'http.token 9',
+      'token ci of http.tokens 10',
+      'notify url 17',
+      'notify secret 17',
+      'notify token 19',
+      'git credentials 20',
       'token of a 2',
     ]);
   });

@@ -44,6 +44,7 @@ export function runDetail(n: number, sketch: RunSketch = {}): RunDetail {
       configCommit: null,
       configDirty: null,
       configAuthoredAt: null,
+      configAuthor: null,
       configSubject: null,
       planDigest: made?.digest ?? null,
       plannedCreates: made?.summary.create ?? null,

@@ -10,6 +10,7 @@ const PAUSE = { since: '2026-11-21T05:00:00.000Z', by: 'sam', reason: null };
 function account(parts: Partial<AccountFacts> = {}): AccountFacts {
   return {
     name: 'acme',
+    region: 'eu',
     valid: true,
     serviceValid: true,
     activity: 'idle',
@@ -27,7 +28,7 @@ function ended(
   status: NonNullable<AccountFacts['lastRun']>['status'],
   held = 0,
 ): NonNullable<AccountFacts['lastRun']> {
-  return { status, startedAt: '2026-11-21T05:00:00.000Z', held };
+  return { status, startedAt: '2026-11-21T05:00:00.000Z', held, configCommit: null };
 }
 
 it('the states of a listed account follow from its view', () => {

@@ -7,11 +7,21 @@ const T0 = Date.parse('2026-06-01T10:00:00.000Z');
 
 /** The view of an account with this approval and pause. */
 async function viewOf(state: object) {
-  const account = { name: 'acme', isValid: true, errors: [], settings: null };
+  const account = {
+    name: 'acme',
+    file: '/etc/accounts/acme.yaml',
+    isValid: true,
+    errors: [],
+    settings: null,
+  };
   const record = { name: 'acme', lastRun: null, lastSuccessAt: null, remaining: null };
   const api = createDaemonApi({
     clock: virtualClock(T0),
-    registry: { account: () => account, serviceErrors: () => [] },
+    registry: {
+      account: () => account,
+      service: () => ({ file: '/etc/rolecall.yaml' }),
+      serviceErrors: () => [],
+    },
     schedule: { activity: () => ({ activity: 'idle', nextRunMs: T0 + 60_000 }) },
     reader: {
       accounts: async () => [{ ...record, state: { approval: null, pause: null, pending: null, ...state } }],
@@ -27,7 +37,10 @@ it('an approval is shown until it expires', async () => {
 });
 
 it('a paused account has no next run', async () => {
-  expect((await viewOf({}))?.nextRunAt).toBe('2026-06-01T10:01:00.000Z');
+  expect(await viewOf({})).toMatchObject({
+    nextRunAt: '2026-06-01T10:01:00.000Z',
+    file: 'accounts/acme.yaml',
+  });
   const paused = await viewOf({ pause: { sinceMs: T0, by: 'ann', reason: null } });
   expect(paused).toMatchObject({ nextRunAt: null, pause: { by: 'ann' } });
 });

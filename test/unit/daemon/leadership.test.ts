@@ -124,7 +124,7 @@ it('a process with an older commit than the last leader does not lead, and says 
     leader: async (nowMs: number) => ({ ...(await store.locks.leader(nowMs)), commit: commit('new') }),
   };
   const behind = startProcess(locks, clock, {
-    readCommit: async () => ({ ...commit(own), authoredAt: '', subject: '' }),
+    readCommit: async () => ({ ...commit(own), authoredAt: '', author: null, subject: '' }),
     compareCommits: async (a) => (a === 'old' ? 'ancestor' : 'descendant'),
   });
   await pass(10_000);

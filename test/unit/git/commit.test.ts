@@ -39,6 +39,7 @@ describe('the commit of a configuration', () => {
       dirty: false,
       committedAt: '2026-01-02T03:04:05.000Z',
       authoredAt: '2026-01-01T00:00:00.000Z',
+      author: 'a',
       subject: 'First "subject"',
     });
   });

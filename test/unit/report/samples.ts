@@ -149,6 +149,7 @@ export function makeRun(parts: Partial<RunRecord> = {}): RunRecord {
     error: null,
     configDirty: false,
     configAuthoredAt: '2026-11-20T10:00:00.000Z',
+    configAuthor: 'Dana',
     configSubject: 'Add Rust',
     ...parts,
   };

@@ -66,7 +66,14 @@ async function planned(of: Setting = {}) {
   const commit: ConfigCommit | null =
     of.commit === undefined
       ? null
-      : { sha: of.commit, dirty: false, committedAt: of.committedAt ?? '', authoredAt: '', subject: '' };
+      : {
+          sha: of.commit,
+          dirty: false,
+          committedAt: of.committedAt ?? '',
+          authoredAt: '',
+          author: null,
+          subject: '',
+        };
   const bare = bareRequest({ skill: wanted('Kept'), ...of.desired });
   const policy = of.frozen === true ? { ...POLICY, freeze: [{ cron: '* * * * *', forMs: 1 }] } : POLICY;
   const request = { ...bare, commit, settings: { ...bare.settings, policy } };

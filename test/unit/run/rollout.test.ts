@@ -49,7 +49,9 @@ async function waits(of: Setting = {}) {
     settings: { ...bare.settings, rollout: { after, waitMs: HOUR_MS } },
     configured: new Set(['acme', 'canary-1', 'canary-2']),
     commit:
-      commit === null ? null : { sha: commit, dirty: false, committedAt: '', authoredAt: '', subject: '' },
+      commit === null
+        ? null
+        : { sha: commit, dirty: false, committedAt: '', authoredAt: '', author: null, subject: '' },
     ...(of.isCommand === true ? {} : { epoch: 'epoch' }),
   };
   const lastAppliedCommit = applied === null ? null : { sha: applied, committedAt: '' };

@@ -16,6 +16,7 @@ const COMMIT: ConfigCommit = {
   dirty: false,
   committedAt: '2026-03-10T12:00:00Z',
   authoredAt: '',
+  author: null,
   subject: '',
 };
 const requestFor = (...names: string[]) => bareRequest({ skill: wanted(...names) }, { allowEmpty: true });

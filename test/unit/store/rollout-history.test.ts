@@ -4,7 +4,14 @@ import type { RunStatus } from '../../../src/core/journal.ts';
 import { BASE, fixture, runId, T0 } from './fixture.ts';
 
 const HOUR_MS = 3_600_000;
-const commitOf = (sha: string) => ({ sha, dirty: false, committedAt: '', authoredAt: '', subject: '' });
+const commitOf = (sha: string) => ({
+  sha,
+  dirty: false,
+  committedAt: '',
+  authoredAt: '',
+  author: null,
+  subject: '',
+});
 
 async function stage() {
   const store = await fixture();

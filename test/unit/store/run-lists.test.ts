@@ -39,6 +39,7 @@ describe('the latest runs', () => {
       account: 'even',
       status: 'held',
       startedAt: new Date(T0 + 6000).toISOString(),
+      written: 0,
     });
     expect(await store.reader.latestRuns([], 2)).toEqual([]);
   });

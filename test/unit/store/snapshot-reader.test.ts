@@ -1,7 +1,7 @@
 // Reading snapshots, and facts about many runs at once.
 import { expect, it } from 'vitest';
 import type { SnapshotFilter, SnapshotRecord } from '../../../src/core/ports/journal-reader.ts';
-import { entry, person } from '../core/builders.ts';
+import { entry, person, plan } from '../core/builders.ts';
 import { type Fixture, fixture, T0 } from './fixture.ts';
 
 const HOUR_MS = 3_600_000;
@@ -142,4 +142,23 @@ it('finds who had a deleted entry by the newest earlier list that shows somebody
     { seq: 2, until, people: ['bob'] },
   ]);
   expect(await store.reader.run(id)).not.toHaveProperty('earlierHolders');
+});
+
+it('returns the sizes of the last lists of each day, of one account, that a run planned by', async () => {
+  const store = await fixture();
+  await read(store, 0, { account: 'other' });
+  // Two days, each with several runs: only the last one of a day counts, and one that planned nothing does not.
+  for (const n of [1, 2, 20, 21]) await store.journal.recordPlan(await read(store, n), plan({}));
+  await read(store, 22);
+  const counts = await store.reader.dailyCounts('acme', T0);
+  expect(counts.map(({ takenAt, kind, entries }) => [takenAt, kind, entries])).toEqual(
+    [2, 21].flatMap((n) =>
+      (['skill', 'role', 'resource'] as const).map((kind) => [
+        new Date(T0 + n * HOUR_MS).toISOString(),
+        kind,
+        kind === 'role' ? 0 : 1,
+      ]),
+    ),
+  );
+  expect(await store.reader.dailyCounts('acme', T0 + 20 * HOUR_MS)).toHaveLength(3);
 });

@@ -1,159 +1,157 @@
-// The page of one account: its state, how it differs from its file, the buttons, the last runs and the audit.
-import type { RunProgress } from '../../../core/ports/journal-reader.ts';
+// The page of one account: what waits for a decision or still differs, what rules hold, the last runs, and its facts beside them.
+import type { RunDetail, RunProgress } from '../../../core/ports/journal-reader.ts';
 import type { RunRecord } from '../../../core/journal.ts';
-import type { OperatorActionRecord } from '../../../core/operator.ts';
 import type { Plan } from '../../../core/plan.ts';
 import { visible } from '../../../report/escape-invisible.ts';
-import { actionsTable } from '../../../report/actions-report.ts';
-import { GroupTable } from '../../../report/html.tsx';
+import { ACCOUNT_STATE_TEXTS, messageLines } from '../../../report/formatting.ts';
+import { lossLine } from '../../../report/run-people.ts';
+import { runCounts, runSentence, statusTone } from '../../../report/run-status.ts';
 import { isChanging, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
-import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
-import { AccountFacts, PauseNotice, AccountStates } from './account-facts.tsx';
-import { Layout } from './layout.tsx';
-import { ActionButton, NO_ACCOUNT_RUNS, Notice } from './page-parts.tsx';
-import { PendingPlan, RemainingChanges } from './pending-plan.tsx';
-import { LiveProgress, QueuedRun, RELOAD_AFTER_S } from './progress-bar.tsx';
-import type { PageView } from './run-page.tsx';
-import { RunTable } from './run-table.tsx';
-import { runsAddress } from './runs-page.tsx';
+import { accountPath } from '../context.ts';
+import { AccountStates, Aside, FactsLine, type History } from './account-facts.tsx';
+import { Layout, useVisitor } from './layout.tsx';
+import { Card, Errors, NO_ACCOUNT_RUNS, Notice } from './page-parts.tsx';
+import { HeldCard, Notes, type PagePlace } from './paged-sections.tsx';
+import { Decision } from './pending-plan.tsx';
+import { NextSteps, Restore, RunTable } from './run-page.tsx';
 
-interface AccountPageProps extends PageView {
+interface AccountPageProps extends History {
   readonly account: AccountView;
-  /** The latest ones, newest first; the page shows fewer. */
-  readonly runs: readonly RunRecord[];
-  /** The latest ones, newest first. */
-  readonly actions: readonly OperatorActionRecord[];
-  /** The run that the changes are from, and its plan; null when there is none. */
-  readonly changes: Changes | null;
+  /** The run that the changes are from, and its plan without what was done; null when there is none. */
+  readonly changes: { readonly detail: RunDetail; readonly remaining: Plan | null } | null;
   /** The run that works now; null when none does. */
   readonly progress: RunProgress | null;
+  readonly place: PagePlace;
 }
 
-interface Changes {
-  readonly run: RunRecord;
-  /** The complete plan of the run. */
-  readonly plan: Plan | null;
-  /** Its plan without what was done; null when nothing remains. */
-  readonly remaining: Plan | null;
-}
-
-const SHOWN_RUNS = 20;
-
-export function AccountPage(props: AccountPageProps) {
-  const { account, runs, actions, progress, nowMs, visitor } = props;
-  const { name, lastRun } = account;
-  // A page with fields is not loaded again by itself, since what somebody types would be lost.
-  const canWrite = visitor?.role === 'operate';
+export function AccountPage({ account, progress, changes, place, ...history }: AccountPageProps) {
+  const { name, lastRun, pending, pause } = account;
+  const { detail, remaining = null } = changes ?? {};
+  const isReader = useVisitor()?.role !== 'operate';
+  // The run of an approval changes what the approved plan counts.
+  const isPending = pending !== null && (progress === null || waitsForApproval(account));
+  const found = isPending ? (detail?.plan ?? null) : progress === null ? remaining : null;
+  const plan = isPending && found?.digest !== pending.digest ? null : found;
+  const at = accountPath(name);
   return (
     <Layout
       title={name}
-      visitor={visitor}
-      {...(isChanging(account) && !canWrite ? { reloadAfterS: RELOAD_AFTER_S } : {})}
+      current="accounts"
+      trail={[<a href="/">Accounts</a>, visible(name)]}
+      // A page with fields is not loaded again by itself, since what somebody types would be lost.
+      isReloaded={isChanging(account) && isReader}
+      version={versionOf(account, detail?.run)}
+      isLive={isChanging(account) && progress === null ? 'soon' : true}
     >
-      <h1>{visible(name)}</h1>
-      <p>
-        <AccountStates account={account} />
+      <h1>
+        {visible(name)} <AccountStates account={account} />
+      </h1>
+      <FactsLine account={account} counts={history.counts} />
+      <p class="notice warn" role="status" id="outdated" hidden>
+        This page is out of date. <a href={at}>Load it again</a>
       </p>
-      <Notice
-        tone="bad"
-        title={account.serviceValid ? 'The configuration of this account is invalid.' : NO_ACCOUNT_RUNS}
-        lines={account.issues}
-      />
-      <Notice tone="bad" title={failureTitle(lastRun)} lines={failureLines(account)} />
-      <PauseNotice pause={account.pause} />
-      {lastRun?.status !== 'running' && isChanging(account) ? <QueuedRun /> : null}
-      {progress === null || lastRun === null ? null : (
-        <section>
-          <h2>
-            <a href={`/runs/${lastRun.id}`}>The run in progress</a>
-          </h2>
-          <LiveProgress runId={lastRun.id} progress={progress} nowMs={nowMs} />
-        </section>
-      )}
-      <AccountFacts account={account} />
-      {canWrite ? (
-        <Buttons account={account} />
-      ) : (
-        <p class="quiet">{visitor?.kind === 'anybody' ? WRITING_OFF.message : READ_ONLY.message}</p>
-      )}
-      <DifferencesNow {...props} />
-      <section>
-        <h2>Last runs</h2>
-        {runs.length === 0 ? (
-          <p class="quiet">The account has not run yet.</p>
-        ) : (
-          <>
-            <RunTable runs={runs.slice(0, SHOWN_RUNS)} nowMs={nowMs} />
-            <p>
-              <a href={runsAddress({ account: name })}>All runs of this account</a>
-            </p>
-          </>
-        )}
-      </section>
-      <section>
-        <h2>Actions of operators</h2>
-        {actions.length === 0 ? (
-          <p class="quiet">No operator has approved, paused, resumed or run it.</p>
-        ) : (
-          <>
-            <GroupTable group={actionsTable(actions, false)} />
-            <p>
-              <a href="/activity">Activity of all accounts</a>
-            </p>
-          </>
-        )}
-      </section>
+      <div class="columns">
+        <div>
+          <Errors
+            title={account.serviceValid ? 'The configuration of this account is invalid.' : NO_ACCOUNT_RUNS}
+            errors={account.issues}
+          />
+          <Failure account={account} />
+          {pause === null ? null : (
+            <Notice
+              tone="warn"
+              title={['Scheduled runs were paused ', { time: pause.since }, ` by ${pause.by}.`]}
+              lines={pause.reason === null ? [] : [[pause.reason]]}
+            />
+          )}
+          {detail?.run.id === lastRun?.id ? <Outcome detail={detail} actions={history.actions} /> : null}
+          <Decision {...{ account, detail, plan, isPending, progress, place }} />
+          {plan === null ? null : (
+            <>
+              <HeldCard plan={plan} at={at} place={place} />
+              <Notes plan={plan} at={at} place={place} />
+            </>
+          )}
+          <Runs name={name} runs={history.runs} />
+        </div>
+        <Aside account={account} {...history} />
+      </div>
     </Layout>
   );
 }
 
-/** The plan that waits, or what remains after the last run that planned. Nothing while a run changes it, as the run of an approval does. */
-function DifferencesNow({ account, changes, progress, place, visitor }: AccountPageProps) {
-  const { pending, lastRun } = account;
+/** Equal for pages with the same decision. */
+function versionOf(account: AccountView, run: RunRecord | undefined): string {
+  const { pending, approved, pause, lastRun } = account;
+  const facts = [pending?.digest, approved?.digest, pause === null, lastRun?.status, isChanging(account)];
+  return [...facts, run?.planDigest, run?.held].join(' ');
+}
+
+interface RemovedPageProps extends History {
+  readonly name: string;
+  /** The latest ones that deleted something. */
+  readonly deletions: readonly RunRecord[];
+}
+
+/** An account whose file is gone. */
+export function RemovedPage({ name, deletions, ...history }: RemovedPageProps) {
   return (
-    <>
-      {progress !== null && !waitsForApproval(account) ? null : (
-        <PendingPlan
-          account={account}
-          plan={changes?.plan ?? null}
-          place={place}
-          visitor={visitor}
-          isReplaced={isChanging(account)}
-        />
-      )}
-      {pending !== null || progress !== null || changes === null ? null : (
-        <RemainingChanges
-          plan={changes.remaining}
-          run={changes.run}
-          isLast={changes.run.id === lastRun?.id}
-          place={place}
-        />
-      )}
-    </>
+    <Layout title={name} current="accounts" trail={[<a href="/">Accounts</a>, visible(name)]}>
+      <h1>
+        {visible(name)} <span class="badge">{ACCOUNT_STATE_TEXTS.removed.label}</span>
+      </h1>
+      <p class="quiet">No account file has this name, so nothing runs. Its history is kept for a while.</p>
+      <div class="columns">
+        <div>
+          <Restore runs={deletions} />
+          <Runs name={name} runs={history.runs} />
+        </div>
+        <Aside account={null} {...history} />
+      </div>
+    </Layout>
   );
 }
 
-function Buttons({ account: { name, pause } }: { readonly account: AccountView }) {
+function Runs({ name, runs }: Pick<History, 'runs'> & { readonly name: string }) {
   return (
-    <div class="actions">
-      <ActionButton account={name} action="sync" label="Run now" />
-      {pause === null ? (
-        <ActionButton account={name} action="pause" label="Pause scheduled runs" />
-      ) : (
-        <ActionButton account={name} action="resume" label="Resume scheduled runs" />
-      )}
-    </div>
+    <Card title="Runs" aside={<a href={`/runs?account=${encodeURIComponent(name)}`}>all runs</a>}>
+      <RunTable runs={runs} isOne />
+    </Card>
   );
 }
 
-function failureTitle(run: RunRecord | null): string {
-  if (run === null) return '';
-  return `The last run ended ${run.status}${run.errorCode === null ? '' : ` (${run.errorCode})`}.`;
+/** What became of the last approval: what the run did that used it, or why it lapsed. */
+function Outcome({ detail, actions }: { readonly detail: RunDetail | undefined } & Pick<History, 'actions'>) {
+  const approval = actions.find(({ action }) => action === 'approve');
+  if (approval === undefined || detail === undefined || detail.run.startedAt < approval.at) return null;
+  const { run, warnings } = detail;
+  const lapsed = warnings.find(({ code }) => code === 'approval_lapsed');
+  if (lapsed === undefined && run.planDigest !== approval.detail) return null;
+  return (
+    <Notice
+      tone={lapsed === undefined ? statusTone(run.status) : 'warn'}
+      title={[
+        `${approval.by} approved a plan `,
+        { time: approval.at },
+        `. ${lapsed?.message ?? runSentence(detail)}`,
+      ]}
+      lines={lapsed === undefined ? [[`${runCounts(detail)}.`], ...lossLine(detail)] : []}
+    />
+  );
 }
 
-/** Why the last run failed. Errors of the file are shown already. */
-function failureLines({ issues, lastRun }: AccountView): string[] {
-  if (issues.length > 0) return [];
-  return lastRun?.error?.split('\n') ?? [];
+/** Why the last run failed, and what to do next. Errors of the file are shown already. */
+function Failure({ account: { issues, lastRun } }: { readonly account: AccountView }) {
+  if (lastRun === null || lastRun.error === null || issues.length > 0) return null;
+  const { status, errorCode, error } = lastRun;
+  return (
+    <Notice
+      tone="bad"
+      title={[`The last run ended ${status}${errorCode === null ? '' : ` (${errorCode})`}.`]}
+      lines={messageLines(error)}
+    >
+      <NextSteps run={lastRun} />
+    </Notice>
+  );
 }

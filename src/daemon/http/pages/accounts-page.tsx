@@ -1,163 +1,127 @@
 // The page at /: all accounts, those that need a person first, filtered and paged by its address.
-import type { AccountStateName } from '../../../core/account-states.ts';
-import type { RunMark } from '../../../core/ports/journal-reader.ts';
-import { ACCOUNT_STATE_TEXTS, count, shortCommit } from '../../../report/formatting.ts';
+import type { Child } from 'hono/jsx';
+import { ACCOUNT_STATE_TEXTS, count, driftLine, shortCommit } from '../../../report/formatting.ts';
+import { code, type Line } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
-import { LISTED_STATES, rankAccounts, type RankedAccount } from '../../account-state.ts';
-import type { AccountView, DaemonView, AccountFacts } from '../../daemon-api.ts';
-import type { Visitor } from '../context.ts';
-import { AccountTable } from './account-table.tsx';
-import { Layout, Live } from './layout.tsx';
-import { FilterForm, NO_ACCOUNT_RUNS, Notice, Pager, RelativeInstant } from './page-parts.tsx';
+import { Inline, Instant } from '../../../report/html.tsx';
+import { LISTED_STATES, needsPerson, rankAccounts, type RankedAccount } from '../../account-state.ts';
+import type { AccountFacts, DaemonView } from '../../daemon-api.ts';
+import { AccountTable, type AccountRow } from './account-table.tsx';
+import { Layout } from './layout.tsx';
+import { Errors, FilterForm, NO_ACCOUNT_RUNS, Pager } from './page-parts.tsx';
 
 interface AccountsPageProps {
   readonly daemon: DaemonView;
   readonly list: AccountList;
-  /** The accounts of the list's page, by name. */
-  readonly views: ReadonlyMap<string, AccountView>;
-  /** Their last runs, newest first. */
-  readonly runs: ReadonlyMap<string, readonly RunMark[]>;
-  readonly nowMs: number;
-  readonly visitor: Visitor | undefined;
+  /** The accounts of the list's page. */
+  readonly rows: readonly AccountRow[];
 }
 
-export function AccountsPage(props: AccountsPageProps) {
-  const { daemon, list, views, runs, nowMs, visitor } = props;
-  const { filter, shown } = list;
+/** Fewer accounts need no filter. */
+const MIN_FILTERED = 10;
+
+export function AccountsPage({ daemon, list, rows }: AccountsPageProps) {
+  const { filter, total, pages } = list;
+  const { page } = filter;
+  const at = (text: string, other: number) => [text, accountsAddress({ ...filter, page: other })] as const;
+  const isFiltered = filter.text !== '' || filter.state !== null;
   return (
-    <Layout title="Accounts" visitor={visitor} current="accounts">
-      <h1>Accounts</h1>
-      {list.total === 0 ? null : (
-        <FilterForm
-          at="/"
-          search={{ label: 'Name contains', name: 'q', value: filter.text }}
-          choice={{ label: 'State', name: 'state', options: STATE_OPTIONS, value: filter.state }}
-          showAll={filter.text === '' && filter.state === null ? null : 'Show all accounts'}
-        />
-      )}
-      <Live>
-        <Problems daemon={daemon} />
-        <Counts list={list} />
-        {shown.length === 0 ? (
-          <Nothing list={list} hasCheckout={daemon.hasCheckout} />
-        ) : (
-          <AccountTable shared={daemon.issues} accounts={shown} views={views} runs={runs} nowMs={nowMs} />
+    <Layout title="Accounts" current="accounts" isLive>
+      <h1 class="unseen">Accounts</h1>
+      <Errors
+        title={daemon.configurationErrors === 0 ? 'The daemon reports a problem.' : NO_ACCOUNT_RUNS}
+        errors={daemon.issues}
+      />
+      {total === 0 ? null : <Tiles list={list} />}
+      <div class="above">
+        {total < MIN_FILTERED && !isFiltered ? null : (
+          <FilterForm
+            at="/"
+            search={{ label: 'Name, region, state or commit', name: 'q', value: filter.text }}
+            isFiltered={isFiltered}
+          >
+            {filter.state === null ? null : (
+              <input type="hidden" name="state" value={visible(filter.state)} />
+            )}
+          </FilterForm>
         )}
-        <Pages list={list} />
-        <DaemonFacts daemon={daemon} nowMs={nowMs} />
-      </Live>
+        <p class="quiet">
+          <Inline line={summaryOf(list, daemon)} />
+        </p>
+      </div>
+      {rows.length === 0 ? (
+        <p class="card">
+          {total > 0
+            ? 'No account matches the filter.'
+            : 'No account is configured. Add a file to the folder that `accounts` of the service file names; with `source.git`, push it.'}
+        </p>
+      ) : (
+        <AccountTable shared={daemon.issues} rows={rows} />
+      )}
+      <Pager
+        label="Pages of accounts"
+        position={`Page ${page} of ${pages}`}
+        previous={page > 1 ? at('Previous', page - 1) : null}
+        next={page < pages ? at('Next', page + 1) : null}
+      />
+      <p class="quiet foot">
+        rolecall {visible(daemon.version)}, started <Instant at={daemon.startedAt} />
+      </p>
     </Layout>
   );
 }
 
-const STATE_OPTIONS = LISTED_STATES.map((state) => [state, ACCOUNT_STATE_TEXTS[state].label] as const);
+/** How many accounts are listed, and the configuration that they have now. */
+function summaryOf({ total, matching }: AccountList, { commit }: DaemonView): Line {
+  const accounts = matching === total ? count(total, 'account') : `${matching} of ${count(total, 'account')}`;
+  if (commit === null) return [accounts];
+  const dirty = commit.dirty ? ' with local changes' : '';
+  const sha = code(shortCommit(commit.sha));
+  const about: Line = [` “${commit.subject}”, `, { time: commit.committedAt }];
+  return [accounts, ' · configuration at ', sha, dirty, ...about];
+}
 
-function Problems({ daemon }: { readonly daemon: DaemonView }) {
+/** What is most worth knowing, each as a filter; the one that is selected leads back to all accounts. */
+function Tiles({ list: { filter, tiles, total } }: { readonly list: AccountList }) {
+  const sum = (tile: Tile, read: (account: AccountFacts) => number | undefined) =>
+    tiles[tile].reduce((amount, { account }) => amount + (read(account) ?? 0), 0);
+  const needs = LISTED_STATES.map((state) => {
+    const amount = tiles['need-you'].filter(({ states }) => states[0] === state).length;
+    return amount === 0 ? '' : `${amount} ${ACCOUNT_STATE_TEXTS[state].label}`;
+  });
+  const drift = {
+    create: sum('to-apply', (account) => account.drift?.create),
+    delete: sum('to-apply', (account) => account.drift?.delete),
+  };
+  const held = sum('held', ({ lastRun }) => lastRun?.held);
+  const amount = (tile: Tile, tone = '') => <b class={tone}>{tiles[tile].length}</b>;
+  const texts: Readonly<Record<Tile, readonly [Child, label: string, note: string]>> = {
+    'need-you': [
+      amount('need-you', tiles['need-you'].length > 0 ? 'warn' : 'good'),
+      tiles['need-you'].length === 1 ? 'needs you' : 'need you',
+      needs.filter((need) => need !== '').join(' · ') || 'nothing waits or fails',
+    ],
+    held: [amount('held'), 'with changes held', count(held, 'change')],
+    'to-apply': [
+      <b>{drift.create + drift.delete === 0 ? '0' : <Inline line={driftLine(drift)} />}</b>,
+      'still to apply',
+      `in ${count(tiles['to-apply'].length, 'account')}`,
+    ],
+    converged: [amount('converged', 'good'), 'in order', `converged, of ${count(total, 'account')}`],
+  };
   return (
-    <Notice
-      tone="bad"
-      title={daemon.configurationErrors === 0 ? 'The daemon reports a problem.' : NO_ACCOUNT_RUNS}
-      lines={daemon.issues}
-    />
-  );
-}
-
-/** How many accounts are in each state, each number with a link to them. */
-function Counts({ list: { filter, counts, changes, total, matching } }: { readonly list: AccountList }) {
-  if (total === 0) return null;
-  const states = LISTED_STATES.filter((state) => counts.has(state));
-  return (
-    <>
-      <p class="strong">
-        {matching === total ? count(total, 'account') : `${matching} of ${count(total, 'account')}`}
-        {changes.toApply === 0 ? '' : ` · ${count(changes.toApply, 'change')} to apply`}
-        {changes.held === 0 ? '' : ` · ${count(changes.held, 'change')} held`}
-      </p>
-      <ul class="counts">
-        {states.map((state) => (
-          <li>
-            <StateCount state={state} amount={counts.get(state) ?? 0} filter={filter} />
-          </li>
-        ))}
-      </ul>
-    </>
-  );
-}
-
-interface StateCountProps {
-  readonly state: AccountStateName;
-  readonly amount: number;
-  readonly filter: AccountList['filter'];
-}
-
-/** The count of the selected state leads back to all states. */
-function StateCount({ state, amount, filter }: StateCountProps) {
-  const { label, tone } = ACCOUNT_STATE_TEXTS[state];
-  const isSelected = filter.state === state;
-  const href = accountsAddress({ text: filter.text, state: isSelected ? null : state, page: 1 });
-  return (
-    <a class={`badge ${tone ?? ''}`} href={href} {...(isSelected ? { 'aria-current': 'true' } : {})}>
-      {amount} {label}
-    </a>
-  );
-}
-
-interface NothingProps {
-  readonly list: AccountList;
-  readonly hasCheckout: boolean;
-}
-
-function Nothing({ list: { total }, hasCheckout }: NothingProps) {
-  if (total > 0) {
-    return (
-      <p>
-        No account matches the filter. <a href="/">Show all accounts</a>
-      </p>
-    );
-  }
-  if (hasCheckout) {
-    return (
-      <p>
-        No account is known yet. Accounts appear as soon as a commit of <code>source.git</code> is checked
-        out; the log has the event <code>source_failed</code> when that fails.
-      </p>
-    );
-  }
-  return (
-    <p>
-      No account is configured. Add a file to the folder that <code>accounts:</code> of the service file
-      names; the daemon reads it at once.
-    </p>
-  );
-}
-
-function Pages({ list: { filter, pages } }: { readonly list: AccountList }) {
-  const { page } = filter;
-  const at = (other: number, text: string) => ({ href: accountsAddress({ ...filter, page: other }), text });
-  return (
-    <Pager
-      label="Pages of accounts"
-      position={`Page ${page} of ${pages}`}
-      previous={page > 1 ? at(page - 1, 'Previous') : null}
-      next={page < pages ? at(page + 1, 'Next') : null}
-    />
-  );
-}
-
-function DaemonFacts({ daemon, nowMs }: { readonly daemon: DaemonView; readonly nowMs: number }) {
-  const { commit } = daemon;
-  return (
-    <p class="quiet foot">
-      rolecall {visible(daemon.version)}, started <RelativeInstant at={daemon.startedAt} nowMs={nowMs} />
-      {commit === null ? null : (
-        <>
-          {' · configuration at '}
-          <code>{visible(shortCommit(commit.sha))}</code>
-          {commit.dirty ? ' with local changes' : ''} ({visible(commit.subject)},{' '}
-          <RelativeInstant at={commit.committedAt} nowMs={nowMs} />)
-        </>
-      )}
-    </p>
+    <nav class="tiles" aria-label="Filters">
+      {TILES.map((tile) => {
+        const isSelected = filter.state === tile;
+        const href = accountsAddress({ text: filter.text, state: isSelected ? null : tile, page: 1 });
+        const [shown, label, note] = texts[tile];
+        return (
+          <a href={href} {...(isSelected ? { 'aria-current': 'true' } : {})}>
+            {shown} <span>{label}</span> <small class="quiet">{note}</small>
+          </a>
+        );
+      })}
+    </nav>
   );
 }
 
@@ -166,10 +130,14 @@ const ROWS = 50;
 /** Longer texts cannot be part of a name. */
 const MAX_TEXT = 255;
 
+/** The filters that the page offers. `held` and `converged` are states. */
+const TILES = ['need-you', 'held', 'to-apply', 'converged'] as const;
+type Tile = (typeof TILES)[number];
+
 export interface AccountFilter {
-  /** A part of the name, in any case; empty matches all. */
+  /** Words, each of which is a part of the name, region, states or commit, in any case; empty matches all. */
   readonly text: string;
-  /** Also one that does not exist, which no account has. */
+  /** A tile or a state; also one that does not exist, in which no account is. */
   readonly state: string | null;
   /** Starts at 1. */
   readonly page: number;
@@ -194,10 +162,8 @@ export interface AccountList {
   readonly filter: AccountFilter;
   /** All configured accounts. */
   readonly total: number;
-  /** How many of the accounts that match the text are in each state. An account can be in several. */
-  readonly counts: ReadonlyMap<AccountStateName, number>;
-  /** The changes that the last plans of the matching accounts contain and hold. */
-  readonly changes: { readonly toApply: number; readonly held: number };
+  /** The accounts that match the text, for each tile. */
+  readonly tiles: Readonly<Record<Tile, readonly RankedAccount[]>>;
   /** How many accounts match the text and the state. */
   readonly matching: number;
   /** The last page. */
@@ -208,22 +174,21 @@ export interface AccountList {
 
 /** A page behind the last one is the last one: accounts may have left the list since the address was made. */
 export function listAccounts(accounts: readonly AccountFacts[], wanted: AccountFilter): AccountList {
-  const text = wanted.text.toLowerCase();
-  const named = rankAccounts(
-    text === '' ? accounts : accounts.filter(({ name }) => name.toLowerCase().includes(text)),
-  );
-  const { state } = wanted;
-  const matching =
-    state === null ? named : named.filter(({ states }) => states.some((each) => each === state));
+  const words = wanted.text.toLowerCase().split(/\s+/);
+  const ranked = rankAccounts(accounts);
+  const found = wanted.text === '' ? ranked : ranked.filter((each) => hasWords(each, words));
+  const listed = (state: string | null) => found.filter((each) => state === null || isIn(state, each));
+  const matching = listed(wanted.state);
   const pages = Math.max(1, Math.ceil(matching.length / ROWS));
   const page = Math.min(wanted.page, pages);
   return {
     filter: { ...wanted, page },
     total: accounts.length,
-    counts: countStates(named),
-    changes: {
-      toApply: sum(matching, ({ drift }) => (drift?.create ?? 0) + (drift?.delete ?? 0)),
-      held: sum(matching, ({ lastRun }) => lastRun?.held ?? 0),
+    tiles: {
+      'need-you': listed('need-you'),
+      held: listed('held'),
+      'to-apply': listed('to-apply'),
+      converged: listed('converged'),
     },
     matching: matching.length,
     pages,
@@ -231,14 +196,18 @@ export function listAccounts(accounts: readonly AccountFacts[], wanted: AccountF
   };
 }
 
-function countStates(accounts: readonly RankedAccount[]): ReadonlyMap<AccountStateName, number> {
-  const counts = new Map<AccountStateName, number>();
-  for (const { states } of accounts) {
-    for (const state of states) counts.set(state, (counts.get(state) ?? 0) + 1);
-  }
-  return counts;
+function hasWords(
+  { account: { name, region, lastRun }, states }: RankedAccount,
+  words: readonly string[],
+): boolean {
+  const labels = states.map((state) => ACCOUNT_STATE_TEXTS[state].label);
+  const text = [name, region, ...states, ...labels, lastRun?.configCommit].join(' ').toLowerCase();
+  return words.every((word) => text.includes(word));
 }
 
-function sum(accounts: readonly RankedAccount[], read: (account: AccountFacts) => number): number {
-  return accounts.reduce((total, { account }) => total + read(account), 0);
+/** Whether the account is in the state, or among those of the tile. */
+function isIn(state: string, { account: { drift }, states }: RankedAccount): boolean {
+  if (state === 'need-you') return needsPerson(states);
+  if (state === 'to-apply') return drift !== null && drift.create + drift.delete > 0;
+  return states.some((each) => each === state);
 }

@@ -1,19 +1,24 @@
 // The frame of every page. Pages arrive complete and forms send actions; the script only keeps what is shown up to date.
-import { tryGetContext } from 'hono/context-storage';
 import { html } from 'hono/html';
-import type { Child } from 'hono/jsx';
-import { FAVICON, SCRIPT, STYLESHEET } from '../assets.ts';
+import { type Child, createContext, useContext } from 'hono/jsx';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { PageTime } from '../../../report/html.tsx';
 import { visible } from '../../../report/escape-invisible.ts';
-import type { HttpEnv, Visitor } from '../context.ts';
+import { FAVICON, SCRIPT, STYLESHEET } from '../assets.ts';
+import type { HttpContext, HttpEnv, Visitor } from '../context.ts';
 
 interface LayoutProps {
   readonly title: string;
-  /** Without one, there is no navigation. Only a visitor with a session sees the button that ends it. */
-  readonly visitor?: Visitor | undefined;
-  /** The page in the navigation that this is. */
+  /** The page in the navigation that this is, or to which it belongs. */
   readonly current?: keyof typeof NAVIGATION;
-  /** After how many seconds a browser without scripts requests the page again. */
-  readonly reloadAfterS?: number;
+  /** The pages above this one, and its name. */
+  readonly trail?: readonly Child[];
+  /** Whether a browser without scripts requests the page again every few seconds. */
+  readonly isReloaded?: boolean;
+  /** Whether the script keeps the page up to date; `soon`: something happens in a moment. */
+  readonly isLive?: boolean | 'soon';
+  /** When it is another one in a newer page, what this one shows must not be decided on any more. */
+  readonly version?: string;
   readonly children: Child;
 }
 
@@ -23,8 +28,26 @@ const NAVIGATION = {
   activity: { href: '/activity', text: 'Activity' },
 } as const;
 
-export function Layout(props: LayoutProps) {
-  const { title, visitor, current, reloadAfterS, children } = props;
+/** What pages show of the server and of whoever sent the request. */
+type Frame = Pick<HttpEnv['Variables']['page'], 'title'> &
+  Pick<HttpEnv['Variables'], 'pause'> & { readonly visitor?: Visitor | undefined };
+
+const FrameContext = createContext<Frame>({});
+
+export function useVisitor(): Visitor | undefined {
+  return useContext(FrameContext).visitor;
+}
+
+export function Layout({
+  title,
+  current,
+  trail = [],
+  isReloaded = false,
+  isLive,
+  version,
+  children,
+}: LayoutProps) {
+  const { title: installation, pause } = useContext(FrameContext);
   return (
     <html lang="en">
       <head>
@@ -32,12 +55,12 @@ export function Layout(props: LayoutProps) {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         {/* Browsers must report to this server, and to no other, that a form was sent by one of its own pages. */}
         <meta name="referrer" content="same-origin" />
-        {reloadAfterS === undefined ? null : (
+        {isReloaded ? (
           <noscript>
-            <meta http-equiv="refresh" content={String(reloadAfterS)} />
+            <meta http-equiv="refresh" content="5" />
           </noscript>
-        )}
-        <title>{`${title} · rolecall`}</title>
+        ) : null}
+        <title>{visible([title, installation, 'rolecall'].filter(Boolean).join(' · '))}</title>
         <link rel="icon" type="image/svg+xml" href={FAVICON.path} />
         <link rel="stylesheet" href={STYLESHEET.path} />
         <script src={SCRIPT.path} defer></script>
@@ -47,20 +70,26 @@ export function Layout(props: LayoutProps) {
           Skip to the content
         </a>
         <header>
-          <a class="brand" href="/">
-            rolecall
-          </a>
-          {visitor === undefined ? null : <Navigation current={current} />}
-          {visitor?.kind === 'session' ? (
-            <form class="inline" method="post" action="/sign-out">
-              <button class="small" type="submit">
-                Sign out
-              </button>
-            </form>
-          ) : null}
+          <div class="bar">
+            <a class="brand" href="/">
+              rolecall
+            </a>
+            {installation === undefined ? null : <span class="installation">{visible(installation)}</span>}
+            <Navigation current={current} />
+          </div>
         </header>
-        <main id="main" tabindex={-1}>
-          <Pause />
+        <main
+          id="main"
+          tabindex={-1}
+          data-version={version}
+          data-live={isLive === false ? undefined : isLive}
+        >
+          {trail.length === 0 ? null : (
+            <nav class="trail" aria-label="Breadcrumbs">
+              {trail.flatMap((each, index) => (index === 0 ? [each] : [' / ', each]))}
+            </nav>
+          )}
+          {pause ? <p class="notice bad">{visible(`${pause}.`)}</p> : null}
           {children}
         </main>
       </body>
@@ -68,34 +97,54 @@ export function Layout(props: LayoutProps) {
   );
 }
 
+/**
+ * Nothing without a visitor. Only one with a session sees the button that ends it. The script shows the button that stops
+ * its updates, and what went wrong with them.
+ */
 function Navigation({ current }: { readonly current: LayoutProps['current'] }) {
+  const visitor = useVisitor();
+  if (visitor === undefined) return null;
   return (
-    <nav aria-label="Pages">
-      {Object.entries(NAVIGATION).map(([name, { href, text }]) => (
-        <a href={href} {...(name === current ? { 'aria-current': 'page' } : {})}>
-          {text}
-        </a>
-      ))}
-    </nav>
+    <>
+      <nav aria-label="Pages">
+        {Object.entries(NAVIGATION).map(([each, { href, text }]) => (
+          <a href={href} {...(each === current ? { 'aria-current': 'page' } : {})}>
+            {text}
+          </a>
+        ))}
+      </nav>
+      <button type="button" id="live" class="plain" hidden></button>
+      <span role="status" class="quiet"></span>
+      <span class="visitor quiet">{visible(`${visitor.name} · ${visitor.role}`)}</span>
+      {visitor.kind === 'session' ? (
+        <form method="post" action="/sign-out">
+          <button class="plain" type="submit">
+            Sign out
+          </button>
+        </form>
+      ) : null}
+    </>
   );
 }
 
-/** Who paused all accounts, why and until when. The script keeps it up to date. */
-function Pause() {
-  const pause = tryGetContext<HttpEnv>()?.get('pause') ?? null;
-  return (
-    <div id="pause" role="status">
-      {pause === null ? null : <p class="notice bad">{visible(`${pause}.`)}</p>}
-    </div>
+/** The text of a page or of a part of one, which shows when and for whom it is made. */
+export async function render(context: HttpContext, part: Child): Promise<string> {
+  const { nowMs, title } = context.get('page');
+  const frame = { title, visitor: context.get('visitor'), pause: context.get('pause') ?? null };
+  return String(
+    await html`${(
+      <PageTime.Provider value={nowMs}>
+        <FrameContext.Provider value={frame}>{part}</FrameContext.Provider>
+      </PageTime.Provider>
+    )}`,
   );
 }
 
-/** The part of a page that the script replaces by a newer one now and then. A page has at most one. */
-export function Live({ children }: { readonly children: Child }) {
-  return <div id="live">{children}</div>;
-}
-
-/** The text of an answer. */
-export async function pageText(page: Child): Promise<string> {
-  return String(await html`<!doctype html>${page}`);
+export async function answerPage(
+  context: HttpContext,
+  page: Child,
+  status: ContentfulStatusCode = 200,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return context.html(`<!doctype html>${await render(context, page)}`, status, { ...headers });
 }

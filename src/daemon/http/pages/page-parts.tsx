@@ -1,7 +1,10 @@
-// The parts that pages share: links to accounts, buttons, heads of tables, filters, notices, pagers and relative times.
+// The parts that pages share: cards, links to accounts, buttons, filters, notices, pagers and the heads of tables.
+import type { Child } from 'hono/jsx';
+import type { RunRecord } from '../../../core/journal.ts';
 import { MAX_REASON, type OperatorAction } from '../../../core/operator.ts';
+import type { Line, Tone } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
-import { instant, relativeTime } from '../../../report/formatting.ts';
+import { Inline, Instant } from '../../../report/html.tsx';
 import { accountPath } from '../context.ts';
 import { isValidTarget } from '../request-checks.ts';
 
@@ -11,99 +14,153 @@ export function AccountLink({ name }: { readonly name: string }) {
   return isValidTarget(path) ? <a href={path}>{visible(name)}</a> : <>{visible(name)}</>;
 }
 
+interface CardProps {
+  readonly title: Child;
+  /** Beside the title. */
+  readonly aside?: Child;
+  readonly id?: string;
+  readonly tone?: 'good' | 'warn' | 'bad';
+  readonly children: Child;
+}
+
+export function Card({ title, aside, id, tone, children }: CardProps) {
+  return (
+    <section class={`card ${tone ?? ''}`} id={id}>
+      <div class="title">
+        <h2>{title}</h2>
+        {aside === undefined ? null : <span class="quiet">{aside}</span>}
+      </div>
+      {children}
+    </section>
+  );
+}
+
 interface ActionButtonProps {
   readonly account: string;
   readonly action: OperatorAction;
   readonly label: string;
-  /** For `approve`: the plan that the page shows. */
+  /** For `approve`, which is the most important button of its page: the plan that the page shows. */
   readonly digest?: string;
-  /** Whether it is the most important button of the page. */
-  readonly main?: boolean;
 }
 
-/** A form that posts, since following a link must not change anything. */
-export function ActionButton({ account, action, label, digest, main = false }: ActionButtonProps) {
-  return (
+/** A form that posts, since following a link must not change anything. A pause has a reason, so its form unfolds. */
+export function ActionButton({ account, action, label, digest }: ActionButtonProps) {
+  const form = (
     <form method="post" action={`${accountPath(account)}/${action}`}>
       {digest === undefined ? null : <input type="hidden" name="digest" value={digest} />}
-      <button type="submit" class={main ? 'main' : ''}>
-        {label}
-      </button>
       {action === 'pause' ? (
         <label>
           Reason for the pause{' '}
           <input type="text" name="reason" maxlength={MAX_REASON} placeholder="optional" />
         </label>
       ) : null}
+      <button type="submit" class={digest === undefined ? '' : 'main'}>
+        {label}
+      </button>
     </form>
   );
-}
-
-interface ColumnHeadsProps {
-  readonly texts: readonly string[];
-  readonly numbers?: readonly string[];
-}
-
-export function ColumnHeads({ texts, numbers = [] }: ColumnHeadsProps) {
+  if (action !== 'pause') return form;
   return (
-    <thead>
-      <tr>
-        {texts.map((head) => (
-          <th scope="col">{head}</th>
-        ))}
-        {numbers.map((head) => (
-          <th scope="col" class="number">
-            {head}
-          </th>
-        ))}
-      </tr>
-    </thead>
+    <details class="menu">
+      <summary>Pause…</summary>
+      {form}
+    </details>
   );
+}
+
+/** A column of a table. The first one names its row. */
+export interface Column<Row> {
+  readonly head: string;
+  /** The class of its cells. */
+  readonly is?: string;
+  readonly cell: (row: Row) => Child;
+}
+
+interface TableProps<Row> {
+  readonly name: string;
+  readonly columns: readonly Column<Row>[];
+  /** Rows with their title; without one they have no row for it. */
+  readonly groups: readonly (readonly [title: string, rows: readonly Row[]])[];
+}
+
+/** On a narrow screen each row becomes a block. */
+export function Table<Row>({ name, columns, groups }: TableProps<Row>) {
+  return (
+    <table class={`cards ${name}`}>
+      <thead>
+        <tr>
+          {columns.map(({ head, is }) => (
+            <th scope="col" class={is}>
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      {groups.map(([title, rows]) =>
+        rows.length === 0 ? null : (
+          <tbody>
+            {title === '' ? null : (
+              <tr class="group">
+                <th scope="rowgroup" colspan={columns.length}>
+                  {title}
+                </th>
+              </tr>
+            )}
+            {rows.map((row) => (
+              <tr>
+                {columns.map(({ head, is, cell }, index) =>
+                  index === 0 ? (
+                    <th scope="row">{cell(row)}</th>
+                  ) : (
+                    <td class={is} data-head={head}>
+                      {cell(row)}
+                    </td>
+                  ),
+                )}
+              </tr>
+            ))}
+          </tbody>
+        ),
+      )}
+    </table>
+  );
+}
+
+/** When the run began, as a link to its page. */
+export function RunLink({ run }: { readonly run: Pick<RunRecord, 'id' | 'startedAt'> | null }) {
+  if (run === null) return <span class="quiet">never</span>;
+  return (
+    <a href={`/runs/${run.id}`}>
+      <Instant at={run.startedAt} />
+    </a>
+  );
+}
+
+/** As many digits as git shows. */
+export function ShortCommit({ run }: { readonly run: Pick<RunRecord, 'configCommit'> | null }) {
+  const commit = run?.configCommit ?? null;
+  return commit === null ? <span class="quiet">–</span> : <code>{visible(commit.slice(0, 7))}</code>;
 }
 
 interface FilterFormProps {
   /** The address of the unfiltered list. */
   readonly at: string;
   readonly search: { readonly label: string; readonly name: string; readonly value: string };
-  readonly choice: {
-    readonly label: string;
-    readonly name: string;
-    /** Each value with its label. */
-    readonly options: readonly (readonly [string, string])[];
-    readonly value: string | null;
-  };
-  /** The text of the link to the unfiltered list; null when the list is not filtered. */
-  readonly showAll: string | null;
+  /** The other fields. */
+  readonly children?: Child;
+  /** Whether the list is filtered, so that there is a link to all of it. */
+  readonly isFiltered: boolean;
 }
 
 /** A form that only reads, so that the filter is in the address. */
-export function FilterForm({ at, search, choice, showAll }: FilterFormProps) {
+export function FilterForm({ at, search, children, isFiltered }: FilterFormProps) {
+  const { label, name, value } = search;
   return (
     <form class="filter" method="get" action={at} role="search">
-      <label>
-        {search.label}
-        <input
-          type="search"
-          name={search.name}
-          value={visible(search.value)}
-          maxlength={255}
-          autocomplete="off"
-          spellcheck={false}
-        />
-      </label>
-      <label>
-        {choice.label}
-        <select name={choice.name}>
-          <option value="">all</option>
-          {choice.options.map(([value, label]) => (
-            <option value={value} selected={value === choice.value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <input type="search" name={name} value={visible(value)} placeholder={label} aria-label={label} />
+      {children}
       <button type="submit">Filter</button>
-      {showAll === null ? null : <a href={at}>{showAll}</a>}
+      {isFiltered ? <a href={at}>Show all</a> : null}
     </form>
   );
 }
@@ -112,72 +169,71 @@ export function FilterForm({ at, search, choice, showAll }: FilterFormProps) {
 const MAX_LINES = 20;
 
 interface NoticeProps {
-  readonly tone: 'good' | 'warn' | 'bad';
-  readonly title: string;
-  /** One item each. Without lines there is no box. */
-  readonly lines: readonly string[];
+  readonly tone: Tone;
+  readonly title: Line;
+  readonly lines: readonly Line[];
+  /** Below them. */
+  readonly children?: Child;
 }
 
-/** A titled list of errors. */
-export function Notice({ tone, title, lines }: NoticeProps) {
-  if (lines.length === 0) return null;
+/** Something to know before everything else. */
+export function Notice({ tone, title, lines, children }: NoticeProps) {
   const rest = lines.length - MAX_LINES;
   return (
     <div class={`notice ${tone}`}>
-      <p>
-        <strong>{title}</strong>
+      <p class="strong">
+        <Inline line={title} />
       </p>
-      <ul>
-        {lines.slice(0, MAX_LINES).map((line) => (
-          <li>{visible(line)}</li>
-        ))}
-        {rest > 0 ? (
-          <li>
-            … and {rest} more; <code>rolecall validate</code> lists the errors of all files.
-          </li>
-        ) : null}
-      </ul>
+      {lines.slice(0, MAX_LINES).map((line) => (
+        <p>
+          <Inline line={line} />
+        </p>
+      ))}
+      {rest > 0 ? (
+        <p>
+          … and {rest} more; <code>rolecall validate</code> lists the errors of all files.
+        </p>
+      ) : null}
+      {children}
     </div>
+  );
+}
+
+/** The errors of a file; nothing without any. */
+export function Errors({ title, errors }: { readonly title: string; readonly errors: readonly string[] }) {
+  return errors.length === 0 ? null : (
+    <Notice tone="bad" title={[title]} lines={errors.map((error) => [error])} />
   );
 }
 
 /** Above the errors of the service file. */
 export const NO_ACCOUNT_RUNS = 'The configuration has errors. No account runs until they are fixed.';
 
+type PagerLink = readonly [text: string, href: string] | null;
+
 interface PagerProps {
   /** What the pages contain, for screen readers. */
   readonly label: string;
   /** Between the links, such as `Page 2 of 6`. */
-  readonly position: string;
-  readonly previous: { readonly href: string; readonly text: string } | null;
-  readonly next: { readonly href: string; readonly text: string } | null;
+  readonly position?: string;
+  readonly previous: PagerLink;
+  readonly next: PagerLink;
 }
 
 /** Nothing when there is neither a previous nor a next page. */
-export function Pager({ label, position, previous, next }: PagerProps) {
+export function Pager({ label, position = '', previous, next }: PagerProps) {
   if (previous === null && next === null) return null;
+  const link = (to: PagerLink, rel: string) =>
+    to === null ? null : (
+      <a href={to[1]} rel={rel}>
+        {to[0]}
+      </a>
+    );
   return (
     <nav class="pager" aria-label={label}>
-      {previous === null ? null : (
-        <a href={previous.href} rel="prev">
-          {previous.text}
-        </a>
-      )}
+      {link(previous, 'prev')}
       <span class="quiet">{position}</span>
-      {next === null ? null : (
-        <a href={next.href} rel="next">
-          {next.text}
-        </a>
-      )}
+      {link(next, 'next')}
     </nav>
-  );
-}
-
-/** `4 min ago`. */
-export function RelativeInstant({ at, nowMs }: { readonly at: string; readonly nowMs: number }) {
-  return (
-    <time datetime={visible(at)} title={visible(instant(at))}>
-      {visible(relativeTime(at, nowMs))}
-    </time>
   );
 }

@@ -1,56 +1,65 @@
 // The paths of the pages: the lists of all accounts, of all runs and of what operators did, one account, and one run.
 import type { Hono } from 'hono';
-import { html } from 'hono/html';
-import { groupBy } from '../../../core/names.ts';
 import type { RunRecord } from '../../../core/journal.ts';
 import { remainingPlan } from '../../../core/run-outcome.ts';
+import { DAY_MS } from '../../../core/durations-and-sizes.ts';
+import { driftLine, joined } from '../../../report/formatting.ts';
 import { turn } from '../../../system/turns.ts';
 import type { AccountView, DaemonApi } from '../../daemon-api.ts';
-import { ACCOUNT, type HttpContext, type HttpEnv } from '../context.ts';
+import { ACCOUNT, type HttpEnv } from '../context.ts';
 import { answerFailure } from '../failure.tsx';
 import { NO_ACCOUNT, NO_RUN } from '../refusals.ts';
 import { accountFilterOf, listAccounts, AccountsPage } from './accounts-page.tsx';
-import { AccountPage } from './account-page.tsx';
-import { ActivityPage } from './activity-page.tsx';
-import { pageText } from './layout.tsx';
+import { AccountPage, RemovedPage } from './account-page.tsx';
+import { answerPage, render } from './layout.tsx';
 import { placeIn } from './paged-sections.tsx';
-import { ProgressBar } from './progress-bar.tsx';
-import { STRIP_RUNS } from './account-table.tsx';
-import { type PageView, RunPage } from './run-page.tsx';
-import { RUNS_SHOWN, runListOf, RunsPage } from './runs-page.tsx';
+import { lossLine } from './pending-plan.tsx';
+import { ProgressBar, progressLine } from './progress-bar.tsx';
+import { type AccountRow, BAR_RUNS } from './account-table.tsx';
+import { CHART_DAYS } from './account-facts.tsx';
+import { RunPage } from './run-page.tsx';
+import { ActivityPage, RUNS_SHOWN, runListOf, RunsPage } from './runs-page.tsx';
 
-/** The table has fewer; the newest run that planned is searched among these. */
+/** The table has fewer, and equal ones as one; the newest run that planned is searched among these. */
 const LAST_RUNS = 60;
 const LAST_ACTIONS = 20;
+const LAST_DELETIONS = 5;
 
 /** Adds the pages. They have buttons for visitors who may use them. */
-export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => number): void {
+export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi): void {
+  addLists(app, daemon);
   app.get(`/accounts/${ACCOUNT}`, async (context) => {
-    const account = await daemon.account(context.req.param('name'));
-    if (account === null) return await answerFailure(context, NO_ACCOUNT);
-    const { name, lastRun } = account;
-    const [runs, actions, progress] = await Promise.all([
+    const name = context.req.param('name');
+    const account = await daemon.account(name);
+    const [runs, actions, counts] = await Promise.all([
       daemon.runs({ account: name, limit: LAST_RUNS }),
       daemon.operatorActions({ account: name, limit: LAST_ACTIONS }),
+      daemon.dailyCounts(name, context.get('page').nowMs - CHART_DAYS * DAY_MS),
+    ]);
+    const history = { runs, actions, counts };
+    if (account === null) {
+      if (runs.length === 0) return await answerFailure(context, NO_ACCOUNT);
+      const deletions = await daemon.runs({ account: name, limit: LAST_DELETIONS, hasDeletes: true });
+      return await answerPage(context, <RemovedPage name={name} deletions={deletions} {...history} />);
+    }
+    const { lastRun } = account;
+    const place = placeIn((name) => context.req.query(name));
+    const id = runShownFor(account, runs);
+    const [detail, progress] = await Promise.all([
+      id === null ? null : daemon.run(id, place.heldPart),
       lastRun?.status === 'running' ? daemon.runProgress(lastRun.id) : null,
     ]);
-    const id = runShownFor(account, runs);
-    const view = viewOf(context, nowMs());
-    const detail = id === null ? null : await daemon.run(id, view.place.heldPart);
-    const changes =
-      detail === null ? null : { run: detail.run, plan: detail.plan, remaining: remainingPlan(detail) };
-    const page = <AccountPage {...{ account, runs, actions, progress, changes }} {...view} />;
-    return context.html(await pageText(page));
+    const changes = detail === null ? null : { detail, remaining: remainingPlan(detail) };
+    return await answerPage(context, <AccountPage {...{ account, changes, progress, place }} {...history} />);
   });
 
   app.get('/runs/:id{[0-9a-f-]+}', async (context) => {
-    const view = viewOf(context, nowMs());
-    const report = await daemon.runReport(context.req.param('id'), view.place.heldPart);
+    const place = placeIn((name) => context.req.query(name));
+    const report = await daemon.runReport(context.req.param('id'), place.heldPart);
     if (report === null) return await answerFailure(context, NO_RUN);
     const { id, status } = report.run;
     const progress = status === 'running' ? await daemon.runProgress(id) : null;
-    const page = <RunPage report={report} progress={progress} {...view} />;
-    return context.html(await pageText(page));
+    return await answerPage(context, <RunPage report={report} progress={progress} place={place} />);
   });
 
   // The script of a page reads this while the run works; an empty answer means that it has ended.
@@ -58,7 +67,7 @@ export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => num
     const progress = await daemon.runProgress(context.req.param('id'));
     if (progress === null) return await answerFailure(context, NO_RUN);
     if (progress.status !== 'running') return context.body(null, 204);
-    return context.html(String(await html`${(<ProgressBar progress={progress} nowMs={nowMs()} />)}`));
+    return context.html(await render(context, <ProgressBar progress={progress} />));
   });
 }
 
@@ -77,13 +86,8 @@ function runShownFor({ pending, lastRun }: AccountView, runs: readonly RunRecord
   return planned?.id ?? null;
 }
 
-function viewOf(context: HttpContext, nowMs: number): PageView {
-  const place = placeIn((name) => context.req.query(name));
-  return { place, nowMs, visitor: context.get('visitor') };
-}
-
-/** Adds the pages. Of the accounts that a page does not show, only what it is sorted and filtered by is read. */
-export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => number): void {
+/** The lists. Of the accounts that a page does not show, only what it is sorted and filtered by is read. */
+function addLists(app: Hono<HttpEnv>, daemon: DaemonApi): void {
   app.get('/', async (context) => {
     const [overview, accounts] = await Promise.all([daemon.overview(), daemon.accountFacts()]);
     await turn();
@@ -91,26 +95,23 @@ export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => 
       accounts,
       accountFilterOf((name) => context.req.query(name)),
     );
+    const { nowMs } = context.get('page');
     const names = list.shown.map(({ account }) => account.name);
-    const [views, runs] = await Promise.all([daemon.accounts(names), daemon.latestRuns(names, STRIP_RUNS)]);
-    const page = (
-      <AccountsPage
-        daemon={overview}
-        list={list}
-        views={new Map(views.map((view) => [view.name, view]))}
-        runs={groupBy(runs, ({ account }) => account)}
-        nowMs={nowMs()}
-        visitor={context.get('visitor')}
-      />
+    const [views, marks] = await Promise.all([daemon.accounts(names), daemon.latestRuns(names, BAR_RUNS)]);
+    const rows = await Promise.all(
+      list.shown.flatMap(({ account: { name }, states }) => {
+        const view = views.find((each) => each.name === name);
+        const runs = marks.filter(({ account }) => account === name);
+        return view === undefined ? [] : [rowOf(daemon, { view, states, runs }, nowMs)];
+      }),
     );
-    return context.html(await pageText(page));
+    return await answerPage(context, <AccountsPage daemon={overview} list={list} rows={rows} />);
   });
 
   app.get('/runs', async (context) => {
-    const request = runListOf((name) => context.req.query(name), nowMs());
+    const request = runListOf((name) => context.req.query(name), context.get('page').nowMs);
     const runs = await daemon.runs(request.query);
-    const page = <RunsPage request={request} runs={runs} nowMs={nowMs()} visitor={context.get('visitor')} />;
-    return context.html(await pageText(page));
+    return await answerPage(context, <RunsPage request={request} runs={runs} />);
   });
 
   app.get('/activity', async (context) => {
@@ -118,8 +119,26 @@ export function addOverview(app: Hono<HttpEnv>, daemon: DaemonApi, nowMs: () => 
     const before = /^\d{1,15}$/.exec(context.req.query('before') ?? '')?.[0];
     const behind = before === undefined ? {} : { before: Number(before) };
     const actions = await daemon.operatorActions({ limit: RUNS_SHOWN + 1, ...behind });
-    const visitor = context.get('visitor');
-    const page = <ActivityPage {...{ actions, visitor }} isContinued={before !== undefined} />;
-    return context.html(await pageText(page));
+    return await answerPage(context, <ActivityPage actions={actions} isContinued={before !== undefined} />);
   });
+}
+
+/** A list of fifty accounts does not read larger plans only to name who loses what. */
+const MAX_DELETES = 100;
+
+/** Adds what is still to apply and who loses what by it, or how far the run at work is. */
+async function rowOf(daemon: DaemonApi, row: Omit<AccountRow, 'work'>, nowMs: number): Promise<AccountRow> {
+  const { pending, lastRun, drift } = row.view;
+  if (lastRun?.status === 'running') {
+    const progress = await daemon.runProgress(lastRun.id);
+    return { ...row, work: progress === null ? [] : progressLine(progress, nowMs) };
+  }
+  if (drift === null || drift.create + drift.delete === 0)
+    return { ...row, work: row.states[0] === 'held' ? ['nothing to apply'] : [] };
+  const id = pending?.runId ?? lastRun?.id;
+  const isRead = id !== undefined && drift.delete > 0 && drift.delete <= MAX_DELETES;
+  const detail = isRead ? await daemon.run(id, 1) : null;
+  const plan = detail === null ? null : remainingPlan(detail);
+  const lost = drift.delete === 0 ? ['nobody loses anything'] : plan === null ? [] : lossLine(plan);
+  return { ...row, work: joined([driftLine(drift), ...(lost.length === 0 ? [] : [lost])], ' · ') };
 }

@@ -1,9 +1,17 @@
-// The sections of a plan or a run on a page: a long one is collapsed, and a very long one is shown in parts.
-import { countedTitle, type Group, type Section, shortened } from '../../../report/document.ts';
-import { SectionBody } from '../../../report/html.tsx';
-import type { Plan } from '../../../core/plan.ts';
+// Long lists of a plan or a run on a page: sections, of which a long one is collapsed and a very long one shown in parts, and
+// what rules hold.
+import { firstFew, peopleHave } from '../../../core/amounts.ts';
+import { releaseLines } from '../../../core/held-texts.ts';
+import { type HeldChange, HOLD_RULES, type HoldRule, type Plan } from '../../../core/plan.ts';
 import { HELD_PART } from '../../../core/ports/journal-reader.ts';
-import { Pager } from './page-parts.tsx';
+import { holdersIn, type HoldersOf } from '../../../core/unknown-holders.ts';
+import { countedTitle, type Section, shortened } from '../../../report/document.ts';
+import { visible, visibleName } from '../../../report/escape-invisible.ts';
+import { count, HOLD_RULE_TEXTS } from '../../../report/formatting.ts';
+import { Code, SectionBody } from '../../../report/html.tsx';
+import { heldSections, leftAloneSection, warningSection } from '../../../report/plan-sections.ts';
+import { affectedText, heldPeople } from '../../../report/plan-sentence.ts';
+import { Card, Pager } from './page-parts.tsx';
 
 /** A section of more rows is collapsed. */
 const COLLAPSED_BEYOND = 50;
@@ -20,26 +28,6 @@ export interface PagePlace {
   readonly heldPart: number;
 }
 
-/** The held changes of a plan, of which one part was read. */
-interface HeldChanges {
-  readonly shown: number;
-  readonly total: number;
-}
-
-export function heldOf(plan: Plan | null): HeldChanges {
-  return { shown: plan?.held.length ?? 0, total: plan?.summary.hold ?? 0 };
-}
-
-interface PagedSectionsProps {
-  readonly sections: readonly Section[];
-  /** The address of the page with all sections. */
-  readonly at: string;
-  readonly place: PagePlace;
-  readonly held: HeldChanges;
-  /** The titles of sections that are never collapsed. */
-  readonly open?: readonly string[];
-}
-
 /** The place by the query of an address; the first one for anything that no link contains. */
 export function placeIn(query: (name: string) => string | undefined): PagePlace {
   const part = (text = ''): number => (/^[1-9]\d{0,5}$/.test(text) ? Number(text) : 1);
@@ -51,59 +39,39 @@ export function placeIn(query: (name: string) => string | undefined): PagePlace 
   };
 }
 
-export function PagedSections({ sections: all, at, place, held, open = [] }: PagedSectionsProps) {
-  const isCut = held.shown < held.total;
-  const sections = all.map((section) =>
-    isCut && isAboutHeld(section) ? { ...section, count: held.total } : section,
-  );
-  const chosen = sections.find(({ title }) => slugOf(title) === place.group);
-  if (chosen !== undefined) return <OneSection section={chosen} at={at} page={place.page} />;
+interface PagedSectionsProps {
+  readonly sections: readonly Section[];
+  /** The address of the page with all sections. */
+  readonly at: string;
+  readonly place: PagePlace;
+}
+
+/** What a plan deletes is shown, however much it is. */
+export function PagedSections({ sections, at, place }: PagedSectionsProps) {
+  const chosen = sections.filter(({ title }) => slugOf(title) === place.group);
+  const isChosen = chosen.length > 0;
   return (
     <>
-      {isCut ? <HeldPager at={at} heldPart={place.heldPart} total={held.total} /> : null}
-      {sections.map((section) => {
-        const isOpen = open.includes(section.title) || rowsOf(section) <= COLLAPSED_BEYOND;
-        return section.quiet || !isOpen ? (
-          <details id={slugOf(section.title)}>
+      {isChosen ? (
+        <p>
+          <a href={at}>Show all sections</a>
+        </p>
+      ) : null}
+      {(isChosen ? chosen : sections).map((section) => {
+        const rows = rowsOf(section);
+        const isShort = rows <= COLLAPSED_BEYOND || /to delete|not deleted/i.test(section.title);
+        const last = Math.max(1, Math.ceil(rows / PAGE_ROWS));
+        return (
+          <details id={slugOf(section.title)} open={isChosen || (isShort && section.quiet !== true)}>
             <summary>
-              <h2>{countedTitle(section)}</h2>
+              <h3>{countedTitle(section)}</h3>
             </summary>
-            <SectionPart section={section} at={at} page={1} />
+            <SectionPart section={section} at={at} page={isChosen ? Math.min(place.page, last) : 1} />
           </details>
-        ) : (
-          <section id={slugOf(section.title)}>
-            <h2>{countedTitle(section)}</h2>
-            <SectionPart section={section} at={at} page={1} />
-          </section>
         );
       })}
     </>
   );
-}
-
-interface HeldPagerProps {
-  readonly at: string;
-  readonly heldPart: number;
-  readonly total: number;
-}
-
-function HeldPager({ at, heldPart, total }: HeldPagerProps) {
-  const last = Math.ceil(total / HELD_PART);
-  const part = Math.min(heldPart, last);
-  const link = (to: number, text: string) => ({ href: `${at}?held=${to}`, text });
-  return (
-    <Pager
-      label="Parts of the held changes"
-      position={`Held changes ${(part - 1) * HELD_PART + 1} to ${Math.min(part * HELD_PART, total)} of ${total}`}
-      previous={part > 1 ? link(part - 1, 'Previous') : null}
-      next={part < last ? link(part + 1, 'Next') : null}
-    />
-  );
-}
-
-/** The section of what the plan holds, also where it is not part of an approval. */
-function isAboutHeld({ title }: Section): boolean {
-  return /(^|: )held$/i.test(title);
 }
 
 interface PartProps {
@@ -112,57 +80,26 @@ interface PartProps {
   readonly page: number;
 }
 
-function OneSection({ section, at, page }: PartProps) {
-  const last = Math.max(1, Math.ceil(rowsOf(section) / PAGE_ROWS));
-  return (
-    <section id={slugOf(section.title)}>
-      <h2>{countedTitle(section)}</h2>
-      <p>
-        <a href={at}>Show all sections</a>
-      </p>
-      <SectionPart section={section} at={at} page={Math.min(page, last)} />
-    </section>
-  );
-}
-
 function SectionPart({ section, at, page }: PartProps) {
   const from = (page - 1) * PAGE_ROWS;
-  const { verbatim } = shortened(section, PAGE_ROWS);
-  const part = { ...section, verbatim, groups: rowsBetween(section.groups, from, from + PAGE_ROWS) };
-  return (
-    <>
-      <PartLinks section={section} at={at} page={page} />
-      <SectionBody section={part} />
-      <PartLinks section={section} at={at} page={page} />
-    </>
-  );
-}
-
-function PartLinks({ section, at, page }: PartProps) {
   const rows = rowsOf(section);
   const slug = slugOf(section.title);
-  const link = (to: number, text: string) => ({ href: `${at}?group=${slug}&page=${to}#${slug}`, text });
-  return (
+  const link = (text: string, to: number) => [text, `${at}?group=${slug}&page=${to}#${slug}`] as const;
+  const links = (
     <Pager
       label={`Parts of ${section.title}`}
-      position={`${(page - 1) * PAGE_ROWS + 1} to ${Math.min(page * PAGE_ROWS, rows)} of ${rows}`}
-      previous={page > 1 ? link(page - 1, 'Previous') : null}
-      next={page * PAGE_ROWS < rows ? link(page + 1, 'Next') : null}
+      position={`${from + 1} to ${Math.min(from + PAGE_ROWS, rows)} of ${rows}`}
+      previous={page > 1 ? link('Previous', page - 1) : null}
+      next={from + PAGE_ROWS < rows ? link('Next', page + 1) : null}
     />
   );
-}
-
-/** The groups with only the rows of a part. A group without rows in it is left out. */
-function rowsBetween(groups: readonly Group[], from: number, to: number): Group[] {
-  const kept: Group[] = [];
-  let before = 0;
-  for (const group of groups) {
-    const [first, end] = [Math.max(0, from - before), Math.max(0, to - before)];
-    const rows = group.rows.slice(first, end);
-    before += group.rows.length;
-    if (rows.length > 0) kept.push({ ...group, rows });
-  }
-  return kept;
+  return (
+    <>
+      {links}
+      <SectionBody section={{ ...section, ...shortened(section, PAGE_ROWS, PAGE_ROWS, from) }} />
+      {links}
+    </>
+  );
 }
 
 function rowsOf({ groups }: Section): number {
@@ -172,4 +109,110 @@ function rowsOf({ groups }: Section): number {
 /** The title as a part of an address. */
 function slugOf(title: string): string {
   return title.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+}
+
+export interface ChangesProps {
+  readonly plan: Plan;
+  /** The address of the page with all of it. */
+  readonly at: string;
+  readonly place: PagePlace;
+}
+
+/** So many held changes are shown at once. The others unfold, so that they push nothing down. */
+const HELD_SHOWN = 5;
+/** So many people of a held change are named before it unfolds. */
+const NAMED_PEOPLE = 3;
+
+/** What rules hold, what most people have first. One part of a long list. */
+export function HeldCard({ plan, at, place }: ChangesProps) {
+  const { held, summary } = plan;
+  if (held.length === 0) return null;
+  const holders = holdersIn(plan);
+  const rest = held.slice(HELD_SHOWN);
+  // `in_use` is about the people of each change, which its row names.
+  const isShared = (rule: HoldRule) => rule !== 'in_use' && held.every(({ rules }) => rules.includes(rule));
+  const shared = held.length === 1 ? [] : HOLD_RULES.filter(isShared);
+  const rows = (some: readonly HeldChange[]) =>
+    some.map((change) => <HeldRow change={change} words={fewWords(change, holders, shared)} />);
+  const last = Math.ceil(summary.hold / HELD_PART);
+  const part = Math.min(place.heldPart, last);
+  const link = (text: string, to: number) => [text, `${at}?held=${to}#held`] as const;
+  return (
+    <Card
+      id="held"
+      title={`Held: ${count(summary.hold, 'change waits', 'changes wait')} for you, or for a date`}
+      aside={affectedText(peopleHave, heldPeople(plan))}
+    >
+      {shared.length === 0 ? null : (
+        <p class="quiet">All of them: {shared.map((rule) => HOLD_RULE_TEXTS[rule]).join('; ')}.</p>
+      )}
+      {rows(held.slice(0, HELD_SHOWN))}
+      {rest.length === 0 ? null : (
+        <details class="more" open={part > 1}>
+          <summary>
+            {rest.length} more: {affectedText(peopleHave, heldPeople({ ...plan, held: rest }))}
+          </summary>
+          {rows(rest)}
+        </details>
+      )}
+      <Pager
+        label="Parts of the held changes"
+        position={`Held changes ${(part - 1) * HELD_PART + 1} to ${Math.min(part * HELD_PART, summary.hold)} of ${summary.hold}`}
+        previous={part > 1 ? link('Previous', part - 1) : null}
+        next={part < last ? link('Next', part + 1) : null}
+      />
+      {heldSections(plan).map((section) =>
+        section.verbatim === undefined ? null : (
+          <details class="more">
+            <summary>{section.title}</summary>
+            <SectionBody section={section} />
+          </details>
+        ),
+      )}
+    </Card>
+  );
+}
+
+/** One change, which unfolds to its complete reason and what releases it. */
+function HeldRow({ change, words }: { readonly change: HeldChange; readonly words: string }) {
+  const { action, kind, name, reason, release } = change;
+  return (
+    <details class="held">
+      <summary>
+        <span class="change warn">
+          {action === 'create' ? '+' : '-'} {kind}
+        </span>
+        <Code text={name} />
+        <span>{words}</span>
+        <span class="quiet">what releases it</span>
+      </summary>
+      {[reason, ...releaseLines(release)].map((line) => (
+        <p>{visible(line)}</p>
+      ))}
+    </details>
+  );
+}
+
+/** `3 people have it: ada, grace, linus · looks like an undeclared rename · near “JavaScript”`. */
+function fewWords(change: HeldChange, holders: HoldersOf, shared: readonly HoldRule[]): string {
+  const { action, usedBy, rules, desiredName } = change;
+  const who = usedBy.length === 0 ? '' : `: ${firstFew(usedBy.map(visibleName), NAMED_PEOPLE)}`;
+  const own = rules.filter((rule) => rule !== 'in_use' && !shared.includes(rule));
+  const relation = rules.includes('rename') ? 'new name' : 'near';
+  const parts = [
+    ...(action === 'create' ? [] : [`${peopleHave(holders(change)?.length ?? null)}${who}`]),
+    ...own.map((rule) => HOLD_RULE_TEXTS[rule]),
+    ...(desiredName === undefined ? [] : [`${relation} “${desiredName}”`]),
+  ];
+  return visible(parts.join(' · '));
+}
+
+/** Warnings, and what the policy leaves alone. */
+export function Notes({ plan, at, place }: ChangesProps) {
+  const sections = [...warningSection(plan.warnings), ...leftAloneSection(plan.leftAlone)];
+  return sections.length === 0 ? null : (
+    <Card title="Notes">
+      <PagedSections sections={sections} at={at} place={place} />
+    </Card>
+  );
 }

@@ -1,212 +1,196 @@
-// How an account differs from its file: the plan that waits for approval, shown completely, since nobody may approve a plan
-// unseen, with its button below it; or what remains after the latest run that planned.
+// What an operator decides by: the plan that waits for approval, shown completely, since nobody may approve a plan unseen, with
+// its buttons below it; or what remains after the latest run that planned, or what the run at work does.
 import type { RunRecord } from '../../../core/journal.ts';
 import { onlyOf, type Plan } from '../../../core/plan.ts';
-import type { Section } from '../../../report/document.ts';
+import type { RunDetail, RunProgress } from '../../../core/ports/journal-reader.ts';
+import type { Line } from '../../../report/document.ts';
 import { count } from '../../../report/formatting.ts';
-import { Instant, Summary } from '../../../report/html.tsx';
-import { planDocument } from '../../../report/plan-report.ts';
-import { affectedText, losingPeople } from '../../../report/plan-sentence.ts';
-import { waitsForApproval } from '../../account-state.ts';
+import { Inline, Paste } from '../../../report/html.tsx';
+import { plannedSections } from '../../../report/plan-sections.ts';
+import { losingPeople, losses } from '../../../report/plan-sentence.ts';
+import { commitLine } from '../../../report/run-status.ts';
+import { isChanging, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
-import { accountPath, type Visitor } from '../context.ts';
-import { ActionButton } from './page-parts.tsx';
-import { heldOf, PagedSections, type PagePlace } from './paged-sections.tsx';
+import { accountPath } from '../context.ts';
+import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
+import { useVisitor } from './layout.tsx';
+import { ActionButton, Card, RunLink } from './page-parts.tsx';
+import { PagedSections, type PagePlace } from './paged-sections.tsx';
+import { LiveProgress } from './progress-bar.tsx';
 
-interface PendingPlanProps {
+interface DecisionProps {
   readonly account: AccountView;
+  /** The run that the changes are from. */
+  readonly detail: RunDetail | undefined;
+  /** The pending plan, or what remains of the plan of that run; null when nothing does, or when it is no longer stored. */
   readonly plan: Plan | null;
+  /** Whether the plan waits, or is approved and waits for its run. */
+  readonly isPending: boolean;
+  /** The run that works now; null when none does. */
+  readonly progress: RunProgress | null;
   readonly place: PagePlace;
-  readonly visitor: Visitor | undefined;
-  /** Whether a run makes another plan now, so that a button could be under the pointer with a plan that nobody has read. */
-  readonly isReplaced: boolean;
 }
 
-/** The button sends the digest of the plan that is shown. There is none when that is not the pending plan. */
-export function PendingPlan({ account, plan, place, visitor, isReplaced }: PendingPlanProps) {
-  const { name, pending } = account;
-  if (pending === null) return null;
-  const isPending = plan?.digest === pending.digest;
+/** The button that approves sends the digest of the plan that is shown. */
+export function Decision({ account, detail, plan: complete, isPending, progress, place }: DecisionProps) {
+  const { name, mode, lastRun, pending } = account;
   // The creates of the run were applied at once.
-  const approved = isPending && account.mode === 'approve-deletes' ? onlyOf('delete', plan) : plan;
-  const shown = isPending ? approved : null;
+  const isSplit = isPending && mode === 'approve-deletes' && complete !== null;
+  const plan = isSplit ? onlyOf('delete', complete) : complete;
+  const waits = isPending && plan !== null && waitsForApproval(account);
+  // A button could be under the pointer with a plan that nobody has read.
+  const isReplaced = waits && isChanging(account);
+  const isOld = detail !== undefined && detail.run.id !== lastRun?.id && pending === null;
   return (
-    <section class="pending" id="changes">
-      <h2>{titleOf(account)}</h2>
-      <dl>
-        <dt>Plan digest</dt>
-        <dd>
-          <code>{pending.digest}</code>
-        </dd>
-        <dt>Planned</dt>
-        <dd>
-          <Instant at={pending.since} />, by <a href={`/runs/${pending.runId}`}>this run</a>
-        </dd>
-      </dl>
-      {shown === null ? (
-        <p class="notice warn">
-          The plan is no longer stored. Run the account again, and approve the new plan.
-        </p>
-      ) : null}
-      {shown === null ? null : (
-        <>
-          <PlanChanges plan={shown} at={accountPath(name)} place={place} isPending />
-          {waitsForApproval(account) ? (
-            <HowToApprove
-              account={name}
-              mode={account.mode}
-              plan={shown}
-              visitor={visitor}
-              isReplaced={isReplaced}
-            />
-          ) : null}
-        </>
-      )}
-    </section>
-  );
-}
-
-interface HowToApproveProps extends Pick<PendingPlanProps, 'visitor' | 'isReplaced'> {
-  readonly account: string;
-  readonly mode: AccountView['mode'];
-  readonly plan: Plan;
-}
-
-/** The button, or the command where nothing can be changed over HTTP. A reader has neither. */
-function HowToApprove({ account, mode, plan, visitor, isReplaced }: HowToApproveProps) {
-  const canWrite = visitor?.role === 'operate';
-  if (!canWrite && visitor?.kind !== 'anybody') return null;
-  if (isReplaced) {
-    return (
-      <p class="notice">
-        A run of the account is queued or in progress and makes a new plan, which can be approved then.
-      </p>
-    );
-  }
-  return (
-    <div class="approval" id="approval">
-      {canWrite ? (
-        <div class="actions">
-          <ActionButton
-            account={account}
-            action="approve"
-            label={`Approve this plan: ${planCounts(plan)}`}
-            digest={plan.digest}
-            main
-          />
-        </div>
-      ) : (
-        <p>
-          To approve this plan ({planCounts(plan)}), run on the machine of the daemon:{' '}
-          <code>{`rolecall approve ${account} ${plan.digest}`}</code>
+    <Card
+      id="changes"
+      title={<Inline line={titleOf({ account, plan, isPending, progress, detail })} />}
+      {...(isPending ? { tone: 'warn' } : {})}
+    >
+      {progress === null || lastRun === null ? null : <LiveProgress runId={lastRun.id} progress={progress} />}
+      {detail === undefined || (progress !== null && !isPending) ? null : (
+        <p class="quiet">
+          <Inline line={originOf(detail.run)} />
+          {isPending || detail.run.status === 'planned' ? 'Planned ' : 'By the run that began '}
+          <RunLink run={detail.run} />
+          {isOld ? '. Later runs ended before they could compare the account with its file.' : ''}
         </p>
       )}
-      {plan.status === 'blocked' ? (
+      {waits && plan.status === 'blocked' ? (
         <p>
-          The approval accepts the lists of the service.
+          An approval accepts the lists of the service.
           {mode === 'plan' ? ' In mode plan, nothing is written.' : ''}
         </p>
       ) : null}
-      {plan.held.length === 0 ? null : <p>Held changes stay held.</p>}
+      {plan === null ? null : (
+        <div class="diff">
+          <PagedSections
+            sections={plannedSections({ ...plan, held: [] }, plan.status === 'blocked')}
+            at={accountPath(name)}
+            place={place}
+          />
+        </div>
+      )}
+      {isPending && plan === null ? (
+        <p>The plan is no longer stored. Run the account again, and approve the new plan.</p>
+      ) : null}
+      {isReplaced ? (
+        <p class="notice">
+          A run of the account is queued or in progress and makes a new plan, which can be approved then.
+        </p>
+      ) : null}
+      <Buttons account={account} approves={waits && !isReplaced ? plan : null} />
+    </Card>
+  );
+}
+
+type TitleProps = Omit<DecisionProps, 'place'>;
+
+/** What waits, remains or happens, and who loses what. */
+function titleOf({ account, plan, isPending, progress, detail }: TitleProps): Line {
+  const { mode, pause, lastRun } = account;
+  if (!isPending) {
+    if (progress !== null) return ['A run is in progress.'];
+    if (isChanging(account)) return ['A run is queued. It starts as soon as a place is free.'];
+    const isKnown = detail?.run.status === 'converged' || detail?.run.status === 'planned';
+    if (lastRun === null) return ['The account has not run yet.'];
+    if (plan === null) return [isKnown ? 'The account matches its file.' : 'It is not known what differs.'];
+    return plan.operations.length === 0
+      ? ['Nothing to apply.']
+      : [`${changesText(plan)} to apply. `, ...lossSentence(plan)];
+  }
+  if (plan === null) return ['A plan waits for you.'];
+  const isOne = plan.operations.length === 1;
+  if (waitsForApproval(account)) {
+    return plan.status === 'blocked'
+      ? ['The lists of the service look wrong. Nothing is written until you approve them.']
+      : [`${changesText(plan)} ${isOne ? 'waits' : 'wait'} for you. `, ...lossSentence(plan)];
+  }
+  if (mode === 'plan') return ['A plan is approved; the next run accepts its lists and writes nothing.'];
+  const next = pause === null ? 'the next run applies' : 'resume the account to apply';
+  return [`${changesText(plan)} ${isOne ? 'is' : 'are'} approved; ${next} ${isOne ? 'it' : 'them'}.`];
+}
+
+/** `4 creates and 1 delete`. */
+function changesText({ summary }: Plan): string {
+  const creates = summary.create === 0 ? [] : [count(summary.create, 'create')];
+  const deletes = summary.delete === 0 ? [] : [count(summary.delete, 'delete')];
+  return [...creates, ...deletes].join(' and ') || 'Nothing';
+}
+
+/** `3 people lose Perl`. */
+export function lossLine(plan: Plan): Line {
+  const { people, unknown } = losingPeople(plan);
+  return people + unknown === 0 ? ['nobody loses anything'] : losses([plan]);
+}
+
+/** The same as a sentence. */
+function lossSentence(plan: Plan): Line {
+  const [first = '', ...others] = lossLine(plan);
+  const opening = typeof first === 'string' ? first.charAt(0).toUpperCase() + first.slice(1) : first;
+  return [opening, ...others, '.'];
+}
+
+/** `From c06d636 “add Kubernetes” by Dana, 6 min ago. `; empty where the configuration is not in git. */
+function originOf(run: RunRecord): Line {
+  const line = commitLine(run);
+  return line === null ? [] : ['From ', ...line, '. '];
+}
+
+interface ButtonsProps {
+  readonly account: AccountView;
+  /** The plan that is shown and waits. */
+  readonly approves: Plan | null;
+}
+
+/** The buttons, or why there are none. */
+function Buttons({ account: { name, mode, pause }, approves }: ButtonsProps) {
+  const visitor = useVisitor();
+  if (visitor?.role !== 'operate') {
+    const isOff = visitor?.kind === 'anybody';
+    return (
+      <>
+        {approves === null || !isOff ? null : (
+          <>
+            <p>To approve this plan, run on the machine of the daemon:</p>
+            <Paste lines={[`rolecall approve ${name} ${approves.digest}`]} />
+          </>
+        )}
+        <p class="quiet">
+          {isOff ? <strong>{WRITING_OFF.title}. </strong> : null}
+          {isOff ? WRITING_OFF.message : READ_ONLY.message}
+        </p>
+      </>
+    );
+  }
+  return (
+    <div class="buttons">
+      {approves === null ? null : (
+        <ActionButton
+          account={name}
+          action="approve"
+          label={`Approve ${approvedText(approves, mode)}`}
+          digest={approves.digest}
+        />
+      )}
+      <ActionButton account={name} action="sync" label={approves === null ? 'Run now' : 'Plan again'} />
+      {pause === null ? (
+        <ActionButton account={name} action="pause" label="Pause scheduled runs" />
+      ) : (
+        <ActionButton account={name} action="resume" label="Resume scheduled runs" />
+      )}
+      {approves === null ? null : (
+        <span class="quiet">
+          plan <code title={approves.digest}>{approves.digest.slice(7, 15)}</code> · an approval lapses in 24
+          h
+        </span>
+      )}
     </div>
   );
 }
 
-/** What happens to the pending plan next. An approved plan of a paused account is not applied before it is resumed. */
-function titleOf(account: AccountView): string {
-  if (waitsForApproval(account)) return 'A plan waits for approval';
-  if (account.mode === 'plan') return 'A plan is approved; the next run accepts its lists and writes nothing';
-  return account.pause === null
-    ? 'A plan is approved; the next run applies it'
-    : 'A plan is approved; it is applied after the account is resumed';
-}
-
-interface PlanChangesProps {
-  readonly plan: Plan;
-  readonly at: string;
-  readonly place: PagePlace;
-  /** Whether the plan is pending: what an approval applies is shown before what it does not apply. */
-  readonly isPending?: boolean;
-}
-
-/** The changes of a plan. Deletes are never collapsed. */
-export function PlanChanges({ plan, at, place, isPending = false }: PlanChangesProps) {
-  const { summary, sections: all = [] } = planDocument(plan);
-  const sections = isPending ? appliedFirst(all) : all;
-  const deletes = sections.filter(({ title }) => /delete/i.test(title)).map(({ title }) => title);
-  return (
-    <>
-      {summary === undefined ? null : <Summary line={summary} />}
-      <PagedSections sections={sections} at={at} place={place} open={deletes} held={heldOf(plan)} />
-    </>
-  );
-}
-
-function appliedFirst(sections: readonly Section[]): Section[] {
-  const isHeld = ({ title }: Section): boolean => title.startsWith('Held');
-  const isApplied = (section: Section): boolean => !isHeld(section) && section.quiet !== true;
-  return [
-    ...sections.filter(isApplied),
-    ...sections.filter(isHeld).map((section) => ({
-      ...section,
-      title: `Not part of this approval: ${section.title.toLowerCase()}`,
-    })),
-    ...sections.filter((section) => !isHeld(section) && !isApplied(section)),
-  ];
-}
-
-interface RemainingChangesProps {
-  /** What remains after the run; null when nothing does. */
-  readonly plan: Plan | null;
-  /** The run that planned. */
-  readonly run: RunRecord;
-  /** Whether it is the last run. Otherwise later runs ended before they could plan. */
-  readonly isLast: boolean;
-  readonly place: PagePlace;
-}
-
-export function RemainingChanges({ plan, run, isLast, place }: RemainingChangesProps) {
-  const when = (
-    <a href={`/runs/${run.id}`}>
-      <Instant at={run.startedAt} />
-    </a>
-  );
-  const later = isLast ? '.' : '. Later runs ended before they could compare the account with its file.';
-  if (plan === null) {
-    const matches = run.status === 'converged' || run.status === 'planned';
-    return matches ? (
-      <p>
-        The account matched its file in the run of {when}
-        {later}
-      </p>
-    ) : null;
-  }
-  return (
-    <section class="remaining" id="changes">
-      <h2>Remaining changes</h2>
-      <p>
-        {run.status === 'planned' ? 'By the dry run of ' : 'After the run of '}
-        {when}
-        {later}
-      </p>
-      <PlanChanges plan={plan} at={accountPath(run.account)} place={place} />
-    </section>
-  );
-}
-
-/**
- * `3 creates, 10 deletes, 0 people affected`, or that nobody can tell. A plan without creates does not mention them.
- */
-export function planCounts(plan: Plan): string {
-  const { create, delete: deletes } = plan.summary;
-  const parts = [
-    ...(create === 0 ? [] : [count(create, 'create')]),
-    count(deletes, 'delete'),
-    affectedText(affected, losingPeople(plan)),
-  ];
-  return parts.join(', ');
-}
-
-function affected(people: number): string {
-  return `${count(people, 'person', 'people')} affected`;
+function approvedText({ operations, status }: Plan, mode: AccountView['mode']): string {
+  const changes = operations.length === 1 ? 'this change' : `these ${operations.length} changes`;
+  if (status !== 'blocked') return changes;
+  return operations.length === 0 || mode === 'plan' ? 'these lists' : `these lists and ${changes}`;
 }

@@ -1,68 +1,54 @@
 // The progress of a run that works: a bar, the rate and the time left. The script of the page replaces it while it changes.
+import { useContext } from 'hono/jsx';
 import type { RunProgress } from '../../../core/ports/journal-reader.ts';
+import { type Line, toned } from '../../../report/document.ts';
 import { count, duration } from '../../../report/formatting.ts';
+import { Inline, PageTime } from '../../../report/html.tsx';
 
 interface ProgressBarProps {
   readonly progress: RunProgress;
-  readonly nowMs: number;
 }
 
-/** How often a browser without scripts requests a page again that shows a run at work. */
-export const RELOAD_AFTER_S = 5;
-
-/** The script of the page loads it again after a moment, until the run has started. */
-export function QueuedRun() {
+export function LiveProgress({ runId, progress }: ProgressBarProps & { readonly runId: string }) {
   return (
-    <p class="progress" data-reload="">
-      A run is queued. It starts as soon as a place is free.
-    </p>
-  );
-}
-
-export function LiveProgress({ runId, ...props }: ProgressBarProps & { readonly runId: string }) {
-  return (
-    <div class="progress" data-progress={`/runs/${runId}/progress`}>
-      <ProgressBar {...props} />
+    <div data-progress={`/runs/${runId}/progress`}>
+      <ProgressBar progress={progress} />
     </div>
   );
+}
+
+export function ProgressBar({ progress }: ProgressBarProps) {
+  const { total, done, failed } = progress;
+  return (
+    <>
+      <p>
+        <Inline line={progressLine(progress, useContext(PageTime) ?? 0)} />
+      </p>
+      {total === 0 ? null : (
+        <progress max={total} value={done + failed} aria-label="Operations with a result">
+          {Math.floor((100 * (done + failed)) / total)} %
+        </progress>
+      )}
+    </>
+  );
+}
+
+/** `3 of 8 operations done, 1 failed · 8.4 per second · about 2 min 5 s left`. */
+export function progressLine(progress: RunProgress, nowMs: number): Line {
+  const { total, done, failed, sent, unknown } = progress;
+  if (total === 0) return ['Reading the account and planning. Nothing has been written yet.'];
+  return [
+    toned('strong', `${done} of ${count(total, 'operation')} done`),
+    ...(failed > 0 ? [', ', toned('bad', `${failed} failed`)] : []),
+    sent > 0 ? `, ${sent} waiting for an answer` : '',
+    unknown > 0 ? `, ${unknown} unknown` : '',
+    paceText(progress, nowMs),
+  ];
 }
 
 /** A rate from fewer results or from less time changes too much to be of use. */
 const MIN_RESULTS = 5;
 const MIN_MS = 2000;
-
-export function ProgressBar({ progress, nowMs }: ProgressBarProps) {
-  const { total, done, failed } = progress;
-  if (total === 0) return <p>Reading the account and planning. Nothing has been written yet.</p>;
-  return (
-    <>
-      <p>
-        <strong>
-          {done} of {count(total, 'operation')} done
-        </strong>
-        {failed === 0 ? null : (
-          <>
-            {', '}
-            <span class="bad">{failed} failed</span>
-          </>
-        )}
-        {openText(progress)}
-        {paceText(progress, nowMs)}
-      </p>
-      <progress max={total} value={done + failed} aria-label="Operations with a result">
-        {Math.floor((100 * (done + failed)) / total)} %
-      </progress>
-    </>
-  );
-}
-
-function openText({ sent, unknown }: RunProgress): string {
-  const parts = [
-    ...(sent > 0 ? [`, ${sent} waiting for an answer`] : []),
-    ...(unknown > 0 ? [`, ${unknown} unknown`] : []),
-  ];
-  return parts.join('');
-}
 
 /** ` · 8.4 per second · about 2 min 5 s left`; empty while it cannot be known. */
 function paceText({ total, done, failed, firstSentAt }: RunProgress, nowMs: number): string {

@@ -1,62 +1,192 @@
-// The page of a run: the report that `rolecall show` prints, with links, and its progress while it works.
+// The page of a run: the report that `rolecall show` prints, with links, and its progress while it works. And the table of runs.
+import type { Child } from 'hono/jsx';
+import type { RunRecord } from '../../../core/journal.ts';
 import type { RunDetail, RunProgress } from '../../../core/ports/journal-reader.ts';
-import { Facts, Headline, Instant, Summary } from '../../../report/html.tsx';
-import { runDocument } from '../../../report/run-report.ts';
-import type { Visitor } from '../context.ts';
+import { code, type Line, toned } from '../../../report/document.ts';
+import { visible } from '../../../report/escape-invisible.ts';
+import { count, driftLine, duration, elapsedMs, joined } from '../../../report/formatting.ts';
+import { Facts, Headline, Inline, Instant, Paste } from '../../../report/html.tsx';
+import { runDocument, triggerText } from '../../../report/run-report.ts';
+import { nextSteps, statusTone } from '../../../report/run-status.ts';
 import { Layout } from './layout.tsx';
-import { AccountLink } from './page-parts.tsx';
-import { heldOf, type PagePlace, PagedSections } from './paged-sections.tsx';
-import { LiveProgress, RELOAD_AFTER_S } from './progress-bar.tsx';
-import { StatusBadge } from './run-table.tsx';
+import { AccountLink, Card, type Column, RunLink, ShortCommit, Table } from './page-parts.tsx';
+import { HeldCard, type PagePlace, PagedSections } from './paged-sections.tsx';
+import { LiveProgress } from './progress-bar.tsx';
 
-/** What every page needs that shows a plan or a run. */
-export interface PageView {
-  /** The part of the changes that the page shows. */
-  readonly place: PagePlace;
-  readonly nowMs: number;
-  readonly visitor: Visitor | undefined;
-}
-
-interface RunPageProps extends PageView {
+interface RunPageProps {
   readonly report: RunDetail;
   /** null when the run has ended. */
   readonly progress: RunProgress | null;
+  /** The part of the changes that the page shows. */
+  readonly place: PagePlace;
 }
 
-export function RunPage({ report, progress, place, nowMs, visitor }: RunPageProps) {
-  const { id, account, status, errorCode } = report.run;
-  const document = runDocument(report);
-  const { summary, facts = [], sections = [] } = document;
+export function RunPage({ report, progress, place }: RunPageProps) {
+  const { run, plan } = report;
+  const { id, account, status, errorCode } = run;
+  // What the plan holds has a card of its own.
+  const document = runDocument({ ...report, plan: plan === null ? null : { ...plan, held: [] } });
+  const { summary = [], facts = [], sections = [] } = document;
+  const at = `/runs/${id}`;
   return (
     <Layout
       title={`Run of ${account}`}
-      visitor={visitor}
-      {...(progress === null ? {} : { reloadAfterS: RELOAD_AFTER_S })}
+      current="runs"
+      trail={[<a href="/runs">Runs</a>, <AccountLink name={account} />, <Instant at={run.startedAt} />]}
+      isReloaded={progress !== null}
     >
       <h1>
-        Run of <AccountLink name={account} />
+        Run of {visible(account)} <StatusBadge status={status} />{' '}
+        {errorCode === null ? null : <code class="quiet">{visible(errorCode)}</code>}
       </h1>
-      <p>
-        <StatusBadge status={status} /> {errorCode === null ? null : <code>{errorCode}</code>}
-      </p>
-      {progress === null ? (
-        <>
-          <Headline document={document} />
-          {summary === undefined ? null : <Summary line={summary} />}
-        </>
-      ) : (
-        <LiveProgress runId={id} progress={progress} nowMs={nowMs} />
-      )}
-      <Facts facts={facts} />
-      {progress === null || sections.length === 0 ? null : (
-        <p class="quiet">
-          The lists below are from <Instant at={new Date(nowMs).toISOString()} />.
-        </p>
-      )}
-      <PagedSections sections={sections} at={`/runs/${id}`} place={place} held={heldOf(report.plan)} />
-      <p class="quiet foot">
-        <a href={`/api/v1/runs/${id}`}>This run as JSON</a>
-      </p>
+      <div class="columns">
+        <div>
+          <Card title={<Inline line={progress === null ? summary : ['A run is in progress.']} />}>
+            {progress === null ? (
+              <Headline document={document} />
+            ) : (
+              <LiveProgress runId={id} progress={progress} />
+            )}
+            <NextSteps run={run} />
+            {progress === null || sections.length === 0 ? null : (
+              <p class="quiet">The lists below were read when this page was loaded.</p>
+            )}
+            <PagedSections sections={sections} at={at} place={place} />
+          </Card>
+          {plan === null ? null : <HeldCard plan={plan} at={at} place={place} />}
+          <Restore runs={run.deleted > 0 ? [run] : []} />
+        </div>
+        <aside aria-label="About this run">
+          <Card title="Details" aside={<a href={`/api/v1/runs/${id}`}>as JSON</a>}>
+            <Facts facts={facts} />
+          </Card>
+        </aside>
+      </div>
     </Layout>
+  );
+}
+
+/** The status of a run, coloured. */
+function StatusBadge({ status }: { readonly status: RunRecord['status'] }) {
+  return <span class={`badge is-${status} ${statusTone(status)}`}>{visible(status)}</span>;
+}
+
+/** A run, and how many runs before it were equal to it. */
+interface FoldedRun {
+  readonly run: RunRecord;
+  readonly equal: number;
+  /** When the first of them began. */
+  readonly sinceAt: string;
+}
+
+/** Equal runs in a row as one, the newest of them. */
+function foldRuns(runs: readonly RunRecord[]): FoldedRun[] {
+  const folded: FoldedRun[] = [];
+  // What differs between runs with an equal result.
+  const keyOf = (run: RunRecord) =>
+    JSON.stringify({ ...run, id: '', startedAt: '', finishedAt: '', requests: 0, retries: 0, trigger: '' });
+  for (const run of runs) {
+    const last = folded.at(-1);
+    if (last !== undefined && keyOf(last.run) === keyOf(run)) {
+      folded[folded.length - 1] = { run: last.run, equal: last.equal + 1, sinceAt: run.startedAt };
+    } else folded.push({ run, equal: 0, sinceAt: run.startedAt });
+  }
+  return folded;
+}
+
+const COLUMNS: readonly Column<FoldedRun>[] = [
+  {
+    head: 'Started',
+    cell: ({ run, equal, sinceAt }) => (
+      <>
+        <RunLink run={run} />
+        {equal === 0 ? null : (
+          <div class="note">
+            and {count(equal, 'equal run')}, the first <Instant at={sinceAt} />
+          </div>
+        )}
+      </>
+    ),
+  },
+  { head: 'Account', is: 'account', cell: ({ run }) => <AccountLink name={run.account} /> },
+  { head: 'Status', is: 'state', cell: ({ run }) => <StatusBadge status={run.status} /> },
+  { head: 'What', is: 'what', cell: ({ run }) => <Inline line={doneBy(run)} /> },
+  { head: 'Trigger', is: 'trigger', cell: ({ run }) => visible(`${triggerText(run)}, ${run.mode}`) },
+  { head: 'Commit', is: 'commit', cell: ({ run }) => <ShortCommit run={run} /> },
+  { head: 'Duration', is: 'number', cell: ({ run }) => duration(elapsedMs(run.startedAt, run.finishedAt)) },
+];
+
+const SHOWN_RUNS = 20;
+
+/** The runs of all accounts; or those of one, equal ones in a row as one. */
+export function RunTable({
+  runs,
+  isOne = false,
+}: {
+  readonly runs: readonly RunRecord[];
+  readonly isOne?: boolean;
+}) {
+  if (isOne)
+    return (
+      <Table
+        name="runs"
+        columns={COLUMNS.filter(({ is }) => is !== 'account')}
+        groups={[['', foldRuns(runs).slice(0, SHOWN_RUNS)]]}
+      />
+    );
+  const rows = runs.map((run) => ({ run, equal: 0, sinceAt: run.startedAt }));
+  return <Table name="card runs" columns={COLUMNS} groups={[['', rows]]} />;
+}
+
+/** What the run did. One that only planned has done nothing; what it would do is more useful. */
+function doneBy(run: RunRecord): Line {
+  const { status, errorCode, plannedCreates, plannedDeletes } = run;
+  const isPlan = status === 'planned' && run.created + run.deleted === 0;
+  const planned = driftLine({ create: plannedCreates ?? 0, delete: plannedDeletes ?? 0 });
+  const counts = (['created', 'deleted', 'held', 'failed'] as const).filter((each) => run[each] > 0);
+  const parts: Line[] = [
+    ...(errorCode === null ? [] : [[code(errorCode)]]),
+    ...(isPlan && planned.length > 0 ? [[...planned, ' planned']] : []),
+    ...counts.map((each) => [`${run[each]} ${each}`]),
+  ];
+  if (parts.length > 0) return joined(parts, ', ');
+  return [toned('quiet', status === 'running' ? 'nothing written yet' : 'nothing to do')];
+}
+
+/** A command for the machine of the daemon. */
+function Command({ purpose, command }: { readonly purpose: Child; readonly command: string }) {
+  return (
+    <>
+      <p>{purpose}:</p>
+      <Paste lines={[command]} />
+    </>
+  );
+}
+
+/** What to do after a run that failed or was stopped. */
+export function NextSteps({ run }: { readonly run: RunRecord }) {
+  const steps = statusTone(run.status) === 'bad' ? nextSteps({ run, plan: null }, 'full') : [];
+  return (
+    <>
+      {steps.map(({ command, purpose }) => (
+        <Command purpose={`Next, on the machine of the daemon; it ${purpose}`} command={command} />
+      ))}
+    </>
+  );
+}
+
+/** How to recreate what these runs deleted. */
+export function Restore({ runs }: { readonly runs: readonly RunRecord[] }) {
+  return runs.length === 0 ? null : (
+    <Card title="Restore what was deleted" aside="prints the lines that recreate it, and who had it">
+      {runs.map(({ id, deleted, startedAt }) => (
+        <Command
+          purpose={
+            <Inline line={[`${count(deleted, 'entry was', 'entries were')} deleted `, { time: startedAt }]} />
+          }
+          command={`rolecall restore ${id}`}
+        />
+      ))}
+    </Card>
   );
 }

@@ -1,42 +1,50 @@
-// The page at /runs: the runs of all accounts, newest first, filtered as `rolecall history` does.
+// The pages of what happened, newest first: /runs has the runs of all accounts, filtered as `rolecall history` does, and
+// /activity what operators did.
 import { type RunRecord, RUN_STATUSES, type RunStatus } from '../../../core/journal.ts';
-import type { Visitor } from '../context.ts';
-import { Layout, Live } from './layout.tsx';
-import { FilterForm, Notice, Pager } from './page-parts.tsx';
-import { RunTable } from './run-table.tsx';
+import type { OperatorActionRecord } from '../../../core/operator.ts';
+import { Actions } from './account-facts.tsx';
+import { Layout } from './layout.tsx';
+import { Card, Errors, FilterForm, Pager } from './page-parts.tsx';
+import { RunTable } from './run-page.tsx';
 import { parseDuration } from '../../../core/durations-and-sizes.ts';
 
 interface RunsPageProps {
   readonly request: RunListRequest;
   /** At most one more than the page shows. */
   readonly runs: readonly RunRecord[];
-  readonly nowMs: number;
-  readonly visitor: Visitor | undefined;
 }
 
-const STATUS_OPTIONS = RUN_STATUSES.map((status) => [status, status] as const);
-
-export function RunsPage({ request: { filter, problems }, runs, nowMs, visitor }: RunsPageProps) {
+export function RunsPage({ request: { filter, problems }, runs }: RunsPageProps) {
   const shown = runs.slice(0, RUNS_SHOWN);
+  // Each page begins behind a run, so that runs that start meanwhile move no row to another page.
+  const last = runs.length > shown.length ? shown.at(-1) : undefined;
   const isFiltered = filter.account !== '' || filter.status !== '';
   return (
-    <Layout title="Runs" visitor={visitor} current="runs">
+    <Layout title="Runs" current="runs" isLive>
       <h1>Runs</h1>
-      <FilterForm
-        at="/runs"
-        search={{ label: 'Account', name: 'account', value: filter.account }}
-        choice={{ label: 'Status', name: 'status', options: STATUS_OPTIONS, value: filter.status }}
-        showAll={isFiltered ? 'Show all runs' : null}
+      <div class="above">
+        <FilterForm
+          at="/runs"
+          search={{ label: 'Account', name: 'account', value: filter.account }}
+          isFiltered={isFiltered}
+        >
+          <select name="status" aria-label="Status">
+            <option value="">any status</option>
+            {RUN_STATUSES.map((status) => (
+              <option value={status} selected={status === filter.status}>
+                {status}
+              </option>
+            ))}
+          </select>
+        </FilterForm>
+      </div>
+      <Errors title="The filter is ignored." errors={problems} />
+      {shown.length === 0 ? <p class="card">{nothing(filter, isFiltered)}</p> : <RunTable runs={shown} />}
+      <Pager
+        label="Pages of runs"
+        previous={filter.after === '' ? null : ['Newest runs', runsAddress({ ...filter, after: '' })]}
+        next={last === undefined ? null : ['Older runs', runsAddress({ ...filter, after: last.id })]}
       />
-      <Notice tone="warn" title="The filter is ignored." lines={problems} />
-      <Live>
-        {shown.length === 0 ? (
-          <p>{nothing(filter, isFiltered)}</p>
-        ) : (
-          <RunTable runs={shown} nowMs={nowMs} hasAccounts />
-        )}
-        <Pages filter={filter} last={runs.length > shown.length ? shown.at(-1) : undefined} />
-      </Live>
     </Layout>
   );
 }
@@ -46,19 +54,35 @@ function nothing({ after }: RunListFilter, isFiltered: boolean): string {
   return isFiltered ? 'No run matches the filter.' : 'No account has run yet.';
 }
 
-/** Each page begins behind a run, so that runs that start meanwhile move no row to another page. */
-function Pages({ filter, last }: { readonly filter: RunListFilter; readonly last: RunRecord | undefined }) {
+interface ActivityPageProps {
+  /** At most one more than the page shows. */
+  readonly actions: readonly OperatorActionRecord[];
+  /** Whether newer ones precede them. */
+  readonly isContinued: boolean;
+}
+
+export function ActivityPage({ actions, isContinued }: ActivityPageProps) {
+  const shown = actions.slice(0, RUNS_SHOWN);
+  const last = actions.length > shown.length ? shown.at(-1) : undefined;
+  const next = last === undefined ? null : (['Older actions', `/activity?before=${last.seq}`] as const);
   return (
-    <Pager
-      label="Pages of runs"
-      position=""
-      previous={
-        filter.after === '' ? null : { href: runsAddress({ ...filter, after: '' }), text: 'Newest runs' }
-      }
-      next={
-        last === undefined ? null : { href: runsAddress({ ...filter, after: last.id }), text: 'Older runs' }
-      }
-    />
+    <Layout title="Activity" current="activity" isLive>
+      <h1>Activity</h1>
+      <Card title="Who did what">
+        {shown.length === 0 ? (
+          <p class="quiet">
+            {isContinued ? 'There are no older actions.' : 'No operator has done anything yet.'}
+          </p>
+        ) : (
+          <Actions actions={shown} hasAccounts />
+        )}
+      </Card>
+      <Pager
+        label="Pages of actions"
+        previous={isContinued ? ['Newest actions', '/activity'] : null}
+        next={next}
+      />
+    </Layout>
   );
 }
 
@@ -92,16 +116,11 @@ export function runListOf(query: (name: string) => string | undefined, nowMs: nu
   const parsed = parseRunFilter(Object.fromEntries(given.map(([name, text]) => [name, [text]])), nowMs);
   const behind = RUN_ID.test(after) ? { after } : {};
   const limit = RUNS_SHOWN + 1;
-  if ('problem' in parsed)
-    return {
-      filter: { account: '', status: '', after: '', ...behind },
-      query: { limit, ...behind },
-      problems: [parsed.problem],
-    };
+  const isWrong = 'problem' in parsed;
   return {
-    filter: { account, status, after: '', ...behind },
-    query: { ...parsed, limit, ...behind },
-    problems: [],
+    filter: { ...(isWrong ? { account: '', status: '' } : { account, status }), after: '', ...behind },
+    query: { ...(isWrong ? {} : parsed), limit, ...behind },
+    problems: isWrong ? [parsed.problem] : [],
   };
 }
 

@@ -140,7 +140,10 @@ describe('the sign-in form', () => {
     expect(signInPage.status).toBe(401);
     expect(signInPage.headers.get('content-type')).toMatch(/^text\/html/);
     expect(signInPage.headers.get('www-authenticate')).toMatch(/^Bearer\b/);
-    expect(signInPage.text).toContain('<form class="sign-in" method="post" action="/sign-in">');
+    expect(signInPage.text).toContain('<form class="card narrow" method="post" action="/sign-in">');
+    expect(signInPage.text).toMatch(
+      /The one that <code>http\.token<\/code> or .* not the token of an account/,
+    );
     expect(signInPage.text).toContain('name="next" value="/accounts/acme-eu"');
     const { url, post, get } = running;
     const answer = await post('/sign-in', { origin: url, ...FORM }, formOf(TOKEN, '/accounts/acme-eu'));

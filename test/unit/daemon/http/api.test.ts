@@ -90,7 +90,7 @@ describe('the reading API', () => {
 
   it('returns the state of the daemon', async () => {
     const { get, stage } = await start();
-    const { configurationErrors: _errors, hasCheckout: _checkout, ...published } = stage.overview;
+    const { configurationErrors: _errors, ...published } = stage.overview;
     expect((await get('/api/v1/status', BEARER)).json()).toEqual({ ...published, configurationValid: true });
     stage.overview = { ...stage.overview, configurationErrors: 1 };
     stage.accounts = [makeAccount('acme-eu', { serviceValid: false, issues: ['rolecall.yaml:1:1: wrong'] })];

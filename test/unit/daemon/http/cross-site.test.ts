@@ -112,7 +112,7 @@ describe('a server without a token', () => {
       });
     }
     expect(recorded).toMatchObject({ commands: [], posted: [] });
-    expect((await get('/accounts/acme-eu', HTML)).text).not.toContain('<button');
+    expect((await get('/accounts/acme-eu', HTML)).text).not.toContain('<form');
     expect((await get('/sign-in', HTML)).status).toBe(404);
   });
 

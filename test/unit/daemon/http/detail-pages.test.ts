@@ -28,10 +28,9 @@ describe('the page of an account', () => {
     const plan = makePlan({ operations, summary: { create: 1, delete: 3, hold: 0, keep: 0, leave: 0 } });
     const account = makeAccount('a', { pending: { ...PENDING, digest: plan.digest } });
     const page = await pageOf('/accounts/a', { accounts: [account], runs: [ended(plan)] });
-    expect(page).toContain('Approve this plan: 1 create, 3 deletes, 2 people affected</button>');
-    expect(page.indexOf('Approve this plan')).toBeGreaterThan(page.indexOf('Older'));
-    expect(page).toContain('A plan waits for approval');
-    expect(page).not.toContain('Remaining changes');
+    expect(page).toMatch(/1 create and 3 deletes wait for you\. 2 people lose <code[^>]*>Old<\/code>, <code/);
+    expect(page).toContain('Approve these 4 changes</button>');
+    expect(page.indexOf('Approve these')).toBeGreaterThan(page.indexOf('>Older<'));
   });
 
   it('has the button that says that nobody can tell whom its deletes affect', async () => {
@@ -41,7 +40,8 @@ describe('the page of an account', () => {
     const plan = makePlan({ operations: [remove('Old', [])], warnings });
     const account = makeAccount('a', { pending: { ...PENDING, digest: plan.digest } });
     const page = await pageOf('/accounts/a', { accounts: [account], runs: [ended(plan)] });
-    expect(page).toContain('Approve this plan: 1 delete, nobody can tell who has it</button>');
+    expect(page).toContain('1 delete waits for you. Nobody can tell who has it.');
+    expect(page).toContain('Approve this change</button>');
   });
 
   it('shows what an approval applies before what stays held', async () => {
@@ -49,23 +49,22 @@ describe('the page of an account', () => {
     const plan = makePlan({ operations, held: [hold('Perl')], leftAlone: [] });
     const account = makeAccount('a', { pending: { ...PENDING, digest: plan.digest } });
     const page = await pageOf('/accounts/a', { accounts: [account], runs: [ended(plan)] });
-    const places = ['To delete', 'To create', 'Not part of this approval: held (1)', 'Perl'].map((text) =>
-      page.indexOf(text),
+    const places = ['To delete', 'To create', 'Approve these 2 changes', 'Held: 1 change waits', 'Perl'].map(
+      (text) => page.indexOf(text),
     );
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(places[0]).toBeGreaterThan(0);
-    expect(page).toMatch(/Approve this plan[^<]*<\/button><\/form><\/div><p>Held changes stay held\.</);
   });
 
   it('shows the command that approves where nothing can be changed over HTTP', async () => {
     const plan = makePlan({ operations: [create('New')], held: [] });
     const accounts = [makeAccount('a', { pending: { ...PENDING, digest: plan.digest } })];
     const stage = { accounts, runs: [ended(plan)] };
-    const command = `<code>rolecall approve a ${plan.digest}</code>`;
+    const command = `rolecall approve a ${plan.digest}</pre>`;
     const { get } = await start({ tokens: [] }, stage);
     const page = (await get('/accounts/a', HTML)).text;
     expect(page).toContain(command);
-    expect(page).not.toContain('Held changes stay held');
+    expect(page).toContain('<strong>Buttons are off. </strong>');
     // A reader may be somebody who must not approve.
     expect((await (await start({}, stage)).get('/accounts/a', { ...READER, ...HTML })).text).not.toContain(
       'rolecall approve',
@@ -105,7 +104,7 @@ describe('the page of an account', () => {
       accounts: [makeAccount('a', waiting)],
       runs: [ended(plan)],
     });
-    expect(page).not.toContain('Approve this plan');
+    expect(page).not.toContain('>Approve th');
     expect(page).toContain('makes a new plan, which can be approved then');
     expect(page).not.toContain('http-equiv="refresh"');
   });
@@ -117,7 +116,7 @@ describe('the page of an account', () => {
     const accounts = [makeAccount('a', { lastRun: ended(plan).run })];
     const page = await pageOf('/accounts/a', { accounts, runs: [ended(plan)] });
     expect(page).toContain('<details id="to-create">');
-    expect(page).toMatch(/<section id="to-delete[-a-z]*"><h2>To delete[^<]* \(60\)/);
+    expect(page).toMatch(/<details id="to-delete[-a-z]*" open=""><summary><h3>To delete[^<]* \(60\)/);
   });
 
   it('shows what a dry run found, held changes included, and where nothing differs', async () => {
@@ -125,7 +124,13 @@ describe('the page of an account', () => {
     const detail = ended(plan);
     const accounts = [makeAccount('a', { mode: 'plan', lastRun: detail.run })];
     const page = await pageOf('/accounts/a', { accounts, runs: [detail] });
-    for (const text of ['Remaining changes', 'By the dry run of', 'New', 'Held (1)', 'Perl']) {
+    for (const text of [
+      '1 create to apply. Nobody loses anything.',
+      'Planned <a',
+      'New',
+      'Held: 1 change waits',
+      'Perl',
+    ]) {
       expect(page).toContain(text);
     }
     const same = ended(makePlan({ operations: [], held: [] }), 'converged');
@@ -133,8 +138,8 @@ describe('the page of an account', () => {
       accounts: [makeAccount('a', { lastRun: same.run })],
       runs: [same],
     });
-    expect(quiet).toContain('The account matched its file in the run of');
-    expect(quiet).not.toContain('Remaining changes');
+    expect(quiet).toContain('The account matches its file.');
+    expect(quiet).not.toContain('to apply');
   });
 
   it('shows the differences of the last run that planned after later runs failed', async () => {
@@ -151,11 +156,11 @@ describe('the page of an account', () => {
     const approved = { digest: PENDING.digest, by: 'alice', expiresAt: '2026-11-22T08:00:00.000Z' };
     const account = makeAccount('a', { pause, pending: PENDING, approved, nextRunAt: null });
     const page = await pageOf('/accounts/a', { accounts: [account] });
-    expect(page).toMatch(/Scheduled runs are paused<\/strong> since <time[^>]*>2026-11-21 08:00:00 UTC/);
+    expect(page).toMatch(/Scheduled runs were paused <time[^>]* title="2026-11-21 08:00:00 UTC">/);
     expect(page.match(/&lt;script&gt;alert/g)?.length).toBeGreaterThan(1);
-    expect(page).toContain('A plan is approved; it is applied after the account is resumed');
-    expect(page).toContain(', by alice');
-    expect(page).not.toMatch(/Next run|Backing off|\u202e|\u200b/);
+    expect(page).toContain('3 creates and 2 deletes are approved; resume the account to apply them.');
+    expect(page).toContain('by alice, expires');
+    expect(page).not.toMatch(/next run <time|\u202e|\u200b/);
   });
 
   it('shows the progress of a run in place of the differences that it changes', async () => {
@@ -165,11 +170,11 @@ describe('the page of an account', () => {
     );
     const accounts = [makeAccount('a', { lastRun: run, activity: 'running' })];
     const page = await pageOf('/accounts/a', { accounts, runs: [makeDetail({ run, operations })] });
-    expect(page).toContain('<strong>2 of 3 operations done</strong>, 1 waiting for an answer');
+    expect(page).toContain('2 of 3 operations done</span>, 1 waiting for an answer');
     expect(page).toContain(`data-progress="/runs/${RUN_ID}/progress"`);
     // The page has a field, so it is not loaded again by itself.
     expect(page).not.toContain('http-equiv="refresh"');
-    expect(page).not.toContain('Remaining changes');
+    expect(page).not.toContain('to apply');
     const queued = await pageOf('/accounts/a', { accounts: [makeAccount('a', { activity: 'queued' })] });
     expect(queued).toContain('A run is queued.');
   });
@@ -182,21 +187,21 @@ describe('the page of an account', () => {
     const account = makeAccount('a', { lastRun: run, activity: 'running', pending, approved });
     const runs = [makeDetail({ run, operations: [], plan }), ended(plan)];
     const page = await pageOf('/accounts/a', { accounts: [account], runs });
-    expect(page).toContain('The run in progress');
-    expect(page).not.toContain('the next run applies it</h2>');
-    expect(page).not.toContain('1 to create');
+    expect(page).toContain('A run is in progress.');
+    expect(page).not.toContain('the next run applies it');
+    expect(page).not.toContain('1 create');
     // A run that plans again does not replace a plan that waits.
     const waiting = await pageOf('/accounts/a', { accounts: [{ ...account, approved: null }], runs });
-    expect(waiting).toContain('A plan waits for approval');
+    expect(waiting).toContain('1 create waits for you.');
   });
 
   it('counts as queued after an approval, so that its page follows the run', async () => {
     const approved = { digest: PENDING.digest, by: 'ada', expiresAt: '2026-11-22T05:00:00.000Z' };
     const account = makeAccount('a', { mode: 'approve', pending: PENDING, approved });
-    expect(await pageOf('/accounts/a', { accounts: [account] })).toContain('data-reload=""');
+    expect(await pageOf('/accounts/a', { accounts: [account] })).toContain('data-live="soon"');
     const pause = { since: '2026-11-21T05:00:00.000Z', by: 'sam', reason: null };
     const paused = await pageOf('/accounts/a', { accounts: [{ ...account, pause }] });
-    expect(paused).not.toContain('data-reload');
+    expect(paused).toContain('data-live="true"');
   });
 
   it('has no button for a plan that is not the pending one', async () => {
@@ -206,7 +211,86 @@ describe('the page of an account', () => {
     const runs = [{ run, operations: [], warnings: [], plan: { ...other, digest: 'sha256:replaced' } }];
     const page = await pageOf('/accounts/a', { accounts: [account], runs });
     expect(page).toContain('The plan is no longer stored.');
-    expect(page).not.toContain('Approve this plan');
+    expect(page).not.toContain('>Approve th');
+  });
+
+  it('reports what became of an approval, or why it lapsed, while its run is the last one', async () => {
+    const plan = makePlan({ operations: [create('New'), remove('Old', ['p1'])] });
+    const run = makeRun({ id: RUN_ID, account: 'a', planDigest: plan.digest, created: 1, deleted: 1 });
+    const operations = [
+      makeOperation(1, 'New'),
+      makeOperation(2, 'Old', { action: 'delete', remoteId: 'id-3' }),
+    ];
+    const detail = makeDetail({ run, operations, plan, warnings: [] });
+    const at = '2026-11-21T05:20:00.000Z';
+    const approve = { seq: 1, account: 'a', at, action: 'approve', by: 'dana', via: 'http' } as const;
+    const accounts = [makeAccount('a', { lastRun: run })];
+    const actions = [{ ...approve, detail: plan.digest }];
+    const page = await pageOf('/accounts/a', { accounts, runs: [detail], actions });
+    expect(page).toMatch(/notice good.*dana approved a plan <time.*Converged: nothing left to do\./);
+    expect(page).toMatch(/1 created, 1 deleted, .*1 person lost a skill or role\./);
+    const message = 'the approval of the plan has lapsed: the plan has changed since it was approved';
+    const lapsed = { ...detail, warnings: [{ code: 'approval_lapsed', message }] };
+    const other = [{ ...approve, detail: 'sha256:other' }];
+    const changed = await pageOf('/accounts/a', { accounts, runs: [lapsed], actions: other });
+    expect(changed).toMatch(/notice warn.*dana approved a plan <time.*the approval of the plan has lapsed/);
+    const later = await pageOf('/accounts/a', { accounts, runs: [detail], actions: other });
+    expect(later).not.toContain('dana approved a plan <time');
+  });
+
+  it('shows equal runs in a row as one, the sizes of its lists, and their course over the days', async () => {
+    const runs = [5, 4, 3, 2, 1].map((hour) =>
+      makeDetail({
+        run: makeRun({
+          id: `${RUN_ID.slice(0, -1)}${hour}`,
+          startedAt: `2026-11-21T0${hour}:00:00.000Z`,
+          held: hour === 1 ? 2 : 0,
+        }),
+      }),
+    );
+    const counts = [12, 14, 13].flatMap((skills, index) =>
+      (['skill', 'role', 'resource'] as const).map((kind) => ({
+        takenAt: `2026-11-${19 + index}T05:00:00.000Z`,
+        kind,
+        entries: kind === 'skill' ? skills : 3,
+      })),
+    );
+    const page = await pageOf('/accounts/acme-us', { runs, counts });
+    expect(page).toMatch(/and 3 equal runs, the first <time datetime="2026-11-21T02:00/);
+    expect(page.match(/<th scope="row">/g)).toHaveLength(2);
+    expect(page).toContain('13 skills, 3 roles, 3 people');
+    expect(page).toMatch(
+      /15 to 17.*<svg class="chart" role="img"[^>]*aria-label="15 entries at first, 16 now"/,
+    );
+  });
+
+  it('shows what most people have first of what is held, and the others folded', async () => {
+    const held = Array.from({ length: 9 }, (_, index) =>
+      hold(`Held ${index}`, { rules: ['in_use', 'max_deletes'], usedBy: index === 0 ? ['ada', 'bob'] : [] }),
+    );
+    const detail = ended(makePlan({ operations: [], held }), 'held');
+    const accounts = [makeAccount('a', { lastRun: detail.run })];
+    const page = await pageOf('/accounts/a', { accounts, runs: [detail] });
+    expect(page).toContain('Held: 9 changes wait for you, or for a date');
+    // Said once for all of them.
+    expect(page).toContain('All of them: too many deletes in one plan.');
+    expect(page).toMatch(
+      /Held 0<\/code><span>2 people have it: ada, bob<\/span>.*Held 4<.*<summary>4 more: nobody has them<\/summary>.*Held 5</,
+    );
+  });
+
+  it('keeps its history, and how to restore what was deleted, when its file is gone', async () => {
+    const run = makeRun({ id: RUN_ID, account: 'gone', deleted: 2 });
+    const { get } = await start({}, { accounts: [], runs: [makeDetail({ run })] });
+    const page = await get('/accounts/gone', { ...BEARER, ...HTML });
+    expect(page.status).toBe(200);
+    expect(page.text).toMatch(/<h1>gone <span class="badge">removed<.*2 entries were deleted <time/);
+    expect(page.text).toMatch(
+      new RegExp(`<pre[^>]*>rolecall restore ${RUN_ID}</pre>.*href="/runs/${RUN_ID}"`),
+    );
+    expect(page.text).not.toContain('/sync"');
+    expect((await get('/accounts/never', { ...BEARER, ...HTML })).status).toBe(404);
+    expect((await get('/api/v1/accounts/gone', BEARER)).status).toBe(404);
   });
 
   it('shows who did what, the latest twenty actions', async () => {
@@ -265,11 +349,11 @@ describe('the page of a run', () => {
     const at = async (query: string) => (await get(`/runs/${RUN_ID}${query}`, { ...BEARER, ...HTML })).text;
     const shown = (page: string): string[] => page.match(/Skill \d+/g) ?? [];
     const first = await at('');
-    expect(first).toContain('<details id="created"><summary><h2>Created (1100)</h2>');
+    expect(first).toContain('<details id="created"><summary><h3>Created (1100)</h3>');
     expect(first).toContain('1 to 500 of 1100');
     expect(shown(first)).toEqual(names.slice(0, 500));
     const last = await at('?group=created&page=3');
-    expect(last).toContain('<section id="created"><h2>Created (1100)</h2>');
+    expect(last).toContain('<details id="created" open=""><summary><h3>Created (1100)</h3>');
     expect(last).toMatch(/page=2#created"[^>]*>Previous/);
     expect(last).not.toContain('>Next<');
     expect(shown(last)).toEqual(names.slice(1000));
@@ -287,7 +371,7 @@ describe('the page of a run', () => {
     expect(page).toContain('Held changes 201 to 400 of 450');
     expect(page).toContain(`/runs/${RUN_ID}?held=1`);
     expect(page).toContain(`/runs/${RUN_ID}?held=3`);
-    expect(page).toContain('<h2>Held (450)</h2>');
+    expect(page).toContain('Held: 450 changes wait for you, or for a date');
     expect(page).toMatch(/Run: .* 450 held/);
     expect((await get(`/runs/${RUN_ID}?held=9`, { ...BEARER, ...HTML })).text).toContain(
       'Held changes 401 to 450 of 450',
@@ -305,7 +389,10 @@ describe('the page of a run', () => {
     );
     expect((await get(at)).status).toBe(401);
     const { status, text } = await get(at, READER);
-    expect([status, text]).toEqual([200, expect.stringMatching(/^<p><strong>1 of 2 operations done/)]);
+    expect([status, text]).toEqual([
+      200,
+      expect.stringMatching(/^<p><span class="strong">1 of 2 operations done/),
+    ]);
     stage.runs = [detail];
     expect(await get(at, READER)).toMatchObject({ status: 204, text: '' });
     expect((await get('/runs/01900000-0000-7000-8000-000000000000/progress', READER)).status).toBe(404);
@@ -318,7 +405,7 @@ describe('the page of a run', () => {
     const run = makeRun({ id: RUN_ID, status: 'running', finishedAt: null, created: 3 });
     const detail = { run, operations, warnings: [], plan: null };
     const page = await pageOf(`/runs/${RUN_ID}`, { runs: [detail] });
-    expect(page).toContain('<strong>3 of 8 operations done</strong>');
+    expect(page).toContain('3 of 8 operations done</span>');
     expect(page).toContain(`data-progress="/runs/${RUN_ID}/progress"`);
     expect(page).not.toMatch(/0 deleted|0 failed|0 held/);
     const progress = { status: 'running', total: 8, done: 6, failed: 1, sent: 0, unknown: 1 } as const;

@@ -162,11 +162,11 @@ describe('a failure of the server', () => {
     const page = await get('/', { ...BEARER, ...HTML });
     expect(page.status).toBe(503);
     expect(page.text).toContain('<h1>The store is not available</h1>');
-    expect(page.text).toContain('data-reload');
+    expect(page.text).toContain('data-live="soon"');
     const action = await post('/accounts/acme-eu/pause', { ...BEARER, ...HTML, ...FORM });
     expect(action.status).toBe(503);
     expect(action.text).toContain('It is not known whether the action was done');
-    expect(action.text).not.toContain('data-reload');
+    expect(action.text).not.toContain('data-live');
     expect(logged).toEqual([]);
   });
 

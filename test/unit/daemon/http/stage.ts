@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';
 import { onTestFinished } from 'vitest';
 import type { PostedConfiguration } from '../../../../src/run/posted-plan.ts';
-import type { RunDetail, RunProgress } from '../../../../src/core/ports/journal-reader.ts';
+import type { DailyCount, RunDetail, RunProgress } from '../../../../src/core/ports/journal-reader.ts';
 import type { OperatorActionRecord, PauseOfAll } from '../../../../src/core/operator.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
 import { Secret } from '../../../../src/core/secret.ts';
@@ -26,6 +26,7 @@ export const RUN_ID = '0193a5c2-7b1e-7c3d-8e4f-5a6b7c8d9e0f';
 export function makeAccount(name: string, parts: Partial<AccountView> = {}): AccountView {
   return {
     name,
+    file: `accounts/${name}.yaml`,
     valid: true,
     serviceValid: true,
     issues: [],
@@ -83,6 +84,7 @@ export interface Stage {
   /** The progress of every run; by default a run is as far as its operations are. */
   progress: RunProgress | null;
   actions: readonly OperatorActionRecord[];
+  counts: readonly DailyCount[];
   overview: DaemonView;
   sync: Awaited<ReturnType<DaemonApi['sync']>>;
   fetch: Awaited<ReturnType<DaemonApi['fetchSource']>>;
@@ -101,17 +103,18 @@ export function makeStage(parts: Partial<Stage> = {}): Stage {
     runs: [makeDetail()],
     progress: null,
     actions: [],
+    counts: [],
     overview: {
       version: '1.2.3',
       startedAt: '2026-11-20T00:00:00.000Z',
       issues: [],
       configurationErrors: 0,
-      hasCheckout: false,
       commit: {
         sha: '3f2a91c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6',
         dirty: false,
         committedAt: '2026-11-20T10:00:00.000Z',
         authoredAt: '2026-11-20T09:00:00.000Z',
+        author: 'Dana',
         subject: 'Name the skills of the data team',
       },
     },
@@ -159,13 +162,23 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
     accountFacts: async () => send(stage.accounts),
     account: async (name) => send(find(name)),
     async runs(filter) {
+      const { account, limit, hasDeletes } = filter;
       recorded.filters.push(filter);
-      return send(stage.runs.map(({ run }) => run).slice(0, filter.limit));
+      const isRemoved = account !== undefined && find(String(account)) === null;
+      const runs = send(stage.runs.map(({ run }) => run)).filter(
+        (run) => !isRemoved || run.account === account,
+      );
+      return runs.filter(({ deleted }) => hasDeletes !== true || deleted > 0).slice(0, limit);
     },
     async latestRuns(names, limit) {
       recorded.strips.push(names);
       const runs = send(stage.runs.map(({ run }) => run));
-      return names.flatMap((name) => runs.filter(({ account }) => account === name).slice(0, limit));
+      return names.flatMap((name) =>
+        runs
+          .filter(({ account }) => account === name)
+          .slice(0, limit)
+          .map((run) => ({ ...run, written: run.created + run.deleted })),
+      );
     },
     run: async (id) => send(findRun(id)),
     runReport: async (id) => send(findRun(id)),
@@ -189,6 +202,7 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
     runProgress: async (id) => send(progressIn(stage, id)),
     operatorActions: async ({ limit, before = Infinity }) =>
       send(stage.actions.filter(({ seq }) => seq < before).slice(0, limit)),
+    dailyCounts: async () => send(stage.counts),
     async fetchSource(by) {
       recorded.commands.push(`fetch for ${by.name}`);
       return send(stage.fetch);
