@@ -179,7 +179,8 @@ export async function withOperatorCommands<T>(
   try {
     const known = await knownAccounts(reader, accounts);
     if (known.length === 0 && !mayBeNone) throw withoutAccounts(configuration);
-    const paused = describePause(await reader.pauseOfAll(Date.now()));
+    // A command about the pause of all reports it itself.
+    const paused = mayBeNone ? null : describePause(await reader.pauseOfAll(Date.now()));
     if (paused !== null) showWarnings([paused]);
     return await work({ operator, reader, user: { name: userAtHost(), via: 'cli' } }, known);
   } finally {

@@ -12,12 +12,16 @@ const SILENT = {
   debug: () => undefined,
 };
 
+/** Plans of posted files bring their own lines; others are made again. */
+const MAX_TASKS = 5000;
+
 /** Tasks that are never started: only their times are read. */
 const tasks = new Map<string, ScheduledTask>();
 
 function taskOf(cron: string, timezone: string): ScheduledTask {
   const key = `${cron} ${timezone}`;
   const task = tasks.get(key) ?? createTask(cron, () => undefined, { timezone, logger: SILENT });
+  if (tasks.size >= MAX_TASKS) tasks.clear();
   tasks.set(key, task);
   return task;
 }
