@@ -10,7 +10,7 @@ import {
   loadConfiguration,
 } from '../config/load-configuration.ts';
 import { shownPath } from '../config/yaml/source-text.ts';
-import { ConfigError } from '../core/errors.ts';
+import { ConfigError, UsageError } from '../core/errors.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
 import { count } from '../report/formatting.ts';
 import { DEFAULT_CONFIG } from './command-line.ts';
@@ -62,6 +62,11 @@ export async function initialise(context: CommandContext, flags: InitFlags): Pro
   const present = existsSync(place.configFile) ? await collectConfiguration(place.configFile) : null;
   const isAdding = flags.account !== undefined || flags.ci !== undefined;
   if (present !== null && (flags.sandbox === true || !isAdding)) refuseExisting([place.configFile]);
+  if (present !== null && flags.region !== undefined && flags.baseUrl !== undefined) {
+    throw new UsageError(
+      '--region and --base-url cannot be used together here: the service file has the address of the region',
+    );
+  }
   const known = present?.loaded.accounts.flatMap(({ settings }) => settings ?? []) ?? [];
   if (present !== null && flags.account === undefined) {
     await writeAll(context, flags, known, new Map());

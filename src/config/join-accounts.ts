@@ -41,6 +41,7 @@ export function joinAccounts(
   reads: readonly AccountRead[],
   serviceIsSound: boolean,
   shown: (file: string) => string,
+  defaultRollout: readonly RolloutGlob[],
 ): readonly ConfiguredAccount[] {
   const sameNames = duplicates(reads, ({ name }) => name);
   // An invalid file, such as an unfinished copy, never runs: it must not stop the account that it resembles.
@@ -50,7 +51,7 @@ export function joinAccounts(
     ...duplicates([...valid, ...reads.filter((read) => !isValid(read))], identityKey),
     ...duplicates(valid, identityKey),
   ]);
-  const rolloutIssues = checkRollouts(reads);
+  const rolloutIssues = checkRollouts(reads, defaultRollout);
   return reads
     .map((read): ConfiguredAccount => {
       const { name, file, token, settings } = read;
@@ -119,7 +120,10 @@ export function inheritedRollout(name: string, rollout: Rollout): Rollout {
 }
 
 /** Returns the errors of one account: a glob that matches no account, the account itself, or one that waits for it. */
-function checkRollouts(reads: readonly RolloutRead[]): (read: RolloutRead) => ConfigIssue[] {
+function checkRollouts(
+  reads: readonly RolloutRead[],
+  defaults: readonly RolloutGlob[],
+): (read: RolloutRead) => ConfigIssue[] {
   const known = new Map<string, readonly string[]>();
   const matched = (glob: string): readonly string[] => {
     const matches = globMatcher(glob);
@@ -136,8 +140,17 @@ function checkRollouts(reads: readonly RolloutRead[]): (read: RolloutRead) => Co
     }
     return seen.has(wanted);
   };
-  return ({ name, rollout }) =>
-    (rollout?.globs ?? []).flatMap(({ glob, place }) => {
+  const isOfAll = ({ glob }: RolloutGlob): boolean =>
+    reads.length > 1 && matched(glob).length === reads.length;
+  const ofAll = defaults
+    .filter(isOfAll)
+    .map(({ glob, place }) => ({
+      ...place,
+      message: `${quoted(glob)} matches every account, so none would wait; correct it`,
+    }));
+  return ({ name, rollout }) => [
+    ...ofAll,
+    ...(rollout?.globs ?? []).flatMap(({ glob, place }) => {
       const names = matched(glob);
       if (names.length === 0)
         return [
@@ -146,5 +159,6 @@ function checkRollouts(reads: readonly RolloutRead[]): (read: RolloutRead) => Co
       if (rollout?.isOwn !== true || !waitFor(names, name)) return [];
       const whom = names.includes(name) ? 'this account itself' : 'accounts that wait for this one';
       return [{ ...place, message: `${quoted(glob)} matches ${whom}, so it would never end; correct it` }];
-    });
+    }),
+  ];
 }

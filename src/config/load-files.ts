@@ -103,7 +103,10 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   for (const { read: account } of accounts.values()) reads.push(await checkTrust(account, trust, files));
   const shown = (file: string): string => files.shown(file) ?? folder;
   const tokens = reads.flatMap(tokenUse);
-  const joined = await withoutTokens(joinAccounts(reads, read.settings !== undefined, shown), tokens);
+  const joined = await withoutTokens(
+    joinAccounts(reads, read.settings !== undefined, shown, defaultRollout),
+    tokens,
+  );
   const issues = [
     ...read.issues,
     ...globIssues,

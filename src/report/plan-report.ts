@@ -19,7 +19,7 @@ import { renderReport } from './render.ts';
 import { acceptListsStep, failedDocument } from './run-status.ts';
 
 const TITLE = 'rolecall plan';
-const SHOWN_ONCE = 'Other accounts with the same changes are not shown again.';
+const SHOWN_ONCE = 'Equal changes of another account are not shown again.';
 
 /**
  * The plans with a total when there are several: those that affect people first, and equal changes once. json is exactly

@@ -19,11 +19,15 @@ export async function openRollout(
   const { name, rollout } = settings;
   if (rollout === undefined || epoch === undefined || commit === null) return null;
   const applied = lastAppliedCommit?.sha ?? null;
-  if (commit.sha === applied) return null;
+  if (commit.sha === applied && !commit.dirty) return null;
   const globs = rollout.after.map(globMatcher);
   const canaries = [...configured].filter((other) => globs.some((matches) => matches(other)));
   const history = await journal.rolloutHistory(name, settings.configDigest, applied, canaries);
-  if (history === null) return null;
+  if (history === null || canaries.length === 0) return null;
+  const shown = commit.sha.slice(0, 7);
+  // No account that runs first can show anything about what nobody else has.
+  if (commit.dirty)
+    return { commit: shown, waitsFor: 'commit the local changes of the files', untilMs: null };
 
   // The commit that changed the file, so that later commits which do not change it start no new wait.
   const wanted = new Set([history.commit ?? commit.sha, commit.sha]);
@@ -51,7 +55,5 @@ export async function openRollout(
     reasons.push(`${canary.account} ${isBad ? `ended its latest run as ${canary.latest}` : state}`);
     untilMs = isBad || sinceMs === null || untilMs === null ? null : Math.max(untilMs, endMs);
   }
-  return reasons.length === 0
-    ? null
-    : { commit: commit.sha.slice(0, 7), waitsFor: firstFew(reasons, 3), untilMs };
+  return reasons.length === 0 ? null : { commit: shown, waitsFor: firstFew(reasons, 3), untilMs };
 }

@@ -289,6 +289,15 @@ describe('the accounts that run a commit first', () => {
     expect(accounts.flatMap(({ settings }) => settings?.name ?? [])).toEqual(['e']);
   });
 
+  test('of the defaults must not be all accounts', async () => {
+    const { lines: found } = await load({ ...defaults('["*"]'), ...files({ a: '', b: '' }) });
+    expect(found).toEqual([
+      expect.stringMatching(
+        /^rolecall\.yaml:\d+:\d+ error "\*" matches every account, so none would wait; correct it$/,
+      ),
+    ]);
+  });
+
   test('of the defaults must exist, which is reported once', async () => {
     const { lines: found, accounts } = await load({
       ...defaults('[x]'),

@@ -178,7 +178,7 @@ describe('the plans that apply prints one by one', () => {
     }));
     const printed = [equalPlan(0), ...losing, equalPlan(3), makePlan()].map((plan) => print(plan));
     expect(printed.map((text) => text.split(':')[0])).toEqual(['eu-1', 'eu-2', 'eu-3', '', '']);
-    expect(printed[0]).toContain('Other accounts with the same changes are not shown again.');
+    expect(printed[0]).toContain('Equal changes of another account are not shown again.');
     expect(planPrinter(1, WIDE)(makePlan())).toBe('acme-eu: nothing to do; 412 entries match the file\n');
   });
 });

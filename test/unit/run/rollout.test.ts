@@ -24,6 +24,7 @@ interface Setting {
   readonly applied?: string | null;
   readonly isCommand?: boolean;
   readonly isSame?: boolean;
+  readonly isDirty?: boolean;
   readonly after?: readonly string[];
 }
 
@@ -51,7 +52,14 @@ async function waits(of: Setting = {}) {
     commit:
       commit === null
         ? null
-        : { sha: commit, dirty: false, committedAt: '', authoredAt: '', author: null, subject: '' },
+        : {
+            sha: commit,
+            dirty: of.isDirty === true,
+            committedAt: '',
+            authoredAt: '',
+            author: null,
+            subject: '',
+          },
     ...(of.isCommand === true ? {} : { epoch: 'epoch' }),
   };
   const lastAppliedCommit = applied === null ? null : { sha: applied, committedAt: '' };
@@ -83,7 +91,7 @@ describe('an account takes a newer commit', () => {
 
 describe('an account waits', () => {
   const since = (ms: number) => [{ commit: 'c2', endedAtMs: NOW_MS - ms }];
-  it.each<[string, Setting, string, number | null]>([
+  it.each<[string, Setting, string | null, number | null]>([
     [
       'while its canary has not run it',
       { canaries: [{ good: [], appliedCommit: 'c1' }] },
@@ -121,9 +129,14 @@ describe('an account waits', () => {
       'ended its latest run as blocked',
       null,
     ],
+    ['while its files have local changes', { isDirty: true, applied: 'c2' }, null, null],
     ['when it is new', { applied: null, canaries: [{ good: [] }] }, 'has not converged on it yet', null],
   ])('%s', async (_, of, reason, untilMs) => {
-    expect((await waits(of)).open).toEqual({ commit: 'c2', waitsFor: `canary-1 ${reason}`, untilMs });
+    expect((await waits(of)).open).toEqual({
+      commit: 'c2',
+      waitsFor: reason === null ? 'commit the local changes of the files' : `canary-1 ${reason}`,
+      untilMs,
+    });
   });
 
   it('for all canaries, and names each that is not ready', async () => {
