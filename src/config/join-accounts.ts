@@ -142,12 +142,10 @@ function checkRollouts(
   };
   const isOfAll = ({ glob }: RolloutGlob): boolean =>
     reads.length > 1 && matched(glob).length === reads.length;
-  const ofAll = defaults
-    .filter(isOfAll)
-    .map(({ glob, place }) => ({
-      ...place,
-      message: `${quoted(glob)} matches every account, so none would wait; correct it`,
-    }));
+  const ofAll = defaults.filter(isOfAll).map(({ glob, place }) => ({
+    ...place,
+    message: `${quoted(glob)} matches every account, so none would wait; correct it`,
+  }));
   return ({ name, rollout }) => [
     ...ofAll,
     ...(rollout?.globs ?? []).flatMap(({ glob, place }) => {
