@@ -1,4 +1,4 @@
-// What the page and the JSON of an account report while it is paused, holds changes, plans only, or works on a plan.
+// What the page and the JSON of an account report while it is paused, or plans only.
 import { expect, test } from 'vitest';
 import { type Daemon, HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { scene } from '../support/scene.ts';
@@ -43,24 +43,5 @@ test('an account in plan mode shows what its plan would do, and no next run whil
   expect(await page(daemon, '/')).toContain('data-head="Next run">paused<');
   await daemon.api('accounts/acme/resume', {});
   expect((await account(daemon)).nextRunAt).not.toBeNull();
-  await daemon.stop();
-});
-
-test('the page of an account with held changes lists them with their reasons and how to release them', async () => {
-  const s = await scene({
-    skills: ['Perl', 'Go'],
-    resources: [{ skills: ['Perl'] }],
-    file: 'skills: [Go]',
-    service: service('apply'),
-  });
-  const daemon = await startDaemon(s);
-  await s.until('it is held', () => daemon.runsEnded('acme', 'held') > 0);
-  const shown = await page(daemon);
-  for (const text of ['Nothing to apply.', 'Held: 1 change waits for you', 'Perl', 'approvedDeletes'])
-    expect(shown).toContain(text);
-  s.configure('skills: [Go, Perl]');
-  await daemon.api('accounts/acme/sync', {});
-  await s.until('nothing is held', () => daemon.runsEnded('acme', 'converged') > 0);
-  expect(await page(daemon)).toContain('The account matches its file.');
   await daemon.stop();
 });

@@ -271,6 +271,7 @@ describe('the page of an account', () => {
     const detail = ended(makePlan({ operations: [], held }), 'held');
     const accounts = [makeAccount('a', { lastRun: detail.run })];
     const page = await pageOf('/accounts/a', { accounts, runs: [detail] });
+    expect(page).toContain('Nothing to apply.');
     expect(page).toContain('Held: 9 changes wait for you, or for a date');
     // Said once for all of them.
     expect(page).toContain('All of them: too many deletes in one plan.');
