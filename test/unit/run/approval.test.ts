@@ -150,47 +150,6 @@ describe('a plan in approve mode', () => {
   });
 });
 
-describe('an account that a guard blocked', () => {
-  const names = Array.from({ length: 20 }, (_, index) => `Skill ${index}`);
-
-  it('waits in plan mode too, and after an approval its lists count as good and nothing is written', async () => {
-    const on = await stage({ seed: { name: 'acme', id: '42', skills: names } });
-    const wish: Wish = { skills: names, trigger: 'schedule' };
-    await on.plan(wish);
-    for (const { id } of on.sandbox.state('acme').skills) on.sandbox.removeEntry('acme', id);
-    const blocked = await on.plan(wish);
-    expect(blocked.status).toBe('blocked');
-    expect((await on.plan({ ...wish, trigger: 'cli' })).status).toBe('blocked');
-    expect((await stateOf(on)).pending?.digest).toBe(blocked.plan?.digest);
-    expect(await approve(on)).toBe('approved');
-    const accepted = await on.plan({ ...wish, trigger: 'approval' });
-    expect([accepted.status, accepted.plan?.summary.create, on.writes()]).toEqual(['planned', 20, []]);
-    expect(await stateOf(on)).toMatchObject({ pending: null, approval: null });
-    expect((await on.plan(wish)).status).toBe('planned');
-  });
-
-  it.each([
-    ['a dry run', (on: Stage, wish: Wish) => on.plan(wish)],
-    ['an apply', (on: Stage, wish: Wish) => on.apply(wish)],
-  ])('has the reason in the journal after %s', async (_, run) => {
-    const on = await stage({ seed: { name: 'acme', id: '42', skills: names } });
-    await run(on, { skills: names });
-    for (const { id } of on.sandbox.state('acme').skills) on.sandbox.removeEntry('acme', id);
-    const blocked = await run(on, { skills: names });
-    const record = (await on.store.reader.run(blocked.runId))?.run;
-    expect(record).toMatchObject({ status: 'blocked', errorCode: 'suspicious_shrink' });
-    expect(record?.error).toBe(blocked.plan?.warnings[0]?.message);
-  });
-
-  it('stays blocked in an apply on the command line, which uses no approvals', async () => {
-    const on = await stage({ seed: { name: 'acme', id: '42', skills: names } });
-    await on.apply({ skills: names });
-    for (const { id } of on.sandbox.state('acme').skills) on.sandbox.removeEntry('acme', id);
-    expect((await on.apply({ skills: names })).status).toBe('blocked');
-    expect((await stateOf(on)).pending).toBeNull();
-  });
-});
-
 describe('assignments that vanished', () => {
   const seed = {
     name: 'acme',
