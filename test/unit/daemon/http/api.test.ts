@@ -180,14 +180,6 @@ describe('the commands of an operator', () => {
     expect(await fetch(READER)).toMatchObject([403, { error: { code: 'read_only' } }]);
   });
 
-  it('pause and resume an account', async () => {
-    const { post, get, recorded } = await start();
-    expect((await post(path('pause'), BEARER)).json()).toEqual({ status: 'paused' });
-    expect((await get('/api/v1/accounts/acme-eu', BEARER)).json()).toMatchObject({ paused: true });
-    expect((await post(path('resume'), BEARER, '{}')).json()).toEqual({ status: 'resumed' });
-    expect(recorded.commands).toEqual(['pause acme-eu', 'resume acme-eu']);
-  });
-
   it('pause an account with a reason that is well-formed afterwards', async () => {
     const { post, get } = await start();
     await post(path('pause'), { ...BEARER, ...JSON_BODY }, String.raw`{"reason":"half \ud800"}`);
