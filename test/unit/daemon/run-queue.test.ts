@@ -61,18 +61,6 @@ describe('the queue of runs', () => {
     expect(started).toEqual(['a1', 'a1']);
   });
 
-  it('follows a run with exactly one more, however often that is requested', async () => {
-    const { queue, started, end } = setUp();
-    queue.request('a1', 'schedule');
-    for (let n = 0; n < 5; n += 1) expect(queue.requestOneMore('a1', 'manual')).toBe(true);
-    expect(queue.request('a1', 'schedule')).toBe(false);
-    expect(started).toEqual(['a1']);
-    await end('a1');
-    expect(started).toEqual(['a1', 'a1']);
-    await end('a1');
-    expect([started, queue.activity('a1')]).toEqual([['a1', 'a1'], 'idle']);
-  });
-
   it('turns a waiting run into a manual one when an operator requests one more', async () => {
     const triggers: string[] = [];
     const ends: (() => void)[] = [];
