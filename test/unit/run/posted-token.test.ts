@@ -64,19 +64,3 @@ describe('a posted account that the daemon also has', () => {
     });
   });
 });
-
-describe('a posted account that the daemon does not have', () => {
-  it('is not planned when its token is not trusted', async () => {
-    expect(await tokenUse(posted({ env: 'TOKEN' }), undefined, trustNobody)).toMatchObject({
-      refusal: { code: 'unknown_account' },
-    });
-  });
-
-  it('is planned with the settings that the machine trusts', async () => {
-    const trusted = own({ env: 'TRUSTED' });
-    expect(await tokenUse(posted({ env: 'TOKEN' }), undefined, async () => trusted)).toEqual({
-      settings: trusted,
-      isNew: true,
-    });
-  });
-});
