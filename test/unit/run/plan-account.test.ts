@@ -170,23 +170,6 @@ describe('the input of a plan', () => {
     });
   });
 
-  it('contains an open freeze window', async () => {
-    expect(rules(await planned({ frozen: true }))).toEqual([['freeze']]);
-  });
-
-  it('contains the people who are missing from the lists', async () => {
-    const missing = [{ resourceId: 'p', kind: 'skill', remoteId: 'Old', sinceMs: 0 }] as const;
-    expect(rules(await planned({ observation: { missing } }))).toEqual([['holders_missing']]);
-  });
-
-  it('contains a suspicious shrink, unless it was accepted', async () => {
-    const observation = { implausible: { code: 'suspicious_shrink', message: 'm' } };
-    const blocked = await planned({ observation });
-    expect([blocked.plan.status, codes(blocked)]).toEqual(['blocked', ['suspicious_shrink']]);
-    const accepted = await planned({ observation, accept: { shrink: true } });
-    expect([accepted.plan.status, codes(accepted)]).toEqual(['planned', []]);
-  });
-
   it.each<[Partial<Observation>, readonly string[]]>([
     [{ identified: false, remoteAccountId: '42' }, ['identity_unknown']],
     [{ identified: false, remoteAccountId: null }, []],

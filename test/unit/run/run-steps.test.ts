@@ -116,21 +116,6 @@ describe('the lock', () => {
     expect(run.sent).toEqual(['POST skill New']);
   });
 
-  it('makes the run read the files again after a wait', async () => {
-    const run = bareRun({});
-    run.locks = [{ heldBy: 'pid 7' }, LEASE];
-    const waited: Activity[] = [];
-    const request: AccountRequest = {
-      ...requestFor('Old'),
-      progress: (activity) => void (activity.type === 'lock' && waited.push(activity)),
-    };
-    await run.apply(request, { lockTimeoutMs: 1000, reread: async () => requestFor('New') });
-    expect([run.sent, waited]).toEqual([
-      ['POST skill New'],
-      [{ type: 'lock', heldBy: 'pid 7', forMs: 1000 }],
-    ]);
-  });
-
   it('does not make the run read the files again without a wait', async () => {
     const run = bareRun({});
     await run.apply(requestFor('New'), { reread: async () => requestFor('Other') });
