@@ -1,11 +1,10 @@
 // Guards against wrong inputs: an old checkout, and lists that are cut short, empty or broken.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Plan } from '../../src/core/plan.ts';
 import type { Fault } from '../../src/sandbox/sandbox.ts';
 import { commitAll, git } from '../support/git.ts';
 import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
-import { arrayOf, codes, changesOf, holds, scene, type Scene } from '../support/scene.ts';
+import { codes, holds, scene, type Scene } from '../support/scene.ts';
 
 const names = (count: number, prefix = 'S'): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix}${i}`);
@@ -40,43 +39,6 @@ test('deletes from a checkout older than the last applied one are held until --a
   const accepted = await s.apply('--accept-older-source');
   expect(accepted.run).toMatchObject({ status: 'converged', deleted: 1 });
   expect(s.names().skills).toEqual(['Dropped', 'Kept']);
-});
-
-test('a commit on a diverged branch causes a warning and holds nothing', async () => {
-  const { s, folder, first } = await inGit('skills: [Kept]', ['Kept']);
-  s.configure('skills: [Kept, Ours]');
-  commitAll(folder, 'ours');
-  await s.apply();
-  git(folder, ['checkout', '-q', '-b', 'other', first]);
-  s.configure('skills: [Kept, Theirs]');
-  commitAll(folder, 'theirs');
-  const { plan } = await s.plan();
-  expect(changesOf(plan)).toEqual(['create Theirs', 'delete Ours']);
-  expect(codes(plan)).toContain('diverged_source');
-});
-
-test('where git cannot compare commits, an earlier committer date counts as older and a later one does not', async () => {
-  const { s, folder, first } = await inGit('skills: [Kept]', ['Kept']);
-  s.configure('skills: [Kept, Newer]');
-  commitAll(folder, 'second', '2026-01-02T00:00:00Z');
-  await s.apply();
-  const store = join(s.folder, 'data/rolecall.db');
-  const shallow = (date: string): string[] => {
-    const clone = `clone-${date.slice(0, 10)}`;
-    git(folder, ['checkout', '-q', '-B', clone, first]);
-    s.write('config/rolecall.yaml', `accounts: accounts/*.yaml\nstore: ${store}\n`);
-    commitAll(folder, clone, date);
-    git(s.folder, ['clone', '-q', '--depth', '1', '--branch', clone, `file://${folder}`, clone]);
-    return ['--config', join(s.folder, clone, 'rolecall.yaml'), 'plan', '--format', 'json'];
-  };
-  const planOf = async (args: string[]): Promise<Plan | undefined> =>
-    arrayOf<Plan>(await s.run(args, { withoutConfig: true }))[0];
-  expect((await planOf(shallow('2026-01-01T12:00:00Z')))?.held).toMatchObject([
-    { name: 'Newer', rules: ['stale_source'] },
-  ]);
-  expect((await planOf(shallow('2026-01-03T00:00:00Z')))?.operations).toMatchObject([
-    { action: 'delete', name: 'Newer' },
-  ]);
 });
 
 test('a list that lost more than a quarter of its entries blocks the run until --accept-shrink', async () => {
