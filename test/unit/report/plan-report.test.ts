@@ -41,6 +41,7 @@ describe('plans as json', () => {
 describe('the verdict', () => {
   const verdict = (...plans: PlanResult[]): string => linesOf(renderPlans(plans, WIDE))[0] ?? '';
   const blocked = makePlan({ account: 'gamma', status: 'blocked', operations: [remove('Go', ['r1'])] });
+  const heldOnly = makePlan({ held: [hold('Perl', { usedBy: ['ada'] })] });
 
   it.each<[PlanResult[], string]>([
     [[makePlan()], 'Merging or applying this changes nothing.'],
@@ -71,6 +72,11 @@ describe('the verdict', () => {
     [
       [blocked, makePlan({ operations: [create('Go')] })],
       'Merging or applying this creates 1 and deletes 0 entries; 1 account is blocked.',
+    ],
+    [[heldOnly], 'Merging or applying this writes nothing; 1 change is held (1 person has it).'],
+    [
+      [heldOnly, FAILED],
+      '1 of 2 accounts could not be planned; in the others, merging or applying this writes nothing; 1 change is held (1 person has it).',
     ],
     [[FAILED], 'No account could be planned.'],
     [
@@ -219,6 +225,9 @@ describe('plans as text', () => {
 describe('plans as markdown', () => {
   it('begin with the counts and fold the less important sections', () => {
     const report = renderPlans([MIXED], MARKDOWN);
+    const verdict = 'Merging or applying this creates 3 and deletes 2 entries; 3 people lose ';
+    expect(report.startsWith(`**${verdict}\`Visual Basic\``)).toBe(true);
+    expect(renderPlans([MIXED], { ...TEXT, format: 'html' })).toContain(verdict);
     expect(report).toContain('.**\n\n## rolecall plan\n\n### `acme-eu`: 3 to create');
     expect(report).toContain('<details>\n\n<summary>Left alone (5)</summary>\n\n| Rule |');
     expect(report).toContain('| + skill | `Kubernetes` |');
