@@ -116,14 +116,6 @@ test('a store of a newer version is refused and not changed', async () => {
   expect(s.rows('pragma user_version')).toEqual([{ user_version: 99 }]);
 });
 
-test('a store that is not a database is refused and not changed', async () => {
-  const s = await scene({ file: 'skills: [A]' });
-  const garbage = 'this is no database, however much one might wish that it were one. '.repeat(20);
-  s.write('data/rolecall.db', garbage);
-  await expectStoreRefused(s, /not an SQLite database/);
-  expect(readFileSync(join(s.folder, 'data/rolecall.db'), 'utf8')).toBe(garbage);
-});
-
 test('a report or a saved plan does not overwrite the store', async () => {
   const s = await scene({ file: 'skills: [A]' });
   expect((await s.run(['plan'])).status).toBe(0);

@@ -131,7 +131,10 @@ describe('a file of another program', () => {
       else {
         expect(error.code).toMatch(/^store_(foreign|unopenable|corrupt)$/);
         expect(error.message).toContain('nothing was changed');
-        if (what === 'a text') expect(error.message).toContain('restore a backup');
+        if (what === 'a text') {
+          expect(error.message).toContain('is not an SQLite database');
+          expect(error.message).toContain('restore a backup');
+        }
       }
     }
     expect(snapshot(folder)).toEqual(before);
