@@ -264,7 +264,7 @@ describe('the broken run of a holder that died', () => {
     return { store, id };
   }
 
-  it('is interrupted: its sent operations are unknown, the rest skipped', async () => {
+  it('is interrupted and stays so: its sent operations are unknown and to be settled, the rest skipped', async () => {
     const { store, id } = await broken();
     await store.take(runId(2), T0 + 5000);
     const detail = await store.reader.run(id);
@@ -274,19 +274,10 @@ describe('the broken run of a holder that died', () => {
       attempts: 1,
       finishedAt: new Date(T0 + 5000).toISOString(),
     });
-  });
-
-  it('leaves its create to be settled by the next run', async () => {
-    const { store, id } = await broken();
-    await store.take(runId(2), T0 + 5000);
     expect(await store.journal.unsettledOperations('acme', '42')).toMatchObject([
       { runId: id, seq: 2, name: 'sent', sinceMs: T0 + 5000 },
     ]);
-  });
-
-  it('stays interrupted although its process ends it late', async () => {
-    const { store, id } = await broken();
-    await store.take(runId(2), T0 + 5000);
+    // Its process ends it late.
     expect(await store.end(id, 'converged', T0 + 6000)).toBe(false);
     expect((await store.reader.run(id))?.run.status).toBe('interrupted');
   });
