@@ -81,20 +81,3 @@ test('deletes are held on a new store while everybody lacks the field that shows
   s.configure('skills: [Kept]\npolicy: { allowNoPeople: true }');
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
 });
-
-test('sixteen of forty people without their skills in two lists block the run', async () => {
-  const s = await crowd('skills: [Kept]\npolicy: { unusedFor: 0s }');
-  await s.plan();
-  const kept = s.idOf('Kept');
-  peopleListed(
-    s,
-    Array.from({ length: 40 }, (_, index) => ({
-      _id: `p${index}`,
-      skillsIds: index < 16 ? [] : [kept],
-      roleId: null,
-    })),
-  );
-  const { run, plan, result } = await s.apply();
-  expect([result.status, run.status, s.writes()]).toEqual([3, 'blocked', []]);
-  expect(codes(plan)).toContain('suspicious_shrink');
-});

@@ -26,15 +26,6 @@ test('a first apply deletes nothing when the list of people is empty by mistake'
   expect(codes(plan)).toContain('no_history');
 });
 
-test('even with history nothing is deleted while no people are listed, unless the policy allows it', async () => {
-  const s = await scene({ ...TWO_HAVE_IT, resources: [], isFresh: true });
-  await s.run(['plan']);
-  const held = await s.apply();
-  expect([held.run.status, holds(held.plan)]).toEqual(['held', { Kubernetes: ['no_people'] }]);
-  s.configure('skills: [Go]\npolicy: { allowNoPeople: true }');
-  expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
-});
-
 test('a first apply holds deletes and creates what is missing; the next one deletes', async () => {
   const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', isFresh: true });
   const first = await s.apply();

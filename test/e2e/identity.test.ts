@@ -53,18 +53,6 @@ test('a changed pin switches to the other account without the history of the old
   expect(plan === undefined ? [] : codes(plan)).toContain('no_history');
 });
 
-test('lists that carry different account ids fail the run before a write', async () => {
-  const s = await scene({
-    skills: ['Ours'],
-    roles: ['Dev'],
-    file: 'skills: [New]',
-    faults: [
-      { match: { method: 'GET', path: 'role' }, times: 'always', do: { type: 'wrong-account-id', id: '99' } },
-    ],
-  });
-  expect(await expectMismatch(s, () => s.apply())).toMatch(/42.*99/);
-});
-
 test('the later of two accounts with one token fails', async () => {
   const s = await scene({ skills: ['Ours'], file: 'skills: [Ours]' });
   s.configure('skills: [Ours, New]', 'copy');

@@ -71,10 +71,3 @@ it('a new posted account that cannot be reached is reported as unknown, with the
   ]);
   expect(opened).toEqual(['beta']);
 });
-
-it('a body that is no configuration is reported', async () => {
-  const empty = {
-    readFiles: async () => ({ problem: 'the body is not JSON' }),
-  } as unknown as PostedPlanOptions;
-  expect(await planPosted(BODY, empty)).toEqual({ problem: 'the body is not JSON' });
-});

@@ -246,13 +246,6 @@ describe('an agreed plan that was made before the store contained lists of the a
     return { digest: plan?.digest ?? '', firstObserved: plan?.observedDigest ?? '' };
   }
 
-  it('is applied with its held deletes while the lists are the same', async () => {
-    const agreed = await firstPlan();
-    const run = bareRun(list);
-    expect(await run.apply(requestFor('Kept', 'New'), { agreed })).toMatchObject({ status: 'held' });
-    expect(run.sent).toEqual(['POST skill New']);
-  });
-
   it.each([
     ['the lists changed', { skill: skills('Kept', 'Old', 'Older') }, ['Kept', 'New']],
     ['the file changed', list, ['Kept', 'Newer']],
