@@ -161,6 +161,11 @@ test('a team starts a repository, changes a catalog, approves five plans at once
   expect(hooks.messages().length).toBeLessThanOrEqual(4);
   expect(hooks.messages().every((message) => message.includes(commit.slice(0, 7)))).toBe(true);
 
+  const actions = await machine.run(['history', '--actions'], { env });
+  expect(actions.stdout.match(/approve/g)?.length).toBeGreaterThanOrEqual(5);
+  expect(actions.stdout).toContain('requested the newest configuration');
+  await daemon.stop();
+
   // Somebody stops everything in the middle of an apply; what was on its way ends, and nothing follows.
   sandbox.setSettings({ latencyMs: 100 });
   const names = Array.from({ length: 40 }, (_, index) => `Skill ${index}`);
@@ -187,9 +192,4 @@ test('a team starts a repository, changes a catalog, approves five plans at once
   expect((await here(['resume', '--all'])).status).toBe(0);
   expect((await here(['apply', 'us-01', '--yes'])).status).toBe(0);
   expect(sandbox.state('us-01').skills).toHaveLength(42);
-
-  const actions = await machine.run(['history', '--actions'], { env });
-  expect(actions.stdout.match(/approve/g)?.length).toBeGreaterThanOrEqual(5);
-  expect(actions.stdout).toContain('requested the newest configuration');
-  await daemon.stop();
 }, 240_000);

@@ -46,7 +46,7 @@ test('a daemon that has no configuration yet is alive and not ready', async () =
   expect((await daemon.get('/healthz')).status).toBe(200);
   expect((await daemon.get('/readyz')).status).toBe(503);
   const page = await fetch(daemon.url, { headers: { authorization: `Bearer ${HTTP_TOKEN}` } });
-  expect(await page.text()).toContain('as soon as a commit of <code>source.git</code> is checked out');
+  expect(await page.text()).toContain('the daemon has not fetched the repository of `source.git` yet');
   writeFileSync(
     join(origin, 'config/accounts/acme.yaml'),
     'baseUrl: http://127.0.0.1:1\ntoken: { env: ACME_TOKEN }\n',

@@ -55,9 +55,9 @@ const ROOMS: Readonly<Record<string, Room>> = {
  * without a decision that the program may grow. Lines are lines of code, without blanks and comments.
  */
 const AT_MOST = {
-  files: 325,
-  lines: 35_186,
-  testLines: 49_900,
+  files: 320,
+  lines: 34_946,
+  testLines: 49_864,
   floors: 9,
   circles: 0,
 };
