@@ -1,5 +1,5 @@
 // Random stories of a fleet: commits, failures, approvals, pauses of all accounts and time, played with the real client, store
-// and runs against the sandbox. What reaches the service is judged by what an operator was told, not by the rules of the code.
+// and runs against the sandbox. What reaches the service is judged by what an operator decided, not by the rules of the code.
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
