@@ -46,7 +46,7 @@ export interface Leadership {
 
 /** How often the leader looks whether it still leads, and the others whether it has stopped. */
 const LEADER_LOOKS_MS = 2000;
-const FOLLOWER_LOOKS_MS = 250;
+const FOLLOWER_LOOKS_MS = 100;
 
 export function createLeadership(options: LeadershipOptions): Leadership {
   const { lock, clock, log } = options;
