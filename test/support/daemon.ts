@@ -99,8 +99,8 @@ export async function startDaemon(
     },
     async stop() {
       running.process.kill('SIGTERM');
-      const { status, stdout } = await running.ended;
-      expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+      const { status, stdout, stderr } = await running.ended;
+      expect({ status, stdout }, stderr.slice(-2000)).toEqual({ status: 0, stdout: '' });
       expect(log().at(-1)).toMatchObject({ event: 'stopped' });
     },
   };
