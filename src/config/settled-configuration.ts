@@ -37,17 +37,29 @@ export function settledConfiguration(
 ): SettledConfiguration {
   const listeners: (() => unknown)[] = [];
   let used: { readonly content: Configuration; readonly stamps: string } | undefined;
-  /** The commit of the content that is used, since git may have moved on with the files that change. */
-  let usedCommit: Promise<ConfigCommit | null> = Promise.resolve(null);
+  /** The commit of each content that was used, since git may have moved on with the files that change. */
+  const commits = new WeakMap<object, Promise<ConfigCommit | null>>();
   let settling: Promise<Configuration> | undefined;
   let settlesSinceMs = 0;
 
   function use(content: Configuration, stamps: string): Configuration {
     used = { content, stamps };
-    usedCommit = source.commit(content);
     // The caller of `commit` handles a failure.
-    usedCommit.catch(() => undefined);
+    readCommit(content).catch(() => undefined);
     return content;
+  }
+
+  /** Reads the commit of the content that is used. Another one than before counts while the files have this content. */
+  function readCommit(content: object): Promise<ConfigCommit | null> {
+    const before = commits.get(content);
+    const reading = (async () => {
+      const [known, commit] = await Promise.all([before?.catch(() => undefined), source.commit(content)]);
+      const isKnown = known !== undefined && commit?.sha === known?.sha && commit?.dirty === known?.dirty;
+      if (isKnown || commit === null || (await source.read()) === content) return commit;
+      return known ?? { ...commit, dirty: true };
+    })();
+    commits.set(content, reading);
+    return reading;
   }
 
   async function settle(): Promise<Configuration> {
@@ -88,10 +100,10 @@ export function settledConfiguration(
       await Promise.race([settling.catch(() => undefined), sleep(waitMs, stop)]);
       return used?.content ?? content;
     },
-    commit(content = used?.content) {
-      if (content === undefined || content !== used?.content) return source.commit(content);
-      if (settling === undefined) usedCommit = source.commit(content);
-      return usedCommit;
+    async commit(content = used?.content) {
+      if (content === undefined) return await source.commit();
+      const isCurrent = content === used?.content && settling === undefined;
+      return await ((isCurrent ? undefined : commits.get(content)) ?? readCommit(content));
     },
     compareCommits: (older, newer) => source.compareCommits(older, newer),
     onChange: (listener) => void listeners.push(listener),

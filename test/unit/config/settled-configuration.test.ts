@@ -209,3 +209,29 @@ test('the commit is that of the content that is used, while a pull changes the f
     expect((await source.commit(now))?.subject).toBe('second');
   }, 10_000);
 });
+
+test('a commit of other content does not become that of the content that is used, however it is asked for', async () => {
+  const folder = workspace(FILES);
+  git(folder, ['init', '-q']);
+  commitAll(folder, 'first');
+  let nowMs = 0;
+  // So far apart that the reader remembers nothing.
+  const reader = createCommitReader(() => (nowMs += 60_000));
+  const raw = createConfigurationSource(path.join(folder, 'rolecall.yaml'), reader);
+  const source = settledConfiguration(raw, new AbortController().signal, QUIET_MS);
+  const before = await source.read();
+  expect(await source.commit(before)).toMatchObject({ subject: 'first', dirty: false });
+  commitAll(folder, 'without a change');
+  expect(await source.commit(before)).toMatchObject({ subject: 'without a change', dirty: false });
+  writeFileSync(path.join(folder, 'c.yaml'), 'skills: [A]');
+  commitAll(folder, 'second');
+  expect(await source.commit(before)).toMatchObject({ subject: 'without a change', dirty: false });
+  expect(await source.commit()).toMatchObject({ subject: 'without a change' });
+
+  // Content whose commit was not known before its files changed.
+  const unknown = settledConfiguration(raw, new AbortController().signal, QUIET_MS);
+  const first = await unknown.read();
+  writeFileSync(path.join(folder, 'c.yaml'), 'skills: [B]');
+  commitAll(folder, 'third');
+  expect(await unknown.commit(first)).not.toMatchObject({ subject: 'third', dirty: false });
+});
