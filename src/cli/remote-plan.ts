@@ -4,6 +4,7 @@ import { collectConfiguration } from '../config/load-configuration.ts';
 import { resolveSecret } from '../config/secrets.ts';
 import { ServiceError, UsageError } from '../core/errors.ts';
 import { isLoopback } from '../core/remote-address.ts';
+import { PAUSE_HEADER } from '../core/operator.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
 import { postJson } from '../system/dispatchers.ts';
@@ -21,6 +22,12 @@ const NO_FILES =
   'no file matches `accounts` here; run `plan --server` in a working tree of the repository of `source.git`';
 const TOKEN_VARIABLE = 'ROLECALL_HTTP_TOKEN';
 
+interface RemotePlans {
+  readonly plans: readonly PlanResult[];
+  /** What stops all accounts of the daemon, or null. */
+  readonly notice: string | null;
+}
+
 /**
  * Requests the plans from the daemon at `server`. Throws UsageError, ConfigError, or
  * ServiceError when it returns none.
@@ -29,7 +36,7 @@ export async function planRemotely(
   { configFile }: CommandContext,
   names: readonly string[],
   server: string,
-): Promise<readonly PlanResult[]> {
+): Promise<RemotePlans> {
   const endpoint = endpointOf(server);
   const { config, files, loaded } = await collectConfiguration(configFile);
   const { service, accounts, issues } = loaded;
@@ -49,12 +56,12 @@ export async function planRemotely(
     accounts: names.length === 0 ? [] : picked,
     commit: commit === null ? null : { sha: commit.sha, committedAt: commit.committedAt },
   };
-  const plans = await showStep(endpoint.host, { text: WAITING, forMs: TIMEOUT_MS }, () =>
+  const { plans, notice } = await showStep(endpoint.host, { text: WAITING, forMs: TIMEOUT_MS }, () =>
     requestPlans(endpoint, token, JSON.stringify(body)),
   );
   // In the order of the accounts here. An account that the response lacks is reported as failed.
-  return picked.map(
-    (account) =>
+  const ordered = picked.map(
+    (account): PlanResult =>
       plans.find((plan) => plan.account === account) ?? {
         schemaVersion: 1,
         account,
@@ -65,6 +72,7 @@ export async function planRemotely(
         },
       },
   );
+  return { plans: ordered, notice };
 }
 
 function endpointOf(server: string): URL {
@@ -78,19 +86,21 @@ function endpointOf(server: string): URL {
   return new URL(`${url.pathname.replace(/\/+$/, '')}/api/v1/plan`, url);
 }
 
-async function requestPlans(endpoint: URL, token: Secret, body: string): Promise<readonly PlanResult[]> {
+async function requestPlans(endpoint: URL, token: Secret, body: string): Promise<RemotePlans> {
   const at = `the daemon at ${endpoint.host}`;
-  const { status, text } = await postJson(endpoint, token, body, TIMEOUT_MS).catch((error: unknown) => {
-    if (error instanceof ServiceError) throw error;
-    throw new ServiceError(
-      'unavailable',
-      `${at} does not respond (${reasonOf(error)}); check the address and that it is running`,
-    );
-  });
+  const { status, headers, text } = await postJson(endpoint, token, body, TIMEOUT_MS).catch(
+    (error: unknown) => {
+      if (error instanceof ServiceError) throw error;
+      throw new ServiceError(
+        'unavailable',
+        `${at} does not respond (${reasonOf(error)}); check the address and that it is running`,
+      );
+    },
+  );
   const answer = parse(text);
   if (status !== 200) throw refusal(at, status, answer, token);
   const checked = checkPlans(answer);
-  if ('plans' in checked) return checked.plans;
+  if ('plans' in checked) return { plans: checked.plans, notice: pauseOf(headers[PAUSE_HEADER]) };
   throw new ServiceError(
     'malformed',
     `${at} did not return a list of plans (${token.scrub(checked.problem)}); check that it is a rolecall daemon of this version`,
@@ -101,6 +111,14 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   if (error.name === 'TimeoutError') return `after ${TIMEOUT_MS / 60_000} minutes`;
   return 'code' in error ? String(error.code) : error.name;
+}
+
+function pauseOf(header: string | string[] | undefined): string | null {
+  try {
+    return decodeURIComponent(String(header ?? '')).slice(0, LONGEST_MESSAGE) || null;
+  } catch {
+    return null;
+  }
 }
 
 function parse(text: string): unknown {

@@ -56,6 +56,9 @@ export interface PauseOfAll extends Pause {
 /** The code of a run that a pause of all accounts kept from writing. */
 export const PAUSED = 'paused';
 
+/** The header of an answer with plans that has this sentence, with the escapes of a URL. */
+export const PAUSE_HEADER = 'rolecall-pause';
+
 /** A sentence without its full stop: who paused what, why and until when. null without a pause. */
 export function describePause(pause: PauseOfAll | null): string | null {
   if (pause === null) return null;

@@ -80,7 +80,7 @@ export async function postJson(
   token: Secret,
   body: string,
   timeoutMs: number,
-): Promise<{ readonly status: number; readonly text: string }> {
+): Promise<Pick<Dispatcher.ResponseData, 'headers'> & { readonly status: number; readonly text: string }> {
   const dispatchers = openDispatchers({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
   try {
     const response = await request(url, {
@@ -106,7 +106,11 @@ export async function postJson(
       }
       chunks.push(chunk);
     }
-    return { status: response.statusCode, text: Buffer.concat(chunks).toString('utf8') };
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      text: Buffer.concat(chunks).toString('utf8'),
+    };
   } finally {
     await dispatchers.close();
   }

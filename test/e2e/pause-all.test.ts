@@ -155,6 +155,10 @@ test('a daemon plans and writes nothing during a pause of all, also in accounts 
     headers: { authorization: `Bearer ${HTTP_TOKEN}`, accept: 'text/html' },
   });
   expect(await page.text()).toContain('“migration of the region”');
+  const asked = await s.run(['plan', 'acme', '--server', daemon.url], {
+    env: { ROLECALL_HTTP_TOKEN: HTTP_TOKEN },
+  });
+  expect(asked.stdout).toMatch(/^All accounts are paused since .*: “migration of the region”/u);
   expect(s.writes()).toEqual([]);
 
   // In place of the pause without an end.

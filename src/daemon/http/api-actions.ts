@@ -10,6 +10,7 @@ import {
   isPauseReason,
   type OperatorAction,
   OPERATOR_ACTIONS,
+  PAUSE_HEADER,
   PLAN_DIGEST,
   REASON_TOO_LONG,
 } from '../../core/operator.ts';
@@ -22,7 +23,7 @@ import {
   performFor,
   type RequestedAction,
 } from './actions.ts';
-import { ACCOUNT, type HttpContext, type HttpEnv, type HttpMiddleware } from './context.ts';
+import { ACCOUNT, type HttpContext, type HttpEnv, type HttpMiddleware, PLAN_PATH } from './context.ts';
 import { apiFailure } from './failure.tsx';
 import { parseJson } from './posted-body.ts';
 import { badRequest, type Failure, failure, TOO_LARGE, TOO_MANY_PLANS } from './refusals.ts';
@@ -79,7 +80,7 @@ function addPlan(app: Hono<HttpEnv>, { daemon }: ActionDeps): void {
   const queue = new PQueue({ concurrency: MAX_PLANS });
   const isFull = (): boolean => queue.size >= MAX_WAITING_PLANS;
   app.post(
-    '/api/v1/plan',
+    PLAN_PATH,
     async (context, next) => {
       if (isFull()) return apiFailure(context, TOO_MANY_PLANS);
       // During a plan the connection is silent for as long as the service takes.
@@ -106,7 +107,7 @@ async function answerPlan(context: HttpContext, daemon: DaemonApi, body: Uint8Ar
     const outcome = await daemon.plan(body);
     return 'problem' in outcome
       ? apiFailure(context, badRequest(outcome.problem))
-      : context.json(outcome.plans);
+      : context.json(outcome.plans, 200, { [PAUSE_HEADER]: encodeURIComponent(context.get('pause') ?? '') });
   } catch (error) {
     // Errors in the posted files are those of the client.
     if (!(error instanceof ConfigError || error instanceof UsageError)) throw error;

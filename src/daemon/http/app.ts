@@ -12,7 +12,7 @@ import { addPageActions } from './actions.ts';
 import { addApiActions } from './api-actions.ts';
 import { addApiReads } from './api-reads.ts';
 import { type Asset, ASSET_CACHING, ASSETS } from './assets.ts';
-import type { HttpEnv } from './context.ts';
+import { type HttpEnv, PLAN_PATH } from './context.ts';
 import { answerFailure } from './failure.tsx';
 import {
   closeWhileStopping,
@@ -55,7 +55,7 @@ const WITHOUT_TOKEN = [...PROBES, SIGN_IN, ...ASSETS.map(({ path }) => path)];
 /** Scrapes at the same time: each needs some megabytes. */
 const MAX_SCRAPES = 10;
 /** Requests of readers too: a plan writes nothing, and everybody may sign out. */
-const WITHOUT_ROLE = ['/api/v1/plan', SIGN_OUT];
+const WITHOUT_ROLE = [PLAN_PATH, SIGN_OUT];
 
 /** A request reaches the daemon only after all middleware has accepted it. */
 export function buildApp(options: AppOptions): Hono<HttpEnv> {

@@ -32,6 +32,9 @@ export type HttpMiddleware = MiddlewareHandler<HttpEnv>;
 /** The part of a route that matches the name of an account. */
 export const ACCOUNT = ':name{[^/]+}';
 
+/** Plans posted files. */
+export const PLAN_PATH = '/api/v1/plan';
+
 const FORM = new RegExp(`^(/accounts/[^/?]+)/(?:${OPERATOR_ACTIONS.join('|')})$`);
 
 /** The address of the page of an account. */

@@ -4,7 +4,7 @@ import proxyAddr from 'proxy-addr';
 import { StoreError } from '../../core/errors.ts';
 import { describePause, type PauseOfAll } from '../../core/operator.ts';
 import type { JudgeToken, ReadIdentity } from './access.ts';
-import type { HttpContext, HttpMiddleware } from './context.ts';
+import { type HttpContext, type HttpMiddleware, PLAN_PATH } from './context.ts';
 import { answerFailure, apiFailure, isApi, wantsPage } from './failure.tsx';
 import {
   CROSS_SITE,
@@ -47,10 +47,11 @@ export function findAddress(trustedProxies: readonly string[]): HttpMiddleware {
   };
 }
 
-/** Finds out what stops all accounts, for the pages. During a failure of the store they show only that. */
+/** Finds out what stops all accounts, for pages and plans. During a failure of the store they show only that. */
 export function findPause(pauseOfAll: () => Promise<PauseOfAll | null>): HttpMiddleware {
   return async (context, next) => {
-    if (wantsPage(context)) context.set('pause', describePause(await pauseOfAll().catch(() => null)));
+    if (wantsPage(context) || context.req.path === PLAN_PATH)
+      context.set('pause', describePause(await pauseOfAll().catch(() => null)));
     await next();
   };
 }

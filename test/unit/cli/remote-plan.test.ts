@@ -22,7 +22,7 @@ async function planFrom(server: string): Promise<readonly PlanResult[]> {
     ignoreRetryAfter: false,
     configFile: join(workspace.folder, 'config/rolecall.yaml'),
   };
-  return await planRemotely(context, [], server);
+  return (await planRemotely(context, [], server)).plans;
 }
 
 const NO_PLANS: readonly (readonly [string, number, string])[] = [
