@@ -1,5 +1,5 @@
-// Shows equal documents of several accounts once, with the names of the accounts. What affects people, failed or is blocked is
-// never folded, and comes first.
+// Shows equal documents of several accounts once, with the names of the accounts. What affects people or is blocked is never
+// folded, and comes first.
 import { count } from '../core/amounts.ts';
 import { groupBy } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';
@@ -48,7 +48,8 @@ export function isQuietLine({ status, sections = [] }: ReportDocument): boolean 
 
 /** Equal for documents that are shown once; null for one that is never folded. */
 export function foldKey(each: AccountDocument, verbose?: boolean): string | null {
-  if (each.isProblem || affectedBy(each).some((amount) => amount > 0)) return null;
+  const isMore = each.isProblem && (each.document.sections ?? []).length > 0;
+  if (isMore || affectedBy(each).some((amount) => amount > 0)) return null;
   return JSON.stringify(sharedPart(each.document, verbose));
 }
 
@@ -93,6 +94,8 @@ function foldedDocument(
     headline: [...names, ...headline],
     facts: isCut ? [...facts, OWN_ENTRIES] : facts,
     completeBy: document.completeBy,
+    // The first account stands for those that failed in the same way.
+    next: group[0].isProblem ? (document.next ?? []) : [],
   };
 }
 

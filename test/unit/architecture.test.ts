@@ -56,8 +56,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
  */
 const AT_MOST = {
   files: 320,
-  lines: 34_979,
-  testLines: 49_890,
+  lines: 34_981,
+  testLines: 49_908,
   floors: 9,
   circles: 0,
 };

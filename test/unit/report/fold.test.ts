@@ -1,4 +1,5 @@
-// Equal changes of several accounts are shown once; what concerns people, a failure or a guard is not folded, and comes first.
+// Equal changes of several accounts are shown once, and so are equal failures; what concerns people or a guard is not folded,
+// and comes first.
 import { describe, expect, it } from 'vitest';
 import type { OperationRecord, RunRecord } from '../../../src/core/journal.ts';
 import type { Plan, PlanResult } from '../../../src/core/plan.ts';
@@ -39,11 +40,11 @@ function equalPlan(index: number, parts: Partial<Plan> = {}): Plan {
   return { ...plan, summary: { ...plan.summary, keep: 100 + index } };
 }
 
-const failed = (account: string): PlanResult => ({
+const failed = (account: string, message = 'the token is not accepted'): PlanResult => ({
   schemaVersion: 1,
   account,
   status: 'failed',
-  error: { code: 'unauthorized', message: 'the token is not accepted' },
+  error: { code: 'unauthorized', message },
 });
 
 function titlesOf(text: string): string[] {
@@ -112,6 +113,25 @@ describe('the plans of several accounts with equal changes', () => {
       '3 accounts',
     ]);
   });
+});
+
+it('accounts that failed in the same way are shown once, with the next step for the first one', () => {
+  const plans = [
+    failed('b'),
+    failed('a'),
+    failed('c', 'another reason'),
+    equalPlan(0, { status: 'blocked' }),
+  ];
+  const text = renderPlans([...plans, equalPlan(1, { status: 'blocked' })], WIDE);
+  expect(titlesOf(text).map((title) => title.split(':')[0])).toEqual([
+    '2 accounts, each',
+    'c',
+    'eu-1',
+    'eu-2',
+    '5 accounts',
+  ]);
+  expect(text).toMatch(/^2 accounts, each: could not be planned \(unauthorized\)\n {2}b, a\n/mu);
+  expect(text.match(/Next: rolecall doctor b\n/g)).toHaveLength(1);
 });
 
 it('plans that affect people come first, the most affected on top, then problems, equal changes, and what has nothing to do', () => {

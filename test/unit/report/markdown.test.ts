@@ -133,11 +133,11 @@ describe('nine thousand operations in markdown', () => {
 
 describe('several accounts in markdown', () => {
   const quiet = (account: string) => makePlan({ account });
-  const failed = (account: string): PlanResult => ({
+  const failed = (account: string, index: number): PlanResult => ({
     schemaVersion: 1,
     account,
     status: 'failed',
-    error: { code: 'unauthorized', message: `the token is not accepted; fix it: ${hostileName(4)}` },
+    error: { code: 'unauthorized', message: `the token is not accepted; fix it: ${hostileName(index)}` },
   });
   const many = <T>(amount: number, make: (index: number) => T): T[] =>
     Array.from({ length: amount }, (_, index) => make(index));
@@ -146,8 +146,8 @@ describe('several accounts in markdown', () => {
     const plans = [
       ...many(150, (i) => quiet(`quiet-${i}`)),
       ...many(1000, (i) => makePlan({ account: `changed-${i}`, operations: [remove('Go', ['r1'])] })),
-      failed('broken-eu'),
-      failed('broken-us'),
+      failed('broken-eu', 4),
+      failed('broken-us', 5),
     ];
     const markdown = renderPlans(plans, MARKDOWN);
     expectWhole(markdown);
