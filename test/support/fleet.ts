@@ -62,6 +62,10 @@ const POLICY = '{ maxDeletes: 10000, maxDeletesPerDay: 100000, maxDeletePercent:
 /** A file that has more names loses its oldest one with each change, so that accounts do not grow. */
 const MOST_NAMES = 12;
 
+/** So many changes follow each other, and then none for longer than the daemons wait before they use changed files. */
+const TURNS_TO_QUIET = 20;
+const QUIET_MS = 6000;
+
 export const tokenOf = (account: string): string => `token-of-${account}`;
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -199,7 +203,9 @@ export async function keepChanging(fleet: Fleet, isOver: () => boolean): Promise
         late.push(pullLater(fleet));
       }
     }
-    await pause(150 + random() * 300);
+    // Without git, nothing tells content that changes all the time from content that is older.
+    const isQuiet = options.behindMs === 0 && turn % TURNS_TO_QUIET === 0;
+    await pause(isQuiet ? QUIET_MS : 150 + random() * 300);
   }
   await Promise.all(late);
 }
