@@ -22,7 +22,13 @@ export type Part =
   | { readonly code: string }
   | { readonly time: string }
   | { readonly tone: Tone; readonly line: Line }
-  | { readonly list: readonly Line[] };
+  | ListPart;
+
+/** `most`: how many items are shown, if not the usual number. */
+export interface ListPart {
+  readonly list: readonly Line[];
+  readonly most?: number;
+}
 
 export type Line = readonly Part[];
 

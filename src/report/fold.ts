@@ -4,7 +4,6 @@ import { count } from '../core/amounts.ts';
 import { groupBy } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';
 import { code, type Line, type ReportDocument, type Section } from './document.ts';
-import { commas } from './formatting.ts';
 import { type Affected, heldPeople, losingPeople } from './plan-sentence.ts';
 
 /** So many accounts are named one by one; of more, the number is shown. */
@@ -107,9 +106,8 @@ export function problemAccounts(what: string, accounts: readonly Named[], verbos
   return [`; ${accounts.length} ${what} (`, ...namesLine(accounts, verbose), ')'];
 }
 
-/** All names up to a number of them; of more, the first ones and the number of the rest. */
+/** All names up to a number of them; of more, the first ones and the number of the rest, which HTML unfolds. */
 function namesLine(accounts: readonly Named[], verbose = false): Line {
-  const shown = verbose ? accounts : accounts.slice(0, NAMED_ACCOUNTS);
-  const rest = accounts.length - shown.length;
-  return [...commas(shown.map(({ account }) => code(account))), rest === 0 ? '' : ` … and ${rest} more`];
+  const list = accounts.map(({ account }) => [code(account)]);
+  return [{ list, most: verbose ? list.length : NAMED_ACCOUNTS }];
 }

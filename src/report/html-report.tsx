@@ -1,5 +1,6 @@
 // Prints a report as one HTML file: no request, no script, light and dark, and complete on paper.
 import { raw } from 'hono/html';
+import type { Child } from 'hono/jsx';
 import { countedTitle, type Report, type ReportDocument, type Section, shortened } from './document.ts';
 import { visible } from './escape-invisible.ts';
 import { Code, Facts, Headline, Inline, SectionBody, Summary } from './html.tsx';
@@ -7,6 +8,9 @@ import { FILE_STYLES, REPORT_STYLES } from './stylesheet.ts';
 
 /** The most rows of one section: more would take a browser many seconds to show. */
 const FILE_ROWS = 10_000;
+
+/** So many rows of a section, and so many accounts, are shown at once; of what affects people, more. The others unfold. */
+const SHOWN = { usual: 12, lost: 50 };
 
 /** Nothing is loaded and nothing is run, whatever the names in the report contain. */
 const CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
@@ -25,11 +29,11 @@ export function reportToHtml({ title, verdict, total, documents }: Report, verbo
       </head>
       <body>
         <main>
-          {verdict === undefined ? null : <Summary line={verdict} />}
+          {verdict === undefined ? null : <Summary line={verdict} is="verdict" />}
           <h1>{title}</h1>
           {total === undefined ? null : <Summary line={total} />}
-          {documents.map((document) => (
-            <Document document={document} most={most} />
+          {documents.map((document, index) => (
+            <Document document={document} most={most} isOpen={index < SHOWN.usual} />
           ))}
         </main>
       </body>
@@ -39,40 +43,74 @@ export function reportToHtml({ title, verdict, total, documents }: Report, verbo
   return `<!doctype html>\n${String(page)}\n`;
 }
 
-/** The result, the numbers, the next steps, and then the rows. */
-function Document({ document, most }: { readonly document: ReportDocument; readonly most: number }) {
+interface DocumentProps {
+  readonly document: ReportDocument;
+  readonly most: number;
+  readonly isOpen: boolean;
+}
+
+/** The result, the next steps, the rows, and then what identifies it. Behind the first ones of many, the result alone. */
+function Document({ document, most, isOpen }: DocumentProps) {
   const { title, status, summary, facts = [], sections = [], next = [] } = document;
-  return (
-    <article>
+  const body = (
+    <>
+      <Headline document={document} />
+      {next.map(({ command, purpose }) => (
+        <p>
+          Next: <Code text={command} /> {purpose}
+        </p>
+      ))}
+      {sections.map((section) => (
+        <FileSection section={section} most={most} />
+      ))}
+      {summary === undefined ? null : (
+        <p class="quiet">
+          <Inline line={summary} />
+        </p>
+      )}
+      <Facts facts={facts} />
+    </>
+  );
+  const head = (
+    <>
       {title.length === 0 ? null : (
         <h2>
           <Inline line={title} />
         </h2>
       )}
       {status === undefined ? null : (
-        <p class={`strong ${status.tone}`}>{visible(`${status.label}${status.own ?? ''}`)}</p>
+        <span class={`strong ${status.tone}`}>{visible(`${status.label}${status.own ?? ''}`)}</span>
       )}
-      <Headline document={document} />
-      {summary === undefined ? null : <Summary line={summary} />}
-      {next.map(({ command, purpose }) => (
-        <p>
-          Next: <Code text={command} /> {purpose}
-        </p>
-      ))}
-      <Facts facts={facts} />
-      {sections.map((section) => (
-        <FileSection section={section} most={most} />
-      ))}
+    </>
+  );
+  return (
+    <article class="card">
+      {title.length === 0 || sections.length === 0 ? (
+        [head, body]
+      ) : (
+        <Unfolding title={head} isOpen={isOpen}>
+          {body}
+        </Unfolding>
+      )}
     </article>
   );
 }
 
-/** A long section is cut after complete rows, with the count of the rest. A quiet one is folded. */
+/** The first rows of a section; the others unfold. A very long one is cut after complete rows, with the count of the rest. */
 function FileSection({ section, most }: { readonly section: Section; readonly most: number }) {
-  const { groups, verbatim, hidden } = shortened(section, most);
+  const { title, tone, quiet = false, verbatim = [] } = section;
+  const { groups, hidden } = shortened(section, most);
+  const first = title === '' ? most : tone === 'bad' ? SHOWN.lost : SHOWN.usual;
+  const shown = shortened({ title, groups }, first);
+  const rest = shortened({ title, groups }, most, most, first);
   const body = (
     <>
-      <SectionBody section={{ ...section, groups, verbatim }} />
+      <SectionBody section={{ ...section, groups: shown.groups }} />
+      {shown.hidden === 0 ? null : (
+        <Unfolding title={`${shown.hidden} more`}>
+          <SectionBody section={{ title, groups: rest.groups }} />
+        </Unfolding>
+      )}
       {hidden === 0 ? null : (
         <p class="quiet">
           … and {hidden} more; <code class="nowrap">--verbose</code> shows all of them.
@@ -80,20 +118,28 @@ function FileSection({ section, most }: { readonly section: Section; readonly mo
       )}
     </>
   );
-  if (section.title === '') return body;
-  const heading = <h3>{countedTitle(section)}</h3>;
-  if (section.quiet) {
-    return (
-      <details>
-        <summary>{heading}</summary>
-        {body}
-      </details>
-    );
-  }
+  if (title === '') return body;
+  const heading = <h3 class={tone}>{countedTitle(section)}</h3>;
+  if (quiet || verbatim.length > SHOWN.usual) return <Unfolding title={heading}>{body}</Unfolding>;
   return (
     <section>
       {heading}
       {body}
     </section>
+  );
+}
+
+interface UnfoldingProps {
+  readonly title: Child;
+  readonly isOpen?: boolean;
+  readonly children: Child;
+}
+
+function Unfolding({ title, isOpen = false, children }: UnfoldingProps) {
+  return (
+    <details open={isOpen}>
+      <summary>{title}</summary>
+      {children}
+    </details>
   );
 }

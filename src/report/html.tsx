@@ -4,6 +4,7 @@ import {
   type Fact,
   type Group,
   type Line,
+  type ListPart,
   type ReportDocument,
   type Section,
   usedColumns,
@@ -11,7 +12,7 @@ import {
 import { visible, visibleName } from './escape-invisible.ts';
 import { instant, joined, relativeTime } from './formatting.ts';
 
-/** The most items of one list that a line contains. */
+/** The items of one list that a line shows; the others unfold. */
 const HTML_ITEMS = 10;
 
 /** The lines to read first, and the message of a failure. */
@@ -19,9 +20,9 @@ export function Headline({ document: { headline = [], lines = [] } }: { readonly
   return (
     <>
       {headline.map((line) => (
-        <p>
+        <div class="line">
           <Inline line={line} />
-        </p>
+        </div>
       ))}
       {lines.length === 0 ? null : (
         <div class="notice bad lines">
@@ -36,11 +37,11 @@ export function Headline({ document: { headline = [], lines = [] } }: { readonly
   );
 }
 
-export function Summary({ line }: { readonly line: Line }) {
+export function Summary({ line, is = '' }: { readonly line: Line; readonly is?: string }) {
   return (
-    <p class="strong">
+    <div class={`line strong ${is}`}>
       <Inline line={line} />
-    </p>
+    </div>
   );
 }
 
@@ -59,7 +60,7 @@ export function Inline({ line }: { readonly line: Line }) {
             </span>
           );
         }
-        return <Items items={part.list} />;
+        return <Items {...part} />;
       })}
     </>
   );
@@ -86,12 +87,15 @@ export function Code({ text }: { readonly text: string }) {
   return <code class={/^\S{1,36}$/.test(shown) ? 'nowrap' : ''}>{shown}</code>;
 }
 
-function Items({ items }: { readonly items: readonly Line[] }) {
-  const rest = items.length - HTML_ITEMS;
+function Items({ list, most = HTML_ITEMS }: ListPart) {
   return (
     <>
-      <Inline line={joined(items.slice(0, HTML_ITEMS), ', ')} />
-      {rest > 0 ? ` … and ${rest} more` : ''}
+      <Inline line={joined(list.slice(0, most), ', ')} />
+      {list.length <= most ? null : (
+        <details class="rest">
+          <summary> … and {list.length - most} more</summary> <Inline line={joined(list.slice(most), ', ')} />
+        </details>
+      )}
     </>
   );
 }
@@ -143,12 +147,12 @@ export function Paste({ lines }: { readonly lines: readonly string[] }) {
   );
 }
 
-/** A table without the columns that are empty in every row. On a narrow screen each row becomes a block. */
+/** A table without the columns that are empty in every row. On a narrow screen each row becomes a block, and a change a line. */
 export function GroupTable({ group }: { readonly group: Group }) {
   const used = usedColumns(group);
-  const alignment = (align: string | undefined) => (align === 'right' ? 'number' : '');
+  const alignment = (align: string | undefined) => (align === 'right' ? 'number' : undefined);
   return (
-    <table class="cards report">
+    <table class={`cards report ${used[0]?.head === 'Change' ? 'changes' : ''}`}>
       <thead>
         <tr>
           {used.map(({ head, align }) => (

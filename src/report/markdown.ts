@@ -150,8 +150,11 @@ function inline(line: Line): string {
       if ('code' in part) return codeSpan(part.code);
       if ('time' in part) return escapeProse(instant(part.time));
       if ('tone' in part) return inline(part.line);
-      const shown = part.list.slice(0, ITEMS).map(inline).join(', ');
-      const rest = part.list.length - ITEMS;
+      const shown = part.list
+        .slice(0, part.most ?? ITEMS)
+        .map(inline)
+        .join(', ');
+      const rest = part.list.length - (part.most ?? ITEMS);
       return rest > 0 ? `${shown} … and ${rest} more` : shown;
     })
     .join('');

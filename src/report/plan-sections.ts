@@ -126,9 +126,9 @@ function heldGroup(changes: HeldGroup, holders: HoldersOf): Group {
       }),
     ],
     columns: columnsOf(...CHANGE_COLUMNS, 'Desired name', OWN_ID, 'People', WHO),
-    rows: changes.map((change) =>
-      heldRow(change, namedAlike.get(nameKey(change.name))?.length === 1, holders),
-    ),
+    rows: changes
+      .toSorted((a, b) => b.usedBy.length - a.usedBy.length)
+      .map((change) => heldRow(change, namedAlike.get(nameKey(change.name))?.length === 1, holders)),
   };
 }
 

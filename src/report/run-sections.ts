@@ -89,7 +89,9 @@ function operationsSection(
   operations: readonly OperationRecord[],
   report: RunDetail,
 ): Section[] {
-  const rows = sortedNaturally(operations, KINDS).map((operation): Line[] => {
+  const peopleIn = (operation: OperationRecord): number => peopleOf(operation, report.plan)?.length ?? 0;
+  const sorted = sortedNaturally(operations, KINDS).toSorted((a, b) => peopleIn(b) - peopleIn(a));
+  const rows = sorted.map((operation): Line[] => {
     const { rule, remoteId, reason, status, attempts, startedAt, finishedAt } = operation;
     // Without a request, the times are those of the wait for it.
     const ms = attempts === 0 ? null : elapsedMs(startedAt, finishedAt);
@@ -104,7 +106,8 @@ function operationsSection(
       reason === null ? [] : [reason],
     ];
   });
-  return tableSection(title, { columns: COLUMNS, rows }, { textRows: TEXT_ROWS });
+  const tone = operations.some((each) => peopleIn(each) > 0) ? ({ tone: 'bad' } as const) : {};
+  return tableSection(title, { columns: COLUMNS, rows }, { textRows: TEXT_ROWS, ...tone });
 }
 
 function peopleCell(operation: OperationRecord, plan: Plan | null): Line {

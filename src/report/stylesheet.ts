@@ -44,8 +44,13 @@ table.report { table-layout: fixed; overflow-wrap: anywhere; } table.report code
 table.report thead th:nth-child(1) { width: 6.5rem; }
 table.report thead th:first-child:not(.number) + th:not(:last-child) { width: 14rem; }
 table.report thead th.number { width: 6rem; }
-details { margin: 1rem 0; } summary { cursor: pointer; }
-summary :is(h2, h3) { display: inline; }
+table.changes { margin: 0.25rem 0 0.75rem; font: 0.8125rem/1.5 ui-monospace, monospace; }
+table.changes :is(tr, td) { border: 0; padding: 0.15rem 0.6rem; } table.changes th { padding: 0 0.6rem; }
+table.changes tr:has(> td:first-child > .good) { background: var(--good-ground); } table.changes tr:has(> td:first-child > .bad) { background: var(--bad-ground); }
+.card { padding: 0.9rem 1.1rem; border: 1px solid var(--line); border-radius: 0.6rem; background: var(--ground); } .card > :last-child { margin-bottom: 0; }
+.line { margin: 0.5rem 0; overflow-wrap: anywhere; }
+details { margin: 1rem 0; } summary { cursor: pointer; } summary :is(h2, h3) { display: inline; }
+details.rest, .rest > summary { display: inline; } .rest > summary { color: var(--link); }
 @media screen and (max-width: 44rem) {
   main { padding-left: 1rem; padding-right: 1rem; }
   dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: 0.5rem; }
@@ -55,22 +60,26 @@ summary :is(h2, h3) { display: inline; }
   table.cards :is(td, tbody th) { width: auto; padding: 0.05rem 0; text-align: left; overflow-wrap: anywhere; }
   table.cards td:empty { display: none; }
   table.cards td[data-head]::before { content: attr(data-head) ': '; color: var(--quiet); }
+  table.cards.changes tr { display: flex; flex-wrap: wrap; gap: 0 0.75rem; padding: 0.15rem 0.6rem; }
+  table.cards.changes td[data-head]::before, table.cards.changes [data-head='Id'] { display: none; }
 }
 `.trimStart();
 
 /** The styles of a report that is a file of its own. On paper nothing is folded, and long tables repeat their heads. */
 export const FILE_STYLES = `
-h4 { margin: 1rem 0 0.25rem; font-size: 0.9375rem; }
-article { margin-top: 2.5rem; border-top: 2px solid var(--line); }
+body { background: var(--page); } article { margin: 1rem 0; } h1 { font-size: 0.9375rem; color: var(--quiet); }
+.verdict { padding-top: 0.5rem; font-size: 1.25rem; line-height: 1.4; } article details:first-child { margin: 0; }
+article > :is(h2, span), article > details > summary > *, article dl:last-child > * { display: inline; margin-right: 0.5rem; }
+article dl:last-child { display: block; font-size: 0.8125rem; } dt { white-space: nowrap; } article dl:last-child > dd { margin-right: 1.25rem; }
 @media print {
   :root { color-scheme: light; }
   body { font-size: 10pt; }
   main { max-width: none; padding: 0; }
   table { font-size: 9pt; }
-  table.report thead th:nth-child(n) { width: auto; }
+  table.report thead th:nth-child(n) { width: auto; } .card { padding: 0; border: 0; }
   thead { display: table-header-group; }
   tr, .notice { break-inside: avoid; }
-  h1, h2, h3, h4, summary { break-after: avoid; }
+  h1, h2, h3, summary { break-after: avoid; }
   details > summary { list-style: none; }
   details::details-content { content-visibility: visible; block-size: auto; }
 }

@@ -79,7 +79,7 @@ export function createPrinter({ colour, width: columns, verbose = false }: TextO
         if ('code' in part) return visibleName(part.code);
         if ('time' in part) return visible(instant(part.time));
         if ('tone' in part) return paint(part.tone, inline(part.line));
-        const items = verbose ? part.list : part.list.slice(0, TEXT_ITEMS);
+        const items = verbose ? part.list : part.list.slice(0, part.most ?? TEXT_ITEMS);
         const rest = part.list.length - items.length;
         return `${items.map(inline).join(', ')}${rest > 0 ? ` … and ${rest} more` : ''}`;
       })

@@ -17,9 +17,9 @@ body > header { border-bottom: 1px solid var(--line); background: var(--ground);
 .note, .bar :is(.quiet, .installation), .title > span, .tiles small, .trail, .legend, .foot, button:is(.plain, .copy), .buttons > span, aside { font-size: 0.8125rem; }
 .note, .trail { color: var(--quiet); font-weight: 400; overflow-wrap: anywhere; }
 .columns { display: grid; grid-template-columns: minmax(0, 1fr) 22rem; gap: 0 1.25rem; align-items: start; margin-top: 1rem; }
-.columns .notice, .card { margin: 0 0 1rem; } .card { padding: 0.9rem 1.1rem; border: 1px solid var(--line); border-radius: 0.6rem; background: var(--ground); }
+.columns .notice, .card { margin: 0 0 1rem; }
 .card.warn { border-left: 4px solid var(--warn); color: inherit; }
-.card h2 { margin: 0; } h2 code { font-weight: inherit; } .card > :last-child { margin-bottom: 0; } h1 :is(.badge, code) { vertical-align: middle; font-size: 0.8125rem; }
+.card h2 { margin: 0; } h2 code { font-weight: inherit; } h1 :is(.badge, code) { vertical-align: middle; font-size: 0.8125rem; }
 .title { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: baseline; gap: 0 1rem; margin-bottom: 0.5rem; }
 aside dl { grid-template-columns: max-content minmax(0, 1fr); gap: 0.3rem 1rem; } aside dd { margin: 0; text-align: right; } aside code.nowrap { white-space: normal; }
 .tiles { display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 0.9rem; margin-bottom: 1rem; }
@@ -46,9 +46,7 @@ table.card :is(.last, .next, .strip, .commit), table.runs tbody th { white-space
 .bar-mark { width: 6px; height: 0.45rem; border-radius: 1px; background: var(--quiet); opacity: 0.5; }
 .bar-mark:is(.good, .warn, .bad) { height: 0.75rem; background: currentcolor; opacity: 1; } .bar-mark.warn { height: 1rem; } .bar-mark.bad { height: 1.25rem; }
 .legend, .pager { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.5rem 1.25rem; margin: 0.75rem 0; }
-.diff table { table-layout: auto; margin: 0.25rem 0 0.75rem; font: 0.8125rem/1.5 ui-monospace, monospace; }
-.diff table :is(tr, td) { border: 0; padding: 0.15rem 0.6rem; } .diff td:first-child { width: 6.5rem; white-space: nowrap; } .diff td:nth-child(2) { min-width: 10rem; } .diff [data-head='Id'] { display: none; }
-.diff tr:has(> td:first-child > .good) { background: var(--good-ground); } .diff tr:has(> td:first-child > .bad) { background: var(--bad-ground); }
+.diff table { table-layout: auto; } .diff td:first-child { width: 6.5rem; white-space: nowrap; } .diff td:nth-child(2) { min-width: 10rem; } .diff [data-head='Id'] { display: none; }
 .held, .more { margin: 0; padding: 0.4rem 0; border-top: 1px solid var(--line); } .held > summary { display: grid; grid-template-columns: 4.5rem minmax(6rem, 14rem) minmax(0, 1fr) max-content; gap: 0 0.75rem; align-items: baseline; }
 .held > summary > .quiet { font-size: 0.8125rem; text-decoration: underline; } .held > p { margin-left: 5.25rem; } .change { font: 0.8125rem ui-monospace, monospace; }
 .actions { margin: 0; padding: 0; list-style: none; } .actions li + li { border-top: 1px solid var(--line); }
@@ -63,8 +61,7 @@ progress::-webkit-progress-bar { background: var(--line); } progress::-webkit-pr
   .bar .visitor, .legend, table.accounts :is(.number, .strip) { display: none; }
   .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.6rem; }
   table.card.cards :is(th, td) { width: auto; padding: 0.1rem 1rem; border: 0; }
-  table.cards td:is(.what, .state, .account, .last)::before, .diff table.cards td::before { content: none; }
-  .diff table.cards tr { display: flex; flex-wrap: wrap; gap: 0 0.75rem; padding: 0.15rem 0.6rem; }
+  table.cards td:is(.what, .state, .account, .last)::before { content: none; }
   .card.warn .buttons { display: contents; } .card.warn .buttons > * { display: inline-block; margin: 0.5rem 0.5rem 0 0; vertical-align: top; }
   .card.warn .buttons > :has(.main) { position: sticky; bottom: 0.5rem; display: block; }
   .held > summary { grid-template-columns: 4.5rem minmax(0, 1fr); } .held > summary > :nth-child(n + 3) { grid-column: 2; }

@@ -4,7 +4,7 @@ import type { ReportOptions } from '../../../src/report/document.ts';
 import { renderRuns } from '../../../src/report/list-reports.ts';
 import { renderPlans } from '../../../src/report/plan-report.ts';
 import { renderRun } from '../../../src/report/run-report.ts';
-import { create, makePlan, makeRun, MIXED, TEXT } from './samples.ts';
+import { create, makePlan, makeRun, MIXED, remove, TEXT } from './samples.ts';
 import type { PlanResult } from '../../../src/core/plan.ts';
 
 const HTML: ReportOptions = { ...TEXT, format: 'html' };
@@ -68,4 +68,37 @@ it('a section of more than ten thousand rows is cut in HTML, and the rest is cou
   expect(html).toContain('… and 1 more; <code class="nowrap">--verbose</code> shows all of them.');
   const all = renderPlans([makePlan({ operations })], { ...HTML, verbose: true });
   expect(all.match(/<td [^>]*data-head="Name"/g)).toHaveLength(10_001);
+});
+
+it('the HTML report of a plan unfolds its long lists, but shows first what people lose, and names everybody', () => {
+  const some = (length: number, what: string) => Array.from({ length }, (_, index) => `${what}-${index}`);
+  const operations = [
+    remove('Perl', some(15, 'res')),
+    ...some(40, 'Lost').map((name) => remove(name, ['res-1'])),
+    ...some(40, 'Unused').map((name) => remove(name)),
+    ...some(40, 'New').map((name) => create(name)),
+  ];
+  const plans = some(40, 'acct').map((account) => makePlan({ account, operations: [create('Go')] }));
+  const html = renderPlans([makePlan({ operations }), ...plans], HTML);
+  const folded = [...html.matchAll(/<summary>(?:<h3>)?([^<]*)/g)].map(([, title]) => title);
+  expect(folded).toEqual(['', ' … and 5 more', '28 more', '28 more', '', ' … and 28 more']);
+  const shown = html.replaceAll(/<details( class="rest")?><summary>.*?<\/details>/gs, '');
+  expect(shown.match(/3 people|1 person loses it/g)).toHaveLength(40);
+  for (const name of ['Lost-39', 'res-9', 'acct-11']) expect(shown).toContain(`>${name}<`);
+  for (const name of ['Unused-39', 'New-39', 'acct-39', 'res-14']) {
+    expect(shown).not.toContain(`>${name}<`);
+    expect(html).toContain(`>${name}<`);
+  }
+});
+
+it('the HTML report of a run shows first what people lost', () => {
+  const names = [...Array.from({ length: 20 }, (_, index) => `A${index}`), 'Perl'];
+  const plan = makePlan({ operations: names.map((name) => remove(name, name === 'Perl' ? ['res-1'] : [])) });
+  const operations = plan.operations.map(({ kind, action, name, remoteId = null }, index) => {
+    const times = { startedAt: null, finishedAt: null };
+    const result = { status: 'done', attempts: 1, httpStatus: 200, rule: null, reason: null } as const;
+    return { runId: '', seq: index + 1, kind, action, name, remoteId, ...result, ...times };
+  });
+  const html = renderRun({ run: makeRun(), plan, operations, warnings: [] }, HTML);
+  expect(html.indexOf('>Perl<')).toBeLessThan(html.indexOf('>A0<'));
 });

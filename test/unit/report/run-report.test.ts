@@ -232,7 +232,7 @@ describe('a run of nine thousand operations', () => {
     const some = { ...run, operations: rows.slice(0, 300) };
     const text = renderRun(some, { ...TEXT, verbose: true });
     expect(text.match(/^ {4}\+ skill/gm)).toHaveLength(300);
-    expect(renderRun(some, { ...TEXT, format: 'html', verbose: true }).match(/<tr>/g)).toHaveLength(301);
+    expect(renderRun(some, { ...TEXT, format: 'html', verbose: true }).match(/<tr><td/g)).toHaveLength(300);
   });
 });
 
