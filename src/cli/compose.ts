@@ -7,7 +7,14 @@ import type { Clock, RunSignals } from '../core/ports/clock.ts';
 import type { Journal } from '../core/ports/journal.ts';
 import type { ReadableService } from '../core/ports/service.ts';
 import type { CheckoutPlace } from '../core/ports/repository.ts';
-import type { AccountSettings, ConfigCommit, Configuration, ServiceSettings } from '../core/settings.ts';
+import { commitsAddress } from '../core/remote-address.ts';
+import type {
+  AccountSettings,
+  ConfigCommit,
+  Configuration,
+  Links,
+  ServiceSettings,
+} from '../core/settings.ts';
 import { checkoutOf } from '../git/checkout-place.ts';
 import { systemClock } from '../system/clock.ts';
 import { userAtHost } from '../system/runtime.ts';
@@ -223,6 +230,13 @@ export async function commitOf(
   const { readConfigCommit } = await import('../git/commit.ts');
   const files = configuration.accounts.map(({ file }) => file);
   return (await readConfigCommit(fileInRepository(configuration, service), files)) ?? null;
+}
+
+/** Where the pages are, and the commits of the configuration if their host is known. */
+export async function linksOf({ file, http, source }: ServiceSettings): Promise<Links> {
+  const { remoteOrigin } = await import('../git/commit.ts');
+  const remote = source?.git.url ?? (await remoteOrigin(file)) ?? '';
+  return { publicUrl: http.publicUrl, commitsAt: commitsAddress(remote) };
 }
 
 /** With `source.git` only the account files are in the repository of the configuration. */

@@ -49,8 +49,8 @@ export async function planAccounts(
     refuseSameFile(options.save, options.output);
   if (options.save !== undefined) checkWritable(options.save, '--save');
   if (options.server !== undefined) {
-    const { plans, notice } = await planRemotely(context, names, options.server);
-    return await report(plans, options, { ...detail, notice });
+    const { plans, ...more } = await planRemotely(context, names, options.server);
+    return await report(plans, options, { ...detail, ...more });
   }
   const { configuration, service, accounts } = await loadAccounts(context.configFile, names);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);

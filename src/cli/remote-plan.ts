@@ -7,10 +7,11 @@ import { isLoopback } from '../core/remote-address.ts';
 import { PAUSE_HEADER } from '../core/operator.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
+import type { Links } from '../core/settings.ts';
 import { postJson } from '../system/dispatchers.ts';
 import { checkPlans } from '../report/schemas.ts';
 import { selectAccounts, showConfigWarnings, withoutAccounts } from './load-accounts.ts';
-import { type CommandContext, commitOf } from './compose.ts';
+import { type CommandContext, commitOf, linksOf } from './compose.ts';
 import { showStep } from './progress.ts';
 
 /** A daemon reads the lists of each account first, which can take minutes. */
@@ -29,14 +30,14 @@ interface RemotePlans {
 }
 
 /**
- * Requests the plans from the daemon at `server`. Throws UsageError, ConfigError, or
+ * Requests the plans from the daemon at `server`, where its pages are unless `http.publicUrl` is set. Throws UsageError, ConfigError, or
  * ServiceError when it returns none.
  */
 export async function planRemotely(
   { configFile }: CommandContext,
   names: readonly string[],
   server: string,
-): Promise<RemotePlans> {
+): Promise<RemotePlans & { readonly links: Links }> {
   const endpoint = endpointOf(server);
   const { config, files, loaded } = await collectConfiguration(configFile);
   const { service, accounts, issues } = loaded;
@@ -56,13 +57,13 @@ export async function planRemotely(
     accounts: names.length === 0 ? [] : picked,
     commit: commit === null ? null : { sha: commit.sha, committedAt: commit.committedAt },
   };
-  const { plans, notice } = await showStep(endpoint.host, { text: WAITING, forMs: TIMEOUT_MS }, () =>
+  const planned = await showStep(endpoint.host, { text: WAITING, forMs: TIMEOUT_MS }, () =>
     requestPlans(endpoint, token, JSON.stringify(body)),
   );
   // In the order of the accounts here. An account that the response lacks is reported as failed.
-  const ordered = picked.map(
+  const plans = picked.map(
     (account): PlanResult =>
-      plans.find((plan) => plan.account === account) ?? {
+      planned.plans.find((plan) => plan.account === account) ?? {
         schemaVersion: 1,
         account,
         status: 'failed',
@@ -72,7 +73,12 @@ export async function planRemotely(
         },
       },
   );
-  return { plans: ordered, notice };
+  const links = await linksOf(service);
+  return {
+    plans,
+    notice: planned.notice,
+    links: { ...links, publicUrl: links.publicUrl ?? server.replace(/\/+$/, '') },
+  };
 }
 
 function endpointOf(server: string): URL {

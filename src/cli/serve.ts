@@ -1,13 +1,14 @@
 // Joins the rooms of the daemon, starts them in order, and closes them in the reverse order.
 import path from 'node:path';
 import { planPosted } from '../run/posted-plan.ts';
-import { type CommandContext, openSession, type Session } from './compose.ts';
+import { type CommandContext, linksOf, openSession, type Session } from './compose.ts';
 import { createConfigurationSource } from '../config/configuration-source.ts';
 import { resolveSecret } from '../config/secrets.ts';
 import { settledConfiguration } from '../config/settled-configuration.ts';
 import { storeName } from '../config/store-location.ts';
 import { trustPosted } from '../config/trust.ts';
 import { ConfigError } from '../core/errors.ts';
+import type { Links } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
 import { type HttpToken, readTokens } from '../daemon/http/access.ts';
@@ -104,7 +105,8 @@ async function run(own: Process): Promise<void> {
       metrics.storeClock(aheadMs / 1000);
     },
   });
-  const daemon = openDaemon(own, source, registry, { session, clockWatch });
+  const { commitsAt } = await linksOf(source.service);
+  const daemon = openDaemon(own, source, registry, { session, clockWatch, commitsAt });
   health.start();
   const readiness = createReadiness({
     problems: () => [...daemon.problems(), ...clockWatch.problems()],
@@ -115,6 +117,7 @@ async function run(own: Process): Promise<void> {
   });
   const http = await openHttp(source.service, {
     tokens,
+    commitsAt,
     sessionKey: sessionKeyIn(session.store.settings),
     daemon: daemon.api,
     metrics,
@@ -178,13 +181,14 @@ function openDaemon(
   { version, signals, log, metrics }: Process,
   { configuration, service, git }: Source,
   registry: AccountRegistry,
-  { session, clockWatch }: { readonly session: Session; readonly clockWatch: ClockWatch },
+  { session, clockWatch, commitsAt }: Pick<Links, 'commitsAt'> & { session: Session; clockWatch: ClockWatch },
 ) {
   const { applying, store } = session;
   const { reader, operator, outbox } = store;
   const { clock } = applying;
   const notifier = createNotifier({
     targets: service.notify,
+    commitsAt,
     version,
     outbox,
     clock,

@@ -92,7 +92,7 @@ export const httpSchema = z.strictObject({
   ),
   publicUrl: setting(
     baseUrl.optional(),
-    'The address at which people open the pages: the base of every link in notifications.',
+    'The address at which people open the pages: the base of every link in notifications and reports.',
     ['https://rolecall.example.com'],
   ),
   tls: setting(
@@ -111,12 +111,13 @@ export function httpIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
 
 /** The settings, with absolute paths. */
 export function httpSettings(
-  { listen, title, token, tokens, trustedProxies, identityHeader, operators, tls }: HttpFile,
+  { listen, title, publicUrl, token, tokens, trustedProxies, identityHeader, operators, tls }: HttpFile,
   folder: string,
 ): HttpSettings {
   return {
     ...listen,
     title,
+    publicUrl,
     ...(token === undefined ? {} : { token: absoluteRef(token, folder) }),
     tokens: tokens.map((each) => ({ ...each, token: absoluteRef(each.token, folder) })),
     trustedProxies,

@@ -20,6 +20,21 @@ export function shownRemote(url: string): string {
     .replace(/[?#].*/su, '');
 }
 
+const KNOWN_HOSTS = { github: 'commit', gitlab: '-/commit', bitbucket: 'commits' } as const;
+const REMOTE =
+  /^(?:https:\/\/(?:[^/]*@)?(?<https>[\w.-]+)\/|ssh:\/\/(?:[^/]*@)?(?<ssh>[\w.-]+)(?::\d+)?\/|(?:[^/:@]+@)?(?<scp>[\w.-]+):)(?<path>(?:[\w.-]+\/)+[\w.-]+?)(?:\.git)?\/?$/u;
+
+/**
+ * What the address of a repository's commit on the web begins with, before the id of the commit; undefined unless its host
+ * is bitbucket.org or begins with `github.` or `gitlab.`. Contains no user, password, port or query.
+ */
+export function commitsAddress(remote: string): string | undefined {
+  const { https, ssh, scp, path = '' } = REMOTE.exec(remote)?.groups ?? {};
+  const host = (https ?? ssh ?? scp ?? '').toLowerCase();
+  const kind = /^(?:(github|gitlab)\.[^.]|(bitbucket)\.org$)/u.exec(host)?.slice(1).join('');
+  return kind ? `https://${host}/${path}/${KNOWN_HOSTS[kind as keyof typeof KNOWN_HOSTS]}/` : undefined;
+}
+
 /**
  * Removes users and passwords from the addresses in a text. The pattern starts at `://`, since one that starts at the
  * scheme would be tried at every letter.

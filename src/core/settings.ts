@@ -44,6 +44,12 @@ export interface NotifySettings {
   readonly secret?: SecretRef;
 }
 
+/** What addresses begin with: those of pages, without a slash at the end; and those of commits on the web, with one. */
+export interface Links {
+  readonly publicUrl?: string | undefined;
+  readonly commitsAt?: string | undefined;
+}
+
 export interface GitSourceSettings {
   readonly url: string;
   readonly branch: string;
@@ -55,7 +61,7 @@ export interface GitSourceSettings {
 /** What a token allows over HTTP. `read`: view, and request plans. `operate`: also approve, pause, resume and sync. */
 export type HttpRole = 'read' | 'operate';
 
-export interface HttpSettings {
+export interface HttpSettings extends Pick<Links, 'publicUrl'> {
   /** The name of the installation on the pages. */
   readonly title?: string | undefined;
   readonly host: string;

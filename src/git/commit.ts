@@ -135,6 +135,15 @@ export async function compareCommits(file: string, older: string, newer: string)
   });
 }
 
+/** The address of the remote `origin` in the settings of the repository of `file`; undefined if there is none. */
+export async function remoteOrigin(file: string): Promise<string | undefined> {
+  return orElse(undefined, async () => {
+    const root = await repositoryRoot(file);
+    const args = ['config', '--local', '--no-includes', '--get', 'remote.origin.url'];
+    return root === undefined ? undefined : (await git(root, args)).trim();
+  });
+}
+
 async function differsOnDisk(root: string, tracked: ReadonlyMap<string, Listed>): Promise<boolean> {
   for (const [name, listed] of tracked) {
     if (YAML.test(name) && (await differsFromBlob(path.join(root, name), listed))) return true;

@@ -1,5 +1,6 @@
 // The report model: the content of a report without its format. The *-report.ts files build these documents;
 // text.ts, markdown.ts and html.tsx print them. src/README.md describes how to add one.
+import type { Links } from '../core/settings.ts';
 
 /** The formats of a report, in the order of the help. */
 export const FORMATS = ['text', 'json', 'markdown', 'html'] as const;
@@ -15,11 +16,11 @@ export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'strong';
 
 /**
  * A piece of a line. The format escapes every piece. A plain string is prose; `code` is a name, an id or a command that
- * must be shown exactly; `time` is UTC, ISO 8601; a long `list` is cut after complete items, with the count of the rest.
+ * must be shown exactly, perhaps as a link; `time` is UTC, ISO 8601; a long `list` is cut after complete items, with the count of the rest.
  */
 export type Part =
   | string
-  | { readonly code: string }
+  | { readonly code: string; readonly url?: string }
   | { readonly time: string }
   | { readonly tone: Tone; readonly line: Line }
   | ListPart;
@@ -112,6 +113,7 @@ export interface ReportDetail {
   readonly verbose?: boolean | undefined;
   /** Whether the configuration differs from its commit. */
   readonly hasLocalChanges?: boolean;
+  readonly links?: Links;
   /** What stops all accounts, which every report begins with. */
   readonly notice?: string | null;
 }
@@ -126,6 +128,11 @@ export interface ReportOptions extends ReportDetail {
 /** A name, an id, a digest or a command. */
 export function code(text: string): Part {
   return { code: text };
+}
+
+/** The same as a link, where its address is known. */
+export function link(text: string, url: string | undefined): Part {
+  return url === undefined ? { code: text } : { code: text, url };
 }
 
 /** A coloured piece. */

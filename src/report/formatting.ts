@@ -1,7 +1,8 @@
 // Formats the values that all reports share: counts, durations, times, the order of names and the meanings of the rules.
 import { type Action, KINDS, type Kind } from '../core/catalog.ts';
 import type { HoldRule, LeaveRule } from '../core/plan.ts';
-import { type Line, type Part, type Tone, toned } from './document.ts';
+import type { Links } from '../core/settings.ts';
+import { type Fact, type Line, link, type Part, type Tone, toned } from './document.ts';
 import { compareCodePoints } from '../core/names.ts';
 import type { AccountStateName } from '../core/account-states.ts';
 
@@ -45,6 +46,16 @@ export function briefInstant(iso: string): string {
 /** Shortens a leading commit id to twelve digits and keeps the text behind it. */
 export function shortCommit(commit: string): string {
   return commit.replace(/^([0-9a-f]{12})[0-9a-f]{28}(?![0-9a-f])/, '$1');
+}
+
+export function commitCode(commit: string, { commitsAt }: Links = {}): Part {
+  return link(shortCommit(commit), commitsAt && `${commitsAt}${commit}`);
+}
+
+/** The page of the account, where the address of the pages is known. */
+export function pageFact(account: string, { publicUrl }: Links = {}): Fact[] {
+  const url = `${publicUrl ?? ''}/accounts/${encodeURIComponent(account)}`;
+  return publicUrl === undefined ? [] : [{ label: 'Page', line: [link(account, url)] }];
 }
 
 /** Splits a message into its lines. */

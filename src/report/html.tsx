@@ -51,7 +51,7 @@ export function Inline({ line }: { readonly line: Line }) {
     <>
       {line.map((part) => {
         if (typeof part === 'string') return visible(part);
-        if ('code' in part) return <Code text={part.code} />;
+        if ('code' in part) return <Code text={part.code} url={part.url} />;
         if ('time' in part) return <Instant at={part.time} />;
         if ('tone' in part) {
           return (
@@ -82,9 +82,10 @@ export function Instant({ at }: { readonly at: string }) {
 }
 
 /** A name, an id or a digest. A short one is not broken between lines: half an id cannot be copied. */
-export function Code({ text }: { readonly text: string }) {
+export function Code({ text, url }: { readonly text: string; readonly url?: string | undefined }) {
   const shown = visibleName(text);
-  return <code class={/^\S{1,36}$/.test(shown) ? 'nowrap' : ''}>{shown}</code>;
+  const code = <code class={/^\S{1,36}$/.test(shown) ? 'nowrap' : ''}>{shown}</code>;
+  return url === undefined ? code : <a href={visible(url)}>{code}</a>;
 }
 
 function Items({ list, most = HTML_ITEMS }: ListPart) {

@@ -12,7 +12,7 @@ import {
   toned,
 } from './document.ts';
 import { type AccountDocument, foldDocuments, foldKey, isQuietLine, problemAccounts } from './fold.ts';
-import { count, messageLines, shortCommit } from './formatting.ts';
+import { commitCode, count, messageLines, pageFact } from './formatting.ts';
 import { leftAloneSection, plannedSections, warningSection } from './plan-sections.ts';
 import { changeCounts, isQuiet, planVerdict, summaryText } from './plan-sentence.ts';
 import { renderReport } from './render.ts';
@@ -59,14 +59,17 @@ function planReport(plans: readonly PlanResult[], options: ReportOptions): Repor
   };
 }
 
-function accountDocument(plan: PlanResult, { hasLocalChanges }: ReportDetail): AccountDocument {
+function accountDocument(plan: PlanResult, detail: ReportDetail): AccountDocument {
   const isProblem = plan.status !== 'planned';
-  const document = planDocument(plan, hasLocalChanges);
+  const document = planDocument(plan, detail);
   return { account: plan.account, document, isProblem, plan: isProblem ? null : plan };
 }
 
 /** The report model of one plan: first what matters most, so that a reader can stop at any point. */
-export function planDocument(plan: PlanResult, hasLocalChanges = false): ReportDocument {
+export function planDocument(
+  plan: PlanResult,
+  { hasLocalChanges = false, links }: ReportDetail = {},
+): ReportDocument {
   if (plan.status === 'failed') return failedDocument(plan, 'plan');
   const { account, remoteAccountId, configCommit, summary, warnings } = plan;
   const opening = {
@@ -96,9 +99,10 @@ export function planDocument(plan: PlanResult, hasLocalChanges = false): ReportD
       {
         label: 'Commit',
         isShared: true,
-        line: configCommit === null ? ['not in git'] : [code(shortCommit(configCommit)), changed],
+        line: configCommit === null ? ['not in git'] : [commitCode(configCommit, links), changed],
       },
       { label: 'Plan digest', line: [code(plan.digest)] },
+      ...pageFact(account, links),
     ],
     next: isBlocked && isAboutLists ? [acceptListsStep(account)] : [],
   };

@@ -2,18 +2,20 @@
 import type { Warning } from '../core/catalog.ts';
 import type { RunRecord } from '../core/journal.ts';
 import { CHANGED_SINCE_PLAN } from '../core/plan-changes.ts';
+import type { Links } from '../core/settings.ts';
 import type { RunDetail } from '../core/ports/journal-reader.ts';
 import {
   code,
   isOneDocument,
   type Fact,
   type Line,
+  link,
   type Report,
   type ReportDocument,
   type ReportOptions,
 } from './document.ts';
 import { type AccountDocument, foldDocuments, problemAccounts } from './fold.ts';
-import { count, duration, elapsedMs, messageLines } from './formatting.ts';
+import { count, duration, elapsedMs, messageLines, pageFact } from './formatting.ts';
 import { heldSections, leftAloneSection, plannedSections, warningSection } from './plan-sections.ts';
 import { summaryText } from './plan-sentence.ts';
 import { renderReport } from './render.ts';
@@ -27,7 +29,7 @@ type Detail = 'full' | 'brief';
 
 /** One run, for `show`. json is one object, described by `run.schema.json`. */
 export function renderRun(report: RunDetail, options: ReportOptions): string {
-  const model = () => ({ title: 'rolecall run', documents: [runDocument(report)] });
+  const model = () => ({ title: 'rolecall run', documents: [runDocument(report, 'full', options.links)] });
   return renderReport(runReportToJson(report), model, options);
 }
 
@@ -75,7 +77,7 @@ function quietDocument(run: RunRecord): ReportDocument {
 }
 
 /** The report model of one run. */
-export function runDocument(report: RunDetail, detail: Detail = 'full'): ReportDocument {
+export function runDocument(report: RunDetail, detail: Detail = 'full', links: Links = {}): ReportDocument {
   const { run, plan } = report;
   const isDryRun = run.status === 'planned' && report.operations.length === 0;
   const shown = detail === 'full' ? plan : null;
@@ -98,7 +100,7 @@ export function runDocument(report: RunDetail, detail: Detail = 'full'): ReportD
           ? 'The plan of this run is no longer stored.'
           : `Plan: ${summaryText(plan.summary)}.`,
     ],
-    facts: runFacts(run, detail),
+    facts: runFacts(run, detail, links),
     next: nextSteps(report, detail),
     completeBy: `rolecall show ${run.id} --verbose`,
   };
@@ -108,14 +110,17 @@ function statusLabel({ status, errorCode }: RunRecord): string {
   return errorCode === null || errorCode === status ? status : `${status} (${errorCode})`;
 }
 
-function runFacts(run: RunRecord, detail: Detail): Fact[] {
+function runFacts(run: RunRecord, detail: Detail, links: Links): Fact[] {
   const { finishedAt, remoteAccountId, planDigest, retries } = run;
   const took = duration(elapsedMs(run.startedAt, finishedAt));
-  const id: Fact = { label: 'Run', line: [code(run.id)] };
+  const id: Fact = {
+    label: 'Run',
+    line: [link(run.id, links.publicUrl && `${links.publicUrl}/runs/${run.id}`)],
+  };
   const ended: Fact[] =
     finishedAt === null ? [] : [{ label: 'Ended', line: [{ time: finishedAt }, `, after ${took}`] }];
   if (detail === 'brief') return [id, ...ended];
-  const commit = commitLine(run);
+  const commit = commitLine(run, links);
   const retried = retries > 0 ? `, including ${count(retries, 'retry', 'retries')}` : '';
   return [
     id,
@@ -127,6 +132,7 @@ function runFacts(run: RunRecord, detail: Detail): Fact[] {
     ...(run.status === 'running' ? [] : [{ label: 'Requests', line: [`${run.requests}${retried}`] }]),
     ...(commit === null ? [] : [{ label: 'Commit', line: commit, isShared: true as const }]),
     ...(planDigest === null ? [] : [{ label: 'Plan digest', line: [code(planDigest)] }]),
+    ...pageFact(run.account, links),
   ];
 }
 

@@ -4,8 +4,9 @@ import { LIST_GUARDS } from '../core/list-plausibility.ts';
 import { PAUSED } from '../core/operator.ts';
 import { type FailedPlan, type Plan, UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunDetail, RunTally } from '../core/ports/journal-reader.ts';
+import type { Links } from '../core/settings.ts';
 import { code, type Line, type ReportDocument, type Tone } from './document.ts';
-import { count, messageLines, shortCommit } from './formatting.ts';
+import { commitCode, count, messageLines } from './formatting.ts';
 
 const TONES: Readonly<Record<RunRecord['status'], Tone>> = {
   running: 'warn',
@@ -226,11 +227,11 @@ function doctorStep(account: string): Step {
 }
 
 /** The commit of a run with its subject and time, or null when its configuration was not in git. */
-export function commitLine(run: RunRecord): Line | null {
+export function commitLine(run: RunRecord, links?: Links): Line | null {
   if (run.configCommit === null) return null;
   const changed = run.configDirty === true ? ' with local changes' : '';
   const authored: Line = run.configAuthoredAt === null ? [] : [', ', { time: run.configAuthoredAt }];
   const subject = run.configSubject === null || run.configSubject === '' ? '' : ` “${run.configSubject}”`;
   const author = run.configAuthor === null ? '' : ` by ${run.configAuthor}`;
-  return [code(shortCommit(run.configCommit)), changed, subject, author, ...authored];
+  return [commitCode(run.configCommit, links), changed, subject, author, ...authored];
 }

@@ -76,7 +76,8 @@ export function createPrinter({ colour, width: columns, verbose = false }: TextO
     return line
       .map((part) => {
         if (typeof part === 'string') return visible(part);
-        if ('code' in part) return visibleName(part.code);
+        if ('code' in part)
+          return `${visibleName(part.code)}${part.url === undefined ? '' : ` (${visible(part.url)})`}`;
         if ('time' in part) return visible(instant(part.time));
         if ('tone' in part) return paint(part.tone, inline(part.line));
         const items = verbose ? part.list : part.list.slice(0, part.most ?? TEXT_ITEMS);

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { methodNotAllowed as withAllowedMethods } from 'hono/method-not-allowed';
 import { StoreError } from '../../core/errors.ts';
 import type { Secret } from '../../core/secret.ts';
-import type { HttpSettings } from '../../core/settings.ts';
+import type { HttpSettings, Links } from '../../core/settings.ts';
 import type { DaemonApi } from '../daemon-api.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -33,7 +33,8 @@ import { compressAnswers, sendPieces, withSecurityHeaders } from './responses.ts
 import { createSessions } from './sessions.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
 
-export interface AppOptions extends Pick<HttpSettings, 'title' | 'trustedProxies' | 'identity'> {
+export interface AppOptions
+  extends Pick<HttpSettings, 'title' | 'trustedProxies' | 'identity'>, Pick<Links, 'commitsAt'> {
   /** Without tokens anybody on this machine may read, and nobody may write. */
   readonly tokens: readonly HttpToken[];
   /** Signs the cookies of sessions. */
@@ -59,7 +60,7 @@ const WITHOUT_ROLE = [PLAN_PATH, SIGN_OUT];
 
 /** A request reaches the daemon only after all middleware has accepted it. */
 export function buildApp(options: AppOptions): Hono<HttpEnv> {
-  const { tokens, daemon, log, metrics, nowMs, steadyMs, sessionKey, title } = options;
+  const { tokens, daemon, log, metrics, nowMs, steadyMs, sessionKey, title, commitsAt } = options;
   const app = new Hono<HttpEnv>();
   const duringOutage = refuseDuringOutage(options.outage, new Set(WITHOUT_TOKEN));
   app.use(
@@ -67,7 +68,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
     withSecurityHeaders,
     compressAnswers,
     async (context, next) => {
-      context.set('page', { nowMs: nowMs(), title });
+      context.set('page', { nowMs: nowMs(), title, commitsAt });
       await next();
     },
     findAddress(options.trustedProxies),

@@ -1,7 +1,7 @@
 // The context of a request: the request of Node.js beside that of hono, the visitor, and the client's address.
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
-import type { HttpRole } from '../../core/settings.ts';
+import type { HttpRole, Links } from '../../core/settings.ts';
 import { OPERATOR_ACTIONS } from '../../core/operator.ts';
 
 /** Who sent the request: somebody whom a proxy names, a bearer token, a browser that has signed in, or anybody where no token is configured. */
@@ -15,14 +15,14 @@ export interface Visitor {
 export interface HttpEnv {
   Bindings: HttpBindings;
   /**
-   * `visitor` is not set on paths that need no token. `page`: when the request came, and the name of the installation.
+   * `visitor` is not set on paths that need no token. `page`: when the request came, the name of the installation, and where commits are.
    * `pause`: who paused all accounts and why, on pages.
    */
   Variables: {
     visitor?: Visitor;
     address: string;
     pause?: string | null;
-    page: { readonly nowMs: number; readonly title?: string | undefined };
+    page: { readonly nowMs: number; readonly title?: string | undefined } & Pick<Links, 'commitsAt'>;
   };
 }
 

@@ -1,9 +1,10 @@
 // The results of several accounts in a sentence, and the text of a message about them.
 import type { Loss } from '../../core/run-outcome.ts';
 import type { NoticeType } from '../../core/notice.ts';
+import type { Links } from '../../core/settings.ts';
 import { visible, visibleName } from '../../report/escape-invisible.ts';
 import { count, people } from '../../report/formatting.ts';
-import { clip, type NoticeMessage } from './message.ts';
+import { clip, linksIn, type NoticeMessage } from './message.ts';
 import { COLOURS, commitParts, headline, type NoticeText } from './notice-text.ts';
 
 /** What a run of an account has come to, for one and for several accounts: what needs a person most last. */
@@ -50,9 +51,11 @@ const MAX_SUBJECT = 60;
 /** Commit, subject and results, then an account a line, and the command that approves the plans. */
 export function collectedText(
   messages: readonly [NoticeMessage, ...NoticeMessage[]],
-  publicUrl: string | undefined,
+  links: Links,
 ): NoticeText {
   const { commit } = messages[0].about;
+  const page =
+    links.publicUrl && `${links.publicUrl}/${commit === null ? '' : `?q=${commit.sha.slice(0, 7)}`}`;
   const accounts = latest(messages);
   const results = resultsText(accounts);
   const what = count(accounts.length, 'account');
@@ -64,18 +67,17 @@ export function collectedText(
     title: `${subject}: ${results}`,
     colour: COLOURS[accounts[0]?.first.type ?? 'applied'],
     lines: [
-      [...(commit === null ? [what] : commitParts(commit)), `: ${results}`],
+      [...(commit === null ? [what] : commitParts(commit, links)), `: ${results}`],
       ...accounts.slice(0, MOST_ACCOUNTS).map(({ first, results: [result], loss }) => {
-        const { account } = first.data;
-        const url = `${publicUrl ?? ''}/accounts/${encodeURIComponent(account)}`;
+        const [text, url] = [visibleName(first.data.account), linksIn(first, links).account];
         return [
-          publicUrl === undefined ? visibleName(account) : { text: visibleName(account), url },
+          url === undefined ? text : { text, url },
           `: ${headline(first)}${result === 'waits' ? lossText([loss]) : ''}`,
         ];
       }),
       ...(rest > 0 ? [[`… and ${count(rest, 'more account')}`]] : []),
       ...(waits ? [['Next: ', { code: `rolecall approve '*' --commit ${commit.sha}` }]] : []),
-      ...(publicUrl === undefined ? [] : [[{ text: 'Open the accounts', url: `${publicUrl}/` }]]),
+      ...(page === undefined ? [] : [[{ text: 'Open the accounts', url: page }]]),
     ],
   };
 }

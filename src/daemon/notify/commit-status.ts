@@ -83,7 +83,8 @@ export function statusRequest(
   const [base, token] = [url.reveal().replace(/\/+$/u, ''), secret?.reveal() ?? ''];
   const isGitHub = format === 'github';
   const description = clip(visible(status.description), isGitHub ? 140 : 255);
-  const common = { description, ...(publicUrl === undefined ? {} : { target_url: `${publicUrl}/` }) };
+  const page = publicUrl === undefined ? {} : { target_url: `${publicUrl}/?q=${sha.slice(0, 7)}` };
+  const common = { description, ...page };
   const gitlab = { state: state === 'failure' ? 'failed' : state, name: CONTEXT, ...common };
   return isGitHub
     ? {

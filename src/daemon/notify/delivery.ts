@@ -3,7 +3,7 @@ import type { DeliveryOutcome, QueuedMessage, QueuedNotice } from '../../core/po
 import { parseRetryAfter } from '../../core/backoff.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import { startDeadline } from '../../system/clock.ts';
-import type { NotifySettings } from '../../core/settings.ts';
+import type { Links, NotifySettings } from '../../core/settings.ts';
 import { renderNotices } from './formats.ts';
 import type { NoticeMessage } from './message.ts';
 import { type Destination, isStatusTarget, resolveDestination, type ResolveSecret } from './target.ts';
@@ -30,6 +30,7 @@ export interface DeliveryOptions {
   readonly clock: Clock;
   readonly resolveSecret: ResolveSecret;
   readonly random: () => number;
+  readonly commitsAt?: Links['commitsAt'];
 }
 
 /** `code`: why there is no answer. It contains nothing from the address. */
@@ -43,7 +44,8 @@ const REFUSALS: readonly number[] = [400, 401, 403, 404, 409, 422];
 const MAX_BODY_BYTES = 65_536;
 
 /** Loads the HTTP client with the first notification: many daemons send none. */
-export function createDelivery({ userAgent, clock, resolveSecret, random }: DeliveryOptions): Delivery {
+export function createDelivery(options: DeliveryOptions): Delivery {
+  const { userAgent, clock, resolveSecret, random, commitsAt } = options;
   let loaded: ReturnType<typeof loadClient> | undefined;
 
   async function send(
@@ -65,7 +67,7 @@ export function createDelivery({ userAgent, clock, resolveSecret, random }: Deli
     const read = (notice: QueuedNotice): unknown => JSON.parse(notice.body);
     if (first.type === 'status') return statusRequest(read(first) as CommitStatus, settings, to);
     const messages = [read(first), ...more.map(read)] as [NoticeMessage, ...NoticeMessage[]];
-    const body = renderNotices(messages, settings);
+    const body = renderNotices(messages, { ...settings, commitsAt });
     return { url: to.url.reveal(), headers: webhookHeaders(first.id, clock.nowMs(), body, to.secret), body };
   }
 

@@ -1,20 +1,21 @@
 // The body of the request in each format: json as it is stored, Slack and Teams with the texts that people read.
-import type { NotifySettings } from '../../core/settings.ts';
+import type { Links, NotifySettings } from '../../core/settings.ts';
 import { collectedText } from './collected.ts';
-import { clip, type JsonNotice, type NoticeMessage } from './message.ts';
+import { clip, type JsonNotice, linksIn, type NoticeMessage } from './message.ts';
 import { noticeText, type NoticeText, type TextPart } from './notice-text.ts';
 
 /** The body of one message. The same bytes at every attempt. Of `json`, each message has one notice. */
 export function renderNotices(
   messages: readonly [NoticeMessage, ...NoticeMessage[]],
-  { format, publicUrl }: Pick<NotifySettings, 'format' | 'publicUrl'>,
+  { format, ...links }: Pick<NotifySettings, 'format'> & Links,
 ): string {
   if (format === 'json') {
     const [{ type, timestamp, data }] = messages;
-    return JSON.stringify({ type, timestamp, data } satisfies JsonNotice);
+    const own = linksIn(messages[0], links);
+    const all = Object.keys(own).length === 0 ? data : { ...data, links: own };
+    return JSON.stringify({ type, timestamp, data: all } satisfies JsonNotice);
   }
-  const text =
-    messages.length === 1 ? noticeText(messages[0], publicUrl) : collectedText(messages, publicUrl);
+  const text = messages.length === 1 ? noticeText(messages[0], links) : collectedText(messages, links);
   return JSON.stringify(format === 'slack' ? slackMessage(text) : teamsMessage(text));
 }
 

@@ -2,6 +2,7 @@
 import type { RunMode, RunStatus } from '../../core/journal.ts';
 import type { NoticeType } from '../../core/notice.ts';
 import type { PlanSummary } from '../../core/plan.ts';
+import type { Links } from '../../core/settings.ts';
 import type { Loss, NamedChange, RunOutcome } from '../../core/run-outcome.ts';
 import { needsApproval, nextSteps } from '../../report/run-status.ts';
 
@@ -24,6 +25,23 @@ export interface JsonNotice {
     readonly error?: { readonly code: string; readonly message: string };
     /** Of a failure: the accounts that take no newer commit (`rollout`) until this one converges. */
     readonly followers?: number;
+    /** Added when it is sent: the pages of the account and of the run, and the commit. */
+    readonly links?: NoticeLinks;
+  };
+}
+
+export type NoticeLinks = Readonly<Partial<Record<'account' | 'run' | 'commit', string>>>;
+
+/** Of the account, the run and the commit, as far as their addresses are known. */
+export function linksIn({ data, about }: NoticeMessage, { publicUrl, commitsAt }: Links): NoticeLinks {
+  return {
+    ...(publicUrl === undefined
+      ? {}
+      : {
+          account: `${publicUrl}/accounts/${encodeURIComponent(data.account)}`,
+          run: `${publicUrl}/runs/${data.runId}`,
+        }),
+    ...(commitsAt === undefined || about.commit === null ? {} : { commit: commitsAt + about.commit.sha }),
   };
 }
 

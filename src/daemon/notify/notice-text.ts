@@ -1,6 +1,7 @@
 // The text of one notification, for the formats that people read.
-import { clip, type NoticeMessage } from './message.ts';
+import { clip, linksIn, type NoticeMessage } from './message.ts';
 import type { NoticeType } from '../../core/notice.ts';
+import type { Links } from '../../core/settings.ts';
 import { HOLD_RULES } from '../../core/plan.ts';
 import type { NamedChange } from '../../core/run-outcome.ts';
 import { visible, visibleName } from '../../report/escape-invisible.ts';
@@ -29,9 +30,10 @@ export const COLOURS: Readonly<Record<NoticeType, string>> = {
 const MAX_ERROR_LINES = 5;
 const MAX_ERROR_LINE = 500;
 
-/** The account and the event, then the counts, the first names, the next step, the commit and a link. */
-export function noticeText(message: NoticeMessage, publicUrl: string | undefined): NoticeText {
+/** The account and the event, then the counts, the first names, the next step, the commit and links. */
+export function noticeText(message: NoticeMessage, links: Links): NoticeText {
   const { type, data, about } = message;
+  const { account, run } = linksIn(message, links);
   return {
     title: `${visibleName(data.account)}: ${headline(message)}`,
     colour: COLOURS[type],
@@ -43,10 +45,10 @@ export function noticeText(message: NoticeMessage, publicUrl: string | undefined
       ...(about.next === null
         ? []
         : [['Next: ', { code: visibleName(about.next.command) }, `: ${about.next.purpose}`]]),
-      ...(about.commit === null ? [] : [['Commit ', ...commitParts(about.commit)]]),
-      ...(publicUrl === undefined
+      ...(about.commit === null ? [] : [['Commit ', ...commitParts(about.commit, links)]]),
+      ...(account === undefined || run === undefined
         ? []
-        : [[{ text: 'Open the run', url: `${publicUrl}/runs/${data.runId}` }]]),
+        : [[{ text: 'Open the run', url: run }, ' · ', { text: 'Open the account', url: account }]]),
     ],
   };
 }
@@ -73,8 +75,15 @@ const HEADLINES = {
 } as const;
 
 /** `c06d636` and its subject. */
-export function commitParts({ sha, subject }: NonNullable<NoticeMessage['about']['commit']>): TextPart[] {
-  return [{ code: sha.slice(0, 7) }, ` ${visible(subject)}`];
+export function commitParts(
+  { sha, subject }: NonNullable<NoticeMessage['about']['commit']>,
+  { commitsAt }: Links,
+): TextPart[] {
+  const short = sha.slice(0, 7);
+  return [
+    commitsAt === undefined ? { code: short } : { text: short, url: commitsAt + sha },
+    ` ${visible(subject)}`,
+  ];
 }
 
 /** The counts that are not zero. */

@@ -6,7 +6,7 @@ import { decideNotices, type NotifiedState } from '../../core/notice.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { DeliveryOutcome, Outbox, QueuedMessage, TargetUpdate } from '../../core/ports/outbox.ts';
 import type { RunOutcome } from '../../core/run-outcome.ts';
-import type { NotifySettings } from '../../core/settings.ts';
+import type { Links, NotifySettings } from '../../core/settings.ts';
 import { describeFailure } from '../../run/run-result.ts';
 import type { Log } from '../log.ts';
 import { createDelivery } from './delivery.ts';
@@ -21,7 +21,7 @@ export interface DeliveryResult {
   readonly result: DeliveryOutcome['type'];
 }
 
-export interface NotifierOptions {
+export interface NotifierOptions extends Pick<Links, 'commitsAt'> {
   readonly targets: readonly NotifySettings[];
   readonly version: string;
   readonly outbox: Outbox;
@@ -63,7 +63,7 @@ const GRACE_MS = 3000;
 export function createNotifier(options: NotifierOptions): Notifier {
   const { outbox, clock, log, onResult, random = Math.random } = options;
   const userAgent = `rolecall/${options.version}`;
-  const delivery = createDelivery({ userAgent, clock, resolveSecret: options.resolveSecret, random });
+  const delivery = createDelivery({ ...options, userAgent, random });
   let kill = new AbortController();
   /** The deliveries in progress, by the ids of their messages, and until when each target requested a pause. */
   const inFlight = new Map<string, Map<string, Promise<void>>>();

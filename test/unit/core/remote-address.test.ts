@@ -1,6 +1,6 @@
 // The addresses of git repositories.
 import { describe, expect, it } from 'vitest';
-import { remoteKind, shownRemote, withoutUsers } from '../../../src/core/remote-address.ts';
+import { commitsAddress, remoteKind, shownRemote, withoutUsers } from '../../../src/core/remote-address.ts';
 
 describe('the protocol of a repository', () => {
   it.each([
@@ -80,5 +80,38 @@ describe('a text about addresses', () => {
     ['nothing', 'nothing'],
   ])('%j contains no user and no password as %j', (text, cleaned) => {
     expect(withoutUsers(text)).toBe(cleaned);
+  });
+});
+
+describe('the address of commits on the web', () => {
+  const [github, gitlab] = [
+    'https://github.com/acme/catalog/commit/',
+    'https://gitlab.acme.io/a/b/c/-/commit/',
+  ];
+  it.each([
+    ['https://github.com/acme/catalog.git', github],
+    ['https://user:ghp_secret@GitHub.com/acme/catalog/', github],
+    ['https://ghp_sec@ret@github.com/acme/catalog', github],
+    ['git@github.com:acme/catalog.git', github],
+    ['github.com:acme/catalog', github],
+    ['ssh://git:secret@github.com:22/acme/catalog.git', github],
+    ['ssh://git@gitlab.acme.io/a/b/c.git', gitlab],
+    ['https://oauth2:glpat@gitlab.acme.io/a/b/c.git', gitlab],
+    ['git@bitbucket.org:acme/catalog.git', 'https://bitbucket.org/acme/catalog/commits/'],
+  ])('of %s is %s', (remote, address) => expect(commitsAddress(remote)).toBe(address));
+
+  it.each([
+    [
+      '',
+      'https://git.example.com/acme/catalog',
+      'https://notgithub.com/a/b',
+      'https://bitbucket.acme.io/a/b',
+    ],
+    ['https://github.com/user:secret@b/c', 'https://user:se/cret@github.com/a/b', 'https://github.com/a'],
+    ['https://github.com/a/b?token=secret', 'https://github.com/a/b#secret', 'https://github.com:8443/a/b'],
+    ['http://github.com/a/b', 'file:///github.com/a/b', '../github.com/a/b', 'ext::sh -c github.com:a/b'],
+    ['https://github.com/a/b)<script>', 'https://github.com/a/b\n', 'github.com:/a/b', 'https://github./a/b'],
+  ])('is unknown for %s, %s, %s and %s', (...remotes) => {
+    expect(remotes.filter((remote) => commitsAddress(remote) !== undefined)).toEqual([]);
   });
 });

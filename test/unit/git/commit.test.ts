@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { compareCommits, readConfigCommit } from '../../../src/git/commit.ts';
+import { compareCommits, readConfigCommit, remoteOrigin } from '../../../src/git/commit.ts';
 import { workspace } from '../config/workspace.ts';
 
 function git(folder: string, ...args: string[]): string {
@@ -55,6 +55,15 @@ describe('the commit of a configuration', () => {
     const broken = workspace({ a: '', '.git': 'gitdir: /no/such/folder' });
     expect(await readConfigCommit(path.join(broken, 'a'), [])).toBeUndefined();
   });
+});
+
+test('the remote of a repository is that of its own settings, as written', async () => {
+  const { folder, file } = repository();
+  expect(await remoteOrigin(file)).toBeUndefined();
+  git(folder, 'remote', 'add', 'origin', 'git@github.com:acme/catalog.git');
+  git(folder, 'config', 'url.https://other.example/.insteadOf', 'git@github.com:');
+  expect(await remoteOrigin(file)).toBe('git@github.com:acme/catalog.git');
+  expect(await remoteOrigin(path.join(workspace({}), 'rolecall.yaml'))).toBeUndefined();
 });
 
 describe('two commits', () => {

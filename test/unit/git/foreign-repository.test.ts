@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { compareCommits, readConfigCommit } from '../../../src/git/commit.ts';
+import { compareCommits, readConfigCommit, remoteOrigin } from '../../../src/git/commit.ts';
 import { words, workspace } from '../config/workspace.ts';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -65,6 +65,7 @@ async function readAsDaemon({ folder, file, commits }: Repository): Promise<void
   }
   await readConfigCommit(file, [path.join(folder, 'config/accounts/a.yaml')]);
   await compareCommits(file, ...commits);
+  await remoteOrigin(file);
 }
 
 const SETTINGS = words(`

@@ -395,3 +395,24 @@ describe('several conditions of a release', () => {
     expect(renderPlans([held], { ...TEXT, format, width: Infinity })).toMatch(lines);
   });
 });
+
+it.each([
+  [
+    'text',
+    [' Page acme-eu (https://r.example/accounts/acme-eu)', '3f2a91c0d1e2 (https://github.com/a/b/commit/'],
+  ],
+  [
+    'markdown',
+    [
+      'Page: [`acme-eu`](<https://r.example/accounts/acme-eu>)',
+      '[`3f2a91c0d1e2`](<https://github.com/a/b/commit/3',
+    ],
+  ],
+  ['html', ['<a href="https://r.example/accounts/acme-eu">', '<a href="https://github.com/a/b/commit/3']],
+] as const)('a plan as %s links to the page of its account and to its commit', (format, wanted) => {
+  const links = { publicUrl: 'https://r.example', commitsAt: 'https://github.com/a/b/commit/' };
+  const plan = makePlan({ operations: [create('Go')] });
+  const report = renderPlans([plan], { ...TEXT, format, links }).replaceAll(/ +/g, ' ');
+  for (const link of wanted) expect(report).toContain(link);
+  expect(renderPlans([plan], { ...TEXT, format })).not.toContain('://');
+});

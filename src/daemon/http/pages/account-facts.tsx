@@ -3,6 +3,7 @@ import { useContext } from 'hono/jsx';
 import type { RunRecord } from '../../../core/journal.ts';
 import { ALL_ACCOUNTS, type OperatorActionRecord } from '../../../core/operator.ts';
 import type { DailyCount } from '../../../core/ports/journal-reader.ts';
+import type { Links } from '../../../core/settings.ts';
 import { actionText } from '../../../report/actions-report.ts';
 import { code, type Fact, type Line } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
@@ -11,6 +12,7 @@ import { Facts, Inline, Instant, PageTime } from '../../../report/html.tsx';
 import { commitLine } from '../../../report/run-status.ts';
 import { statesOfListed } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
+import { useLinks } from './layout.tsx';
 import { AccountLink, Card } from './page-parts.tsx';
 
 /** The states of the account as badges, those that need a person first. */
@@ -69,7 +71,7 @@ export function Aside({ account, counts, runs, actions }: AsideProps) {
   return (
     <aside aria-label="About this account">
       <Card title="Details">
-        <Facts facts={detailsOf(account, runs)} />
+        <Facts facts={detailsOf(account, runs, useLinks())} />
       </Card>
       <Chart counts={counts} />
       <Card title="Who did what" aside={<a href="/activity">all accounts</a>}>
@@ -112,10 +114,10 @@ export function Actions({ actions, hasAccounts = false }: ActionsProps) {
   );
 }
 
-function detailsOf(account: AccountView | null, runs: readonly RunRecord[]): Fact[] {
+function detailsOf(account: AccountView | null, runs: readonly RunRecord[], links: Links): Fact[] {
   const { schedule, timezone, consecutiveFailures = 0, approved = null } = account ?? {};
   const [lastRun] = runs;
-  const commit = lastRun === undefined ? null : commitLine(lastRun);
+  const commit = lastRun === undefined ? null : commitLine(lastRun, links);
   const written = runs.find(({ created, deleted }) => created + deleted > 0);
   const changes = count((written?.created ?? 0) + (written?.deleted ?? 0), 'change');
   const remoteId = account === null ? lastRun?.remoteAccountId : account.remoteAccountId;

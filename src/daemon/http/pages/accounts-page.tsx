@@ -1,13 +1,14 @@
 // The page at /: all accounts, those that need a person first, filtered and paged by its address.
 import type { Child } from 'hono/jsx';
-import { ACCOUNT_STATE_TEXTS, count, driftLine, shortCommit } from '../../../report/formatting.ts';
-import { code, type Line } from '../../../report/document.ts';
+import { ACCOUNT_STATE_TEXTS, commitCode, count, driftLine } from '../../../report/formatting.ts';
+import type { Links } from '../../../core/settings.ts';
+import type { Line } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { Inline, Instant } from '../../../report/html.tsx';
 import { LISTED_STATES, needsPerson, rankAccounts, type RankedAccount } from '../../account-state.ts';
 import type { AccountFacts, DaemonView } from '../../daemon-api.ts';
 import { AccountTable, type AccountRow } from './account-table.tsx';
-import { Layout } from './layout.tsx';
+import { Layout, useLinks } from './layout.tsx';
 import { Errors, FilterForm, NO_ACCOUNT_RUNS, Pager } from './page-parts.tsx';
 
 interface AccountsPageProps {
@@ -46,7 +47,7 @@ export function AccountsPage({ daemon, list, rows }: AccountsPageProps) {
           </FilterForm>
         )}
         <p class="quiet">
-          <Inline line={summaryOf(list, daemon)} />
+          <Inline line={summaryOf(list, daemon, useLinks())} />
         </p>
       </div>
       {rows.length === 0 ? (
@@ -72,11 +73,11 @@ export function AccountsPage({ daemon, list, rows }: AccountsPageProps) {
 }
 
 /** How many accounts are listed, and the configuration that they have now. */
-function summaryOf({ total, matching }: AccountList, { commit }: DaemonView): Line {
+function summaryOf({ total, matching }: AccountList, { commit }: DaemonView, links: Links): Line {
   const accounts = matching === total ? count(total, 'account') : `${matching} of ${count(total, 'account')}`;
   if (commit === null) return [accounts];
   const dirty = commit.dirty ? ' with local changes' : '';
-  const sha = code(shortCommit(commit.sha));
+  const sha = commitCode(commit.sha, links);
   const about: Line = [` “${commit.subject}”, `, { time: commit.committedAt }];
   return [accounts, ' · configuration at ', sha, dirty, ...about];
 }

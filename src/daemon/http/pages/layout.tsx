@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import { type Child, createContext, useContext } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Links } from '../../../core/settings.ts';
 import { PageTime } from '../../../report/html.tsx';
 import { visible } from '../../../report/escape-invisible.ts';
 import { FAVICON, SCRIPT, STYLESHEET } from '../assets.ts';
@@ -29,13 +30,18 @@ const NAVIGATION = {
 } as const;
 
 /** What pages show of the server and of whoever sent the request. */
-type Frame = Pick<HttpEnv['Variables']['page'], 'title'> &
+type Frame = Pick<HttpEnv['Variables']['page'], 'title' | 'commitsAt'> &
   Pick<HttpEnv['Variables'], 'pause'> & { readonly visitor?: Visitor | undefined };
 
 const FrameContext = createContext<Frame>({});
 
 export function useVisitor(): Visitor | undefined {
   return useContext(FrameContext).visitor;
+}
+
+/** Where the commits of the configuration are. */
+export function useLinks(): Links {
+  return useContext(FrameContext);
 }
 
 export function Layout({
@@ -129,8 +135,8 @@ function Navigation({ current }: { readonly current: LayoutProps['current'] }) {
 
 /** The text of a page or of a part of one, which shows when and for whom it is made. */
 export async function render(context: HttpContext, part: Child): Promise<string> {
-  const { nowMs, title } = context.get('page');
-  const frame = { title, visitor: context.get('visitor'), pause: context.get('pause') ?? null };
+  const { nowMs, ...page } = context.get('page');
+  const frame = { ...page, visitor: context.get('visitor'), pause: context.get('pause') ?? null };
   return String(
     await html`${(
       <PageTime.Provider value={nowMs}>

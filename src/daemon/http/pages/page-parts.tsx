@@ -4,9 +4,10 @@ import type { RunRecord } from '../../../core/journal.ts';
 import { MAX_REASON, type OperatorAction } from '../../../core/operator.ts';
 import type { Line, Tone } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
-import { Inline, Instant } from '../../../report/html.tsx';
+import { Code, Inline, Instant } from '../../../report/html.tsx';
 import { accountPath } from '../context.ts';
 import { isValidTarget } from '../request-checks.ts';
+import { useLinks } from './layout.tsx';
 
 /** A name that no address can contain, such as one with a line break, is no link. */
 export function AccountLink({ name }: { readonly name: string }) {
@@ -139,7 +140,9 @@ export function RunLink({ run }: { readonly run: Pick<RunRecord, 'id' | 'started
 /** As many digits as git shows. */
 export function ShortCommit({ run }: { readonly run: Pick<RunRecord, 'configCommit'> | null }) {
   const commit = run?.configCommit ?? null;
-  return commit === null ? <span class="quiet">–</span> : <code>{visible(commit.slice(0, 7))}</code>;
+  const { commitsAt } = useLinks();
+  if (commit === null) return <span class="quiet">–</span>;
+  return <Code text={commit.slice(0, 7)} url={commitsAt && commitsAt + commit} />;
 }
 
 interface FilterFormProps {

@@ -3,6 +3,7 @@
 import type { RunRecord } from '../../../core/journal.ts';
 import { onlyOf, type Plan } from '../../../core/plan.ts';
 import type { RunDetail, RunProgress } from '../../../core/ports/journal-reader.ts';
+import type { Links } from '../../../core/settings.ts';
 import type { Line } from '../../../report/document.ts';
 import { count } from '../../../report/formatting.ts';
 import { Inline, Paste } from '../../../report/html.tsx';
@@ -13,7 +14,7 @@ import { isChanging, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { accountPath } from '../context.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
-import { useVisitor } from './layout.tsx';
+import { useLinks, useVisitor } from './layout.tsx';
 import { ActionButton, Card, RunLink } from './page-parts.tsx';
 import { PagedSections, type PagePlace } from './paged-sections.tsx';
 import { LiveProgress } from './progress-bar.tsx';
@@ -50,7 +51,7 @@ export function Decision({ account, detail, plan: complete, isPending, progress,
       {progress === null || lastRun === null ? null : <LiveProgress runId={lastRun.id} progress={progress} />}
       {detail === undefined || (progress !== null && !isPending) ? null : (
         <p class="quiet">
-          <Inline line={originOf(detail.run)} />
+          <Inline line={originOf(detail.run, useLinks())} />
           {isPending || detail.run.status === 'planned' ? 'Planned ' : 'By the run that began '}
           <RunLink run={detail.run} />
           {isOld ? '. Later runs ended before they could compare the account with its file.' : ''}
@@ -132,8 +133,8 @@ function lossSentence(plan: Plan): Line {
 }
 
 /** `From c06d636 “add Kubernetes” by Dana, 6 min ago. `; empty where the configuration is not in git. */
-function originOf(run: RunRecord): Line {
-  const line = commitLine(run);
+function originOf(run: RunRecord, links: Links): Line {
+  const line = commitLine(run, links);
   return line === null ? [] : ['From ', ...line, '. '];
 }
 

@@ -197,6 +197,18 @@ describe('the page of a run', () => {
   });
 });
 
+it.each(['/', '/runs', `/runs/${RUN_ID}`, '/accounts/acme-eu'])(
+  'the page %s links to the commit where its host is known',
+  async (path) => {
+    const commitsAt = 'https://github.com/acme/catalog/commit/';
+    const { get } = await browse(await start({ commitsAt }));
+    expect(await get(path)).toMatch(
+      /<a href="https:\/\/github.com\/acme\/catalog\/commit\/([0-9a-f]{7,64})"><code[^>]*>\w+<\/code><\/a>/,
+    );
+    expect(await (await browse(await start())).get(path)).not.toContain('/commit/');
+  },
+);
+
 describe('every page', () => {
   it('names the installation, and who is signed in', async () => {
     const running = await start({ title: 'production <eu>' });

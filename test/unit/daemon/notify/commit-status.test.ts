@@ -79,7 +79,7 @@ describe('the status of a commit', () => {
     await own.next(4);
     await end(own.notifier, 6, on(SHA, FAILED, 'c'));
     await own.clock.pass(6 * GAP_MS);
-    const common = { context: 'rolecall', target_url: 'https://rolecall.example.com/' };
+    const common = { context: 'rolecall', target_url: 'https://rolecall.example.com/?q=c06d636' };
     const waits = '1 waits for approval (1 person loses Perl)';
     expect(bodies(own.server)).toEqual([
       { state: 'pending', description: '3 still to run', ...common },

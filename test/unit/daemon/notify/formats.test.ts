@@ -4,6 +4,7 @@ import type { NoticeType } from '../../../../src/core/notice.ts';
 import { outcomeOf } from '../../../../src/core/run-outcome.ts';
 import { renderNotices } from '../../../../src/daemon/notify/formats.ts';
 import { composeMessage } from '../../../../src/daemon/notify/message.ts';
+import type { Links } from '../../../../src/core/settings.ts';
 import { sha256 } from '../../core/builders.ts';
 import type { RunSketch } from '../../core/run-details.ts';
 import { runDetail } from '../../core/run-details.ts';
@@ -227,7 +228,8 @@ describe('a collected message', () => {
   const WAITING: RunSketch = { ...DRIFT, ...COMMIT, mode: 'approve', toDelete: ['Perl'], held: [] };
   const collectedFrom = (
     runs: readonly (readonly [NoticeType, RunSketch, (RunContext | undefined)?])[],
-    format: 'slack' | 'teams' = 'slack',
+    format: 'json' | 'slack' | 'teams' = 'slack',
+    links: Links = { publicUrl: 'https://rolecall.example.com/x' },
   ) => {
     const [first, ...more] = runs.map(([type, sketch, context = {}], n) => {
       const { pendingDigest = null, mode = 'apply' }: RunContext = context;
@@ -236,8 +238,7 @@ describe('a collected message', () => {
       return composeMessage(type, outcome, mode);
     });
     if (first === undefined) throw new Error('no message');
-    const url = 'https://rolecall.example.com/x';
-    return renderNotices([first, ...more], { format, publicUrl: url });
+    return renderNotices([first, ...more], { format, ...links });
   };
   const applied = Array.from({ length: 297 }, () => ['applied', { created: 1 }] as const);
   const waits = { pendingDigest: DIGEST, mode: 'approve' } as const;
@@ -257,7 +258,7 @@ describe('a collected message', () => {
     expect(lines.slice(-3)).toEqual([
       '… and 288 more accounts',
       `Next: \`rolecall approve '*' --commit ${COMMIT.configCommit}\``,
-      '<https://rolecall.example.com/x/|Open the accounts>',
+      '<https://rolecall.example.com/x/?q=c06d636|Open the accounts>',
     ]);
     expect(lines).toHaveLength(17);
     expect(message.text).not.toContain('person-');
@@ -312,13 +313,34 @@ describe('a collected message', () => {
     expect(text.split('\n')[1]).toBe(`\`c06d636\` add &lt;Kubernetes&gt; to engineering: ${results}`);
   });
 
-  it('of one notice is the message of its account, with its commit and a link to the run', () => {
+  it('of one notice is the message of its account, with its commit and links to the run and the account', () => {
     const { text } = JSON.parse(collectedFrom([['recovered', {}]])) as SlackMessage;
     expect(text.split('\n')).toEqual([
       'a000: recovered',
       'Commit `c06d636` add &lt;Kubernetes&gt; to engineering',
-      '<https://rolecall.example.com/x/runs/01900000-0000-7000-8000-000000000000|Open the run>',
+      '<https://rolecall.example.com/x/runs/01900000-0000-7000-8000-000000000000|Open the run> · <https://rolecall.example.com/x/accounts/a000|Open the account>',
     ]);
+  });
+
+  it('links to the commit where its host is known, also as JSON', () => {
+    const runs = [['recovered', {}]] as const;
+    const commitsAt = 'https://github.com/acme/catalog/commit/';
+    const commit = `${commitsAt}${COMMIT.configCommit}`;
+    const more = [...runs, ['applied', { created: 1 }]] as const;
+    expect(collectedFrom(runs, 'slack', { commitsAt })).toContain(`Commit <${commit}|c06d636> add`);
+    expect(collectedFrom(more, 'slack', { commitsAt })).toContain(`<${commit}|c06d636> add`);
+    expect(collectedFrom(runs, 'teams', { commitsAt })).toContain(`"url":"${commit}"`);
+    const linked = collectedFrom(runs, 'json', { commitsAt, publicUrl: 'https://r.example' });
+    expect(JSON.parse(linked)).toMatchObject({
+      data: {
+        links: {
+          account: 'https://r.example/accounts/a000',
+          run: 'https://r.example/runs/01900000-0000-7000-8000-000000000000',
+          commit,
+        },
+      },
+    });
+    expect(collectedFrom(runs, 'json', {})).not.toContain('links');
   });
 
   it('without a commit begins with the number of accounts', () => {
