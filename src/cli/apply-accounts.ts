@@ -21,6 +21,7 @@ import {
   accountList,
   accountNamed,
   errorsOf,
+  filesOf,
   loadAccounts,
   loadConfiguration,
   mapAccounts,
@@ -82,7 +83,8 @@ export async function applyToAccounts(
   const limit = service.daemon.maxRuns;
   const { duringPause = false } = options;
   const session = await openSession(context, configuration, service, { duringPause });
-  const detail = { verbose: options.verbose, hasLocalChanges: session.commit?.dirty === true };
+  const fileOf = filesOf(accounts);
+  const detail = { verbose: options.verbose, hasLocalChanges: session.commit?.dirty === true, fileOf };
   try {
     const paused = await session.store.reader.pauseOfAll(Date.now());
     const notice = describePause(paused);

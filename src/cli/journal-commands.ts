@@ -7,7 +7,7 @@ import { type CommandContext, linksOf } from './compose.ts';
 import { type OutputOptions, printReport } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { findRun, RUN_HELP, withJournal } from './open-journal.ts';
-import { type Loaded, knownAccounts, selectAccounts } from './load-accounts.ts';
+import { filesOf, type Loaded, knownAccounts, selectAccounts } from './load-accounts.ts';
 import { StoreError } from '../core/errors.ts';
 
 interface HistoryFlags extends OutputOptions {
@@ -83,11 +83,11 @@ export function addShow({ program, report }: CommandLine): void {
 
 async function show(context: CommandContext, wanted: string, flags: ShowFlags): Promise<ExitStatus> {
   const { renderRun } = await import('../report/run-report.ts');
-  return await withJournal(context, async (reader, { service }) => {
+  return await withJournal(context, async (reader, { service, accounts }) => {
     const { id } = await findRun(reader, wanted);
     const run = await reader.runReport(id);
     if (run === null) throw new StoreError('run_unknown', `run ${id} was deleted meanwhile`);
-    const detail = { verbose: flags.verbose, links: await linksOf(service) };
+    const detail = { verbose: flags.verbose, links: await linksOf(service), fileOf: filesOf(accounts) };
     await printReport(flags, (render) => renderRun(run, { ...render, ...detail }));
     return EXIT.done;
   });

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { type ConfigIssue, ConfigError, formatConfigIssue, UsageError } from '../core/errors.ts';
 import type { RecordedConfiguration } from '../config/load-configuration.ts';
+import { shownPath } from '../config/yaml/source-text.ts';
 import { globMatcher } from '../core/names.ts';
 import type { AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
@@ -57,6 +58,12 @@ export async function loadAccounts(configFile: string, names: readonly string[])
   const loaded = await loadForStore(configFile);
   showConfigWarnings(loaded.configuration.issues);
   return { ...loaded, accounts: selectAccounts(loaded.accounts, names) };
+}
+
+/** The files of the accounts by their names, as issues name them. */
+export function filesOf(accounts: readonly ConfiguredAccount[]): (name: string) => string | undefined {
+  const files = new Map(accounts.map(({ name, file }) => [name, shownPath(file)]));
+  return (name) => files.get(name);
 }
 
 /** Shows the warnings among the issues of a configuration. */

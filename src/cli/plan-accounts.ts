@@ -15,7 +15,7 @@ import type { ReportDetail } from '../report/document.ts';
 import { visibleJson } from '../report/escape-invisible.ts';
 import { checkPlans } from '../report/schemas.ts';
 import { sha256 } from '../system/digest.ts';
-import { errorsOf, loadAccounts, mapAccounts } from './load-accounts.ts';
+import { errorsOf, filesOf, loadAccounts, mapAccounts } from './load-accounts.ts';
 import { checkWritable, type OutputOptions, printReport, showMessage } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import { type CommandContext, openSession, type Session } from './compose.ts';
@@ -49,8 +49,8 @@ export async function planAccounts(
     refuseSameFile(options.save, options.output);
   if (options.save !== undefined) checkWritable(options.save, '--save');
   if (options.server !== undefined) {
-    const { plans, ...more } = await planRemotely(context, names, options.server);
-    return await report(plans, options, { ...detail, ...more });
+    const { plans, ...own } = await planRemotely(context, names, options.server);
+    return await report(plans, options, { ...detail, ...own });
   }
   const { configuration, service, accounts } = await loadAccounts(context.configFile, names);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
@@ -66,7 +66,7 @@ export async function planAccounts(
     const status = await report(
       planned.map(({ result }) => result),
       options,
-      { ...detail, hasLocalChanges: session.commit?.dirty === true, notice },
+      { ...detail, hasLocalChanges: session.commit?.dirty === true, notice, fileOf: filesOf(accounts) },
     );
     return signals.stop.aborted ? EXIT.interrupted : status;
   } finally {

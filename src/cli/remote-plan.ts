@@ -7,10 +7,10 @@ import { isLoopback } from '../core/remote-address.ts';
 import { PAUSE_HEADER } from '../core/operator.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
-import type { Links } from '../core/settings.ts';
 import { postJson } from '../system/dispatchers.ts';
+import type { ReportDetail } from '../report/document.ts';
 import { checkPlans } from '../report/schemas.ts';
-import { selectAccounts, showConfigWarnings, withoutAccounts } from './load-accounts.ts';
+import { filesOf, selectAccounts, showConfigWarnings, withoutAccounts } from './load-accounts.ts';
 import { type CommandContext, commitOf, linksOf } from './compose.ts';
 import { showStep } from './progress.ts';
 
@@ -30,14 +30,14 @@ interface RemotePlans {
 }
 
 /**
- * Requests the plans from the daemon at `server`, where its pages are unless `http.publicUrl` is set. Throws UsageError, ConfigError, or
- * ServiceError when it returns none.
+ * Requests the plans from the daemon at `server`, where its pages are unless `http.publicUrl` is set. Throws UsageError,
+ * ConfigError, or ServiceError when it returns none.
  */
 export async function planRemotely(
   { configFile }: CommandContext,
   names: readonly string[],
   server: string,
-): Promise<RemotePlans & { readonly links: Links }> {
+): Promise<RemotePlans & ReportDetail> {
   const endpoint = endpointOf(server);
   const { config, files, loaded } = await collectConfiguration(configFile);
   const { service, accounts, issues } = loaded;
@@ -77,6 +77,7 @@ export async function planRemotely(
   return {
     plans,
     notice: planned.notice,
+    fileOf: filesOf(accounts),
     links: { ...links, publicUrl: links.publicUrl ?? server.replace(/\/+$/, '') },
   };
 }

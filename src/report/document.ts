@@ -114,6 +114,8 @@ export interface ReportDetail {
   /** Whether the configuration differs from its commit. */
   readonly hasLocalChanges?: boolean;
   readonly links?: Links;
+  /** The file of an account, as issues name it. */
+  readonly fileOf?: (account: string) => string | undefined;
   /** What stops all accounts, which every report begins with. */
   readonly notice?: string | null;
 }

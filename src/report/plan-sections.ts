@@ -49,6 +49,7 @@ const WARNING_ROWS = 10;
 export function plannedSections(
   plan: Pick<Plan, 'account' | 'operations' | 'held' | 'warnings'>,
   isBlocked = false,
+  file?: string,
 ): Section[] {
   const holders = holdersIn(plan);
   const creates = plan.operations.filter(({ action }) => action === 'create');
@@ -62,7 +63,7 @@ export function plannedSections(
   return [
     // The complete list matters: no other part of a plan takes something from somebody.
     ...operationSection(`${toDelete}, people lose them`, losses, { tone: 'bad' }),
-    ...heldSections(plan),
+    ...heldSections(plan, file),
     ...operationSection(`${toDelete}, nobody can tell who has them`, unknown, { textRows: QUIET_ROWS }),
     ...operationSection(`${toDelete}, nobody has them`, unused, { textRows: QUIET_ROWS }),
     ...operationSection(isBlocked ? `Not created${why}` : 'To create', creates, { textRows: QUIET_ROWS }),
@@ -90,13 +91,16 @@ function operationSection(
 /** Opens each section of held changes. */
 export const HELD_INTRO = 'A rule holds each of these changes. Each run checks the rules again.';
 
-/** The held changes by their rules, and the lines that approve held deletes. */
-export function heldSections(plan: Pick<Plan, 'account' | 'held' | 'warnings'>): Section[] {
-  const { account, held } = plan;
+/** The held changes by their rules, and the lines for the file of the account that approve held deletes. */
+export function heldSections(
+  plan: Pick<Plan, 'account' | 'held' | 'warnings'>,
+  file = `${plan.account}.yaml`,
+): Section[] {
+  const { held } = plan;
   if (held.length === 0) return [];
   const groups = heldGroups(held, holdersIn(plan));
   const more = { tone: 'warn', intro: [HELD_INTRO], textRows: HELD_ROWS } as const;
-  return [{ title: 'Held', count: held.length, groups, ...more }, ...approvalSection(account, held)];
+  return [{ title: 'Held', count: held.length, groups, ...more }, ...approvalSection(file, held)];
 }
 
 /** One group for each set of rules and each explanation, in the order of the rules. */
@@ -145,7 +149,7 @@ function heldRow(change: HeldChange, hasOwnName: boolean, holders: HoldersOf): L
 }
 
 /** The lines that approve held deletes, of all groups together: a file contains the key once, and each name once. */
-function approvalSection(account: string, held: readonly HeldChange[]): Section[] {
+function approvalSection(file: string, held: readonly HeldChange[]): Section[] {
   const lines = sortedNaturally(held, KINDS).flatMap(({ approval }) =>
     approval === undefined ? [] : [approval],
   );
@@ -157,7 +161,7 @@ function approvalSection(account: string, held: readonly HeldChange[]): Section[
       title: 'Held deletes to approve',
       intro: [
         'To approve one, paste its line into ',
-        code(`${account}.yaml`),
+        code(file),
         ' (below ',
         code('approvedDeletes'),
         ' if it has that key); a suspected rename only if it is none.',

@@ -11,6 +11,7 @@ import {
   type Line,
   link,
   type Report,
+  type ReportDetail,
   type ReportDocument,
   type ReportOptions,
 } from './document.ts';
@@ -29,7 +30,7 @@ type Detail = 'full' | 'brief';
 
 /** One run, for `show`. json is one object, described by `run.schema.json`. */
 export function renderRun(report: RunDetail, options: ReportOptions): string {
-  const model = () => ({ title: 'rolecall run', documents: [runDocument(report, 'full', options.links)] });
+  const model = () => ({ title: 'rolecall run', documents: [runDocument(report, 'full', options)] });
   return renderReport(runReportToJson(report), model, options);
 }
 
@@ -43,7 +44,7 @@ export function renderRunReports(reports: readonly RunDetail[], options: ReportO
   const model = (): Report => ({
     title: 'rolecall run',
     documents: foldDocuments(
-      reports.map((report) => accountDocument(report, detail)),
+      reports.map((report) => accountDocument(report, detail, options)),
       options.verbose,
     ),
     ...(reports.length > 1 ? { total: runTotal(reports, options.verbose) } : {}),
@@ -52,13 +53,14 @@ export function renderRunReports(reports: readonly RunDetail[], options: ReportO
 }
 
 /** Equal runs are shown with what they did, since the plan above is that of one of them. */
-function accountDocument(report: RunDetail, detail: Detail): AccountDocument {
+function accountDocument(report: RunDetail, detail: Detail, options: ReportDetail): AccountDocument {
   const { run, plan, operations, earlierHolders = [] } = report;
   const { account } = run;
   if (hadNothingToDo(report)) return { account, document: quietDocument(run), isProblem: false, plan };
   const isUnclear = plan === null || heldDuringRun(operations, plan).length + earlierHolders.length > 0;
   const isProblem = isUnclear || statusTone(run.status) === 'bad';
-  return { account, document: runDocument(report), alone: runDocument(report, detail), isProblem, plan };
+  const [document, alone] = [runDocument(report, 'full', options), runDocument(report, detail, options)];
+  return { account, document, alone, isProblem, plan };
 }
 
 function hadNothingToDo(report: RunDetail): boolean {
@@ -77,10 +79,15 @@ function quietDocument(run: RunRecord): ReportDocument {
 }
 
 /** The report model of one run. */
-export function runDocument(report: RunDetail, detail: Detail = 'full', links: Links = {}): ReportDocument {
+export function runDocument(
+  report: RunDetail,
+  detail: Detail = 'full',
+  { links = {}, fileOf }: ReportDetail = {},
+): ReportDocument {
   const { run, plan } = report;
   const isDryRun = run.status === 'planned' && report.operations.length === 0;
   const shown = detail === 'full' ? plan : null;
+  const file = fileOf?.(run.account);
   return {
     title: [code(run.account)],
     status: { label: statusLabel(run), tone: statusTone(run.status) },
@@ -88,8 +95,8 @@ export function runDocument(report: RunDetail, detail: Detail = 'full', links: L
     lines: run.error === null ? [] : messageLines(run.error),
     sections: [
       ...changesSection(report.warnings),
-      ...(isDryRun && plan !== null ? plannedSections(plan) : outcomeSections(report, detail)),
-      ...(isDryRun || shown === null ? [] : heldSections(shown)),
+      ...(isDryRun && plan !== null ? plannedSections(plan, false, file) : outcomeSections(report, detail)),
+      ...(isDryRun || shown === null ? [] : heldSections(shown, file)),
       ...warningSection(warningsOf(report, detail)),
       ...leftAloneSection(shown?.leftAlone ?? []),
     ],

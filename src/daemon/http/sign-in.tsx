@@ -71,7 +71,10 @@ function SignInPage({ next, problem, isNotDone = false }: SignInPageProps) {
     <Layout title="Sign in">
       <form class="card narrow" method="post" action="/sign-in">
         <h1>Sign in</h1>
-        <p>rolecall keeps the skills and roles of Planning Service accounts as the files in git say.</p>
+        <p>
+          rolecall keeps the skills and roles of Planning Service accounts as the files in git say. Here you
+          see what changes, and approve it.
+        </p>
         {problem === undefined ? null : (
           <p class="notice bad" role="alert" id="problem">
             {problem}
@@ -87,8 +90,8 @@ function SignInPage({ next, problem, isNotDone = false }: SignInPageProps) {
         <input type="text" name="username" value="rolecall" autocomplete="username" hidden />
         <label for="token">Token of this server</label>
         <p class="quiet" id="which">
-          The one that <code>http.token</code> or <code>http.tokens</code> of its service file refers to; not
-          the token of an account.
+          One of the tokens in <code>http.tokens</code> (or <code>ROLECALL_HTTP_TOKEN</code>) of the service
+          file on its machine; not the token of an account.
         </p>
         <input
           id="token"

@@ -416,3 +416,14 @@ it.each([
   for (const link of wanted) expect(report).toContain(link);
   expect(renderPlans([plan], { ...TEXT, format })).not.toContain('://');
 });
+
+it('the lines that approve a delete name the file of the account, relative to the working directory', () => {
+  const held = [hold('Perl', { approval: '{ kind: skill, name: Perl, expires: 2026-12-31 }' })];
+  const fileOf = (account: string) => `config/teams/${account}.yml`;
+  const texts = [
+    renderPlans([makePlan({ held })], { ...TEXT, fileOf }),
+    renderPlans([makePlan({ held })], TEXT),
+  ];
+  expect(texts[0]).toContain('paste its line into config/teams/acme-eu.yml (below approvedDeletes');
+  expect(texts[1]).toContain('paste its line into acme-eu.yaml (below approvedDeletes');
+});

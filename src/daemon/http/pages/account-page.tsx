@@ -69,7 +69,7 @@ export function AccountPage({ account, progress, changes, place, ...history }: A
           <Decision {...{ account, detail, plan, isPending, progress, place }} />
           {plan === null ? null : (
             <>
-              <HeldCard plan={plan} at={at} place={place} />
+              <HeldCard plan={plan} at={at} place={place} file={account.file} />
               <Notes plan={plan} at={at} place={place} />
             </>
           )}

@@ -57,9 +57,10 @@ export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi): void {
     const place = placeIn((name) => context.req.query(name));
     const report = await daemon.runReport(context.req.param('id'), place.heldPart);
     if (report === null) return await answerFailure(context, NO_RUN);
-    const { id, status } = report.run;
+    const { id, status, account } = report.run;
     const progress = status === 'running' ? await daemon.runProgress(id) : null;
-    return await answerPage(context, <RunPage report={report} progress={progress} place={place} />);
+    const file = (await daemon.account(account))?.file;
+    return await answerPage(context, <RunPage {...{ report, file, progress, place }} />);
   });
 
   // The script of a page reads this while the run works; an empty answer means that it has ended.

@@ -124,7 +124,7 @@ const HELD_SHOWN = 5;
 const NAMED_PEOPLE = 3;
 
 /** What rules hold, what most people have first. One part of a long list. */
-export function HeldCard({ plan, at, place }: ChangesProps) {
+export function HeldCard({ plan, at, place, file }: ChangesProps & { readonly file: string | undefined }) {
   const { held, summary } = plan;
   if (held.length === 0) return null;
   const holders = holdersIn(plan);
@@ -161,7 +161,7 @@ export function HeldCard({ plan, at, place }: ChangesProps) {
         previous={part > 1 ? link('Previous', part - 1) : null}
         next={part < last ? link('Next', part + 1) : null}
       />
-      {heldSections(plan).map((section) =>
+      {heldSections(plan, file).map((section) =>
         section.verbatim === undefined ? null : (
           <details class="more">
             <summary>{section.title}</summary>

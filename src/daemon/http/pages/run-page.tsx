@@ -15,21 +15,21 @@ import { LiveProgress } from './progress-bar.tsx';
 
 interface RunPageProps {
   readonly report: RunDetail;
+  /** The file of its account, if it still has one. */
+  readonly file: string | undefined;
   /** null when the run has ended. */
   readonly progress: RunProgress | null;
   /** The part of the changes that the page shows. */
   readonly place: PagePlace;
 }
 
-export function RunPage({ report, progress, place }: RunPageProps) {
+export function RunPage({ report, file, progress, place }: RunPageProps) {
   const { run, plan } = report;
   const { id, account, status, errorCode } = run;
   // What the plan holds has a card of its own.
-  const document = runDocument(
-    { ...report, plan: plan === null ? null : { ...plan, held: [] } },
-    'full',
-    useLinks(),
-  );
+  const document = runDocument({ ...report, plan: plan === null ? null : { ...plan, held: [] } }, 'full', {
+    links: useLinks(),
+  });
   const { summary = [], facts = [], sections = [] } = document;
   const at = `/runs/${id}`;
   return (
@@ -57,7 +57,7 @@ export function RunPage({ report, progress, place }: RunPageProps) {
             )}
             <PagedSections sections={sections} at={at} place={place} />
           </Card>
-          {plan === null ? null : <HeldCard plan={plan} at={at} place={place} />}
+          {plan === null ? null : <HeldCard plan={plan} at={at} place={place} file={file} />}
           <Restore runs={run.deleted > 0 ? [run] : []} />
         </div>
         <aside aria-label="About this run">
