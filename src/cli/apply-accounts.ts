@@ -83,8 +83,8 @@ export async function applyToAccounts(
   const limit = service.daemon.maxRuns;
   const { duringPause = false } = options;
   const session = await openSession(context, configuration, service, { duringPause });
-  const fileOf = filesOf(accounts);
-  const detail = { verbose: options.verbose, hasLocalChanges: session.commit?.dirty === true, fileOf };
+  const files = filesOf(accounts);
+  const detail = { verbose: options.verbose, hasLocalChanges: session.commit?.dirty === true, files };
   try {
     const paused = await session.store.reader.pauseOfAll(Date.now());
     const notice = describePause(paused);

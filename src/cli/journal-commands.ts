@@ -87,7 +87,7 @@ async function show(context: CommandContext, wanted: string, flags: ShowFlags): 
     const { id } = await findRun(reader, wanted);
     const run = await reader.runReport(id);
     if (run === null) throw new StoreError('run_unknown', `run ${id} was deleted meanwhile`);
-    const detail = { verbose: flags.verbose, links: await linksOf(service), fileOf: filesOf(accounts) };
+    const detail = { verbose: flags.verbose, links: await linksOf(service), files: filesOf(accounts) };
     await printReport(flags, (render) => renderRun(run, { ...render, ...detail }));
     return EXIT.done;
   });

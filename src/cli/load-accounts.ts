@@ -61,9 +61,8 @@ export async function loadAccounts(configFile: string, names: readonly string[])
 }
 
 /** The files of the accounts by their names, as issues name them. */
-export function filesOf(accounts: readonly ConfiguredAccount[]): (name: string) => string | undefined {
-  const files = new Map(accounts.map(({ name, file }) => [name, shownPath(file)]));
-  return (name) => files.get(name);
+export function filesOf(accounts: readonly ConfiguredAccount[]): ReadonlyMap<string, string> {
+  return new Map(accounts.map(({ name, file }) => [name, shownPath(file)]));
 }
 
 /** Shows the warnings among the issues of a configuration. */

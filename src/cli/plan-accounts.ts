@@ -66,7 +66,7 @@ export async function planAccounts(
     const status = await report(
       planned.map(({ result }) => result),
       options,
-      { ...detail, hasLocalChanges: session.commit?.dirty === true, notice, fileOf: filesOf(accounts) },
+      { ...detail, hasLocalChanges: session.commit?.dirty === true, notice, files: filesOf(accounts) },
     );
     return signals.stop.aborted ? EXIT.interrupted : status;
   } finally {

@@ -77,7 +77,7 @@ export async function planRemotely(
   return {
     plans,
     notice: planned.notice,
-    fileOf: filesOf(accounts),
+    files: filesOf(accounts),
     links: { ...links, publicUrl: links.publicUrl ?? server.replace(/\/+$/, '') },
   };
 }

@@ -114,8 +114,8 @@ export interface ReportDetail {
   /** Whether the configuration differs from its commit. */
   readonly hasLocalChanges?: boolean;
   readonly links?: Links;
-  /** The file of an account, as issues name it. */
-  readonly fileOf?: (account: string) => string | undefined;
+  /** The files of accounts, as issues name them. */
+  readonly files?: ReadonlyMap<string, string>;
   /** What stops all accounts, which every report begins with. */
   readonly notice?: string | null;
 }

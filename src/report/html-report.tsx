@@ -3,11 +3,8 @@ import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import { countedTitle, type Report, type ReportDocument, type Section, shortened } from './document.ts';
 import { visible } from './escape-invisible.ts';
-import { Code, Facts, Headline, Inline, SectionBody, Summary } from './html.tsx';
+import { Code, Facts, Headline, Inline, SectionBody, Text } from './html.tsx';
 import { FILE_STYLES, REPORT_STYLES } from './stylesheet.ts';
-
-/** The most rows of one section: more would take a browser many seconds to show. */
-const FILE_ROWS = 10_000;
 
 /** So many rows of a section, and so many accounts, are shown at once; of what affects people, more. The others unfold. */
 const SHOWN = { usual: 12, lost: 50 };
@@ -15,9 +12,8 @@ const SHOWN = { usual: 12, lost: 50 };
 /** Nothing is loaded and nothing is run, whatever the names in the report contain. */
 const CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/** The report as a complete HTML document. Sections of more than FILE_ROWS rows are cut, unless it is `verbose`. */
-export function reportToHtml({ title, verdict, total, documents }: Report, verbose = false): string {
-  const most = verbose ? Number.POSITIVE_INFINITY : FILE_ROWS;
+/** The report as a complete HTML document. No row is left out: a browser lays out what is folded when it is unfolded. */
+export function reportToHtml({ title, verdict, total, documents }: Report): string {
   const page = (
     <html lang="en">
       <head>
@@ -29,11 +25,11 @@ export function reportToHtml({ title, verdict, total, documents }: Report, verbo
       </head>
       <body>
         <main>
-          {verdict === undefined ? null : <Summary line={verdict} is="verdict" />}
+          {verdict === undefined ? null : <Text line={verdict} is="strong verdict" />}
           <h1>{title}</h1>
-          {total === undefined ? null : <Summary line={total} />}
+          {total === undefined ? null : <Text line={total} />}
           {documents.map((document, index) => (
-            <Document document={document} most={most} isOpen={index < SHOWN.usual} />
+            <Document document={document} isOpen={index < SHOWN.usual} />
           ))}
         </main>
       </body>
@@ -43,14 +39,8 @@ export function reportToHtml({ title, verdict, total, documents }: Report, verbo
   return `<!doctype html>\n${String(page)}\n`;
 }
 
-interface DocumentProps {
-  readonly document: ReportDocument;
-  readonly most: number;
-  readonly isOpen: boolean;
-}
-
 /** The result, the next steps, the rows, and then what identifies it. Behind the first ones of many, the result alone. */
-function Document({ document, most, isOpen }: DocumentProps) {
+function Document({ document, isOpen }: { readonly document: ReportDocument; readonly isOpen: boolean }) {
   const { title, status, summary, facts = [], sections = [], next = [] } = document;
   const body = (
     <>
@@ -61,13 +51,9 @@ function Document({ document, most, isOpen }: DocumentProps) {
         </p>
       ))}
       {sections.map((section) => (
-        <FileSection section={section} most={most} />
+        <FileSection section={section} />
       ))}
-      {summary === undefined ? null : (
-        <p class="quiet">
-          <Inline line={summary} />
-        </p>
-      )}
+      {summary === undefined ? null : <Text line={summary} is="quiet" />}
       <Facts facts={facts} />
     </>
   );
@@ -96,25 +82,18 @@ function Document({ document, most, isOpen }: DocumentProps) {
   );
 }
 
-/** The first rows of a section; the others unfold. A very long one is cut after complete rows, with the count of the rest. */
-function FileSection({ section, most }: { readonly section: Section; readonly most: number }) {
-  const { title, tone, quiet = false, verbatim = [] } = section;
-  const { groups, hidden } = shortened(section, most);
-  const first = title === '' ? most : tone === 'bad' ? SHOWN.lost : SHOWN.usual;
+/** The first rows of a section; the others unfold. */
+function FileSection({ section }: { readonly section: Section }) {
+  const { title, tone, groups, quiet = false, verbatim = [] } = section;
+  const first = title === '' ? Infinity : tone === 'bad' ? SHOWN.lost : SHOWN.usual;
   const shown = shortened({ title, groups }, first);
-  const rest = shortened({ title, groups }, most, most, first);
   const body = (
     <>
       <SectionBody section={{ ...section, groups: shown.groups }} />
       {shown.hidden === 0 ? null : (
         <Unfolding title={`${shown.hidden} more`}>
-          <SectionBody section={{ title, groups: rest.groups }} />
+          <SectionBody section={{ title, ...shortened({ title, groups }, Infinity, Infinity, first) }} />
         </Unfolding>
-      )}
-      {hidden === 0 ? null : (
-        <p class="quiet">
-          … and {hidden} more; <code class="nowrap">--verbose</code> shows all of them.
-        </p>
       )}
     </>
   );

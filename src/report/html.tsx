@@ -20,9 +20,7 @@ export function Headline({ document: { headline = [], lines = [] } }: { readonly
   return (
     <>
       {headline.map((line) => (
-        <div class="line">
-          <Inline line={line} />
-        </div>
+        <Text line={line} is="" />
       ))}
       {lines.length === 0 ? null : (
         <div class="notice bad lines">
@@ -37,9 +35,10 @@ export function Headline({ document: { headline = [], lines = [] } }: { readonly
   );
 }
 
-export function Summary({ line, is = '' }: { readonly line: Line; readonly is?: string }) {
+/** A paragraph. It may contain what unfolds. */
+export function Text({ line, is = 'strong' }: { readonly line: Line; readonly is?: string }) {
   return (
-    <div class={`line strong ${is}`}>
+    <div class={`line ${is}`}>
       <Inline line={line} />
     </div>
   );
@@ -122,15 +121,11 @@ export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
 export function SectionBody({ section: { intro, verbatim = [], groups } }: { readonly section: Section }) {
   return (
     <>
-      {intro === undefined ? null : (
-        <p class="quiet">
-          <Inline line={intro} />
-        </p>
-      )}
+      {intro === undefined ? null : <Text line={intro} is="quiet" />}
       {verbatim.length === 0 ? null : <Paste lines={verbatim} />}
       {groups.map((group) => (
         <>
-          {group.title === undefined ? null : <Summary line={group.title} />}
+          {group.title === undefined ? null : <Text line={group.title} />}
           <Facts facts={group.facts ?? []} />
           <GroupTable group={group} />
         </>

@@ -68,7 +68,7 @@ function accountDocument(plan: PlanResult, detail: ReportDetail): AccountDocumen
 /** The report model of one plan: first what matters most, so that a reader can stop at any point. */
 export function planDocument(
   plan: PlanResult,
-  { hasLocalChanges = false, links, fileOf }: ReportDetail = {},
+  { hasLocalChanges = false, links, files }: ReportDetail = {},
 ): ReportDocument {
   if (plan.status === 'failed') return failedDocument(plan, 'plan');
   const { account, remoteAccountId, configCommit, summary, warnings } = plan;
@@ -89,7 +89,7 @@ export function planDocument(
     ...opening,
     headline: isBlocked ? blockedLines(plan) : [],
     sections: [
-      ...plannedSections(plan, isBlocked, fileOf?.(account)),
+      ...plannedSections(plan, isBlocked, files?.get(account)),
       ...warningSection(warnings),
       ...leftAloneSection(plan.leftAlone),
     ],

@@ -13,7 +13,7 @@ export function renderReport(value: unknown, model: () => Report, options: Repor
     case 'markdown':
       return reportToMarkdown(withNotice(model(), options));
     case 'html':
-      return reportToHtml(withNotice(model(), options), options.verbose);
+      return reportToHtml(withNotice(model(), options));
     case 'text':
       return reportToText(withNotice(model(), options), options);
     default:

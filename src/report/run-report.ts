@@ -82,12 +82,12 @@ function quietDocument(run: RunRecord): ReportDocument {
 export function runDocument(
   report: RunDetail,
   detail: Detail = 'full',
-  { links = {}, fileOf }: ReportDetail = {},
+  { links = {}, files }: ReportDetail = {},
 ): ReportDocument {
   const { run, plan } = report;
   const isDryRun = run.status === 'planned' && report.operations.length === 0;
   const shown = detail === 'full' ? plan : null;
-  const file = fileOf?.(run.account);
+  const file = files?.get(run.account);
   return {
     title: [code(run.account)],
     status: { label: statusLabel(run), tone: statusTone(run.status) },

@@ -34,15 +34,10 @@ export type NoticeLinks = Readonly<Partial<Record<'account' | 'run' | 'commit', 
 
 /** Of the account, the run and the commit, as far as their addresses are known. */
 export function linksIn({ data, about }: NoticeMessage, { publicUrl, commitsAt }: Links): NoticeLinks {
-  return {
-    ...(publicUrl === undefined
-      ? {}
-      : {
-          account: `${publicUrl}/accounts/${encodeURIComponent(data.account)}`,
-          run: `${publicUrl}/runs/${data.runId}`,
-        }),
-    ...(commitsAt === undefined || about.commit === null ? {} : { commit: commitsAt + about.commit.sha }),
-  };
+  const account = `${publicUrl}/accounts/${encodeURIComponent(data.account)}`;
+  const pages = publicUrl === undefined ? {} : { account, run: `${publicUrl}/runs/${data.runId}` };
+  const { commit } = about;
+  return commitsAt === undefined || commit === null ? pages : { ...pages, commit: commitsAt + commit.sha };
 }
 
 /** The stored form. It contains names of entries, but never data of people. */

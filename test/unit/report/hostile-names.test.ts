@@ -7,7 +7,7 @@ import { approvalLine, explainSuspectedRename } from '../../../src/core/held-tex
 import { renderRuns } from '../../../src/report/list-reports.ts';
 import { renderIssues } from '../../../src/report/check-reports.ts';
 import { codeSpan, escapeProse } from '../../../src/report/markdown.ts';
-import { Facts, Headline, SectionBody, Summary } from '../../../src/report/html.tsx';
+import { Facts, Headline, SectionBody, Text } from '../../../src/report/html.tsx';
 import { planDocument, renderPlans } from '../../../src/report/plan-report.ts';
 import { renderRun, runDocument } from '../../../src/report/run-report.ts';
 import { renderUsage } from '../../../src/report/usage-report.ts';
@@ -72,7 +72,7 @@ async function htmlReports(text: string): Promise<string> {
   const documents = [planDocument(hostilePlan(text)), runDocument(hostileRun(text))];
   const pages = documents.map(async (document) => {
     const { summary = [], facts = [], sections = [] } = document;
-    const parts = [Headline({ document }), Summary({ line: summary }), Facts({ facts })];
+    const parts = [Headline({ document }), Text({ line: summary }), Facts({ facts })];
     return String(await html`${[...parts, ...sections.map((section) => SectionBody({ section }))]}`);
   });
   // The styles have line breaks of their own.

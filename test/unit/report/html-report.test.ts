@@ -61,13 +61,10 @@ it('an account that failed has its code, its message and the next step in HTML',
   expect(html).toContain('Next: <code class="">rolecall doctor broken</code>');
 });
 
-it('a section of more than ten thousand rows is cut in HTML, and the rest is counted', () => {
+it('no row of a section is left out in HTML', () => {
   const operations = Array.from({ length: 10_001 }, (_, index) => create(`Skill ${index}`));
   const html = renderPlans([makePlan({ operations })], HTML);
-  expect(html.match(/<td [^>]*data-head="Name"/g)).toHaveLength(10_000);
-  expect(html).toContain('… and 1 more; <code class="nowrap">--verbose</code> shows all of them.');
-  const all = renderPlans([makePlan({ operations })], { ...HTML, verbose: true });
-  expect(all.match(/<td [^>]*data-head="Name"/g)).toHaveLength(10_001);
+  expect(html.match(/<td [^>]*data-head="Name"/g)).toHaveLength(10_001);
 });
 
 it('the HTML report of a plan unfolds its long lists, but shows first what people lose, and names everybody', () => {

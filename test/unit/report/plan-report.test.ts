@@ -419,9 +419,9 @@ it.each([
 
 it('the lines that approve a delete name the file of the account, relative to the working directory', () => {
   const held = [hold('Perl', { approval: '{ kind: skill, name: Perl, expires: 2026-12-31 }' })];
-  const fileOf = (account: string) => `config/teams/${account}.yml`;
+  const files = new Map([['acme-eu', 'config/teams/acme-eu.yml']]);
   const texts = [
-    renderPlans([makePlan({ held })], { ...TEXT, fileOf }),
+    renderPlans([makePlan({ held })], { ...TEXT, files }),
     renderPlans([makePlan({ held })], TEXT),
   ];
   expect(texts[0]).toContain('paste its line into config/teams/acme-eu.yml (below approvedDeletes');

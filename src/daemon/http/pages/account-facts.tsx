@@ -8,11 +8,11 @@ import { actionText } from '../../../report/actions-report.ts';
 import { code, type Fact, type Line } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { ACCOUNT_STATE_TEXTS, count, joined, relativeTime } from '../../../report/formatting.ts';
-import { Facts, Inline, Instant, PageTime } from '../../../report/html.tsx';
+import { Facts, Inline, Instant, PageTime, Text } from '../../../report/html.tsx';
 import { commitLine } from '../../../report/run-status.ts';
 import { statesOfListed } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
-import { useLinks } from './layout.tsx';
+import { useFrame } from './layout.tsx';
 import { AccountLink, Card } from './page-parts.tsx';
 
 /** The states of the account as badges, those that need a person first. */
@@ -55,11 +55,7 @@ export function FactsLine({ account: { region, mode, nextRunAt }, counts }: Fact
     ...(nextRunAt === null ? [] : [['next run ', { time: nextRunAt }]]),
     ...(counts.length === 0 ? [] : [[sizes]]),
   ];
-  return (
-    <p class="quiet">
-      <Inline line={joined(parts, ' · ')} />
-    </p>
-  );
+  return <Text line={joined(parts, ' · ')} is="quiet" />;
 }
 
 interface AsideProps extends History {
@@ -71,7 +67,7 @@ export function Aside({ account, counts, runs, actions }: AsideProps) {
   return (
     <aside aria-label="About this account">
       <Card title="Details">
-        <Facts facts={detailsOf(account, runs, useLinks())} />
+        <Facts facts={detailsOf(account, runs, useFrame())} />
       </Card>
       <Chart counts={counts} />
       <Card title="Who did what" aside={<a href="/activity">all accounts</a>}>

@@ -10,7 +10,7 @@ import { isChanging, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { accountPath } from '../context.ts';
 import { AccountStates, Aside, FactsLine, type History } from './account-facts.tsx';
-import { Layout, useVisitor } from './layout.tsx';
+import { Layout, useFrame } from './layout.tsx';
 import { Card, Errors, NO_ACCOUNT_RUNS, Notice } from './page-parts.tsx';
 import { HeldCard, Notes, type PagePlace } from './paged-sections.tsx';
 import { Decision } from './pending-plan.tsx';
@@ -28,7 +28,7 @@ interface AccountPageProps extends History {
 export function AccountPage({ account, progress, changes, place, ...history }: AccountPageProps) {
   const { name, lastRun, pending, pause } = account;
   const { detail, remaining = null } = changes ?? {};
-  const isReader = useVisitor()?.role !== 'operate';
+  const isReader = useFrame().visitor?.role !== 'operate';
   // The run of an approval changes what the approved plan counts.
   const isPending = pending !== null && (progress === null || waitsForApproval(account));
   const found = isPending ? (detail?.plan ?? null) : progress === null ? remaining : null;

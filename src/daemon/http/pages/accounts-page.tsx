@@ -4,12 +4,12 @@ import { ACCOUNT_STATE_TEXTS, commitCode, count, driftLine } from '../../../repo
 import type { Links } from '../../../core/settings.ts';
 import type { Line } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
-import { Inline, Instant } from '../../../report/html.tsx';
+import { Inline, Instant, Text } from '../../../report/html.tsx';
 import { LISTED_STATES, needsPerson, rankAccounts, type RankedAccount } from '../../account-state.ts';
 import type { AccountFacts, DaemonView } from '../../daemon-api.ts';
 import { AccountTable, type AccountRow } from './account-table.tsx';
-import { Layout, useLinks } from './layout.tsx';
-import { Errors, FilterForm, NO_ACCOUNT_RUNS, Pager } from './page-parts.tsx';
+import { Layout, useFrame } from './layout.tsx';
+import { addressOf, Errors, FilterForm, NO_ACCOUNT_RUNS, Pager } from './page-parts.tsx';
 
 interface AccountsPageProps {
   readonly daemon: DaemonView;
@@ -46,9 +46,7 @@ export function AccountsPage({ daemon, list, rows }: AccountsPageProps) {
             )}
           </FilterForm>
         )}
-        <p class="quiet">
-          <Inline line={summaryOf(list, daemon, useLinks())} />
-        </p>
+        <Text line={summaryOf(list, daemon, useFrame())} is="quiet" />
       </div>
       {rows.length === 0 ? (
         <p class="card">
@@ -152,11 +150,7 @@ export function accountFilterOf(query: (name: string) => string | undefined): Ac
 
 /** The address of the page with this filter. */
 export function accountsAddress({ text, state, page }: AccountFilter): string {
-  const query = new URLSearchParams();
-  if (state !== null) query.set('state', state);
-  if (text !== '') query.set('q', text);
-  if (page > 1) query.set('page', String(page));
-  return query.size === 0 ? '/' : `/?${query.toString()}`;
+  return addressOf('/', { state: state ?? '', q: text, page: page > 1 ? String(page) : '' });
 }
 
 export interface AccountList {

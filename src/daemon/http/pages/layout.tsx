@@ -2,7 +2,6 @@
 import { html } from 'hono/html';
 import { type Child, createContext, useContext } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Links } from '../../../core/settings.ts';
 import { PageTime } from '../../../report/html.tsx';
 import { visible } from '../../../report/escape-invisible.ts';
 import { FAVICON, SCRIPT, STYLESHEET } from '../assets.ts';
@@ -35,12 +34,7 @@ type Frame = Pick<HttpEnv['Variables']['page'], 'title' | 'commitsAt'> &
 
 const FrameContext = createContext<Frame>({});
 
-export function useVisitor(): Visitor | undefined {
-  return useContext(FrameContext).visitor;
-}
-
-/** Where the commits of the configuration are. */
-export function useLinks(): Links {
+export function useFrame(): Frame {
   return useContext(FrameContext);
 }
 
@@ -53,7 +47,7 @@ export function Layout({
   version,
   children,
 }: LayoutProps) {
-  const { title: installation, pause } = useContext(FrameContext);
+  const { title: installation, pause } = useFrame();
   return (
     <html lang="en">
       <head>
@@ -108,7 +102,7 @@ export function Layout({
  * its updates, and what went wrong with them.
  */
 function Navigation({ current }: { readonly current: LayoutProps['current'] }) {
-  const visitor = useVisitor();
+  const { visitor } = useFrame();
   if (visitor === undefined) return null;
   return (
     <>

@@ -4,10 +4,10 @@ import type { RunRecord } from '../../../core/journal.ts';
 import { MAX_REASON, type OperatorAction } from '../../../core/operator.ts';
 import type { Line, Tone } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
-import { Code, Inline, Instant } from '../../../report/html.tsx';
+import { Code, Instant, Text } from '../../../report/html.tsx';
 import { accountPath } from '../context.ts';
 import { isValidTarget } from '../request-checks.ts';
-import { useLinks } from './layout.tsx';
+import { useFrame } from './layout.tsx';
 
 /** A name that no address can contain, such as one with a line break, is no link. */
 export function AccountLink({ name }: { readonly name: string }) {
@@ -140,9 +140,15 @@ export function RunLink({ run }: { readonly run: Pick<RunRecord, 'id' | 'started
 /** As many digits as git shows. */
 export function ShortCommit({ run }: { readonly run: Pick<RunRecord, 'configCommit'> | null }) {
   const commit = run?.configCommit ?? null;
-  const { commitsAt } = useLinks();
+  const { commitsAt } = useFrame();
   if (commit === null) return <span class="quiet">–</span>;
   return <Code text={commit.slice(0, 7)} url={commitsAt && commitsAt + commit} />;
+}
+
+/** An address with those parameters that are not empty. */
+export function addressOf(path: string, parameters: Readonly<Record<string, string>>): string {
+  const query = new URLSearchParams(Object.entries(parameters).filter(([, text]) => text !== ''));
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
 interface FilterFormProps {
@@ -184,13 +190,9 @@ export function Notice({ tone, title, lines, children }: NoticeProps) {
   const rest = lines.length - MAX_LINES;
   return (
     <div class={`notice ${tone}`}>
-      <p class="strong">
-        <Inline line={title} />
-      </p>
+      <Text line={title} />
       {lines.slice(0, MAX_LINES).map((line) => (
-        <p>
-          <Inline line={line} />
-        </p>
+        <Text line={line} is="" />
       ))}
       {rest > 0 ? (
         <p>

@@ -14,7 +14,7 @@ import { isChanging, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { accountPath } from '../context.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
-import { useLinks, useVisitor } from './layout.tsx';
+import { useFrame } from './layout.tsx';
 import { ActionButton, Card, RunLink } from './page-parts.tsx';
 import { PagedSections, type PagePlace } from './paged-sections.tsx';
 import { LiveProgress } from './progress-bar.tsx';
@@ -51,7 +51,7 @@ export function Decision({ account, detail, plan: complete, isPending, progress,
       {progress === null || lastRun === null ? null : <LiveProgress runId={lastRun.id} progress={progress} />}
       {detail === undefined || (progress !== null && !isPending) ? null : (
         <p class="quiet">
-          <Inline line={originOf(detail.run, useLinks())} />
+          <Inline line={originOf(detail.run, useFrame())} />
           {isPending || detail.run.status === 'planned' ? 'Planned ' : 'By the run that began '}
           <RunLink run={detail.run} />
           {isOld ? '. Later runs ended before they could compare the account with its file.' : ''}
@@ -146,7 +146,7 @@ interface ButtonsProps {
 
 /** The buttons, or why there are none. */
 function Buttons({ account: { name, mode, pause }, approves }: ButtonsProps) {
-  const visitor = useVisitor();
+  const { visitor } = useFrame();
   if (visitor?.role !== 'operate') {
     const isOff = visitor?.kind === 'anybody';
     return (

@@ -8,7 +8,7 @@ import { count, driftLine, duration, elapsedMs, joined } from '../../../report/f
 import { Facts, Headline, Inline, Instant, Paste } from '../../../report/html.tsx';
 import { runDocument, triggerText } from '../../../report/run-report.ts';
 import { nextSteps, statusTone } from '../../../report/run-status.ts';
-import { Layout, useLinks } from './layout.tsx';
+import { Layout, useFrame } from './layout.tsx';
 import { AccountLink, Card, type Column, RunLink, ShortCommit, Table } from './page-parts.tsx';
 import { HeldCard, type PagePlace, PagedSections } from './paged-sections.tsx';
 import { LiveProgress } from './progress-bar.tsx';
@@ -28,7 +28,7 @@ export function RunPage({ report, file, progress, place }: RunPageProps) {
   const { id, account, status, errorCode } = run;
   // What the plan holds has a card of its own.
   const document = runDocument({ ...report, plan: plan === null ? null : { ...plan, held: [] } }, 'full', {
-    links: useLinks(),
+    links: useFrame(),
   });
   const { summary = [], facts = [], sections = [] } = document;
   const at = `/runs/${id}`;

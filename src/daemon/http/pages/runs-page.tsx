@@ -4,7 +4,7 @@ import { type RunRecord, RUN_STATUSES, type RunStatus } from '../../../core/jour
 import type { OperatorActionRecord } from '../../../core/operator.ts';
 import { Actions } from './account-facts.tsx';
 import { Layout } from './layout.tsx';
-import { Card, Errors, FilterForm, Pager } from './page-parts.tsx';
+import { addressOf, Card, Errors, FilterForm, Pager } from './page-parts.tsx';
 import { RunTable } from './run-page.tsx';
 import { parseDuration } from '../../../core/durations-and-sizes.ts';
 
@@ -126,8 +126,7 @@ export function runListOf(query: (name: string) => string | undefined, nowMs: nu
 
 /** The address of the page with this filter. */
 export function runsAddress(filter: Partial<RunListFilter>): string {
-  const query = new URLSearchParams(Object.entries(filter).filter(([, text]) => text !== ''));
-  return query.size === 0 ? '/runs' : `/runs?${query.toString()}`;
+  return addressOf('/runs', filter);
 }
 
 export const DEFAULT_LIMIT = 50;
