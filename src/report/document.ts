@@ -16,20 +16,14 @@ export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'strong';
 
 /**
  * A piece of a line. The format escapes every piece. A plain string is prose; `code` is a name, an id or a command that
- * must be shown exactly, perhaps as a link; `time` is UTC, ISO 8601; a long `list` is cut after complete items, with the count of the rest.
+ * must be shown exactly, perhaps as a link; `time` is UTC, ISO 8601; a long `list` is cut after complete items, after `most` if not the usual number, with the count of the rest.
  */
 export type Part =
   | string
   | { readonly code: string; readonly url?: string }
   | { readonly time: string }
   | { readonly tone: Tone; readonly line: Line }
-  | ListPart;
-
-/** `most`: how many items are shown, if not the usual number. */
-export interface ListPart {
-  readonly list: readonly Line[];
-  readonly most?: number;
-}
+  | { readonly list: readonly Line[]; readonly most?: number };
 
 export type Line = readonly Part[];
 

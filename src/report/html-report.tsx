@@ -1,6 +1,5 @@
 // Prints a report as one HTML file: no request, no script, light and dark, and complete on paper.
 import { raw } from 'hono/html';
-import type { Child } from 'hono/jsx';
 import { countedTitle, type Report, type ReportDocument, type Section, shortened } from './document.ts';
 import { visible } from './escape-invisible.ts';
 import { Code, Facts, Headline, Inline, SectionBody, Text } from './html.tsx';
@@ -57,27 +56,20 @@ function Document({ document, isOpen }: { readonly document: ReportDocument; rea
       <Facts facts={facts} />
     </>
   );
-  const head = (
-    <>
-      {title.length === 0 ? null : (
-        <h2>
-          <Inline line={title} />
-        </h2>
-      )}
-      {status === undefined ? null : (
-        <span class={`strong ${status.tone}`}>{visible(`${status.label}${status.own ?? ''}`)}</span>
-      )}
-    </>
-  );
+  if (title.length === 0) return <article class="card">{body}</article>;
   return (
     <article class="card">
-      {title.length === 0 || sections.length === 0 ? (
-        [head, body]
-      ) : (
-        <Unfolding title={head} isOpen={isOpen}>
-          {body}
-        </Unfolding>
-      )}
+      <details open={isOpen || sections.length === 0}>
+        <summary>
+          <h2>
+            <Inline line={title} />
+          </h2>
+          <span class={`strong ${status?.tone}`}>
+            {visible(`${status?.label ?? ''}${status?.own ?? ''}`)}
+          </span>
+        </summary>
+        {body}
+      </details>
     </article>
   );
 }
@@ -91,34 +83,20 @@ function FileSection({ section }: { readonly section: Section }) {
     <>
       <SectionBody section={{ ...section, groups: shown.groups }} />
       {shown.hidden === 0 ? null : (
-        <Unfolding title={`${shown.hidden} more`}>
+        <details>
+          <summary>{shown.hidden} more</summary>
           <SectionBody section={{ title, ...shortened({ title, groups }, Infinity, Infinity, first) }} />
-        </Unfolding>
+        </details>
       )}
     </>
   );
   if (title === '') return body;
-  const heading = <h3 class={tone}>{countedTitle(section)}</h3>;
-  if (quiet || verbatim.length > SHOWN.usual) return <Unfolding title={heading}>{body}</Unfolding>;
   return (
-    <section>
-      {heading}
+    <details open={!quiet && verbatim.length <= SHOWN.usual}>
+      <summary>
+        <h3 class={tone}>{countedTitle(section)}</h3>
+      </summary>
       {body}
-    </section>
-  );
-}
-
-interface UnfoldingProps {
-  readonly title: Child;
-  readonly isOpen?: boolean;
-  readonly children: Child;
-}
-
-function Unfolding({ title, isOpen = false, children }: UnfoldingProps) {
-  return (
-    <details open={isOpen}>
-      <summary>{title}</summary>
-      {children}
     </details>
   );
 }

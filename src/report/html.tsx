@@ -1,10 +1,10 @@
 // Prints a report as HTML. Invisible characters are escaped here, and everything that HTML interprets by hono.
-import { createContext, useContext } from 'hono/jsx';
+import { type Child, createContext, useContext } from 'hono/jsx';
 import {
   type Fact,
   type Group,
   type Line,
-  type ListPart,
+  type Part,
   type ReportDocument,
   type Section,
   usedColumns,
@@ -87,7 +87,7 @@ export function Code({ text, url }: { readonly text: string; readonly url?: stri
   return url === undefined ? code : <a href={visible(url)}>{code}</a>;
 }
 
-function Items({ list, most = HTML_ITEMS }: ListPart) {
+function Items({ list, most = HTML_ITEMS }: Extract<Part, { list: unknown }>) {
   return (
     <>
       <Inline line={joined(list.slice(0, most), ', ')} />
@@ -143,32 +143,72 @@ export function Paste({ lines }: { readonly lines: readonly string[] }) {
   );
 }
 
-/** A table without the columns that are empty in every row. On a narrow screen each row becomes a block, and a change a line. */
-export function GroupTable({ group }: { readonly group: Group }) {
-  const used = usedColumns(group);
-  const alignment = (align: string | undefined) => (align === 'right' ? 'number' : undefined);
+/** A table without the columns that are empty in every row. On a narrow screen a change is a line. */
+function GroupTable({ group }: { readonly group: Group }) {
+  const columns = usedColumns(group).map(({ head, align, index }) => ({
+    head,
+    ...(align === 'right' ? { is: 'number' } : {}),
+    cell: (row: readonly Line[]) => <Inline line={row[index] ?? []} />,
+  }));
+  const name = columns[0]?.head === 'Change' ? 'report changes' : 'report';
+  return <Table isPlain name={name} columns={columns} groups={[['', group.rows]]} />;
+}
+
+/** A column of a table. The first one names its row, unless `isPlain`. */
+export interface TableColumn<Row> {
+  readonly head: string;
+  /** The class of its cells. */
+  readonly is?: string;
+  readonly cell: (row: Row) => Child;
+}
+
+interface TableProps<Row> {
+  readonly name: string;
+  readonly isPlain?: boolean;
+  readonly columns: readonly TableColumn<Row>[];
+  /** Rows with their title; without one they have no row for it. */
+  readonly groups: readonly (readonly [title: string, rows: readonly Row[]])[];
+}
+
+/** On a narrow screen each row becomes a block. */
+export function Table<Row>({ name, isPlain = false, columns, groups }: TableProps<Row>) {
   return (
-    <table class={`cards report ${used[0]?.head === 'Change' ? 'changes' : ''}`}>
+    <table class={`cards ${name}`}>
       <thead>
         <tr>
-          {used.map(({ head, align }) => (
-            <th scope="col" class={alignment(align)}>
+          {columns.map(({ head, is }) => (
+            <th scope="col" class={is}>
               {head}
             </th>
           ))}
         </tr>
       </thead>
-      <tbody>
-        {group.rows.map((row) => (
-          <tr>
-            {used.map(({ head, align, index }) => (
-              <td class={alignment(align)} data-head={head}>
-                <Inline line={row[index] ?? []} />
-              </td>
+      {groups.map(([title, rows]) =>
+        rows.length === 0 ? null : (
+          <tbody>
+            {title === '' ? null : (
+              <tr class="group">
+                <th scope="rowgroup" colspan={columns.length}>
+                  {title}
+                </th>
+              </tr>
+            )}
+            {rows.map((row) => (
+              <tr>
+                {columns.map(({ head, is, cell }, index) =>
+                  index === 0 && !isPlain ? (
+                    <th scope="row">{cell(row)}</th>
+                  ) : (
+                    <td class={is} data-head={head}>
+                      {cell(row)}
+                    </td>
+                  ),
+                )}
+              </tr>
             ))}
-          </tr>
-        ))}
-      </tbody>
+          </tbody>
+        ),
+      )}
     </table>
   );
 }

@@ -147,10 +147,9 @@ function inline(line: Line): string {
   return line
     .map((part) => {
       if (typeof part === 'string') return escapeProse(part);
-      if ('code' in part)
-        return part.url === undefined
-          ? codeSpan(part.code)
-          : `[${codeSpan(part.code)}](<${linkTarget(part.url)}>)`;
+      if ('code' in part && part.url !== undefined)
+        return `[${codeSpan(part.code)}](<${part.url.replace(/[<>\\\s|]/g, encodeURIComponent)}>)`;
+      if ('code' in part) return codeSpan(part.code);
       if ('time' in part) return escapeProse(instant(part.time));
       if ('tone' in part) return inline(part.line);
       const shown = part.list
@@ -161,11 +160,6 @@ function inline(line: Line): string {
       return rest > 0 ? `${shown} … and ${rest} more` : shown;
     })
     .join('');
-}
-
-/** Without what ends it. */
-function linkTarget(url: string): string {
-  return visible(url).replace(/[<>\\\s|]/g, encodeURIComponent);
 }
 
 /** Not possible in a backtick span: a backtick ends it, a pipe ends a table cell, a backslash may escape either. */

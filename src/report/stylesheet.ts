@@ -69,7 +69,7 @@ details.rest, .rest > summary { display: inline; } .rest > summary { color: var(
 export const FILE_STYLES = `
 body { background: var(--page); } article { margin: 1rem 0; } h1 { font-size: 0.9375rem; color: var(--quiet); }
 .verdict { padding-top: 0.5rem; font-size: 1.25rem; line-height: 1.4; } article details:first-child { margin: 0; }
-article > :is(h2, span), article > details > summary > *, article dl:last-child > * { display: inline; margin-right: 0.5rem; }
+article > details > summary > *, article dl:last-child > * { display: inline; margin-right: 0.5rem; }
 article dl:last-child { display: block; font-size: 0.8125rem; } dt { white-space: nowrap; } article dl:last-child > dd { margin-right: 1.25rem; }
 @media print {
   :root { color-scheme: light; }

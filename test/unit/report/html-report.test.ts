@@ -78,8 +78,13 @@ it('the HTML report of a plan unfolds its long lists, but shows first what peopl
   const plans = some(40, 'acct').map((account) => makePlan({ account, operations: [create('Go')] }));
   const html = renderPlans([makePlan({ operations }), ...plans], HTML);
   const folded = [...html.matchAll(/<summary>(?:<h3>)?([^<]*)/g)].map(([, title]) => title);
-  expect(folded).toEqual(['', ' … and 5 more', '28 more', '28 more', '', ' … and 28 more']);
-  const shown = html.replaceAll(/<details( class="rest")?><summary>.*?<\/details>/gs, '');
+  expect(folded.filter((title) => title?.includes('more'))).toEqual([
+    ' … and 5 more',
+    '28 more',
+    '28 more',
+    ' … and 28 more',
+  ]);
+  const shown = html.replaceAll(/<details( class="rest")?><summary>[^<]*more.*?<\/details>/gs, '');
   expect(shown.match(/3 people|1 person loses it/g)).toHaveLength(40);
   for (const name of ['Lost-39', 'res-9', 'acct-11']) expect(shown).toContain(`>${name}<`);
   for (const name of ['Unused-39', 'New-39', 'acct-39', 'res-14']) {

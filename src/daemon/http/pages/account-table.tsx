@@ -5,12 +5,12 @@ import { type Line, toned } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { briefInstant } from '../../../report/formatting.ts';
 import { pauseNote, problemNotes } from '../../../report/list-reports.ts';
-import { Inline, Instant } from '../../../report/html.tsx';
+import { Inline, Instant, Table, type TableColumn } from '../../../report/html.tsx';
 import { statusTone } from '../../../report/run-status.ts';
 import { needsPerson, type RankedAccount } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { AccountStates } from './account-facts.tsx';
-import { AccountLink, type Column, RunLink, ShortCommit, Table } from './page-parts.tsx';
+import { AccountLink, RunLink, ShortCommit } from './page-parts.tsx';
 
 /** What a row shows of its account. */
 export interface AccountRow extends Pick<RankedAccount, 'states'> {
@@ -24,7 +24,7 @@ export interface AccountRow extends Pick<RankedAccount, 'states'> {
 const NONE = <span class="quiet">–</span>;
 
 /** `shared`: errors of the daemon, which the page shows once for all accounts. */
-const columnsOf = (shared: readonly string[]): readonly Column<AccountRow>[] => [
+const columnsOf = (shared: readonly string[]): readonly TableColumn<AccountRow>[] => [
   {
     head: 'Account',
     cell: ({ view: { name, region, mode } }) => (

@@ -69,64 +69,6 @@ export function ActionButton({ account, action, label, digest }: ActionButtonPro
   );
 }
 
-/** A column of a table. The first one names its row. */
-export interface Column<Row> {
-  readonly head: string;
-  /** The class of its cells. */
-  readonly is?: string;
-  readonly cell: (row: Row) => Child;
-}
-
-interface TableProps<Row> {
-  readonly name: string;
-  readonly columns: readonly Column<Row>[];
-  /** Rows with their title; without one they have no row for it. */
-  readonly groups: readonly (readonly [title: string, rows: readonly Row[]])[];
-}
-
-/** On a narrow screen each row becomes a block. */
-export function Table<Row>({ name, columns, groups }: TableProps<Row>) {
-  return (
-    <table class={`cards ${name}`}>
-      <thead>
-        <tr>
-          {columns.map(({ head, is }) => (
-            <th scope="col" class={is}>
-              {head}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      {groups.map(([title, rows]) =>
-        rows.length === 0 ? null : (
-          <tbody>
-            {title === '' ? null : (
-              <tr class="group">
-                <th scope="rowgroup" colspan={columns.length}>
-                  {title}
-                </th>
-              </tr>
-            )}
-            {rows.map((row) => (
-              <tr>
-                {columns.map(({ head, is, cell }, index) =>
-                  index === 0 ? (
-                    <th scope="row">{cell(row)}</th>
-                  ) : (
-                    <td class={is} data-head={head}>
-                      {cell(row)}
-                    </td>
-                  ),
-                )}
-              </tr>
-            ))}
-          </tbody>
-        ),
-      )}
-    </table>
-  );
-}
-
 /** When the run began, as a link to its page. */
 export function RunLink({ run }: { readonly run: Pick<RunRecord, 'id' | 'startedAt'> | null }) {
   if (run === null) return <span class="quiet">never</span>;

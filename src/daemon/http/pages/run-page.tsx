@@ -5,11 +5,11 @@ import type { RunDetail, RunProgress } from '../../../core/ports/journal-reader.
 import { code, type Line, toned } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { count, driftLine, duration, elapsedMs, joined } from '../../../report/formatting.ts';
-import { Facts, Headline, Inline, Instant, Paste } from '../../../report/html.tsx';
+import { Facts, Headline, Inline, Instant, Paste, Table, type TableColumn } from '../../../report/html.tsx';
 import { runDocument, triggerText } from '../../../report/run-report.ts';
 import { nextSteps, statusTone } from '../../../report/run-status.ts';
 import { Layout, useFrame } from './layout.tsx';
-import { AccountLink, Card, type Column, RunLink, ShortCommit, Table } from './page-parts.tsx';
+import { AccountLink, Card, RunLink, ShortCommit } from './page-parts.tsx';
 import { HeldCard, type PagePlace, PagedSections } from './paged-sections.tsx';
 import { LiveProgress } from './progress-bar.tsx';
 
@@ -98,7 +98,7 @@ function foldRuns(runs: readonly RunRecord[]): FoldedRun[] {
   return folded;
 }
 
-const COLUMNS: readonly Column<FoldedRun>[] = [
+const COLUMNS: readonly TableColumn<FoldedRun>[] = [
   {
     head: 'Started',
     cell: ({ run, equal, sinceAt }) => (
