@@ -106,8 +106,7 @@ function operationsSection(
       reason === null ? [] : [reason],
     ];
   });
-  const tone = operations.some((each) => peopleIn(each) > 0) ? ({ tone: 'bad' } as const) : {};
-  return tableSection(title, { columns: COLUMNS, rows }, { textRows: TEXT_ROWS, ...tone });
+  return tableSection(title, { columns: COLUMNS, rows }, { textRows: TEXT_ROWS });
 }
 
 function peopleCell(operation: OperationRecord, plan: Plan | null): Line {

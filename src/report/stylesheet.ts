@@ -40,10 +40,10 @@ thead th { color: var(--quiet); font-size: 0.8125rem; white-space: nowrap; } th 
 tbody tr { border-top: 1px solid var(--line); }
 :is(th, td).number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 time { white-space: nowrap; font-variant-numeric: tabular-nums; }
-table.report { table-layout: fixed; overflow-wrap: anywhere; } table.report code { white-space: normal; }
+table.report { overflow-wrap: anywhere; } table.report code { white-space: normal; } table.changes td:first-child { white-space: nowrap; }
 table.report thead th:nth-child(1) { width: 6.5rem; }
-table.report thead th:first-child:not(.number) + th:not(:last-child) { width: 14rem; }
-table.report thead th.number { width: 6rem; }
+table.changes th:nth-child(2):not(:last-child) { width: 14rem; }
+@media screen and (max-width: 64rem) { table.changes th:nth-child(2):not(:last-child) { width: auto; } }
 table.changes { margin: 0.25rem 0 0.75rem; font: 0.8125rem/1.5 ui-monospace, monospace; }
 table.changes :is(tr, td) { border: 0; padding: 0.15rem 0.6rem; } table.changes th { padding: 0 0.6rem; }
 table.changes tr:has(> td:first-child > .good) { background: var(--good-ground); } table.changes tr:has(> td:first-child > .bad) { background: var(--bad-ground); }

@@ -1,6 +1,7 @@
 // The context of a request: the request of Node.js beside that of hono, the visitor, and the client's address.
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
+import { createContext, useContext } from 'hono/jsx';
 import type { HttpRole, Links } from '../../core/settings.ts';
 import { OPERATOR_ACTIONS } from '../../core/operator.ts';
 
@@ -24,6 +25,16 @@ export interface HttpEnv {
     pause?: string | null;
     page: { readonly nowMs: number; readonly title?: string | undefined } & Pick<Links, 'commitsAt'>;
   };
+}
+
+/** What pages show of the server and of whoever sent the request. */
+type Frame = Pick<HttpEnv['Variables']['page'], 'title' | 'commitsAt'> &
+  Pick<HttpEnv['Variables'], 'pause'> & { readonly visitor?: Visitor | undefined };
+
+export const FrameContext = createContext<Frame>({});
+
+export function useFrame(): Frame {
+  return useContext(FrameContext);
 }
 
 export type HttpContext = Context<HttpEnv>;

@@ -46,7 +46,7 @@ table.card :is(.last, .next, .strip, .commit), table.runs tbody th { white-space
 .bar-mark { width: 6px; height: 0.45rem; border-radius: 1px; background: var(--quiet); opacity: 0.5; }
 .bar-mark:is(.good, .warn, .bad) { height: 0.75rem; background: currentcolor; opacity: 1; } .bar-mark.warn { height: 1rem; } .bar-mark.bad { height: 1.25rem; }
 .legend, .pager { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.5rem 1.25rem; margin: 0.75rem 0; }
-.diff table { table-layout: auto; } .diff td:first-child { width: 6.5rem; white-space: nowrap; } .diff td:nth-child(2) { min-width: 10rem; } .diff [data-head='Id'] { display: none; }
+.diff td:nth-child(2) { min-width: 10rem; } .diff [data-head='Id'] { display: none; }
 .held, .more { margin: 0; padding: 0.4rem 0; border-top: 1px solid var(--line); } .held > summary { display: grid; grid-template-columns: 4.5rem minmax(6rem, 14rem) minmax(0, 1fr) max-content; gap: 0 0.75rem; align-items: baseline; }
 .held > summary > .quiet { font-size: 0.8125rem; text-decoration: underline; } .held > p { margin-left: 5.25rem; } .change { font: 0.8125rem ui-monospace, monospace; }
 .actions { margin: 0; padding: 0; list-style: none; } .actions li + li { border-top: 1px solid var(--line); }

@@ -12,7 +12,7 @@ import { Facts, Inline, Instant, PageTime, Text } from '../../../report/html.tsx
 import { commitLine } from '../../../report/run-status.ts';
 import { statesOfListed } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
-import { useFrame } from './layout.tsx';
+import { useFrame } from '../context.ts';
 import { AccountLink, Card } from './page-parts.tsx';
 
 /** The states of the account as badges, those that need a person first. */

@@ -7,8 +7,9 @@ import { visible } from '../../../report/escape-invisible.ts';
 import { Inline, Instant, Text } from '../../../report/html.tsx';
 import { LISTED_STATES, needsPerson, rankAccounts, type RankedAccount } from '../../account-state.ts';
 import type { AccountFacts, DaemonView } from '../../daemon-api.ts';
+import { useFrame } from '../context.ts';
 import { AccountTable, type AccountRow } from './account-table.tsx';
-import { Layout, useFrame } from './layout.tsx';
+import { Layout } from './layout.tsx';
 import { addressOf, Errors, FilterForm, NO_ACCOUNT_RUNS, Pager } from './page-parts.tsx';
 
 interface AccountsPageProps {

@@ -1,11 +1,11 @@
 // The frame of every page. Pages arrive complete and forms send actions; the script only keeps what is shown up to date.
 import { html } from 'hono/html';
-import { type Child, createContext, useContext } from 'hono/jsx';
+import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { PageTime } from '../../../report/html.tsx';
 import { visible } from '../../../report/escape-invisible.ts';
 import { FAVICON, SCRIPT, STYLESHEET } from '../assets.ts';
-import type { HttpContext, HttpEnv, Visitor } from '../context.ts';
+import { FrameContext, type HttpContext, useFrame } from '../context.ts';
 
 interface LayoutProps {
   readonly title: string;
@@ -27,16 +27,6 @@ const NAVIGATION = {
   runs: { href: '/runs', text: 'Runs' },
   activity: { href: '/activity', text: 'Activity' },
 } as const;
-
-/** What pages show of the server and of whoever sent the request. */
-type Frame = Pick<HttpEnv['Variables']['page'], 'title' | 'commitsAt'> &
-  Pick<HttpEnv['Variables'], 'pause'> & { readonly visitor?: Visitor | undefined };
-
-const FrameContext = createContext<Frame>({});
-
-export function useFrame(): Frame {
-  return useContext(FrameContext);
-}
 
 export function Layout({
   title,

@@ -5,9 +5,8 @@ import { MAX_REASON, type OperatorAction } from '../../../core/operator.ts';
 import type { Line, Tone } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { Code, Instant, Text } from '../../../report/html.tsx';
-import { accountPath } from '../context.ts';
+import { accountPath, useFrame } from '../context.ts';
 import { isValidTarget } from '../request-checks.ts';
-import { useFrame } from './layout.tsx';
 
 /** A name that no address can contain, such as one with a line break, is no link. */
 export function AccountLink({ name }: { readonly name: string }) {

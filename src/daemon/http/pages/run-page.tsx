@@ -8,7 +8,8 @@ import { count, driftLine, duration, elapsedMs, joined } from '../../../report/f
 import { Facts, Headline, Inline, Instant, Paste, Table, type TableColumn } from '../../../report/html.tsx';
 import { runDocument, triggerText } from '../../../report/run-report.ts';
 import { nextSteps, statusTone } from '../../../report/run-status.ts';
-import { Layout, useFrame } from './layout.tsx';
+import { useFrame } from '../context.ts';
+import { Layout } from './layout.tsx';
 import { AccountLink, Card, RunLink, ShortCommit } from './page-parts.tsx';
 import { HeldCard, type PagePlace, PagedSections } from './paged-sections.tsx';
 import { LiveProgress } from './progress-bar.tsx';
