@@ -40,7 +40,7 @@ thead th { color: var(--quiet); font-size: 0.8125rem; white-space: nowrap; } th 
 tbody tr { border-top: 1px solid var(--line); }
 :is(th, td).number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 time { white-space: nowrap; font-variant-numeric: tabular-nums; }
-table.report { overflow-wrap: anywhere; } table.report code { white-space: normal; } table.changes td:first-child { white-space: nowrap; }
+table.report { overflow-wrap: anywhere; } table.report code { white-space: normal; } table.changes td:first-child { width: 6.5rem; white-space: nowrap; }
 table.report thead th:nth-child(1) { width: 6.5rem; }
 table.changes th:nth-child(2):not(:last-child) { width: 14rem; }
 @media screen and (max-width: 64rem) { table.changes th:nth-child(2):not(:last-child) { width: auto; } }
@@ -60,7 +60,7 @@ details.rest, .rest > summary { display: inline; } .rest > summary { color: var(
   table.cards :is(td, tbody th) { width: auto; padding: 0.05rem 0; text-align: left; overflow-wrap: anywhere; }
   table.cards td:empty { display: none; }
   table.cards td[data-head]::before { content: attr(data-head) ': '; color: var(--quiet); }
-  table.cards.changes tr { display: flex; flex-wrap: wrap; gap: 0 0.75rem; padding: 0.15rem 0.6rem; }
+  table.cards.changes td { width: auto; } table.cards.changes tr { display: flex; flex-wrap: wrap; gap: 0 0.75rem; padding: 0.15rem 0.6rem; }
   table.cards.changes td[data-head]::before, table.cards.changes [data-head='Id'] { display: none; }
 }
 `.trimStart();
