@@ -60,7 +60,7 @@ details.rest, .rest > summary { display: inline; } .rest > summary { color: var(
   table.cards :is(td, tbody th) { width: auto; padding: 0.05rem 0; text-align: left; overflow-wrap: anywhere; }
   table.cards td:empty { display: none; }
   table.cards td[data-head]::before { content: attr(data-head) ': '; color: var(--quiet); }
-  table.cards.changes td { width: auto; } table.cards.changes tr { display: flex; flex-wrap: wrap; gap: 0 0.75rem; padding: 0.15rem 0.6rem; }
+  table.cards.changes td { display: inline; margin-right: 0.5rem; } table.cards.changes tr { padding: 0.15rem 0.3rem; }
   table.cards.changes td[data-head]::before, table.cards.changes [data-head='Id'] { display: none; }
 }
 `.trimStart();
