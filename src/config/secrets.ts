@@ -2,7 +2,8 @@
 import { KINDS } from '../core/catalog.ts';
 import { ConfigError, type ConfigIssue, type SecretIssue, SecretError } from '../core/errors.ts';
 import { FileError, readRegularFile } from '../system/regular-file.ts';
-import { MAX_FILE_BYTES, placeIn, shownPath } from './yaml/source-text.ts';
+import { filesOnDisk } from './files-on-disk.ts';
+import { placeIn, shownPath } from './yaml/source-text.ts';
 import { Secret } from '../core/secret.ts';
 import type {
   AccountSettings,
@@ -69,7 +70,7 @@ export async function checkSecrets(
   );
   const copied = accounts.map(async (account): Promise<SecretIssue[]> => {
     const token = tokens.get(account.name);
-    const issue = token === undefined ? undefined : await copiedToken(account, token);
+    const issue = token === undefined ? undefined : copiedToken(account, token);
     return issue === undefined ? [] : [{ ...issue, account: account.name }];
   });
   return [...problems, ...(await Promise.all(copied)).flat()];
@@ -92,7 +93,7 @@ export async function resolveToken(settings: AccountSettings): Promise<Secret> {
   const { name, file, token, tokenRules } = settings;
   const what = `the token of account ${name}`;
   const { value, realPath } = await findUsable(token, what);
-  const copied = await copiedToken({ file, settings }, value);
+  const copied = copiedToken({ file, settings }, value);
   if (copied !== undefined) throw new ConfigError([copied]);
   if (tokenRules === undefined) return new Secret(value);
   const problem = realPath === undefined ? undefined : untrustedFile(realPath, tokenRules);
@@ -180,13 +181,13 @@ function valueProblem(value: string): string | undefined {
  * The error at the token in the account's file, or undefined: as a name, it would be sent to the service for everybody to
  * see. Finds it in comments and in catalogs too. No message repeats it.
  */
-export async function copiedToken(
+export function copiedToken(
   { file, settings }: Pick<ConfiguredAccount, 'file' | 'settings'>,
   token: string,
-): Promise<ConfigIssue | undefined> {
+): ConfigIssue | undefined {
   if (token.length < SHORTEST_COPY) return undefined;
   const place = { file: shownPath(file), severity: 'error' } as const;
-  const text = await textOf(file);
+  const text = textOf(file);
   const at = text.indexOf(token);
   if (at !== -1)
     return { ...place, ...placeIn(text, at), message: `the token itself is in this file; ${ADVICE}` };
@@ -204,12 +205,9 @@ export function withoutToken(account: ConfiguredAccount, token: string): Configu
 }
 
 /** An unreadable file is not this check's concern: its text is empty. */
-async function textOf(file: string): Promise<string> {
-  try {
-    return (await readRegularFile(file, MAX_FILE_BYTES)).bytes.toString('utf8');
-  } catch {
-    return '';
-  }
+function textOf(file: string): string {
+  const read = filesOnDisk().read(file);
+  return 'source' in read ? read.source.text : '';
 }
 
 function namesIn({ desired, policy }: AccountSettings): string[] {
