@@ -23,6 +23,8 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+const ENDED = new Error('the call has ended');
+
 /** The time limit of a call, together with the signal that aborts all calls. */
 export interface Deadline {
   readonly signal: AbortSignal;
@@ -45,7 +47,8 @@ export function startDeadline(
   const ending = new AbortController();
   const done = new AbortController();
   let isOver = false;
-  const abort = (): void => ending.abort();
+  // With a reason of our own, since the default one captures a stack.
+  const abort = (): void => ending.abort(ENDED);
   void clock.sleep(timeoutMs, done.signal).then(() => {
     if (done.signal.aborted) return;
     isOver = !ending.signal.aborted;
@@ -57,7 +60,7 @@ export function startDeadline(
     signal: ending.signal,
     isOver: () => isOver,
     release() {
-      done.abort();
+      done.abort(ENDED);
       kill.removeEventListener('abort', abort);
     },
   };
