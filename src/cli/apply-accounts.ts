@@ -15,7 +15,7 @@ import { openOutput, type Output, type OutputOptions, showFailure, showMessage }
 import type { ConfiguredAccount } from '../core/settings.ts';
 import { type CommandContext, commitOf, openSession, type Session } from './compose.ts';
 import { combine, EXIT, type ExitStatus, failureExit, runExit } from './exit-status.ts';
-import { type Observe, showProgress } from './progress.ts';
+import { mapAccounts, type Observe } from './progress.ts';
 import { readSavedPlan } from './plan-accounts.ts';
 import {
   accountList,
@@ -24,7 +24,6 @@ import {
   filesOf,
   loadAccounts,
   loadConfiguration,
-  mapAccounts,
   selectAccounts,
 } from './load-accounts.ts';
 import { listenForSignals } from './user-input.ts';
@@ -80,7 +79,6 @@ export async function applyToAccounts(
   const accounts = accountsToApply(loaded.accounts, names, saved, options.all === true);
   const output = openOutput(options);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const limit = service.daemon.maxRuns;
   const { duringPause = false } = options;
   const session = await openSession(context, configuration, service, { duringPause });
   const files = filesOf(accounts);
@@ -90,7 +88,7 @@ export async function applyToAccounts(
     const notice = describePause(paused);
     const pause = duringPause ? null : paused;
     const noDelete = options.delete === false;
-    const asking = { accounts, session, signals, accept, limit, noDelete, pause };
+    const asking = { accounts, session, signals, accept, service, noDelete, pause };
     const consent =
       asks || pause?.onlyDeletes === false
         ? await askToApply({ ...asking, detail: { ...detail, notice } }, output)
@@ -104,12 +102,8 @@ export async function applyToAccounts(
     const printed = planPrinter(accounts.length, { ...output.render, ...detail });
     const onPlan = asks || isOneDocument(options.format) ? null : (plan: Plan) => output.print(printed(plan));
     const applying = { ...context, session, signals, options, accept, onPlan };
-    const applied = await showProgress({ verb: 'applied', accounts: accounts.length }, (track) =>
-      mapAccounts(accounts, limit, (account) =>
-        track(account.name, (observe) =>
-          applyOne(account, consent.agreed.get(account.name), { ...applying, observe }),
-        ),
-      ),
+    const applied = await mapAccounts('applied', accounts, service, (account, observe) =>
+      applyOne(account, consent.agreed.get(account.name), { ...applying, observe }),
     );
     const reports = applied.flatMap(({ report }) => (report === null ? [] : [report]));
     if (reports.length > 0 || options.format === 'json')

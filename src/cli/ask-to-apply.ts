@@ -1,5 +1,5 @@
 // The confirmation of `apply` without `--yes`: plans all accounts, shows the plans and asks.
-import type { ConfiguredAccount } from '../core/settings.ts';
+import type { ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import type { Acceptance } from '../run/request.ts';
 import { UsageError } from '../core/errors.ts';
 import { type AgreedPlan, type PauseOfAll, pausedError } from '../core/operator.ts';
@@ -9,13 +9,12 @@ import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import { changeCounts } from '../report/plan-sentence.ts';
 import { count } from '../report/formatting.ts';
-import { mapAccounts } from './load-accounts.ts';
+import { mapAccounts } from './progress.ts';
 import { type Output, showMessage, terminalRender } from './console.ts';
 import { canAsk, confirm } from './user-input.ts';
 import type { Session } from './compose.ts';
 import { type ExitStatus, combine, EXIT, failureExit } from './exit-status.ts';
 import { agreedPlan, planOne } from './plan-accounts.ts';
-import { showProgress } from './progress.ts';
 
 /** `agreed`: the confirmed plan of each account, null if planning failed. `exit`: the status when nothing is applied. */
 export type Consent =
@@ -27,8 +26,7 @@ interface ApplyRequest {
   readonly session: Session;
   readonly signals: RunSignals;
   readonly accept: Acceptance;
-  /** The most accounts that are planned at the same time. */
-  readonly limit: number;
+  readonly service: ServiceSettings;
   readonly detail: ReportDetail;
   /** Whether the deletes of the plans are left out. */
   readonly noDelete: boolean;
@@ -38,13 +36,11 @@ interface ApplyRequest {
 
 /** Shows the plans of all accounts and asks once. Refuses when there is no terminal to ask on. */
 export async function askToApply(
-  { accounts, session, signals, accept, limit, detail, noDelete, pause }: ApplyRequest,
+  { accounts, session, signals, accept, service, detail, noDelete, pause }: ApplyRequest,
   output: Output,
 ): Promise<Consent> {
-  const planned = await showProgress({ verb: 'planned', accounts: accounts.length }, (track) =>
-    mapAccounts(accounts, limit, (account) =>
-      track(account.name, (observe) => planOne(account, { session, signals, observe, accept })),
-    ),
+  const planned = await mapAccounts('planned', accounts, service, (account, observe) =>
+    planOne(account, { session, signals, observe, accept }),
   );
   const results = planned.map(({ result }) => result);
   const runIds = planned.map(({ runId }) => runId);

@@ -7,6 +7,7 @@ import { globMatcher } from '../core/names.ts';
 import type { AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { checkoutOf } from '../git/checkout-place.ts';
+import { keepHeapSmall } from '../system/runtime.ts';
 import { showWarnings } from './console.ts';
 
 export interface Loaded {
@@ -44,6 +45,7 @@ export async function readWithTexts(
 
 /** Loads the configuration for a command that only reads the store: what it warns of does not concern the command. */
 export async function loadForStore(configFile: string): Promise<Loaded> {
+  keepHeapSmall();
   const configuration = await loadConfiguration(configFile);
   const { service, accounts } = configuration;
   if (service === undefined || accounts.length === 0) throw withoutAccounts(configuration);
@@ -95,33 +97,6 @@ const NOTHING_FETCHED =
 export function settingsOf(account: ConfiguredAccount): NonNullable<ConfiguredAccount['settings']> {
   if (account.settings === undefined) throw new ConfigError(errorsOf(account.issues));
   return account.settings;
-}
-
-/**
- * Calls `work` for each account, at most `limit` at a time. Results are in the order of the accounts. After a failure
- * no further call starts; the running ones are awaited, then the first failure is thrown.
- */
-export async function mapAccounts<T, R>(
-  accounts: readonly T[],
-  limit: number,
-  work: (account: T) => Promise<R>,
-): Promise<R[]> {
-  const results: R[] = [];
-  const failures: unknown[] = [];
-  const queue = accounts.entries();
-  async function worker(): Promise<void> {
-    for (const [index, account] of queue) {
-      if (failures.length > 0) return;
-      try {
-        results[index] = await work(account);
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(limit, accounts.length) }, worker));
-  if (failures.length > 0) throw failures[0];
-  return results;
 }
 
 interface Named {

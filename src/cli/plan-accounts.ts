@@ -15,12 +15,12 @@ import type { ReportDetail } from '../report/document.ts';
 import { visibleJson } from '../report/escape-invisible.ts';
 import { checkPlans } from '../report/schemas.ts';
 import { sha256 } from '../system/digest.ts';
-import { errorsOf, filesOf, loadAccounts, mapAccounts } from './load-accounts.ts';
+import { errorsOf, filesOf, loadAccounts } from './load-accounts.ts';
 import { checkWritable, type OutputOptions, printReport, showMessage } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import { type CommandContext, openSession, type Session } from './compose.ts';
 import { combinePlans, EXIT, type ExitStatus, failureExit, planExit } from './exit-status.ts';
-import { type Observe, showProgress } from './progress.ts';
+import { mapAccounts, type Observe } from './progress.ts';
 import { planRemotely } from './remote-plan.ts';
 import { listenForSignals } from './user-input.ts';
 import { userAtHost } from '../system/runtime.ts';
@@ -57,10 +57,8 @@ export async function planAccounts(
   const accept = { ...ACCEPT_NOTHING, noHistory: options.acceptNoHistory === true };
   const session = await openSession(context, configuration, service);
   try {
-    const planned = await showProgress({ verb: 'planned', accounts: accounts.length }, (track) =>
-      mapAccounts(accounts, service.daemon.maxRuns, (account) =>
-        track(account.name, (observe) => planOne(account, { session, signals, observe, accept })),
-      ),
+    const planned = await mapAccounts('planned', accounts, service, (account, observe) =>
+      planOne(account, { session, signals, observe, accept }),
     );
     const notice = describePause(await session.store.reader.pauseOfAll(Date.now()));
     const status = await report(

@@ -1,6 +1,8 @@
 // Shows on stderr what a command does while it takes longer: one line that is rewritten on a terminal, a line now and
-// then elsewhere.
+// then elsewhere. Works on several accounts at a time.
+import { KINDS } from '../core/catalog.ts';
 import type { Activity } from '../core/ports/progress.ts';
+import type { ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { visible } from '../report/escape-invisible.ts';
 import { count } from '../report/formatting.ts';
 import { showLive, showMessage } from './console.ts';
@@ -86,6 +88,43 @@ export async function showProgress<T>(work: Work, run: (track: Track) => Promise
   } finally {
     display.end();
   }
+}
+
+/** As many names of account files as a command works on at a time: the lists of so many names are in memory. */
+const MOST_NAMES = 20_000;
+
+/**
+ * Calls `work` for each account, with the progress shown. Enough accounts run at a time to use `hostConcurrency`, and of large
+ * ones no more than a daemon runs. Results are in the order of the accounts. After a failure no further call starts; the
+ * running ones are awaited, then the first failure is thrown.
+ */
+export async function mapAccounts<R>(
+  verb: string,
+  accounts: readonly ConfiguredAccount[],
+  { api, daemon }: ServiceSettings,
+  work: (account: ConfiguredAccount, observe: Observe) => Promise<R>,
+): Promise<R[]> {
+  const sizes = accounts.map(({ settings }) => KINDS.flatMap((kind) => settings?.desired[kind] ?? []).length);
+  const fitting = Math.floor(MOST_NAMES / Math.max(1, ...sizes));
+  const limit = Math.max(daemon.maxRuns, Math.min(api.hostConcurrency, fitting));
+  const results: R[] = [];
+  const failures: unknown[] = [];
+  const queue = accounts.entries();
+  await showProgress({ verb, accounts: accounts.length }, async (track) => {
+    async function worker(): Promise<void> {
+      for (const [index, account] of queue) {
+        if (failures.length > 0) return;
+        try {
+          results[index] = await track(account.name, (observe) => work(account, observe));
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: limit }, worker));
+  });
+  if (failures.length > 0) throw failures[0];
+  return results;
 }
 
 function note(account: RunningAccount, next: Activity | Step): void {

@@ -7,8 +7,8 @@ import { systemClock } from '../system/clock.ts';
 import { count } from '../report/formatting.ts';
 import { showFailure, showWarnings } from './console.ts';
 import { type CommandContext, connect, openExistingJournal } from './compose.ts';
-import { type KnownAccount, knownAccounts, type Loaded, mapAccounts, settingsOf } from './load-accounts.ts';
-import { type Observe, showProgress } from './progress.ts';
+import { type KnownAccount, knownAccounts, type Loaded, settingsOf } from './load-accounts.ts';
+import { mapAccounts, type Observe, showProgress } from './progress.ts';
 import { listenForSignals } from './user-input.ts';
 
 export interface AccountReading {
@@ -61,10 +61,8 @@ export async function openReading(
         track(account.name, (observe) => readWith(account, observe)),
       ),
     readEach: (accounts, use) =>
-      showProgress({ verb: 'read', accounts: accounts.length }, (track) =>
-        mapAccounts(accounts, service.daemon.maxRuns, (account) =>
-          track(account.name, (observe) => use(account, () => readWith(account, observe))),
-        ),
+      mapAccounts('read', accounts, service, (account, observe) =>
+        use(account, () => readWith(account, observe)),
       ),
     isInterrupted: () => signals.stop.aborted,
     failureOf,

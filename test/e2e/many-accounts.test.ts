@@ -110,3 +110,29 @@ test('pause, resume and history take names, globs and exclusions', async () => {
   const accounts = (JSON.parse(runs.stdout) as { account: string }[]).map(({ account }) => account);
   expect(accounts.toSorted()).toEqual(['eu-1', 'eu-3', 'eu-3']);
 });
+
+test('plan and apply of many accounts keep hostConcurrency and requestsPerSecond exactly', async () => {
+  const limits = { hostConcurrency: 12, requestsPerSecond: 4, concurrency: 2, settle: '5s', timeout: '4s' };
+  const others = Array.from({ length: 44 }, (_, index) => ({
+    name: `eu-${index}`,
+    id: `5${index}`,
+    token: `token-of-eu-${index}`,
+    skills: ['Go'],
+    resources: [{ id: `person-${index}` }],
+  }));
+  const s = await scene({ skills: ['Go'], others, api: limits, settings: { latencyMs: 30 } });
+  for (const { name } of s.sandbox.accounts) s.configure('skills: [Go, Zig]', name);
+  for (const args of [['plan'], ['apply', '--all', '--yes']]) {
+    s.sandbox.clearRequests();
+    expect((await s.run(args)).status).toBe(0);
+    const log = s.sandbox.requests();
+    // Exactly: all places of the address are in use, and never more.
+    expect(Math.max(...log.map(({ inFlight }) => inFlight))).toBe(limits.hostConcurrency);
+    for (const { name } of s.sandbox.accounts) {
+      const arrivals = log.filter(({ account }) => account === name).map(({ at }) => Date.parse(at));
+      const next = arrivals.slice(limits.requestsPerSecond);
+      expect(next).toEqual(next.filter((atMs, first) => atMs - (arrivals[first] ?? atMs) >= 1000));
+    }
+  }
+  expect(s.writes()).toEqual(s.sandbox.accounts.map(() => 'POST Zig'));
+});
