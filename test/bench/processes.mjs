@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -45,6 +46,55 @@ export function startSandbox(folder, accounts, latencyMs) {
     });
     child.on('exit', (status) => reject(new Error(`the sandbox ended with ${status}`)));
   });
+}
+
+/**
+ * Starts a daemon. `measureRuns` makes a change, posts to the paths that `change` returns, and
+ * resolves with `{ ms, cpuMs, peakMb }` when so many runs have converged since.
+ */
+export async function startDaemon(args, env) {
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...env, HTTP_TOKEN },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  process.once('exit', () => child.kill('SIGKILL'));
+  let url;
+  let waiting;
+  const listening = new Promise((resolve) => (waiting = { count: 0, resolve }));
+  createInterface(child.stderr).on('line', (line) => {
+    const { event, status, url: address } = JSON.parse(line);
+    if (event === 'listening') {
+      url = address;
+      waiting.resolve();
+    }
+    if (event !== 'run_ended') return;
+    if (status !== 'converged') throw new Error(`a run did not converge: ${line}`);
+    waiting.count -= 1;
+    if (waiting.count === 0) waiting.resolve();
+  });
+  await listening;
+  return {
+    async measureRuns(count, change) {
+      const ended = new Promise((resolve) => (waiting = { count, resolve }));
+      const before = usageOf(child.pid);
+      const startedAt = performance.now();
+      const headers = { authorization: `Bearer ${HTTP_TOKEN}` };
+      await Promise.all(change().map((path) => fetch(url + path, { method: 'POST', headers })));
+      await ended;
+      const { cpuMs, peakMb } = usageOf(child.pid);
+      return { ms: performance.now() - startedAt, cpuMs: cpuMs - before.cpuMs, peakMb };
+    },
+    stop: () => child.kill('SIGKILL'),
+  };
+}
+
+const HTTP_TOKEN = 'a-token-for-the-bench';
+
+/** Processor time and peak memory of a running process, as Linux counts them. */
+function usageOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1];
+  return { cpuMs: (Number(fields[11]) + Number(fields[12])) * 10, peakMb: (Number(peak) * 1024) / 1e6 };
 }
 
 /**

@@ -1,10 +1,11 @@
-// The cost of rolecall: complete processes of the built program, beside bare loops that send the same requests in the same
-// rounds. Run `npm run build` first. It measures and never fails on a number. README.md describes the options.
+// The cost of rolecall: complete processes of the built program, beside the smallest loops that send the same requests in
+// the same rounds. Run `npm run build` first. It measures and never fails on a number. README.md describes the options.
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { BARE, inTurn, measure, PROGRAM, startSandbox, summary } from './processes.mjs';
+import { BARE, inTurn, measure, PROGRAM, startDaemon, startSandbox, summary } from './processes.mjs';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -17,6 +18,9 @@ const PROGRAMS = {
 };
 const ROUNDS = Number(positionals[0] ?? 5);
 const LATENCY_MS = 20;
+/** The requests of one account at a time, `api.concurrency`. */
+const CONCURRENCY = 8;
+const GIT_SETTINGS = ['-c', 'user.name=bench', '-c', 'user.email=bench@example.com', '-c', 'gc.auto=0'];
 const folder = mkdtempSync(join(tmpdir(), 'rolecall-bench-'));
 
 // ── the jobs ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -59,8 +63,11 @@ const rolecall = (side, token, config, ...args) =>
   measure(folder, [PROGRAMS[side], ...config, ...args], { BENCH_TOKEN: token });
 /** A side for each program. */
 const programs = (run) => Object.fromEntries(Object.keys(PROGRAMS).map((side) => [side, run(side)]));
-const bareLoop = (client, url, token, ...job) => measure(folder, [BARE, client, url, token, ...job]);
+const SIDES = [...Object.keys(PROGRAMS), 'limit'];
+const limit = (url, inFlight, tokens, ...job) =>
+  measure(folder, [BARE, url, String(inFlight), [tokens].flat().join(','), ...job]);
 
+/** The limit requests only one list: no plan can be made sooner. */
 async function measurePlan(count) {
   const planned = account(count);
   const sandbox = await startSandbox(folder, [planned], LATENCY_MS);
@@ -70,8 +77,7 @@ async function measurePlan(count) {
       const config = configure(side, 'planned', sandbox.url, lists);
       return () => rolecall(side, planned.token, config, 'plan');
     }),
-    http: () => bareLoop('http', sandbox.url, planned.token, 'plan'),
-    undici: () => bareLoop('undici', sandbox.url, planned.token, 'plan'),
+    limit: () => limit(sandbox.url, CONCURRENCY, planned.token, 'list'),
   });
   sandbox.stop();
   return { measures };
@@ -80,20 +86,20 @@ async function measurePlan(count) {
 /** Many writes; each round of each side has its own account. */
 async function measureWrites(job, count) {
   const seeded = job === 'delete' ? [...numbered('Kept', 10), ...numbered('Gone', count)] : [];
-  const sides = [...Object.keys(PROGRAMS), 'http', 'undici'];
   const accounts = numbered('n', ROUNDS + 1).flatMap((_, round) =>
-    sides.map((side) => ({ name: `${side}${round}`, token: `token-${side}${round}`, skills: seeded })),
+    SIDES.map((side) => ({ name: `${side}${round}`, token: `token-${side}${round}`, skills: seeded })),
   );
   const sandbox = await startSandbox(folder, accounts, LATENCY_MS);
   const skills = job === 'delete' ? numbered('Kept', 10) : numbered('Made', count);
-  const apply = ['apply', '--yes', '--accept-no-history'];
   const measures = await inTurn(ROUNDS, {
-    ...programs((side) => (round) => {
+    ...programs((side) => async (round) => {
       const name = `${side}${round}`;
-      return rolecall(side, `token-${name}`, configure(side, name, sandbox.url, { skills }), ...apply);
+      const config = configure(side, name, sandbox.url, { skills });
+      // Without history, lists are read twice with a pause before the first create.
+      await rolecall(side, `token-${name}`, config, 'plan');
+      return rolecall(side, `token-${name}`, config, 'apply', '--yes');
     }),
-    http: (round) => bareLoop('http', sandbox.url, `token-http${round}`, job, String(count)),
-    undici: (round) => bareLoop('undici', sandbox.url, `token-undici${round}`, job, String(count)),
+    limit: (round) => limit(sandbox.url, CONCURRENCY, `token-limit${round}`, job, String(count)),
   });
   sandbox.stop();
   return { measures };
@@ -113,21 +119,112 @@ async function measureStart(args) {
   return { measures };
 }
 
+// ── a fleet ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const FLEET = 300;
+const FLEET_SKILLS = numbered('Skill', 50);
+const HOST_CONCURRENCY = 32;
+const fleetTokens = (side) => numbered(`token-${side}`, FLEET).map((token) => token.replace(' ', '-'));
+const fleetEnv = (side) =>
+  Object.fromEntries(fleetTokens(side).map((token, index) => [`TOKEN_${index}`, token]));
+
+/** A sandbox with a fleet for each side. */
+function startFleets() {
+  const accounts = SIDES.flatMap(fleetTokens).map((token) => ({ name: token, token, skills: FLEET_SKILLS }));
+  return startSandbox(folder, accounts, LATENCY_MS);
+}
+
+/** Writes the account files of a fleet, and `rolecall.yaml` with the lines. Returns the arguments. */
+function configureFleet(side, url, skills, ...lines) {
+  const root = join(folder, side, 'fleet');
+  mkdirSync(join(root, 'accounts'), { recursive: true });
+  const yaml = skills.map((skill) => `  - ${skill}\n`).join('');
+  for (let index = 0; index < FLEET; index += 1)
+    writeFileSync(
+      join(root, `accounts/account-${index}.yaml`),
+      `baseUrl: ${url}\ntoken: { env: TOKEN_${index} }\nskills:\n${yaml}`,
+    );
+  const service = ['accounts: accounts/*.yaml', 'store: data/rolecall.db', ...lines, ''];
+  writeFileSync(join(root, 'rolecall.yaml'), service.join('\n'));
+  return ['--config', join(root, 'rolecall.yaml')];
+}
+
+/** A name more in each round. */
+const grown = (round) => [...FLEET_SKILLS, ...numbered('Made', round + 1)];
+
+/** The plan of a fleet in which nothing changed, or one create in each account. */
+async function measureFleet(job) {
+  const sandbox = await startFleets();
+  const args = job === 'plan' ? ['plan'] : ['apply', '--all', '--yes'];
+  const measures = await inTurn(ROUNDS, {
+    ...programs((side) => (round) => {
+      const config = configureFleet(side, sandbox.url, job === 'plan' ? FLEET_SKILLS : grown(round));
+      return measure(folder, [PROGRAMS[side], ...config, ...args], fleetEnv(side));
+    }),
+    limit: () => limit(sandbox.url, HOST_CONCURRENCY, fleetTokens('limit'), job),
+  });
+  sandbox.stop();
+  return { measures };
+}
+
+/** A commit that adds a name to each account of a daemon, which is requested to run all: from the change to the last run. */
+async function measureDaemon() {
+  const sandbox = await startFleets();
+  const lines = [
+    'defaults: { mode: apply, schedule: "0 0 1 1 *" }',
+    'daemon: { maxRuns: 8, runOnStart: false }',
+    `http: { listen: 127.0.0.1:0, token: { env: HTTP_TOKEN } }`,
+  ];
+  const daemons = {};
+  for (const side of Object.keys(PROGRAMS)) {
+    const config = configureFleet(side, sandbox.url, FLEET_SKILLS, ...lines);
+    const git = (...args) =>
+      execFileSync('git', ['-C', join(folder, side, 'fleet'), ...GIT_SETTINGS, ...args]);
+    git('init', '--quiet');
+    writeFileSync(join(folder, side, 'fleet/.gitignore'), 'data/\n');
+    const commit = () => [git('add', '.'), git('commit', '--quiet', '--message', 'Change all accounts')];
+    commit();
+    daemons[side] = {
+      commit,
+      ...(await startDaemon([PROGRAMS[side], ...config, 'serve'], fleetEnv(side))),
+    };
+  }
+  const measures = await inTurn(ROUNDS, {
+    ...programs((side) => (round) => {
+      const { commit, measureRuns } = daemons[side];
+      return measureRuns(FLEET, () => {
+        configureFleet(side, sandbox.url, grown(round), ...lines);
+        commit();
+        return numbered('account', FLEET).map((name) => `/api/v1/accounts/${name.replace(' ', '-')}/sync`);
+      });
+    }),
+    limit: () => limit(sandbox.url, HOST_CONCURRENCY, fleetTokens('limit'), 'apply'),
+  });
+  for (const { stop } of Object.values(daemons)) stop();
+  sandbox.stop();
+  return { measures };
+}
+
 const JOBS = {
-  help: ['rolecall --help, beside node -e 0', () => measureStart(['--help'])],
-  'plan-10': ['plan of 10 entries, beside node -e 0', () => measureStart(['plan'])],
-  'plan-1000': ['plan of 1,000 unchanged entries', () => measurePlan(1000)],
-  'plan-10000': ['plan of 10,000 unchanged entries', () => measurePlan(10_000)],
+  'fleet-plan': ['plan of 300 accounts of 50 skills', () => measureFleet('plan')],
+  'fleet-apply': ['one create in each of 300 accounts', () => measureFleet('apply')],
+  'fleet-daemon': ['daemon: a commit that changes 300 accounts', measureDaemon],
+  'plan-1000': ['plan of 1,000 unchanged entries, beside one list', () => measurePlan(1000)],
+  'plan-10000': ['plan of 10,000 unchanged entries, beside one list', () => measurePlan(10_000)],
   'create-1000': ['1,000 creates', () => measureWrites('create', 1000)],
   'delete-1000': ['1,000 deletes', () => measureWrites('delete', 1000)],
+  help: ['rolecall --help, beside node -e 0', () => measureStart(['--help'])],
+  'plan-10': ['plan of 10 entries, beside node -e 0', () => measureStart(['plan'])],
   'create-10000': ['10,000 creates', () => measureWrites('create', 10_000)],
 };
+/** This job takes several minutes and is measured only by its name. */
+const DEFAULT_JOBS = Object.keys(JOBS).filter((name) => name !== 'create-10000');
 
 // ── the table ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** The medians and ranges of each side. Ratios are of one round each: to the loop of node:http, or to bare Node.js. */
+/** The medians and ranges of each side. Ratios are of one round each: to the limit, or to bare Node.js. */
 function summarise({ measures }) {
-  const yardstick = measures.http ?? measures.node;
+  const yardstick = measures.limit ?? measures.node;
   const sides = Object.entries(measures).map(([side, rounds]) => [
     side,
     {
@@ -166,7 +263,7 @@ function print(rows) {
 }
 
 try {
-  const only = values.only?.split(',') ?? Object.keys(JOBS);
+  const only = values.only?.split(',') ?? DEFAULT_JOBS;
   const unknown = only.filter((name) => !Object.hasOwn(JOBS, name));
   if (unknown.length > 0) {
     console.error(`--only has no job ${unknown.join(', ')}; the jobs are ${Object.keys(JOBS).join(', ')}`);
