@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import { RUN_STATUSES, type RunStatus } from '../core/journal.ts';
 import { ACCOUNTS_HELP, addReportOptions, type CommandLine, duration, positive } from './command-line.ts';
 import type { JournalReader } from '../core/ports/journal-reader.ts';
-import { type CommandContext, linksOf } from './compose.ts';
+import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { findRun, RUN_HELP, withJournal } from './open-journal.ts';
@@ -83,6 +83,7 @@ export function addShow({ program, report }: CommandLine): void {
 
 async function show(context: CommandContext, wanted: string, flags: ShowFlags): Promise<ExitStatus> {
   const { renderRun } = await import('../report/run-report.ts');
+  const { linksOf } = await import('./compose.ts');
   return await withJournal(context, async (reader, { service, accounts }) => {
     const { id } = await findRun(reader, wanted);
     const run = await reader.runReport(id);

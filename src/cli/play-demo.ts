@@ -38,6 +38,9 @@ roles: [Backend engineer, Designer]
 export async function playDemo(given: CommandContext, servesPages: boolean): Promise<ExitStatus> {
   const sandbox = await startSandbox({ seed: demoSeed('acme') });
   const folder = await mkdtemp(path.join(tmpdir(), 'rolecall-demo-'));
+  const before = process.cwd();
+  // So that reports name the files as in a folder of the user.
+  process.chdir(folder);
   try {
     const context = { ...given, configFile: path.join(folder, 'config/rolecall.yaml') };
     const httpToken = randomBytes(32).toString('hex');
@@ -59,6 +62,7 @@ export async function playDemo(given: CommandContext, servesPages: boolean): Pro
     sandbox.addSkill('acme', 'Flash');
     return await servePages(context, httpToken);
   } finally {
+    process.chdir(before);
     await sandbox.close();
     await rm(folder, { recursive: true, force: true });
   }
