@@ -16,7 +16,8 @@ export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'strong';
 
 /**
  * A piece of a line. The format escapes every piece. A plain string is prose; `code` is a name, an id or a command that
- * must be shown exactly, perhaps as a link; `time` is UTC, ISO 8601; a long `list` is cut after complete items, after `most` if not the usual number, with the count of the rest.
+ * must be shown exactly, perhaps as a link; `time` is UTC, ISO 8601; a `list` of more than `most` items, or than the usual
+ * number, is cut, with the count of the rest.
  */
 export type Part =
   | string

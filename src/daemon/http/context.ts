@@ -16,7 +16,8 @@ export interface Visitor {
 export interface HttpEnv {
   Bindings: HttpBindings;
   /**
-   * `visitor` is not set on paths that need no token. `page`: when the request came, the name of the installation, and where commits are.
+   * `visitor` is not set on paths that need no token. `page`: when the request came, the name of the installation, and
+   * where commits are.
    * `pause`: who paused all accounts and why, on pages.
    */
   Variables: {
