@@ -93,7 +93,7 @@ function foldedDocument(
     headline: [...names, ...headline],
     facts: isCut ? [...facts, OWN_ENTRIES] : facts,
     completeBy: document.completeBy,
-    // The first account stands for those that failed in the same way.
+    // The first account is shown for those that failed in the same way.
     next: group[0].isProblem ? (document.next ?? []) : [],
   };
 }
