@@ -101,7 +101,10 @@ const server = createServer((request, response) => {
   const [, account = '', , , , list = ''] = (request.url ?? '').split('/');
   const answer = ANSWERS[account];
   if (answer !== undefined) return void answer(response, list);
-  const healthy = [...items(list === 'resource' ? 0 : 50, (number) => entry(list[0] ?? '', number))].join('');
+  // An entry belongs to one account.
+  const first = MANY * (1 + Number(account.split('-')[1]));
+  const entries = items(list === 'resource' ? 0 : 50, (number) => entry(list[0] ?? '', first + number));
+  const healthy = [...entries].join('');
   response.end(healthy);
 });
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`));
