@@ -5,7 +5,6 @@ const LONGEST_TURN_MS = 10;
 /** The computations that wait; in each iteration of the event loop one of them continues. */
 const waiting: (() => void)[] = [];
 let isScheduled = false;
-let lastTurnAt = 0;
 
 /** The turns of one computation, which checks between its steps whether it must yield. */
 export interface Turns {
@@ -13,13 +12,9 @@ export interface Turns {
   next(): Promise<void>;
 }
 
-/**
- * Yields to the event loop, unless it has run in the last 10 ms: a computation is at most that much longer. The caller should
- * wait again after at most 10 ms.
- */
-export async function turn(): Promise<void> {
-  if (performance.now() - lastTurnAt < LONGEST_TURN_MS) return;
-  await new Promise<void>((resolve) => {
+/** Yields to the event loop. The caller should wait again after at most 10 ms. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => {
     waiting.push(resolve);
     schedule();
   });
@@ -41,7 +36,6 @@ function schedule(): void {
   isScheduled = true;
   setImmediate(() => {
     isScheduled = false;
-    lastTurnAt = performance.now();
     waiting.shift()?.();
     if (waiting.length > 0) schedule();
   });
