@@ -3,7 +3,7 @@ import type { ReadAccount } from '../run/observe.ts';
 import { catalogDifference, type Lists } from '../core/catalog-difference.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader, SnapshotRecord } from '../core/ports/journal-reader.ts';
-import type { ComparedLists } from '../report/diff-report.ts';
+import type { ComparedLists } from '../report/snapshot-schemas.ts';
 import { addReportOptions, type CommandLine } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport } from './console.ts';

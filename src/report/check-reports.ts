@@ -1,25 +1,10 @@
 // The reports of `validate`, one line for each problem as editors and CI systems parse it, and of `doctor`.
-import { diagnosisSchema, issueSchema } from './command-schemas.ts';
+import { type Diagnosis, diagnosisSchema, issueSchema } from './command-schemas.ts';
 import { code, columnsOf, type Line, type ReportDocument, type ReportOptions, toned } from './document.ts';
 import { renderReport } from './render.ts';
 import { publishedFields } from './run-json.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { count } from './formatting.ts';
-
-export interface Finding {
-  readonly ok: boolean;
-  readonly what: string;
-  readonly detail: string;
-}
-
-export interface Diagnosis {
-  readonly title: string;
-  /** null for the store and the service. */
-  readonly account: string | null;
-  readonly findings: readonly Finding[];
-  /** The exit status of this part alone. */
-  readonly exit: number;
-}
 
 /** The parts in the given order. json is an array with one object for each. */
 export function renderDiagnoses(diagnoses: readonly Diagnosis[], options: ReportOptions): string {

@@ -94,6 +94,9 @@ export const diagnosisSchema = z.strictObject({
   exit: z.int().describe('The exit status of this part alone.'),
 });
 
+export type Diagnosis = DeepReadonly<Omit<z.output<typeof diagnosisSchema>, 'schemaVersion'>>;
+export type Finding = Diagnosis['findings'][number];
+
 /** A part of `doctor`. */
 export const doctorSchema = printedSchema('doctor', diagnosisSchema, 'One part');
 

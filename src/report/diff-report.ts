@@ -1,11 +1,5 @@
 // The report of `diff`: which entries and people changed between two moments.
-import type {
-  CatalogDifference,
-  EntryChange,
-  NamedEntry,
-  PersonChange,
-  ValueChange,
-} from '../core/catalog-difference.ts';
+import type { EntryChange, NamedEntry, PersonChange, ValueChange } from '../core/catalog-difference.ts';
 import {
   code,
   columnsOf,
@@ -20,22 +14,7 @@ import {
 import { count, joined } from './formatting.ts';
 import { renderReport } from './render.ts';
 import { publishedFields } from './run-json.ts';
-import { differenceSchema } from './snapshot-schemas.ts';
-
-/** Where lists come from: a snapshot, or (with null) the service. */
-export interface ComparedLists {
-  readonly id: number | null;
-  readonly runId: string | null;
-  readonly phase: 'before' | 'after' | null;
-  /** UTC ISO 8601. */
-  readonly takenAt: string;
-}
-
-export interface AccountDifference extends CatalogDifference {
-  readonly account: string;
-  readonly before: ComparedLists;
-  readonly after: ComparedLists;
-}
+import { type AccountDifference, type ComparedLists, differenceSchema } from './snapshot-schemas.ts';
 
 /** The changes of one account. json is one object. */
 export function renderDifference(difference: AccountDifference, options: ReportOptions): string {

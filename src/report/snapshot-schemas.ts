@@ -55,6 +55,9 @@ const comparedSchema = z.strictObject({
   takenAt,
 });
 
+/** Where lists come from: a snapshot, or (with null) the service. */
+export type ComparedLists = DeepReadonly<z.output<typeof comparedSchema>>;
+
 const namedEntrySchema = z.strictObject({
   id: entryId,
   name: z.string().nullable().describe('Its name; null when no list contains the id.'),
@@ -94,6 +97,8 @@ export const differenceSchema = z.strictObject({
   entries: z.array(entryChangeSchema).describe('By kind, change and name.'),
   people: z.array(personChangeSchema).describe('By change and id. Fields that did not change are absent.'),
 });
+
+export type AccountDifference = DeepReadonly<Omit<z.output<typeof differenceSchema>, 'schemaVersion'>>;
 
 /** The changes between two snapshots of one account. */
 export const diffSchema = z
@@ -138,6 +143,11 @@ export const accountHoldersSchema = z.strictObject({
     .array(z.strictObject({ kind, name: entryName }))
     .describe('Names that differ only in case, white space, diacritics or compatibility forms.'),
 });
+
+/** What one account's lists of a moment show. */
+export type AccountHolders = DeepReadonly<
+  Omit<z.output<typeof accountHoldersSchema>, 'schemaVersion' | 'at'>
+>;
 
 /** The people who have the entries of a name in one account. */
 export const whoSchema = printedSchema('who', accountHoldersSchema, 'One searched account');

@@ -1,24 +1,10 @@
 // The report of `who`: the people who have, or had, the entries of a name.
-import type { SnapshotRecord } from '../core/ports/journal-reader.ts';
-import type { HeldEntry, NamedKind } from '../core/usage.ts';
 import { code, type Line, type Report, type ReportDocument, type ReportOptions } from './document.ts';
 import { count, people, relativeTime } from './formatting.ts';
 import { renderReport } from './render.ts';
 import { publishedFields } from './run-json.ts';
-import { earlierLine, holderGroups } from './run-people.ts';
-import { accountHoldersSchema, type LostEntry } from './snapshot-schemas.ts';
-
-/** What one account's lists of a moment show. */
-export interface AccountHolders {
-  readonly account: string;
-  /** The last good snapshot at the moment or before; null when none is stored. */
-  readonly snapshot: SnapshotRecord | null;
-  readonly entries: readonly HeldEntry[];
-  /** Entries of this name that a run deleted: of each kind the last one. */
-  readonly deleted: readonly LostEntry[];
-  /** Other names that differ only in case, white space, diacritics or compatibility forms. */
-  readonly near: readonly NamedKind[];
-}
+import { earlierLine, holderCounts, holderGroups } from './run-people.ts';
+import { type AccountHolders, accountHoldersSchema, type LostEntry } from './snapshot-schemas.ts';
 
 export interface WhoReport {
   readonly name: string;
@@ -97,7 +83,6 @@ function accountDocument(holders: AccountHolders, { at, nowMs }: WhoReport): Rep
 }
 
 function lostLine({ kind, name, runId, deletedAt, outcome, people: ids, earlier }: LostEntry): Line {
-  const had = ids === null ? 'who had it is not known' : `${people(ids.length)} had it when it was deleted`;
   return [
     'run ',
     code(runId),
@@ -105,11 +90,11 @@ function lostLine({ kind, name, runId, deletedAt, outcome, people: ids, earlier 
     ` the ${kind} `,
     code(name),
     ...(deletedAt === null ? [] : [' at ', { time: deletedAt }]),
-    `; ${had}`,
+    `; ${holderCounts({ people: ids, earlier: null })}`,
     ...earlierLine([earlier], 1),
   ];
 }
 
-function snapshotLine({ id, takenAt }: SnapshotRecord, nowMs: number): Line {
+function snapshotLine({ id, takenAt }: NonNullable<AccountHolders['snapshot']>, nowMs: number): Line {
   return [`snapshot ${id}, taken `, { time: takenAt }, ` (${relativeTime(takenAt, nowMs)})`];
 }
