@@ -1,14 +1,20 @@
 // rolecall history, show and snapshots: they read the store and never call the service.
 import { Option } from 'commander';
 import { RUN_STATUSES, type RunStatus } from '../core/journal.ts';
-import { ACCOUNTS_HELP, addReportOptions, type CommandLine, duration, positive } from './command-line.ts';
+import {
+  ACCOUNTS_HELP,
+  addDetailOptions,
+  addReportOptions,
+  type CommandLine,
+  duration,
+  positive,
+} from './command-line.ts';
 import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { findRun, RUN_HELP, withJournal } from './open-journal.ts';
+import { findRunReport, RUN_HELP, withJournal } from './open-journal.ts';
 import { filesOf, type Loaded, knownAccounts, selectAccounts } from './load-accounts.ts';
-import { StoreError } from '../core/errors.ts';
 
 interface HistoryFlags extends OutputOptions {
   readonly limit: number;
@@ -72,10 +78,9 @@ interface ShowFlags extends OutputOptions {
 }
 
 export function addShow({ program, report }: CommandLine): void {
-  addReportOptions(program.command('show'))
+  addDetailOptions(addReportOptions(program.command('show')))
     .description('show one run: its plan, its operations and their results')
     .argument('<run>', RUN_HELP)
-    .option('--verbose', 'show everything, shorten nothing')
     .action((wanted: string, flags: ShowFlags) =>
       report('show', flags, (context) => show(context, wanted, flags)),
     );
@@ -85,9 +90,7 @@ async function show(context: CommandContext, wanted: string, flags: ShowFlags): 
   const { renderRun } = await import('../report/run-report.ts');
   const { linksOf } = await import('./compose.ts');
   return await withJournal(context, async (reader, { service, accounts }) => {
-    const { id } = await findRun(reader, wanted);
-    const run = await reader.runReport(id);
-    if (run === null) throw new StoreError('run_unknown', `run ${id} was deleted meanwhile`);
+    const run = await findRunReport(reader, wanted);
     const detail = { verbose: flags.verbose, links: await linksOf(service), files: filesOf(accounts) };
     await printReport(flags, (render) => renderRun(run, { ...render, ...detail }));
     return EXIT.done;

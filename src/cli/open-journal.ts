@@ -2,7 +2,7 @@
 import type { Resource } from '../core/catalog.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import type { RunRecord } from '../core/journal.ts';
-import type { JournalReader, SnapshotFilter, SnapshotRecord } from '../core/ports/journal-reader.ts';
+import type { JournalReader, RunDetail, SnapshotFilter, SnapshotRecord } from '../core/ports/journal-reader.ts';
 import { instant } from '../report/formatting.ts';
 import { parseMoment } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
@@ -51,6 +51,14 @@ export async function findRun(
     'run_ambiguous',
     `several runs have an id that begins with ${shown}; use more characters: ${[run, ...others].map(({ id }) => id).join(', ')}`,
   );
+}
+
+/** The same run with its plan and its operations. */
+export async function findRunReport(reader: JournalReader, wanted: string): Promise<RunDetail> {
+  const { id } = await findRun(reader, wanted);
+  const detail = await reader.runReport(id);
+  if (detail === null) throw new StoreError('run_unknown', `run ${id} was deleted meanwhile`);
+  return detail;
 }
 
 export const SNAPSHOT_HELP =

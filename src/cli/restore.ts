@@ -1,7 +1,6 @@
 // rolecall restore: what a run deleted, and who had it. It reads the store and never calls the service.
 import { shownPath } from '../config/yaml/source-text.ts';
-import { StoreError } from '../core/errors.ts';
-import type { JournalReader, SnapshotRecord } from '../core/ports/journal-reader.ts';
+import type { JournalReader, RunDetail, SnapshotRecord } from '../core/ports/journal-reader.ts';
 import type { RunRecord } from '../core/journal.ts';
 import { deletedEntries } from '../core/restoration.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
@@ -11,7 +10,7 @@ import { addReportOptions, type CommandLine } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { findRun, newestSnapshot, peopleBefore, RUN_HELP, withJournal } from './open-journal.ts';
+import { findRunReport, newestSnapshot, peopleBefore, RUN_HELP, withJournal } from './open-journal.ts';
 
 interface RestoreFlags extends Omit<OutputOptions, 'format'> {
   readonly format: Format | 'csv';
@@ -34,9 +33,9 @@ function reportOptions({ format, output }: RestoreFlags): OutputOptions {
 async function restore(context: CommandContext, wanted: string, flags: RestoreFlags): Promise<ExitStatus> {
   const { renderRestoration, restorationCsv } = await import('../report/restore-report.ts');
   return await withJournal(context, async (reader, { configuration }) => {
-    const run = await findRun(reader, wanted);
-    const account = configuration.accounts.find(({ name }) => name === run.account);
-    const restoration = await readRestoration(reader, run, account);
+    const detail = await findRunReport(reader, wanted);
+    const account = configuration.accounts.find(({ name }) => name === detail.run.account);
+    const restoration = await readRestoration(reader, detail, account);
     await printReport(reportOptions(flags), (render) =>
       flags.format === 'csv' ? restorationCsv(restoration) : renderRestoration(restoration, render),
     );
@@ -46,11 +45,10 @@ async function restore(context: CommandContext, wanted: string, flags: RestoreFl
 
 async function readRestoration(
   reader: JournalReader,
-  { id, account: name }: RunRecord,
+  detail: RunDetail,
   account: ConfiguredAccount | undefined,
 ): Promise<Restoration> {
-  const detail = await reader.runReport(id);
-  if (detail === null) throw new StoreError('run_unknown', `run ${id} was deleted meanwhile`);
+  const { id, account: name } = detail.run;
   const own = await reader.snapshots({ runId: id, limit: 2 });
   const later = await listsAfter(reader, detail.run, own);
   const entries = deletedEntries({
