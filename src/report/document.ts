@@ -21,7 +21,7 @@ export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'strong';
  */
 export type Part =
   | string
-  | { readonly code: string; readonly url?: string }
+  | { readonly code: string; readonly url?: string | undefined }
   | { readonly time: string }
   | { readonly tone: Tone; readonly line: Line }
   | { readonly list: readonly Line[]; readonly most?: number };
@@ -125,11 +125,6 @@ export interface ReportOptions extends ReportDetail {
 /** A name, an id, a digest or a command. */
 export function code(text: string): Part {
   return { code: text };
-}
-
-/** The same as a link, where its address is known. */
-export function link(text: string, url: string | undefined): Part {
-  return url === undefined ? { code: text } : { code: text, url };
 }
 
 /** A coloured piece. */

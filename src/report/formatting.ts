@@ -2,7 +2,7 @@
 import { type Action, KINDS, type Kind } from '../core/catalog.ts';
 import type { HoldRule, LeaveRule } from '../core/plan.ts';
 import type { Links } from '../core/settings.ts';
-import { type Fact, type Line, link, type Part, type Tone, toned } from './document.ts';
+import { type Fact, type Line, type Part, type Tone, toned } from './document.ts';
 import { compareCodePoints } from '../core/names.ts';
 import type { AccountStateName } from '../core/account-states.ts';
 
@@ -49,13 +49,13 @@ export function shortCommit(commit: string): string {
 }
 
 export function commitCode(commit: string, { commitsAt }: Links = {}): Part {
-  return link(shortCommit(commit), commitsAt && `${commitsAt}${commit}`);
+  return { code: shortCommit(commit), url: commitsAt && `${commitsAt}${commit}` };
 }
 
 /** The page of the account, where the address of the pages is known. */
 export function pageFact(account: string, { publicUrl }: Links = {}): Fact[] {
   const url = `${publicUrl ?? ''}/accounts/${encodeURIComponent(account)}`;
-  return publicUrl === undefined ? [] : [{ label: 'Page', line: [link(account, url)] }];
+  return publicUrl === undefined ? [] : [{ label: 'Page', line: [{ code: account, url }] }];
 }
 
 /** Splits a message into its lines. */

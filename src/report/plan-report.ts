@@ -89,7 +89,7 @@ export function planDocument(
     ...opening,
     headline: isBlocked ? blockedLines(plan) : [],
     sections: [
-      ...plannedSections(plan, isBlocked, files?.get(account)),
+      ...plannedSections(plan, files?.get(account)),
       ...warningSection(warnings),
       ...leftAloneSection(plan.leftAlone),
     ],

@@ -47,10 +47,10 @@ const WARNING_ROWS = 10;
 
 /** All changes of a plan, the riskiest first: what people lose, what is held, and the rest. Empty sections are left out. */
 export function plannedSections(
-  plan: Pick<Plan, 'account' | 'operations' | 'held' | 'warnings'>,
-  isBlocked = false,
+  plan: Pick<Plan, 'account' | 'status' | 'operations' | 'held' | 'warnings'>,
   file?: string,
 ): Section[] {
+  const isBlocked = plan.status === 'blocked';
   const holders = holdersIn(plan);
   const creates = plan.operations.filter(({ action }) => action === 'create');
   const deletes = plan.operations.filter(({ action }) => action === 'delete');

@@ -9,7 +9,6 @@ import {
   isOneDocument,
   type Fact,
   type Line,
-  link,
   type Report,
   type ReportDetail,
   type ReportDocument,
@@ -95,7 +94,7 @@ export function runDocument(
     lines: run.error === null ? [] : messageLines(run.error),
     sections: [
       ...changesSection(report.warnings),
-      ...(isDryRun && plan !== null ? plannedSections(plan, false, file) : outcomeSections(report, detail)),
+      ...(isDryRun && plan !== null ? plannedSections(plan, file) : outcomeSections(report, detail)),
       ...(isDryRun || shown === null ? [] : heldSections(shown, file)),
       ...warningSection(warningsOf(report, detail)),
       ...leftAloneSection(shown?.leftAlone ?? []),
@@ -122,7 +121,7 @@ function runFacts(run: RunRecord, detail: Detail, links: Links): Fact[] {
   const took = duration(elapsedMs(run.startedAt, finishedAt));
   const id: Fact = {
     label: 'Run',
-    line: [link(run.id, links.publicUrl && `${links.publicUrl}/runs/${run.id}`)],
+    line: [{ code: run.id, url: links.publicUrl && `${links.publicUrl}/runs/${run.id}` }],
   };
   const ended: Fact[] =
     finishedAt === null ? [] : [{ label: 'Ended', line: [{ time: finishedAt }, `, after ${took}`] }];

@@ -65,7 +65,7 @@ export function Decision({ account, detail, plan: complete, isPending, progress,
       {plan === null ? null : (
         <div class="diff">
           <PagedSections
-            sections={plannedSections({ ...plan, held: [] }, plan.status === 'blocked')}
+            sections={plannedSections({ ...plan, held: [] })}
             at={accountPath(name)}
             place={place}
           />
