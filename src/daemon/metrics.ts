@@ -277,7 +277,6 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
       const digest = pendingDigests.get(account);
       if (digest !== undefined) pending.remove({ account, digest });
       pendingDigests.delete(account);
-      for (const kind of KINDS) entries.remove({ account, kind });
       void forgetCounters(account);
     },
     contentType: registry.contentType,
