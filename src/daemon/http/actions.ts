@@ -1,7 +1,6 @@
 // The commands of an operator over HTTP: run now, approve, pause, resume. The forms of the pages post them; the answer is the
 // page of the account, which shows its new state, or why nothing was done.
 import type { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import {
   isPauseReason,
   type Operator,
@@ -13,8 +12,8 @@ import {
 import type { DaemonApi } from '../daemon-api.ts';
 import type { Log } from '../log.ts';
 import { ACCOUNT, accountPath, type HttpContext, type HttpEnv } from './context.ts';
-import { answerFailure } from './failure.tsx';
-import { badRequest, type Failure, failure, NO_ACCOUNT, TOO_LARGE } from './refusals.ts';
+import { answerFailure, limitBody } from './failure.tsx';
+import { badRequest, type Failure, failure, NO_ACCOUNT } from './refusals.ts';
 
 /** `unknown`: there is no such account. */
 export type ActionOutcome =
@@ -111,15 +110,10 @@ export async function perform(
   }
 }
 
-const limitForm = bodyLimit({
-  maxSize: MAX_BODY_BYTES,
-  onError: (context: HttpContext) => answerFailure(context, TOO_LARGE),
-});
-
 /** Adds the paths that the forms post to. The form that approves contains the plan that was shown, and approves no other. */
 export function addPageActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
   for (const action of OPERATOR_ACTIONS) {
-    app.post(`/accounts/${ACCOUNT}/${action}`, limitForm, async (context) => {
+    app.post(`/accounts/${ACCOUNT}/${action}`, limitBody(MAX_BODY_BYTES), async (context) => {
       const form = new URLSearchParams(await context.req.text());
       const digest = form.get('digest');
       const reason = action === 'pause' ? form.get('reason')?.trim() || null : null;

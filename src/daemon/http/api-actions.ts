@@ -1,6 +1,5 @@
 // The paths of the API that write or plan: the commands of an operator, and plans of posted configurations.
 import type { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import { ConfigError, UsageError } from '../../core/errors.ts';
@@ -23,10 +22,10 @@ import {
   performFor,
   type RequestedAction,
 } from './actions.ts';
-import { ACCOUNT, type HttpContext, type HttpEnv, type HttpMiddleware, PLAN_PATH } from './context.ts';
-import { apiFailure } from './failure.tsx';
+import { ACCOUNT, type HttpContext, type HttpEnv, PLAN_PATH } from './context.ts';
+import { apiFailure, limitBody } from './failure.tsx';
 import { parseJson } from './posted-body.ts';
-import { badRequest, type Failure, failure, TOO_LARGE, TOO_MANY_PLANS } from './refusals.ts';
+import { badRequest, type Failure, failure, TOO_MANY_PLANS } from './refusals.ts';
 
 /** Posted plans at the same time: each keeps its body in memory and uses a processor. */
 const MAX_PLANS = 2;
@@ -36,7 +35,7 @@ const PLAN_IDLE_MS = 1_800_000;
 
 export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
   for (const action of OPERATOR_ACTIONS) {
-    app.post(`/api/v1/accounts/${ACCOUNT}/${action}`, limitTo(MAX_BODY_BYTES), async (context) => {
+    app.post(`/api/v1/accounts/${ACCOUNT}/${action}`, limitBody(MAX_BODY_BYTES), async (context) => {
       const body = parseJson(new Uint8Array(await context.req.arrayBuffer()), '{}');
       if ('problem' in body) return apiFailure(context, badRequest(body.problem));
       const fields = parseFields(body.value, action);
@@ -56,7 +55,7 @@ export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
 
 /** Approves many plans, one after the other. Each has a result of its own, whatever becomes of the others. */
 function addApprovals(app: Hono<HttpEnv>, deps: ActionDeps): void {
-  app.post('/api/v1/approvals', limitTo(MAX_BODY_BYTES), async (context) => {
+  app.post('/api/v1/approvals', limitBody(MAX_BODY_BYTES), async (context) => {
     const body = parseJson(new Uint8Array(await context.req.arrayBuffer()), '');
     if ('problem' in body) return apiFailure(context, badRequest(body.problem));
     const { data, error } = APPROVALS.safeParse(body.value);
@@ -72,10 +71,6 @@ function addApprovals(app: Hono<HttpEnv>, deps: ActionDeps): void {
   });
 }
 
-function limitTo(maxSize: number): HttpMiddleware {
-  return bodyLimit({ maxSize, onError: (context: HttpContext) => apiFailure(context, TOO_LARGE) });
-}
-
 function addPlan(app: Hono<HttpEnv>, { daemon }: ActionDeps): void {
   const queue = new PQueue({ concurrency: MAX_PLANS });
   const isFull = (): boolean => queue.size >= MAX_WAITING_PLANS;
@@ -87,7 +82,7 @@ function addPlan(app: Hono<HttpEnv>, { daemon }: ActionDeps): void {
       context.env.incoming.setTimeout(PLAN_IDLE_MS);
       return await next();
     },
-    limitTo(MAX_PLAN_BYTES),
+    limitBody(MAX_PLAN_BYTES),
     async (context) => {
       const body = new Uint8Array(await context.req.arrayBuffer());
       if (isFull()) return apiFailure(context, TOO_MANY_PLANS);

@@ -11,7 +11,7 @@ import { createIdentityReader, createTokenJudge, type HttpToken } from './access
 import { addPageActions } from './actions.ts';
 import { addApiActions } from './api-actions.ts';
 import { addApiReads } from './api-reads.ts';
-import { type Asset, ASSET_CACHING, ASSETS } from './assets.ts';
+import { ASSET_CACHING, ASSETS } from './assets.ts';
 import { type HttpEnv, PLAN_PATH } from './context.ts';
 import { answerFailure } from './failure.tsx';
 import {
@@ -102,7 +102,10 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
     }),
   );
   addProbes(app, options);
-  for (const asset of ASSETS) addAsset(app, asset);
+  for (const { path, type, text } of ASSETS)
+    app.get(path, (context) =>
+      context.body(text, 200, { 'content-type': type, 'cache-control': ASSET_CACHING }),
+    );
   app.use(findPause(() => daemon.pauseOfAll()));
   addApiReads(app, { daemon, log, nowMs });
   addApiActions(app, { daemon, log });
@@ -122,12 +125,6 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
     );
   });
   return app;
-}
-
-function addAsset(app: Hono<HttpEnv>, { path, type, text }: Asset): void {
-  app.get(path, (context) =>
-    context.body(text, 200, { 'content-type': type, 'cache-control': ASSET_CACHING }),
-  );
 }
 
 function addProbes(app: Hono<HttpEnv>, { metrics, notReady, log }: AppOptions): void {

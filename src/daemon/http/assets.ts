@@ -12,7 +12,7 @@ const FAVICON_SVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"
 </svg>
 `;
 
-export interface Asset {
+interface Asset {
   readonly path: string;
   readonly type: string;
   readonly text: string;

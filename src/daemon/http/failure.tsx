@@ -1,8 +1,9 @@
 // Answers refusals and failures: as JSON below /api, as a page in a browser, otherwise as a line of text.
-import { formPageOf, type HttpContext } from './context.ts';
+import { bodyLimit } from 'hono/body-limit';
+import { formPageOf, type HttpContext, type HttpMiddleware } from './context.ts';
 import { visible } from '../../report/escape-invisible.ts';
 import { answerPage, Layout } from './pages/layout.tsx';
-import type { Failure } from './refusals.ts';
+import { type Failure, TOO_LARGE } from './refusals.ts';
 
 /** The answer as JSON: `{error: {code, message}}`. */
 export function apiFailure(context: HttpContext, failure: Failure): Response {
@@ -34,6 +35,11 @@ export async function answerFailure(context: HttpContext, failure: Failure): Pro
     </Layout>
   );
   return await answerPage(context, page, status, headers);
+}
+
+/** Refuses a longer body. */
+export function limitBody(maxSize: number): HttpMiddleware {
+  return bodyLimit({ maxSize, onError: (context: HttpContext) => answerFailure(context, TOO_LARGE) });
 }
 
 export function isApi(context: HttpContext): boolean {

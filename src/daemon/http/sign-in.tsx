@@ -1,11 +1,10 @@
 // How a browser signs in and out: it sends a token once, and has a session from then on.
 import type { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import type { JudgeToken } from './access.ts';
 import { formPageOf, type HttpContext, type HttpEnv } from './context.ts';
-import { answerFailure } from './failure.tsx';
+import { limitBody } from './failure.tsx';
 import { answerPage, Layout } from './pages/layout.tsx';
-import { TOO_LARGE, tooManyAttempts, UNAUTHORIZED, WRONG_TOKEN } from './refusals.ts';
+import { tooManyAttempts, UNAUTHORIZED, WRONG_TOKEN } from './refusals.ts';
 import { localPath } from './request-checks.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -21,11 +20,7 @@ export function addSignIn(app: Hono<HttpEnv>, judge: JudgeToken, sessions: Sessi
     answerPage(context, <SignInPage next={localPath(context.req.query('next') ?? '/')} />),
   );
 
-  const limit = bodyLimit({
-    maxSize: MAX_BYTES,
-    onError: (context: HttpContext) => answerFailure(context, TOO_LARGE),
-  });
-  app.post(SIGN_IN, limit, async (context) => {
+  app.post(SIGN_IN, limitBody(MAX_BYTES), async (context) => {
     const form = new URLSearchParams(await context.req.text());
     const next = localPath(form.get('next') ?? '/');
     const verdict = judge(form.get('token') ?? '', context.get('address'));

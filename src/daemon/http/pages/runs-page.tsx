@@ -42,8 +42,8 @@ export function RunsPage({ request: { filter, problems }, runs }: RunsPageProps)
       {shown.length === 0 ? <p class="card">{nothing(filter, isFiltered)}</p> : <RunTable runs={shown} />}
       <Pager
         label="Pages of runs"
-        previous={filter.after === '' ? null : ['Newest runs', runsAddress({ ...filter, after: '' })]}
-        next={last === undefined ? null : ['Older runs', runsAddress({ ...filter, after: last.id })]}
+        previous={filter.after === '' ? null : ['Newest runs', addressOf('/runs', { ...filter, after: '' })]}
+        next={last === undefined ? null : ['Older runs', addressOf('/runs', { ...filter, after: last.id })]}
       />
     </Layout>
   );
@@ -122,11 +122,6 @@ export function runListOf(query: (name: string) => string | undefined, nowMs: nu
     query: { ...(isWrong ? {} : parsed), limit, ...behind },
     problems: isWrong ? [parsed.problem] : [],
   };
-}
-
-/** The address of the page with this filter. */
-export function runsAddress(filter: Partial<RunListFilter>): string {
-  return addressOf('/runs', filter);
 }
 
 export const DEFAULT_LIMIT = 50;
