@@ -26,15 +26,10 @@ export const ACCOUNT_STATES = [
 ] as const;
 export type AccountStateName = (typeof ACCOUNT_STATES)[number];
 
-/** The states in which something must be fixed. */
-export const FAILING_STATES: ReadonlySet<AccountStateName> = new Set([
-  'service_invalid',
-  'invalid',
-  'failed',
-  'blocked',
-  'partial',
-  'interrupted',
-]);
+/** The states in which something must be fixed: those before `waiting`. */
+export const FAILING_STATES: ReadonlySet<AccountStateName> = new Set(
+  ACCOUNT_STATES.slice(0, ACCOUNT_STATES.indexOf('waiting')),
+);
 
 /** What decides the states of an account. */
 export interface StateFacts {

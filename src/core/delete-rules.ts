@@ -38,8 +38,9 @@ export interface PolicyContext {
   /** Whether the configuration is older than the one last applied to this account, or may be. */
   readonly staleSource: boolean;
   readonly approvals: readonly ApprovedDelete[];
-  /** The kinds of which it is unknown which entries are in use. */
+  /** The kinds of which nobody can tell who has what, and nobody has accepted that. */
   readonly unknownHolders: ReadonlyMap<Kind, UnknownHolders>;
+  /** Whether deletes are allowed although the store contains no earlier lists of this account. */
   readonly acceptNoHistory: boolean;
 }
 

@@ -1,7 +1,7 @@
 // Explains why a change is held and what releases it. Text only: policy.ts decides.
 import { count, firstFew, people } from './amounts.ts';
 import { suggestedExpiry, usedUpBy, usedUpText } from './approvals.ts';
-import type { ApprovedDelete, Entry, Kind, Policy } from './catalog.ts';
+import type { ApprovedDelete, Entry, Kind } from './catalog.ts';
 import { DAY_MS, formatDuration, utcTime } from './durations-and-sizes.ts';
 import {
   approvalLine,
@@ -12,26 +12,21 @@ import {
   explainRename,
   explainSuspectedRename,
 } from './held-texts.ts';
-import { type History, kindNameKey } from './history.ts';
+import type { PolicyContext } from './delete-rules.ts';
+import { kindNameKey } from './history.ts';
 import { nameKey } from './names.ts';
 import type { DeleteCounts, JudgedEntry } from './policy.ts';
-import type { CreateRule, HeldChange, HoldRule, OpenFreeze, OpenRollout, SourceAge } from './plan.ts';
+import type { CreateRule, HeldChange, HoldRule, SourceAge } from './plan.ts';
 import { type UnknownHolders, unknownHoldersText } from './unknown-holders.ts';
 import { entryKey, HELD_FIELDS } from './usage.ts';
 
 const MINUTE_MS = 60_000;
 
-interface Facts {
-  readonly policy: Policy;
-  readonly history: History;
+interface Facts extends Omit<PolicyContext, 'usage' | 'staleSource' | 'acceptNoHistory'> {
   readonly counts: DeleteCounts;
-  readonly frozen: OpenFreeze | null;
-  readonly rollout: OpenRollout | null;
   readonly source: SourceAge;
-  readonly unknownHolders: ReadonlyMap<Kind, UnknownHolders>;
   /** All approvals of the file, the expired ones too. */
   readonly approvals: readonly ApprovedDelete[];
-  readonly nowMs: number;
   /** Ids of the people in the current list of resources. */
   readonly listedPeople: ReadonlySet<string>;
 }

@@ -1,23 +1,15 @@
 // Makes the plan: diff, policy, order, summary, digests. Pure and deterministic.
 import { isOpenApproval } from './approvals.ts';
-import {
-  type DesiredCatalog,
-  type Kind,
-  KINDS,
-  type ObservedCatalog,
-  type Policy,
-  type Warning,
-} from './catalog.ts';
+import { type DesiredCatalog, KINDS, type ObservedCatalog, type Warning } from './catalog.ts';
 import { diffKind, type KindDiff } from './diff.ts';
 import { explainHeldCreate, explainHeldDelete } from './explain.ts';
-import { type History, kindNameKey } from './history.ts';
+import type { PolicyContext } from './delete-rules.ts';
+import { kindNameKey } from './history.ts';
 import { compareCodePoints, nearKey } from './names.ts';
 import {
   type HeldChange,
   isStaleSource,
   type LeftAlone,
-  type OpenFreeze,
-  type OpenRollout,
   type Operation,
   type Plan,
   planDigest,
@@ -31,27 +23,18 @@ import {
   managesNothing,
   staleListWarnings,
 } from './plan-warnings.ts';
-import { type UnknownHolders, unknownHoldersWarnings } from './unknown-holders.ts';
+import { unknownHoldersWarnings } from './unknown-holders.ts';
 import { usageOf } from './usage.ts';
 
-export interface PlanInput {
+export interface PlanInput extends Omit<PolicyContext, 'usage' | 'staleSource' | 'approvals'> {
   readonly account: string;
   readonly remoteAccountId: string | null;
   /** ISO 8601 UTC, for `createdAt` and the last day of approvals. */
   readonly now: string;
-  readonly nowMs: number;
   readonly desired: DesiredCatalog;
-  readonly policy: Policy;
   readonly observed: ObservedCatalog;
-  readonly history: History;
-  readonly frozen: OpenFreeze | null;
-  readonly rollout: OpenRollout | null;
   readonly source: SourceAge;
   readonly acceptOlderSource: boolean;
-  /** The kinds of which nobody can tell who has what, and nobody has accepted that. */
-  readonly unknownHolders: ReadonlyMap<Kind, UnknownHolders>;
-  /** Whether deletes are allowed although the store contains no earlier lists of this account. */
-  readonly acceptNoHistory: boolean;
   /** The warning of a guard that stops all writes (`suspicious_shrink`, `suspicious_list`), or null. */
   readonly blocked: Warning | null;
   /** Further warnings, of the observation. */
@@ -78,18 +61,8 @@ export function* planInSteps(input: PlanInput): Generator<void, Plan> {
   yield;
   const today = input.now.slice(0, 10);
   const approvals = input.desired.approvedDeletes.filter((approval) => isOpenApproval(approval, today));
-  const judgement = judge(diffs, {
-    policy: input.policy,
-    usage,
-    history,
-    nowMs: input.nowMs,
-    frozen: input.frozen,
-    rollout: input.rollout,
-    staleSource: isStaleSource(input.source) && !input.acceptOlderSource,
-    approvals,
-    unknownHolders: input.unknownHolders,
-    acceptNoHistory: input.acceptNoHistory,
-  });
+  const staleSource = isStaleSource(input.source) && !input.acceptOlderSource;
+  const judgement = judge(diffs, { ...input, usage, staleSource, approvals });
   yield;
   const creates = diffs.flatMap(({ kind, missing }) =>
     missing
@@ -103,6 +76,7 @@ export function* planInSteps(input: PlanInput): Generator<void, Plan> {
   );
   const operations = inOrder(creates, deletes);
   const heldDeletes = extras.filter(({ holds }) => holds.length > 0);
+  const kindsWithDeletes = new Set([...deletes, ...heldDeletes].map(({ kind }) => kind));
   yield;
   const held = heldChanges(input, diffs, { ...judgement, extras });
   yield;
@@ -111,7 +85,7 @@ export function* planInSteps(input: PlanInput): Generator<void, Plan> {
     ...managesNothing(input.account, diffs),
     ...historyWarnings(input, creates.length > 0),
     ...input.warnings,
-    ...unknownHoldersWarnings(input.unknownHolders, kindsOf([...deletes, ...heldDeletes])),
+    ...unknownHoldersWarnings(input.unknownHolders, kindsWithDeletes),
     ...staleListWarnings(history, diffs),
     ...catalogWarnings(diffs, extras),
     ...approvalWarnings(input.desired.approvedDeletes, diffs, { today, released: history.released }),
@@ -141,36 +115,20 @@ export function* planInSteps(input: PlanInput): Generator<void, Plan> {
   };
 }
 
-function kindsOf(judged: readonly JudgedEntry[]): ReadonlySet<Kind> {
-  return new Set(judged.map(({ kind }) => kind));
-}
-
 /** The held creates, then the held deletes, with their explanations. */
 function heldChanges(
-  { policy, history, frozen, rollout, observed, source, unknownHolders, desired, nowMs }: PlanInput,
+  input: PlanInput,
   diffs: readonly KindDiff[],
   { extras, heldCreates, counts }: Judgement,
 ): HeldChange[] {
-  const listedPeople = new Set(observed.resources.map(({ id }) => id));
-  const approvals = desired.approvedDeletes;
-  const facts = {
-    policy,
-    history,
-    counts,
-    frozen,
-    rollout,
-    listedPeople,
-    source,
-    unknownHolders,
-    approvals,
-    nowMs,
-  };
+  const listedPeople = new Set(input.observed.resources.map(({ id }) => id));
+  const facts = { ...input, counts, listedPeople, approvals: input.desired.approvedDeletes };
   const creates = diffs.flatMap((diff) =>
     diff.missing.flatMap((name): HeldChange[] => {
       const { kind } = diff;
       const rules = heldCreates.get(kindNameKey(kind, name));
       if (rules === undefined) return [];
-      const results = possibleResults(diff, name, history);
+      const results = possibleResults(diff, name, input.history);
       const explanation = explainHeldCreate(kind, name, rules, { ...facts, results });
       return [{ action: 'create', kind, name, remoteId: null, usedBy: [], rules, ...explanation }];
     }),

@@ -67,19 +67,15 @@ interface Leading {
 
 /** Makes a daemon that does nothing before `start`. */
 export function createDaemon(options: DaemonOptions): Daemon {
-  const { registry, notifier, log, metrics, reader, signals, lock, clock } = options;
+  const { registry, notifier, log, metrics, signals, lock, clock } = options;
   let leading: Leading | null = null;
   let isStarted = false;
   let stopping: Promise<unknown> | null = null;
 
   const leadership = createLeadership({
-    lock,
-    clock,
-    log,
+    ...options,
     newEpoch: options.deps.newRunId,
     readCommit: () => registry.commit(),
-    compareCommits: options.compareCommits,
-    onStoreClock: options.onStoreClock,
     onChange: (isLeading) => metrics.leads(isLeading),
     onLead: beginTerm,
     onEnd: endTerm,
@@ -105,16 +101,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     leading = begun;
     applyConfiguration();
     const { sha256 } = options.deps;
-    ({ background: begun.background } = await startUp({
-      registry,
-      term,
-      isStart,
-      reader,
-      sha256,
-      log,
-      metrics,
-      signals,
-    }));
+    ({ background: begun.background } = await startUp({ ...options, term, isStart, sha256 }));
     term.start((due) => runs.run(due));
     watch.start();
     notifier.start();

@@ -52,9 +52,7 @@ export function createConnections(options: ConnectionOptions): Connections {
   }
 
   function hostOf(baseUrl: string): PQueue {
-    const known = hosts.get(baseUrl);
-    if (known !== undefined) return known;
-    const host = new PQueue({ concurrency: api.hostConcurrency });
+    const host = hosts.get(baseUrl) ?? new PQueue({ concurrency: api.hostConcurrency });
     hosts.set(baseUrl, host);
     return host;
   }
