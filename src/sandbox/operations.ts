@@ -147,14 +147,8 @@ export type CreateBody = { readonly name: string } | { readonly problems: readon
 
 const strict = new TextDecoder('utf-8', { fatal: true });
 
-function invalid({
-  loc,
-  msg,
-  type,
-  input,
-  ctx = {},
-}: Omit<ValidationProblem, 'ctx'> & Partial<ValidationProblem>): ValidationProblem {
-  return { loc, msg, type, input, ctx };
+function invalid(problem: Omit<ValidationProblem, 'ctx'> & Partial<ValidationProblem>): ValidationProblem {
+  return { ctx: {}, ...problem };
 }
 
 function nameProblems(

@@ -15,19 +15,10 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** A copy in random order (Fisher and Yates). */
+/** A copy in random order. */
 export function shuffled<T>(items: readonly T[], random: Random): T[] {
-  const rest = [...items];
-  const out: T[] = [];
-  while (rest.length > 0) {
-    const index = Math.floor(random() * rest.length);
-    const picked = rest[index];
-    const last = rest.pop();
-    if (picked === undefined || last === undefined) break;
-    if (index < rest.length) rest[index] = last;
-    out.push(picked);
-  }
-  return out;
+  const placed = items.map((item) => ({ item, place: random() }));
+  return placed.sort((a, b) => a.place - b.place).map(({ item }) => item);
 }
 
 const processPart = randomBytes(5).toString('hex');

@@ -7,7 +7,7 @@ import { controlsOf, type SandboxControls } from './controls.ts';
 import { DataFile } from './data-file.ts';
 import { FaultRules, type Fault, parseFaults } from './faults.ts';
 import { ListWriter } from './lists.ts';
-import { type Region, REGIONS, type SandboxAccount } from './model.ts';
+import type { Region, SandboxAccount } from './model.ts';
 import openapi from './openapi.json' with { type: 'json' };
 import { RateLimiter, Timers } from './timing.ts';
 import { type LoggedRequest, RequestLog } from './request-log.ts';
@@ -169,10 +169,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 }
 
 function assemble(service: Service, server: Server, url: string, data: DataFile): Sandbox {
-  const regions = { us: `${url}/us`, eu: `${url}/eu`, au: `${url}/au`, il: `${url}/il` } satisfies Record<
-    (typeof REGIONS)[number],
-    string
-  >;
+  const regions = { us: `${url}/us`, eu: `${url}/eu`, au: `${url}/au`, il: `${url}/il` };
   const accounts = service.accounts.all.map(({ identity }) => ({
     ...identity,
     baseUrl: regions[identity.region],

@@ -9,6 +9,7 @@ import {
   operate,
   findRoute,
   type Route,
+  type ServiceRequest,
   splitTarget,
 } from './operations.ts';
 import type { Region } from './model.ts';
@@ -66,11 +67,7 @@ function limited(service: Service, account: Account | null, nowMs: number): Serv
   return errorResponse(429, 'Too Many Requests', headers);
 }
 
-interface Received {
-  readonly route: Route;
-  readonly account: Account | null;
-  readonly hasToken: boolean;
-  readonly body: CreateBody | null;
+interface Received extends ServiceRequest {
   readonly tooLarge: boolean;
 }
 
