@@ -7,11 +7,10 @@ import type { CheckoutPlace } from '../core/ports/repository.ts';
 import { type ConfigIssue, errorCode } from '../core/errors.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
 import { openCatalogs } from './catalog-file.ts';
-import type { ConfigurationFiles } from './configuration-files.ts';
+import { type ConfigurationFiles, readText } from './configuration-files.ts';
 import { type AccountContents, type DumpedFile, dumpAccountFile } from './dump-account-file.ts';
 import { filesOnDisk } from './files-on-disk.ts';
 import { loadConfiguration } from './load-configuration.ts';
-import { MAX_FILE_BYTES, decode, tooLarge } from './yaml/source-text.ts';
 
 export interface DumpTarget {
   readonly configFile: string;
@@ -87,8 +86,6 @@ export async function replaceAccountFile(file: string, before: string, text: str
 }
 
 function withText(files: ConfigurationFiles, file: string, text: string): ConfigurationFiles {
-  const named = { path: file, shown: files.shown(file) ?? file };
-  const bytes = Buffer.from(text);
-  const read = bytes.length > MAX_FILE_BYTES ? tooLarge(named, bytes.length) : decode(named, bytes);
+  const read = readText({ path: file, shown: files.shown(file) ?? file }, text);
   return { ...files, read: (other) => (other === file ? read : files.read(other)) };
 }

@@ -78,7 +78,8 @@ function isPlainRelative(name: string): boolean {
   return name.split('/').every((segment) => !/^\.{0,2}$/u.test(segment) && !/[\p{Cc}\\]/u.test(segment));
 }
 
-function readText(file: NamedFile, text: string): SourceRead {
+/** The text as a file that was read. */
+export function readText(file: NamedFile, text: string): SourceRead {
   // JSON can contain a lone surrogate, which a UTF-8 file can't.
   const half = /\p{Cs}/u.exec(text)?.index;
   if (half !== undefined) return notUtf8(file, text, half);

@@ -4,7 +4,7 @@ import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
 import { parsePostgresUrl, shownDatabase } from '../system/postgres-address.ts';
 import { shownRef } from './secret-references.ts';
 import { resolveSecret } from './secrets.ts';
-import { isSchemaName, SCHEMA_EXPECTED } from './store-settings.ts';
+import { SCHEMA_EXPECTED, SCHEMA_NAME } from './store-settings.ts';
 
 type StoreSettings = Pick<ServiceSettings, 'store' | 'daemon'>;
 
@@ -61,7 +61,7 @@ export function databaseArgument(
   const parsed = parsePostgresUrl(address);
   if ('problem' in parsed)
     throw new UsageError(`${name} can't be used: ${parsed.problem} (the value is not shown)`);
-  if (!isSchemaName(schema)) throw new UsageError(`"${schema}" is not ${SCHEMA_EXPECTED}`);
+  if (!SCHEMA_NAME.test(schema)) throw new UsageError(`"${schema}" is not ${SCHEMA_EXPECTED}`);
   const { url, hasPassword } = parsed.value;
   return {
     location: { url, schema, pool: 1, leaseMs: COPY_LEASE_MS },

@@ -16,7 +16,7 @@ const addressOrReference = secretOr(
 export const SCHEMA_EXPECTED =
   'the name of a schema: lower-case letters, digits and "_", not starting with pg_';
 
-const SCHEMA_NAME = /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}$/u;
+export const SCHEMA_NAME = /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}$/u;
 
 const postgresSchema = z.strictObject({
   url: addressOrReference.meta({
@@ -49,10 +49,6 @@ export function storeLocation(written: z.output<typeof storeSchema>, folder: str
   if (typeof written === 'string') return { file: path.resolve(folder, written) };
   const { url, ...rest } = written.postgres;
   return { postgres: { ...rest, url: typeof url === 'string' ? url : absoluteRef(url, folder) } };
-}
-
-export function isSchemaName(text: string): boolean {
-  return SCHEMA_NAME.test(text);
 }
 
 function isPublicAddress(text: string): boolean {
