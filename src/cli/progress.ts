@@ -4,7 +4,7 @@ import { KINDS } from '../core/catalog.ts';
 import type { Activity } from '../core/ports/progress.ts';
 import type { ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { visible } from '../report/escape-invisible.ts';
-import { count } from '../report/formatting.ts';
+import { count, waitText } from '../report/formatting.ts';
 import { showLive, showMessage } from './console.ts';
 
 const TICK_MS = 100;
@@ -216,7 +216,7 @@ function activityText({ activity, sinceMs, doneBefore }: RunningAccount, nowMs: 
     return [text, ...paceText(done - doneBefore, total - done, passedMs)].join(', ');
   }
   const forMs = 'forMs' in activity ? activity.forMs : undefined;
-  return forMs === undefined ? text : `${text} (up to ${durationText(Math.max(0, forMs - passedMs))})`;
+  return forMs === undefined ? text : `${text} (up to ${waitText(Math.max(0, forMs - passedMs))})`;
 }
 
 function textOf(activity: Activity | Step): string {
@@ -253,16 +253,10 @@ function paceText(done: number, remaining: number, passedMs: number): string[] {
   if (done <= 0 || passedMs < SHORTEST_RATE_MS) return [];
   const perMs = done / passedMs;
   const rate = `${(perMs * 1000).toFixed(1)}/s`;
-  return [rate, ...(remaining > 0 ? [`${durationText(remaining / perMs)} left`] : [])];
+  return [rate, ...(remaining > 0 ? [`${waitText(remaining / perMs)} left`] : [])];
 }
 
 /** Never 100 % before the end. */
 function percent(done: number, total: number): string {
   return `${Math.floor((done * 100) / total)} %`;
-}
-
-/** A duration for people: `8 s`, `1 min 20 s`. Rounded up, since it is about waiting. */
-function durationText(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

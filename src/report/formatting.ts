@@ -32,6 +32,12 @@ export function duration(ms: number | null): string {
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
+/** A time that is still to wait, in whole seconds, rounded up: the tenths of an estimate mean nothing. */
+export function waitText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : duration(seconds * 1000);
+}
+
 /** `2026-11-21 05:24:10 UTC` for a UTC ISO 8601 time. Any other text is returned unchanged. */
 export function instant(iso: string): string {
   const match = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(iso);

@@ -152,12 +152,9 @@ function inline(line: Line): string {
       if ('code' in part) return codeSpan(part.code);
       if ('time' in part) return escapeProse(instant(part.time));
       if ('tone' in part) return inline(part.line);
-      const shown = part.list
-        .slice(0, part.most ?? ITEMS)
-        .map(inline)
-        .join(', ');
-      const rest = part.list.length - (part.most ?? ITEMS);
-      return rest > 0 ? `${shown} … and ${rest} more` : shown;
+      const { list, most = ITEMS } = part;
+      const shown = list.slice(0, most).map(inline).join(', ');
+      return list.length > most ? `${shown} … and ${list.length - most} more` : shown;
     })
     .join('');
 }

@@ -22,9 +22,8 @@ export function renderUsage(results: readonly (AccountUsage | FailedPlan)[], opt
       ? result
       : {
           schemaVersion: 1,
-          account: result.account,
+          ...result,
           entries: result.entries.toSorted((a, b) => b.usedBy.length - a.usedBy.length),
-          unknownReferences: result.unknownReferences,
         },
   );
   const model = () => ({

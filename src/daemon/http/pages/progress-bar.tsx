@@ -2,7 +2,7 @@
 import { useContext } from 'hono/jsx';
 import type { RunProgress } from '../../../core/ports/journal-reader.ts';
 import { type Line, toned } from '../../../report/document.ts';
-import { count, duration } from '../../../report/formatting.ts';
+import { count, waitText } from '../../../report/formatting.ts';
 import { Inline, PageTime } from '../../../report/html.tsx';
 
 interface ProgressBarProps {
@@ -57,11 +57,6 @@ function paceText({ total, done, failed, firstSentAt }: RunProgress, nowMs: numb
   if (results < MIN_RESULTS || ms < MIN_MS) return '';
   const rate = results / (ms / 1000);
   const left = total - results;
-  const time = left === 0 ? '' : ` · about ${timeLeft(left / rate)} left`;
+  const time = left === 0 ? '' : ` · about ${waitText((left / rate) * 1000)} left`;
   return ` · ${rate < 10 ? rate.toFixed(1) : Math.round(rate)} per second${time}`;
-}
-
-/** Whole seconds: the tenths of an estimate mean nothing. */
-function timeLeft(seconds: number): string {
-  return seconds < 59 ? `${Math.ceil(seconds)} s` : duration(seconds * 1000);
 }
