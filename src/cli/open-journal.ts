@@ -2,7 +2,12 @@
 import type { Resource } from '../core/catalog.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import type { RunRecord } from '../core/journal.ts';
-import type { JournalReader, RunDetail, SnapshotFilter, SnapshotRecord } from '../core/ports/journal-reader.ts';
+import type {
+  JournalReader,
+  RunDetail,
+  SnapshotFilter,
+  SnapshotRecord,
+} from '../core/ports/journal-reader.ts';
 import { instant } from '../report/formatting.ts';
 import { parseMoment } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
