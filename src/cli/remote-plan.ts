@@ -38,7 +38,8 @@ export async function planRemotely(
   names: readonly string[],
   server: string,
 ): Promise<RemotePlans & ReportDetail> {
-  const endpoint = endpointOf(server);
+  const daemon = addressOf(server);
+  const endpoint = new URL(`${daemon}/api/v1/plan`);
   const { config, files, loaded } = await collectConfiguration(configFile);
   const { service, accounts, issues } = loaded;
   if (service === undefined || accounts.length === 0) throw withoutAccounts(loaded, NO_FILES);
@@ -78,11 +79,12 @@ export async function planRemotely(
     plans,
     notice: planned.notice,
     files: filesOf(accounts),
-    links: { ...links, publicUrl: links.publicUrl ?? server.replace(/\/+$/, '') },
+    links: { ...links, publicUrl: links.publicUrl ?? daemon },
   };
 }
 
-function endpointOf(server: string): URL {
+/** Without a slash at its end, and without a query, which no report may show. */
+function addressOf(server: string): string {
   const url = URL.canParse(server) ? new URL(server) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== '') {
     throw new UsageError('--server must be the URL of a daemon, such as https://rolecall.example.com');
@@ -90,7 +92,7 @@ function endpointOf(server: string): URL {
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new UsageError(`http:// would send the token unencrypted to ${url.host}; use https://`);
   }
-  return new URL(`${url.pathname.replace(/\/+$/, '')}/api/v1/plan`, url);
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
 async function requestPlans(endpoint: URL, token: Secret, body: string): Promise<RemotePlans> {

@@ -15,6 +15,10 @@ beforeEach(() => void (process.env['ROLECALL_HTTP_TOKEN'] = HTTP_TOKEN));
 afterEach(() => void delete process.env['ROLECALL_HTTP_TOKEN']);
 
 async function planFrom(server: string): Promise<readonly PlanResult[]> {
+  return (await answerFrom(server)).plans;
+}
+
+async function answerFrom(server: string) {
   const workspace = makeWorkspace('token-of-acme');
   writeAccount(workspace, 'http://127.0.0.1:1', 'skills: [Go]');
   const context = {
@@ -22,7 +26,7 @@ async function planFrom(server: string): Promise<readonly PlanResult[]> {
     ignoreRetryAfter: false,
     configFile: join(workspace.folder, 'config/rolecall.yaml'),
   };
-  return (await planRemotely(context, [], server)).plans;
+  return await planRemotely(context, [], server);
 }
 
 const NO_PLANS: readonly (readonly [string, number, string])[] = [
@@ -57,6 +61,13 @@ describe('plan --server', () => {
   test('accepts a response that is a list of plans', async () => {
     const impostor = await startRecorder(200, planText({}));
     expect(await planFrom(impostor.url)).toMatchObject([{ account: 'acme', status: 'planned' }]);
+  });
+
+  test('links to the pages of the daemon, without the query of its address', async () => {
+    const { url } = await startRecorder(200, planText({}));
+    expect(await answerFrom(`${url}/team/?key=s3cr3t#x`)).toMatchObject({
+      links: { publicUrl: `${url}/team` },
+    });
   });
 
   test('reports an account that the response lacks as failed', async () => {
