@@ -148,7 +148,7 @@ function inline(line: Line): string {
     .map((part) => {
       if (typeof part === 'string') return escapeProse(part);
       if ('code' in part && part.url !== undefined)
-        return `[${codeSpan(part.code)}](<${part.url.replace(/[<>\\\s|]/g, encodeURIComponent)}>)`;
+        return `[${codeSpan(part.code)}](<${visible(part.url).replace(/[<>\\\s|`]/g, encodeURIComponent)}>)`;
       if ('code' in part) return codeSpan(part.code);
       if ('time' in part) return escapeProse(instant(part.time));
       if ('tone' in part) return inline(part.line);
