@@ -1,5 +1,4 @@
 // The work of `apply`: plans, shows the plan, asks for confirmation, applies the plan and verifies the result.
-import { journalBrokenAccount } from '../run/run-result.ts';
 import { reconcile } from '../run/reconcile.ts';
 import type { Acceptance, AccountRequest } from '../run/request.ts';
 import { ConfigError, StoreError, UsageError } from '../core/errors.ts';
@@ -16,7 +15,7 @@ import type { ConfiguredAccount } from '../core/settings.ts';
 import { type CommandContext, commitOf, openSession, type Session } from './compose.ts';
 import { combine, EXIT, type ExitStatus, failureExit, runExit } from './exit-status.ts';
 import { mapAccounts, type Observe } from './progress.ts';
-import { readSavedPlan } from './plan-accounts.ts';
+import { journalBroken, readSavedPlan } from './plan-accounts.ts';
 import {
   accountList,
   accountNamed,
@@ -27,7 +26,6 @@ import {
   selectAccounts,
 } from './load-accounts.ts';
 import { listenForSignals } from './user-input.ts';
-import { userAtHost } from '../system/runtime.ts';
 
 export interface ApplyOptions extends OutputOptions, ReportDetail {
   readonly yes?: boolean;
@@ -190,17 +188,7 @@ async function applyOne(
 ): Promise<Applied> {
   const { session, signals, options, accept, observe, onPlan } = applying;
   if (account.settings === undefined) {
-    const { runId } = await journalBrokenAccount(
-      {
-        account: account.name,
-        issues: errorsOf(account.issues),
-        trigger: 'cli',
-        actor: userAtHost(),
-        mode: 'apply',
-        commit: session.commit,
-      },
-      session.applying,
-    );
+    const { runId } = await journalBroken(account, 'apply', session);
     return { exit: EXIT.invalidConfiguration, report: await session.store.reader.runReport(runId) };
   }
   if (agreed === null) {

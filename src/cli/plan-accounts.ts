@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { dryRun } from '../run/reconcile.ts';
 import { ACCEPT_NOTHING, type Acceptance } from '../run/request.ts';
-import { journalBrokenAccount } from '../run/run-result.ts';
+import { journalBrokenAccount, type RunResult } from '../run/run-result.ts';
 import { StoreError, UsageError, errorCode } from '../core/errors.ts';
 import { type AgreedPlan, describePause } from '../core/operator.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
@@ -120,28 +120,34 @@ export async function planOne(
   account: ConfiguredAccount,
   { session, signals, observe, accept = ACCEPT_NOTHING }: Planning,
 ): Promise<PlannedAccount> {
-  const deps = session.planning;
   const { runId, plan, failure } =
     account.settings === undefined
-      ? await journalBrokenAccount(
-          {
-            account: account.name,
-            issues: errorsOf(account.issues),
-            trigger: 'cli',
-            actor: userAtHost(),
-            mode: 'plan',
-            commit: session.commit,
-          },
-          deps,
-        )
+      ? await journalBroken(account, 'plan', session)
       : await dryRun(
           { ...session.requestFor(account.settings, 'cli', signals), progress: observe },
-          deps,
+          session.planning,
           accept,
         );
   if (failure === null && plan !== null) return { runId, result: plan };
   const error = failure ?? { code: 'internal', message: 'no plan was made' };
   return { runId, result: { schemaVersion: 1, account: account.name, status: 'failed', error } };
+}
+
+/** Journals the failed run of an account whose file is invalid. */
+export async function journalBroken(
+  { name: account, issues }: ConfiguredAccount,
+  mode: 'plan' | 'apply',
+  { commit, planning }: Session,
+): Promise<RunResult> {
+  const broken = {
+    account,
+    issues: errorsOf(issues),
+    trigger: 'cli',
+    actor: userAtHost(),
+    mode,
+    commit,
+  } as const;
+  return await journalBrokenAccount(broken, planning);
 }
 
 async function save(file: string, plans: readonly PlanResult[]): Promise<void> {
