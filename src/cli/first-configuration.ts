@@ -64,7 +64,7 @@ export async function initialise(context: CommandContext, flags: InitFlags): Pro
   if (present !== null && (flags.sandbox === true || !isAdding)) refuseExisting([place.configFile]);
   if (present !== null && flags.region !== undefined && flags.baseUrl !== undefined) {
     throw new UsageError(
-      '--region and --base-url cannot be used together here: the service file has the address of the region',
+      '--region and --base-url cannot be used together here: add the address of a new region to `regions` in the service file, then use --region alone',
     );
   }
   const known = present?.loaded.accounts.flatMap(({ settings }) => settings ?? []) ?? [];

@@ -45,7 +45,7 @@ export async function readWithTexts(
 
 /** Loads the configuration for a command that only reads the store: what it warns of does not concern the command. */
 export async function loadForStore(configFile: string): Promise<Loaded> {
-  keepHeapSmall();
+  keepHeapSmall(true);
   const configuration = await loadConfiguration(configFile);
   const { service, accounts } = configuration;
   if (service === undefined || accounts.length === 0) throw withoutAccounts(configuration);

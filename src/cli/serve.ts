@@ -87,7 +87,7 @@ async function run(own: Process): Promise<void> {
   });
   await registry.reload();
   // Not earlier, because reading many accounts would take longer.
-  keepHeapSmall();
+  keepHeapSmall(false);
   const session = await openDaemonSession(own, source);
   const health = createStoreHealth({
     check: () => session.store.check(),

@@ -53,12 +53,13 @@ function isPrivate(folder: string, user: number): boolean {
 }
 
 /**
- * V8 lets the heap grow to up to four times what is in use before it collects all garbage, and the space for new objects to
- * 48 MB. From this call on it collects when the heap has grown by a quarter, and the space for new objects keeps its size.
- * That takes more time and much less memory.
+ * V8 lets the heap grow to up to four times what is in use before it collects all garbage. From this call on it collects
+ * when the heap has grown by a quarter, which takes more time and much less memory. In a command, the space for new objects
+ * keeps its size, too: a daemon would answer later during the run of a large account.
  */
-export function keepHeapSmall(): void {
-  setFlagsFromString('--heap-growing-percent=25 --semi-space-growth-factor=1');
+export function keepHeapSmall(isCommand: boolean): void {
+  setFlagsFromString('--heap-growing-percent=25');
+  if (isCommand) setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 /** `sam@host`: who runs this process. A user id without an entry in the user database has no name. */

@@ -56,8 +56,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
  */
 const AT_MOST = {
   files: 320,
-  lines: 35_097,
-  testLines: 50_166,
+  lines: 34_951,
+  testLines: 50_179,
   floors: 9,
   circles: 0,
 };

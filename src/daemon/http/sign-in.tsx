@@ -85,8 +85,8 @@ function SignInPage({ next, problem, isNotDone = false }: SignInPageProps) {
         <input type="text" name="username" value="rolecall" autocomplete="username" hidden />
         <label for="token">Token of this server</label>
         <p class="quiet" id="which">
-          One of the tokens in <code>http.tokens</code> (or <code>ROLECALL_HTTP_TOKEN</code>) of the service
-          file on its machine; not the token of an account.
+          The one of <code>http.token</code>, or one of <code>http.tokens</code>, in the service file on its
+          machine; not the token of an account.
         </p>
         <input
           id="token"

@@ -142,7 +142,7 @@ describe('the sign-in form', () => {
     expect(signInPage.headers.get('www-authenticate')).toMatch(/^Bearer\b/);
     expect(signInPage.text).toContain('<form class="card narrow" method="post" action="/sign-in">');
     expect(signInPage.text).toMatch(
-      /One of the tokens in <code>http\.tokens<\/code> \(or .* not the token of an account/,
+      /The one of <code>http\.token<\/code>, or .* not the token of an account/,
     );
     expect(signInPage.text).toContain('name="next" value="/accounts/acme-eu"');
     const { url, post, get } = running;
