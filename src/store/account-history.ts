@@ -8,7 +8,7 @@ import type { AppliedRun, Journal } from '../core/ports/journal.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import type { Database, Tables } from './tables.ts';
 import { immediately } from './transactions.ts';
-import { jsonRows, toIso, toMs } from './row-values.ts';
+import { jsonList, jsonRows, toIso, toMs } from './row-values.ts';
 import { ownRun } from './fence.ts';
 
 export function accountHistoryJournal(
@@ -81,17 +81,17 @@ export function accountHistoryJournal(
         ? sql`entries.account != ${account} and entries.remote_account_id in ('', ${remoteAccountId ?? ''})`
         : sql`(entries.account != ${account} or entries.remote_account_id not in ('', ${remoteAccountId ?? ''}))`;
       const { rows } = await sql<{ account: string; remote_account_id: string }>`
-        select distinct entries.account, entries.remote_account_id
+        select entries.account, entries.remote_account_id
         -- SQLite searches the entries of each account otherwise: the order of a cross join is fixed.
         from ${jsonRows(KINDS.flatMap((kind) => listed[kind].map(({ id }) => ({ kind, id }))))} as listed
           cross join entries join accounts on accounts.name = entries.account
         where entries.remote_id = value ->> 'id' and entries.kind = value ->> 'kind' and ${comparable} and (entries.account = ${account} or (
           entries.deleted_by_run is null
           -- Run ids are UUIDv7: their order is the order of time.
-          and coalesce(entries.last_seen_run, entries.created_by_run) >= coalesce(accounts.last_good_run, '')))`.execute(
-        db,
-      );
-      const found = rows.find((row) => row.account === account || configured.has(row.account));
+          and coalesce(entries.last_seen_run, entries.created_by_run) >= coalesce(accounts.last_good_run, '')
+          and entries.account in ${jsonList([...configured])}))
+        limit 1`.execute(db);
+      const [found] = rows;
       return found === undefined
         ? null
         : { account: found.account, remoteAccountId: found.remote_account_id || null };
