@@ -20,8 +20,8 @@ const FILES: Readonly<Record<Pipeline, Readonly<Record<string, string>>>> = {
 /** Where the store is, which must not be in git. */
 const IGNORED = 'data/';
 
-/** A line of a template that passes the token of an example account. */
-const EXAMPLE = /^( *)(?:# )?ACME_(?:EU|US)_TOKEN: \$\{\{ secrets\.\w+ \}\}\n/gmu;
+/** The lines of a template that pass the tokens of example accounts. */
+const EXAMPLE = /(?:^( *)(?:# )?ACME_(?:EU|US)_TOKEN: \$\{\{ secrets\.\w+ \}\}\n)+/gmu;
 
 export interface PipelineRequest {
   readonly pipeline: Pipeline;
@@ -54,25 +54,22 @@ export function pipelineFiles({ pipeline, version, configFile, tokens }: Pipelin
   const texts = new Map<string, string>();
   for (const [place, template] of Object.entries(FILES[pipeline])) {
     const text = readFileSync(new URL(`../config/deploy/ci/${template}`, import.meta.url), 'utf8');
-    let isListed = false;
     const own = text
       .replaceAll('v0.1.0', `v${version}`)
       .replaceAll('config/rolecall.yaml', config)
       .replaceAll(/config\/\*\*(?:\/\*)?/gu, (glob) => glob.replace('config/', below))
-      .replaceAll(EXAMPLE, (line, indent: string) => {
-        const mark = line.includes('# ') ? '# ' : '';
-        const lines = isListed
-          ? []
-          : variables.map((name) => `${indent}${mark}${name}: \${{ secrets.${name} }}\n`);
-        isListed = true;
-        return lines.join('');
-      });
+      .replaceAll(EXAMPLE, (_line, indent: string) =>
+        variables.map((name) => `${indent}${name}: \${{ secrets.${name} }}\n`).join(''),
+      );
     texts.set(path.join(root, place), own);
   }
   const ignore = path.join(root, '.gitignore');
   const isIgnored = existsSync(ignore) && readFileSync(ignore, 'utf8').split(/\r?\n/u).includes(IGNORED);
   if (!existsSync(ignore)) texts.set(ignore, `# The journal of rolecall: it names people.\n${IGNORED}\n`);
-  const where = pipeline === 'github' ? 'secret' : 'masked CI/CD variable';
+  const [where, job] =
+    pipeline === 'github'
+      ? ['secret', 'rolecall-apply.yaml']
+      : ['masked CI/CD variable', 'the job `rolecall apply`'];
   return {
     texts,
     todo: [
@@ -80,12 +77,13 @@ export function pipelineFiles({ pipeline, version, configFile, tokens }: Pipelin
         ? [`add the line ${IGNORED} to .gitignore: the store names people`]
         : []),
       ...variables.map((name) => `create the ${where} ${name}, with the token of its account`),
-      `create the ${where} ROLECALL_HTTP_TOKEN and the variable ROLECALL_SERVER, if a daemon makes the plans`,
-      `create the ${where} ROLECALL_OPERATE_TOKEN, if the daemon must fetch each merge at once`,
+      `${job} applies each merge without a question, in the environment \`rolecall\`, which can require a reviewer`,
+      `beside a daemon create the variable ROLECALL_SERVER and the ${where} ROLECALL_HTTP_TOKEN instead: the daemon then makes the plans, and ${job} does nothing`,
+      `create the ${where} ROLECALL_OPERATE_TOKEN too, if that daemon must fetch each merge at once`,
       ...(pipeline === 'gitlab'
         ? [`create the ${where} ROLECALL_NOTE_TOKEN, which writes the report into the merge request`]
         : []),
-      'replace your-organisation/rolecall by the repository from which the pipelines install rolecall',
+      `replace your-organisation/rolecall by the repository from which the pipelines install rolecall, and v${version} by a tag that it has`,
     ],
   };
 }

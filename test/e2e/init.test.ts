@@ -199,13 +199,19 @@ test('init adds an account to a configuration, whose regions it knows, and refus
 });
 
 test.each([
-  ['github', '.github/workflows/rolecall-apply.yaml', 'FIRST_TOKEN: ${{ secrets.FIRST_TOKEN }}'],
+  [
+    'github',
+    '.github/workflows/rolecall-apply.yaml',
+    '\n          FIRST_TOKEN: ${{ secrets.FIRST_TOKEN }}\n',
+  ],
+  ['github', '.github/workflows/rolecall-plan.yaml', '\n          FIRST_TOKEN: ${{ secrets.FIRST_TOKEN }}\n'],
   ['gitlab', '.gitlab-ci.yml', 'rolecall apply --all'],
 ])('init --ci %s writes the pipelines, and names the secrets', async (ci, file, part) => {
   const s = await stage();
   const { status, stdout } = await s.here(given(s, '--ci', ci));
   expect(status).toBe(0);
   expect(stdout).toMatch(/create the .* FIRST_TOKEN, with the token of its account/);
+  expect(stdout).toContain('beside a daemon create the variable ROLECALL_SERVER');
   expect(s.files()).toEqual(expect.arrayContaining([...WRITTEN, '.gitignore', file]));
   const text = readFileSync(join(s.folder, file), 'utf8');
   expect(text).toContain(part);

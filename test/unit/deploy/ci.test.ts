@@ -82,6 +82,7 @@ describe('the GitHub workflows', () => {
     expect(apply.at('on').keys()).not.toContain('pull_request');
     expect(apply.at('concurrency').value).toEqual({ group: 'rolecall-apply', 'cancel-in-progress': false });
     expect(apply.at('jobs', 'apply', 'environment').value).toBe('rolecall');
+    expect(apply.at('jobs', 'apply', 'if').value).toContain("vars.ROLECALL_SERVER == ''");
     const steps = apply.at('jobs', 'apply', 'steps').items();
     const newest = steps.findIndex((step) => step.at('id').value === 'newest');
     const writing = steps.findIndex((step) => String(step.at('run').value).includes('rolecall apply'));
@@ -112,6 +113,7 @@ describe('the GitLab pipeline', () => {
 
   it('applies on the default branch, one after the other, and never an older commit', () => {
     expect(rule('rolecall apply')).toContain('$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH');
+    expect(rule('rolecall apply')).toContain('($ROLECALL_SERVER == null || $ROLECALL_SERVER == "")');
     expect(gitlab.at('rolecall apply', 'resource_group').value).toBe('rolecall');
     expect(gitlab.at('rolecall apply', 'interruptible').value).toBe(false);
     const script = gitlab
