@@ -30,7 +30,7 @@ function load(): typeof Driver {
     return driver;
   } catch (cause) {
     const advice = isOld
-      ? 'install python3, make and a C++ compiler, then install again without `--ignore-scripts` (`npm ci` in a clone); or use Node.js 22 or later, which needs none of them'
+      ? 'install python3, make and a C++ compiler, let npm download the headers of Node.js (or name their folder in npm_config_nodedir, such as /usr), then install again without `--ignore-scripts` (`npm ci` in a clone); or use Node.js 22 or later, which needs none of them'
       : 'run `npm ci` with this Node.js, without --omit=optional';
     throw new StoreError(
       'sqlite_missing',

@@ -46,9 +46,14 @@ function refuseWithoutTools() {
   }
 }
 
-if (process.argv[1] === import.meta.filename) refuseWithoutTools();
-if (process.argv[1] === import.meta.filename && !build()) {
-  // A repeated installation may have left the driver out, although the program is built already.
-  const { checkDriver } = await import('./driver.mjs');
-  await checkDriver();
+if (process.argv[1] === import.meta.filename) {
+  refuseWithoutTools();
+  try {
+    // A repeated installation may have left the driver out, although the program is built already.
+    if (!build()) await (await import('./driver.mjs')).checkDriver();
+  } catch (error) {
+    if (error.status === undefined) throw error;
+    // The build has shown its error: a stack trace would hide it.
+    process.exitCode = 1;
+  }
 }
