@@ -30,7 +30,6 @@ export function outcomeSections(report: RunDetail, detail: 'full' | 'brief'): Se
   const sent = withStatus(operations, 'sent');
   const unknown = withStatus(operations, 'unknown');
   const written = done.filter(({ attempts }) => attempts > 0);
-  const isDone = run.status === 'converged' || run.status === 'held';
   const hasRows = operations.length > 0 || detail === 'brief';
   const rest = hasRows ? withStatus(operations, 'skipped', 'pending') : unwritten(plan);
   const section = (title: string, rows: readonly OperationRecord[], ...intro: string[]): Section[] =>
@@ -43,8 +42,7 @@ export function outcomeSections(report: RunDetail, detail: 'full' | 'brief'): Se
     ...section(plan === null ? 'Held' : 'Held during the run', heldDuringRun(operations, plan), HELD_INTRO),
     ...section('In progress', isRunning ? sent : []),
     ...section('Deleted', ofAction('delete')),
-    // The plan above a brief report names them, unless something else was not done.
-    ...section('Created', isDone && detail === 'brief' ? [] : ofAction('create')),
+    ...section('Created', ofAction('create')),
     ...section(
       'Already done',
       done.filter(({ attempts }) => attempts === 0),
