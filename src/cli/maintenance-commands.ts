@@ -40,7 +40,7 @@ async function validate({ configFile }: CommandContext, flags: ValidateFlags): P
   return issues.some((issue) => issue.severity === 'error') ? EXIT.invalidConfiguration : EXIT.done;
 }
 
-/** Those that match no entry of the last stored lists of their account either. Without such lists nobody knows. */
+/** Those that match no entry of the last stored lists of their accounts either. Without such lists nobody knows. */
 async function stillUnmatched(
   globs: readonly UnmatchedGlob[],
   service: ServiceSettings | undefined,
@@ -50,11 +50,15 @@ async function stillUnmatched(
   const store = await openJournal(service);
   const { reader } = store;
   const issues: ConfigIssue[] = [];
-  for (const { account, matches, issue } of globs) {
-    const [snapshot] = await reader.snapshots({ account, limit: 1 });
-    const entries = snapshot === undefined ? null : await reader.snapshotEntries(snapshot);
-    if (entries !== null && !KINDS.some((kind) => entries[kind].some(({ name }) => matches(name))))
-      issues.push(issue);
+  for (const { accounts, matches, issue } of globs) {
+    let isMatched = true;
+    for (const account of accounts) {
+      const [snapshot] = await reader.snapshots({ account, limit: 1 });
+      const entries = snapshot === undefined ? null : await reader.snapshotEntries(snapshot);
+      isMatched = entries === null || KINDS.some((kind) => entries[kind].some(({ name }) => matches(name)));
+      if (isMatched) break;
+    }
+    if (!isMatched) issues.push(issue);
   }
   await store.close();
   return issues;

@@ -12,9 +12,9 @@ import { yamlBelow } from './path-glob.ts';
 import { readNameLists, type WrittenEntry } from './name-list.ts';
 import { keyText, locate, parseYaml, quoted, spotOf, type YamlFile } from './yaml/yaml-file.ts';
 
-/** A glob of `protect` that matches no name of the account's files; the service may still have such an entry. */
+/** A glob of `protect` that matches no name of the files of its accounts; the service may still have such an entry. */
 export interface UnmatchedGlob {
-  readonly account: string;
+  readonly accounts: readonly string[];
   readonly matches: (name: string) => boolean;
   readonly issue: ConfigIssue;
 }
@@ -47,7 +47,8 @@ export function compareFiles({ files, loaded }: RecordedConfiguration): {
         if (!entry.absent && !names[kind].has(entry.name)) names[kind].set(entry.name, entry);
     }
     issues.push(...endedFreezes(yaml));
-    unmatched.push(...unmatchedGlobs(yaml, accounts.get(file)));
+    unmatched.push(...unmatchedGlobs(yaml, ['policy'], [accounts.get(file)]));
+    unmatched.push(...unmatchedGlobs(yaml, ['defaults', 'policy'], [...accounts.values()]));
     if (accounts.has(file) || !isCatalog(yaml)) continue;
     folders.add(path.dirname(file));
     read.catalogs += 1;
@@ -79,18 +80,26 @@ function endedFreezes(yaml: YamlFile): ConfigIssue[] {
     .map(({ text, node }) => yaml.issue(node, `this window ended on ${text}; remove it`, 'warning'));
 }
 
-function unmatchedGlobs(yaml: YamlFile, account: AccountSettings | undefined): UnmatchedGlob[] {
-  const { name = '', desired } = account ?? {};
-  return textsAt(yaml, ['policy', 'protect']).flatMap(({ text, node }) => {
+/** Nobody knows what an account with errors names. */
+function unmatchedGlobs(
+  yaml: YamlFile,
+  policy: readonly string[],
+  accounts: readonly (AccountSettings | undefined)[],
+): UnmatchedGlob[] {
+  return textsAt(yaml, [...policy, 'protect']).flatMap(({ text, node }) => {
     const matches = globMatcher(text);
-    const isNamed = KINDS.some(
-      (kind) =>
-        desired?.absent?.[kind]?.some(matches) === true ||
-        desired?.[kind]?.some((entry) => [entry.name, ...entry.formerly].some(matches)) === true,
+    const isNamed = accounts.some(
+      (account) =>
+        account === undefined ||
+        KINDS.some(
+          (kind) =>
+            account.desired.absent?.[kind]?.some(matches) === true ||
+            account.desired[kind]?.some((entry) => [entry.name, ...entry.formerly].some(matches)) === true,
+        ),
     );
     const message = `${quoted(text)} matches no name of the files, and no entry of the last lists; correct it or remove it`;
-    const glob = { account: name, matches, issue: yaml.issue(node, message, 'warning') };
-    return isNamed || account === undefined ? [] : [glob];
+    const names = accounts.flatMap((account) => account?.name ?? []);
+    return isNamed ? [] : [{ accounts: names, matches, issue: yaml.issue(node, message, 'warning') }];
   });
 }
 

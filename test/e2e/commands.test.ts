@@ -16,6 +16,7 @@ const COMMANDS =
 test('validate reports a glob of protect that matches nothing, by the last lists in the store', async () => {
   const s = await scene({
     skills: ['Admin tools'],
+    service: 'defaults: { policy: { protect: ["Admin*", "Nobody*"] } }',
     file: 'policy: { protect: ["Admin*", "Typo*"] }\nskills: [Go]',
   });
   const warnings = async () =>
@@ -24,6 +25,7 @@ test('validate reports a glob of protect that matches nothing, by the last lists
   expect((await s.run(['plan'])).status).toBe(0);
   expect(await warnings()).toEqual([
     expect.stringContaining('warning: "Typo*" matches no name of the files'),
+    expect.stringContaining('warning: "Nobody*" matches no name of the files'),
   ]);
   s.write('data/rolecall.db', 'not a store');
   expect(await warnings()).toEqual([]);

@@ -122,12 +122,16 @@ it('a glob of protect is reported that matches no wanted, former or absent name 
   const { globs: unmatched } = await found(
     {
       ...account('a', `policy: { protect: ${globs} }\n${entries}`),
-      ...account('broken', 'policy: { protect: [x] }\nskills: 1'),
+      ...account('b', 'skills: [Rust]'),
     },
-    `${SERVICE}defaults: { policy: { protect: [nothing] } }`,
+    `${SERVICE}defaults: { policy: { protect: [Go, Rust, nothing] } }`,
   );
   expect(unmatched).toEqual([
+    expect.stringContaining('rolecall.yaml:2:43 "nothing" matches no name of the files'),
     expect.stringContaining('accounts/a.yaml:3:44 "x*" matches no name of the files'),
     expect.stringContaining('accounts/a.yaml:3:50 "go" matches no name of the files'),
   ]);
+  const broken = account('broken', 'policy: { protect: [x] }\nskills: 1');
+  const ofBroken = await found(broken, `${SERVICE}defaults: { policy: { protect: [nothing] } }`);
+  expect(ofBroken.globs).toEqual([]);
 });
