@@ -19,6 +19,8 @@ import { type ExitStatus, combine, EXIT, failureExit } from './exit-status.ts';
 import { showStep } from './progress.ts';
 import { type AccountReading, openReading } from './read-accounts.ts';
 
+const NO_ID = 'the lists contain no account id; the response to the first create shows it';
+
 /** What was found, with the exit status that follows from it. */
 interface Checked extends Diagnosis {
   readonly exit: ExitStatus;
@@ -47,6 +49,10 @@ export async function checkAccounts(
   }
 }
 
+function good(what: string, detail: string): Finding {
+  return { ok: true, what, detail };
+}
+
 /** A store that does not exist yet is created. */
 async function checkStore(service: ServiceSettings): Promise<Checked> {
   const found = { title: `store ${await storeName(service)}`, account: null };
@@ -55,8 +61,7 @@ async function checkStore(service: ServiceSettings): Promise<Checked> {
     store = await openJournal(service, {});
     await store.check();
     await store.verify();
-    const findings = [{ ok: true, what: 'store', detail: 'readable, writable and not damaged' }];
-    return { ...found, findings, exit: EXIT.done };
+    return { ...found, findings: [good('store', 'readable, writable and not damaged')], exit: EXIT.done };
   } catch (error) {
     const { code, message } = describeFailure(error);
     return { ...found, findings: [{ ok: false, what: 'store', detail: message }], exit: failureExit(code) };
@@ -69,7 +74,7 @@ async function checkStore(service: ServiceSettings): Promise<Checked> {
 function ownSecrets(secrets: readonly SecretIssue[]): Checked[] {
   const findings = secrets
     .filter(({ account }) => account === undefined)
-    .map((issue): Finding => ({ ok: true, what: 'warning', detail: formatConfigIssue(issue) }));
+    .map((issue) => good('warning', formatConfigIssue(issue)));
   return findings.length === 0
     ? []
     : [{ title: 'secrets of the service', account: null, findings, exit: EXIT.done }];
@@ -91,35 +96,22 @@ async function examine(
     return { title, account: account.name, findings, exit: EXIT.invalidConfiguration };
   }
   const next = nextTicks(settings.schedule, settings.timezone, 3);
-  const findings: Finding[] = [
-    {
-      ok: true,
-      what: 'schedule',
-      detail: `${settings.schedule} ${settings.timezone}, mode ${settings.mode}; next ${next.map((ms) => instant(new Date(ms).toISOString())).join(', ')}`,
-    },
+  const times = next.map((ms) => instant(new Date(ms).toISOString())).join(', ');
+  const findings = [
+    good('schedule', `${settings.schedule} ${settings.timezone}, mode ${settings.mode}; next ${times}`),
   ];
   try {
     const { observed, implausible } = await read();
     const listed = listedAccountId(observed);
     const pin =
       settings.accountId === undefined ? `; pin it with accountId: ${yamlQuoted(listed ?? '')}` : '';
+    const [skills, roles] = [count(observed.skill.length, 'skill'), count(observed.role.length, 'role')];
     const warnings = implausible === null ? observed.warnings : [...observed.warnings, implausible];
     findings.push(
-      { ok: true, what: 'address', detail: `${settings.baseUrl} answers and accepts the token` },
-      {
-        ok: true,
-        what: 'lists',
-        detail: `${count(observed.skill.length, 'skill')}, ${count(observed.role.length, 'role')}, ${count(observed.resources.length, 'resource')}, all well-formed`,
-      },
-      ...warnings.map(({ message }) => ({ ok: true, what: 'note', detail: message })),
-      {
-        ok: true,
-        what: 'account id',
-        detail:
-          listed === null
-            ? 'the lists contain no account id; the response to the first create shows it'
-            : `${listed}${pin}`,
-      },
+      good('address', `${settings.baseUrl} answers and accepts the token`),
+      good('lists', `${skills}, ${roles}, ${count(observed.resources.length, 'resource')}, all well-formed`),
+      ...warnings.map(({ message }) => good('note', message)),
+      good('account id', listed === null ? NO_ID : `${listed}${pin}`),
     );
     return { title, account: account.name, findings, exit: EXIT.done };
   } catch (error) {

@@ -47,7 +47,7 @@ export function accountText({ account, baseUrl, region, token, comment }: FirstA
   const address = region === null ? `baseUrl: ${addressText(baseUrl)}` : `region: ${yamlText(region)}`;
   const reference = 'env' in token ? `env: ${yamlText(token.env)}` : `file: ${yamlText(token.file)}`;
   return `# The account ${account}: rolecall creates what you add here, and deletes what you remove.
-# \`rolecall plan\` shows that first. \`accountId\` is a pin: a token of any other account is refused.
+# \`rolecall plan\` shows that first. The pin \`accountId\` refuses the token of any other account; an empty account has none yet.
 ${comment === undefined ? '' : `# ${comment}\n`}
 ${address}
 token: { ${reference} } # where the token is; the token itself is never in this file

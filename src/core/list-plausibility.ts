@@ -107,7 +107,7 @@ export function suspiciousShrink(
   if (losses.length === 0) return null;
   return {
     code: 'suspicious_shrink',
-    message: `the lists of the service lost more than a quarter since the last good run: ${losses.join(', ')} are missing, twice in a row. Nothing is written. Check the account; if the lists are right, run \`apply --accept-shrink\``,
+    message: `the lists of the service lost more than a quarter since the last good run: ${losses.join(', ')} are missing, twice in a row. Nothing is written. Check that the token is that of this account, then look at the account; if the lists are right, run \`apply --accept-shrink\``,
   };
 }
 

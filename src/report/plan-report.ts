@@ -1,6 +1,7 @@
 // The report of `plan`, which `apply` also shows before it asks: one document for each account.
 import { LIST_GUARDS } from '../core/list-plausibility.ts';
 import { NO_HISTORY, NOTHING_MANAGED } from '../core/plan-warnings.ts';
+import type { Warning } from '../core/catalog.ts';
 import type { Plan, PlanResult, PlanSummary } from '../core/plan.ts';
 import {
   code,
@@ -83,14 +84,18 @@ export function planDocument(
     return { ...opening, sections };
   }
   const isBlocked = plan.status === 'blocked';
+  const blockers = isBlocked ? blockersOf(plan) : [];
   const isAboutLists = warnings.some((warning) => LIST_GUARDS.has(warning.code));
   const changed = hasLocalChanges ? ' with local changes' : '';
   return {
     ...opening,
-    headline: isBlocked ? blockedLines(plan) : [],
+    headline: blockers.flatMap(({ code: each, message }) => [
+      [toned('bad', 'Nothing will be written (', code(each), '):')],
+      ...messageLines(message),
+    ]),
     sections: [
       ...plannedSections(plan, files?.get(account)),
-      ...warningSection(warnings),
+      ...warningSection(warnings.filter((warning) => !blockers.includes(warning))),
       ...leftAloneSection(plan.leftAlone),
     ],
     summary: [`${isBlocked ? 'Blocked, nothing will be written' : 'Plan'}: ${summaryText(summary)}.`],
@@ -122,11 +127,10 @@ function planStatus(plan: Plan): NonNullable<ReportDocument['status']> {
 }
 
 /** Why a plan is blocked. */
-function blockedLines({ warnings }: Plan): Line[] {
+function blockersOf({ warnings }: Plan): readonly Warning[] {
   const known = warnings.filter(({ code: each }) => LIST_GUARDS.has(each) || each === 'identity_mismatch');
   // A plan of another version may be blocked by what this one does not know.
-  const why = known.length > 0 ? known : warnings;
-  return [[toned('bad', 'Nothing will be written:')], ...why.flatMap(({ message }) => messageLines(message))];
+  return known.length > 0 ? known : warnings;
 }
 
 /** The sum. People are counted for each account, since their ids are unique within one only. */

@@ -175,7 +175,7 @@ export function nextSteps(
 export function acceptListsStep(account: string): Step {
   return {
     command: `rolecall apply ${account} --accept-shrink`,
-    purpose: 'accepts the lists, if they are correct',
+    purpose: 'accepts the lists, if the token is that of this account and the lists are correct',
   };
 }
 

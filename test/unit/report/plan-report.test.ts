@@ -193,12 +193,13 @@ describe('plans as text', () => {
     const lines = linesOf(renderPlans([plan], TEXT));
     expect(lines.slice(2, 5)).toEqual([
       'acme-eu: blocked, nothing will be written: 1 to create, 0 to delete, 0 held',
-      '  Nothing will be written:',
+      '  Nothing will be written (suspicious_shrink):',
       `  ${message}`,
     ]);
+    expect(lines.filter((line) => line.includes(message))).toHaveLength(1);
     expect(lines.slice(-3, -1)).toEqual([
       '  Next: rolecall apply acme-eu --accept-shrink',
-      '          accepts the lists, if they are correct',
+      '          accepts the lists, if the token is that of this account and the lists are correct',
     ]);
     expect(renderPlans([plan], TEXT)).not.toContain('To create');
   });
@@ -321,7 +322,7 @@ it('a blocked plan shows its reason where it is, also when no guard of this vers
   const warnings = [{ code: 'new_guard', message: 'A list looks wrong.' }];
   const blocked = makePlan({ status: 'blocked', warnings });
   for (const options of [WIDE, MARKDOWN]) {
-    expect(renderPlans([blocked], options)).toMatch(/Nothing will be written:\s+(- )?A list looks wrong\./);
+    expect(renderPlans([blocked], options)).toMatch(/\(`?new_guard`?\):\s+(- )?A list looks wrong\./);
     expect(renderPlans([makePlan({ status: 'blocked' })], options)).not.toContain('below');
   }
 });
