@@ -10,9 +10,9 @@ import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { planPrinter } from '../report/plan-report.ts';
 import { renderRunReports } from '../report/run-report.ts';
 import { askToApply } from './ask-to-apply.ts';
-import { openOutput, type Output, type OutputOptions, showFailure, showMessage } from './console.ts';
+import { openOutput, type OutputOptions, showFailure, showMessage } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
-import { type CommandContext, commitOf, openSession, type Session } from './compose.ts';
+import { type CommandContext, commitOf, openSession, type Session, sourceDetail } from './compose.ts';
 import { combine, EXIT, type ExitStatus, failureExit, runExit } from './exit-status.ts';
 import { mapAccounts, type Observe } from './progress.ts';
 import { journalBroken, readSavedPlan } from './plan-accounts.ts';
@@ -20,7 +20,6 @@ import {
   accountList,
   accountNamed,
   errorsOf,
-  filesOf,
   loadAccounts,
   loadConfiguration,
   selectAccounts,
@@ -79,8 +78,7 @@ export async function applyToAccounts(
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const { duringPause = false } = options;
   const session = await openSession(context, configuration, service, { duringPause });
-  const files = filesOf(accounts);
-  const detail = { verbose: options.verbose, hasLocalChanges: session.commit?.dirty === true, files };
+  const detail = { verbose: options.verbose, ...(await sourceDetail(loaded, session.commit)) };
   try {
     const paused = await session.store.reader.pauseOfAll(Date.now());
     const notice = describePause(paused);
@@ -92,7 +90,12 @@ export async function applyToAccounts(
         ? await askToApply({ ...asking, detail: { ...detail, notice } }, output)
         : { agreed: saved ?? new Map<string, AgreedPlan | null>() };
     if ('exit' in consent) {
-      if (isOneDocument(options.format)) await output.print(await reportOf(consent.runIds, session, output));
+      if (isOneDocument(options.format)) {
+        // A report that is one document is about runs, also when nothing is applied.
+        const runs = await Promise.all(consent.runIds.map((id) => session.store.reader.runReport(id)));
+        const dryRuns = runs.filter((run) => run !== null);
+        await output.print(renderRunReports(dryRuns, { ...output.render, ...detail, notice }));
+      }
       if (consent.refusal !== undefined) throw consent.refusal;
       return consent.exit;
     }
@@ -156,15 +159,6 @@ function accountsToApply(
     );
   }
   return selectAccounts(accounts, names);
-}
-
-/** The report of the dry runs: a report that is one document is about runs, also when nothing is applied. */
-async function reportOf(runIds: readonly string[], session: Session, output: Output): Promise<string> {
-  const runs = await Promise.all(runIds.map((id) => session.store.reader.runReport(id)));
-  return renderRunReports(
-    runs.flatMap((run) => (run === null ? [] : [run])),
-    output.render,
-  );
 }
 
 /** Loads the account's files again. Throws ConfigError when they are invalid or missing by now. */

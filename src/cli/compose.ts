@@ -2,6 +2,7 @@
 import { settingsDigest } from '../run/changes-during-run.ts';
 import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from '../run/request.ts';
 import type { ConfigurationSource } from '../config/configuration-source.ts';
+import { shownPath } from '../config/yaml/source-text.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Clock, RunSignals } from '../core/ports/clock.ts';
 import type { Journal } from '../core/ports/journal.ts';
@@ -237,6 +238,15 @@ export async function linksOf({ file, http, source }: ServiceSettings): Promise<
   const { remoteOrigin } = await import('../git/commit.ts');
   const remote = source?.git.url ?? (await remoteOrigin(file)) ?? '';
   return { publicUrl: http.publicUrl, commitsAt: commitsAddress(remote) };
+}
+
+/** What reports show of the configuration. */
+export async function sourceDetail(
+  { accounts, service }: Pick<Configuration, 'accounts'> & { readonly service: ServiceSettings },
+  commit: ConfigCommit | null = null,
+) {
+  const files = new Map(accounts.map(({ name, file }) => [name, shownPath(file)]));
+  return { hasLocalChanges: commit?.dirty === true, files, links: await linksOf(service) };
 }
 
 /** With `source.git` only the account files are in the repository of the configuration. */

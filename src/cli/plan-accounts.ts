@@ -15,10 +15,10 @@ import type { ReportDetail } from '../report/document.ts';
 import { visibleJson } from '../report/escape-invisible.ts';
 import { checkPlans } from '../report/schemas.ts';
 import { sha256 } from '../system/digest.ts';
-import { errorsOf, filesOf, loadAccounts } from './load-accounts.ts';
+import { errorsOf, loadAccounts } from './load-accounts.ts';
 import { checkWritable, type OutputOptions, printReport, showMessage } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
-import { type CommandContext, openSession, type Session } from './compose.ts';
+import { type CommandContext, openSession, type Session, sourceDetail } from './compose.ts';
 import { combinePlans, EXIT, type ExitStatus, failureExit, planExit } from './exit-status.ts';
 import { mapAccounts, type Observe } from './progress.ts';
 import { planRemotely } from './remote-plan.ts';
@@ -44,15 +44,15 @@ export async function planAccounts(
   names: readonly string[],
   options: PlanOptions,
 ): Promise<ExitStatus> {
-  const detail = { verbose: options.verbose };
   if (options.save !== undefined && options.output !== undefined)
     refuseSameFile(options.save, options.output);
   if (options.save !== undefined) checkWritable(options.save, '--save');
   if (options.server !== undefined) {
     const { plans, ...own } = await planRemotely(context, names, options.server);
-    return await report(plans, options, { ...detail, ...own });
+    return await report(plans, options, own);
   }
-  const { configuration, service, accounts } = await loadAccounts(context.configFile, names);
+  const loaded = await loadAccounts(context.configFile, names);
+  const { configuration, service, accounts } = loaded;
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const accept = { ...ACCEPT_NOTHING, noHistory: options.acceptNoHistory === true };
   const session = await openSession(context, configuration, service);
@@ -64,7 +64,7 @@ export async function planAccounts(
     const status = await report(
       planned.map(({ result }) => result),
       options,
-      { ...detail, hasLocalChanges: session.commit?.dirty === true, notice, files: filesOf(accounts) },
+      { ...(await sourceDetail(loaded, session.commit)), notice },
     );
     return signals.stop.aborted ? EXIT.interrupted : status;
   } finally {
@@ -84,7 +84,9 @@ async function report(
   options: PlanOptions,
   detail: ReportDetail,
 ): Promise<ExitStatus> {
-  await printReport(options, (render) => renderPlans(plans, { ...render, ...detail }));
+  await printReport(options, (render) =>
+    renderPlans(plans, { ...render, ...detail, verbose: options.verbose }),
+  );
   if (options.save !== undefined) await save(options.save, plans);
   return combinePlans(
     plans.map((result) =>

@@ -10,8 +10,8 @@ import type { Secret } from '../core/secret.ts';
 import { postJson } from '../system/dispatchers.ts';
 import type { ReportDetail } from '../report/document.ts';
 import { checkPlans } from '../report/schemas.ts';
-import { filesOf, selectAccounts, showConfigWarnings, withoutAccounts } from './load-accounts.ts';
-import { type CommandContext, commitOf, linksOf } from './compose.ts';
+import { selectAccounts, showConfigWarnings, withoutAccounts } from './load-accounts.ts';
+import { type CommandContext, commitOf, sourceDetail } from './compose.ts';
 import { showStep } from './progress.ts';
 
 /** A daemon reads the lists of each account first, which can take minutes. */
@@ -74,13 +74,9 @@ export async function planRemotely(
         },
       },
   );
-  const links = await linksOf(service);
-  return {
-    plans,
-    notice: planned.notice,
-    files: filesOf(accounts),
-    links: { ...links, publicUrl: links.publicUrl ?? daemon },
-  };
+  const detail = await sourceDetail({ accounts, service });
+  const links = { ...detail.links, publicUrl: detail.links.publicUrl ?? daemon };
+  return { ...detail, plans, notice: planned.notice, links };
 }
 
 /** Without a slash at its end, and without a query, which no report may show. */
