@@ -46,7 +46,7 @@ export async function answersFor(flags: InitFlags, knowsRegions: boolean): Promi
   if (name === null) return null;
   if (tokenFile !== undefined) return { baseUrl: url, account: name, token: { file: tokenFile } };
   const variable = `${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}_TOKEN`.replace(/^(?=\d)/, '_');
-  const place = tokenEnv ?? (await askFor(PLACE, placeProblem, variable));
+  const place = tokenEnv ?? (await askFor(PLACE, (text) => placeProblem(text, variable), variable));
   if (place === null) return null;
   const isEnv = tokenEnv !== undefined || isVariable(place);
   return { baseUrl: url, account: name, token: isEnv ? { env: place } : { file: place } };
@@ -91,7 +91,7 @@ function isVariable(text: string): boolean {
 }
 
 /** The text is not repeated: the user may have pasted the token itself. */
-function placeProblem(text: string): string | undefined {
+function placeProblem(text: string, variable: string): string | undefined {
   if (isVariable(text) ? process.env[text] !== undefined : existsSync(text)) return undefined;
-  return 'There is no such variable or file. Name one that contains the token, or press Ctrl-C, run export NAME=TOKEN, and start again';
+  return `There is no such variable or file. Name one that contains the token, or press Ctrl-C, run export ${variable}=…, and start again`;
 }

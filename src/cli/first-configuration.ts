@@ -214,7 +214,9 @@ async function readFirstAccount(
   } catch (error) {
     if (reading.isInterrupted()) return cancelled();
     const { code } = reading.reportFailure(account.name, error);
-    const fix = code === 'secret_missing' ? ' Set it in this shell with `export NAME=TOKEN`.' : '';
+    const { token } = settings;
+    const isUnset = code === 'secret_missing' && 'env' in token;
+    const fix = isUnset ? ` Set it in this shell with \`export ${token.env}=…\`.` : '';
     showMessage(`error: the account could not be read, so nothing was written.${fix}`);
     return EXIT.failed;
   } finally {

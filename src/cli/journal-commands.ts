@@ -13,8 +13,9 @@ import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
+import type { ReportDetail } from '../report/document.ts';
 import { findRunReport, RUN_HELP, withJournal } from './open-journal.ts';
-import { filesOf, type Loaded, knownAccounts, selectAccounts } from './load-accounts.ts';
+import { type Loaded, knownAccounts, selectAccounts } from './load-accounts.ts';
 
 interface HistoryFlags extends OutputOptions {
   readonly limit: number;
@@ -44,21 +45,21 @@ async function history(
 ): Promise<ExitStatus> {
   const { renderRuns } = await import('../report/list-reports.ts');
   const { renderActions } = await import('../report/actions-report.ts');
-  const { status } = flags;
+  const { limit, status } = flags;
   return await withJournal(context, async (reader, loaded) => {
     const filter = {
-      limit: flags.limit,
+      limit,
       ...(await filterOf(names, reader, loaded)),
       ...(flags.since === undefined ? {} : { sinceMs: Date.now() - flags.since }),
     };
     if (flags.actions === true) {
       const actions = await reader.operatorActions(filter);
-      await printReport(flags, (render) => renderActions(actions, render));
+      await printReport(flags, (render) => renderActions(actions, { ...render, limit }));
       return EXIT.done;
     }
     const runs = await reader.runs({ ...filter, ...(status === undefined ? {} : { status }) });
     const tallies = await reader.runTallies(runs.map(({ id }) => id));
-    await printReport(flags, (render) => renderRuns(runs, render, tallies));
+    await printReport(flags, (render) => renderRuns(runs, { ...render, limit }, tallies));
     return EXIT.done;
   });
 }
@@ -73,9 +74,7 @@ async function filterOf(
   return { account: selectAccounts(await knownAccounts(reader, accounts), names).map(({ name }) => name) };
 }
 
-interface ShowFlags extends OutputOptions {
-  readonly verbose?: true;
-}
+type ShowFlags = OutputOptions & ReportDetail;
 
 export function addShow({ program, report }: CommandLine): void {
   addDetailOptions(addReportOptions(program.command('show')))
@@ -88,17 +87,13 @@ export function addShow({ program, report }: CommandLine): void {
 
 async function show(context: CommandContext, wanted: string, flags: ShowFlags): Promise<ExitStatus> {
   const { renderRun } = await import('../report/run-report.ts');
-  const { linksOf } = await import('./compose.ts');
-  return await withJournal(context, async (reader, { service, accounts }) => {
+  const { sourceDetail } = await import('./compose.ts');
+  return await withJournal(context, async (reader, loaded) => {
     const run = await findRunReport(reader, wanted);
-    const detail = { verbose: flags.verbose, links: await linksOf(service), files: filesOf(accounts) };
+    const detail = { verbose: flags.verbose, ...(await sourceDetail(loaded)) };
     await printReport(flags, (render) => renderRun(run, { ...render, ...detail }));
     return EXIT.done;
   });
-}
-
-interface SnapshotsFlags extends OutputOptions {
-  readonly limit: number;
 }
 
 export function addSnapshots({ program, report }: CommandLine): void {
@@ -106,7 +101,7 @@ export function addSnapshots({ program, report }: CommandLine): void {
     .description('list the stored lists of skills, roles and people')
     .argument('[account...]', ACCOUNTS_HELP)
     .option('--limit <n>', 'maximum number of snapshots', positive, 20)
-    .action((names: string[], flags: SnapshotsFlags) =>
+    .action((names: string[], flags: HistoryFlags) =>
       report('snapshots', flags, (context) => snapshots(context, names, flags)),
     );
 }
@@ -114,15 +109,13 @@ export function addSnapshots({ program, report }: CommandLine): void {
 async function snapshots(
   context: CommandContext,
   names: readonly string[],
-  flags: SnapshotsFlags,
+  flags: HistoryFlags,
 ): Promise<ExitStatus> {
   const { renderSnapshots } = await import('../report/list-reports.ts');
   return await withJournal(context, async (reader, loaded) => {
-    const found = await reader.snapshots({
-      limit: flags.limit,
-      ...(await filterOf(names, reader, loaded)),
-    });
-    await printReport(flags, (render) => renderSnapshots(found, render));
+    const { limit } = flags;
+    const found = await reader.snapshots({ limit, ...(await filterOf(names, reader, loaded)) });
+    await printReport(flags, (render) => renderSnapshots(found, { ...render, limit }));
     return EXIT.done;
   });
 }

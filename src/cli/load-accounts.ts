@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { type ConfigIssue, ConfigError, formatConfigIssue, UsageError } from '../core/errors.ts';
 import type { RecordedConfiguration } from '../config/load-configuration.ts';
-import { shownPath } from '../config/yaml/source-text.ts';
+import { nearestWord } from '../core/did-you-mean.ts';
 import { globMatcher } from '../core/names.ts';
 import type { AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
@@ -60,11 +60,6 @@ export async function loadAccounts(configFile: string, names: readonly string[])
   const loaded = await loadForStore(configFile);
   showConfigWarnings(loaded.configuration.issues);
   return { ...loaded, accounts: selectAccounts(loaded.accounts, names) };
-}
-
-/** The files of the accounts by their names, as issues name them. */
-export function filesOf(accounts: readonly ConfiguredAccount[]): ReadonlyMap<string, string> {
-  return new Map(accounts.map(({ name, file }) => [name, shownPath(file)]));
 }
 
 /** Shows the warnings among the issues of a configuration. */
@@ -150,10 +145,12 @@ function matching<T extends Named>(accounts: readonly T[], pattern: string, arg:
 }
 
 function noAccount(accounts: readonly Named[], arg: string): UsageError {
-  const what = isPattern(arg)
-    ? `no account matches ${JSON.stringify(arg)}`
-    : `there is no account ${JSON.stringify(arg)}`;
-  return new UsageError(`${what}; ${accountList(accounts)}`);
+  if (isPattern(arg))
+    return new UsageError(`no account matches ${JSON.stringify(arg)}; ${accountList(accounts)}`);
+  const names = accounts.map(({ name }) => name);
+  const near = nearestWord(arg, names);
+  const hint = near === undefined ? '' : ` (did you mean ${JSON.stringify(near)}?)`;
+  return new UsageError(`there is no account ${JSON.stringify(arg)}${hint}; ${accountList(accounts)}`);
 }
 
 /** An account that is configured, known to the journal, or both: a removed one keeps its history. */

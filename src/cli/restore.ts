@@ -33,7 +33,10 @@ function reportOptions({ format, output }: RestoreFlags): OutputOptions {
 async function restore(context: CommandContext, wanted: string, flags: RestoreFlags): Promise<ExitStatus> {
   const { renderRestoration, restorationCsv } = await import('../report/restore-report.ts');
   return await withJournal(context, async (reader, { configuration }) => {
-    const detail = await findRunReport(reader, wanted);
+    const found = await findRunReport(reader, wanted);
+    const isDryRun = wanted === 'last' && found.run.status === 'planned';
+    const [deleting] = isDryRun ? await reader.runs({ hasDeletes: true, limit: 1 }) : [];
+    const detail = deleting === undefined ? found : await findRunReport(reader, deleting.id);
     const account = configuration.accounts.find(({ name }) => name === detail.run.account);
     const restoration = await readRestoration(reader, detail, account);
     await printReport(reportOptions(flags), (render) =>

@@ -42,7 +42,7 @@ async function sandbox(flags: SandboxFlags): Promise<ExitStatus> {
     ...running.accounts.map(
       ({ name, token, region }) => `  account ${name}: address ${running.url}/${region}, token ${token}`,
     ),
-    'Press Ctrl-C to stop it.',
+    `Press Ctrl-C to stop it.${flags.data === undefined ? ' It then forgets all changes: --data FILE keeps them.' : ''}`,
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
   await stopped;

@@ -59,7 +59,7 @@ export async function ask(
       .then((line) => ({ line }))
       .catch(() => (signal?.aborted === true ? ('interrupted' as const) : ('ended' as const)));
     const answer = await Promise.race([answered, stopped]);
-    if (answer === 'interrupted') process.stderr.write('\n');
+    if (typeof answer === 'string') process.stderr.write('\n');
     return answer;
   } finally {
     terminal.close();

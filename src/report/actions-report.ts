@@ -2,8 +2,8 @@
 import { ALL_ACCOUNTS, type OperatorActionRecord, type RecordedAction } from '../core/operator.ts';
 import { actionSchema } from './command-schemas.ts';
 import { code, columnsOf, type Group, type Line, type ReportOptions } from './document.ts';
-import { briefInstant, count } from './formatting.ts';
-import { listReport, renderReport } from './render.ts';
+import { briefInstant } from './formatting.ts';
+import { listReport, listSummary, renderReport } from './render.ts';
 import { publishedFields } from './run-json.ts';
 
 const TEXTS: Readonly<Record<RecordedAction, string>> = {
@@ -35,7 +35,7 @@ function actionsTable(actions: readonly OperatorActionRecord[]): Group {
 /** All given actions. json is an array of them. */
 export function renderActions(actions: readonly OperatorActionRecord[], options: ReportOptions): string {
   const value = actions.map((action) => publishedFields(actionSchema, { schemaVersion: 1, ...action }));
-  const summary = actions.length === 0 ? 'No actions.' : `${count(actions.length, 'action')}.`;
+  const summary = listSummary(actions.length, 'action', options);
   const model = () => listReport('rolecall history --actions', actionsTable(actions), summary);
   return renderReport(value, model, options);
 }

@@ -120,6 +120,8 @@ export interface ReportOptions extends ReportDetail {
   readonly format: Format;
   readonly colour: boolean;
   readonly width: number;
+  /** The most rows of a list. */
+  readonly limit?: number;
 }
 
 /** A name, an id, a digest or a command. */

@@ -3,7 +3,7 @@ import { ACCOUNT_STATES, FAILING_STATES } from '../core/account-states.ts';
 import type { RunRecord } from '../core/journal.ts';
 import { type RunTally, listSize, type SnapshotRecord } from '../core/ports/journal-reader.ts';
 import { type AccountStatus, accountStatusSchema } from './command-schemas.ts';
-import { code, toned, type Column, type Line, type Part, type ReportOptions } from './document.ts';
+import { code, columnsOf, toned, type Column, type Line, type Part, type ReportOptions } from './document.ts';
 import {
   ACCOUNT_STATE_TEXTS,
   briefInstant,
@@ -16,7 +16,7 @@ import {
   relativeTime,
   shortCommit,
 } from './formatting.ts';
-import { listReport, renderReport } from './render.ts';
+import { listReport, listSummary, renderReport } from './render.ts';
 import { publishedFields, runToJson } from './run-json.ts';
 import { countUndone, statusTone } from './run-status.ts';
 import { snapshotSchema } from './snapshot-schemas.ts';
@@ -40,7 +40,7 @@ export function renderRuns(
     return { run, planned: tally.planned, id: shownId(run.id, options), ...countUndone(run, tally) };
   });
   const cells = rows.map((row) => COLUMNS.map(({ cell }) => cell(row)));
-  const summary = runs.length === 0 ? 'No runs.' : `${count(runs.length, 'run')}.`;
+  const summary = listSummary(runs.length, 'run', options);
   const model = () => listReport('rolecall history', { columns: COLUMNS, rows: cells }, summary);
   return renderReport(runs.map(runToJson), model, options);
 }
@@ -50,17 +50,15 @@ interface HistoryRow extends ReturnType<typeof countUndone>, Pick<RunTally, 'pla
   readonly id: string;
 }
 
+const HELD: Column = { head: 'Held', align: 'right' };
+
 const COLUMNS: readonly (Column & { readonly cell: (row: HistoryRow) => Line })[] = [
   { head: 'Started (UTC)', cell: ({ run }) => [briefInstant(run.startedAt)] },
   { head: 'Account', cell: ({ run }) => [code(run.account)] },
   { head: 'Status', cell: ({ run }) => [toned(statusTone(run.status), run.status)] },
   { head: 'Error', cell: ({ run }) => errorCell(run) },
   { head: 'Changes', cell: changesCell },
-  {
-    head: 'Held',
-    align: 'right',
-    cell: ({ run }) => (run.held === 0 ? [] : [toned('warn', String(run.held))]),
-  },
+  { ...HELD, cell: ({ run }) => (run.held === 0 ? [] : [toned('warn', String(run.held))]) },
   { head: 'Problems', cell: problemsCell },
   {
     head: 'Duration',
@@ -81,13 +79,13 @@ function commitCell({ configCommit, configDirty }: RunRecord): Line {
   return [code(shortCommit(configCommit)), configDirty === true ? ' with local changes' : ''];
 }
 
-/** `+4 -2`: what was written; in brackets what a run that wrote nothing would write. */
+/** `+4 -2`: what was written; `+4 -2 planned`: what a run that wrote nothing would write. */
 function changesCell({ run, planned }: HistoryRow): Line {
   const isPlan = run.status === 'planned' && planned !== null && run.created + run.deleted === 0;
   const { create, delete: deleted } = isPlan ? planned : { create: run.created, delete: run.deleted };
   const parts = [...(create > 0 ? [`+${create}`] : []), ...(deleted > 0 ? [`-${deleted}`] : [])].join(' ');
   if (parts === '') return [toned('quiet', '0')];
-  return [isPlan ? toned('quiet', `(${parts})`) : parts];
+  return [isPlan ? toned('quiet', `${parts} planned`) : parts];
 }
 
 /** `1 failed, 2 unknown, 3 not tried`. */
@@ -104,14 +102,15 @@ function problemsCell({ run, failed, inDoubt, notTried }: HistoryRow): Line {
 
 /** All given snapshots, json is an array. */
 export function renderSnapshots(snapshots: readonly SnapshotRecord[], options: ReportOptions): string {
-  const columns: Column[] = [
+  const numbers = ['Skills', 'Roles', 'People'].map((head): Column => ({ head, align: 'right' }));
+  const columns = columnsOf(
     { head: 'Id', align: 'right' },
-    { head: 'Taken (UTC)' },
-    { head: 'Account' },
-    ...['Skills', 'Roles', 'People'].map((head): Column => ({ head, align: 'right' })),
-    { head: 'Phase' },
-    { head: 'Run' },
-  ];
+    'Taken (UTC)',
+    'Account',
+    ...numbers,
+    'Phase',
+    'Run',
+  );
   const rows = snapshots.map((snapshot): Line[] => [
     [code(String(snapshot.id))],
     [briefInstant(snapshot.takenAt)],
@@ -120,7 +119,7 @@ export function renderSnapshots(snapshots: readonly SnapshotRecord[], options: R
     [toned('quiet', snapshot.phase)],
     [code(shownId(snapshot.runId, options))],
   ]);
-  const summary = rows.length === 0 ? 'No snapshots.' : `${count(rows.length, 'snapshot')}.`;
+  const summary = listSummary(rows.length, 'snapshot', options);
   const value = snapshots.map((snapshot) =>
     publishedFields(snapshotSchema, { schemaVersion: 1, ...snapshot }),
   );
@@ -142,17 +141,9 @@ export function renderStatus(
     const lastRun = status.lastRun === null ? null : { schemaVersion: 1, ...status.lastRun };
     return publishedFields(accountStatusSchema, { schemaVersion: 1, ...status, lastRun });
   });
-  const columns: Column[] = [
-    { head: 'Account' },
-    { head: 'State' },
-    { head: 'Drift' },
-    { head: 'Held', align: 'right' },
-    { head: 'Last run' },
-    { head: 'Next run' },
-    { head: 'Commit' },
-    // In a log each account is one line.
-    { head: 'Note', ...(Number.isFinite(options.width) ? { below: true as const } : {}) },
-  ];
+  // In a log each account is one line.
+  const note: Column = { head: 'Note', ...(Number.isFinite(options.width) ? { below: true } : {}) };
+  const columns = columnsOf('Account', 'State', 'Drift', HELD, 'Last run', 'Next run', 'Commit', note);
   const rows = sorted.map((status): Line[] => {
     const { label, tone } = ACCOUNT_STATE_TEXTS[status.state];
     return [

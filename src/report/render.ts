@@ -2,6 +2,7 @@
 import { type Group, type Report, type ReportOptions, toned } from './document.ts';
 import { reportToHtml } from './html-report.tsx';
 import { reportToMarkdown } from './markdown.ts';
+import { count } from './formatting.ts';
 import { reportToText } from './text.ts';
 import { visibleJson } from './escape-invisible.ts';
 
@@ -26,6 +27,12 @@ function withNotice(report: Report, { notice }: ReportOptions): Report {
   const { verdict } = report;
   const rest = verdict === undefined ? [] : [' ', ...verdict];
   return { ...report, verdict: [toned('bad', `${notice}.`), ...rest] };
+}
+
+/** `4 runs.`, or that there may be more. */
+export function listSummary(amount: number, noun: string, { limit }: ReportOptions): string {
+  if (amount === limit) return `${count(amount, noun)}, as many as --limit allows.`;
+  return amount === 0 ? `No ${noun}s.` : `${count(amount, noun)}.`;
 }
 
 /** The list under the title of the command. No row is left out; without rows there is no table. */

@@ -61,6 +61,9 @@ test('the report of a run and restore name the people who had a deleted entry by
   );
   const json = JSON.parse((await s.run(['show', 'last', '--format', 'json'])).stdout) as object;
   expect(json).toHaveProperty('earlierHolders', [{ seq: 2, until: UNTIL, people: ['ada', 'bob'] }]);
+  // A dry run deletes nothing, so the last run that did is meant.
+  await s.run(['plan']);
+  expect((await s.run(['restore', 'last'])).stdout).toContain(SENTENCE);
 });
 
 test('who of a deleted entry names the run that deleted it, and the people who had it last', async () => {

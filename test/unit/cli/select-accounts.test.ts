@@ -32,6 +32,10 @@ describe('the selected accounts', () => {
 
   test.each([
     [['nobody'], 'there is no account "nobody"; the accounts are: au, eu-live, eu-test, us'],
+    [
+      ['eu-tset'],
+      'there is no account "eu-tset" (did you mean "eu-test"?); the accounts are: au, eu-live, eu-test, us',
+    ],
     [['zz-*'], 'no account matches "zz-*"; the accounts are: au, eu-live, eu-test, us'],
     [['EU-*'], 'no account matches "EU-*"; the accounts are: au, eu-live, eu-test, us'],
     [['us', '!eu-tset'], 'no account matches "!eu-tset"; the accounts are: au, eu-live, eu-test, us'],

@@ -260,6 +260,8 @@ describe('a run as text', () => {
       '  Failed (1)\n    + skill  Go  HTTP 409, 2 attempts  240 ms  The name is taken.\n',
     );
     expect(text).toContain('after 12.4 s');
+    const done = report({ created: 1 }, { operations: [makeOperation(1, 'Kubernetes')] });
+    expect(renderRunReports([done], TEXT)).toContain('  Created (1)\n    + skill  Kubernetes  240 ms\n');
   });
 
   it('shows the message of the guard that blocked it once, and its other warnings', () => {
@@ -350,9 +352,10 @@ describe('the report of history', () => {
   it('shows what a dry run planned', () => {
     const run = makeRun({ status: 'planned', mode: 'plan', held: 2 });
     const tallies = new Map([[run.id, { statuses: {}, planned: { create: 3, delete: 0 } }]]);
-    expect(renderRuns([run], TEXT, tallies)).toBe(
-      'Started (UTC)     Account  Status   Changes  Held  Duration  Run                 Commit\n' +
-        '2026-11-21 05:24  acme-eu  planned  (+3)        2    12.4 s  0193a5c2-7b1e-7c3d  3f2a91c0d1e2\n\n1 run.\n',
+    expect(renderRuns([run], { ...TEXT, limit: 1 }, tallies)).toBe(
+      'Started (UTC)     Account  Status   Changes     Held  Duration  Run                 Commit\n' +
+        '2026-11-21 05:24  acme-eu  planned  +3 planned     2    12.4 s  0193a5c2-7b1e-7c3d  3f2a91c0d1e2\n\n' +
+        '1 run, as many as --limit allows.\n',
     );
   });
 
