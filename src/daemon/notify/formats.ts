@@ -19,7 +19,7 @@ export function renderNotices(
   return JSON.stringify(format === 'slack' ? slackMessage(text) : teamsMessage(text));
 }
 
-/** Slack refuses longer headers and sections. */
+/** Slack refuses longer headers and sections. `verbatim` keeps it from making links of names that others chose. */
 const MAX_TITLE_LENGTH = 150;
 const MAX_SECTION_LENGTH = 3000;
 
@@ -29,7 +29,7 @@ export function slackMessage({ title, lines }: NoticeText): object {
     text: body === '' ? escape(title) : `${escape(title)}\n${body}`,
     blocks: [
       { type: 'header', text: { type: 'plain_text', text: clip(title, MAX_TITLE_LENGTH), emoji: false } },
-      ...(body === '' ? [] : [{ type: 'section', text: { type: 'mrkdwn', text: body } }]),
+      ...(body === '' ? [] : [{ type: 'section', text: { type: 'mrkdwn', text: body, verbatim: true } }]),
     ],
   };
 }

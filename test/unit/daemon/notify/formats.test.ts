@@ -114,7 +114,7 @@ describe('a message for Slack', () => {
     expect(text).toBe(`acme: differs from its file\n${body}`);
     expect(blocks).toEqual([
       { type: 'header', text: { type: 'plain_text', text: 'acme: differs from its file', emoji: false } },
-      { type: 'section', text: { type: 'mrkdwn', text: body } },
+      { type: 'section', text: { type: 'mrkdwn', text: body, verbatim: true } },
     ]);
   });
 
