@@ -30,6 +30,7 @@ export function compareFiles({ files, loaded }: RecordedConfiguration): {
     return 'source' in read ? parseYaml(read.source).file : undefined;
   };
   const accounts = new Map(loaded.accounts.map((account) => [account.file, account.settings]));
+  const all = [...accounts.values()];
   const names = { skill: new Map<string, WrittenEntry>(), role: new Map<string, WrittenEntry>() };
   const issues: ConfigIssue[] = [];
   const unmatched: UnmatchedGlob[] = [];
@@ -48,7 +49,7 @@ export function compareFiles({ files, loaded }: RecordedConfiguration): {
     }
     issues.push(...endedFreezes(yaml));
     unmatched.push(...unmatchedGlobs(yaml, ['policy'], [accounts.get(file)]));
-    unmatched.push(...unmatchedGlobs(yaml, ['defaults', 'policy'], [...accounts.values()]));
+    unmatched.push(...unmatchedGlobs(yaml, ['defaults', 'policy'], all));
     if (accounts.has(file) || !isCatalog(yaml)) continue;
     folders.add(path.dirname(file));
     read.catalogs += 1;
