@@ -88,11 +88,8 @@ async function examine(
   const title = `account ${account.name}`;
   const { settings } = account;
   if (settings === undefined) {
-    const findings = errorsOf(account.issues).map((issue) => ({
-      ok: false,
-      what: 'configuration',
-      detail: formatConfigIssue(issue),
-    }));
+    const errors = errorsOf(account.issues).map(formatConfigIssue);
+    const findings = errors.map((detail) => ({ ok: false, what: 'configuration', detail }));
     return { title, account: account.name, findings, exit: EXIT.invalidConfiguration };
   }
   const next = nextTicks(settings.schedule, settings.timezone, 3);

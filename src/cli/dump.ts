@@ -64,7 +64,7 @@ function showDropped(account: string, names: readonly string[]): void {
 }
 
 async function dump(context: CommandContext, name: string, options: DumpFlags): Promise<ExitStatus> {
-  const { dumpAccount, replaceAccountFile } = await import('../config/account-file-on-disk.ts');
+  const { dumpAccount, replaceFile } = await import('../config/account-file-on-disk.ts');
   const { listDoubt, openReading, showDoubt } = await import('./read-accounts.ts');
   const loaded = await loadAccounts(context.configFile, []);
   const { service, accounts } = loaded;
@@ -102,7 +102,7 @@ async function dump(context: CommandContext, name: string, options: DumpFlags): 
       await output.print(text);
       await output.close();
     } else if (errors.length === 0) {
-      if (text !== before) await replaceAccountFile(account.file, before, text);
+      if (text !== before) await replaceFile(account.file, before, text);
       const written = writtenKinds(settings.desired);
       const entries = written.map((kind) => count(observed[kind].length, kind)).join(' and ');
       const file = shownPath(account.file);

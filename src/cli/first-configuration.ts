@@ -2,15 +2,16 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { ReadAccount } from '../run/observe.ts';
-import { dumpAccount } from '../config/account-file-on-disk.ts';
+import { dumpAccount, replaceFile } from '../config/account-file-on-disk.ts';
 import { filesFromMemory } from '../config/configuration-files.ts';
 import {
   collectConfiguration,
   type CollectedConfiguration,
   loadConfiguration,
 } from '../config/load-configuration.ts';
+import { withRegion } from '../config/yaml/editable-document.ts';
 import { shownPath } from '../config/yaml/source-text.ts';
-import { ConfigError, UsageError } from '../core/errors.ts';
+import { ConfigError } from '../core/errors.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
 import { count } from '../report/formatting.ts';
 import { DEFAULT_CONFIG } from './command-line.ts';
@@ -35,7 +36,6 @@ import { errorsOf } from './load-accounts.ts';
 const RETRIES = 1;
 
 const SANDBOX = {
-  account: 'acme',
   region: 'eu',
   variable: 'ROLECALL_SANDBOX_TOKEN',
   /** The default of `sandbox --port`. */
@@ -59,14 +59,14 @@ interface Beginning {
  */
 export async function initialise(context: CommandContext, flags: InitFlags): Promise<ExitStatus> {
   const place = firstPlace(context.configFile);
-  const present = existsSync(place.configFile) ? await collectConfiguration(place.configFile) : null;
+  const found = existsSync(place.configFile) ? await collectConfiguration(place.configFile) : null;
+  const before = found?.files[found.config] ?? '';
+  const { region, baseUrl } = flags;
+  const isNew = found?.loaded.service !== undefined && region !== undefined && baseUrl !== undefined;
+  const after = isNew ? withRegion(before, region, baseUrl) : before;
+  const present = found && { ...found, files: { ...found.files, [found.config]: after } };
   const isAdding = flags.account !== undefined || flags.ci !== undefined;
   if (present !== null && (flags.sandbox === true || !isAdding)) refuseExisting([place.configFile]);
-  if (present !== null && flags.region !== undefined && flags.baseUrl !== undefined) {
-    throw new UsageError(
-      '--region and --base-url cannot be used together here: add the address of a new region to `regions` in the service file, then use --region alone',
-    );
-  }
   const known = present?.loaded.accounts.flatMap(({ settings }) => settings ?? []) ?? [];
   if (present !== null && flags.account === undefined) {
     await writeAll(context, flags, known, new Map());
@@ -90,6 +90,10 @@ export async function initialise(context: CommandContext, flags: InitFlags): Pro
       [accountFile, await completeAccountFile(draft, content)],
       ...more,
     ]);
+    if (after !== before) {
+      await replaceFile(place.configFile, before, after);
+      printLine(`added the region ${region ?? ''} to ${shownPath(place.configFile)}`);
+    }
     await writeAll(context, flags, [...known, draft.settings], texts);
     printRead(first.account, content);
     printNext(next, context.configFile);
@@ -106,11 +110,8 @@ async function writeAll(
   accounts: readonly AccountSettings[],
   texts: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const tokens = accounts.map(({ token }) => token);
-  const pipeline =
-    ci === undefined
-      ? null
-      : pipelineFiles({ pipeline: ci, version, configFile: path.resolve(configFile), tokens });
+  const request = { version, configFile: path.resolve(configFile), accounts };
+  const pipeline = ci === undefined ? null : pipelineFiles({ pipeline: ci, ...request });
   const all = new Map([...texts, ...(pipeline?.texts ?? [])]);
   refuseExisting([...all.keys()]);
   await writeNewFiles(all);
@@ -141,7 +142,7 @@ async function realAccount(place: FirstPlace, flags: InitFlags, isKnown: boolean
 /** The lists come from a sandbox in this process. The user starts the same one later, on the port of the files. */
 async function rehearsal(place: FirstPlace, flags: InitFlags): Promise<Beginning> {
   refuseWrong(flags);
-  const { account = SANDBOX.account, port } = flags;
+  const { account = 'acme', port } = flags;
   const { startSandbox } = await import('../sandbox/sandbox.ts');
   const { demoSeed } = await import('../sandbox/demo.ts');
   const seed = demoSeed(account);

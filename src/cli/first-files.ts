@@ -82,7 +82,7 @@ export function refuseExisting(files: readonly string[]): void {
   const found = files.find((file) => existsSync(file));
   if (found === undefined) return;
   throw new UsageError(
-    `${shownPath(found)} exists already, and init changes no file. To add an account to a configuration, use --account NAME with --region or --base-url, and --token-env or --token-file. To begin again, move the file away and run init again. To start elsewhere, use --config`,
+    `${shownPath(found)} exists already, and init replaces no file. To add an account to a configuration, use --account NAME with --region or --base-url, and --token-env or --token-file. To begin again, move the file away and run init again. To start elsewhere, use --config`,
   );
 }
 

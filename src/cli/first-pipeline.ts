@@ -1,7 +1,7 @@
 // The files of `init --ci`: the pipelines that plan each proposed change and apply what is merged, and what they need.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { SecretRef } from '../core/settings.ts';
+import type { AccountSettings } from '../core/settings.ts';
 
 export const PIPELINES = ['github', 'gitlab'] as const;
 export type Pipeline = (typeof PIPELINES)[number];
@@ -28,8 +28,7 @@ export interface PipelineRequest {
   readonly version: string;
   /** The service file, absolute. */
   readonly configFile: string;
-  /** The references of all accounts. */
-  readonly tokens: readonly SecretRef[];
+  readonly accounts: readonly Pick<AccountSettings, 'token'>[];
 }
 
 /** The root of the repository: the folder with `.git` at or above the configuration, else the project's folder. */
@@ -42,15 +41,15 @@ function rootOf(configFile: string): string {
 }
 
 /** The texts by absolute paths, and what a person has to do in the settings of the repository. */
-export function pipelineFiles({ pipeline, version, configFile, tokens }: PipelineRequest): {
+export function pipelineFiles({ pipeline, version, configFile, accounts }: PipelineRequest): {
   readonly texts: ReadonlyMap<string, string>;
   readonly todo: readonly string[];
 } {
   const root = rootOf(configFile);
   const config = path.relative(root, configFile).split(path.sep).join('/');
-  const folder = path.posix.dirname(config);
-  const below = folder === '.' ? '' : `${folder}/`;
-  const variables = [...new Set(tokens.flatMap((token) => ('env' in token ? [token.env] : [])))].toSorted();
+  const below = config.slice(0, config.lastIndexOf('/') + 1);
+  const names = accounts.flatMap(({ token }) => ('env' in token ? [token.env] : []));
+  const variables = [...new Set(names)].toSorted();
   const texts = new Map<string, string>();
   for (const [place, template] of Object.entries(FILES[pipeline])) {
     const text = readFileSync(new URL(`../config/deploy/ci/${template}`, import.meta.url), 'utf8');
@@ -64,23 +63,20 @@ export function pipelineFiles({ pipeline, version, configFile, tokens }: Pipelin
     texts.set(path.join(root, place), own);
   }
   const ignore = path.join(root, '.gitignore');
-  const isIgnored = existsSync(ignore) && readFileSync(ignore, 'utf8').split(/\r?\n/u).includes(IGNORED);
-  if (!existsSync(ignore)) texts.set(ignore, `# The journal of rolecall: it names people.\n${IGNORED}\n`);
-  const [where, job] =
-    pipeline === 'github'
-      ? ['secret', 'rolecall-apply.yaml']
-      : ['masked CI/CD variable', 'the job `rolecall apply`'];
+  const ignored = existsSync(ignore) ? readFileSync(ignore, 'utf8').split(/\r?\n/u) : null;
+  if (ignored === null) texts.set(ignore, `# The journal of rolecall: it names people.\n${IGNORED}\n`);
+  const isGithub = pipeline === 'github';
+  const where = isGithub ? 'secret' : 'masked CI/CD variable';
+  const job = isGithub ? 'rolecall-apply.yaml' : 'the job `rolecall apply`';
   return {
     texts,
     todo: [
-      ...(existsSync(ignore) && !isIgnored
-        ? [`add the line ${IGNORED} to .gitignore: the store names people`]
-        : []),
+      ...(ignored?.includes(IGNORED) === false ? [`add ${IGNORED} to .gitignore: it names people`] : []),
       ...variables.map((name) => `create the ${where} ${name}, with the token of its account`),
       `${job} applies each merge without a question, in the environment \`rolecall\`, which can require a reviewer`,
       `beside a daemon create the variable ROLECALL_SERVER and the ${where} ROLECALL_HTTP_TOKEN instead: the daemon then makes the plans, and ${job} does nothing`,
       `create the ${where} ROLECALL_OPERATE_TOKEN too, if that daemon must fetch each merge at once`,
-      ...(pipeline === 'gitlab'
+      ...(!isGithub
         ? [`create the ${where} ROLECALL_NOTE_TOKEN, which writes the report into the merge request`]
         : []),
       `replace your-organisation/rolecall by the repository from which the pipelines install rolecall, and v${version} by a tag that it has`,

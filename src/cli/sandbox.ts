@@ -25,9 +25,7 @@ export function addSandbox({ program, run }: CommandLine): void {
 async function sandbox(flags: SandboxFlags): Promise<ExitStatus> {
   // Listens for signals before the address is printed: whoever reads it may stop the sandbox at once.
   const stopped = new Promise<void>((resolve) => {
-    process.once('SIGINT', () => resolve());
-    process.once('SIGTERM', () => resolve());
-    process.once('SIGHUP', () => resolve());
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => resolve());
   });
   const { startSandbox } = await import('../sandbox/sandbox.ts');
   const running = await startSandbox({

@@ -53,7 +53,7 @@ export async function dumpAccount(target: DumpTarget, contents: AccountContents)
  * Replaces the file atomically, so that no reader sees half of it. Keeps its mode and, if this process is allowed to,
  * its owner. Writes nothing if the file is no longer equal to `before`. Throws StoreError.
  */
-export async function replaceAccountFile(file: string, before: string, text: string): Promise<void> {
+export async function replaceFile(file: string, before: string, text: string): Promise<void> {
   let fresh: string | undefined;
   try {
     // Replaces the target of a symbolic link, not the link.
@@ -73,7 +73,7 @@ export async function replaceAccountFile(file: string, before: string, text: str
     if (!('source' in current) || current.source.text !== before) {
       throw new StoreError(
         'output_failed',
-        `${file} changed while rolecall read the account, so it was not replaced; run \`rolecall dump\` again`,
+        `${file} changed while rolecall read the account, so it was not replaced; run the command again`,
       );
     }
     await rename(fresh, target);

@@ -193,7 +193,15 @@ test('init adds an account to a configuration, whose regions it knows, and refus
   ]);
   const unknown = await s.here([...added, '--region', 'mars']);
   expect([unknown.status, unknown.stderr]).toEqual([4, expect.stringContaining('known regions: eu')]);
-  expect((await s.here([...added, '--region', 'eu'])).status).toBe(0);
+  const twice = await s.here([...added, '--region', 'eu', '--base-url', s.url]);
+  expect([twice.status, twice.stderr]).toEqual([64, expect.stringContaining('leave out --base-url')]);
+  // A new region is added to the service file, whose comments stay.
+  const service = readFileSync(join(s.folder, 'config/rolecall.yaml'), 'utf8');
+  const other = await s.here([...added, '--region', 'mars', '--base-url', s.url]);
+  expect([other.status, other.stdout]).toEqual([0, expect.stringContaining('added the region mars to')]);
+  const [before = '', after = ''] = service.split(/^ {2}eu: .*\n/m);
+  const changed = readFileSync(join(s.folder, 'config/rolecall.yaml'), 'utf8');
+  expect(changed).toBe(`${before}  eu: ${s.url}\n  mars: "${s.url}"\n${after}`);
   expect(s.files()).toEqual([WRITTEN[0], 'config/accounts/globex.yaml', WRITTEN[1]]);
   expect((await s.here(['validate'])).stdout).toBe('2 accounts, 6 names: valid\n');
 });

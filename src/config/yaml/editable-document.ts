@@ -13,6 +13,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
+import { UsageError } from '../../core/errors.ts';
 import { yamlQuoted, yamlText } from '../../core/yaml-text.ts';
 
 /** The format of scalars that are written as reports write names, with invisible characters escaped. */
@@ -61,6 +62,20 @@ export function editable(text: string): EditableDocument {
       return isWindows ? after.replaceAll('\n', '\r\n') : after;
     },
   };
+}
+
+/** The text of a service file with one more region; nothing else changes. Throws UsageError if it has that region. */
+export function withRegion(text: string, region: string, baseUrl: string): string {
+  const regions = parseDocument(text).get('regions', true);
+  const pair = `${yamlText(region)}: ${yamlText(baseUrl)}`;
+  if (!isMap(regions)) return `${text.trimEnd()}\n\nregions:\n  ${pair}\n`;
+  if (regions.has(region))
+    throw new UsageError(`the service file has the region ${region} already; leave out --base-url`);
+  const [start, end] = regions.range ?? [0, 0];
+  if (regions.flow === true) return `${text.slice(0, start + 1)} ${pair},${text.slice(start + 1)}`;
+  const indent = text.slice(text.lastIndexOf('\n', start) + 1, start);
+  const at = `${text}\n`.indexOf('\n', end - 1);
+  return `${text.slice(0, at)}\n${indent}${pair}${text.slice(at)}`;
 }
 
 /** A text without quotes where every parser reads it as this text. */
