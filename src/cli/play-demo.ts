@@ -54,7 +54,7 @@ export async function playDemo(given: CommandContext, servesPages: boolean): Pro
     print(STORY);
     const exit = await runSteps(context);
     if (exit !== EXIT.done || !servesPages) {
-      if (exit === EXIT.done) print(NEXT);
+      if (exit === EXIT.done) print(['', ...NEXT]);
       return exit;
     }
     const go = sandbox.state('acme').skills.find(({ name }) => name === 'Go');
@@ -91,7 +91,7 @@ async function servePages(context: CommandContext, token: string): Promise<ExitS
   try {
     const status = await serve(context, (url) => {
       pages = url;
-      print(welcome(`http://127.0.0.1:${port}${link}`, context.configFile));
+      print(['', ...welcome(`http://127.0.0.1:${port}${link}`, context.configFile)]);
     });
     return status === 0 ? EXIT.done : EXIT.failed;
   } finally {
@@ -111,7 +111,6 @@ async function runSteps(context: CommandContext): Promise<ExitStatus> {
 
   heading('3. Plan again: only what is held remains', 'rolecall plan acme');
   const again = await planAccounts(context, ['acme'], { ...TEXT, detailedExitcode: true });
-  print(['']);
   return again === EXIT.held ? EXIT.done : failed(again);
 }
 

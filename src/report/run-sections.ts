@@ -104,7 +104,9 @@ function operationsSection(
       reason === null ? [] : [reason],
     ];
   });
-  return tableSection(title, { columns: COLUMNS, rows }, { textRows: TEXT_ROWS });
+  // What people lost is shortened less.
+  const isLoss = title === 'Deleted' && sorted.some((each) => peopleIn(each) > 0);
+  return tableSection(title, { columns: COLUMNS, rows }, isLoss ? { tone: 'bad' } : { textRows: TEXT_ROWS });
 }
 
 function peopleCell(operation: OperationRecord, plan: Plan | null): Line {

@@ -228,6 +228,17 @@ describe('a run of nine thousand operations', () => {
     expect(text).toContain(`… and ${9000 - shown} more (rolecall show ${makeRun().id} --verbose)`);
   });
 
+  it('shows each of a hundred entries that people lost', () => {
+    const plan = makePlan({
+      operations: Array.from({ length: 100 }, (_, index) => ({ ...remove(`Old ${index}`), usedBy: ['ada'] })),
+    });
+    const done = plan.operations.map(({ name, remoteId = null }, index) =>
+      makeOperation(index + 1, name, { action: 'delete', remoteId }),
+    );
+    const text = renderRun(report({ deleted: 100 }, { plan, operations: done }), TEXT);
+    expect(text.match(/^ {4}- skill .*1 person lost it/gm)).toHaveLength(100);
+  });
+
   it('is complete with --verbose, in text and in HTML', () => {
     const some = { ...run, operations: rows.slice(0, 300) };
     const text = renderRun(some, { ...TEXT, verbose: true });
