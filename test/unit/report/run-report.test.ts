@@ -230,7 +230,7 @@ describe('a run of nine thousand operations', () => {
 
   it('shows each of a hundred entries that people lost', () => {
     const plan = makePlan({
-      operations: Array.from({ length: 100 }, (_, index) => ({ ...remove(`Old ${index}`), usedBy: ['ada'] })),
+      operations: Array.from({ length: 100 }, (_, index) => remove(`Old ${index}`, ['ada'])),
     });
     const done = plan.operations.map(({ name, remoteId = null }, index) =>
       makeOperation(index + 1, name, { action: 'delete', remoteId }),
