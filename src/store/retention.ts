@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { turn } from '../system/turns.ts';
-import { toIso, toMs } from './row-values.ts';
+import { jsonList, toIso, toMs } from './row-values.ts';
 import type { Database, Tables } from './tables.ts';
 import { immediately } from './transactions.ts';
 
@@ -15,6 +15,8 @@ const COMPLETE_MS = 7 * DAY_MS;
 
 /** The rows that one transaction deletes: about 10 ms. */
 const ROWS = 2000;
+/** The accounts that one statement looks at. */
+const ACCOUNTS = 20;
 /** Rows with dependent rows, or with large values. */
 const LARGE_ROWS = 100;
 
@@ -29,14 +31,16 @@ export async function prune(
 ): Promise<void> {
   const runsBefore = toIso(nowMs - Math.max(retention.runsMs, SHORTEST_MS));
   const snapshotsBefore = toIso(nowMs - Math.max(retention.snapshotsMs, SHORTEST_MS));
-  for (const { name } of await db.selectFrom('accounts').select('name').execute()) {
-    await deleteRows(db, 'snapshots', oldSnapshot(name, snapshotsBefore));
-    for (const runs of [repeatedRun(name, toIso(nowMs - COMPLETE_MS)), oldRun(name, runsBefore)]) {
+  const accounts = await db.selectFrom('accounts').select('name').execute();
+  for (let at = 0; at < accounts.length; at += ACCOUNTS) {
+    const names = jsonList(accounts.slice(at, at + ACCOUNTS).map(({ name }) => name));
+    await deleteRows(db, 'snapshots', oldSnapshot(names, snapshotsBefore));
+    for (const runs of [repeatedRun(names, toIso(nowMs - COMPLETE_MS)), oldRun(names, runsBefore)]) {
       // Those of a large run would otherwise be deleted with it in one long transaction.
       await deleteRows(db, 'operations', sql`run_id in (select id from runs where ${runs})`);
       await deleteRows(db, 'runs', runs);
     }
-    await deleteRows(db, 'entries', oldEntry(name, runsBefore));
+    await deleteRows(db, 'entries', oldEntry(names, runsBefore));
   }
   for (const table of ['snapshot_bodies', 'plan_bodies'] as const) {
     for (const digit of '0123456789abcdef') await deleteRows(db, table, unusedBody(table, digit));
@@ -96,12 +100,12 @@ const KEYS = {
 const IS_NEEDED = sql`exists (
   select 1 from accounts where name = runs.account and runs.id in (last_run_id, last_good_run, pending_run))`;
 
-/** Of the runs of a day that found and changed nothing, all but the first. */
-function repeatedRun(account: string, before: string): RawBuilder<unknown> {
+/** Of the runs of an account and a day that found and changed nothing, all but the first. */
+function repeatedRun(accounts: RawBuilder<string>, before: string): RawBuilder<unknown> {
   return sql`not ${IS_NEEDED} and id in (
     select id from (
-      select id, row_number() over (partition by substr(started_at, 1, 10) order by started_at, id) as place
-      from runs where account = ${account} and started_at < ${before}
+      select id, row_number() over (partition by account, substr(started_at, 1, 10) order by started_at, id) as place
+      from runs where account in ${accounts} and started_at < ${before}
         and status in ('converged', 'planned') and created + deleted + failed + held = 0
         and planned_creates + planned_deletes = 0 and error_code is null
         and not exists (select 1 from operations where run_id = runs.id)
@@ -109,14 +113,15 @@ function repeatedRun(account: string, before: string): RawBuilder<unknown> {
     where place > 1)`;
 }
 
-function oldSnapshot(account: string, before: string): RawBuilder<unknown> {
-  return sql`taken_at < ${before} and run_id in (select id from runs where account = ${account} and started_at < ${before})
+function oldSnapshot(accounts: RawBuilder<string>, before: string): RawBuilder<unknown> {
+  return sql`taken_at < ${before} and run_id in (
+      select id from runs where account in ${accounts} and started_at < ${before})
     and not exists (select 1 from accounts where name = snapshots.account and last_good_run = run_id)`;
 }
 
 /** Not those that still have snapshots, that are running, or that have an unknown outcome. */
-function oldRun(account: string, before: string): RawBuilder<unknown> {
-  return sql`account = ${account} and started_at < ${before} and status != 'running' and not ${IS_NEEDED}
+function oldRun(accounts: RawBuilder<string>, before: string): RawBuilder<unknown> {
+  return sql`account in ${accounts} and started_at < ${before} and status != 'running' and not ${IS_NEEDED}
     and not exists (select 1 from snapshots where run_id = runs.id)
     and not exists (
       select 1 from operations
@@ -129,16 +134,16 @@ function oldRun(account: string, before: string): RawBuilder<unknown> {
  * identify its token. While the outcome of a create is unknown, all entries are kept, because every earlier id is needed to
  * find the new one.
  */
-function oldEntry(account: string, before: string): RawBuilder<unknown> {
-  return sql`account = ${account} and last_seen_run < ${firstRunIdAt(toMs(before))}
+function oldEntry(accounts: RawBuilder<string>, before: string): RawBuilder<unknown> {
+  return sql`account in ${accounts} and last_seen_run < ${firstRunIdAt(toMs(before))}
     and created_by_run is null and adopted_by_run is null and requested_name is null and deleted_by_run is null
     and released_as is null
     and exists (
-      select 1 from accounts where name = ${account} and last_seen_run < last_good_run
+      select 1 from accounts where name = entries.account and last_seen_run < last_good_run
         and entries.remote_account_id in ('', coalesce(accounts.remote_account_id, '')))
     and not exists (
       select 1 from operations join runs on runs.id = operations.run_id
-      where operations.status in ('sent', 'unknown') and settled_by is null and runs.account = ${account})`;
+      where operations.status in ('sent', 'unknown') and settled_by is null and runs.account = entries.account)`;
 }
 
 /** The smallest id of a run that began at this moment. Ids are UUIDv7, which begin with the time. */
