@@ -101,6 +101,7 @@ export async function openSession(
     loadCron: async () => (await import('../daemon/cron.ts')).cronTicked,
   };
   const commit = await commitOf(configuration, service);
+  const actor = userAtHost();
   return {
     planning,
     applying: {
@@ -119,7 +120,7 @@ export async function openSession(
       commit,
       configured,
       trigger,
-      actor: userAtHost(),
+      actor,
       // A new object for each run, so that a token that the service refused in one run is tried again in the next.
       signals: lock.signals(signals),
       duringPause,

@@ -144,6 +144,7 @@ function lacksDesired(
 
 /** Whether the lists lack one of these entries, which would be created again. */
 function lacksAny(observed: ObservedCatalog, keys: ReadonlySet<EntryKey>): boolean {
+  if (keys.size === 0) return false;
   const listed = keysOf(observed);
   return [...keys].some((key) => !listed.has(key));
 }

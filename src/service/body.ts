@@ -41,10 +41,19 @@ export async function* unpacked(
   encoding: string | string[] | undefined,
   maxBytes: number,
 ): AsyncGenerator<Uint8Array> {
-  const stages = codingsOf(encoding).flatMap((create) => [withReadableErrors(create()), limit(maxBytes)]);
+  const codings = codingsOf(encoding);
+  const stages = codings.flatMap((create, at) => [
+    withReadableErrors(create()),
+    ...(at < codings.length - 1 ? [limit(maxBytes)] : []),
+  ]);
   // An error of any stage destroys all stages and is thrown by the last one.
   if (stages.length > 0) pipeline([body, ...stages], () => undefined);
-  yield* stages.at(-1) ?? body;
+  let bytes = 0;
+  for await (const chunk of (stages.at(-1) ?? body) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw tooLarge();
+    yield chunk;
+  }
 }
 
 /** The start of a body as text, for messages: invalid UTF-8 is replaced, and the rest is not read. */
@@ -100,7 +109,11 @@ function limit(maxBytes: number): Transform {
     transform(chunk: Uint8Array, _, callback) {
       bytes += chunk.byteLength;
       if (bytes <= maxBytes) callback(null, chunk);
-      else callback(Object.assign(new Error('too large'), { code: BODY_TOO_LARGE }));
+      else callback(tooLarge());
     },
   });
+}
+
+function tooLarge(): Error {
+  return Object.assign(new Error('too large'), { code: BODY_TOO_LARGE });
 }
