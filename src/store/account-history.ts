@@ -6,7 +6,7 @@ import type { RecentOperation } from '../core/history.ts';
 import type { SentCommit } from '../core/ports/locks.ts';
 import type { AppliedRun, Journal } from '../core/ports/journal.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
-import type { Database, Tables } from './tables.ts';
+import type { Database, OperationsTable, Tables } from './tables.ts';
 import { immediately } from './transactions.ts';
 import { jsonList, jsonRows, toIso, toMs } from './row-values.ts';
 import { ownRun } from './fence.ts';
@@ -26,14 +26,10 @@ export function accountHistoryJournal(
     },
 
     async accountHistory(account, remoteAccountId, nowMs) {
-      const rows = await db
-        .selectFrom('entries')
-        .select(['kind', 'remote_id', 'name', 'requested_name', 'created_by_run', 'adopted_by_run'])
-        .select(['last_seen_run', 'deleted_by_run', 'last_used_at', 'released_as'])
-        .select(['first_seen_run', 'first_seen_after'])
-        .where('account', '=', account)
-        .where('remote_account_id', '=', remoteAccountId ?? '')
-        .execute();
+      const { rows } = await sql<Selectable<Tables['entries']>>`
+        select * from entries where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}`.execute(
+        db,
+      );
       const owned = rows.filter((row) => row.created_by_run !== null || row.adopted_by_run !== null);
       const recent = await recentOperations(db, account, remoteAccountId, nowMs - DAY_MS);
       const doubtful = recent.filter(({ action, status }) => action === 'create' && status !== 'done');
@@ -206,32 +202,15 @@ async function recentOperations(
   remoteAccountId: string | null,
   sinceMs: number,
 ): Promise<RecentOperation[]> {
-  const rows = await db
-    .selectFrom('operations')
-    .innerJoin('runs', 'runs.id', 'operations.run_id')
-    .leftJoin('entries', (join) =>
-      join
-        .onRef('entries.account', '=', 'runs.account')
-        .on('entries.remote_account_id', '=', remoteAccountId ?? '')
-        .onRef('entries.kind', '=', 'operations.kind')
-        .onRef('entries.remote_id', '=', 'operations.remote_id'),
-    )
-    .select([
-      'operations.run_id',
-      'operations.action',
-      'operations.kind',
-      'operations.name',
-      'operations.remote_id',
-      'operations.status',
-      'operations.attempts',
-      'operations.finished_at',
-      'entries.last_seen_run',
-    ])
-    .where('runs.account', '=', account)
-    .where('runs.remote_account_id', 'is not distinct from', remoteAccountId)
-    .where('operations.status', 'in', ['done', 'unknown'])
-    .where('operations.finished_at', '>', toIso(sinceMs))
-    .execute();
+  const { rows } = await sql<Selectable<OperationsTable> & { last_seen_run: string | null }>`
+    select operations.*, entries.last_seen_run
+    from runs join operations on run_id = id left join entries on entries.account = runs.account
+      and entries.remote_account_id = ${remoteAccountId ?? ''} and entries.kind = operations.kind
+      and entries.remote_id = operations.remote_id
+    where runs.account = ${account} and runs.remote_account_id is not distinct from ${remoteAccountId}
+      and operations.status in ('done', 'unknown') and operations.finished_at > ${toIso(sinceMs)}`.execute(
+    db,
+  );
   return rows.map((row) => ({
     runId: row.run_id,
     action: row.action,

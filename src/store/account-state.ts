@@ -6,7 +6,7 @@ import type { AccountState } from '../core/ports/journal.ts';
 import type { Tables } from './tables.ts';
 import { toIso, toMs } from './row-values.ts';
 
-type AccountRow = Selectable<Tables['accounts']>;
+export type AccountRow = Selectable<Tables['accounts']>;
 
 /** The state in a row, or the state of an account without a row. */
 export function toState(row: AccountRow | undefined): AccountState {

@@ -9,7 +9,7 @@ import { immediately } from './transactions.ts';
 import { claimantOf, claimToken, adoptRenamedAccount } from './remote-accounts.ts';
 import { readPlan } from './plan-bodies.ts';
 import { warningsOf } from './run-rows.ts';
-import { NOTHING_APPROVED, NOTHING_PENDING, toState } from './account-state.ts';
+import { NOTHING_APPROVED, NOTHING_PENDING, type AccountRow, toState } from './account-state.ts';
 import { toIso } from './row-values.ts';
 import { readPause } from './stored-settings.ts';
 
@@ -104,7 +104,8 @@ export function accountsJournal(
 }
 
 async function stateOf(db: Database, account: string): Promise<AccountState> {
-  return toState(await db.selectFrom('accounts').selectAll().where('name', '=', account).executeTakeFirst());
+  const { rows } = await sql<AccountRow>`select * from accounts where name = ${account}`.execute(db);
+  return toState(rows[0]);
 }
 
 /** Claims of one remote account wait for each other. */

@@ -1,10 +1,10 @@
 // Ends the runs of processes that have ended.
-import { type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { engineOf } from './engine.ts';
 import { recountRun, rememberRemaining } from './run-totals.ts';
 import { inRanges, immediately } from './transactions.ts';
-import type { Database } from './tables.ts';
+import type { Database, RunsTable } from './tables.ts';
 import { toIso } from './row-values.ts';
 
 /** No dry run takes longer. An older one belongs to a process of another machine that has ended. */
@@ -21,12 +21,8 @@ export async function brokenRuns(
   nowMs: number,
 ): Promise<string[]> {
   const engine = engineOf(db);
-  const running = await db
-    .selectFrom('runs')
-    .select(['id', 'mode', 'holder_host', 'holder_pid', 'started_at'])
-    .where('account', '=', account)
-    .where('status', '=', 'running')
-    .execute();
+  const { rows: running } = await sql<Selectable<RunsTable>>`
+    select * from runs where account = ${account} and status = 'running'`.execute(db);
   return running
     .filter(
       (run) =>

@@ -1,4 +1,5 @@
 // Journals what the lists showed: snapshots, the history of every entry, and the last good lists.
+import { type Selectable, sql } from 'kysely';
 import type { Kind, ObservedCatalog } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { Journal, LastGood, RecordedObservation } from '../core/ports/journal.ts';
@@ -13,9 +14,12 @@ import {
 } from './compressed-json.ts';
 import { toIso, toMs } from './row-values.ts';
 import { entryRows, markSeen, writeEntries } from './observed-entries.ts';
-import type { Database } from './tables.ts';
+import type { Database, OperationsTable, Tables } from './tables.ts';
 import { requireOwnRun } from './fence.ts';
 import { immediately, afterRows, ROWS_AT_A_TIME } from './transactions.ts';
+
+type GoodSnapshot = Selectable<Tables['snapshots']> &
+  Pick<Selectable<Tables['accounts']>, 'remote_account_id' | 'missing_holdings'>;
 
 export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'recordObservation'> {
   // Lists are first compared and later written, but their JSON and digests are made only once.
@@ -28,17 +32,10 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
 
   return {
     async lastGood(account, remoteAccountId, observed): Promise<LastGood | null> {
-      const snapshots = await db
-        .selectFrom('accounts')
-        .innerJoin('snapshots', (join) =>
-          join
-            .onRef('snapshots.run_id', '=', 'accounts.last_good_run')
-            .onRef('snapshots.phase', '=', 'accounts.last_good_phase'),
-        )
-        .select(['snapshots.kind', 'snapshots.digest', 'snapshots.taken_at', 'accounts.remote_account_id'])
-        .select('accounts.missing_holdings')
-        .where('accounts.name', '=', account)
-        .execute();
+      const { rows: snapshots } = await sql<GoodSnapshot>`
+        select snapshots.*, remote_account_id, missing_holdings
+        from accounts join snapshots on run_id = last_good_run and phase = last_good_phase
+        where name = ${account}`.execute(db);
       const [row] = snapshots;
       if (row === undefined) return null;
       if (row.remote_account_id !== null && row.remote_account_id !== remoteAccountId) return null;
@@ -58,17 +55,21 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
       const bodies = await newBodies(db, lists);
       const isKnown = observation.good && bodies.size === 0 && (await markSeen(db, observation, lists));
       const rows = isKnown ? [] : entryRows(observation);
-      // They are written first, in several transactions, so that others can write in between. If the process is killed, the
+      // Most are written first, in several transactions, so that others can write in between. If the process is killed, the
       // written rows are still true: the entries were listed.
-      for (let at = 0; at < rows.length; at += ROWS_AT_A_TIME) {
-        if (at > 0) await afterRows(at);
+      let written = 0;
+      for (; rows.length - written > ROWS_AT_A_TIME; written += ROWS_AT_A_TIME) {
+        const part = rows.slice(written, written + ROWS_AT_A_TIME);
         await immediately(db, observation.account, async (connection) => {
           await requireOwnRun(connection, observation.runId);
-          await writeEntries(connection, observation, rows.slice(at, at + ROWS_AT_A_TIME));
+          await writeEntries(connection, observation, part);
         });
+        await afterRows(written + ROWS_AT_A_TIME);
       }
+      const rest = rows.slice(written);
       await immediately(db, observation.account, async (connection) => {
         await requireOwnRun(connection, observation.runId);
+        if (rest.length > 0) await writeEntries(connection, observation, rest);
         await writeSnapshots(connection, observation, lists, bodies);
         if (observation.good) await writeLastGood(connection, observation);
       });
@@ -112,16 +113,11 @@ async function changesSince(
   remoteAccountId: string | null,
   since: string,
 ): Promise<{ readonly gone: Set<EntryKey>; readonly created: Set<EntryKey> }> {
-  const rows = await db
-    .selectFrom('operations')
-    .innerJoin('runs', 'runs.id', 'operations.run_id')
-    .select(['operations.action', 'operations.kind', 'operations.remote_id', 'operations.status'])
-    .select('operations.started_at')
-    .where('runs.account', '=', account)
-    .where('runs.remote_account_id', 'is not distinct from', remoteAccountId)
-    .where('operations.started_at', '>=', toIso(toMs(since) - DAY_MS))
-    .where('operations.status', 'in', ['done', 'unknown', 'sent'])
-    .execute();
+  const { rows } = await sql<Selectable<OperationsTable>>`
+    select operations.* from runs join operations on run_id = id
+    where account = ${account} and remote_account_id is not distinct from ${remoteAccountId}
+      and operations.started_at >= ${toIso(toMs(since) - DAY_MS)}
+      and operations.status in ('done', 'unknown', 'sent')`.execute(db);
   const keysOf = (of: typeof rows): Set<EntryKey> =>
     new Set(of.flatMap((row) => (row.remote_id === null ? [] : [entryKey(row.kind, row.remote_id)])));
   return {

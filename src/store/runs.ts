@@ -80,7 +80,7 @@ export function runsJournal(
       const isQuiet = counts !== null && counts.created + counts.deleted + counts.failed === 0;
       const commit = isQuiet ? immediately : durably;
       // Before the transaction of the run, because the operations of a large run take a second.
-      if (end.status !== 'converged') await endOperations(db, runId, end.finishedAtMs);
+      if (!['converged', 'planned'].includes(end.status)) await endOperations(db, runId, end.finishedAtMs);
       const isEnded = await commit(db, runId, async (connection) => {
         const { numUpdatedRows } = await connection
           .updateTable('runs')
