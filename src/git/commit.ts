@@ -115,11 +115,26 @@ export async function readConfigCommit(
   });
 }
 
+/** What git answered about two commits, which never changes. */
+const relations = new Map<string, Promise<CommitRelation>>();
+const MOST_RELATIONS = 1000;
+
 /**
  * How `older` is related to `newer`: `ancestor` means that `newer` descends from it. Uses the repository of `file`;
- * `unknown` when git can't determine it, such as in a shallow clone. At most two git processes.
+ * `unknown` when git can't determine it, such as in a shallow clone. At most two git processes for each two commits.
  */
 export async function compareCommits(file: string, older: string, newer: string): Promise<CommitRelation> {
+  const key = `${older} ${newer} ${file}`;
+  if (relations.size === MOST_RELATIONS) relations.clear();
+  const asking = relations.get(key) ?? askGit(file, older, newer);
+  relations.set(key, asking);
+  const relation = await asking;
+  // A later fetch may bring the commit that is missing.
+  if (relation === 'unknown') relations.delete(key);
+  return relation;
+}
+
+async function askGit(file: string, older: string, newer: string): Promise<CommitRelation> {
   if (!SHA.test(older) || !SHA.test(newer)) return 'unknown';
   return orElse<CommitRelation>('unknown', async () => {
     const root = await repositoryRoot(file);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { compareCommits, readConfigCommit, remoteOrigin } from '../../../src/git/commit.ts';
@@ -82,7 +82,7 @@ describe('two commits', () => {
     expect(await compareCommits(file, '--all', first)).toBe('unknown');
   });
 
-  test('cannot be compared in a shallow clone', async () => {
+  test('cannot be compared in a shallow clone, and git is asked once about those that can', async () => {
     const { folder, first } = repository();
     git(folder, 'commit', '-q', '--allow-empty', '-m', 'second');
     const clone = path.join(workspace({}), 'clone');
@@ -93,5 +93,10 @@ describe('two commits', () => {
     git(clone, 'fetch', '-q', '--depth', '1', 'origin', first);
     expect(await compareCommits(file, first, head)).toBe('unknown');
     expect((await readConfigCommit(file, []))?.sha).toBe(head);
+    git(clone, 'fetch', '-q', '--unshallow');
+    expect(await compareCommits(file, first, head)).toBe('ancestor');
+    rmSync(path.join(clone, '.git'), { recursive: true });
+    expect(await compareCommits(file, first, head)).toBe('ancestor');
+    expect(await compareCommits(file, head, first)).toBe('unknown');
   });
 });
