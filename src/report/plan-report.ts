@@ -117,10 +117,10 @@ export function planDocument(
 function planStatus(plan: Plan): NonNullable<ReportDocument['status']> {
   if (plan.status === 'blocked')
     return { label: `blocked, nothing will be written: ${changeCounts(plan)}`, tone: 'bad' };
-  if (!isQuiet(plan)) return { label: changeCounts(plan), tone: 'warn' };
+  const { keep, leave, delete: deletes, hold } = plan.summary;
+  if (!isQuiet(plan)) return { label: changeCounts(plan), tone: deletes + hold > 0 ? 'warn' : 'strong' };
   if (plan.warnings.some((warning) => warning.code === NOTHING_MANAGED))
     return { label: 'manages nothing', tone: 'warn' };
-  const { keep, leave } = plan.summary;
   const kept = count(keep, 'entry matches', 'entries match');
   const left = leave === 0 ? '' : `, ${leave} left alone`;
   return { label: 'nothing to do', own: `; ${kept} the file${left}`, tone: 'good' };
