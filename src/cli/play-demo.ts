@@ -23,6 +23,7 @@ const STORY = [
   '  - adds “Go”, and renames “K8s” to “Kubernetes”: ada and grace have “K8s”;',
   '  - no longer lists “Perl”, which ada has, nor “COBOL”, “Photoshop” and the role “Webmaster”, which nobody has;',
   '  - protects “Admin tools”.',
+  'A first plan has stored its lists already: on a new store, every delete is held.',
 ];
 
 const ACCOUNT = `region: eu
