@@ -4,15 +4,13 @@ import { z } from 'zod';
 import { baseUrl, listenAddress, matching, nameGlob, pathText, secretRef, setting } from './field-formats.ts';
 import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
+import { HTTP_OPERATOR } from '../core/operator.ts';
 import { isLoopback } from '../core/remote-address.ts';
 import type { HttpSettings } from '../core/settings.ts';
 import { locate, spotOf, type YamlFile, quoted } from './yaml/yaml-file.ts';
 import { absoluteRef, refKey } from './secret-references.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
-
-/** The name that the log shows for `http.token`. */
-const FIRST_TOKEN = 'http';
 
 const tokenName = matching(
   /^[A-Za-z0-9._-]{1,64}$/u,
@@ -165,7 +163,7 @@ function hasItems(value: unknown): boolean {
 function tokenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
   const { token, tokens } = httpSchema.shape;
   const first = token.safeParse(raw['token']).data;
-  const taken = new Set(first === undefined ? [] : [`name ${FIRST_TOKEN}`, refKey(first)]);
+  const taken = new Set(first === undefined ? [] : [`name ${HTTP_OPERATOR}`, refKey(first)]);
   return (Array.isArray(raw['tokens']) ? raw['tokens'] : []).flatMap((item: unknown, index) => {
     const read = tokens.unwrap().element.safeParse(item).data;
     if (read === undefined) return [];

@@ -14,6 +14,9 @@ export interface Operator {
   readonly via: 'cli' | 'http';
 }
 
+/** The name of whoever uses `http.token`, which is nobody's own. */
+export const HTTP_OPERATOR = 'http';
+
 /** A command that an operator gave. `detail` is the digest of an approval or the reason of a pause. */
 export interface OperatorActionRecord {
   /** Counts the commands in the order in which they were given. */

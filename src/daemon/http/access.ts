@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import proxyAddr from 'proxy-addr';
 import { SecretError } from '../../core/errors.ts';
 import { globMatcher } from '../../core/names.ts';
+import { HTTP_OPERATOR } from '../../core/operator.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { HttpRole, HttpSettings, SecretRef, ServiceSettings } from '../../core/settings.ts';
 import { sha256 } from '../../system/digest.ts';
@@ -32,7 +33,7 @@ export async function readTokens(
   const configured = [
     ...(http.token === undefined
       ? []
-      : [{ name: 'http', role: 'operate' as const, token: http.token, what: 'http.token' }]),
+      : [{ name: HTTP_OPERATOR, role: 'operate' as const, token: http.token, what: 'http.token' }]),
     ...http.tokens.map((each) => ({ ...each, what: `the token ${each.name} of http.tokens` })),
   ];
   const tokens: HttpToken[] = [];

@@ -1,7 +1,7 @@
 // The facts of an account: its states, what a plan would change, one line below its name, and the column beside its page.
 import { useContext } from 'hono/jsx';
 import type { RunRecord } from '../../../core/journal.ts';
-import { ALL_ACCOUNTS, type OperatorActionRecord } from '../../../core/operator.ts';
+import { ALL_ACCOUNTS, HTTP_OPERATOR, type OperatorActionRecord } from '../../../core/operator.ts';
 import type { DailyCount } from '../../../core/ports/journal-reader.ts';
 import type { Links } from '../../../core/settings.ts';
 import { actionText } from '../../../report/actions-report.ts';
@@ -41,12 +41,12 @@ export interface History {
   readonly counts: readonly DailyCount[];
 }
 
-interface FactsProps extends Pick<History, 'counts'> {
-  readonly account: AccountView;
-}
+/** The token of `http.token` is nobody's own. */
+export const byWhom = (name: string) => (name === HTTP_OPERATOR ? 'on this page' : `by ${name}`);
 
 /** `eu · mode approve · next run in 11 min · 212 skills, 18 roles, 431 people`. */
-export function FactsLine({ account: { region, mode, nextRunAt }, counts }: FactsProps) {
+export function FactsLine({ account, counts }: Pick<History, 'counts'> & { readonly account: AccountView }) {
+  const { region, mode, nextRunAt } = account;
   const latest = (kind: DailyCount['kind']) => counts.findLast((each) => each.kind === kind)?.entries ?? 0;
   const sizes = `${count(latest('skill'), 'skill')}, ${count(latest('role'), 'role')}, ${count(latest('resource'), 'person', 'people')}`;
   const parts: Line[] = [
@@ -94,8 +94,14 @@ export function Actions({ actions, hasAccounts = false }: ActionsProps) {
       {actions.map(({ at, account, by, via, action, detail }) => (
         <li>
           <span>
+            {by === HTTP_OPERATOR ? 'token ' : ''}
             <strong>{visible(by)}</strong> {visible(actionText(action))}{' '}
-            {!hasAccounts ? null : account === ALL_ACCOUNTS ? 'all accounts' : <AccountLink name={account} />}{' '}
+            {hasAccounts && action !== 'pause' && action !== 'resume' ? 'of ' : ''}
+            {!hasAccounts ? null : account === ALL_ACCOUNTS ? (
+              'all accounts'
+            ) : (
+              <AccountLink name={account} />
+            )}{' '}
             <Inline
               line={detail === null ? [] : [action === 'approve' ? code(detail.slice(7, 15)) : `“${detail}”`]}
             />
@@ -127,7 +133,7 @@ function detailsOf(account: AccountView | null, runs: readonly RunRecord[], link
     ...fact('Last success', account?.lastSuccessAt && [{ time: account.lastSuccessAt }]),
     ...fact('Last write', written && [{ time: written.startedAt }, `, ${changes}`]),
     ...fact('Failures in a row', consecutiveFailures > 0 && [String(consecutiveFailures)]),
-    ...fact('Approved', approved && [` by ${approved.by}, expires `, { time: approved.expiresAt }]),
+    ...fact('Approved', approved && [`${byWhom(approved.by)}, expires `, { time: approved.expiresAt }]),
   ];
 }
 

@@ -5,16 +5,16 @@ import type { Plan } from '../../../core/plan.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { ACCOUNT_STATE_TEXTS, messageLines } from '../../../report/formatting.ts';
 import { lossLine } from '../../../report/run-people.ts';
-import { runCounts, runSentence, statusTone } from '../../../report/run-status.ts';
+import { runSentence, statusTone } from '../../../report/run-status.ts';
 import { isChanging, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { accountPath, useFrame } from '../context.ts';
-import { AccountStates, Aside, FactsLine, type History } from './account-facts.tsx';
+import { AccountStates, Aside, byWhom, FactsLine, type History } from './account-facts.tsx';
 import { Layout } from './layout.tsx';
 import { Card, Errors, NO_ACCOUNT_RUNS, Notice } from './page-parts.tsx';
 import { HeldCard, Notes, type PagePlace } from './paged-sections.tsx';
 import { Decision } from './pending-plan.tsx';
-import { NextSteps, Restore, RunTable } from './run-page.tsx';
+import { AccountRuns, NextSteps, Restore } from './run-page.tsx';
 
 interface AccountPageProps extends History {
   readonly account: AccountView;
@@ -54,14 +54,14 @@ export function AccountPage({ account, progress, changes, place, ...history }: A
       <div class="columns">
         <div>
           <Errors
-            title={account.serviceValid ? 'The configuration of this account is invalid.' : NO_ACCOUNT_RUNS}
+            title={account.serviceValid ? 'The account cannot run until its file is fixed.' : NO_ACCOUNT_RUNS}
             errors={account.issues}
           />
           <Failure account={account} />
           {pause === null ? null : (
             <Notice
               tone="warn"
-              title={['Scheduled runs were paused ', { time: pause.since }, ` by ${pause.by}.`]}
+              title={['Scheduled runs were paused ', { time: pause.since }, ` ${byWhom(pause.by)}.`]}
               lines={pause.reason === null ? [] : [[pause.reason]]}
             />
           )}
@@ -116,7 +116,7 @@ export function RemovedPage({ name, deletions, ...history }: RemovedPageProps) {
 function Runs({ name, runs }: Pick<History, 'runs'> & { readonly name: string }) {
   return (
     <Card title="Runs" aside={<a href={`/runs?account=${encodeURIComponent(name)}`}>all runs</a>}>
-      <RunTable runs={runs} isOne />
+      <AccountRuns runs={runs} />
     </Card>
   );
 }
@@ -128,17 +128,12 @@ function Outcome({ detail, actions }: { readonly detail: RunDetail | undefined }
   const { run, warnings } = detail;
   const lapsed = warnings.find(({ code }) => code === 'approval_lapsed');
   if (lapsed === undefined && run.planDigest !== approval.detail) return null;
-  return (
-    <Notice
-      tone={lapsed === undefined ? statusTone(run.status) : 'warn'}
-      title={[
-        `${approval.by} approved a plan `,
-        { time: approval.at },
-        `. ${lapsed?.message ?? runSentence(detail)}`,
-      ]}
-      lines={lapsed === undefined ? [[`${runCounts(detail)}.`], ...lossLine(detail)] : []}
-    />
-  );
+  const approved = [`Approved ${byWhom(approval.by)} `, { time: approval.at }];
+  if (lapsed !== undefined)
+    return <Notice tone="warn" title={[...approved, `; ${lapsed.message}.`]} lines={[]} />;
+  const counts = `${run.created} created, ${run.deleted} deleted. ${runSentence(detail)}`;
+  const tone = statusTone(run.status) === 'bad' ? 'bad' : 'good';
+  return <Notice tone={tone} title={[counts]} lines={[...lossLine(detail), [...approved, '.']]} />;
 }
 
 /** Why the last run failed, and what to do next. Errors of the file are shown already. */

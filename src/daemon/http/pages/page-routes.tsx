@@ -73,7 +73,7 @@ export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi): void {
 }
 
 /** The run whose changes the page of the account shows; null when it shows none. */
-function runShownFor({ pending, lastRun }: AccountView, runs: readonly RunRecord[]): string | null {
+function runShownFor({ pending, lastRun, issues }: AccountView, runs: readonly RunRecord[]): string | null {
   if (pending !== null) {
     // The latest run with this plan has the newest reasons of what is held.
     const latest = runs.find(
@@ -81,8 +81,8 @@ function runShownFor({ pending, lastRun }: AccountView, runs: readonly RunRecord
     );
     return latest?.id ?? pending.runId;
   }
-  // A run that works changes what an earlier one found; one that failed before it planned shows nothing.
-  if (lastRun === null || lastRun.status === 'running') return null;
+  // A run that works changes what an earlier one found, and a file with errors requests nothing that it could be compared with.
+  if (lastRun === null || lastRun.status === 'running' || issues.length > 0) return null;
   const planned = lastRun.planDigest !== null ? lastRun : runs.find(({ planDigest }) => planDigest !== null);
   return planned?.id ?? null;
 }

@@ -128,6 +128,8 @@ export function HeldCard({ plan, at, place, file }: ChangesProps & { readonly fi
   const { held, summary } = plan;
   if (held.length === 0) return null;
   const holders = holdersIn(plan);
+  // Of the parts that were not read, nobody knows.
+  const hasDate = held.length < summary.hold || held.some(({ release }) => /\d UTC/.test(release));
   const rest = held.slice(HELD_SHOWN);
   // `in_use` is about the people of each change, which its row names.
   const isShared = (rule: HoldRule) => rule !== 'in_use' && held.every(({ rules }) => rules.includes(rule));
@@ -140,7 +142,7 @@ export function HeldCard({ plan, at, place, file }: ChangesProps & { readonly fi
   return (
     <Card
       id="held"
-      title={`Held: ${count(summary.hold, 'change waits', 'changes wait')} for you, or for a date`}
+      title={`Held: ${count(summary.hold, 'change waits', 'changes wait')} for you${hasDate ? ', or for a date' : ''}`}
       aside={affectedText(peopleHave, heldPeople(plan))}
     >
       {shared.length === 0 ? null : (

@@ -51,9 +51,9 @@ export function Decision({ account, detail, plan: complete, isPending, progress,
       {detail === undefined || (progress !== null && !isPending) ? null : (
         <p class="quiet">
           <Inline line={originOf(detail.run, useFrame())} />
-          {isPending || detail.run.status === 'planned' ? 'Planned ' : 'By the run that began '}
+          {isPending || detail.run.status === 'planned' ? 'Planned ' : 'A run compared it with its file '}
           <RunLink run={detail.run} />
-          {isOld ? '. Later runs ended before they could compare the account with its file.' : ''}
+          {isOld ? '. Later runs ended before they could compare the account with its file.' : '.'}
         </p>
       )}
       {waits && plan.status === 'blocked' ? (
@@ -144,7 +144,8 @@ interface ButtonsProps {
 }
 
 /** The buttons, or why there are none. */
-function Buttons({ account: { name, mode, pause }, approves }: ButtonsProps) {
+function Buttons({ account, approves }: ButtonsProps) {
+  const { name, mode, pause, issues } = account;
   const { visitor } = useFrame();
   if (visitor?.role !== 'operate') {
     const isOff = visitor?.kind === 'anybody';
@@ -173,7 +174,9 @@ function Buttons({ account: { name, mode, pause }, approves }: ButtonsProps) {
           digest={approves.digest}
         />
       )}
-      <ActionButton account={name} action="sync" label={approves === null ? 'Run now' : 'Plan again'} />
+      {issues.length > 0 || isChanging(account) ? null : (
+        <ActionButton account={name} action="sync" label={approves === null ? 'Run now' : 'Plan again'} />
+      )}
       {pause === null ? (
         <ActionButton account={name} action="pause" label="Pause scheduled runs" />
       ) : (

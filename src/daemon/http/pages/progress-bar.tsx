@@ -5,11 +5,9 @@ import { type Line, toned } from '../../../report/document.ts';
 import { count, waitText } from '../../../report/formatting.ts';
 import { Inline, PageTime } from '../../../report/html.tsx';
 
-interface ProgressBarProps {
-  readonly progress: RunProgress;
-}
+type Progress = { readonly progress: RunProgress };
 
-export function LiveProgress({ runId, progress }: ProgressBarProps & { readonly runId: string }) {
+export function LiveProgress({ runId, progress }: Progress & { readonly runId: string }) {
   return (
     <div data-progress={`/runs/${runId}/progress`}>
       <ProgressBar progress={progress} />
@@ -17,7 +15,7 @@ export function LiveProgress({ runId, progress }: ProgressBarProps & { readonly 
   );
 }
 
-export function ProgressBar({ progress }: ProgressBarProps) {
+export function ProgressBar({ progress }: Progress) {
   const { total, done, failed } = progress;
   return (
     <>

@@ -31,7 +31,7 @@ export function RunPage({ report, file, progress, place }: RunPageProps) {
   const document = runDocument({ ...report, plan: plan === null ? null : { ...plan, held: [] } }, 'full', {
     links: useFrame(),
   });
-  const { summary = [], facts = [], sections = [] } = document;
+  const { headline: [result = [], ...more] = [], summary = [], facts = [], sections = [] } = document;
   const at = `/runs/${id}`;
   return (
     <Layout
@@ -46,9 +46,9 @@ export function RunPage({ report, file, progress, place }: RunPageProps) {
       </h1>
       <div class="columns">
         <div>
-          <Card title={<Inline line={progress === null ? summary : ['A run is in progress.']} />}>
+          <Card title={<Inline line={progress === null ? result : ['A run is in progress.']} />}>
             {progress === null ? (
-              <Headline document={document} />
+              <Headline document={{ ...document, headline: [summary, ...more] }} />
             ) : (
               <LiveProgress runId={id} progress={progress} />
             )}
@@ -123,24 +123,16 @@ const COLUMNS: readonly TableColumn<FoldedRun>[] = [
 
 const SHOWN_RUNS = 20;
 
-/** The runs of all accounts; or those of one, equal ones in a row as one. */
-export function RunTable({
-  runs,
-  isOne = false,
-}: {
-  readonly runs: readonly RunRecord[];
-  readonly isOne?: boolean;
-}) {
-  if (isOne)
-    return (
-      <Table
-        name="runs"
-        columns={COLUMNS.filter(({ is }) => is !== 'account')}
-        groups={[['', foldRuns(runs).slice(0, SHOWN_RUNS)]]}
-      />
-    );
+/** The runs of all accounts. */
+export function RunTable({ runs }: { readonly runs: readonly RunRecord[] }) {
   const rows = runs.map((run) => ({ run, equal: 0, sinceAt: run.startedAt }));
   return <Table name="card runs" columns={COLUMNS} groups={[['', rows]]} />;
+}
+
+/** Those of one account, equal ones in a row as one. */
+export function AccountRuns({ runs }: { readonly runs: readonly RunRecord[] }) {
+  const columns = COLUMNS.filter(({ is }) => is !== 'account');
+  return <Table name="runs" columns={columns} groups={[['', foldRuns(runs).slice(0, SHOWN_RUNS)]]} />;
 }
 
 /** What the run did. One that only planned has done nothing; what it would do is more useful. */

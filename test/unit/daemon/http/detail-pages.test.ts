@@ -120,7 +120,10 @@ describe('the page of an account', () => {
   });
 
   it('shows what a dry run found, held changes included, and where nothing differs', async () => {
-    const plan = makePlan({ operations: [create('New')], held: [hold('Perl')] });
+    const plan = makePlan({
+      operations: [create('New')],
+      held: [hold('Perl', { release: 'wait until 2026-11-22 10:00:00 UTC' })],
+    });
     const detail = ended(plan);
     const accounts = [makeAccount('a', { mode: 'plan', lastRun: detail.run })];
     const page = await pageOf('/accounts/a', { accounts, runs: [detail] });
@@ -128,7 +131,7 @@ describe('the page of an account', () => {
       '1 create to apply. Nobody loses anything.',
       'Planned <a',
       'New',
-      'Held: 1 change waits',
+      'Held: 1 change waits for you, or for a date<',
       'Perl',
     ]) {
       expect(page).toContain(text);
@@ -149,6 +152,11 @@ describe('the page of an account', () => {
     const page = await pageOf('/accounts/a', { accounts: [makeAccount('a', { lastRun: failed })], runs });
     expect(page).toContain('To create (1)');
     expect(page).toContain('Later runs ended before they could compare the account with its file.');
+    const issues = ['accounts/a.yaml:3:1: unknown key "skils"; did you mean "skills"?'];
+    const invalid = makeAccount('a', { lastRun: failed, valid: false, issues });
+    const broken = await pageOf('/accounts/a', { accounts: [invalid], runs });
+    expect(broken).toMatch(/until its file is fixed.*did you mean.*<h2>It is not known what differs/);
+    expect(broken).not.toMatch(/to apply|To create|\/sync"/);
   });
 
   it('shows since when, by whom and why it is paused, and that an approved plan waits for that', async () => {
@@ -174,7 +182,7 @@ describe('the page of an account', () => {
     expect(page).toContain(`data-progress="/runs/${RUN_ID}/progress"`);
     // The page has a field, so it is not loaded again by itself.
     expect(page).not.toContain('http-equiv="refresh"');
-    expect(page).not.toContain('to apply');
+    expect(page).not.toMatch(/to apply|\/sync"/);
     const queued = await pageOf('/accounts/a', { accounts: [makeAccount('a', { activity: 'queued' })] });
     expect(queued).toContain('A run is queued.');
   });
@@ -225,17 +233,22 @@ describe('the page of an account', () => {
     const at = '2026-11-21T05:20:00.000Z';
     const approve = { seq: 1, account: 'a', at, action: 'approve', by: 'dana', via: 'http' } as const;
     const accounts = [makeAccount('a', { lastRun: run })];
-    const actions = [{ ...approve, detail: plan.digest }];
+    const actions = [{ ...approve, detail: plan.digest, by: 'http' }];
     const page = await pageOf('/accounts/a', { accounts, runs: [detail], actions });
-    expect(page).toMatch(/notice good.*dana approved a plan <time.*Converged: nothing left to do\./);
-    expect(page).toMatch(/1 created, 1 deleted, .*1 person lost a skill or role\./);
+    expect(page).toMatch(
+      /notice good.*1 created, 1 deleted\. Converged: nothing left to do\..*1 person lost/,
+    );
+    expect(page).toMatch(/Approved on this page <time.*token <strong>http<\/strong> approved a plan/);
+    const held = { ...detail, run: { ...run, status: 'held', held: 2 } } as const;
+    const rest = await pageOf('/accounts/a', { accounts, runs: [held], actions });
+    expect(rest).toMatch(/notice good.*1 created, 1 deleted\. 2 changes are held; nothing else remains\./);
     const message = 'the approval of the plan has lapsed: the plan has changed since it was approved';
     const lapsed = { ...detail, warnings: [{ code: 'approval_lapsed', message }] };
     const other = [{ ...approve, detail: 'sha256:other' }];
     const changed = await pageOf('/accounts/a', { accounts, runs: [lapsed], actions: other });
-    expect(changed).toMatch(/notice warn.*dana approved a plan <time.*the approval of the plan has lapsed/);
+    expect(changed).toMatch(/notice warn.*Approved by dana <time[^;]*; the approval of the plan has lapsed/);
     const later = await pageOf('/accounts/a', { accounts, runs: [detail], actions: other });
-    expect(later).not.toContain('dana approved a plan <time');
+    expect(later).not.toContain('Approved by dana');
   });
 
   it('shows equal runs in a row as one, the sizes of its lists, and their course over the days', async () => {
@@ -272,7 +285,7 @@ describe('the page of an account', () => {
     const accounts = [makeAccount('a', { lastRun: detail.run })];
     const page = await pageOf('/accounts/a', { accounts, runs: [detail] });
     expect(page).toContain('Nothing to apply.');
-    expect(page).toContain('Held: 9 changes wait for you, or for a date');
+    expect(page).toContain('Held: 9 changes wait for you<');
     // Said once for all of them.
     expect(page).toContain('All of them: too many deletes in one plan.');
     expect(page).toMatch(
