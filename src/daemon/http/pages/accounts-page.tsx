@@ -72,13 +72,16 @@ export function AccountsPage({ daemon, list, rows }: AccountsPageProps) {
 }
 
 /** How many accounts are listed, and the configuration that they have now. */
-function summaryOf({ total, matching }: AccountList, { commit }: DaemonView, links: Links): Line {
+function summaryOf({ total, matching, filter }: AccountList, { commit }: DaemonView, links: Links): Line {
   const accounts = matching === total ? count(total, 'account') : `${matching} of ${count(total, 'account')}`;
   if (commit === null) return [accounts];
   const dirty = commit.dirty ? ' with local changes' : '';
   const sha = commitCode(commit.sha, links);
   const about: Line = [` “${commit.subject}”, `, { time: commit.committedAt }];
-  return [accounts, ' · configuration at ', sha, dirty, ...about];
+  // A filter by this commit finds the accounts that have run it.
+  const isOfCommit = filter.state === null && filter.text.length >= 7 && commit.sha.startsWith(filter.text);
+  const rest = isOfCommit && matching < total ? `, ${total - matching} still to run it` : '';
+  return [accounts, rest, ' · configuration at ', sha, dirty, ...about];
 }
 
 /** What is most worth knowing, each as a filter; the one that is selected leads back to all accounts. */

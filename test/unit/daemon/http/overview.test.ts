@@ -92,6 +92,7 @@ describe('the page of all accounts', () => {
     expect(namesIn(await get('/?q=eu+3f2a91c+paused'))).toEqual(['drifting']);
     expect(namesIn(await get('/?q=approval'))).toEqual(['waiting']);
     expect(namesIn(await get('/?q=us'))).toEqual(['drifting']);
+    expect(await get('/?q=3f2a91c')).toContain('5 of 6 accounts, 1 still to run it · configuration at');
     const text = await get('/?state=paused&q=drift');
     expect(namesIn(text)).toEqual(['drifting']);
     expect(text).toContain('1 of 6 accounts');
