@@ -31,7 +31,7 @@ export function writeServiceFile(folder: string, lines: readonly string[] = []):
     'store: ../data/rolecall.db',
     'api: { requestsPerSecond: 1000, timeout: 5s, settle: 6s, retries: 1 }',
     'defaults: { schedule: "0 0 1 1 *", jitter: 0s }',
-    'http: { listen: 127.0.0.1:0, token: { env: ROLECALL_HTTP_TOKEN } }',
+    'http: { listen: 127.0.0.1:0, token: { env: ROLECALL_HTTP_TOKEN }, title: production }',
     ...lines,
     '',
   ];

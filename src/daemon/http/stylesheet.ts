@@ -17,9 +17,9 @@ body > header { border-bottom: 1px solid var(--line); background: var(--ground);
 .note, .bar :is(.quiet, .installation), .title > span, .tiles small, .trail, .legend, .foot, button:is(.plain, .copy), .buttons > span, aside { font-size: 0.8125rem; }
 .note, .trail { color: var(--quiet); font-weight: 400; overflow-wrap: anywhere; }
 .columns { display: grid; grid-template-columns: minmax(0, 1fr) 22rem; gap: 0 1.25rem; align-items: start; margin-top: 1rem; }
-.columns .notice, .card { margin: 0 0 1rem; }
+.columns .notice, .card { margin: 0 0 1rem; } h1 + .card { margin-top: 0.75rem; }
 .card.warn { border-left: 4px solid var(--warn); color: inherit; }
-.card h2 { margin: 0; } h2 code { font-weight: inherit; } h1 :is(.badge, code) { vertical-align: middle; font-size: 0.8125rem; }
+.card h2 { margin: 0; } h2 code { font-weight: inherit; } h1 :is(.badges, .badge, code) { vertical-align: middle; font-size: 0.8125rem; }
 .title { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: baseline; gap: 0 1rem; margin-bottom: 0.5rem; }
 aside dl { grid-template-columns: max-content minmax(0, 1fr); gap: 0.3rem 1rem; } aside dd { margin: 0; text-align: right; } aside code.nowrap { white-space: normal; }
 .tiles { display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 0.9rem; margin-bottom: 1rem; }
@@ -41,7 +41,7 @@ table.card :is(thead, .group) th { background: var(--raised); color: var(--quiet
 table.card :is(tbody th, .account) { min-width: 9rem; overflow-wrap: anywhere; } .accounts tbody th { width: 13rem; } table.card .what { width: 36%; overflow-wrap: anywhere; }
 table.card :is(.last, .next, .strip, .commit), table.runs tbody th { white-space: nowrap; }
 .what > div { display: -webkit-box; overflow: hidden; -webkit-box-orient: vertical; -webkit-line-clamp: 3; }
-.badges { display: inline-flex; flex-wrap: wrap; gap: 0.2rem; } .badge:is(.is-running, .is-queued) { background: var(--link-ground); color: var(--link); }
+.badges { display: inline-flex; flex-wrap: wrap; gap: 0.2rem; } .badge:is(.is-drift, .is-running, .is-queued) { background: var(--link-ground); color: var(--link); }
 .bars { display: inline-flex; align-items: flex-end; gap: 2px; height: 1.25rem; }
 .bar-mark { width: 6px; height: 0.45rem; border-radius: 1px; background: var(--quiet); opacity: 0.5; }
 .bar-mark:is(.good, .warn, .bad) { height: 0.75rem; background: currentcolor; opacity: 1; } .bar-mark.warn { height: 1rem; } .bar-mark.bad { height: 1.25rem; }
@@ -55,13 +55,16 @@ table.card :is(.last, .next, .strip, .commit), table.runs tbody th { white-space
 progress { display: block; width: 100%; height: 0.6rem; border: 0; border-radius: 0.3rem; overflow: hidden; background: var(--line); color: var(--link); appearance: none; }
 progress::-webkit-progress-bar { background: var(--line); } progress::-webkit-progress-value { background: var(--link); } progress::-moz-progress-bar { background: var(--link); }
 .narrow { max-width: 30rem; margin: 2rem auto; padding: 0.5rem 1.5rem 1.25rem; } .narrow label { display: block; font-weight: 600; } .narrow input { width: 100%; margin-bottom: 0.75rem; }
-@media (max-width: 64rem) { .columns { grid-template-columns: minmax(0, 1fr); } table.cards :is(.next, .commit, .trigger) { display: none; } }
+@media (max-width: 64rem) { .columns { grid-template-columns: minmax(0, 1fr); } table.cards :is(.next, .commit, .trigger) { display: none; } .accounts .bar-mark { width: 4px; } table.accounts :is(th, td) { padding: 0.5rem; } }
 @media (max-width: 44rem) {
   .bar { gap: 0 0.9rem; padding: 0 1rem; } .bar nav { gap: 0.9rem; } .brand { gap: 0; font-size: 0; }
-  .bar .visitor, .legend, table.accounts :is(.number, .strip) { display: none; }
+  .bar:has(.installation) { padding-top: 0.6rem; } .bar:has(.installation) nav { order: 1; flex-basis: 100%; } .bar [role='status'] { order: 2; } .installation { margin-right: auto; }
+  .bar .visitor, .accounts .number:has(.quiet) { display: none; }
+  :is(.accounts, .runs) tbody tr:not(.group) { display: grid; grid-template-columns: minmax(0, 1fr) max-content; } :is(.accounts .what, .accounts .number, .runs .account) { grid-column: 1 / -1; }
+  .accounts .last, .runs .state { grid-area: 1 / 2; } .accounts .strip { grid-area: 2 / 2; } :is(.accounts .last, .strip, .runs .state) { text-align: right; }
   .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.6rem; }
-  table.card.cards :is(th, td) { width: auto; padding: 0.1rem 1rem; border: 0; }
-  table.cards td:is(.what, .state, .account, .last)::before { content: none; }
+  table.card.cards :is(th, td) { width: auto; padding: 0.1rem 1rem; border: 0; } table.cards .group { padding: 0; } table.card.cards .group th { padding: 0.3rem 1rem; }
+  table.cards td:is(.what, .state, .account, .last, .strip, .runs td)::before { content: none; }
   .card.warn .buttons { display: contents; } .card.warn .buttons > * { display: inline-block; margin: 0.5rem 0.5rem 0 0; vertical-align: top; }
   .card.warn .buttons > :has(.main) { position: sticky; bottom: 0.5rem; display: block; }
   .held > summary { grid-template-columns: 4.5rem minmax(0, 1fr); } .held > summary > :nth-child(n + 3) { grid-column: 2; }
