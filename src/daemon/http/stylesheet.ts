@@ -31,7 +31,7 @@ input, select { min-width: 0; padding: 0.3rem 0.6rem; border-color: var(--quiet)
 button, .menu > summary { font-weight: 600; cursor: pointer; }
 :is(.tiles a, button, .menu > summary):hover { border-color: var(--link); }
 button.main { border-color: var(--button); background: var(--button); color: var(--button-text); }
-button.plain { min-height: 0; padding: 0.2rem 0; border: 0; background: none; color: var(--quiet); font-weight: 400; } button.copy { min-height: 0; padding: 0 0.7rem; }
+button.plain { min-height: 0; padding: 0.2rem 0; border: 0; background: none; color: var(--quiet); font-weight: 400; } button.copy { min-height: 0; margin-bottom: 0.25rem; padding: 0 0.7rem; }
 .buttons { align-items: flex-start; margin-top: 1rem; } .buttons > span { padding-top: 0.5rem; } .menu form { margin-top: 0.5rem; } .menu > summary { width: fit-content; }
 :is(.menu, .held) > summary { list-style: none; } summary::-webkit-details-marker { display: none; }
 table.card { padding: 0; border-spacing: 0; border-collapse: separate; overflow: hidden; }
@@ -61,7 +61,7 @@ progress::-webkit-progress-bar { background: var(--line); } progress::-webkit-pr
   .bar:has(.installation) { padding-top: 0.6rem; } .bar:has(.installation) nav { order: 1; flex-basis: 100%; } .bar [role='status'] { order: 2; } .installation { margin-right: auto; }
   .bar .visitor, .accounts .number:has(.quiet) { display: none; }
   :is(.accounts, .runs) tbody tr:not(.group) { display: grid; grid-template-columns: minmax(0, 1fr) max-content; } :is(.accounts .what, .accounts .number, .runs .account) { grid-column: 1 / -1; }
-  .accounts .last, .runs .state { grid-area: 1 / 2; } .accounts .strip { grid-area: 2 / 2; } :is(.accounts .last, .strip, .runs .state) { text-align: right; }
+  .accounts .last, .runs .state { grid-area: 1 / 2; } .accounts .strip { grid-area: 2 / 2; } :is(.accounts .last, .strip, .runs .state) { text-align: right; } table.cards.runs .number { text-align: right; }
   .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.6rem; }
   table.card.cards :is(th, td) { width: auto; padding: 0.1rem 1rem; border: 0; } table.cards .group { padding: 0; } table.card.cards .group th { padding: 0.3rem 1rem; }
   table.cards td:is(.what, .state, .account, .last, .strip, .runs td)::before { content: none; }

@@ -97,20 +97,20 @@ function Tiles({ list: { filter, tiles, total } }: { readonly list: AccountList 
     delete: sum('to-apply', (account) => account.drift?.delete),
   };
   const held = sum('held', ({ lastRun }) => lastRun?.held);
-  const amount = (tile: Tile, tone = '') => <b class={tone}>{tiles[tile].length}</b>;
+  const tally = ({ length }: readonly unknown[], tone = '') => <b class={length > 0 ? tone : ''}>{length}</b>;
   const texts: Readonly<Record<Tile, readonly [Child, label: string, note: string]>> = {
     'need-you': [
-      amount('need-you', tiles['need-you'].length > 0 ? 'warn' : 'good'),
+      tally(tiles['need-you'], 'warn'),
       tiles['need-you'].length === 1 ? 'needs you' : 'need you',
       needs.filter((need) => need !== '').join(' · ') || 'nothing waits or fails',
     ],
-    held: [amount('held'), 'with changes held', count(held, 'change')],
+    held: [tally(tiles.held), 'with changes held', count(held, 'change')],
     'to-apply': [
       <b>{drift.create + drift.delete === 0 ? '0' : <Inline line={driftLine(drift)} />}</b>,
       'still to apply',
       `in ${count(tiles['to-apply'].length, 'account')}`,
     ],
-    converged: [amount('converged', 'good'), 'in order', `converged, of ${count(total, 'account')}`],
+    converged: [tally(tiles.converged, 'good'), 'in order', `converged, of ${count(total, 'account')}`],
   };
   return (
     <nav class="tiles" aria-label="Filters">
