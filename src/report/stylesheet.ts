@@ -45,7 +45,7 @@ table.report thead th:nth-child(1) { width: 6.5rem; }
 table.changes th:nth-child(2):not(:last-child) { width: 14rem; }
 @media screen and (max-width: 64rem) { table.changes th:nth-child(2):not(:last-child) { width: auto; } }
 table.changes { margin: 0.25rem 0 0.75rem; font: 0.8125rem/1.5 ui-monospace, monospace; }
-table.changes :is(tr, td) { border: 0; padding: 0.15rem 0.6rem; } table.changes th { padding: 0 0.6rem; }
+table.changes :is(tr, td) { border: 0; padding: 0.15rem 0.6rem; } table.changes th { padding: 0 0.6rem; } table.changes [data-head='People'] { white-space: nowrap; }
 table.changes tr:has(> td:first-child > .good) { background: var(--good-ground); } table.changes tr:has(> td:first-child > .bad) { background: var(--bad-ground); }
 .card { padding: 0.9rem 1.1rem; border: 1px solid var(--line); border-radius: 0.6rem; background: var(--ground); } .card > :last-child { margin-bottom: 0; }
 .line { margin: 0.5rem 0; overflow-wrap: anywhere; }

@@ -21,7 +21,7 @@ const ROWS = 26;
 /** Wide enough for tables, and made smaller so that the text is as large as that of the document around it. */
 const WIDTH = 1100;
 const SCALE = 0.8;
-const MAX_HEIGHT = 520;
+const MAX_HEIGHT = 495;
 const MAX_BYTES = 60_000;
 
 interface ListedRun {
