@@ -148,6 +148,9 @@ describe.skipIf(!hasBrowser)('the pages in a browser', () => {
 
       await page.goto('/?q=journey-live');
       const row = page.getByRole('row', { name: JOURNEYS.live });
+      await page.setViewportSize({ width: 390, height: 800 });
+      expect(await row.locator('.bars').isVisible()).toBe(true);
+      expect(await page.getByText('production').isVisible()).toBe(true);
       await row.getByRole('link', { name: JOURNEYS.live }).focus();
       const pause = async (reason: string): Promise<unknown> =>
         await stage.api(`accounts/${JOURNEYS.live}/pause`, { reason });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { MARKDOWN_LIMIT } from '../../../src/report/markdown.ts';
 import { approvalLine } from '../../../src/core/held-texts.ts';
-import { renderPlans } from '../../../src/report/plan-report.ts';
+import { planDocument, renderPlans } from '../../../src/report/plan-report.ts';
 import {
   create,
   hold,
@@ -36,6 +36,16 @@ describe('plans as json', () => {
     const plans = [MIXED, FAILED];
     expect(renderPlans(plans, JSON_FORMAT)).toBe(`${JSON.stringify(plans, null, 2)}\n`);
   });
+});
+
+it('only a plan that deletes or holds something is in the colour of a warning', () => {
+  const [creates, deletes, holds] = [
+    { operations: [create('Go')] },
+    { operations: [remove('A')] },
+    { held: [hold('B')] },
+  ];
+  const tones = [creates, deletes, holds].map((parts) => planDocument(makePlan(parts)).status?.tone);
+  expect(tones).toEqual(['strong', 'warn', 'warn']);
 });
 
 describe('the verdict', () => {

@@ -75,7 +75,7 @@ describe('the page of all accounts', () => {
       /waiting for approval<.*queued<.*\+1<.*nobody loses anything.*planned <time[^>]*>15 min ago/,
     );
     expect(rowOf(text, 'drifting')).toMatch(
-      /\+3<.*-2<.*3 people lose <code class="">Visual Basic<.*paused <time[^>]*>3 d ago<\/time> by ada: migration until Monday.*Next run">paused/,
+      /badge is-drift">drift<.*\+3<.*-2<.*3 people lose <code class="">Visual Basic<.*paused <time[^>]*>3 d ago<\/time> by ada: migration until Monday.*Next run">paused/,
     );
     expect(rowOf(text, 'working')).toMatch(/1 of 2 operations done.*Held"><span class="quiet">–/);
     expect(text).toMatch(
