@@ -28,7 +28,6 @@ interface AccountPageProps extends History {
 export function AccountPage({ account, progress, changes, place, ...history }: AccountPageProps) {
   const { name, lastRun, pending, pause } = account;
   const { detail, remaining = null } = changes ?? {};
-  const isReader = useFrame().visitor?.role !== 'operate';
   // The run of an approval changes what the approved plan counts.
   const isPending = pending !== null && (progress === null || waitsForApproval(account));
   const found = isPending ? (detail?.plan ?? null) : progress === null ? remaining : null;
@@ -40,7 +39,7 @@ export function AccountPage({ account, progress, changes, place, ...history }: A
       current="accounts"
       trail={[<a href="/">Accounts</a>, visible(name)]}
       // A page with fields is not loaded again by itself, since what somebody types would be lost.
-      isReloaded={isChanging(account) && isReader}
+      isReloaded={isChanging(account) && useFrame().visitor?.role !== 'operate'}
       version={versionOf(account, detail?.run)}
       isLive={isChanging(account) && progress === null ? 'soon' : true}
     >
@@ -140,10 +139,11 @@ function Outcome({ detail, actions }: { readonly detail: RunDetail | undefined }
 function Failure({ account: { issues, lastRun } }: { readonly account: AccountView }) {
   if (lastRun === null || lastRun.error === null || issues.length > 0) return null;
   const { status, errorCode, error } = lastRun;
+  const ended = status === 'failed' ? status : `was ${status}`;
   return (
     <Notice
       tone="bad"
-      title={[`The last run ended ${status}${errorCode === null ? '' : ` (${errorCode})`}.`]}
+      title={[`The last run ${ended}${errorCode === null ? '' : ` (${errorCode})`}.`]}
       lines={messageLines(error)}
     >
       <NextSteps run={lastRun} />

@@ -50,7 +50,7 @@ export function Decision({ account, detail, plan: complete, isPending, progress,
       {progress === null || lastRun === null ? null : <LiveProgress runId={lastRun.id} progress={progress} />}
       {detail === undefined || (progress !== null && !isPending) ? null : (
         <p class="quiet">
-          <Inline line={originOf(detail.run, useFrame())} />
+          <Inline line={plan?.operations[0] === undefined ? [] : originOf(detail.run, useFrame())} />
           {isPending || detail.run.status === 'planned' ? 'Planned ' : 'A run compared it with its file '}
           <RunLink run={detail.run} />
           {isOld ? '. Later runs ended before they could compare the account with its file.' : '.'}
