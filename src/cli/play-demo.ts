@@ -132,7 +132,7 @@ function serviceText({ regions }: Sandbox): string {
   return `regions: { eu: ${regions.eu} }
 defaults: { schedule: "* * * * *" }
 api: { requestsPerSecond: 200 }
-http: { listen: "127.0.0.1:0", token: { file: ../http-token } }
+http: { listen: "127.0.0.1:0", tokens: [{ name: you, role: operate, token: { file: ../http-token } }] }
 log: { level: warn }
 `;
 }
