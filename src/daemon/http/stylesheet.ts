@@ -39,7 +39,7 @@ table.card :is(th, td) { padding: 0.5rem 0.75rem; border-bottom: 1px solid var(-
 table.card tbody:last-child tr:last-child > * { border-bottom: 0; }
 table.card :is(thead, .group) th { background: var(--raised); color: var(--quiet); font-size: 0.8125rem; }
 table.card :is(tbody th, .account) { min-width: 9rem; overflow-wrap: anywhere; } .accounts tbody th { width: 13rem; } table.card .what { width: 36%; overflow-wrap: anywhere; }
-table.card :is(.last, .next, .strip, .commit), table.runs tbody th { white-space: nowrap; }
+table.card :is(.last, .next, .strip, .commit), table.runs tbody th { white-space: nowrap; } .trigger { min-width: 13rem; }
 .what > div { display: -webkit-box; overflow: hidden; -webkit-box-orient: vertical; -webkit-line-clamp: 3; }
 .badges { display: inline-flex; flex-wrap: wrap; gap: 0.2rem; } .badge:is(.is-drift, .is-running, .is-queued) { background: var(--link-ground); color: var(--link); }
 .bars { display: inline-flex; align-items: flex-end; gap: 2px; height: 1.25rem; }

@@ -53,7 +53,7 @@ export function AccountsPage({ daemon, list, rows }: AccountsPageProps) {
         <p class="card">
           {total > 0
             ? 'No account matches the filter.'
-            : 'No account is configured. Add a file to the folder that `accounts` of the service file names; with `source.git`, push it.'}
+            : 'No account is configured. Add a file to the folder of the accounts; with source.git, push it.'}
         </p>
       ) : (
         <AccountTable shared={daemon.issues} rows={rows} />
