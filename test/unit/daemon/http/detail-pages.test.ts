@@ -100,11 +100,15 @@ describe('the page of an account', () => {
   it('has no button that approves while a run makes another plan, and is not loaded again under a person', async () => {
     const plan = makePlan({ operations: [create('New')] });
     const waiting = { pending: { ...PENDING, digest: plan.digest }, activity: 'queued' } as const;
-    const page = await pageOf('/accounts/a', {
-      accounts: [makeAccount('a', waiting)],
-      runs: [ended(plan)],
-    });
+    const on = async (account: Parameters<typeof makeAccount>[1]): Promise<string> =>
+      pageOf('/accounts/a', { accounts: [makeAccount('a', account)], runs: [ended(plan)] });
+    const page = await on(waiting);
     expect(page).not.toContain('>Approve th');
+    expect(await on({ pending: waiting.pending })).toContain('>Approve th');
+    // Nor while its file is invalid.
+    expect(await on({ pending: waiting.pending, issues: ['a.yaml:1:1: wrong'] })).not.toContain(
+      '>Approve th',
+    );
     expect(page).toContain('makes a new plan, which can be approved then');
     expect(page).not.toContain('http-equiv="refresh"');
   });
