@@ -1,6 +1,6 @@
 // Decompresses the body of a response as a stream: at most two content codings, and never more bytes than the limit at
 // any stage.
-import { pipeline, type Readable, Transform } from 'node:stream';
+import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
 /** A body that cannot be decompressed. The message completes a sentence that starts with the name of the body. */
@@ -41,17 +41,21 @@ export async function* unpacked(
   encoding: string | string[] | undefined,
   maxBytes: number,
 ): AsyncGenerator<Uint8Array> {
-  const codings = codingsOf(encoding);
-  const stages = codings.flatMap((create, at) => [
-    withReadableErrors(create()),
-    ...(at < codings.length - 1 ? [limit(maxBytes)] : []),
-  ]);
-  // An error of any stage destroys all stages and is thrown by the last one.
-  if (stages.length > 0) pipeline([body, ...stages], () => undefined);
+  let bytes: AsyncIterable<Uint8Array> = body;
+  for (const create of codingsOf(encoding)) {
+    const decompressor = withReadableErrors(create());
+    // An error before it is thrown by it.
+    pipeline(upTo(maxBytes, bytes), decompressor, () => undefined);
+    bytes = decompressor;
+  }
+  yield* upTo(maxBytes, bytes);
+}
+
+async function* upTo(maxBytes: number, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let bytes = 0;
-  for await (const chunk of (stages.at(-1) ?? body) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of chunks) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw tooLarge();
+    if (bytes > maxBytes) throw Object.assign(new Error('too large'), { code: BODY_TOO_LARGE });
     yield chunk;
   }
 }
@@ -101,19 +105,4 @@ function withReadableErrors(decompressor: Transform): Transform {
     destroy(error, (after) => callback(isOwn ? unreadable : (after ?? error)));
   };
   return decompressor;
-}
-
-function limit(maxBytes: number): Transform {
-  let bytes = 0;
-  return new Transform({
-    transform(chunk: Uint8Array, _, callback) {
-      bytes += chunk.byteLength;
-      if (bytes <= maxBytes) callback(null, chunk);
-      else callback(tooLarge());
-    },
-  });
-}
-
-function tooLarge(): Error {
-  return Object.assign(new Error('too large'), { code: BODY_TOO_LARGE });
 }
