@@ -40,6 +40,14 @@ function rootOf(configFile: string): string {
   return path.basename(folder) === 'config' ? path.dirname(folder) : folder;
 }
 
+/** The workflows that exist and do not pass this variable. GitLab passes all of them. */
+export function pipelinesWithout(configFile: string, variable: string): string[] {
+  return Object.entries(FILES.github)
+    .filter(([, template]) => /plan|apply/u.test(template))
+    .map(([place]) => path.join(rootOf(configFile), place))
+    .filter((file) => existsSync(file) && !readFileSync(file, 'utf8').includes(variable));
+}
+
 /** The texts by absolute paths, and what a person has to do in the settings of the repository. */
 export function pipelineFiles({ pipeline, version, configFile, accounts }: PipelineRequest): {
   readonly texts: ReadonlyMap<string, string>;

@@ -228,4 +228,15 @@ test.each([
   // For a configuration that exists, the pipelines alone.
   const again = await s.here(['init', '--ci', ci]);
   expect([again.status, again.stderr]).toEqual([64, expect.stringContaining('exists already')]);
+  const more = await s.here([
+    'init',
+    '--account',
+    'globex',
+    '--token-env',
+    'ACME_TOKEN',
+    '--base-url',
+    s.url,
+  ]);
+  const unpassed = more.stdout.match(/^add `ACME_TOKEN: .*` to \.github.*create this secret$/gm);
+  expect([more.status, unpassed?.length]).toEqual([0, ci === 'github' ? 2 : undefined]);
 });
