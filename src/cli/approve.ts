@@ -56,7 +56,10 @@ async function approve(
     if (isDigest && (others.length > 0 || flags.commit !== undefined))
       throw new UsageError('a digest names one plan; use it with the name of one account, and no --commit');
     const isNamed = args.length === 1 && first?.name === args[0] && flags.commit === undefined;
-    if (first === undefined || !(isDigest || isNamed)) return await approveMany(accounts, flags, journal);
+    // On a terminal, who names no digest sees the plan first.
+    const asks = flags.yes !== true && canAsk() && (first?.record?.state.pending ?? null) !== null;
+    if (first === undefined || !(isDigest || (isNamed && !asks)))
+      return await approveMany(accounts, flags, journal);
     return await approvePending(first.name, isDigest ? last : undefined, {
       ...journal,
       record: first.record,

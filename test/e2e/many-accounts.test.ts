@@ -80,6 +80,8 @@ test.skipIf(!hasTerminal)(
     const asked = await onTerminal(s.folder, ['approve', 'acme', 'eu-*'], { env, answer: 'no' });
     expect([asked.status, asked.output]).toEqual([2, expect.stringContaining('Nothing was approved.')]);
     expect(asked.output).toContain('Approve 4 plans: 5 to create, 0 to delete, 0 held?');
+    const one = await onTerminal(s.folder, ['approve', 'acme'], { env, answer: 'no' });
+    expect([one.status, one.output]).toEqual([2, expect.stringContaining('To create (')]);
     const yes = await onTerminal(s.folder, ['approve', 'acme', 'eu-*'], { env, answer: 'yes' });
     expect([yes.status, yes.output]).toEqual([0, expect.stringContaining('approved 4 plans')]);
     for (const name of NAMES)
