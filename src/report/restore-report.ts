@@ -151,7 +151,7 @@ function entryRow(entry: DeletedEntry, file: string): Line[] {
 /** What a person must consider before the lines are pasted. */
 function notesOf({ outcome, listed, inFile, problem }: DeletedEntry, file: string): string[] {
   const remove = (key: string) =>
-    `${file} names it under ${key}: remove it there, otherwise the file is invalid`;
+    `${file} names it under ${key}: remove it there, and wherever else it names it, otherwise the file is invalid`;
   const places: Readonly<Record<NonNullable<typeof inFile>, readonly string[]>> = {
     desired: [`${file} names it already`],
     formerly: [remove('formerly')],
