@@ -80,7 +80,8 @@ async function servePages(context: CommandContext, token: string): Promise<ExitS
     return answer.headers.getSetCookie();
   };
   const server = createServer((request, response) => {
-    const signIn = links.delete(request.url ?? '') ? cookies() : Promise.resolve([]);
+    const signIn =
+      request.method === 'GET' && links.delete(request.url ?? '') ? cookies() : Promise.resolve([]);
     const location = `${pages}/accounts/acme`;
     signIn.then(
       (cookie) => response.writeHead(303, { location, 'set-cookie': cookie }).end(),
