@@ -61,15 +61,15 @@ export async function initialise(context: CommandContext, flags: InitFlags): Pro
   const place = firstPlace(context.configFile);
   const found = existsSync(place.configFile) ? await collectConfiguration(place.configFile) : null;
   const before = found?.files[found.config] ?? '';
-  const { region, baseUrl } = flags;
+  const { account, region, baseUrl, ci } = flags;
   const isNew = found?.loaded.service !== undefined && region !== undefined && baseUrl !== undefined;
   const after = isNew ? withRegion(before, region, baseUrl) : before;
   const present = found && { ...found, files: { ...found.files, [found.config]: after } };
-  const isAdding = flags.account !== undefined || flags.ci !== undefined;
+  const isAdding = account !== undefined || (ci !== undefined && (region ?? baseUrl) === undefined);
   if (present !== null && (flags.sandbox === true || !isAdding)) refuseExisting([place.configFile]);
   const known = present?.loaded.accounts.flatMap(({ settings }) => settings ?? []) ?? [];
-  if (present !== null && flags.account === undefined) {
-    await writeAll(context, flags, known, new Map());
+  if (present !== null && account === undefined) {
+    await writeAll({ ...context, ...flags }, known, new Map());
     return EXIT.done;
   }
   const beginning =
@@ -90,11 +90,11 @@ export async function initialise(context: CommandContext, flags: InitFlags): Pro
       [accountFile, await completeAccountFile(draft, content)],
       ...more,
     ]);
-    if (after !== before) {
+    await writeAll({ ...context, ...flags }, [...known, draft.settings], texts, async () => {
+      if (after === before) return;
       await replaceFile(place.configFile, before, after);
       printLine(`added the region ${region ?? ''} to ${shownPath(place.configFile)}`);
-    }
-    await writeAll(context, flags, [...known, draft.settings], texts);
+    });
     printRead(first.account, content);
     if ('env' in first.token) printMissing(context.configFile, first.token.env);
     printNext(next, context.configFile);
@@ -106,15 +106,16 @@ export async function initialise(context: CommandContext, flags: InitFlags): Pro
 
 /** Writes the files, with `--ci` those of the pipelines too, and says what remains to do for these. */
 async function writeAll(
-  { version, configFile }: CommandContext,
-  { ci }: InitFlags,
+  { version, configFile, ci }: CommandContext & InitFlags,
   accounts: readonly AccountSettings[],
   texts: ReadonlyMap<string, string>,
+  addRegion?: () => Promise<void>,
 ): Promise<void> {
   const request = { version, configFile: path.resolve(configFile), accounts };
   const pipeline = ci === undefined ? null : pipelineFiles({ pipeline: ci, ...request });
   const all = new Map([...texts, ...(pipeline?.texts ?? [])]);
   refuseExisting([...all.keys()]);
+  await addRegion?.();
   await writeNewFiles(all);
   for (const file of all.keys()) printLine(`wrote ${shownPath(file)}`);
   if (pipeline === null) return;
