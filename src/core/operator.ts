@@ -14,7 +14,7 @@ export interface Operator {
   readonly via: 'cli' | 'http';
 }
 
-/** The name of whoever uses `http.token`, which is nobody's own. */
+/** The name of the operator for `http.token`, which several people may share. */
 export const HTTP_OPERATOR = 'http';
 
 /** A command that an operator gave. `detail` is the digest of an approval or the reason of a pause. */

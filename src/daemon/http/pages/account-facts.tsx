@@ -41,8 +41,8 @@ export interface History {
   readonly counts: readonly DailyCount[];
 }
 
-/** The token of `http.token` is nobody's own. */
-export const byWhom = (name: string) => (name === HTTP_OPERATOR ? 'on this page' : `by ${name}`);
+/** `http.token` names nobody, and programs use it too. */
+export const byWhom = (name: string) => `${name === HTTP_OPERATOR ? 'with the token' : 'by'} ${name}`;
 
 /** `eu · mode approve · next run in 11 min · 212 skills, 18 roles, 431 people`. */
 export function FactsLine({ account, counts }: Pick<History, 'counts'> & { readonly account: AccountView }) {

@@ -242,7 +242,7 @@ describe('the page of an account', () => {
     expect(page).toMatch(
       /notice good.*1 created, 1 deleted\. Converged: nothing left to do\..*1 person lost/,
     );
-    expect(page).toMatch(/Approved on this page <time.*token <strong>http<\/strong> approved a plan/);
+    expect(page).toMatch(/Approved with the token http <time.*token <strong>http<\/strong> approved a plan/);
     const held = { ...detail, run: { ...run, status: 'held', held: 2 } } as const;
     const rest = await pageOf('/accounts/a', { accounts, runs: [held], actions });
     expect(rest).toMatch(/notice good.*1 created, 1 deleted\. 2 changes are held; nothing else remains\./);
