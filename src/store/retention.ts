@@ -35,11 +35,11 @@ export async function prune(
   for (let at = 0; at < accounts.length; at += ACCOUNTS) {
     const names = jsonList(accounts.slice(at, at + ACCOUNTS).map(({ name }) => name));
     await deleteRows(db, 'snapshots', oldSnapshot(names, snapshotsBefore));
-    for (const runs of [repeatedRun(names, toIso(nowMs - COMPLETE_MS)), oldRun(names, runsBefore)]) {
-      // Those of a large run would otherwise be deleted with it in one long transaction.
-      await deleteRows(db, 'operations', sql`run_id in (select id from runs where ${runs})`);
-      await deleteRows(db, 'runs', runs);
-    }
+    await deleteRows(db, 'runs', repeatedRun(names, toIso(nowMs - COMPLETE_MS)));
+    const runs = oldRun(names, runsBefore);
+    // Those of a large run would otherwise be deleted with it in one long transaction.
+    await deleteRows(db, 'operations', sql`run_id in (select id from runs where ${runs})`);
+    await deleteRows(db, 'runs', runs);
     await deleteRows(db, 'entries', oldEntry(names, runsBefore));
   }
   for (const table of ['snapshot_bodies', 'plan_bodies'] as const) {
