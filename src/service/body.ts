@@ -44,7 +44,7 @@ export async function* unpacked(
   let bytes: AsyncIterable<Uint8Array> = body;
   for (const create of codingsOf(encoding)) {
     const decompressor = withReadableErrors(create());
-    // An error before it is thrown by it.
+    // The decompressor also throws the errors of what it reads from.
     pipeline(upTo(maxBytes, bytes), decompressor, () => undefined);
     bytes = decompressor;
   }

@@ -19,10 +19,11 @@ export function renderNotices(
   return JSON.stringify(format === 'slack' ? slackMessage(text) : teamsMessage(text));
 }
 
-/** Slack refuses longer headers and sections. `verbatim` keeps it from making links of names that others chose. */
+/** Slack refuses longer headers and sections. */
 const MAX_TITLE_LENGTH = 150;
 const MAX_SECTION_LENGTH = 3000;
 
+/** `verbatim` keeps Slack from making links of names that others chose. */
 export function slackMessage({ title, lines }: NoticeText): object {
   const body = joinWithin(lines.map(mrkdwnLine), MAX_SECTION_LENGTH);
   return {

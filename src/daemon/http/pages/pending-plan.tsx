@@ -52,7 +52,7 @@ export function Decision({ account, detail, plan: complete, isPending, progress,
       {detail === undefined || (progress !== null && !isPending) ? null : (
         <p class="quiet">
           <Inline line={plan?.operations[0] === undefined ? [] : originOf(detail.run, useFrame())} />
-          {isPending || detail.run.status === 'planned' ? 'Planned ' : 'A run compared it with its file '}
+          {isPending || detail.run.status === 'planned' ? 'Planned ' : 'The file was compared '}
           <RunLink run={detail.run} />
           {isOld ? '. Later runs ended before they could compare the account with its file.' : '.'}
         </p>
