@@ -27,9 +27,8 @@ export function accountHistoryJournal(
 
     async accountHistory(account, remoteAccountId, nowMs) {
       const { rows } = await sql<Selectable<Tables['entries']>>`
-        select * from entries where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}`.execute(
-        db,
-      );
+        select * from entries
+        where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}`.execute(db);
       const owned = rows.filter((row) => row.created_by_run !== null || row.adopted_by_run !== null);
       const recent = await recentOperations(db, account, remoteAccountId, nowMs - DAY_MS);
       const doubtful = recent.filter(({ action, status }) => action === 'create' && status !== 'done');
@@ -208,9 +207,8 @@ async function recentOperations(
       and entries.remote_account_id = ${remoteAccountId ?? ''} and entries.kind = operations.kind
       and entries.remote_id = operations.remote_id
     where runs.account = ${account} and runs.remote_account_id is not distinct from ${remoteAccountId}
-      and operations.status in ('done', 'unknown') and operations.finished_at > ${toIso(sinceMs)}`.execute(
-    db,
-  );
+      and operations.status in ('done', 'unknown')
+      and operations.finished_at > ${toIso(sinceMs)}`.execute(db);
   return rows.map((row) => ({
     runId: row.run_id,
     action: row.action,
