@@ -129,7 +129,7 @@ export function HeldCard({ plan, at, place, file }: ChangesProps & { readonly fi
   if (held.length === 0) return null;
   const holders = holdersIn(plan);
   // Of the parts that were not read, nobody knows.
-  const hasDate = held.length < summary.hold || held.some(({ release }) => /\d UTC/.test(release));
+  const hasDate = held.length < summary.hold || held.some(({ release }) => /\d UTC|24 hours/.test(release));
   const rest = held.slice(HELD_SHOWN);
   // `in_use` is about the people of each change, which its row names.
   const isShared = (rule: HoldRule) => rule !== 'in_use' && held.every(({ rules }) => rules.includes(rule));
