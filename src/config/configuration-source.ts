@@ -113,9 +113,9 @@ function commitPlace(
   { file, checkout }: LoadTarget,
   generation: number,
 ): CommitPlace {
-  // One file of each folder is enough, since git compares folders.
-  const folders = new Map(accounts.map((account) => [path.dirname(account.file), account.file]));
-  const others = [...folders.values()];
+  // One file of each folder is enough, since git compares folders. A broken one may be a link that leads elsewhere.
+  const valid = accounts.filter(({ settings }) => settings !== undefined);
+  const others = [...new Map(valid.map(({ file: each }) => [path.dirname(each), each])).values()];
   if (!checkout) return { file, others, generation };
   const real = others.map((other) => pinnedPath(checkout, other));
   const inner = path.join(checkout.folder, checkout.path, 'rolecall.yaml');

@@ -1,5 +1,5 @@
 import type { Configuration } from '../../../src/core/settings.ts';
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkoutRoot } from '../../../src/git/checkout-place.ts';
@@ -165,6 +165,16 @@ describe('the configuration of a checkout', () => {
     await checkout.refresh();
     expect(await source.readFor('a')).toBe(after);
     expect(await source.commit()).toMatchObject({ sha: third });
+  });
+
+  test.each(['/etc/hostname', '/missing'])('keeps its commit beside a link to %s', async (target) => {
+    const { source, checkout, origin } = await scene(SERVICE, { 'config/accounts/a.yaml': ACCOUNT });
+    symlinkSync(target, path.join(origin.folder, 'config/accounts/z.yaml'));
+    const sha = origin.commit({});
+    await checkout.refresh();
+    const { accounts } = await source.read();
+    expect(accounts.map(({ settings }) => settings !== undefined)).toEqual([true, false]);
+    expect(await source.commit()).toMatchObject({ sha, dirty: false });
   });
 
   test('is never a mixture of two commits while it is updated', async () => {
