@@ -90,7 +90,7 @@ export function createTransport(options: TransportOptions): Transport {
         headers: {
           authorization: `Bearer ${options.token.reveal()}`,
           accept: 'application/json',
-          'accept-encoding': 'gzip, deflate, br',
+          'accept-encoding': 'gzip, br',
           'user-agent': options.userAgent,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
