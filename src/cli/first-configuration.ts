@@ -190,7 +190,7 @@ async function loadDraft(
   const { service, accounts, issues } = configuration;
   const account = accounts.find(({ file }) => file === accountFile);
   if (service === undefined || account?.settings === undefined)
-    throw new ConfigError(errorsOf(account?.issues ?? issues));
+    throw new ConfigError(errorsOf((service && account?.issues) ?? issues));
   return { configuration, service, account, settings: account.settings, files };
 }
 

@@ -193,6 +193,10 @@ test('init adds an account to a configuration, whose regions it knows, and refus
   ]);
   const unknown = await s.here([...added, '--region', 'mars']);
   expect([unknown.status, unknown.stderr]).toEqual([4, expect.stringContaining('known regions: eu')]);
+  writeFileSync(join(s.folder, 'empty.yaml'), '{}');
+  const empty = await s.here([...added, '--region', 'eu', '--base-url', s.url, '--config', 'empty.yaml']);
+  expect([empty.status, empty.stderr]).toEqual([64, expect.stringContaining('write `regions: { eu:')]);
+  rmSync(join(s.folder, 'empty.yaml'));
   const twice = await s.here([...added, '--region', 'eu', '--base-url', s.url]);
   expect([twice.status, twice.stderr]).toEqual([64, expect.stringContaining('leave out --base-url')]);
   // A new region is added to the service file, whose comments stay.

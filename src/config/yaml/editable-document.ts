@@ -66,8 +66,12 @@ export function editable(text: string): EditableDocument {
 
 /** The text of a service file with one more region; nothing else changes. Throws UsageError if it has that region. */
 export function withRegion(text: string, region: string, baseUrl: string): string {
-  const regions = parseDocument(text).get('regions', true);
+  const document = parseDocument(text);
+  const regions = document.get('regions', true);
   const pair = `${yamlText(region)}: ${yamlText(baseUrl)}`;
+  const isBlock = isMap(document.contents) && document.contents.flow !== true;
+  if (!isMap(regions) && (document.has('regions') || !isBlock))
+    throw new UsageError(`write \`regions: { ${pair} }\` into the service file, and leave out --base-url`);
   if (!isMap(regions)) return `${text.trimEnd()}\n\nregions:\n  ${pair}\n`;
   if (regions.has(region))
     throw new UsageError(`the service file has the region ${region} already; leave out --base-url`);
