@@ -9,7 +9,7 @@ import type { Restoration } from '../report/restore-report.ts';
 import { addReportOptions, type CommandLine } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport } from './console.ts';
-import { EXIT, type ExitStatus } from './exit-status.ts';
+import type { ExitStatus } from './exit-status.ts';
 import { findRunReport, newestSnapshot, peopleBefore, RUN_HELP, withJournal } from './open-journal.ts';
 
 interface RestoreFlags extends Omit<OutputOptions, 'format'> {
@@ -34,15 +34,14 @@ async function restore(context: CommandContext, wanted: string, flags: RestoreFl
   const { renderRestoration, restorationCsv } = await import('../report/restore-report.ts');
   return await withJournal(context, async (reader, { configuration }) => {
     const found = await findRunReport(reader, wanted);
-    const isDryRun = wanted === 'last' && found.run.status === 'planned';
-    const [deleting] = isDryRun ? await reader.runs({ hasDeletes: true, limit: 1 }) : [];
+    const isEmpty = wanted === 'last' && found.run.status !== 'running' && found.run.deleted === 0;
+    const [deleting] = isEmpty ? await reader.runs({ hasDeletes: true, limit: 1 }) : [];
     const detail = deleting === undefined ? found : await findRunReport(reader, deleting.id);
     const account = configuration.accounts.find(({ name }) => name === detail.run.account);
     const restoration = await readRestoration(reader, detail, account);
     await printReport(reportOptions(flags), (render) =>
       flags.format === 'csv' ? restorationCsv(restoration) : renderRestoration(restoration, render),
     );
-    return EXIT.done;
   });
 }
 
