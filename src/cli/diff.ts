@@ -58,7 +58,6 @@ async function diff(
     const [after, later] = second;
     const difference = catalogDifference(earlier, later);
     await printReport(flags, (render) => renderDifference({ account, before, after, ...difference }, render));
-    return EXIT.done;
   });
 }
 

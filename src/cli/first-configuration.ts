@@ -28,7 +28,7 @@ import {
   serviceText,
   writeNewFiles,
 } from './first-files.ts';
-import { pipelineFiles, pipelinesWithout } from './first-pipeline.ts';
+import { pipelineFiles, missingToken } from './first-pipeline.ts';
 import { listDoubt, openReading, showDoubt } from './read-accounts.ts';
 import { errorsOf } from './load-accounts.ts';
 
@@ -96,7 +96,7 @@ export async function initialise(context: CommandContext, flags: InitFlags): Pro
       printLine(`added the region ${region ?? ''} to ${shownPath(place.configFile)}`);
     });
     printRead(first.account, content);
-    if ('env' in first.token) printMissing(context.configFile, first.token.env);
+    if ('env' in first.token) missingToken(context.configFile, first.token.env).forEach(printLine);
     printNext(next, context.configFile);
     return EXIT.done;
   } finally {
@@ -251,13 +251,6 @@ function printRead(account: string, content: ReadAccount): void {
   const id = remoteAccountId === null ? '' : ` of account ${remoteAccountId}`;
   const entries = `${count(observed.skill.length, 'skill')} and ${count(observed.role.length, 'role')}`;
   printLine(`${account} lists the ${entries}${id}, so the first plan is empty`);
-}
-
-function printMissing(configFile: string, variable: string): void {
-  for (const file of pipelinesWithout(path.resolve(configFile), variable))
-    printLine(
-      `add \`${variable}: \${{ secrets.${variable} }}\` to ${shownPath(file)}, beside the other tokens, and create this secret`,
-    );
 }
 
 /** The commands, with the `--config` of the files. */

@@ -40,12 +40,16 @@ function rootOf(configFile: string): string {
   return path.basename(folder) === 'config' ? path.dirname(folder) : folder;
 }
 
-/** The workflows that exist and do not pass this variable. GitLab passes all of them. */
-export function pipelinesWithout(configFile: string, variable: string): string[] {
-  return Object.entries(FILES.github)
-    .filter(([, template]) => /plan|apply/u.test(template))
-    .map(([place]) => path.join(rootOf(configFile), place))
-    .filter((file) => existsSync(file) && !readFileSync(file, 'utf8').includes(variable));
+/** What to do for the workflows that exist and do not pass this variable. GitLab passes all variables. */
+export function missingToken(configFile: string, name: string): string[] {
+  const places = Object.keys(FILES.github).filter((place) => /plan|apply/u.test(place));
+  return places.flatMap((place) => {
+    const file = path.join(rootOf(path.resolve(configFile)), place);
+    if (!existsSync(file) || readFileSync(file, 'utf8').includes(name)) return [];
+    return [
+      `add \`${name}: \${{ secrets.${name} }}\` to ${place}, beside the other tokens, and create this secret`,
+    ];
+  });
 }
 
 /** The texts by absolute paths, and what a person has to do in the settings of the repository. */

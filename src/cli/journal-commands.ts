@@ -12,7 +12,7 @@ import {
 import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport } from './console.ts';
-import { EXIT, type ExitStatus } from './exit-status.ts';
+import type { ExitStatus } from './exit-status.ts';
 import type { ReportDetail } from '../report/document.ts';
 import { findRunReport, RUN_HELP, withJournal } from './open-journal.ts';
 import { type Loaded, knownAccounts, selectAccounts } from './load-accounts.ts';
@@ -55,12 +55,11 @@ async function history(
     if (flags.actions === true) {
       const actions = await reader.operatorActions(filter);
       await printReport(flags, (render) => renderActions(actions, { ...render, limit }));
-      return EXIT.done;
+      return;
     }
     const runs = await reader.runs({ ...filter, ...(status === undefined ? {} : { status }) });
     const tallies = await reader.runTallies(runs.map(({ id }) => id));
     await printReport(flags, (render) => renderRuns(runs, { ...render, limit }, tallies));
-    return EXIT.done;
   });
 }
 
@@ -92,7 +91,6 @@ async function show(context: CommandContext, wanted: string, flags: ShowFlags): 
     const run = await findRunReport(reader, wanted);
     const detail = { verbose: flags.verbose, ...(await sourceDetail(loaded)) };
     await printReport(flags, (render) => renderRun(run, { ...render, ...detail }));
-    return EXIT.done;
   });
 }
 
@@ -116,6 +114,5 @@ async function snapshots(
     const { limit } = flags;
     const found = await reader.snapshots({ limit, ...(await filterOf(names, reader, loaded)) });
     await printReport(flags, (render) => renderSnapshots(found, { ...render, limit }));
-    return EXIT.done;
   });
 }

@@ -11,18 +11,19 @@ import type {
 import { instant } from '../report/formatting.ts';
 import { parseMoment } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
+import { EXIT, type ExitStatus } from './exit-status.ts';
 import { accountList, type Loaded, loadForStore } from './load-accounts.ts';
 
-/** Calls `work` with the journal of an existing store, and closes it. */
-export async function withJournal<T>(
+/** Calls `work` with the journal of an existing store, and closes it. Resolves with its status, or with 0. */
+export async function withJournal(
   { configFile }: CommandContext,
-  work: (reader: JournalReader, loaded: Loaded) => Promise<T>,
-): Promise<T> {
+  work: (reader: JournalReader, loaded: Loaded) => Promise<ExitStatus | undefined>,
+): Promise<ExitStatus> {
   const loaded = await loadForStore(configFile);
   const { openJournal } = await import('./compose.ts');
   const store = await openJournal(loaded.service);
   try {
-    return await work(store.reader, loaded);
+    return (await work(store.reader, loaded)) ?? EXIT.done;
   } finally {
     await store.close();
   }

@@ -9,7 +9,7 @@ import type { AccountHolders, LostEntry } from '../report/snapshot-schemas.ts';
 import { ACCOUNTS_HELP, addReportOptions, type CommandLine, moment, MOMENT_HELP } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport, showWarnings } from './console.ts';
-import { EXIT, type ExitStatus } from './exit-status.ts';
+import type { ExitStatus } from './exit-status.ts';
 import { knownAccounts, selectAccounts } from './load-accounts.ts';
 import { newestSnapshot, peopleBefore, withJournal } from './open-journal.ts';
 
@@ -56,7 +56,6 @@ async function who(
       await printReport(flags, (render) => renderWho({ name, at, nowMs, accounts: holders }, render));
     if (!isFound) throw notFound(search, holders);
     showWarnings(missingSnapshots(search, holders));
-    return EXIT.done;
   });
 }
 

@@ -43,10 +43,8 @@ export async function* unpacked(
 ): AsyncGenerator<Uint8Array> {
   let bytes: AsyncIterable<Uint8Array> = body;
   for (const create of codingsOf(encoding)) {
-    const decompressor = withReadableErrors(create());
-    // The decompressor also throws the errors of what it reads from.
-    pipeline(upTo(maxBytes, bytes), decompressor, () => undefined);
-    bytes = decompressor;
+    // It throws what the stage before it throws.
+    bytes = pipeline(upTo(maxBytes, bytes), withReadableErrors(create()), () => undefined);
   }
   yield* upTo(maxBytes, bytes);
 }

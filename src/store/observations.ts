@@ -66,10 +66,9 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
         });
         await afterRows(written + ROWS_AT_A_TIME);
       }
-      const rest = rows.slice(written);
       await immediately(db, observation.account, async (connection) => {
         await requireOwnRun(connection, observation.runId);
-        if (rest.length > 0) await writeEntries(connection, observation, rest);
+        if (rows.length > written) await writeEntries(connection, observation, rows.slice(written));
         await writeSnapshots(connection, observation, lists, bodies);
         if (observation.good) await writeLastGood(connection, observation);
       });

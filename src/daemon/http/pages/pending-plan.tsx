@@ -37,8 +37,7 @@ export function Decision({ account, detail, plan: complete, isPending, progress,
   // The creates of the run were applied at once.
   const isSplit = isPending && mode === 'approve-deletes' && complete !== null;
   const plan = isSplit ? onlyOf('delete', complete) : complete;
-  const isValid = account.issues.length === 0;
-  const waits = isPending && isValid && plan !== null && waitsForApproval(account);
+  const waits = isPending && plan !== null && account.issues.length === 0 && waitsForApproval(account);
   // A button could be under the pointer with a plan that nobody has read.
   const isReplaced = waits && isChanging(account);
   const isOld = detail !== undefined && detail.run.id !== lastRun?.id && pending === null;
