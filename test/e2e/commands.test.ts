@@ -285,25 +285,10 @@ test('the configuration is found through ROLECALL_CONFIG, and in its default pat
   expect(elsewhere.stdout + elsewhere.stderr).toContain('elsewhere.yaml');
 });
 
-test('the store has mode 600 and the documented columns', async () => {
+test('the store has mode 600, and its rows show what a run did', async () => {
   const s = await scene({ skills: ['A'], file: 'skills: [B]' });
   await s.apply();
   expect(statSync(join(s.folder, 'data/rolecall.db')).mode & 0o777).toBe(0o600);
-  const documented = {
-    runs: 'id account remote_account_id trigger mode status started_at finished_at config_digest config_commit plan_digest created deleted held kept failed requests retries error_code error',
-    operations:
-      'run_id seq kind action name remote_id status rule reason attempts http_status started_at finished_at',
-    snapshots: 'id run_id account phase kind taken_at digest entries',
-    entries:
-      'account kind remote_id name requested_name first_seen_run created_by_run adopted_by_run last_seen_run deleted_by_run',
-    accounts: 'name remote_account_id paused pending_digest approved_digest consecutive_failures last_run_id',
-  };
-  for (const [table, columns] of Object.entries(documented)) {
-    const existing = s
-      .rows<{ name: string }>(`select name from pragma_table_info('${table}')`)
-      .map(({ name }) => name);
-    expect(existing).toEqual(expect.arrayContaining(columns.split(' ')));
-  }
   const [run] = s.rows<{ id: string; started_at: string; requests: number }>('select * from runs');
   expect(run?.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
   expect(run?.started_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

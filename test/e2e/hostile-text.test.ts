@@ -61,6 +61,13 @@ async function runHarmlessly(
   return stdout;
 }
 
+function refuseDeletes(s: Scene, msg: string): void {
+  const body = { detail: [{ loc: ['x'], msg, type: 'x' }] };
+  s.sandbox.setFaults([
+    { match: { method: 'DELETE' }, times: 'always', do: { type: 'status', status: 422, body } },
+  ]);
+}
+
 test('after a dump of an account with hostile names the plan is empty', async () => {
   const s = await hostileScene();
   const dumped = await runHarmlessly(s, ['dump', 'acme'], [0]);
@@ -225,17 +232,7 @@ test('hostile names are harmless in pages, logs and responses of the daemon', as
     `mode: approve\n${POLICY}\nskills: []\nroles: []`,
     `defaults: { schedule: ${ONCE_A_YEAR} }\nlog: { level: trace }\n${WITH_TOKEN}`,
   );
-  s.sandbox.setFaults([
-    {
-      match: { method: 'DELETE' },
-      times: 'always',
-      do: {
-        type: 'status',
-        status: 422,
-        body: { detail: [{ loc: ['x'], msg: SKILLS.join('\n'), type: 'x' }] },
-      },
-    },
-  ]);
+  refuseDeletes(s, SKILLS.join('\n'));
   await s.run(['plan']);
   const daemon = await startDaemon(s);
   await s.until('a plan waits', () => daemon.runsEnded('acme') === 1);
@@ -272,17 +269,7 @@ test.skipIf(!hasTerminal)('hostile names are harmless in the log of the daemon o
     `mode: apply\n${POLICY}\nskills: []\nroles: []`,
     `defaults: { schedule: ${EVERY_SECOND} }\nlog: { level: trace }\n${WITH_TOKEN}`,
   );
-  s.sandbox.setFaults([
-    {
-      match: { method: 'DELETE' },
-      times: 'always',
-      do: {
-        type: 'status',
-        status: 422,
-        body: { detail: [{ loc: ['x'], msg: '\u001b[2J\u202e\n::error::x', type: 'x' }] },
-      },
-    },
-  ]);
+  refuseDeletes(s, '\u001b[2J\u202e\n::error::x');
   const env = { TOKEN_ACME: 'token-of-acme', ROLECALL_HTTP_TOKEN: HTTP_TOKEN, NO_COLOR: '1' };
   const { output } = await typedOnTerminal(s.folder, ['serve'], env, [['an operation failed', '\u0003']]);
   expectHarmless('the readable log', output.replaceAll('\r', ''));

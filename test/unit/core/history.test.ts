@@ -4,7 +4,7 @@ import type { AccountHistory, RecentOperation } from '../../../src/core/history.
 import { DAY_MS } from '../../../src/core/durations-and-sizes.ts';
 import { isStillRequested, judgeHistory } from '../../../src/core/history.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';
-import { entry, NOW_MS, observed } from './builders.ts';
+import { entry, NEW_ACCOUNT, NOW_MS, observed } from './builders.ts';
 
 const STALENESS_MS = 120_000;
 const HOUR_MS = 3_600_000;
@@ -30,17 +30,7 @@ function judge(
   changedNames: AccountHistory['changedNames'] = new Map(),
   records: Partial<AccountHistory> = {},
 ) {
-  const memory: AccountHistory = {
-    recent,
-    knownBefore: new Map(),
-    owned: new Set(),
-    changedNames,
-    lastUsedMs: new Map(),
-    neverListed: [],
-    released: [],
-    knownNames: new Map(),
-    ...records,
-  };
+  const memory: AccountHistory = { ...NEW_ACCOUNT, recent, changedNames, ...records };
   const options = { nowMs: NOW_MS, missingHoldings: [], hasSnapshot: true };
   return judgeHistory(memory, observed(lists), options);
 }

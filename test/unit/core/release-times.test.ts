@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, utcTime } from '../../../src/core/durations-and-sizes.ts';
 import { judgeHistory, type RecentOperation } from '../../../src/core/history.ts';
-import { entry, heldAs, NOW_MS, observed, person, plan } from './builders.ts';
+import { entry, heldAs, NEW_ACCOUNT, NOW_MS, observed, person, plan } from './builders.ts';
 
 const HOUR_MS = 3_600_000;
 const old = { skill: [entry('Kept'), entry('Old')] };
@@ -84,20 +84,11 @@ describe('the times of the history', () => {
     ...of,
   });
   const judge = (recent: readonly RecentOperation[]) =>
-    judgeHistory(
-      {
-        recent,
-        knownBefore: new Map(),
-        owned: new Set(),
-        changedNames: new Map(),
-        lastUsedMs: new Map(),
-        neverListed: [],
-        released: [],
-        knownNames: new Map(),
-      },
-      observed(),
-      { nowMs: NOW_MS, missingHoldings: [], hasSnapshot: true },
-    );
+    judgeHistory({ ...NEW_ACCOUNT, recent }, observed(), {
+      nowMs: NOW_MS,
+      missingHoldings: [],
+      hasSnapshot: true,
+    });
 
   it.each(['create', 'delete'] as const)(
     'of a flapping %s end its hold when the third last one is a day old',

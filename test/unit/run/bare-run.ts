@@ -26,7 +26,7 @@ import type {
 } from '../../../src/core/ports/service.ts';
 import type { CommitRelation } from '../../../src/core/ports/repository.ts';
 import type { EntryKey } from '../../../src/core/usage.ts';
-import { entry, observed } from '../core/builders.ts';
+import { entry, NEW_ACCOUNT, observed } from '../core/builders.ts';
 import { readerOf, unused } from './bare-context.ts';
 import { QuickClock } from './quick-clock.ts';
 
@@ -183,16 +183,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
     foreignOwner: async () => null,
     lastGood: async (_account, _remoteAccountId, lists) =>
       before.noLastGood === true ? null : { ...NOTHING_SINCE, observed: lists },
-    accountHistory: async () => ({
-      recent: [],
-      knownBefore: new Map(),
-      owned: new Set(),
-      changedNames: new Map(),
-      lastUsedMs: new Map(),
-      neverListed: [],
-      released: [],
-      knownNames: new Map(),
-    }),
+    accountHistory: async () => NEW_ACCOUNT,
     knownIds: async () => new Set(before.known ?? []),
     unsettledOperations: async () => before.unsettled ?? [],
     settleOperation: async ({ name }, { hasHappened, entry: found }) =>

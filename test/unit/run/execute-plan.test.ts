@@ -4,6 +4,7 @@ import type { Policy } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { CreateOutcome } from '../../../src/core/ports/service.ts';
 import { entry, observed, person, wanted } from '../core/builders.ts';
+import { operation } from '../store/fixture.ts';
 import { bareRequest } from './bare-context.ts';
 import type { BareRun } from './bare-run.ts';
 import { bareRun, endCodes } from './bare-run.ts';
@@ -41,24 +42,8 @@ describe('a plan that is applied', () => {
     const request = requestFor(['New'], {}, []);
     await run.apply(request);
     expect(run.recorded.rows).toMatchObject([
-      {
-        kind: 'skill',
-        action: 'create',
-        name: 'New',
-        remoteId: null,
-        status: 'pending',
-        rule: null,
-        reason: null,
-      },
-      {
-        kind: 'skill',
-        action: 'delete',
-        name: 'Old',
-        remoteId: 'Old',
-        status: 'pending',
-        rule: null,
-        reason: null,
-      },
+      operation(),
+      operation({ action: 'delete', name: 'Old', remoteId: 'Old' }),
       { kind: 'skill', action: 'delete', name: 'Used', remoteId: 'Used', status: 'held', rule: 'in_use' },
     ]);
     expect(run.recorded.rows[2]?.reason).toContain('1 person has it');

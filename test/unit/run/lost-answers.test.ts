@@ -1,7 +1,7 @@
 // Runs with lost answers: settled by lists and never sent twice blindly, also by the next run.
 import { describe, expect, it } from 'vitest';
 import type { ApplyDeps } from '../../../src/run/request.ts';
-import type { Entry } from '../../../src/core/catalog.ts';
+import type { Entry, Kind } from '../../../src/core/catalog.ts';
 import { ServiceError, StoreError } from '../../../src/core/errors.ts';
 import { operations, stage, type Wish } from './stage.ts';
 
@@ -18,13 +18,11 @@ function failsAfter({ journal }: ApplyDeps, writes: () => readonly string[]): Ap
   });
 }
 
-/** A service whose list of skills still shows a deleted entry until a moment (epoch ms). */
-function lateService(
-  { service, clock }: ApplyDeps,
-  deleted: Pick<Entry, 'id' | 'name'>,
-  untilMs: number,
+/** The service with other lists of entries. */
+function withLists(
+  service: ApplyDeps['service'],
+  change: (items: readonly Entry[], kind: Kind) => readonly Entry[],
 ): ApplyDeps['service'] {
-  const stale: Entry = { ...deleted, accountId: '42', raw: {} };
   return {
     writer: service.writer.bind(service),
     tokenKey: service.tokenKey.bind(service),
@@ -34,34 +32,31 @@ function lateService(
         ...reader,
         async listEntries(kind) {
           const { items, warnings } = await reader.listEntries(kind);
-          const isLate =
-            kind === 'skill' && clock.nowMs() < untilMs && items.every(({ id }) => id !== stale.id);
-          return { items: isLate ? [...items, stale] : items, warnings };
+          return { items: change(items, kind), warnings };
         },
       };
     },
   };
 }
 
+/** A service whose list of skills still shows a deleted entry until a moment (epoch ms). */
+function lateService(
+  { service, clock }: ApplyDeps,
+  deleted: Pick<Entry, 'id' | 'name'>,
+  untilMs: number,
+): ApplyDeps['service'] {
+  const stale: Entry = { ...deleted, accountId: '42', raw: {} };
+  return withLists(service, (items, kind) => {
+    const isLate = kind === 'skill' && clock.nowMs() < untilMs && items.every(({ id }) => id !== stale.id);
+    return isLate ? [...items, stale] : items;
+  });
+}
+
 /** A service that stores only the first four characters of a name. */
 function shortening({ service, ...deps }: ApplyDeps): ApplyDeps {
-  return {
-    ...deps,
-    service: {
-      writer: service.writer.bind(service),
-      tokenKey: service.tokenKey.bind(service),
-      async reader(account, signals) {
-        const reader = await service.reader(account, signals);
-        return {
-          ...reader,
-          async listEntries(kind) {
-            const { items, warnings } = await reader.listEntries(kind);
-            return { items: items.map((each) => ({ ...each, name: each.name.slice(0, 4) })), warnings };
-          },
-        };
-      },
-    },
-  };
+  const shortened = (items: readonly Entry[]) =>
+    items.map((each) => ({ ...each, name: each.name.slice(0, 4) }));
+  return { ...deps, service: withLists(service, shortened) };
 }
 
 describe('a create whose answer was lost', () => {

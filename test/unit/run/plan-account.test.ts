@@ -9,20 +9,9 @@ import type { AccountHistory } from '../../../src/core/history.ts';
 import type { AccountState, Journal } from '../../../src/core/ports/journal.ts';
 import type { CommitRelation } from '../../../src/core/ports/repository.ts';
 import type { ConfigCommit } from '../../../src/core/settings.ts';
-import { entry, observed, POLICY, wanted } from '../core/builders.ts';
+import { entry, NEW_ACCOUNT, observed, POLICY, wanted } from '../core/builders.ts';
 import { bareRequest, unused } from './bare-context.ts';
 import { QuickClock } from './quick-clock.ts';
-
-const EMPTY_HISTORY: AccountHistory = {
-  recent: [],
-  knownBefore: new Map(),
-  owned: new Set(),
-  changedNames: new Map(),
-  lastUsedMs: new Map(),
-  neverListed: [],
-  released: [],
-  knownNames: new Map(),
-};
 
 interface Setting {
   readonly observation?: Partial<Observation>;
@@ -50,7 +39,7 @@ async function planned(of: Setting = {}) {
   };
   const journal: Journal = {
     ...unused<Journal>('journal'),
-    accountHistory: async () => ({ ...EMPTY_HISTORY, ...of.memory }),
+    accountHistory: async () => ({ ...NEW_ACCOUNT, ...of.memory }),
   };
   const deps: PlanningDeps = {
     ...unused<PlanningDeps>('deps'),

@@ -1,5 +1,6 @@
 // The settings of an account at a given address, with defaults.
 import type { AccountSettings } from '../../../src/core/settings.ts';
+import { POLICY } from '../core/builders.ts';
 
 export function accountAt(baseUrl: string, name = 'acme'): AccountSettings {
   return {
@@ -11,19 +12,7 @@ export function accountAt(baseUrl: string, name = 'acme'): AccountSettings {
     schedule: '0 * * * *',
     timezone: 'Etc/UTC',
     jitterMs: 0,
-    policy: {
-      delete: 'unused',
-      ownership: 'all',
-      maxDeletes: 10,
-      maxDeletesPerDay: 30,
-      maxDeletePercent: 30,
-      allowEmpty: false,
-      allowNoPeople: true,
-      protect: [],
-      duplicates: 'report',
-      unusedForMs: 0,
-      freeze: [],
-    },
+    policy: POLICY,
     desired: { approvedDeletes: [] },
     configDigest: 'sha256:c',
   };
