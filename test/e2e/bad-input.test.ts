@@ -1,10 +1,10 @@
 // Mistakes of an operator in files, secrets, addresses, the store and the disk: one clear message, the right exit
 // status, nothing written to the service, no stack trace.
-import { execFileSync } from 'node:child_process';
-import { existsSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { plansOf, scene, type Scene } from '../support/scene.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
 import { type Result } from '../support/workspace.ts';
 
 function expectNoStack({ stdout, stderr }: Result): void {
@@ -188,80 +188,35 @@ test('a report or a saved plan never replaces a file of the configuration or of 
   expect(readFileSync(join(s.folder, 'config/rolecall.yaml'), 'utf8')).toBe('accounts: [\n');
 });
 
-test('a report file that cannot be written is reported before anything is written to the service', async () => {
-  const s = await scene({ file: 'skills: [A]' });
-  s.write('file', 'a regular file');
-  for (const command of [
-    ['plan', '--output', 'file/x'],
-    ['plan', '--save', 'file/x'],
-    ['usage', '--output', 'file/x'],
-    ['apply', '--yes', '--output', 'file/x'],
-  ]) {
-    const result = await s.run(command);
-    expect(result.status).not.toBe(0);
-    expect(result.stderr).toContain('file/x');
-    expectNoStack(result);
-  }
+test('a disk that fills up during a run stops the run before another create is sent', async (context) => {
+  const s = await scene({
+    // A run that the full disk ended keeps its lock, and the next run takes over only the lock of a dead process.
+    asProcess: true,
+    skills: ['Kept'],
+    file: 'skills: [Kept, A, B, C, D]',
+    api: { concurrency: 1, timeout: '5s', settle: '6s' },
+    faults: [{ match: { method: 'POST', name: 'A' }, do: { type: 'latency', ms: 1500 } }],
+  });
+  const disk = mountSmallDisk(join(s.folder, 'data'));
+  if (disk === null) return context.skip('no tmpfs can be mounted here');
+  onTestFinished(() => disk.unmount());
+  const running = s.start(['apply', '--yes']);
+  await s.until('the first create is under way', () => s.writes().length === 1);
+  disk.fill(0);
+  const result = await running.ended;
+  expect(result.status).toBe(1);
+  expect(result.stdout + result.stderr).toMatch(/disk of the store is full/);
+  expectNoStack(result);
+  expect(s.writes()).toEqual(['POST A']);
+
+  s.sandbox.clearRequests();
+  const full = await s.run(['apply', '--yes']);
+  expect(full.status).toBe(1);
+  expect(full.stderr).toMatch(/disk of the store is full/);
+  expectNoStack(full);
   expect(s.writes()).toEqual([]);
+
+  disk.empty();
+  expect((await s.apply()).run.status).toBe('converged');
+  expect(s.names().skills).toEqual(['A', 'B', 'C', 'D', 'Kept']);
 });
-
-/** Whether a small file system can be mounted here; as an ordinary user or in a plain container it cannot. */
-function canMount(): boolean {
-  const folder = '/tmp/rolecall-can-mount';
-  mkdirSync(folder, { recursive: true });
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], { stdio: 'ignore' });
-    execFileSync('umount', [folder], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-test.skipIf(!canMount())(
-  'a disk that fills up during a run stops the run before another create is sent',
-  async () => {
-    const s = await scene({
-      // A run that the full disk ended keeps its lock, and the next run takes over only the lock of a dead process.
-      asProcess: true,
-      skills: ['Kept'],
-      file: 'skills: [Kept, A, B, C, D]',
-      api: { concurrency: 1, timeout: '5s', settle: '6s' },
-      faults: [{ match: { method: 'POST', name: 'A' }, do: { type: 'latency', ms: 1500 } }],
-    });
-    const data = join(s.folder, 'data');
-    mkdirSync(data);
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', data]);
-    onTestFinished(() => void execFileSync('umount', ['-l', data]));
-    const running = s.start(['apply', '--yes']);
-    await s.until('the first create is under way', () => s.writes().length === 1);
-    fill(join(data, 'filler'));
-    const result = await running.ended;
-    expect(result.status).toBe(1);
-    expect(result.stdout + result.stderr).toMatch(/disk of the store is full/);
-    expectNoStack(result);
-    expect(s.writes()).toEqual(['POST A']);
-
-    s.sandbox.clearRequests();
-    const full = await s.run(['apply', '--yes']);
-    expect(full.status).toBe(1);
-    expect(full.stderr).toMatch(/disk of the store is full/);
-    expectNoStack(full);
-    expect(s.writes()).toEqual([]);
-
-    execFileSync('rm', [join(data, 'filler')]);
-    expect((await s.apply()).run.status).toBe('converged');
-    expect(s.names().skills).toEqual(['A', 'B', 'C', 'D', 'Kept']);
-  },
-);
-
-/** Fills the remaining space of a file system, down to the last page. */
-function fill(file: string): void {
-  for (let size = 1024 * 1024; size >= 512; size /= 2) {
-    try {
-      for (;;) writeFileSync(file, Buffer.alloc(size), { flag: 'a' });
-    } catch {
-      // It is full for this size; a smaller piece may still fit.
-    }
-  }
-}

@@ -60,9 +60,9 @@ test.each([
   expect(stderr).not.toContain(other === 'short' ? 'short;' : other);
 });
 
-test('a token with the role read cannot change anything, and actions are logged with token name and address', async () => {
+test('a token with the role read changes nothing, actions are logged with token and address, and syncs during a run make one more', async () => {
   const workspace = await workspaceWith(
-    'http: { listen: 127.0.0.1:0, token: { env: ROLECALL_HTTP_TOKEN }, tokens: [{ name: ci, token: { env: CI }, role: read }], trustedProxies: [127.0.0.1] }',
+    'http: { listen: 0.0.0.0:0, token: { env: ROLECALL_HTTP_TOKEN }, tokens: [{ name: ci, token: { env: CI }, role: read }], trustedProxies: [127.0.0.1] }\ndaemon: { runOnStart: false }',
   );
   const daemon = await startDaemon(workspace, { env: { CI: 'a-token-that-only-looks' } });
   const send = async (path: string, token: string, method = 'POST') => {
@@ -79,12 +79,16 @@ test('a token with the role read cannot change anything, and actions are logged 
   ]);
   expect(daemon.events('wrong_token')).toMatchObject([{ address: '192.0.2.7' }]);
   expect((await daemon.metrics()).get('rolecall_http_wrong_tokens_total')).toBe(1);
-  await daemon.stop();
-});
 
-test('sync requests during a run return 202, and exactly one more run follows', async () => {
-  const workspace = await workspaceWith(`${WITH_TOKEN}\ndaemon: { runOnStart: false }`);
-  const daemon = await startDaemon(workspace);
+  // The daemon and `validate` warn about a public address without TLS.
+  expect(daemon.events('without_tls')).toHaveLength(1);
+  const { status, stdout } = await workspace.run(['validate']);
+  expect([status, stdout]).toEqual([
+    0,
+    expect.stringContaining('sends tokens, sessions and reports unencrypted'),
+  ]);
+
+  // Requests during a run cause exactly one more.
   sandboxOf(workspace).setSettings({ latencyMs: 400 });
   const first = await daemon.api('accounts/acme/sync', {});
   await until(
@@ -227,16 +231,4 @@ test('serve exits 1 with the address and a remedy when another program listens t
       `error: another program listens on ${host} (EADDRINUSE); stop it, or set another http.listen`,
     ),
   });
-});
-
-test('the daemon and validate warn about a public listen address without TLS', async () => {
-  const workspace = await workspaceWith('http: { listen: "0.0.0.0:0", token: { env: ROLECALL_HTTP_TOKEN } }');
-  const daemon = await startDaemon(workspace);
-  await until('it is logged', () => daemon.events('without_tls').length === 1);
-  const { status, stdout } = await workspace.run(['validate']);
-  expect({ status, stdout }).toMatchObject({
-    status: 0,
-    stdout: expect.stringContaining('sends tokens, sessions and reports unencrypted'),
-  });
-  await daemon.stop();
 });

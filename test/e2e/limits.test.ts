@@ -46,14 +46,14 @@ test('with more deletes of a kind than maxDeletePercent those are held, and dele
   expect(s.names().roles).toEqual(['Dev']);
 });
 
-test('a failed create stops the deletes of its kind in that run, and not those of the other kind', async () => {
+test('a failed create stops the deletes of its kind and nothing else, and the run exits 1, even with --allow-held', async () => {
   const s = await scene({
     skills: ['Old skill'],
     roles: ['Old role'],
     file: 'skills: [Fine, Refused]\nroles: [Dev]',
     faults: [{ match: { name: 'Refused' }, do: { type: 'status', status: 422 } }],
   });
-  const { result, run } = await s.apply();
+  const { result, run } = await s.apply('--allow-held');
   expect(result.status).toBe(1);
   expect(run).toMatchObject({ status: 'partial', created: 2, deleted: 1, held: 1, failed: 1 });
   const outcomes = Object.fromEntries(run.operations.map(({ name, status, rule }) => [name, [status, rule]]));

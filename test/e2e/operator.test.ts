@@ -64,9 +64,34 @@ function onStage(s: Scene, daemon: Daemon): Stage {
 const ONE_TO_CREATE: SceneOptions = { skills: ['Go'], file: 'skills: [Go, Zig]' };
 
 test('a pending plan is applied once after its approval, and the same plan needs another approval later', async () => {
+  const never = await scene(ONE_TO_CREATE);
+  expect(await never.run(['approve', 'acme'])).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringContaining('not run yet'),
+  });
   const on = await stage(ONE_TO_CREATE);
   const { s, daemon } = on;
   const digest = await on.waiting();
+  expect(s.writes()).toEqual([]);
+
+  // Approvals of another plan and malformed digests are refused, and nothing is approved.
+  const other = await s.run(['approve', 'acme', 'sha256:0123456789abcdef']);
+  expect(other.status).toBe(5);
+  expect(other.stderr).toContain(digest);
+  expect(other.stderr).toContain((await on.account()).pending?.runId);
+  const hex = digest.slice('sha256:'.length);
+  for (const malformed of ['zebra', hex.slice(0, 7), `sha512:${hex}`, `${digest}0`, hex.toUpperCase()]) {
+    const { status } = await s.run(['approve', 'acme', malformed]);
+    expect({ malformed, status }).toEqual({ malformed, status: 64 });
+  }
+  const approve = (body: object) => daemon.api('accounts/acme/approve', body);
+  expect(await approve({ digest: `sha256:${'0'.repeat(64)}` })).toMatchObject({
+    status: 409,
+    body: { error: { code: 'other_plan', pending: digest } },
+  });
+  expect(await on.account()).toMatchObject({ pending: { digest }, approved: null });
+  expect((await on.sync()).status).toBe('planned');
   expect(s.writes()).toEqual([]);
 
   const approval = await s.run(['approve', 'acme', digest.slice(0, 'sha256:'.length + 8)]);
@@ -87,47 +112,29 @@ test('a pending plan is applied once after its approval, and the same plan needs
     plan_digest: digest,
   });
   expect(await on.account()).toMatchObject({ pending: null, approved: null });
+  expect(await s.run(['approve', 'acme'])).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringContaining('converged'),
+  });
+  expect(await approve({ digest })).toMatchObject({
+    status: 409,
+    body: { error: { code: 'nothing_pending' } },
+  });
 
   s.sandbox.removeEntry('acme', s.idOf('Zig'));
   expect(await on.sync()).toMatchObject({ status: 'planned', planDigest: digest, created: 0, warnings: [] });
   expect(await on.account()).toMatchObject({ pending: { digest }, approved: null });
   expect(s.writes()).toEqual(['POST Zig']);
+
+  // The same over HTTP.
+  const { status, body } = await approve({ digest: digest.slice(0, 20) });
+  expect({ status, body }).toMatchObject({ status: 200, body: { status: 'approved', digest } });
+  const expiresInMs = Date.parse(String(body['expiresAt'])) - Date.now();
+  expect(expiresInMs / 3_600_000).toBeCloseTo(24, 1);
+  await s.until('the plan is executed', () => daemon.runsEnded('acme', 'converged') > 1);
+  expect(s.writes()).toEqual(['POST Zig', 'POST Zig']);
   await daemon.stop();
-});
-
-test('an approval of another plan or a malformed digest is refused, and nothing is approved', async () => {
-  const on = await stage(ONE_TO_CREATE);
-  const { s } = on;
-  const digest = await on.waiting();
-  const other = await s.run(['approve', 'acme', 'sha256:0123456789abcdef']);
-  expect(other.status).toBe(5);
-  expect(other.stderr).toContain(digest);
-  expect(other.stderr).toContain((await on.account()).pending?.runId);
-  const hex = digest.slice('sha256:'.length);
-  for (const malformed of ['zebra', hex.slice(0, 7), `sha512:${hex}`, `${digest}0`, hex.toUpperCase()]) {
-    expect({ malformed, status: (await s.run(['approve', 'acme', malformed])).status }).toEqual({
-      malformed,
-      status: 64,
-    });
-  }
-  expect(await on.account()).toMatchObject({ pending: { digest }, approved: null });
-  expect((await on.sync()).status).toBe('planned');
-  expect(s.writes()).toEqual([]);
-});
-
-test('approve fails when no plan is pending', async () => {
-  const s = await scene({
-    ...ONE_TO_CREATE,
-    service: [`defaults: { mode: approve, schedule: ${ONCE_A_YEAR} }`, WITH_TOKEN].join('\n'),
-  });
-  const never = await s.run(['approve', 'acme']);
-  expect(never).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('not run yet') });
-  s.configure('skills: [Go]');
-  const on = onStage(s, await startDaemon(s));
-  await s.until('it has run', () => on.daemon.runsEnded('acme', 'converged') > 0);
-  const settled = await s.run(['approve', 'acme']);
-  expect(settled).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('converged') });
-  expect(await on.account()).toMatchObject({ pending: null, approved: null });
 });
 
 test('an approved first plan is applied, and the deletes that it held are pending in the next plan', async () => {
@@ -143,28 +150,6 @@ test('an approved first plan is applied, and the deletes that it held are pendin
   const next = await on.sync();
   expect(next).toMatchObject({ status: 'planned', plan: { summary: { create: 0, delete: 1, hold: 0 } } });
   expect(await on.account()).toMatchObject({ pending: { digest: next.planDigest } });
-});
-
-test('the HTTP API accepts and refuses approvals like the command line', async () => {
-  const on = await stage(ONE_TO_CREATE);
-  const { s, daemon } = on;
-  const digest = await on.waiting();
-  const approve = (body: object) => daemon.api('accounts/acme/approve', body);
-  expect(await approve({ digest: `sha256:${'0'.repeat(64)}` })).toMatchObject({
-    status: 409,
-    body: { error: { code: 'other_plan', pending: digest } },
-  });
-  expect(s.writes()).toEqual([]);
-
-  const { status, body } = await approve({ digest: digest.slice(0, 20) });
-  expect({ status, body }).toMatchObject({ status: 200, body: { status: 'approved', digest } });
-  const expiresInMs = Date.parse(String(body['expiresAt'])) - Date.now();
-  expect(expiresInMs / 3_600_000).toBeCloseTo(24, 1);
-  await s.until('the plan is executed', () => daemon.runsEnded('acme', 'converged') > 0);
-  expect(await approve({ digest })).toMatchObject({
-    status: 409,
-    body: { error: { code: 'nothing_pending' } },
-  });
 });
 
 test('pause and resume work on the command line and over HTTP, can be repeated, and survive a restart', async () => {

@@ -9,7 +9,7 @@ const MANY = Array.from({ length: 200 }, (_, index) => `Skill ${index}`);
 const WHY = ['--reason', 'migration of the region'];
 
 async function pauseAll(s: Scene, ...args: string[]): Promise<string> {
-  const { status, stdout } = await s.run(['pause', '--all', ...WHY, ...args], { asProcess: true });
+  const { status, stdout } = await s.run(['pause', '--all', ...WHY, ...args]);
   expect(status).toBe(0);
   return stdout;
 }

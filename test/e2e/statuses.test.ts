@@ -19,25 +19,6 @@ test('a plan is journaled as planned and exits 0, or 2 with --detailed-exitcode 
   expect(s.writes()).toEqual([]);
 });
 
-test('a plan with nothing to do exits 0 even with --detailed-exitcode, and its apply is converged', async () => {
-  const s = await scene({ skills: ['Kept'], file: 'skills: [Kept]' });
-  expect((await s.plan('--detailed-exitcode')).result.status).toBe(0);
-  const { result, run } = await s.apply();
-  expect(result.status).toBe(0);
-  expect(run).toMatchObject({ status: 'converged', kept: 1, created: 0, deleted: 0 });
-});
-
-test('a failed operation does not stop the others; the run is partial and exits 1, even with --allow-held', async () => {
-  const s = await scene({
-    file: 'skills: [A, B, C]',
-    faults: [{ match: { method: 'POST', name: 'B' }, times: 'always', do: { type: 'status', status: 422 } }],
-  });
-  const { result, run } = await s.apply('--allow-held');
-  expect(result.status).toBe(1);
-  expect(run).toMatchObject({ status: 'partial', created: 2, failed: 1 });
-  expect(s.names().skills).toEqual(['A', 'C']);
-});
-
 test('an account whose lists cannot be read fails in the plan, the run and the store', async () => {
   const s = await scene({ file: 'skills: [A]', settings: { unauthorizedStatus: 403 } });
   const env = { TOKEN_ACME: 'another-token' };

@@ -1,22 +1,23 @@
 // A store that fails while the daemon runs: nothing is written to the service, and the reason is reported.
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQLite } from '../../src/system/sqlite.ts';
 import { expect, test } from 'vitest';
-import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { type Daemon, EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { type Scene, scene } from '../support/scene.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 
-async function runningScene(
-  service = '',
-): Promise<{ s: Scene; daemon: Awaited<ReturnType<typeof startDaemon>> }> {
-  const s = await scene({
+const applyingScene = (service = ''): Promise<Scene> =>
+  scene({
     skills: ['Go'],
     file: 'skills: [Go]',
     service: [`defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`, WITH_TOKEN, service].join(
       '\n',
     ),
   });
+
+async function runningScene(service = ''): Promise<{ s: Scene; daemon: Daemon }> {
+  const s = await applyingScene(service);
   const daemon = await startDaemon(s);
   await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
   return { s, daemon };
@@ -87,21 +88,10 @@ test('a store that another program keeps locked delays neither the probes nor th
 });
 
 test('the daemon is not ready and writes nothing while the disk of the store is full', async (context) => {
-  const { s } = await runningScene().then(async (running) => {
-    await running.daemon.stop();
-    return running;
-  });
-  const small = join(s.folder, 'small');
-  const disk = mountSmallDisk(small);
+  const s = await applyingScene();
+  const disk = mountSmallDisk(join(s.folder, 'data'));
   if (disk === null) return context.skip('no tmpfs can be mounted here');
   try {
-    s.write(
-      'config/rolecall.yaml',
-      readFileSync(join(s.folder, 'config/rolecall.yaml'), 'utf8').replace(
-        /^store: .*$/m,
-        `store: ${small}/x.db`,
-      ),
-    );
     const daemon = await startDaemon(s);
     await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
     disk.fill(0);

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { compareFiles } from '../../../src/config/compare-files.ts';
 import { recordConfiguration } from '../../../src/config/load-configuration.ts';
+import { times } from '../../support/thorough.ts';
 import { ACCOUNT, SERVICE, workspace } from './workspace.ts';
 
 type Files = Readonly<Record<string, string>>;
@@ -69,20 +70,21 @@ describe('near names', () => {
     expect([issues, read]).toEqual([recorded.loaded.issues, { accounts: 1, catalogs: 1, names: 2 }]);
   });
 
-  it('are found in seconds in ten thousand accounts that share catalogs', async () => {
+  it('are found in seconds in thousands of accounts that share catalogs', async () => {
+    const count = times(1000, 10_000);
     const names = (prefix: string, count: number) =>
       Array.from({ length: count }, (_, i) => `${prefix} ${i}`);
     const files = Object.assign(
       { 'c.yaml': `skills: [${names('Skill', 1000).join(', ')}]` },
-      ...names('a', 10_000).map((_, i) =>
-        account(`a${i}`, `extends: [../c.yaml]\nskills: [Own ${i}${i === 9999 ? ', skill 7' : ''}]`),
+      ...names('a', count).map((_, i) =>
+        account(`a${i}`, `extends: [../c.yaml]\nskills: [Own ${i}${i === count - 1 ? ', skill 7' : ''}]`),
       ),
     ) as Files;
     const folder = workspace({ 'rolecall.yaml': SERVICE, ...files });
     const recorded = await recordConfiguration(path.join(folder, 'rolecall.yaml'));
     const startedMs = performance.now();
     expect(compareFiles(recorded).issues).toHaveLength(1);
-    expect(performance.now() - startedMs).toBeLessThan(15_000);
+    expect(performance.now() - startedMs).toBeLessThan(1.5 * count);
   }, 60_000);
 });
 
