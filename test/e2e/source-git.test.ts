@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Daemon, EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { type Daemon, EVERY_SECOND, HTTP_TOKEN, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { commitAll, git } from '../support/git.ts';
 import { makeWorkspace, QUICK_API, until, type Workspace } from '../support/workspace.ts';
 import { someOf } from '../support/thorough.ts';
@@ -59,6 +59,7 @@ async function stage(interval = '1s'): Promise<Stage> {
       // The repository must not decide where tokens are sent.
       `trust: { origins: ["${sandbox.url}"] }`,
       WITH_TOKEN,
+      'daemon: { shutdownGrace: 1s }',
       `api: ${QUICK_API}`,
       `source: { git: { url: "file://${origin}", branch: main, path: config, interval: ${interval} } }`,
       '',
@@ -135,6 +136,9 @@ test('the daemon waits for a repository that is empty at first, applies every pu
   await until('it reports that the repository is empty', async () => (await sourceOf(daemon)).issues !== '');
   expect((await sourceOf(daemon)).issues).toMatch(/no branch main/);
   expect((await daemon.get('/healthz')).status).toBe(200);
+  expect((await daemon.get('/readyz')).status).toBe(503);
+  const page = await fetch(daemon.url, { headers: { authorization: `Bearer ${HTTP_TOKEN}` } });
+  expect(await page.text()).toContain('the daemon has not fetched the repository of `source.git` yet');
 
   const first = on.push(
     'First catalog',

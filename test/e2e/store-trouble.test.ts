@@ -7,17 +7,19 @@ import { type Daemon, EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/d
 import { type Scene, scene } from '../support/scene.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 
-const applyingScene = (service = ''): Promise<Scene> =>
+const applyingScene = (): Promise<Scene> =>
   scene({
     skills: ['Go'],
     file: 'skills: [Go]',
-    service: [`defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`, WITH_TOKEN, service].join(
-      '\n',
-    ),
+    service: [
+      `defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`,
+      'daemon: { shutdownGrace: 1s }',
+      WITH_TOKEN,
+    ].join('\n'),
   });
 
-async function runningScene(service = ''): Promise<{ s: Scene; daemon: Daemon }> {
-  const s = await applyingScene(service);
+async function runningScene(): Promise<{ s: Scene; daemon: Daemon }> {
+  const s = await applyingScene();
   const daemon = await startDaemon(s);
   await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
   return { s, daemon };
@@ -31,7 +33,7 @@ test.each(['removed', 'replaced'])('a store that was %s while it was open is not
   if (how === 'replaced') copyFileSync(store, `${store}.copy`);
   for (const part of ['', '-wal', '-shm']) rmSync(`${store}${part}`, { force: true });
   if (how === 'replaced') renameSync(`${store}.copy`, store);
-  s.configure('skills: [Go, Zig]');
+  s.sandbox.removeEntry('acme', s.idOf('Go'));
   await s.until('a run fails', () => daemon.events('run_failed', 'acme').length > 1);
   expect(daemon.events('run_failed', 'acme')[0]).toMatchObject({ code: 'store_replaced' });
   const ready = await daemon.get('/readyz');
@@ -69,11 +71,11 @@ test('a store error that is over is no longer reported, even if an account was r
 });
 
 test('a store that another program keeps locked delays neither the probes nor the shutdown', async () => {
-  const { s, daemon } = await runningScene('daemon: { shutdownGrace: 1s }');
+  const { s, daemon } = await runningScene();
   const other = new SQLite(storeOf(s));
   try {
     other.exec('begin immediate');
-    s.configure('skills: [Go, Zig]');
+    s.sandbox.removeEntry('acme', s.idOf('Go'));
     const ready = await daemon.get('/readyz');
     expect([ready.status, ready.text]).toEqual([503, expect.stringContaining('locked')]);
     const startedAt = performance.now();
@@ -96,7 +98,7 @@ test('the daemon is not ready and writes nothing while the disk of the store is 
     await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
     disk.fill(0);
     await s.until('it is not ready', async () => (await daemon.get('/readyz')).status === 503);
-    s.configure('skills: [Go, Zig]');
+    s.sandbox.removeEntry('acme', s.idOf('Go'));
     await s.until('a run fails', () => daemon.events('run_failed', 'acme').length > 0);
     expect(s.writes()).toEqual([]);
     disk.empty();

@@ -1,6 +1,7 @@
 // Catalogs are merged once for all accounts that extend them. The result must be that of merging all lists at once.
 import fc from 'fast-check';
 import '../support/seed.ts';
+import { times } from '../support/thorough.ts';
 import { describe, expect, it } from 'vitest';
 import { openListMerger } from '../../src/config/merge-lists.ts';
 import { readNameLists } from '../../src/config/name-list.ts';
@@ -43,7 +44,7 @@ describe('the lists of an account and its catalogs', () => {
           }
         },
       ),
-      { numRuns: 400 },
+      { numRuns: times(200, 400) },
     );
     expect(withOwn).toBeGreaterThan(100);
   });

@@ -1,6 +1,7 @@
 // The totals of a run are the same whether the run counts them at its end or the store counts its operations.
 import fc from 'fast-check';
 import '../support/seed.ts';
+import { times } from '../support/thorough.ts';
 import { expect, it } from 'vitest';
 import { endRun } from '../../src/run/run-result.ts';
 import type { DryRunDeps } from '../../src/run/request.ts';
@@ -107,6 +108,6 @@ it('the totals that a run reports equal what the store counts from its operation
       }
       await store.close();
     }),
-    { numRuns: ENGINE === 'sqlite' ? 30 : 10 },
+    { numRuns: times(ENGINE === 'sqlite' ? 15 : 5, 30) },
   );
 });

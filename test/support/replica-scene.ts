@@ -8,7 +8,7 @@ export const LEASE_MS = 4000;
 /** Those besides `acme`. */
 export const ACCOUNTS = ['beta', 'gamma', 'delta'] as const;
 
-export async function replicaScene(schedule: string, daemon = ''): Promise<Scene> {
+export async function replicaScene(schedule: string): Promise<Scene> {
   const on = await scene({
     store: 'postgres',
     file: 'mode: apply\nskills: [Go]',
@@ -17,7 +17,7 @@ export async function replicaScene(schedule: string, daemon = ''): Promise<Scene
   });
   on.serve(
     { timeout: '2s', settle: '2500ms' },
-    `${WITH_TOKEN}\ndaemon: { lease: ${LEASE_MS}ms, maxRuns: 4${daemon} }\ndefaults: { mode: apply, schedule: ${schedule}, jitter: 0s }`,
+    `${WITH_TOKEN}\ndaemon: { lease: ${LEASE_MS}ms, maxRuns: 4, shutdownGrace: 2s }\ndefaults: { mode: apply, schedule: ${schedule}, jitter: 0s }`,
   );
   for (const name of ACCOUNTS) on.configure('skills: [Go]', name);
   return on;

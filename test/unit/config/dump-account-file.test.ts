@@ -340,7 +340,7 @@ roles: []
           expect((await dumped(folder, text, contents)).text).toBe(text);
         },
       ),
-      { numRuns: times(20, 60) },
+      { numRuns: times(10, 60) },
     );
   });
 });

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
+import { someOf } from '../../support/thorough.ts';
 import { ACCOUNT, SERVICE, load, loadAccount, workspace } from './workspace.ts';
 
 const MEBIBYTE = 1024 * 1024 - 200;
@@ -63,7 +64,7 @@ describe('a configuration file', () => {
   const PIECES =
     '[~{~- ~? ~&a ~*a ~,~[,~"a" "b"\n~] ~- a\n~%a b\n~!a ~\\q~- ! \n~a: [1,2,{b: c}]\n~- &a x\n~' +
     '- {name: a, formerly: [b]}\n~  - "\u200b"\n~- 1\n';
-  test.each(PIECES.split('~'))(
+  test.each(someOf(PIECES.split('~'), 8))(
     'is checked within two seconds when it repeats %j up to its limit',
     async (piece) => {
       const begin = process.cpuUsage();

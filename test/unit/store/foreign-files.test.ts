@@ -24,7 +24,13 @@ import { failure, sqliteFixture, newFolder } from './fixture.ts';
 function snapshot(folder: string): unknown {
   return [folder, ...readdirSync(folder).map((name) => join(folder, name))].map((path) => {
     const { mode, mtimeNs, size } = lstatSync(path, { bigint: true });
-    return { path, mode, mtimeNs, size, bytes: lstatSync(path).isFile() ? readFileSync(path) : null };
+    return {
+      path,
+      mode,
+      mtimeNs,
+      size,
+      bytes: lstatSync(path).isFile() ? readFileSync(path, 'latin1') : null,
+    };
   });
 }
 

@@ -1,6 +1,7 @@
 // Names, ids and messages that a service or an operator may choose are stored and read unchanged.
 import fc from 'fast-check';
 import '../../support/seed.ts';
+import { times } from '../../support/thorough.ts';
 import { expect, it } from 'vitest';
 import { entryKey } from '../../../src/core/usage.ts';
 import { observed, person } from '../core/builders.ts';
@@ -98,6 +99,6 @@ it('every text is read as it was written, whichever method stores it', async () 
   let n = 0;
   await fc.assert(
     fc.asyncProperty(texts, (each) => roundTrip(store, (n += 1), each)),
-    { numRuns: 40 },
+    { numRuns: times(15, 40) },
   );
 });
