@@ -223,12 +223,12 @@ test('with hostile files in one account the daemon answers, runs the other accou
   expect(next).toEqual(expect.any(String));
 
   const edits = [
-    '<<<<<<< HEAD\nskills: [A]\n=======\nskills: [B]\n>>>>>>> b',
+    '@\n'.repeat(98_000),
     HOSTILE['laughs']?.[0],
     `skills: [${'a, '.repeat(3.5 * MEBIBYTE)}]`,
-    '@\n'.repeat(98_000),
+    '<<<<<<< HEAD\nskills: [A]\n=======\nskills: [B]\n>>>>>>> b',
   ];
-  for (const [index, edit] of edits.entries()) {
+  for (const [index, edit] of someOf(edits, 2).entries()) {
     await daemon.edit(() => {
       s.configure(String(edit));
       s.configure(`mode: apply\nschedule: ${ONCE_A_YEAR}\nskills: [A, B${index}]`, 'fine');

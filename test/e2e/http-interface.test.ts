@@ -32,32 +32,19 @@ async function workspaceWith(http: string): Promise<Workspace> {
 const TWO_TOKENS =
   'http: { listen: 127.0.0.1:0, token: { env: ONE }, tokens: [{ name: ci, token: { env: OTHER }, role: read }] }';
 
-test.each([
-  [
-    'is too short to be safe',
-    'short-token-123',
-    'long-enough-token-of-ci',
-    'http.token has fewer than 16 characters',
-  ],
-  [
-    'is listed in http.tokens and too short',
-    'long-enough-token-of-me',
-    'short',
-    'the token ci of http.tokens has fewer than 16 characters',
-  ],
-  [
-    'is configured twice',
-    'one-token-for-two-names',
-    'one-token-for-two-names',
-    'is the same as the token http',
-  ],
-])('the daemon does not start with a token that %s', async (_what, one, other, message) => {
+test('the daemon does not start with a token that is too short or configured twice', async () => {
   const workspace = await workspaceWith(TWO_TOKENS);
-  const { status, stderr, stdout } = await workspace.run(['serve'], { env: { ONE: one, OTHER: other } });
-  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toContain(message);
-  expect(stderr).not.toContain(one);
-  expect(stderr).not.toContain(other === 'short' ? 'short;' : other);
+  for (const [one, other, message] of [
+    ['short-token-123', 'long-enough-token-of-ci', 'http.token has fewer than 16 characters'],
+    ['long-enough-token-of-me', 'short', 'the token ci of http.tokens has fewer than 16 characters'],
+    ['one-token-for-two-names', 'one-token-for-two-names', 'is the same as the token http'],
+  ] as const) {
+    const { status, stderr, stdout } = await workspace.run(['serve'], { env: { ONE: one, OTHER: other } });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain(one);
+    expect(stderr).not.toContain(other === 'short' ? 'short;' : other);
+  }
 });
 
 test('a token with the role read changes nothing, actions are logged with token and address, and syncs during a run make one more', async () => {

@@ -5,13 +5,13 @@ import { scene } from '../support/scene.ts';
 test('an apply that waited for the lock applies the current content of the file', async () => {
   const s = await scene({ file: 'skills: [Go]', api: { timeout: '10s', settle: '11s' } });
   await s.apply();
-  s.sandbox.setSettings({ latencyMs: 2500 });
+  s.sandbox.setFaults([{ match: { method: 'POST' }, do: { type: 'latency', ms: 3000 } }]);
+  s.sandbox.clearRequests();
   s.configure('skills: [Go, Nim]');
   const first = s.start(['apply', '--yes']);
-  await s.until('it writes', () => s.names().skills.includes('Nim'));
+  await s.until('it writes', () => s.writes().length > 0);
   const second = s.start(['apply', '--yes']);
   await s.until('the other one waits', () => second.output().stderr.includes('waiting for the lock'));
-  s.sandbox.setSettings({ latencyMs: 0 });
   s.configure('skills: [Go, Nim, Zig]');
   expect((await first.ended).status).toBe(0);
   expect((await second.ended).status).toBe(0);

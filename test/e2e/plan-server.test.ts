@@ -127,8 +127,18 @@ test('plan --server holds the deletes of a working tree older than the last appl
   expect([changesOf(old), holds(old)]).toEqual([[], { Zig: ['stale_source'] }]);
 });
 
-test('plan --server reports a wrong or missing token, an invalid address and a stopped daemon', async () => {
-  const { s, ask, daemon, client } = await stage({ file: 'skills: [Go]' });
+/** A message in JSON without what it quotes. */
+function withoutPaths(text: string): string {
+  return text.replaceAll(/\\"[^"\\]*\\"/g, '');
+}
+
+test('a daemon that plans posted files reads nothing of its disk, plans no account that it does not have, and rejects wrong tokens and addresses', async () => {
+  const CANARY = 'Canary-of-the-disk';
+  const recorder = await startRecorder();
+  const { s, ask, daemon, client } = await stage({ file: 'skills: [Go]' }, (on) => {
+    on.write('private/catalog.yaml', `skills: [${CANARY}]\n`);
+    on.write('private/accounts/hidden.yaml', `token: { env: ${CANARY} }\n`);
+  });
   const wrong = await ask([], { ROLECALL_HTTP_TOKEN: 'another-token-of-somebody' });
   expect(wrong).toMatchObject({
     status: 1,
@@ -160,6 +170,67 @@ test('plan --server reports a wrong or missing token, an invalid address and a s
     stdout: '',
     stderr: expect.stringMatching(/unencrypted to daemon\.invalid:8080; use https:\/\//),
   });
+
+  // Posted files cannot reference files on the disk of the daemon.
+  const head = `baseUrl: ${s.sandbox.url}\ntoken: { env: TOKEN_ACME }\n`;
+  const post = async (account: string, service = '{}'): Promise<{ status: number; text: string }> => {
+    const { status, body } = await daemon.api('plan', {
+      config: 'config/rolecall.yaml',
+      files: { 'config/rolecall.yaml': service, 'config/accounts/acme.yaml': head + account },
+      accounts: ['acme'],
+    });
+    return { status, text: JSON.stringify(body) };
+  };
+  expect((await post('skills: [Go]')).text).toContain('"status":"planned"');
+  s.sandbox.clearRequests();
+
+  const climb = '../'.repeat(30);
+  const paths = [join(s.folder, 'private/catalog.yaml'), `${climb}etc/hostname`, '/proc/self/environ'];
+  for (const path of paths) {
+    const { status, text } = await post(`extends: ["${path}"]`);
+    expect({ path, status, code: /"code":"(\w+)"/.exec(text)?.[1] }).toEqual({
+      path,
+      status: 200,
+      code: 'config_invalid',
+    });
+    expect(text).not.toContain(CANARY);
+    // The response does not reveal whether a file exists.
+    const missing = await post(`extends: ["${path}-that-is-missing"]`);
+    expect(withoutPaths(text)).toBe(withoutPaths(missing.text));
+  }
+  for (const glob of [join(s.folder, 'private/accounts/*.yaml'), '../../../**/*.yaml']) {
+    const { text } = await post('skills: [Go]', `accounts: "${glob}"`);
+    expect(text).not.toMatch(new RegExp(`${CANARY}|hidden|hostname`));
+  }
+  for (const files of [
+    { '../rolecall.yaml': '{}' },
+    { '/etc/hostname': '{}' },
+    { 'config/../../rolecall.yaml': '{}' },
+    { 'C:/rolecall.yaml': '{}' },
+    { 'config\\rolecall.yaml': '{}' },
+  ]) {
+    const [config] = Object.keys(files);
+    expect(await daemon.api('plan', { config, files })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'bad_request' } },
+    });
+  }
+  expect(s.sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
+  expect(daemon.output().stderr).not.toContain(CANARY);
+
+  // An account that the daemon does not have is not planned, even with the token of another account.
+  client.write(
+    'config/accounts/spy.yaml',
+    `baseUrl: ${recorder.url}\ntoken: { env: TOKEN_ACME }\nskills: [Go]\n`,
+  );
+  const posted = await ask();
+  expect(posted.status).toBe(0);
+  expect((await ask(['--format', 'text'])).stdout).toContain('spy: new, not planned');
+  const plans = plansOf(posted);
+  expect(plans.get('spy')).toMatchObject({ status: 'failed', error: { code: 'unknown_account' } });
+  expect(plans.get('acme')).toMatchObject({ status: 'planned' });
+  expect(recorder.requests).toEqual([]);
+  expect(s.sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
 
   await daemon.stop();
   const down = await ask();
@@ -247,23 +318,6 @@ test('the token of an account is not sent to an address from a posted file', asy
   expect(new Set(s.sandbox.requests().map(({ account }) => account))).toEqual(new Set(['acme']));
 });
 
-test('a posted account that the daemon does not have is not planned, even with the token of another account', async () => {
-  const recorder = await startRecorder();
-  const { s, client, ask } = await stage({ file: 'skills: [Go]' });
-  client.write(
-    'config/accounts/spy.yaml',
-    `baseUrl: ${recorder.url}\ntoken: { env: TOKEN_ACME }\nskills: [Go]\n`,
-  );
-  const result = await ask();
-  expect(result.status).toBe(0);
-  expect((await ask(['--format', 'text'])).stdout).toContain('spy: new, not planned');
-  const plans = plansOf(result);
-  expect(plans.get('spy')).toMatchObject({ status: 'failed', error: { code: 'unknown_account' } });
-  expect(plans.get('acme')).toMatchObject({ status: 'planned' });
-  expect(recorder.requests).toEqual([]);
-  expect(s.sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
-});
-
 test('a posted new account at a trusted address is planned if the daemon has its secret and no other account uses it', async () => {
   const BETA = {
     name: 'beta',
@@ -301,64 +355,6 @@ test('a posted new account at a trusted address is planned if the daemon has its
     error: { code: 'identity_mismatch' },
   });
   expect([copied.status, copied.stdout.includes('"Go"')]).toEqual([1, false]);
-});
-
-/** A message in JSON without what it quotes. */
-function withoutPaths(text: string): string {
-  return text.replaceAll(/\\"[^"\\]*\\"/g, '');
-}
-
-test('posted files cannot reference files on the disk of the daemon', async () => {
-  const CANARY = 'Canary-of-the-disk';
-  const { s, daemon } = await stage({ file: 'skills: [Go]' }, (on) => {
-    on.write('private/catalog.yaml', `skills: [${CANARY}]\n`);
-    on.write('private/accounts/hidden.yaml', `token: { env: ${CANARY} }\n`);
-  });
-  const head = `baseUrl: ${s.sandbox.url}\ntoken: { env: TOKEN_ACME }\n`;
-  const post = async (account: string, service = '{}'): Promise<{ status: number; text: string }> => {
-    const { status, body } = await daemon.api('plan', {
-      config: 'config/rolecall.yaml',
-      files: { 'config/rolecall.yaml': service, 'config/accounts/acme.yaml': head + account },
-      accounts: ['acme'],
-    });
-    return { status, text: JSON.stringify(body) };
-  };
-  expect((await post('skills: [Go]')).text).toContain('"status":"planned"');
-  s.sandbox.clearRequests();
-
-  const climb = '../'.repeat(30);
-  const paths = [join(s.folder, 'private/catalog.yaml'), `${climb}etc/hostname`, '/proc/self/environ'];
-  for (const path of paths) {
-    const { status, text } = await post(`extends: ["${path}"]`);
-    expect({ path, status, code: /"code":"(\w+)"/.exec(text)?.[1] }).toEqual({
-      path,
-      status: 200,
-      code: 'config_invalid',
-    });
-    expect(text).not.toContain(CANARY);
-    // The response does not reveal whether a file exists.
-    const missing = await post(`extends: ["${path}-that-is-missing"]`);
-    expect(withoutPaths(text)).toBe(withoutPaths(missing.text));
-  }
-  for (const glob of [join(s.folder, 'private/accounts/*.yaml'), '../../../**/*.yaml']) {
-    const { text } = await post('skills: [Go]', `accounts: "${glob}"`);
-    expect(text).not.toMatch(new RegExp(`${CANARY}|hidden|hostname`));
-  }
-  for (const files of [
-    { '../rolecall.yaml': '{}' },
-    { '/etc/hostname': '{}' },
-    { 'config/../../rolecall.yaml': '{}' },
-    { 'C:/rolecall.yaml': '{}' },
-    { 'config\\rolecall.yaml': '{}' },
-  ]) {
-    const [config] = Object.keys(files);
-    expect(await daemon.api('plan', { config, files })).toMatchObject({
-      status: 400,
-      body: { error: { code: 'bad_request' } },
-    });
-  }
-  expect(s.sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
-  expect(daemon.output().stderr).not.toContain(CANARY);
 });
 
 test('plan --server writes nothing to the service or the store, and does not use up an approval', async () => {

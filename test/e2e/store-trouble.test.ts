@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQLite } from '../../src/system/sqlite.ts';
 import { expect, test } from 'vitest';
-import { type Daemon, EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { type Scene, scene } from '../support/scene.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 
@@ -18,8 +18,9 @@ const applyingScene = (): Promise<Scene> =>
     ].join('\n'),
   });
 
-async function runningScene(): Promise<{ s: Scene; daemon: Daemon }> {
+async function runningScene(prepare: (s: Scene) => void = () => undefined) {
   const s = await applyingScene();
+  prepare(s);
   const daemon = await startDaemon(s);
   await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
   return { s, daemon };
@@ -48,8 +49,7 @@ test.each(['removed', 'replaced'])('a store that was %s while it was open is not
 });
 
 test('a store error that is over is no longer reported, even if an account was removed meanwhile', async () => {
-  const { s, daemon } = await runningScene();
-  s.configure('skills: []', 'other');
+  const { s, daemon } = await runningScene((on) => on.configure('skills: []', 'other'));
   await s.until('the other one runs', () => daemon.runsEnded('other') > 0);
   const store = storeOf(s);
   renameSync(store, `${store}.away`);
