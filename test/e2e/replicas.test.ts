@@ -121,6 +121,7 @@ describe.skipIf(!hasPostgres)('several replicas', () => {
           for (const daemon of daemons)
             if ((await daemon.get('/readyz').catch(() => null))?.status === 200)
               answers.push(await statusAt(daemon).catch((error: unknown) => error));
+          await new Promise((resolve) => setTimeout(resolve, 20));
         }
       };
       const clients = Promise.all([client(), client()]);

@@ -27,8 +27,11 @@ test('a stalled reader of stderr blocks neither responses nor the shutdown, and 
   );
   // Each reload logs a long line about each of these broken files once they change.
   const breakAll = (round: number): void => {
-    for (let file = 0; file < 500; file += 1) {
-      workspace.write(`config/accounts/broken-${file}.yaml`, `bad${round}: 1\n${'x: 1\n'.repeat(30)}`);
+    for (let file = 0; file < 200; file += 1) {
+      workspace.write(
+        `config/accounts/broken-${file}.yaml`,
+        `${`bad${round}: 1\n`.repeat(1)}${'x: 1\n'.repeat(60)}`,
+      );
     }
   };
   workspace.write(

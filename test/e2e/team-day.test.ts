@@ -15,7 +15,7 @@ import { makeWorkspace, QUICK_API, type Result, until } from '../support/workspa
 const CANARIES = ['canary-1', 'canary-2'];
 /** In mode `approve-deletes`; the others are in mode `apply`. */
 const CAREFUL = ['eu-01', 'eu-02', 'eu-03', 'eu-04', 'eu-05'];
-const OTHERS = Array.from({ length: times(8, 33) }, (_, index) => `us-${String(index + 1).padStart(2, '0')}`);
+const OTHERS = Array.from({ length: times(3, 33) }, (_, index) => `us-${String(index + 1).padStart(2, '0')}`);
 const NAMES = [...CANARIES, ...CAREFUL, ...OTHERS];
 const variable = (name: string): string => `TOKEN_${name.toUpperCase().replace('-', '_')}`;
 

@@ -9,7 +9,7 @@ import { ENGINE } from '../../unit/store/fixture.ts';
 import type { Script } from './script.ts';
 import { scripts } from './scripts.ts';
 
-const DEFAULT_RUNS = ENGINE === 'sqlite' ? 30 : 5;
+const DEFAULT_RUNS = ENGINE === 'sqlite' ? 20 : 3;
 const RUNS = runsOf(DEFAULT_RUNS);
 const alone = scriptToReplay();
 
@@ -41,7 +41,7 @@ test.skipIf(alone !== null)(
     if (RUNS > 100) console.log(Object.fromEntries([...tally].toSorted(([a], [b]) => (a < b ? -1 : 1))));
     expect(tally.get('stories')).toBeGreaterThan(0);
     // A few stories may all want nothing.
-    if (RUNS < 30) return;
+    if (RUNS < 20) return;
     expect(tally.get('operation delete done')).toBeGreaterThan(0);
     expect(tally.get('operation create done')).toBeGreaterThan(0);
   },
