@@ -25,13 +25,11 @@ test('a stalled reader of stderr blocks neither responses nor the shutdown, and 
       '',
     ].join('\n'),
   );
-  // Each reload logs a long line about each of these broken files once they change.
+  // Each reload logs a long line about each of these broken files once they change; each error names the file.
   const breakAll = (round: number): void => {
-    for (let file = 0; file < 200; file += 1) {
-      workspace.write(
-        `config/accounts/broken-${file}.yaml`,
-        `${`bad${round}: 1\n`.repeat(1)}${'x: 1\n'.repeat(60)}`,
-      );
+    for (let file = 0; file < 120; file += 1) {
+      const name = `broken-${file}-${'x'.repeat(180)}`;
+      workspace.write(`config/accounts/${name}.yaml`, `bad${round}: 1\n${'x: 1\n'.repeat(60)}`);
     }
   };
   workspace.write(
