@@ -8,7 +8,10 @@ it.each<[Partial<DeletedEntry>, string]>([
   [{ listed: 'same' }, 'the entry still exists'],
   [{ listed: 'other', inFile: 'desired' }, 'an entry of this name exists again; a.yaml names it already'],
   [{ outcome: 'unknown' }, 'its delete was sent, and the outcome is unknown'],
-  [{ inFile: 'formerly' }, 'a.yaml names it under formerly: remove it there, and wherever else it names it, otherwise the file is invalid'],
+  [
+    { inFile: 'formerly' },
+    'a.yaml names it under formerly: remove it there, and wherever else it names it, otherwise the file is invalid',
+  ],
   [{ inFile: 'approved' }, 'a.yaml names it under approvedDeletes: remove it there'],
   [{ inFile: 'unmanaged' }, 'a.yaml does not manage this kind'],
   [{ inFile: null }, 'the account file is invalid or missing'],
