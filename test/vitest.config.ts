@@ -59,8 +59,8 @@ export default defineConfig({
   root,
   test: {
     globalSetup: ['test/support/fresh-build.mjs', 'test/support/postgres-hub.ts'],
-    // Much of a test is waiting, so two processors serve eight of them.
-    maxWorkers: 8,
+    // Much of a test is waiting, so two processors serve six of them.
+    maxWorkers: 6,
     // Where there is no PostgreSQL, the global setup prints one line about it.
     projects: findPostgres() === null ? [suite] : [suite, onPostgres],
   },
