@@ -104,7 +104,7 @@ export async function initialise(context: CommandContext, flags: InitFlags): Pro
   }
 }
 
-/** Writes the files, with `--ci` those of the pipelines too, and says what remains to do for these. */
+/** Writes the files, with `--ci` those of the pipelines too, and lists what remains to do for these. */
 async function writeAll(
   { version, configFile, ci }: CommandContext & InitFlags,
   accounts: readonly AccountSettings[],
@@ -121,7 +121,7 @@ async function writeAll(
   if (pipeline === null) return;
   printLine('');
   printLine('In the settings of the repository and in the new files:');
-  for (const todo of pipeline.todo) printLine(`  - ${todo}`);
+  for (const step of pipeline.steps) printLine(`  - ${step}`);
 }
 
 /** `isKnown`: the regions of a configuration that exists already may be named. */

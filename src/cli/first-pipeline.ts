@@ -45,7 +45,7 @@ export function missingToken(configFile: string, name: string): string[] {
   const places = Object.keys(FILES.github).filter((place) => /plan|apply/u.test(place));
   return places.flatMap((place) => {
     const file = path.join(rootOf(path.resolve(configFile)), place);
-    if (!existsSync(file) || readFileSync(file, 'utf8').includes(name)) return [];
+    if (!existsSync(file) || readFileSync(file, 'utf8').includes(` ${name}: `)) return [];
     return [
       `add \`${name}: \${{ secrets.${name} }}\` to ${place}, beside the other tokens, and create this secret`,
     ];
@@ -55,7 +55,7 @@ export function missingToken(configFile: string, name: string): string[] {
 /** The texts by absolute paths, and what a person has to do in the settings of the repository. */
 export function pipelineFiles({ pipeline, version, configFile, accounts }: PipelineRequest): {
   readonly texts: ReadonlyMap<string, string>;
-  readonly todo: readonly string[];
+  readonly steps: readonly string[];
 } {
   const root = rootOf(configFile);
   const config = path.relative(root, configFile).split(path.sep).join('/');
@@ -82,7 +82,7 @@ export function pipelineFiles({ pipeline, version, configFile, accounts }: Pipel
   const job = isGithub ? 'rolecall-apply.yaml' : 'the job `rolecall apply`';
   return {
     texts,
-    todo: [
+    steps: [
       ...(ignored?.includes(IGNORED) === false ? [`add ${IGNORED} to .gitignore: it names people`] : []),
       ...variables.map((name) => `create the ${where} ${name}, with the token of its account`),
       `${job} applies each merge without a question, in the environment \`rolecall\`, which can require a reviewer`,

@@ -234,6 +234,8 @@ test.each([
     expect([again.status, again.stderr]).toEqual([64, expect.stringContaining('exists already')]);
   }
   expect(readFileSync(join(s.folder, 'config/rolecall.yaml'), 'utf8')).not.toContain('mars');
+  // Another variable whose name ends with that of the new one.
+  writeFileSync(join(s.folder, file), text.replaceAll('FIRST_TOKEN', 'MY_ACME_TOKEN'));
   const other = await s.here(['init', ...globex, '--base-url', s.url]);
   const unpassed = other.stdout.match(/^add `ACME_TOKEN: .*` to \.github.*create this secret$/gm);
   expect([other.status, unpassed?.length]).toEqual([0, ci === 'github' ? 2 : undefined]);
