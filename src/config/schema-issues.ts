@@ -1,4 +1,4 @@
-// Converts zod's issues to messages with a position in the file. The message of a schema says what it expects.
+// Converts zod's issues to messages with a position in the file. The message of a schema names what it expects.
 import { z } from 'zod';
 import {
   type NodePath,
@@ -37,7 +37,7 @@ export function checkAgainstSchema<S extends z.ZodType>(
   return { issues: result.error.issues.flatMap((issue) => toIssues(file, issue, [])) };
 }
 
-/** The message of an issue whose schema has none; the others say what they expect. */
+/** The message of an issue whose schema has none; the others name what they expect. */
 function allowedKeys({ code, inst }: z.core.$ZodRawIssue): string {
   return code === 'unrecognized_keys' && inst instanceof z.ZodObject
     ? Object.keys(inst.shape).toSorted().join(', ')

@@ -30,7 +30,7 @@ class NodeInspector implements NodeInspection {
   readonly #anchors = new Map<string, Node>();
   #expandedSize = 0;
 
-  /** `isAnchored`: the node is part of one with an anchor, so an alias of that would stand for another alias. */
+  /** `isAnchored`: the node is part of one with an anchor, so an alias of that would refer to another alias. */
   visit(node: unknown, depth: number, isAnchored: boolean): void {
     if (isAlias(node)) return this.#visitAlias(node, isAnchored);
     if (!isScalar(node) && !isCollection(node)) return;
