@@ -27,10 +27,8 @@ describe('an apply of 200 creates', () => {
     await s.until('some entries are created', () => s.writes().length > 30);
     await pauseAll(s);
     // What was committed as sent before the pause may still be on its way.
-    await s.until(
-      'it has arrived',
-      () => s.rows("select 1 from operations where status = 'sent'").length === 0,
-    );
+    const inFlight = "select 1 from operations where status = 'sent'";
+    await s.until('it has arrived', () => s.rows(inFlight).length === 0);
     const sent = s.writes().length;
     const { status, stdout } = await apply.ended;
     expect([status, s.writes().length]).toEqual([3, sent]);
