@@ -1,5 +1,5 @@
 // The daemon's own checkout of its configuration, from a repository on this machine.
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -241,8 +241,8 @@ test('a forced push is refused and logged, the last commit stays in use, and the
   expect(newestRun(on)).toMatchObject({ status: 'converged', config_commit: second });
   expect(daemon.events('source_failed')).toHaveLength(1);
 
-  // An operator who wants the old commit removes the checkout. The store still has the newer commit of the account.
-  rmSync(join(workspace.folder, 'data/checkout'), { recursive: true });
+  // An operator who wants the old commit moves the checkout away. The store still has the newer commit of the account.
+  renameSync(join(workspace.folder, 'data/checkout'), join(workspace.folder, 'data/removed'));
   await appliedFrom(on, first);
   expect(await sourceOf(daemon)).toEqual({ issues: '', commit: first, refused: 0 });
   expect(newestRun(on)).toMatchObject({ status: 'held', deleted: 0 });
