@@ -72,8 +72,7 @@ describe('near names', () => {
 
   it('are found in seconds in thousands of accounts that share catalogs', async () => {
     const count = times(1000, 10_000);
-    const names = (prefix: string, count: number) =>
-      Array.from({ length: count }, (_, i) => `${prefix} ${i}`);
+    const names = (prefix: string, of: number) => Array.from({ length: of }, (_, i) => `${prefix} ${i}`);
     const files = Object.assign(
       { 'c.yaml': `skills: [${names('Skill', 1000).join(', ')}]` },
       ...names('a', count).map((_, i) =>
@@ -82,9 +81,10 @@ describe('near names', () => {
     ) as Files;
     const folder = workspace({ 'rolecall.yaml': SERVICE, ...files });
     const recorded = await recordConfiguration(path.join(folder, 'rolecall.yaml'));
-    const startedMs = performance.now();
+    const begin = process.cpuUsage();
     expect(compareFiles(recorded).issues).toHaveLength(1);
-    expect(performance.now() - startedMs).toBeLessThan(1.5 * count);
+    const { user, system } = process.cpuUsage(begin);
+    expect((user + system) / 1000).toBeLessThan(1.5 * count);
   }, 60_000);
 });
 
