@@ -107,7 +107,7 @@ async function examine(
     findings.push(
       good('address', `${settings.baseUrl} answers and accepts the token`),
       good('lists', `${skills}, ${roles}, ${count(observed.resources.length, 'resource')}, all well-formed`),
-      ...warnings.map(({ message }) => good('note', message)),
+      ...warnings.map(({ message }) => good('warning', message)),
       good('account id', listed === null ? NO_ID : `${listed}${pin}`),
     );
     return { title, account: account.name, findings, exit: EXIT.done };

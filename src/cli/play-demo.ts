@@ -82,9 +82,8 @@ async function servePages(context: CommandContext, token: string): Promise<ExitS
   const server = createServer((request, response) => {
     const signIn =
       request.method === 'GET' && links.delete(request.url ?? '') ? cookies() : Promise.resolve([]);
-    const location = `${pages}/accounts/acme`;
     signIn.then(
-      (cookie) => response.writeHead(303, { location, 'set-cookie': cookie }).end(),
+      (cookie) => response.writeHead(303, { location: `${pages}/accounts/acme`, 'set-cookie': cookie }).end(),
       () => response.writeHead(502).end(),
     );
   }).listen(0, '127.0.0.1');
@@ -148,6 +147,7 @@ function welcome(link: string, configFile: string): string[] {
   return [
     'Meanwhile somebody deleted “Go” in the service and added “Flash”, so a plan waits for your approval.',
     `Open its page, signed in (once): ${link}`,
+    `Later, sign in with the token in ${path.join(configFile, '../../http-token')}.`,
     'Try next, in another terminal:',
     `  rolecall --config ${configFile} plan acme`,
     `  rolecall --config ${configFile} history`,

@@ -18,7 +18,7 @@ export function renderDiagnoses(diagnoses: readonly Diagnosis[], options: Report
 function diagnosisDocument({ title, findings }: Diagnosis): ReportDocument {
   const columns = columnsOf('Result', 'Check', { head: 'Detail', below: true });
   const rows = findings.map(({ ok, what, detail }): Line[] => [
-    [ok ? toned('good', 'ok') : toned('bad', 'FAIL')],
+    [!ok ? toned('bad', 'FAIL') : what === 'warning' ? toned('warn', 'warn') : toned('good', 'ok')],
     [what],
     [detail],
   ]);
