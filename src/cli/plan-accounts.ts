@@ -13,7 +13,6 @@ import type { RunSignals } from '../core/ports/clock.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import type { ReportDetail } from '../report/document.ts';
 import { visibleJson } from '../report/escape-invisible.ts';
-import { checkPlans } from '../report/schemas.ts';
 import { sha256 } from '../system/digest.ts';
 import { errorsOf, loadAccounts } from './load-accounts.ts';
 import { checkWritable, type OutputOptions, printReport, showMessage } from './console.ts';
@@ -171,6 +170,8 @@ const EDITED = 'edited';
  * gets a digest that no plan matches.
  */
 export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, AgreedPlan | null>> {
+  // Loaded only here: to create the schemas takes a tenth of the time of a short command.
+  const { checkPlans } = await import('../report/schemas.ts');
   const checked = checkPlans(parse(file, await read(file)));
   if ('problem' in checked) throw notAPlan(file, checked.problem);
   if (checked.plans.length === 0) throw notAPlan(file, 'it contains no plan');

@@ -9,7 +9,6 @@ import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
 import { postJson } from '../system/dispatchers.ts';
 import type { ReportDetail } from '../report/document.ts';
-import { checkPlans } from '../report/schemas.ts';
 import { selectAccounts, showConfigWarnings, withoutAccounts } from './load-accounts.ts';
 import { type CommandContext, commitOf, sourceDetail } from './compose.ts';
 import { showStep } from './progress.ts';
@@ -104,6 +103,7 @@ async function requestPlans(endpoint: URL, token: Secret, body: string): Promise
   );
   const answer = parse(text);
   if (status !== 200) throw refusal(at, status, answer, token);
+  const { checkPlans } = await import('../report/schemas.ts');
   const checked = checkPlans(answer);
   if ('plans' in checked) return { plans: checked.plans, notice: pauseOf(headers[PAUSE_HEADER]) };
   throw new ServiceError(

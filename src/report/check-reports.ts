@@ -53,7 +53,8 @@ export function renderIssues(
 /** `60 accounts, 14 catalogs, 12,044 names`. */
 function readText({ accounts, catalogs, names }: FilesRead): string {
   const amount = (number: number, noun: string): string =>
-    `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+    // Not toLocaleString, which loads the data of all languages.
+    `${String(number).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')} ${noun}${number === 1 ? '' : 's'}`;
   const shared = catalogs === 0 ? [] : [amount(catalogs, 'catalog')];
   return [amount(accounts, 'account'), ...shared, amount(names, 'name')].join(', ');
 }
