@@ -16,12 +16,9 @@ export function accountHistoryJournal(
 ): Pick<Journal, 'accountHistory' | 'knownIds' | 'foreignOwner' | 'rememberApplied'> {
   return {
     async knownIds(account, remoteAccountId, upToRun) {
-      const rows = await db
-        .selectFrom('entries')
-        .select(['kind', 'remote_id', 'created_by_run', 'first_seen_run', 'first_seen_after'])
-        .where('account', '=', account)
-        .where('remote_account_id', '=', remoteAccountId ?? '')
-        .execute();
+      const { rows } = await sql<KnownRow>`
+        select kind, remote_id, created_by_run, first_seen_run, first_seen_after from entries
+        where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}`.execute(db);
       return knownWhen(rows, upToRun);
     },
 
@@ -144,19 +141,10 @@ async function unadopted(
   { remoteAccountId, named }: Pick<AppliedRun, 'remoteAccountId' | 'named'>,
 ): Promise<{ readonly kind: Kind; readonly id: string }[]> {
   const keys = new Set<string>(named);
-  const rows = await db
-    .selectFrom('entries')
-    .select(['kind', 'remote_id'])
-    .where('account', '=', account)
-    .where('remote_account_id', '=', remoteAccountId ?? '')
-    .where((eb) =>
-      eb.or([
-        // An id that rolecall deleted and that is listed again belongs to an entry of somebody else until now.
-        eb('deleted_by_run', 'is not', null),
-        eb.and([eb('adopted_by_run', 'is', null), eb('created_by_run', 'is', null)]),
-      ]),
-    )
-    .execute();
+  // An id that rolecall deleted and that is listed again belongs to an entry of somebody else until now.
+  const { rows } = await sql<Pick<KnownRow, 'kind' | 'remote_id'>>`
+    select kind, remote_id from entries where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}
+      and (deleted_by_run is not null or (adopted_by_run is null and created_by_run is null))`.execute(db);
   return rows
     .filter(({ kind, remote_id }) => keys.has(entryKey(kind, remote_id)))
     .map(({ kind, remote_id: id }) => ({ kind, id }));

@@ -37,13 +37,10 @@ export function accountsJournal(
     async claimRemoteAccount(identity) {
       const { runId, account, baseUrl, remoteAccountId } = identity;
       const nameRun = async (connection: Database, condition: RawBuilder<boolean>): Promise<boolean> => {
-        const { numUpdatedRows } = await connection
-          .updateTable('runs')
-          .set({ remote_account_id: remoteAccountId })
-          .where('id', 'in', sql<string>`(${ownRun(connection, runId)})`)
-          .where(condition)
-          .executeTakeFirstOrThrow();
-        return numUpdatedRows > 0n;
+        const { numAffectedRows } = await sql`
+          update runs set remote_account_id = ${remoteAccountId}
+          where id in (${ownRun(connection, runId)}) and ${condition}`.execute(connection);
+        return (numAffectedRows ?? 0n) > 0n;
       };
       // A claim of an earlier run still counts: other accounts see it.
       if (remoteAccountId !== null && (await nameRun(db, isOnlyClaimant(identity)))) return null;

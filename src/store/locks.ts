@@ -32,7 +32,7 @@ export function createLocks(db: Database, quick: Database = db): Locks {
 
   async function release({ account, runId }: Pick<Lease, 'account' | 'runId'>): Promise<void> {
     abandoned.add(runId);
-    await quick.deleteFrom('locks').where('account', '=', account).where('run_id', '=', runId).execute();
+    await sql`delete from locks where account = ${account} and run_id = ${runId}`.execute(quick);
     abandoned.delete(runId);
   }
 
@@ -57,11 +57,8 @@ export function createLocks(db: Database, quick: Database = db): Locks {
     async acquire(account, runId, epoch, nowMs): Promise<LockAttempt> {
       const attempt = await immediately(db, account, async (connection) => {
         const { atMs, sinceFailoverMs } = await momentOf(connection, nowMs);
-        const rows = await connection
-          .selectFrom('locks')
-          .selectAll()
-          .where('account', 'in', [account, LEADER])
-          .execute();
+        const { rows } = await sql<LockRow>`
+          select * from locks where account in (${account}, ${LEADER})`.execute(connection);
         const row = rows.find((each) => each.account === account);
         const leader = rows.find((each) => each.account === LEADER && each.run_id === epoch);
         if (epoch !== null && leader === undefined) throw lockLost();

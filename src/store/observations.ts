@@ -159,11 +159,8 @@ async function writeSnapshots(
 /** The bodies that no snapshot has yet, compressed before the transaction. */
 async function newBodies(db: Database, lists: DigestedLists): Promise<ReadonlyMap<string, Uint8Array>> {
   const digests = LISTS.map((kind) => lists[kind].digest);
-  const rows = await db
-    .selectFrom('snapshot_bodies')
-    .select('digest')
-    .where('digest', 'in', digests)
-    .execute();
+  const { rows } = await sql<{ digest: string }>`
+    select digest from snapshot_bodies where digest in (${sql.join(digests)})`.execute(db);
   const known = new Set(rows.map(({ digest }) => digest));
   const bodies = new Map<string, Uint8Array>();
   for (const { digest, json } of LISTS.map((kind) => lists[kind]))
@@ -175,13 +172,8 @@ async function writeLastGood(
   connection: Database,
   { runId, account, phase, missing }: RecordedObservation,
 ): Promise<void> {
-  await connection
-    .updateTable('accounts')
-    .set({
-      last_good_run: runId,
-      last_good_phase: phase,
-      missing_holdings: missing.length === 0 ? null : JSON.stringify(missing),
-    })
-    .where('name', '=', account)
-    .execute();
+  await sql`
+    update accounts set last_good_run = ${runId}, last_good_phase = ${phase},
+      missing_holdings = ${missing.length === 0 ? null : JSON.stringify(missing)}
+    where name = ${account}`.execute(connection);
 }

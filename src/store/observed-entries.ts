@@ -1,5 +1,5 @@
 // Journals the entries that the lists showed: the rows of `entries`, the history of each entry.
-import { type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { type Kind, KINDS } from '../core/catalog.ts';
 import { nearKey } from '../core/names.ts';
 import type { RecordedObservation } from '../core/ports/journal.ts';
@@ -7,7 +7,7 @@ import { type EntryKey, entryKey, idsInUse } from '../core/usage.ts';
 import type { DigestedLists } from './compressed-json.ts';
 import { ownRun } from './fence.ts';
 import { jsonRows, toIso } from './row-values.ts';
-import type { Database } from './tables.ts';
+import type { Database, Tables } from './tables.ts';
 
 /** What a list shows of one entry. */
 export interface EntryRow {
@@ -101,14 +101,12 @@ async function requestedNames(
   remoteAccountId: string | null,
   listed: readonly EntryRow[],
 ): Promise<ReadonlyMap<EntryKey, string>> {
-  const created = await connection
-    .selectFrom('entries')
-    .select(['kind', 'remote_id', 'name', 'requested_name'])
-    .where('account', '=', account)
-    .where('remote_account_id', '=', remoteAccountId ?? '')
-    .where('last_seen_run', 'is', null)
-    .where('created_by_run', 'is not', null)
-    .execute();
+  const { rows: created } = await sql<
+    Pick<Selectable<Tables['entries']>, 'kind' | 'remote_id' | 'name' | 'requested_name'>
+  >`
+    select kind, remote_id, name, requested_name from entries
+    where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}
+      and last_seen_run is null and created_by_run is not null`.execute(connection);
   if (created.length === 0) return new Map();
   const names = new Map(listed.map(({ kind, id, name }) => [entryKey(kind, id), name]));
   return new Map(

@@ -1,7 +1,7 @@
 // The write-ahead journal of operations: a row is committed as `sent` before its request is sent.
-import { type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Journal, NewOperation, OperationResult, UnsettledOperation } from '../core/ports/journal.ts';
-import type { Database } from './tables.ts';
+import type { Database, OperationsTable } from './tables.ts';
 import { durably, immediately, afterRows, ROWS_AT_A_TIME } from './transactions.ts';
 import { isOwnRun, requireOwnRun } from './fence.ts';
 import { StoreError } from '../core/errors.ts';
@@ -114,23 +114,13 @@ function requireAll(
 
 /** The operations of ended runs whose outcome is unknown, in the order in which they were sent. */
 async function doubtfulOperations(connection: Database, account: string, remoteAccountId: string | null) {
-  return await connection
-    .selectFrom('operations')
-    .innerJoin('runs', 'runs.id', 'operations.run_id')
-    .selectAll('operations')
-    .where('operations.status', 'in', ['sent', 'unknown'])
-    .where('operations.settled_by', 'is', null)
-    .where('runs.account', '=', account)
-    .where('runs.status', '!=', 'running')
-    .where((eb) =>
-      eb.or([
-        eb('runs.remote_account_id', 'is not distinct from', remoteAccountId),
-        eb('runs.remote_account_id', 'is', null),
-      ]),
-    )
-    .orderBy('operations.run_id')
-    .orderBy('operations.seq')
-    .execute();
+  const { rows } = await sql<Selectable<OperationsTable>>`
+    select operations.* from operations join runs on runs.id = operations.run_id
+    where operations.status in ('sent', 'unknown') and operations.settled_by is null
+      and runs.account = ${account} and runs.status != 'running'
+      and (runs.remote_account_id is not distinct from ${remoteAccountId} or runs.remote_account_id is null)
+    order by operations.run_id, operations.seq`.execute(connection);
+  return rows;
 }
 
 /**

@@ -44,23 +44,14 @@ export function runsJournal(
 
     async recordPlan(runId: string, plan: Plan) {
       const { digest, lines } = await planBody(plan);
-      const columns = {
-        plan_body: digest,
-        plan_digest: plan.digest,
-        planned_creates: plan.summary.create,
-        planned_deletes: plan.summary.delete,
-        held: plan.summary.hold,
-        kept: plan.summary.keep,
-      };
+      const { summary } = plan;
       const write = async (connection: Database): Promise<boolean> => {
-        const own = sql<string>`(${ownRun(connection, runId)})`;
-        const { numUpdatedRows } = await connection
-          .updateTable('runs')
-          .set(columns)
-          .where('id', 'in', own)
-          .where(sql<boolean>`exists (select 1 from plan_bodies where digest = ${digest})`)
-          .executeTakeFirstOrThrow();
-        return numUpdatedRows > 0n;
+        const { numAffectedRows } = await sql`
+          update runs set plan_body = ${digest}, plan_digest = ${plan.digest}, planned_creates = ${summary.create},
+            planned_deletes = ${summary.delete}, held = ${summary.hold}, kept = ${summary.keep}
+          where id in (${ownRun(connection, runId)}) and exists (select 1 from plan_bodies where digest = ${digest})
+        `.execute(connection);
+        return (numAffectedRows ?? 0n) > 0n;
       };
       if (await write(db)) return;
       // Compressed before the transaction, because a large plan takes long.
