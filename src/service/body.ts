@@ -1,9 +1,7 @@
-// Decompresses the body of a response: at most two content codings, and never more bytes than the limit at any stage. A
-// compressed body is decompressed when it is complete, since a stream for each of many small ones takes longer than all else.
-import type { Readable } from 'node:stream';
-import { promisify } from 'node:util';
-import { brotliDecompress, brotliDecompressSync, gunzip, gunzipSync, inflate, inflateSync } from 'node:zlib';
-import { errorCode } from '../core/errors.ts';
+// Decompresses the body of a response as a stream: at most two content codings, and never more bytes than the limit at
+// any stage.
+import { pipeline, type Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
 /** A body that cannot be decompressed. The message completes a sentence that starts with the name of the body. */
 export class UnreadableBody extends Error {
@@ -30,19 +28,12 @@ const MOST_CODINGS = 2;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Larger bodies are decompressed in another thread, so that other work runs meanwhile. */
-const SMALL_BYTES = 16 * 1024;
-
-const PIECE_BYTES = 64 * 1024;
-
-/** How a coding is decompressed at once, and in another thread. */
-const DECOMPRESSORS = {
-  gzip: [gunzipSync, promisify(gunzip)],
-  'x-gzip': [gunzipSync, promisify(gunzip)],
-  deflate: [inflateSync, promisify(inflate)],
-  br: [brotliDecompressSync, promisify(brotliDecompress)],
-} as const;
-type Decompressor = (typeof DECOMPRESSORS)[keyof typeof DECOMPRESSORS];
+const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
 
 /** The decompressed bytes. Throws UnreadableBody during the read. A caller that stops early aborts the response. */
 export async function* unpacked(
@@ -50,36 +41,20 @@ export async function* unpacked(
   encoding: string | string[] | undefined,
   maxBytes: number,
 ): AsyncGenerator<Uint8Array> {
-  const codings = codingsOf(encoding);
-  if (codings.length === 0) return yield* upTo(maxBytes, body);
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of upTo(maxBytes, body)) chunks.push(chunk);
-  let bytes: Uint8Array = Buffer.concat(chunks);
-  for (const coding of codings) bytes = await decompressed(bytes, coding, maxBytes);
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+  let bytes: AsyncIterable<Uint8Array> = body;
+  for (const create of codingsOf(encoding)) {
+    // It throws what the stage before it throws.
+    bytes = pipeline(upTo(maxBytes, bytes), withReadableErrors(create()), () => undefined);
+  }
+  yield* upTo(maxBytes, bytes);
 }
 
 async function* upTo(maxBytes: number, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw tooLarge();
+    if (bytes > maxBytes) throw Object.assign(new Error('too large'), { code: BODY_TOO_LARGE });
     yield chunk;
-  }
-}
-
-function tooLarge(): Error {
-  return Object.assign(new Error('too large'), { code: BODY_TOO_LARGE });
-}
-
-async function decompressed(bytes: Uint8Array, [now, later]: Decompressor, maxOutputLength: number) {
-  try {
-    if (bytes.length === 0) return bytes;
-    return await (bytes.length > SMALL_BYTES ? later : now)(bytes, { maxOutputLength });
-  } catch (error) {
-    const code = errorCode(error);
-    if (code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
-    throw new UnreadableBody('cannot be decompressed', { isCutOff: code === 'Z_BUF_ERROR' });
   }
 }
 
@@ -104,15 +79,28 @@ export function utf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-function codingsOf(encoding: string | string[] | undefined): Decompressor[] {
+function codingsOf(encoding: string | string[] | undefined): (() => Transform)[] {
   const names = String(encoding ?? '')
     .split(',')
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== '' && name !== 'identity');
   if (names.length > MOST_CODINGS) throw new UnreadableBody(`has ${names.length} content codings`);
   return names.toReversed().map((name) => {
-    const known = Object.entries(DECOMPRESSORS).find(([coding]) => coding === name);
-    if (known === undefined) throw new UnreadableBody('has a content coding that was not requested');
-    return known[1];
+    const create = Object.hasOwn(DECOMPRESSORS, name) ? DECOMPRESSORS[name] : undefined;
+    if (create === undefined) throw new UnreadableBody('has a content coding that was not requested');
+    return create;
   });
+}
+
+/** Converts errors of the decompressor to UnreadableBody, because they are not failures of the connection. */
+function withReadableErrors(decompressor: Transform): Transform {
+  const destroy = decompressor._destroy.bind(decompressor);
+  decompressor._destroy = (error, callback) => {
+    const code = error !== null && 'code' in error ? String(error.code) : '';
+    // ERR_STREAM_…: the stream before this one closed early, which is a failure of the connection.
+    const isOwn = /^(Z_|ERR_(?!STREAM_)|BROTLI)/.test(code);
+    const unreadable = new UnreadableBody('cannot be decompressed', { isCutOff: code === 'Z_BUF_ERROR' });
+    destroy(error, (after) => callback(isOwn ? unreadable : (after ?? error)));
+  };
+  return decompressor;
 }
