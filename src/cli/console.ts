@@ -192,17 +192,20 @@ function placeOf(file: string): string {
 
 const SQLITE_HEADER = 'SQLite format 3\0';
 
-/** Throws UsageError for a SQLite file: a mistyped path must not overwrite the store. */
+/** Throws UsageError for a SQLite file or a part of one: a mistyped path must not overwrite the store. */
 function refuseDatabase(file: string, flag: string): void {
   const header = Buffer.alloc(SQLITE_HEADER.length);
+  const database = file.replace(/-(?:wal|shm|journal)$/u, '');
   try {
-    if (!statSync(file).isFile()) return;
-    const descriptor = openSync(file, 'r');
+    if (!statSync(database).isFile()) return;
+    const descriptor = openSync(database, 'r');
     readSync(descriptor, header, 0, header.length, 0);
     closeSync(descriptor);
   } catch {
     return; // An unreadable file is reported when it is written.
   }
   if (header.toString('latin1') !== SQLITE_HEADER) return;
-  throw new UsageError(`${file} is a database and was not changed; choose another file for ${flag}`);
+  throw new UsageError(
+    `${file} is a database or a part of one and was not changed; choose another file for ${flag}`,
+  );
 }

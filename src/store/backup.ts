@@ -110,6 +110,10 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 function refuseOthers(file: string, place: string): void {
+  const database = place.replace(/-(?:wal|shm|journal)$/u, '');
+  if (database !== place && existsSync(database)) {
+    throw new StoreError('backup_refused', `${place} would be a part of ${database}; name another file`);
+  }
   if (!existsSync(place)) return;
   if (realpathSync(place) === realpathSync(file)) {
     throw new StoreError('backup_refused', `${place} is the store itself; name another file`);

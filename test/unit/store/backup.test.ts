@@ -57,7 +57,7 @@ describe('a backup', () => {
     await backupStore(store.location, target);
     await store.begin(1);
     expect((await backupStore(store.location, target)).runs).toBe(1);
-    for (const file of [store.file, other.file])
+    for (const file of [store.file, other.file, `${target}-wal`, `${target}-journal`])
       await expect(backupStore(store.location, file)).rejects.toMatchObject({ code: 'backup_refused' });
   });
 
