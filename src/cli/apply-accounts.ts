@@ -20,8 +20,10 @@ import {
   accountList,
   accountNamed,
   errorsOf,
+  isExclusion,
   loadAccounts,
   loadConfiguration,
+  requireAll,
   selectAccounts,
 } from './load-accounts.ts';
 import { listenForSignals } from './user-input.ts';
@@ -71,8 +73,9 @@ export async function applyToAccounts(
     olderSource: options.acceptOlderSource === true,
     noHistory: options.acceptNoHistory === true,
   };
-  const loaded = await loadAccounts(context.configFile, []);
+  const loaded = await loadAccounts(context.configFile);
   const { configuration, service } = loaded;
+  if (saved === null && names.every(isExclusion)) requireAll(configuration);
   const accounts = accountsToApply(loaded.accounts, names, saved, options.all === true);
   const output = openOutput(options);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
@@ -139,21 +142,20 @@ function accountsToApply(
   if (all && saved !== null) {
     throw new UsageError('--all and --plan cannot be used together: a saved plan names its accounts');
   }
-  if (all && names.some((name) => !name.startsWith('!'))) {
+  if (all && !names.every(isExclusion)) {
     throw new UsageError(
       "--all and account names cannot be used together; use one of them, and exclusions such as '!eu-test'",
     );
   }
   if (saved !== null) {
-    const wanted = names.filter((name) => !name.startsWith('!'));
     const planned = [...saved.keys()].map((name) => accountNamed(accounts, name));
-    const selected = selectAccounts(wanted.length === 0 ? planned : accounts, names);
+    const selected = selectAccounts(names.every(isExclusion) ? planned : accounts, names);
     const unplanned = selected.find(({ name }) => !saved.has(name));
     if (unplanned !== undefined) throw new UsageError(`the saved plan contains no plan of ${unplanned.name}`);
     return selected;
   }
   // An exclusion alone does not select an account.
-  if (names.every((name) => name.startsWith('!')) && !all && accounts.length > 1) {
+  if (names.every(isExclusion) && !all && accounts.length > 1) {
     throw new UsageError(
       `apply needs names, globs such as 'eu-*', or --all (an exclusion alone is not enough); ${accountList(accounts)}`,
     );

@@ -24,13 +24,21 @@ export async function loadConfiguration(file: string): Promise<Configuration> {
   return checkout === undefined ? loaded : await load(file, { checkout });
 }
 
-/** The absolute paths of the files of the configuration, and of the store if it is a file. */
+/** The absolute paths of the files of the configuration, of those that it names, and of the store if it is a file. */
 export async function ownFiles(file: string): Promise<readonly string[]> {
   const { own, used } = await readWithTexts(file);
-  const { service } = own.loaded;
-  const store = service !== undefined && 'file' in service.store ? service.store.file : null;
-  const stored = store === null ? [] : [store, `${store}-wal`, `${store}-shm`];
-  return [path.resolve(file), ...own.files.texts.keys(), ...used.files.texts.keys(), ...stored];
+  const { yamlBelow } = await import('../config/path-glob.ts');
+  const { api, http, store } = own.loaded.service ?? {};
+  const secrets = [...own.loaded.secrets, ...used.loaded.secrets].map(({ ref }) => ref);
+  const named = [store, ...secrets].flatMap((each) => {
+    if (each === undefined || !('file' in each)) return [];
+    return [each.file, `${each.file}-wal`, `${each.file}-shm`];
+  });
+  const certificates = [api?.caFile, http?.tls?.cert, http?.tls?.key].filter((each) => each !== undefined);
+  // If the service file is not valid, nobody knows which of the YAML files are accounts.
+  const below = yamlBelow(path.dirname(path.resolve(file)), own.files);
+  const texts = [...own.files.texts.keys(), ...used.files.texts.keys()];
+  return [path.resolve(file), ...texts, ...below, ...named, ...certificates];
 }
 
 /** The configuration beside the service file, and the one in use: with `source.git`, that of the checkout. */
@@ -53,13 +61,21 @@ export async function loadForStore(configFile: string): Promise<Loaded> {
 }
 
 /**
- * Loads the configuration, shows its warnings, and selects accounts by names, globs and exclusions; without any, all of them. Throws
- * ConfigError when there is no service file.
+ * Loads the configuration, shows its warnings, and selects accounts by names, globs and exclusions; without a name, all of them.
+ * Throws ConfigError when there is no service file, or with `names` that select all when some may be missing.
  */
-export async function loadAccounts(configFile: string, names: readonly string[]): Promise<Loaded> {
+export async function loadAccounts(configFile: string, names?: readonly string[]): Promise<Loaded> {
   const loaded = await loadForStore(configFile);
   showConfigWarnings(loaded.configuration.issues);
-  return { ...loaded, accounts: selectAccounts(loaded.accounts, names) };
+  if (names?.every(isExclusion) === true) requireAll(loaded.configuration);
+  return { ...loaded, accounts: selectAccounts(loaded.accounts, names ?? []) };
+}
+
+/** Throws ConfigError when a folder cannot be searched for accounts: nobody can tell which are all. */
+export function requireAll({ accounts, issues }: Pick<Configuration, 'accounts' | 'issues'>): void {
+  const own = new Set(accounts.flatMap((account) => account.issues));
+  const errors = errorsOf(issues).filter((issue) => !own.has(issue));
+  if (errors.length > 0) throw new ConfigError(errors);
 }
 
 /** Shows the warnings among the issues of a configuration. */
@@ -104,12 +120,10 @@ interface Named {
  * matches no account, since a mistyped exclusion would include the account that it must exclude.
  */
 export function selectAccounts<T extends Named>(accounts: readonly T[], args: readonly string[]): T[] {
-  const wanted = args.filter((arg) => !arg.startsWith('!'));
+  const wanted = args.filter((arg) => !isExclusion(arg));
   const included =
     wanted.length === 0 ? [...accounts] : wanted.flatMap((arg) => matching(accounts, arg, arg));
-  const excluded = new Set(
-    args.filter((arg) => arg.startsWith('!')).flatMap((arg) => matching(accounts, arg.slice(1), arg)),
-  );
+  const excluded = new Set(args.filter(isExclusion).flatMap((arg) => matching(accounts, arg.slice(1), arg)));
   const selected = [...new Set(included)].filter((account) => !excluded.has(account));
   if (selected.length === 0 && args.length > 0) {
     throw new UsageError(
@@ -124,6 +138,10 @@ export function accountNamed<T extends Named>(accounts: readonly T[], name: stri
   const account = accounts.find((candidate) => candidate.name === name);
   if (account === undefined) throw noAccount(accounts, name);
   return account;
+}
+
+export function isExclusion(arg: string): boolean {
+  return arg.startsWith('!');
 }
 
 function isPattern(arg: string): boolean {

@@ -24,7 +24,7 @@ async function usage(
 ): Promise<ExitStatus> {
   const { openReading } = await import('./read-accounts.ts');
   const { renderUsage } = await import('../report/usage-report.ts');
-  const loaded = await loadAccounts(context.configFile, []);
+  const loaded = await loadAccounts(context.configFile);
   const reading = await openReading(context, loaded);
   try {
     // An account that only the journal knows has no token here: it fails by its name, and globs leave it out.

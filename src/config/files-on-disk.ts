@@ -150,7 +150,10 @@ export function changedAtMs(stamp: string): number {
   return ctimeNs === undefined || ctimeNs === '' ? NaN : Number(ctimeNs) / 1e6;
 }
 
-function listFolder(folder: string, locate: (name: string) => string | undefined): readonly FolderItem[] {
+function listFolder(
+  folder: string,
+  locate: (name: string) => string | undefined,
+): readonly FolderItem[] | null {
   try {
     return readdirSync(folder, { withFileTypes: true }).map((item): FolderItem => {
       const { name } = item;
@@ -160,9 +163,9 @@ function listFolder(folder: string, locate: (name: string) => string | undefined
       if (location === undefined) return { name, isFolder: false, isLink: true, leadsOut: true };
       return { name, isFolder: isFolder(location), isLink: true };
     });
-  } catch {
-    // A folder that does not exist or cannot be listed has no accounts.
-    return [];
+  } catch (error) {
+    // A folder that does not exist has no accounts.
+    return ['ENOENT', 'ENOTDIR'].includes(errorCode(error)) ? [] : null;
   }
 }
 

@@ -34,6 +34,8 @@ export interface LoadTarget {
   readonly mostNames?: number | undefined;
 }
 
+const UNREADABLE = 'it cannot be listed; check its permissions';
+
 /** The current day for the expiry of approvals: `YYYY-MM-DD` in UTC. */
 export function currentDay(): string {
   return new Date().toISOString().slice(0, 10);
@@ -156,13 +158,16 @@ export function matchAccounts(
 ): { matched: readonly string[]; issues: readonly ConfigIssue[] } {
   if (read.accounts === undefined) return { matched: [], issues: [] };
   const { pattern, place } = read.accounts;
-  const { files: found, leadingOut, isIncomplete } = matchPaths(pattern, folder, files);
+  const { files: found, leadingOut, unreadable, isIncomplete } = matchPaths(pattern, folder, files);
   // A wide glob matches the service file too.
   const matched = found.filter((account) => !digests.has(account));
-  const outside = leadingOut.map((way): ConfigIssue => {
-    const shown = files.shown(way) ?? 'a folder';
-    return { ...place, message: `${shown} is not searched for accounts: ${LEADS_OUT}` };
-  });
+  const notSearched =
+    (why: string) =>
+    (way: string): ConfigIssue => {
+      const shown = files.shown(way) ?? 'a folder';
+      return { ...place, message: `${shown} is not searched for accounts: ${why}` };
+    };
+  const outside = [...leadingOut.map(notSearched(LEADS_OUT)), ...unreadable.map(notSearched(UNREADABLE))];
   if (isIncomplete) {
     const message = `the glob \`accounts\` matches more than ${MAX_FOLDERS} folders, and not all were searched; write the folder of the accounts into it`;
     return { matched, issues: [...outside, { ...place, message }] };

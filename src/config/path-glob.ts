@@ -14,8 +14,8 @@ export interface FolderItem {
 
 /** The folders that a glob is matched in. */
 export interface FolderLookup {
-  /** The items of a folder; none if it does not exist. */
-  list(folder: string): readonly FolderItem[];
+  /** The items of a folder; none if it does not exist, null if it cannot be listed. */
+  list(folder: string): readonly FolderItem[] | null;
   /** Whether a path, directly or by a link, leads out of the repository that contains the configuration. */
   leadsOut(file: string): boolean;
 }
@@ -25,6 +25,8 @@ export interface GlobMatches {
   readonly files: readonly string[];
   /** The folders that lead out of the repository, which were not searched. */
   readonly leadingOut: readonly string[];
+  /** The folders that cannot be listed. */
+  readonly unreadable: readonly string[];
   /** There are more than MAX_FOLDERS folders, and not all were searched. */
   readonly isIncomplete: boolean;
 }
@@ -35,6 +37,7 @@ export const MAX_FOLDERS = 5000;
 /** What a search collects. */
 interface Findings {
   readonly leadingOut: Set<string>;
+  readonly unreadable: Set<string>;
   /** The number of folders searched for the current segment of the glob. */
   folders: number;
   isIncomplete: boolean;
@@ -54,7 +57,7 @@ export function matchPaths(pattern: string, folder: string, lookup: FolderLookup
   const wild = segments.findIndex((segment) => /[*?]/u.test(segment));
   // Folders without a wildcard are not listed: perhaps this process may only pass through them.
   const fixed = segments.splice(0, wild === -1 ? segments.length - 1 : wild);
-  const findings: Findings = { leadingOut: new Set(), folders: 0, isIncomplete: false };
+  const findings = noFindings();
   let found = [path.resolve(folder, root, ...fixed)];
   for (const [index, segment] of segments.entries()) {
     findings.folders = 0;
@@ -66,16 +69,17 @@ export function matchPaths(pattern: string, folder: string, lookup: FolderLookup
   return {
     files: found.toSorted(compareCodePoints),
     leadingOut: [...findings.leadingOut],
+    unreadable: [...findings.unreadable],
     isIncomplete: findings.isIncomplete,
   };
 }
 
 /** The YAML files in or below a folder, without hidden folders, links to folders and folders beyond MAX_FOLDERS. */
 export function yamlBelow(folder: string, lookup: FolderLookup): readonly string[] {
-  return foldersBelow(folder, lookup, { leadingOut: new Set(), folders: 0, isIncomplete: false })
+  const findings = noFindings();
+  return foldersBelow(folder, lookup, findings)
     .flatMap((below) =>
-      lookup
-        .list(below)
+      itemsOf(below, lookup, findings)
         // `.#name` is the lock file of an editor.
         .filter(({ name, isFolder }) => !isFolder && isYaml(name) && !name.startsWith('.#'))
         .map(({ name }) => path.join(below, name)),
@@ -113,12 +117,22 @@ function matchSegment(parent: string, { segment, isLast, lookup, findings }: Ste
   const isMatch = ({ name }: FolderItem): boolean =>
     (segment.startsWith('.') || !name.startsWith('.')) && matches(name);
   return folders.flatMap((below) => {
-    const items = lookup.list(below).filter(isMatch);
+    const items = itemsOf(below, lookup, findings).filter(isMatch);
     const outside = isLast ? [] : items.filter(({ leadsOut }) => leadsOut === true);
     for (const { name } of outside) findings.leadingOut.add(path.join(below, name));
     const found = items.filter((item) => (isLast ? looksLikeFile(item) : item.isFolder));
     return found.map(({ name }) => path.join(below, name));
   });
+}
+
+function noFindings(): Findings {
+  return { leadingOut: new Set(), unreadable: new Set(), folders: 0, isIncomplete: false };
+}
+
+function itemsOf(folder: string, lookup: FolderLookup, findings: Findings): readonly FolderItem[] {
+  const items = lookup.list(folder);
+  if (items === null) findings.unreadable.add(folder);
+  return items ?? [];
 }
 
 /** A folder that is named like a YAML file counts as a file, so that reading it reports the mistake. */
@@ -145,9 +159,9 @@ function isClosed(folder: string, lookup: FolderLookup, findings: Findings): boo
 /** The folder and all folders below it, without hidden ones. Links are not followed, since they may form a cycle. */
 function foldersBelow(folder: string, lookup: FolderLookup, findings: Findings): string[] {
   if (isClosed(folder, lookup, findings)) return [];
-  const below = lookup
-    .list(folder)
-    .filter(({ name, isFolder, isLink }) => isFolder && isLink !== true && !name.startsWith('.'));
+  const below = itemsOf(folder, lookup, findings).filter(
+    ({ name, isFolder, isLink }) => isFolder && isLink !== true && !name.startsWith('.'),
+  );
   return [folder, ...below.flatMap(({ name }) => foldersBelow(path.join(folder, name), lookup, findings))];
 }
 

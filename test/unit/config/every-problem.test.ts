@@ -1,5 +1,5 @@
 // Problems that could hide other problems, and account files that no glob matches.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
@@ -94,6 +94,13 @@ describe('the glob of accounts', () => {
     expect(accounts.map(({ name }) => name)).toEqual(names);
     expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
   });
+});
+
+test('a folder of accounts that cannot be listed is an error', async () => {
+  const folder = workspace({ 'rolecall.yaml': `${SERVICE}accounts: loop/*.yaml` });
+  symlinkSync('loop', path.join(folder, 'loop'));
+  const { issues } = await loadConfiguration(path.join(folder, 'rolecall.yaml'));
+  expect(issues.map(({ message }) => message)).toEqual([expect.stringContaining('loop is not searched')]);
 });
 
 test('a glob of accounts that matches too many folders is an error, and is reported quickly', async () => {
