@@ -62,12 +62,14 @@ export function createJournalWatch(options: JournalWatchOptions): JournalWatch {
 
   async function look(): Promise<void> {
     await lookAtCommands();
-    const isPaused = (await reader.pauseOfAll(clock.nowMs())) !== null;
-    metrics.account(ALL_ACCOUNTS, { isPaused, pending: null });
+    const pause = await reader.pauseOfAll(clock.nowMs());
+    metrics.account(ALL_ACCOUNTS, { isPaused: pause !== null, pending: null });
     for (const request of await reader.requests()) {
       const { account, trigger, by } = request;
+      // An approval that a pause of all accounts kept is requested again when the pause ends.
+      const at = trigger === 'manual' ? request.at : `${request.at} ${JSON.stringify(pause)}`;
       const canRun = trigger === 'manual' ? registry.account(account) !== undefined : canApply(account);
-      if (canRun && term.request(request))
+      if (canRun && term.request({ ...request, at }))
         log.info(
           { event: trigger === 'manual' ? 'synced' : 'approved', account, by },
           'an operator requested a run',

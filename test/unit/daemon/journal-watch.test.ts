@@ -8,32 +8,42 @@ import { joined } from '../../support/pieces.ts';
 import { testLog } from './notify/stage.ts';
 import { virtualClock } from './virtual-clock.ts';
 
+const NOTHING = { requests: async () => [], operatorActions: async () => [], pauseOfAll: async () => null };
+
+function watchOf({ reader, ...options }: Readonly<Record<string, object>>) {
+  const unused = { log: testLog(), metrics: { account: () => undefined } };
+  const given = { ...unused, ...options, reader: { ...NOTHING, ...reader } };
+  return createJournalWatch(given as unknown as JournalWatchOptions); // only what a test uses
+}
+
 it('a request that was made here starts its run at once, and one of another process within a quarter of a second', async () => {
   const clock = virtualClock(0);
   const started: string[] = [];
+  let pause: object | null = null;
   let requests: readonly OperatorRequest[] = [];
-  const watch = createJournalWatch({
+  const watch = watchOf({
     clock,
-    log: testLog(),
     registry: { account: () => ({ settings: { mode: 'approve' }, errors: [] }) },
-    reader: { requests: async () => requests, operatorActions: async () => [], pauseOfAll: async () => null },
-    metrics: { account: () => undefined },
+    reader: { requests: async () => requests, pauseOfAll: async () => pause },
     term: {
       request({ account, trigger, at }: OperatorRequest) {
         started.push(`${trigger} ${account} ${at} at ${clock.nowMs()}`);
         return true;
       },
     },
-  } as unknown as JournalWatchOptions); // only what a request uses
+  });
   watch.start();
   await clock.pass(100);
   requests = [{ account: 'here', trigger: 'approval', at: 'a', by: null }];
   watch.lookNow();
   await clock.pass(0);
-  expect(started).toEqual(['approval here a at 100']);
+  expect(started).toEqual(['approval here a null at 100']);
   requests = [{ account: 'elsewhere', trigger: 'manual', at: 'b', by: null }];
   await clock.pass(250);
   expect(started.slice(1)).toEqual(['manual elsewhere b at 350']);
+  requests = [{ account: 'kept', trigger: 'approval', at: 'c', by: null }];
+  for (pause of [{}, null]) await clock.pass(250);
+  expect(started.slice(2)).toEqual(['approval kept c {} at 600', 'approval kept c null at 850']);
   await watch.stop();
 });
 
@@ -46,20 +56,15 @@ it('fetches for each new request of the newest configuration, and logs the comma
     { seq: 6, account: 'old', action: 'pause', via: 'cli', ...command },
   ];
   let fetches = 0;
-  const watch = createJournalWatch({
+  const watch = watchOf({
     clock,
     log,
-    metrics: { account: () => undefined },
     reader: {
-      pauseOfAll: async () => null,
-      requests: async () => [],
       operatorActions: async ({ after = 0, limit }: { after?: number; limit: number }) =>
         commands.filter(({ seq }) => seq > after).slice(0, limit),
     },
-    async fetchSource() {
-      fetches += 1;
-    },
-  } as unknown as JournalWatchOptions); // only what commands use
+    fetchSource: async () => void (fetches += 1),
+  });
   watch.start();
   await clock.pass(100);
   expect([fetches, log.lines]).toEqual([0, []]);
@@ -76,16 +81,8 @@ it('fetches for each new request of the newest configuration, and logs the comma
 it('shows in the metrics whether all accounts are paused, also when the pause ends by itself', async () => {
   const clock = virtualClock(0);
   const metrics = createMetrics('0');
-  const watch = createJournalWatch({
-    clock,
-    log: testLog(),
-    metrics,
-    reader: {
-      requests: async () => [],
-      operatorActions: async () => [],
-      pauseOfAll: async (nowMs: number) => (nowMs < 3000 ? {} : null),
-    },
-  } as unknown as JournalWatchOptions); // only what the metrics use
+  const reader = { pauseOfAll: async (nowMs: number) => (nowMs < 3000 ? {} : null) };
+  const watch = watchOf({ clock, metrics, reader });
   const paused = async () => /^rolecall_paused.*/mu.exec(await joined(metrics.text()))?.[0];
   watch.start();
   await clock.pass(0);
