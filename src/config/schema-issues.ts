@@ -101,10 +101,9 @@ function describeType(type: string, expected: string | undefined, located: Locat
   if (node === undefined || (isScalar(node) && node.value === null && node.source === '')) {
     return 'has no value; write one or remove the line';
   }
-  if (type === 'string' && isMistyped(node)) {
-    const quote = `YAML does not read this as text; quote it: ${quoted(node.source)}`;
-    return expected === undefined ? quote : `must be ${expected}; ${quote}`;
-  }
+  // Where a form is expected, quotes alone are seldom enough.
+  if (type === 'string' && isMistyped(node) && expected === undefined)
+    return `YAML does not read this as text; quote it: ${quoted(node.source)}`;
   return `must be ${expected ?? TYPE_NAMES[type] ?? 'something else'}`;
 }
 

@@ -44,7 +44,7 @@ const ACCOUNTS: Cases = {
   'skills: []\napprovedDeletes: [{ kind: skill, name: A, expires: 2026-02-30 }]':
     '4:52 error approvedDeletes[1].expires: this is not a date of the calendar',
   'skills: []\napprovedDeletes: [{ kind: skill, name: A, expires: 2026 }]':
-    '4:52 error approvedDeletes[1].expires: must be a date such as 2026-12-31; YAML does not read this as text; quote it: "2026"',
+    '4:52 error approvedDeletes[1].expires: must be a date such as 2026-12-31',
   'approvedDeletes: [{ kind: skil, name: A, expires: 2999-12-31 }]':
     '3:27 error approvedDeletes[1].kind: must be skill or role; did you mean skill?',
   'approvedDeletes: [{ kind: skill, expires: 2999-12-31 }]': '3:19 error approvedDeletes[1].name: is missing',
@@ -62,7 +62,7 @@ const ACCOUNTS: Cases = {
     '3:20 warning the name "\u0421SS" has invisible or unusual characters (U+0421 at 1)',
   ],
   'accountId: 9007199254740993':
-    '3:12 error accountId: must be the account id in quotes, because a number would lose digits; YAML does not read this as text; quote it: "9007199254740993"',
+    '3:12 error accountId: must be the account id in quotes, because a number would lose digits',
   'mode: aply': '3:7 error mode: must be plan, approve, approve-deletes or apply; did you mean apply?',
   'jitter: 30': '3:9 error jitter: must be a duration such as 500ms',
   'jitter: 30x': '3:9 error jitter: this is not a duration',
