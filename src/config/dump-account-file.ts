@@ -173,6 +173,8 @@ function updateList(root: Root, kind: Kind, { names, inherited }: Wanted, notes:
     (item, index, items) =>
       index === 0 || compareCodePoints(entryName(items[index - 1]), entryName(item)) < 0,
   );
+  // Also of the entries that are removed next, so that each rename that ends is reported.
+  for (const item of list.items) removeRenames(item, kind, contained, notes);
   removeItems(list, (item) => {
     const name = entryName(item);
     if (!isAbsent(item)) return !contained.has(name);
@@ -183,7 +185,6 @@ function updateList(root: Root, kind: Kind, { names, inherited }: Wanted, notes:
     }
     return contained.has(name);
   });
-  for (const item of list.items) removeRenames(item, kind, contained, notes);
   let next = isSorted ? 0 : list.items.length;
   // Both are sorted, so each name is added behind the one before it.
   for (const name of added) {
@@ -201,7 +202,7 @@ function removeRenames(item: Node, kind: Kind, contained: ReadonlySet<string>, n
     const old = nameKey(textOf(former));
     if (!contained.has(old)) return false;
     notes.push(
-      `the rename of the ${kind} “${old}” to “${entryName(item)}” is removed, because the account contains both and the file lists both now`,
+      `the rename of the ${kind} “${old}” to “${entryName(item)}” is removed, because the account contains “${old}” and the file lists it now`,
     );
     return true;
   });

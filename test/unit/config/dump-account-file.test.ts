@@ -215,14 +215,15 @@ roles: []
 
   test('removes a rename when the account contains both names, and keeps a pending one', async () => {
     const folder = configured();
-    const text = `${HEAD}skills:\n  - { name: New, formerly: [Old, Older] } # 2026\n  - { name: Kept, formerly: [Gone] }\n`;
-    const names = { skill: ['New', 'Old', 'Kept'], role: [] };
+    const text = `${HEAD}skills:\n  - { name: New, formerly: [Old, Older] } # 2026\n  - { name: Kept, formerly: [Gone] }\n  - { name: Lost, formerly: [Still] }\n`;
+    const names = { skill: ['New', 'Old', 'Kept', 'Still'], role: [] };
     const result = await dumped(folder, text, names);
     expect(result.text).toBe(
-      `${HEAD}skills:\n  - { name: New, formerly: [ Older ] } # 2026\n  - { name: Kept, formerly: [ Gone ] }\n  - Old\n`,
+      `${HEAD}skills:\n  - { name: New, formerly: [ Older ] } # 2026\n  - { name: Kept, formerly: [ Gone ] }\n  - Old\n  - Still\n`,
     );
     expect(result.notes).toEqual([
       expect.stringContaining('the rename of the skill “Old” to “New” is removed'),
+      expect.stringContaining('the rename of the skill “Still” to “Lost” is removed'),
     ]);
     expect(result.errors).toEqual([]);
     expect(await differences(folder, result.text, names)).toEqual([]);
