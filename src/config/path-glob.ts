@@ -74,10 +74,10 @@ export function matchPaths(pattern: string, folder: string, lookup: FolderLookup
   };
 }
 
-/** The YAML files in or below a folder, without hidden folders, links to folders and folders beyond MAX_FOLDERS. */
+/** The YAML files in or below a folder, without the folders of git, links to folders and folders beyond MAX_FOLDERS. */
 export function yamlBelow(folder: string, lookup: FolderLookup): readonly string[] {
   const findings = noFindings();
-  return foldersBelow(folder, lookup, findings)
+  return foldersBelow(folder, lookup, findings, '.git')
     .flatMap((below) =>
       itemsOf(below, lookup, findings)
         // `.#name` is the lock file of an editor.
@@ -156,13 +156,16 @@ function isClosed(folder: string, lookup: FolderLookup, findings: Findings): boo
   return true;
 }
 
-/** The folder and all folders below it, without hidden ones. Links are not followed, since they may form a cycle. */
-function foldersBelow(folder: string, lookup: FolderLookup, findings: Findings): string[] {
+/** The folder and all folders below it, but those that start with `left`. Links are not followed, since they may form a cycle. */
+function foldersBelow(folder: string, lookup: FolderLookup, findings: Findings, left = '.'): string[] {
   if (isClosed(folder, lookup, findings)) return [];
   const below = itemsOf(folder, lookup, findings).filter(
-    ({ name, isFolder, isLink }) => isFolder && isLink !== true && !name.startsWith('.'),
+    ({ name, isFolder, isLink }) => isFolder && isLink !== true && !name.startsWith(left),
   );
-  return [folder, ...below.flatMap(({ name }) => foldersBelow(path.join(folder, name), lookup, findings))];
+  return [
+    folder,
+    ...below.flatMap(({ name }) => foldersBelow(path.join(folder, name), lookup, findings, left)),
+  ];
 }
 
 function segmentsOf(text: string): string[] {

@@ -44,7 +44,7 @@ describe('a YAML file that the glob of accounts does not match', () => {
       'accounts/b.yml': ACCOUNT,
       'accounts/.c.yaml': ACCOUNT,
       'accounts/eu/d.yaml': ACCOUNT,
-      'accounts/eu/deep/e.YAML': ACCOUNT,
+      'accounts/.eu/deep/e.YAML': ACCOUNT,
       'accounts/shared/c.yaml': 'skills: []',
       'accounts/.git/f.yaml': ACCOUNT,
       'accounts/notes.txt': '',
@@ -54,9 +54,9 @@ describe('a YAML file that the glob of accounts does not match', () => {
     expect(accounts.map(({ name }) => name)).toEqual(['a']);
     expect(lines.map((line) => line.split(' ').slice(0, 2))).toEqual([
       ['accounts/.c.yaml:1:1', 'warning'],
+      ['accounts/.eu/deep/e.YAML:1:1', 'warning'],
       ['accounts/b.yml:1:1', 'warning'],
       ['accounts/eu/d.yaml:1:1', 'warning'],
-      ['accounts/eu/deep/e.YAML:1:1', 'warning'],
     ]);
   });
 
