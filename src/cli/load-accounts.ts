@@ -30,10 +30,9 @@ export async function ownFiles(file: string): Promise<readonly string[]> {
   const { yamlBelow } = await import('../config/path-glob.ts');
   const { api, http, store } = own.loaded.service ?? {};
   const secrets = [...own.loaded.secrets, ...used.loaded.secrets].map(({ ref }) => ref);
-  const named = [store, ...secrets].flatMap((each) => {
-    if (each === undefined || !('file' in each)) return [];
-    return [each.file, `${each.file}-wal`, `${each.file}-shm`];
-  });
+  const named = [store, ...secrets].flatMap((each) =>
+    each !== undefined && 'file' in each ? [each.file, `${each.file}-wal`, `${each.file}-shm`] : [],
+  );
   const certificates = [api?.caFile, http?.tls?.cert, http?.tls?.key].filter((each) => each !== undefined);
   // If the service file is not valid, nobody knows which of the YAML files are accounts.
   const below = yamlBelow(path.dirname(path.resolve(file)), own.files);

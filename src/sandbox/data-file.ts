@@ -1,6 +1,6 @@
 // Stores the accounts in SQLite, so that a sandbox restarted with the same file contains the same data.
 
-import { chmodSync } from 'node:fs';
+import { chmodSync, closeSync, openSync } from 'node:fs';
 import { SQLite } from '../system/sqlite.ts';
 import type { AccountIdentity, ResourceRecord, SandboxEntry } from './model.ts';
 import { SandboxError } from './check.ts';
@@ -45,6 +45,8 @@ function prepare(database: SQLite.Database): void {
 function open(file: string | undefined): SQLite.Database {
   let database: SQLite.Database | undefined;
   try {
+    // Created before SQLite opens it: the files beside it get its mode.
+    if (file !== undefined) closeSync(openSync(file, 'a', 0o600));
     database = new SQLite(file ?? ':memory:', { timeout: 200 });
     prepare(database);
     if (file !== undefined) chmodSync(file, 0o600);
