@@ -48,7 +48,7 @@ test(
     const { passed } = await undisturbed();
     const writes = passed.filter(({ at }) => at === 'before-write').map(({ what }) => what);
     const storeCreated = writes.findIndex((what) => /^commit$/i.test(what));
-    const released = writes.findIndex((what) => /delete from "locks"/.test(what));
+    const released = writes.findIndex((what) => /delete from locks/.test(what));
     const part = (index: number): string =>
       index <= storeCreated ? 'creating the store' : index >= released ? 'the lock and pruning' : 'the run';
     const points = writes.flatMap((what, index): Point[] => {
@@ -56,7 +56,7 @@ test(
       const before: Point = { ...point, at: 'before-write', row: `before a write: ${part(index)}` };
       const after: Point = { ...point, at: 'after-write', row: `after a commit: ${part(index)}` };
       // Within a transaction the moment after a write is the moment before the next write.
-      return /^commit$|journal_mode|delete from "locks"/i.test(what) ? [before, after] : [before];
+      return /^commit$|journal_mode|delete from locks/i.test(what) ? [before, after] : [before];
     });
     expect(points.length).toBeGreaterThan(100);
     await tryAll(points);
