@@ -70,7 +70,7 @@ export async function loadAccounts(configFile: string, names?: readonly string[]
   return { ...loaded, accounts: selectAccounts(loaded.accounts, names ?? []) };
 }
 
-/** Throws ConfigError when a folder cannot be searched for accounts: nobody can tell which are all. */
+/** Throws ConfigError when a folder cannot be searched for accounts, since accounts may be missing then. */
 export function requireAll({ accounts, issues }: Pick<Configuration, 'accounts' | 'issues'>): void {
   const own = new Set(accounts.flatMap((account) => account.issues));
   const errors = errorsOf(issues).filter((issue) => !own.has(issue));
