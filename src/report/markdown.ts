@@ -16,46 +16,77 @@ import { instant } from './formatting.ts';
 
 /** The longest report, in UTF-16 code units: below GitHub's limit, with room for text around the report. */
 export const MARKDOWN_LIMIT = 60_000;
-/** How many rows of each section are printed: the first of these numbers with which the report is short enough. */
-const ROW_LIMITS = [1000, 500, 200, 100, 50, 25, 10, 3, 0];
+/** How many rows of each section are printed: the first of these numbers with which the document is short enough. */
+const FEWEST_ROWS = 3;
+const ROW_LIMITS = [1000, 500, 200, 100, 50, 25, 10, FEWEST_ROWS];
 const ITEMS = 10;
-/** The lines of an error that remain when no rows do: without them nobody knows what to fix. */
-const ERROR_LINES = 3;
 /** Longer sections are folded. */
 const FOLDED_FROM = 20;
 /** The room for the line that counts what is omitted. */
 const CLOSING_ROOM = 100;
 
-/** The report in at most MARKDOWN_LIMIT characters. It omits complete rows, then complete accounts, and counts them. */
-export function reportToMarkdown(report: Report): string {
-  for (const rowLimit of ROW_LIMITS) {
-    const { blocks, dropped } = printWithin(report, rowLimit);
-    if (dropped === 0) return `${blocks.join('\n\n')}\n`;
-    if (rowLimit === 0) return `${[...blocks, omitted(`… and ${dropped} more`)].join('\n\n')}\n`;
-  }
-  throw new Error('the last of the row limits is 0');
-}
-
-/** The documents that fit with this number of rows. Those that failed get their room before the others. */
-function printWithin({ title, verdict, total, documents }: Report, rowLimit: number) {
-  const blocks = [
+/**
+ * The report in at most MARKDOWN_LIMIT characters: complete rows for the documents that matter most, then a line for each
+ * other one. What failed matters most, then the order of the report counts.
+ */
+export function reportToMarkdown({ title, verdict, total, documents }: Report): string {
+  const head = [
     ...(verdict === undefined ? [] : [`**${inline(verdict)}**`]),
     `## ${escapeProse(title)}`,
     ...(total === undefined ? [] : [`**${inline(total)}**`]),
   ];
   const isBad = ({ status }: ReportDocument): boolean => status?.tone === 'bad';
   const ordered = documents.toSorted((a, b) => Number(isBad(b)) - Number(isBad(a)));
-  let left = MARKDOWN_LIMIT - CLOSING_ROOM - blocks.join('\n\n').length;
-  const fitting = new Map<ReportDocument, string>();
-  for (const document of ordered) {
-    const text = printDocument(document, rowLimit);
-    left -= text.length + 2;
-    if (left < 0) break;
-    fitting.set(document, text);
+  const lines = linesWithin(ordered, MARKDOWN_LIMIT / 2);
+  let left = MARKDOWN_LIMIT - CLOSING_ROOM - head.join('\n\n').length - lengthOf([...lines.values()]);
+  const printed = new Map<ReportDocument, string>();
+  for (const [index, document] of ordered.entries()) {
+    const room = left + lengthOf([lines.get(document) ?? '']);
+    const text = printWithin(document, room, index === ordered.length - 1);
+    if (text === null) continue;
+    printed.set(document, text);
+    left = room - lengthOf([text]);
   }
-  blocks.push(...documents.flatMap((document) => fitting.get(document) ?? []));
-  const dropped = documents.filter((document) => !fitting.has(document));
-  return { blocks, dropped: dropped.reduce((sum, { accounts = 1 }) => sum + accounts, 0) };
+  const rest = documents.filter((document) => !printed.has(document));
+  const listed = rest.flatMap((document) => lines.get(document) ?? []);
+  const dropped = rest
+    .filter((document) => !lines.has(document))
+    .reduce((sum, { accounts = 1 }) => sum + accounts, 0);
+  return `${[
+    ...head,
+    ...documents.flatMap((document) => printed.get(document) ?? []),
+    ...(listed.length === 0 ? [] : [listed.join('\n')]),
+    ...(rest.length === 0
+      ? []
+      : [omitted(dropped === 0 ? 'Their rows are' : `… and ${dropped} more, and rows,`)]),
+  ].join('\n\n')}\n`;
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length + 2, 0);
+}
+
+/** One line for each document, as far as they fit. */
+function linesWithin(documents: readonly ReportDocument[], room: number): Map<ReportDocument, string> {
+  const lines = new Map<ReportDocument, string>();
+  let left = room;
+  for (const document of documents) {
+    const line = `- ${heading(document)}`;
+    left -= lengthOf([line]);
+    if (left < 0) break;
+    lines.set(document, line);
+  }
+  return lines;
+}
+
+/** The document with as many rows as half of the room has, or all of it for the last one; null if not even few fit. */
+function printWithin(document: ReportDocument, room: number, isLast: boolean): string | null {
+  const share = isLast ? room : room / 2;
+  for (const rowLimit of ROW_LIMITS) {
+    const text = printDocument(document, rowLimit);
+    if (lengthOf([text]) <= (rowLimit === FEWEST_ROWS ? room : share)) return text;
+  }
+  return null;
 }
 
 function omitted(what: string): string {
@@ -63,23 +94,12 @@ function omitted(what: string): string {
 }
 
 function printDocument(document: ReportDocument, rowLimit: number): string {
-  const {
-    title,
-    status,
-    summary,
-    headline = [],
-    lines = [],
-    facts = [],
-    sections = [],
-    next = [],
-  } = document;
-  const label = status === undefined ? '' : `: ${escapeProse(`${status.label}${status.own ?? ''}`)}`;
-  const mostLines = status?.tone === 'bad' ? Math.max(rowLimit, ERROR_LINES) : rowLimit;
-  const hidden = lines.length - mostLines;
-  const items = lines.slice(0, mostLines).map((line) => `- ${block(line)}`);
+  const { title, summary, headline = [], lines = [], facts = [], sections = [], next = [] } = document;
+  const hidden = lines.length - rowLimit;
+  const items = lines.slice(0, rowLimit).map((line) => `- ${block(line)}`);
   if (hidden > 0) items.push(`- ${omitted(`… and ${hidden} more`)}`);
   return [
-    ...(title.length === 0 ? [] : [`### ${inline(title)}${label}`]),
+    ...(title.length === 0 ? [] : [`### ${heading(document)}`]),
     ...(summary === undefined ? [] : [`**${inline(summary)}**`]),
     ...headline.map(block),
     ...(items.length === 0 ? [] : [items.join('\n')]),
@@ -87,6 +107,12 @@ function printDocument(document: ReportDocument, rowLimit: number): string {
     ...sections.flatMap((section) => printSection(section, rowLimit)),
     ...next.map(({ command, purpose }) => `Next: ${codeSpan(command)} ${escapeProse(purpose)}`),
   ].join('\n\n');
+}
+
+/** The title with the status. */
+function heading({ title, status }: ReportDocument): string {
+  const label = status === undefined ? '' : `: ${escapeProse(`${status.label}${status.own ?? ''}`)}`;
+  return `${inline(title)}${label}`;
 }
 
 function printFact({ label, line }: Fact): string {
@@ -118,7 +144,7 @@ function printGroups(groups: readonly Group[], hidden: number): string[] {
         : [group.facts.map((fact) => `- ${printFact(fact)}`).join('\n')]),
       printTable(group),
     ]),
-    ...(hidden === 0 ? [] : [omitted(groups.length === 0 ? `${hidden} rows` : `… and ${hidden} more`)]),
+    ...(hidden === 0 ? [] : [omitted(`… and ${hidden} more`)]),
   ];
 }
 

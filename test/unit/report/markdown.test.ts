@@ -152,13 +152,32 @@ describe('several accounts in markdown', () => {
     const markdown = renderPlans(plans, MARKDOWN);
     expectWhole(markdown);
     const titles = markdown.match(/^### .*$/gm) ?? [];
-    expect(titles.slice(-2)).toEqual([
+    expect(titles.filter((title) => title.includes('broken'))).toEqual([
       '### `broken-eu`: could not be planned (unauthorized)',
       '### `broken-us`: could not be planned (unauthorized)',
     ]);
     expect(titles[0]).toContain('1 to delete (1 person loses it)');
     expect(markdown.match(/the token is not accepted/g)).toHaveLength(2);
     expect(markdown).toContain('Next: `rolecall doctor broken-us`');
-    expect(markdown).toContain(`_… and ${1152 - titles.length} more omitted (length limit)`);
+    const lines = markdown.match(/^- `changed-\d+`: 0 to create, 1 to delete \(1 person loses it\)/gm) ?? [];
+    expect(titles.at(-1)).toBe('### 150 accounts: nothing to do');
+    const left = 1002 - (titles.length - 1) - lines.length;
+    expect(markdown).toContain(`_… and ${left} more, and rows, omitted (length limit)`);
+  });
+
+  it('have complete rows for those that matter most, and a line for each other one', () => {
+    const plans = many(60, (i) =>
+      makePlan({
+        account: `team-${i}`,
+        operations: many(10 + i, (n) => remove(`Skill ${n}`, i < 20 ? ['r1'] : [])),
+      }),
+    );
+    const markdown = renderPlans(plans, MARKDOWN);
+    for (const { shown } of sectionsOf(expectWhole(markdown))) expect(shown).toBeGreaterThan(0);
+    const titles = markdown.match(/^### `team-\d+`/gm) ?? [];
+    const lines = markdown.match(/^- `team-\d+`: 0 to create, \d+ to delete/gm) ?? [];
+    expect([titles.length >= 20, titles.length + lines.length]).toEqual([true, 60]);
+    expect(titles.slice(0, 20).every((title) => Number(title.match(/\d+/)) < 20)).toBe(true);
+    expect(markdown).toContain('_Their rows are omitted (length limit)');
   });
 });
