@@ -102,9 +102,10 @@ export async function applyToAccounts(
       if (consent.refusal !== undefined) throw consent.refusal;
       return consent.exit;
     }
-    // With a question the plan has been shown already. A report that is one document contains it.
+    // With a question, or when it was saved, the plan has been shown already. A report that is one document contains it.
     const printed = planPrinter(accounts.length, { ...output.render, ...detail });
-    const onPlan = asks || isOneDocument(options.format) ? null : (plan: Plan) => output.print(printed(plan));
+    const isShown = asks || saved !== null || isOneDocument(options.format);
+    const onPlan = isShown ? null : (plan: Plan) => output.print(printed(plan));
     const applying = { ...context, session, signals, options, accept, onPlan };
     const applied = await mapAccounts('applied', accounts, service, (account, observe) =>
       applyOne(account, consent.agreed.get(account.name), { ...applying, observe }),

@@ -16,7 +16,8 @@ import { planAccounts } from './plan-accounts.ts';
 import { serve } from './serve.ts';
 
 const TEXT = { format: 'text' } as const;
-const APPLY = { yes: true, allowHeld: true, lockTimeout: 10_000 };
+const SAVED = { save: 'plan.json' } as const;
+const APPLY = { plan: SAVED.save, allowHeld: true, lockTimeout: 10_000 };
 
 const STORY = [
   'acme has 8 skills, 3 roles and 3 people. Its file',
@@ -102,12 +103,12 @@ async function servePages(context: CommandContext, token: string): Promise<ExitS
 }
 
 async function runSteps(context: CommandContext): Promise<ExitStatus> {
-  heading('1. Dry run: what rolecall would create, delete and hold', 'rolecall plan acme');
-  const planned = await planAccounts(context, ['acme'], { ...TEXT, detailedExitcode: true });
+  heading('1. Dry run: what rolecall would create, delete and hold', 'rolecall plan acme --save plan.json');
+  const planned = await planAccounts(context, ['acme'], { ...TEXT, ...SAVED, detailedExitcode: true });
   if (planned !== EXIT.changes) return failed(planned);
 
-  heading('2. Apply: rolecall applies the plan, except the held changes', 'rolecall apply acme --yes');
-  const applied = await applyToAccounts(context, ['acme'], { ...TEXT, ...APPLY });
+  heading('2. Apply: rolecall applies the plan, except the held changes', 'rolecall apply --plan plan.json');
+  const applied = await applyToAccounts(context, [], { ...TEXT, ...APPLY });
   if (applied !== EXIT.done) return failed(applied);
 
   heading('3. Plan again: only what is held remains', 'rolecall plan acme');

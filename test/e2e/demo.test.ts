@@ -13,12 +13,13 @@ test('the demo shows three steps of at most 60 lines, the first with the plan of
   const [story = '', ...steps] = stdout.split('\n━━ ');
   expect(story).toContain('renames “K8s” to “Kubernetes”');
   expect(steps.map((step) => step.split('\n')[1])).toEqual([
-    '$ rolecall plan acme',
-    '$ rolecall apply acme --yes',
+    '$ rolecall plan acme --save plan.json',
+    '$ rolecall apply --plan plan.json',
     '$ rolecall plan acme',
   ]);
   for (const step of steps) expect(step.split('\n').length).toBeLessThanOrEqual(MOST_LINES);
   expect(planOfAcme(steps[0] ?? '')).toBe(README_PLAN);
+  expect(steps[1]).not.toContain('Plan digest');
   expect(stdout).toContain(
     'Merging or applying this writes nothing; 2 changes are held (2 people have them).',
   );
@@ -29,7 +30,7 @@ test('the demo shows three steps of at most 60 lines, the first with the plan of
 test('demo --serve prints a link that signs in once, where its plan can be approved, and removes its files', async () => {
   const w = makeWorkspace('unused');
   const running = w.start(['demo', '--serve']);
-  await until('the link is printed', () => running.output().stdout.includes('Press Ctrl-C'), 60_000);
+  await until('the link is printed', () => running.output().stdout.includes('Press Ctrl-C'));
   const { stdout } = running.output();
   const link = /signed in \(once\): (\S+)/.exec(stdout)?.[1] ?? '';
   const config = /--config (\S+) history/.exec(stdout)?.[1] ?? '';
@@ -55,7 +56,7 @@ test('demo --serve prints a link that signs in once, where its plan can be appro
   running.process.kill('SIGINT');
   expect((await running.ended).status).toBe(0);
   expect(existsSync(config)).toBe(false);
-}, 120_000);
+});
 
 interface AccountJson {
   readonly pending: { readonly digest: string } | null;
