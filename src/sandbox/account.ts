@@ -99,6 +99,11 @@ export class Account {
     return this.put(without(without(person, 'skill', entryId), 'role', entryId));
   }
 
+  /** One person. Throws `SandboxError` (`not_found`). */
+  person(resourceId: string): SandboxResource {
+    return this.named(this.requirePerson(resourceId));
+  }
+
   contents(): AccountContents {
     return {
       skills: this.entries.skill.all(),

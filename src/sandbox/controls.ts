@@ -1,7 +1,8 @@
 // The controls of a running sandbox: changes that the public API does not offer.
 
 import { type Account, newEntry } from './account.ts';
-import { parseAs, SandboxError } from './check.ts';
+import { z } from 'zod';
+import { aNonEmptyString, parseAs, SandboxError } from './check.ts';
 import { type Fault, parseFaults } from './faults.ts';
 import { newId } from './random.ts';
 import type { AccountContents, AccountIdentity, Kind, SandboxEntry, SandboxResource } from './model.ts';
@@ -16,6 +17,12 @@ interface EntryChoice {
   readonly id?: string;
   readonly createDate?: string;
 }
+
+const moveSchema = z.strictObject({
+  take: z.array(aNonEmptyString).default([]),
+  give: z.array(aNonEmptyString).default([]),
+});
+export type PersonMove = z.input<typeof moveSchema>;
 
 /**
  * Each control throws `SandboxError` (`not_found`, `invalid`) and takes effect at once: `listDelayMs` does not apply.
@@ -32,6 +39,8 @@ export interface SandboxControls {
   renameEntry(account: string, entryId: string, name: string): SandboxEntry;
   assign(account: string, resourceId: string, entryId: string): SandboxResource;
   unassign(account: string, resourceId: string, entryId: string): SandboxResource;
+  /** Takes entries from a person and gives others, by name or id: all of them, or none if one does not exist. */
+  movePerson(account: string, resourceId: string, move: PersonMove): SandboxResource;
   addResource(account: string, resource?: SeedResource): SandboxResource;
   removeResource(account: string, resourceId: string): void;
   /** Replaces all fault rules and resets their counts. */
@@ -53,6 +62,20 @@ function addEntry(account: Account, kind: Kind, name: string, choice: EntryChoic
   const entry = { ...fresh, id: choice.id ?? fresh.id, createDate: choice.createDate ?? fresh.createDate };
   account.addEntry(kind, entry);
   return entry;
+}
+
+function movePerson(account: Account, resourceId: string, given: PersonMove): SandboxResource {
+  const { take, give } = parseAs(moveSchema, given, 'body');
+  const { skills, roles } = account.contents();
+  const idOf = (name: string): string => {
+    const found = [...skills, ...roles].find((entry) => entry.name === name || entry.id === name);
+    if (found !== undefined) return found.id;
+    throw new SandboxError('not_found', `account ${account.identity.name} has no skill or role “${name}”`);
+  };
+  const [taken, added] = [take.map(idOf), give.map(idOf)];
+  for (const id of taken) account.unassign(resourceId, id);
+  for (const id of added) account.assign(resourceId, id);
+  return account.person(resourceId);
 }
 
 function addResource(account: Account, given: SeedResource): SandboxResource {
@@ -84,6 +107,7 @@ export function controlsOf(service: Service): SandboxControls {
     renameEntry: (account, entryId, name) => accounts.get(account).renameEntry(entryId, name),
     assign: (account, resourceId, entryId) => accounts.get(account).assign(resourceId, entryId),
     unassign: (account, resourceId, entryId) => accounts.get(account).unassign(resourceId, entryId),
+    movePerson: (account, resourceId, move) => movePerson(accounts.get(account), resourceId, move),
     addResource: (account, resource = {}) => addResource(accounts.get(account), resource),
     removeResource: (account, resourceId) => accounts.get(account).removeResource(resourceId),
     setFaults: (rules) => faults.replace(parseFaults(rules), service.settings.randomSeed),

@@ -2,8 +2,9 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { anInteger, parseAs, readJsonFile, SandboxError } from './check.ts';
-import { controlsOf, type SandboxControls } from './controls.ts';
+import { controlsOf, type PersonMove, type SandboxControls } from './controls.ts';
 import { DataFile } from './data-file.ts';
 import { FaultRules, type Fault, parseFaults } from './faults.ts';
 import { ListWriter } from './lists.ts';
@@ -130,8 +131,31 @@ function connect(server: Server, service: Service, url: string): void {
     outgoing.on('error', () => {}); // a client may disconnect at any time
     const { path } = splitTarget(incoming.url ?? '/');
     if (path === '/openapi.json' && incoming.method === 'GET') return sendDescription(outgoing, url);
-    serve(service, incoming, outgoing).catch(() => sendFailure(outgoing));
+    const serving = PERSON.test(path) && incoming.method === 'POST' ? movePerson : serve;
+    serving(service, incoming, outgoing).catch(() => sendFailure(outgoing));
   });
+}
+
+const PERSON = /^\/people\/([^/]+)\/([^/]+)$/;
+
+/** The control that a rehearsal calls over HTTP: moves a person as somebody does on the pages of the service. */
+async function movePerson(
+  service: Service,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const reply = (status: number, body: object): void => {
+    outgoing.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
+  };
+  try {
+    const [, account = '', person = ''] = PERSON.exec(incoming.url ?? '')?.map(decodeURIComponent) ?? [];
+    const move = JSON.parse(await text(incoming)) as PersonMove; // `movePerson` checks it
+    reply(200, controlsOf(service).movePerson(account, person, move));
+  } catch (error) {
+    if (!(error instanceof SandboxError || error instanceof SyntaxError || error instanceof URIError))
+      throw error;
+    reply(error instanceof SandboxError && error.code === 'not_found' ? 404 : 400, { detail: error.message });
+  }
 }
 
 function makeService(options: SandboxOptions, seed: SandboxSeed | undefined, data: DataFile): Service {

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { demoSeed } from '../../src/sandbox/demo.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { freePort } from '../support/loopback.ts';
-import { planOfAcme, README_PLAN, shown, shownFile } from '../support/root-readme.ts';
+import { planOfAcme, README, README_PLAN, shown, shownFile } from '../support/root-readme.ts';
 import { makeWorkspace, until } from '../support/workspace.ts';
 
 test('the first steps of the README lead from a sandbox to an approved plan, which is the one that it shows', async () => {
@@ -49,6 +49,15 @@ test('the first steps of the README lead from a sandbox to an approved plan, whi
   await until('it is applied', async () => (await api('')).state === 'held');
   expect((await rolecall('rolecall history')).stdout).toContain('held');
   expect((await rolecall('rolecall show last')).stdout).toContain('2 created, 3 deleted, 2 held');
+
+  const moves = [...README.matchAll(/\$ curl (\S+) --data '([^']+)'/g)];
+  expect(moves).toHaveLength(2);
+  for (const [, url = '', body = ''] of moves) {
+    const reply = await fetch(url.replace('8090', port), { method: 'POST', body });
+    expect(reply.status).toBe(200);
+  }
+  const applied = await rolecall('rolecall apply acme --yes --allow-held');
+  expect(applied.stdout).toContain('- skill  K8s  nobody had it');
 });
 
 test('the README adds an account of your own, whose first plan is empty', async () => {

@@ -1,10 +1,10 @@
 // The commands, outputs and files that README.md shows.
 import { readFileSync } from 'node:fs';
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+export const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 
 /** The commands of the program in the order of the page, each with the output that is shown below it. */
-const SHOWN = [...readme.matchAll(/^ *\$ (rolecall .*)\n([^]*?)(?=^ *\$ |^ *```$)/gm)].map(
+const SHOWN = [...README.matchAll(/^ *\$ (rolecall .*)\n([^]*?)(?=^ *\$ |^ *```$)/gm)].map(
   ([, command = '', output = '']) => ({ command, output: output.replaceAll(/^ {3}/gm, '') }),
 );
 
@@ -17,7 +17,7 @@ export function shown(start: string): (typeof SHOWN)[number] {
 
 /** The text of a file that the README shows, indented below a step. */
 export function shownFile(title: string): string {
-  const blocks = [...readme.matchAll(/^ {3}```yaml (\S+)\n([^]*?)^ {3}```$/gm)];
+  const blocks = [...README.matchAll(/^ {3}```yaml (\S+)\n([^]*?)^ {3}```$/gm)];
   return blocks.find(([, path]) => path === title)?.[2]?.replaceAll(/^ {3}/gm, '') ?? '';
 }
 
@@ -27,4 +27,4 @@ export function planOfAcme(output: string): string {
   return plan.replaceAll(/\d{4}-\d\d-\d\d/g, 'DAY');
 }
 
-export const README_PLAN = planOfAcme(readme);
+export const README_PLAN = planOfAcme(README);

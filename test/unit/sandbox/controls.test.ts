@@ -20,6 +20,30 @@ describe('the controls of a sandbox', () => {
     expect(await list(sandbox.url, 'resource')).toEqual([]);
   });
 
+  it('move a person over HTTP from one skill to another', async () => {
+    const resources = [{ id: 'ada', skills: ['K8s', 'Perl'] }];
+    const sandbox = await start({
+      seed: {
+        accounts: [{ name: 'acme', skills: ['K8s', 'Kubernetes', 'Perl'], roles: ['Lead'], resources }],
+      },
+    });
+    const move = async (person: string, body: string) => {
+      const reply = await fetch(`${sandbox.url}/people/acme/${person}`, { method: 'POST', body });
+      return [reply.status, await reply.json()] as const;
+    };
+    expect(await move('ada', '{"take":["K8s"],"give":["Kubernetes","Lead"]}')).toMatchObject([
+      200,
+      { skills: ['Perl', 'Kubernetes'], role: 'Lead' },
+    ]);
+    expect(await move('ada', '{"take":["Perl"],"give":["Go"]}')).toEqual([
+      404,
+      { detail: 'account acme has no skill or role “Go”' },
+    ]);
+    expect((await move('bob', '{}'))[0]).toBe(404);
+    for (const body of ['', '{"gives":["Perl"]}']) expect((await move('ada', body))[0]).toBe(400);
+    expect(sandbox.state('acme').resources).toMatchObject([{ skills: ['Perl', 'Kubernetes'] }]);
+  });
+
   it('report an unknown account, entry or name, and the accounts that exist', async () => {
     const sandbox = await start();
     expect(() => sandbox.state('acme')).toThrow(/no account is named acme; the accounts are account-1/);
