@@ -10,7 +10,8 @@ export default defineConfig({
     // Crashes, full disks and hung mounts are about processes.
     env: { ROLECALL_TEST_PROCESSES: '1' },
     testTimeout: 300_000,
-    hookTimeout: 30_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     fileParallelism: false,
   },
 });

@@ -1,4 +1,5 @@
 // The suite that must pass everywhere within three minutes. What is longer runs by long.config.ts.
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { findPostgres } from './support/postgres-programs.ts';
 
@@ -29,8 +30,10 @@ const ON_BOTH_ENGINES = [
 ];
 
 const options = {
-  testTimeout: 30_000,
-  hookTimeout: 30_000,
+  // A machine may be slow or busy; only what never ends takes this long.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 60_000 } },
   // Half of the time of the small files would go into loading the same modules again.
   isolate: false,
 };
@@ -59,8 +62,8 @@ export default defineConfig({
   root,
   test: {
     globalSetup: ['test/support/fresh-build.mjs', 'test/support/postgres-hub.ts'],
-    // Much of a test is waiting, so two processors serve six of them.
-    maxWorkers: 6,
+    // A test waits for processes and requests for most of its time.
+    maxWorkers: 2 * availableParallelism(),
     // Where there is no PostgreSQL, the global setup prints one line about it.
     projects: findPostgres() === null ? [suite] : [suite, onPostgres],
   },

@@ -81,7 +81,7 @@ export async function startDaemonProcess(
 
 /** Resolves when the condition holds; rejects with `what` after 30 seconds. */
 export async function waitUntil(what: string, condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 60_000;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`timed out waiting until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));

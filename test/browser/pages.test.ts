@@ -21,7 +21,7 @@ describe.skipIf(!hasBrowser)('the pages in a browser', () => {
   beforeAll(async () => {
     [stage, browser] = await Promise.all([startStage(ACCOUNTS, FAULTS), launchBrowser()]);
     await playStates(stage);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser.close();
@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser)('the pages in a browser', () => {
   /** A window without a session. Throws at the end of the test when a page reported an error or left this server. */
   async function openWindow(options: BrowserContextOptions = {}) {
     const context = await browser.newContext({ baseURL: stage.url, ...options });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(60_000);
     const problems: string[] = [];
     context.on('console', (message) => {
       // The answer to a page without a session is the form, with this status.
@@ -208,7 +208,7 @@ async function watchRun(page: Page, isLive: boolean): Promise<void> {
     await waitUntil('the page shows more progress', async () => (await done()) > first);
     expect(loads).toBe(0);
   }
-  await page.getByText('converged').first().waitFor({ timeout: 30_000 });
+  await page.getByText('converged').first().waitFor();
 }
 
 /** Presses Tab until the element with this text, label or address has the focus; throws when it can't be reached or seen. */

@@ -91,39 +91,35 @@ test('after a dump of an account with hostile names the plan is empty', async ()
   expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
 });
 
-test(
-  'observed names, ids, people and fields are harmless in every format of every command',
-  { timeout: 90_000 },
-  async () => {
-    // The plan deletes every skill and every role.
-    const s = await hostileScene(`${POLICY}\nskills: []\nroles: []`);
-    const texts = ['text', 'markdown', 'html'];
+test('observed names, ids, people and fields are harmless in every format of every command', async () => {
+  // The plan deletes every skill and every role.
+  const s = await hostileScene(`${POLICY}\nskills: []\nroles: []`);
+  const texts = ['text', 'markdown', 'html'];
 
-    await s.run(['plan']);
-    const planned = JSON.parse(
-      await runHarmlessly(s, ['plan', '--format', 'json', '--save', 'saved.json'], [0]),
-    ) as Plan[];
-    // JSON keeps every name exactly.
-    const names = planned[0]?.operations.filter(({ kind }) => kind === 'skill').map(({ name }) => name) ?? [];
-    expect(names.toSorted()).toEqual([...SKILLS].toSorted());
-    const used = await runHarmlessly(s, ['usage', '--format', 'json'], [0]);
-    for (const format of texts) {
-      await runHarmlessly(s, ['usage', '--format', format], [0]);
-    }
-    await runHarmlessly(s, ['plan', '--detailed-exitcode'], [2]);
-    expect(used).toContain(JSON.stringify('constructor'));
-    for (const format of ['text', 'json']) await runHarmlessly(s, ['doctor', '--format', format], [0]);
-    expectInert(await runHarmlessly(s, ['plan', '--format', 'markdown'], [0]));
+  await s.run(['plan']);
+  const planned = JSON.parse(
+    await runHarmlessly(s, ['plan', '--format', 'json', '--save', 'saved.json'], [0]),
+  ) as Plan[];
+  // JSON keeps every name exactly.
+  const names = planned[0]?.operations.filter(({ kind }) => kind === 'skill').map(({ name }) => name) ?? [];
+  expect(names.toSorted()).toEqual([...SKILLS].toSorted());
+  const used = await runHarmlessly(s, ['usage', '--format', 'json'], [0]);
+  for (const format of texts) {
+    await runHarmlessly(s, ['usage', '--format', format], [0]);
+  }
+  await runHarmlessly(s, ['plan', '--detailed-exitcode'], [2]);
+  expect(used).toContain(JSON.stringify('constructor'));
+  for (const format of ['text', 'json']) await runHarmlessly(s, ['doctor', '--format', format], [0]);
+  expectInert(await runHarmlessly(s, ['plan', '--format', 'markdown'], [0]));
 
-    await runHarmlessly(s, ['apply', '--yes', '--format', 'markdown'], [0, 1]);
-    const [run] = s.rows<{ id: string }>("select id from runs where mode = 'apply'");
-    for (const format of [...texts, 'json']) {
-      await runHarmlessly(s, ['show', run?.id ?? '', '--format', format], [0]);
-    }
-    const journaled = s.rows<{ name: string }>("select name from operations where kind = 'skill'");
-    expect(journaled.length).toBeGreaterThanOrEqual(SKILLS.length);
-  },
-);
+  await runHarmlessly(s, ['apply', '--yes', '--format', 'markdown'], [0, 1]);
+  const [run] = s.rows<{ id: string }>("select id from runs where mode = 'apply'");
+  for (const format of [...texts, 'json']) {
+    await runHarmlessly(s, ['show', run?.id ?? '', '--format', format], [0]);
+  }
+  const journaled = s.rows<{ name: string }>("select name from operations where kind = 'skill'");
+  expect(journaled.length).toBeGreaterThanOrEqual(SKILLS.length);
+});
 
 /**
  * Expects that the Markdown outside of code has no effect, and that each table row has as many cells as the row above.
@@ -142,35 +138,31 @@ function expectInert(report: string): void {
   expect(broken).toEqual([]);
 }
 
-test(
-  'allowed desired names are created exactly, and forbidden desired names are errors',
-  { timeout: 90_000 },
-  async () => {
-    const s = await scene();
-    const list = (names: readonly string[]): string =>
-      names.map((name) => `  - ${JSON.stringify(name)}`).join('\n');
-    // The YAML parser reports some of them with its own message, so only the lines are compared.
-    s.configure(`skills:\n${list(FORBIDDEN_NAMES)}`);
-    const refused = JSON.parse(await runHarmlessly(s, ['validate', '--format', 'json'], [4])) as {
-      line: number;
-      severity: string;
-    }[];
-    const lines = new Set(refused.filter(({ severity }) => severity === 'error').map(({ line }) => line));
-    expect(lines.size).toBe(FORBIDDEN_NAMES.length);
-    for (const format of ['text', 'markdown', 'html'])
-      await runHarmlessly(s, ['validate', '--format', format], [4]);
-    await runHarmlessly(s, ['plan'], [4]);
+test('allowed desired names are created exactly, and forbidden desired names are errors', async () => {
+  const s = await scene();
+  const list = (names: readonly string[]): string =>
+    names.map((name) => `  - ${JSON.stringify(name)}`).join('\n');
+  // The YAML parser reports some of them with its own message, so only the lines are compared.
+  s.configure(`skills:\n${list(FORBIDDEN_NAMES)}`);
+  const refused = JSON.parse(await runHarmlessly(s, ['validate', '--format', 'json'], [4])) as {
+    line: number;
+    severity: string;
+  }[];
+  const lines = new Set(refused.filter(({ severity }) => severity === 'error').map(({ line }) => line));
+  expect(lines.size).toBe(FORBIDDEN_NAMES.length);
+  for (const format of ['text', 'markdown', 'html'])
+    await runHarmlessly(s, ['validate', '--format', format], [4]);
+  await runHarmlessly(s, ['plan'], [4]);
 
-    const desired = [...ODD_NAMES, ...LOUD_NAMES];
-    s.configure(`skills:\n${list(desired)}\nroles: []`);
-    for (const format of ['text', 'markdown', 'html'])
-      await runHarmlessly(s, ['validate', '--format', format], [0]);
-    await runHarmlessly(s, ['apply', '--yes'], [0]);
-    const wanted = desired.map((name) => name.normalize('NFC')).toSorted();
-    expect(s.names().skills).toEqual(wanted);
-    await runHarmlessly(s, ['plan', '--detailed-exitcode'], [0]);
-  },
-);
+  const desired = [...ODD_NAMES, ...LOUD_NAMES];
+  s.configure(`skills:\n${list(desired)}\nroles: []`);
+  for (const format of ['text', 'markdown', 'html'])
+    await runHarmlessly(s, ['validate', '--format', format], [0]);
+  await runHarmlessly(s, ['apply', '--yes'], [0]);
+  const wanted = desired.map((name) => name.normalize('NFC')).toSorted();
+  expect(s.names().skills).toEqual(wanted);
+  await runHarmlessly(s, ['plan', '--detailed-exitcode'], [0]);
+});
 
 test.each(['sqlite', 'postgres'] as const)(
   'a name that the service cuts in the middle of a character is created once, and reported as well-formed JSON, with %s',
@@ -203,7 +195,7 @@ test.each(['sqlite', 'postgres'] as const)(
   },
 );
 
-test('hostile texts of a service in errors and account ids are harmless', { timeout: 90_000 }, async () => {
+test('hostile texts of a service in errors and account ids are harmless', async () => {
   const text = 'a\u001b[2J\u009b2J\u202eb\n::error::forged\n##[error]forged\r\u2028\u200b<b>|`';
   const s = await scene({ skills: ['Go'], file: 'skills: [New]\nroles: []', api: { retries: 0 } });
   const detail = [{ loc: ['body', text], msg: text, type: text }];
@@ -239,7 +231,7 @@ test('hostile names are harmless in pages, logs and responses of the daemon', as
   const { body } = await daemon.api<{ pending: { digest: string } }>('accounts/acme');
   await daemon.api('accounts/acme/approve', { digest: body.pending.digest });
   await s.until('the plan has been executed', () => daemon.runsEnded('acme') === 2);
-  expect(daemon.events('operation_failed').length).toBeGreaterThan(0);
+  await expect.poll(() => daemon.events('operation_failed').length).toBeGreaterThan(0);
 
   const headers = { authorization: `Bearer ${HTTP_TOKEN}`, accept: 'text/html' };
   const runs = s.rows<{ id: string }>("select id from runs where mode = 'approve'").map(({ id }) => id);

@@ -1,13 +1,12 @@
-// The daemon's HTTP interface as a process: its tokens at the start, floods of connections, and TLS.
+// The daemon's HTTP interface as a process: its tokens at the start, what it logs, and TLS.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
+import { HTTP_TOKEN, ONCE_A_YEAR, startDaemon } from '../support/daemon.ts';
 import { makeWorkspace, until, type Workspace, writeAccount } from '../support/workspace.ts';
 
 const ACCOUNT = `mode: plan\nschedule: ${ONCE_A_YEAR}\nskills: [Go]`;
@@ -61,14 +60,16 @@ test('a token with the role read changes nothing, actions are logged with token 
   expect(workspace.rows('select name from accounts where paused = 1')).toEqual([]);
   expect(await send('/api/v1/accounts/acme/pause', HTTP_TOKEN)).toBe(200);
   expect(await send('/api/v1/accounts', 'a-token-that-is-nobodys', 'GET')).toBe(401);
-  expect(daemon.events('operator_action')).toMatchObject([
-    { account: 'acme', action: 'pause', by: 'http', address: '192.0.2.7', outcome: 'paused' },
-  ]);
-  expect(daemon.events('wrong_token')).toMatchObject([{ address: '192.0.2.7' }]);
+  await expect
+    .poll(() => daemon.events('operator_action'))
+    .toMatchObject([
+      { account: 'acme', action: 'pause', by: 'http', address: '192.0.2.7', outcome: 'paused' },
+    ]);
+  await expect.poll(() => daemon.events('wrong_token')).toMatchObject([{ address: '192.0.2.7' }]);
   expect((await daemon.metrics()).get('rolecall_http_wrong_tokens_total')).toBe(1);
 
   // The daemon and `validate` warn about a public address without TLS.
-  expect(daemon.events('without_tls')).toHaveLength(1);
+  await expect.poll(() => daemon.events('without_tls')).toHaveLength(1);
   const { status, stdout } = await workspace.run(['validate']);
   expect([status, stdout]).toEqual([
     0,
@@ -87,32 +88,6 @@ test('a token with the role read changes nothing, actions are logged with token 
   await until('the run that follows has ended', () => daemon.runsEnded('acme') === 2);
   expect((await daemon.api('accounts/acme')).body['activity']).toBe('idle');
   expect(workspace.rows('select trigger from runs')).toEqual([{ trigger: 'manual' }, { trigger: 'manual' }]);
-  await daemon.stop();
-});
-
-test('health checks are answered again soon after 1,500 half-open requests, of which a part is dropped', async () => {
-  const daemon = await startDaemon(await workspaceWith(WITH_TOKEN));
-  const port = Number(new URL(daemon.url).port);
-  const sockets: Socket[] = [];
-  onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
-  const halves = ['', 'GET /metr', 'POST /sign-in HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\ntoken='];
-  const flood = Array.from({ length: 1500 }, (_, index) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(halves[index % 3] ?? ''));
-    sockets.push(socket.on('error', () => undefined));
-    return new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
-  });
-  await Promise.all(flood);
-  const startedMs = performance.now();
-  await until('a health check is answered', async () => {
-    const reply = await fetch(`${daemon.url}/healthz`, { signal: AbortSignal.timeout(5000) }).catch(
-      () => null,
-    );
-    return reply?.status === 200;
-  });
-  // Requests without complete headers end after five seconds.
-  expect(performance.now() - startedMs).toBeLessThan(10_000);
-  const dropped = (await daemon.metrics()).get('rolecall_http_connections_dropped_total') ?? 0;
-  expect(dropped).toBeGreaterThanOrEqual(400);
   await daemon.stop();
 });
 

@@ -20,7 +20,7 @@ it('an installation without a SQLite driver reports what to install and starts n
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [join(folder, 'dist/main.js'), 'sandbox', '--port', '0'],
-    { encoding: 'utf8', timeout: 20_000 },
+    { encoding: 'utf8', timeout: 100_000 },
   );
   expect([status, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(

@@ -61,4 +61,4 @@ test('no command, log, page or store repeats a token that was pasted in place of
   const all = outputs.join('\n');
   expect(all).toContain('its name is not shown');
   for (const token of Object.values(PASTED)) expect(all.includes(token.slice(0, 16)), token).toBe(false);
-}, 60_000);
+});

@@ -148,8 +148,12 @@ test('a daemon plans and writes nothing during a pause of all, also in accounts 
     ['acme', 'late'].every((account) => daemon.runsEnded(account, 'planned') > 1),
   );
   await s.until('the metric shows it', async () => (await paused()) === 1);
-  expect(daemon.events('run_ended', 'late').at(-1)).toMatchObject({ status: 'planned', code: 'paused' });
-  expect(daemon.events('operator_action')).toMatchObject([{ action: 'pause', account: '*', by: ME }]);
+  await expect
+    .poll(() => daemon.events('run_ended', 'late').at(-1))
+    .toMatchObject({ status: 'planned', code: 'paused' });
+  await expect
+    .poll(() => daemon.events('operator_action'))
+    .toMatchObject([{ action: 'pause', account: '*', by: ME }]);
   expect((await daemon.api('accounts/late/sync', {})).status).toBe(202);
   await s.until('the requested run has ended', () =>
     daemon.events('run_ended', 'late').some(({ trigger }) => trigger === 'manual'),

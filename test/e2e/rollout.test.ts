@@ -122,7 +122,7 @@ test('a commit waits for as long as the rollout says, and holds nothing of the a
   on.account('last', 'skills: [Own]\n');
   on.commit('Start');
   const daemon = await on.serve();
-  await until('all follow the canary', () => NAMES.every((name) => on.skills(name).includes('Go')), 30_000);
+  await until('all follow the canary', () => NAMES.every((name) => on.skills(name).includes('Go')));
   const ended = (name: Name) =>
     on.workspace.rows<{ ended: string }>(
       'select min(finished_at) as ended from runs where account = ? and created > 0',

@@ -16,7 +16,7 @@ test('leaksOf finds every encoding of a secret, even within other text', () => {
   expect(leaksOf('an innocent text of 123 words')).toEqual([]);
 });
 
-test('no secret that a service quotes is printed, stored or sent', { timeout: 90_000 }, async () => {
+test('no secret that a service quotes is printed, stored or sent', async () => {
   const answers = quotingAnswers();
   const parrot = await startParrot(Object.fromEntries(answers.map(({ name, manner }) => [name, manner])));
   const served = await (

@@ -145,7 +145,7 @@ async function commandsOf(w: CanaryWorkspace): Promise<string[]> {
   return ['help', ...[...list.matchAll(/^ {2}([\w-]+)/gm)].map(([, name = '']) => name)];
 }
 
-test('no command prints, stores or passes on a token or a salary', { timeout: 150_000 }, async () => {
+test('no command prints, stores or passes on a token or a salary', async () => {
   const parrot = await startParrot({
     refused: {
       create: (text) => ({ status: 422, body: { detail: [{ loc: ['x'], msg: text, type: text }] } }),

@@ -88,72 +88,67 @@ const REQUESTS: readonly (readonly [string, RequestInit, number])[] = [
   ],
 ];
 
-test(
-  'no page, response, log, metric or notification of a daemon contains a secret',
-  { timeout: 90_000 },
-  async () => {
-    const parrot = await startParrot(MANNERS);
-    const { w, env, total } = configured(parrot, '{ level: trace }');
-    const running = w.start(['serve'], { env });
-    const log = (): string => running.output().stderr;
-    await until('every account has run', () => log().split('"run_ended"').length > total);
-    // The notices of the good account, and of five that failed, in three formats.
-    await until('the notices have arrived', () => parrot.posted().length >= 3 * total);
-    const [, url = ''] = /"url":"(http:[^"]+)"/.exec(log()) ?? [];
+test('no page, response, log, metric or notification of a daemon contains a secret', async () => {
+  const parrot = await startParrot(MANNERS);
+  const { w, env, total } = configured(parrot, '{ level: trace }');
+  const running = w.start(['serve'], { env });
+  const log = (): string => running.output().stderr;
+  await until('every account has run', () => log().split('"run_ended"').length > total);
+  // The notices of the good account, and of five that failed, in three formats.
+  await until('the notices have arrived', () => parrot.posted().length >= 3 * total);
+  const [, url = ''] = /"url":"(http:[^"]+)"/.exec(log()) ?? [];
 
-    const headers = { authorization: `Bearer ${HTTP_CANARY}` };
-    const runs = w.rows<{ id: string }>('select id from runs').map(({ id }) => id);
-    const pages = [
-      '/',
-      '/api/v1/accounts',
-      '/api/v1/runs',
-      '/metrics',
-      '/healthz',
-      '/readyz',
-      '/none',
-      '/api/v1/none',
-    ]
-      .concat(ACCOUNTS.flatMap((name) => [`/accounts/${name}`, `/api/v1/accounts/${name}`]))
-      .concat(['/accounts/mistyped', '/api/v1/accounts/two-lines'])
-      .concat(runs.flatMap((id) => [`/runs/${id}`, `/api/v1/runs/${id}`]));
-    const leaks: unknown[] = [];
-    async function ask(path: string, init: RequestInit): Promise<number> {
-      const reply = await fetch(url + path, { redirect: 'manual', ...init });
-      const found = leaksOf(JSON.stringify([...reply.headers]) + (await reply.text()));
-      if (found.length > 0) leaks.push([path, found]);
-      return reply.status;
-    }
-    const statuses = new Map<string, number>();
-    for (const path of pages) statuses.set(path, await ask(path, { headers }));
-    expect([...statuses].filter(([path, status]) => (status === 200) === path.endsWith('none'))).toEqual([]);
-    for (const [path, init, status] of REQUESTS)
-      expect([path, await ask(path, init)]).toEqual([path, status]);
-    // Signing in answers with a cookie that is not the token.
-    const signIn = {
-      method: 'POST',
-      body: new URLSearchParams({ token: HTTP_CANARY }),
-      headers: { origin: url },
-    };
-    expect(await ask('/sign-in', signIn)).toBe(303);
+  const headers = { authorization: `Bearer ${HTTP_CANARY}` };
+  const runs = w.rows<{ id: string }>('select id from runs').map(({ id }) => id);
+  const pages = [
+    '/',
+    '/api/v1/accounts',
+    '/api/v1/runs',
+    '/metrics',
+    '/healthz',
+    '/readyz',
+    '/none',
+    '/api/v1/none',
+  ]
+    .concat(ACCOUNTS.flatMap((name) => [`/accounts/${name}`, `/api/v1/accounts/${name}`]))
+    .concat(['/accounts/mistyped', '/api/v1/accounts/two-lines'])
+    .concat(runs.flatMap((id) => [`/runs/${id}`, `/api/v1/runs/${id}`]));
+  const leaks: unknown[] = [];
+  async function ask(path: string, init: RequestInit): Promise<number> {
+    const reply = await fetch(url + path, { redirect: 'manual', ...init });
+    const found = leaksOf(JSON.stringify([...reply.headers]) + (await reply.text()));
+    if (found.length > 0) leaks.push([path, found]);
+    return reply.status;
+  }
+  const statuses = new Map<string, number>();
+  for (const path of pages) statuses.set(path, await ask(path, { headers }));
+  expect([...statuses].filter(([path, status]) => (status === 200) === path.endsWith('none'))).toEqual([]);
+  for (const [path, init, status] of REQUESTS) expect([path, await ask(path, init)]).toEqual([path, status]);
+  // Signing in answers with a cookie that is not the token.
+  const signIn = {
+    method: 'POST',
+    body: new URLSearchParams({ token: HTTP_CANARY }),
+    headers: { origin: url },
+  };
+  expect(await ask('/sign-in', signIn)).toBe(303);
 
-    // A webhook receives its own address and signature, and no other secret.
-    const bodies = parrot.posted().map((posted) => posted.slice(posted.indexOf('\n')));
-    expect(bodies.filter((body) => body.includes('"blocks"')).length).toBeGreaterThanOrEqual(total);
-    for (const posted of parrot.posted()) leaks.push(...leaksOf(posted));
-    expect(leaks).toEqual([]);
-    // Every user of the machine can read the command line and the name of the process.
-    expect(leaksOf(readFileSync(`/proc/${running.process.pid}/cmdline`, 'latin1'))).toEqual([]);
-    expect(leaksOf(readFileSync(`/proc/${running.process.pid}/comm`, 'latin1'))).toEqual([]);
+  // A webhook receives its own address and signature, and no other secret.
+  const bodies = parrot.posted().map((posted) => posted.slice(posted.indexOf('\n')));
+  expect(bodies.filter((body) => body.includes('"blocks"')).length).toBeGreaterThanOrEqual(total);
+  for (const posted of parrot.posted()) leaks.push(...leaksOf(posted));
+  expect(leaks).toEqual([]);
+  // Every user of the machine can read the command line and the name of the process.
+  expect(leaksOf(readFileSync(`/proc/${running.process.pid}/cmdline`, 'latin1'))).toEqual([]);
+  expect(leaksOf(readFileSync(`/proc/${running.process.pid}/comm`, 'latin1'))).toEqual([]);
 
-    running.process.kill('SIGTERM');
-    expect((await running.ended).status).toBe(0);
-    expect(log()).toContain('"level":');
-    expect(w.leaks()).toEqual([]);
-    expect(w.leaksOnDisk()).toEqual([]);
-  },
-);
+  running.process.kill('SIGTERM');
+  expect((await running.ended).status).toBe(0);
+  expect(log()).toContain('"level":');
+  expect(w.leaks()).toEqual([]);
+  expect(w.leaksOnDisk()).toEqual([]);
+});
 
-test('the log of the daemon contains no secret at any level', { timeout: 90_000 }, async () => {
+test('the log of the daemon contains no secret at any level', async () => {
   // The test above has the level trace.
   const levels = ['silent', 'debug', 'info', 'warn', 'error'];
   const logs = levels.map((level) => `{ level: ${level} }`);

@@ -187,7 +187,7 @@ test('the daemon waits for a repository that is empty at first, applies every pu
   const { body } = await daemon.api<{ commit: object }>('status');
   expect(body.commit).toMatchObject({ sha: third, dirty: false, subject: 'Re-dated' });
   expect(workspace.rows('select * from runs where config_dirty != 0')).toEqual([]);
-  expect(daemon.events('source_failed')).toHaveLength(1);
+  await expect.poll(() => daemon.events('source_failed')).toHaveLength(1);
   await daemon.stop();
 
   // The command reads the account's file of the checkout, also right before its deletes.
@@ -210,7 +210,7 @@ test('a request over HTTP fetches at once what the interval would fetch much lat
   expect(new Set((await Promise.all(requests)).map(({ status }) => status))).toEqual(new Set([202]));
   await appliedFrom(on, second);
   expect(on.skills()).toEqual(['Go', 'Nim']);
-  expect(daemon.events('source_updated')).toHaveLength(2);
+  await expect.poll(() => daemon.events('source_updated')).toHaveLength(2);
   await daemon.stop();
 });
 
@@ -230,16 +230,16 @@ test('a forced push is refused and logged, the last commit stays in use, and the
   on.inClone('push', '-q', '--force', 'origin', `${first}:main`);
   await until('it is refused', async () => (await sourceOf(daemon)).refused === 1);
   await until('the log reports it', () => daemon.events('source_failed').length > 0);
-  expect(daemon.events('source_failed')).toMatchObject([
-    { level: 50, reason: expect.stringContaining(first) },
-  ]);
+  await expect
+    .poll(() => daemon.events('source_failed'))
+    .toMatchObject([{ level: 50, reason: expect.stringContaining(first) }]);
   const refused = await sourceOf(daemon);
   expect(refused).toMatchObject({ commit: second });
   expect(refused.issues).toMatch(new RegExp(`${first}.*${second}.*stays`));
   const before = daemon.runsEnded('acme', 'converged');
   await until('runs continue', () => daemon.runsEnded('acme', 'converged') > before + 1);
   expect(newestRun(on)).toMatchObject({ status: 'converged', config_commit: second });
-  expect(daemon.events('source_failed')).toHaveLength(1);
+  await expect.poll(() => daemon.events('source_failed')).toHaveLength(1);
 
   // An operator who wants the old commit moves the checkout away. The store still has the newer commit of the account.
   renameSync(join(workspace.folder, 'data/checkout'), join(workspace.folder, 'data/removed'));
@@ -284,7 +284,7 @@ test('a restart without the repository uses the last commit, and applies a push 
   const without = await sourceOf(daemon);
   expect(without).toMatchObject({ commit: first, refused: 0 });
   expect(without.issues).toMatch(/there is no repository/);
-  expect(daemon.events('source_failed')).toHaveLength(1);
+  await expect.poll(() => daemon.events('source_failed')).toHaveLength(1);
   expect((await daemon.get('/readyz')).status).toBe(200);
 
   renameSync(`${origin}.gone`, origin);
@@ -292,7 +292,7 @@ test('a restart without the repository uses the last commit, and applies a push 
   await appliedFrom(on, second);
   expect(on.skills()).toEqual(['Go', 'Nim']);
   expect(await sourceOf(daemon)).toEqual({ issues: '', commit: second, refused: 0 });
-  expect(daemon.events('source_fixed')).toHaveLength(1);
+  await expect.poll(() => daemon.events('source_fixed')).toHaveLength(1);
   await daemon.stop();
 });
 
@@ -316,9 +316,11 @@ test.each(someOf(BROKEN_AT_START, 1))(
     const ready = await daemon.get('/readyz');
     expect(ready.status).toBe(503);
     expect(ready.text).toMatch(/^the configuration is not loaded.*`config_invalid`/);
-    expect(daemon.events('config_invalid')).toMatchObject([
-      { level: 50, errors: expect.arrayContaining([expect.stringMatching(/rolecall\.yaml:\d+:\d+: /)]) },
-    ]);
+    await expect
+      .poll(() => daemon.events('config_invalid'))
+      .toMatchObject([
+        { level: 50, errors: expect.arrayContaining([expect.stringMatching(/rolecall\.yaml:\d+:\d+: /)]) },
+      ]);
     expect((await daemon.metrics()).get('rolecall_configuration_valid')).toBe(0);
     expect((await sourceOf(daemon)).issues).toContain('rolecall.yaml');
 

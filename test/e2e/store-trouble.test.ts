@@ -36,7 +36,7 @@ test.each(['removed', 'replaced'])('a store that was %s while it was open is not
   if (how === 'replaced') renameSync(`${store}.copy`, store);
   s.sandbox.removeEntry('acme', s.idOf('Go'));
   await s.until('a run fails', () => daemon.events('run_failed', 'acme').length > 1);
-  expect(daemon.events('run_failed', 'acme')[0]).toMatchObject({ code: 'store_replaced' });
+  await expect.poll(() => daemon.events('run_failed', 'acme')[0]).toMatchObject({ code: 'store_replaced' });
   const ready = await daemon.get('/readyz');
   expect([ready.status, ready.text]).toEqual([503, expect.stringContaining('Restart rolecall')]);
   expect((await daemon.api('status')).body['issues']).toEqual([expect.stringContaining('Restart rolecall')]);

@@ -176,7 +176,7 @@ export function writeAccount(
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  limitMs = 20_000,
+  limitMs = 100_000,
 ): Promise<void> {
   const startedMs = Date.now();
   while (!(await condition())) {

@@ -15,9 +15,6 @@ it.each([
   ['a secret is searched among combining characters', scrub, '\u0300\u0316'],
   ['a secret is searched among percent codes', scrub, '25%25'],
 ])('a megabyte is processed in linear time when %s', (_, read, unit) => {
-  const before = process.cpuUsage();
-  read(`x${unit.repeat(1_000_000 / unit.length)}x`);
-  const { user, system } = process.cpuUsage(before);
-  // Quadratic time would take minutes.
-  expect((user + system) / 1000).toBeLessThan(3000);
+  // Quadratic time would take minutes, which is the limit of each test.
+  expect(read(`x${unit.repeat(1_000_000 / unit.length)}x`)).toBeDefined();
 });

@@ -119,12 +119,9 @@ describe('globs', () => {
     expect(globMatcher(glob)(name)).toBe(matches);
   });
 
-  it('are fast even when many stars could match in many ways', () => {
-    // Backtracking over this needs some ten million steps; a linear matcher about a thousand.
-    const matches = globMatcher(`${'*a'.repeat(6)}*b`);
-    const begin = process.cpuUsage();
-    expect(matches('a'.repeat(48))).toBe(false);
-    expect(process.cpuUsage(begin).user).toBeLessThan(200_000);
+  it('end also when many stars could match in many ways', () => {
+    // Backtracking over this would take years; a linear matcher takes about a thousand steps.
+    expect(globMatcher(`${'*a'.repeat(20)}*b`)('a'.repeat(96))).toBe(false);
   });
 });
 

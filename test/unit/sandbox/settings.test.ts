@@ -131,7 +131,10 @@ describe('the sandbox settings for lists', () => {
     await call('DELETE', api(url, `skill/${old._id}`));
     expect(await names(url, 'skill')).toEqual(['Old']);
     expect(sandbox.state('acme').skills.map((each) => each.name)).toEqual(['New']);
-    await vi.waitFor(async () => expect(await names(url, 'skill')).toEqual(['New']), { interval: 10 });
+    await vi.waitFor(async () => expect(await names(url, 'skill')).toEqual(['New']), {
+      interval: 10,
+      timeout: 60_000,
+    });
   });
 
   it('never show an entry that was created and deleted within the delay', async () => {
@@ -198,7 +201,10 @@ describe('the sandbox settings for speed', () => {
     const began = performance.now();
     let answered = false;
     const answer = create(sandbox.url, 'skill', 'Go').finally(() => (answered = true));
-    await vi.waitFor(() => expect(sandbox.state('acme').skills).toHaveLength(1), { interval: 5 });
+    await vi.waitFor(() => expect(sandbox.state('acme').skills).toHaveLength(1), {
+      interval: 5,
+      timeout: 60_000,
+    });
     expect(answered).toBe(false);
     expect((await answer).status).toBe(201);
     expect(performance.now() - began).toBeGreaterThanOrEqual(295);

@@ -49,7 +49,7 @@ describe('a backup', () => {
     expect(copy.pragma('integrity_check', { simple: true })).toBe('ok');
     expect(copy.pragma('application_id', { simple: true })).toBe(0x726f6c65);
     expect(statSync(target).mode & 0o777).toBe(0o600);
-  }, 20_000);
+  });
 
   it('replaces an earlier backup, but neither the store itself nor a store in use', async () => {
     const [store, other] = [sqliteFixture(), sqliteFixture()];

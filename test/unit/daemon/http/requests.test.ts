@@ -312,7 +312,7 @@ describe('a scrape', () => {
     const { url, logged } = await start({ ...withMetrics(endless), limits: { idleMs: 100 } });
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.pause().write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
-    await expect.poll(() => ended, { timeout: 5000 }).toBe(true);
+    await expect.poll(() => ended).toBe(true);
     socket.destroy();
     expect(logged).toEqual([]);
   });

@@ -125,7 +125,7 @@ export const FAILED: RunSketch = {
 
 /** Waits for a condition, by real time, since sockets and the store take their own. */
 export async function until(condition: () => void | Promise<void>): Promise<void> {
-  await vi.waitFor(condition, { timeout: 5000, interval: 3 });
+  await vi.waitFor(condition, { timeout: 60_000, interval: 3 });
 }
 
 export interface NoticeRow {

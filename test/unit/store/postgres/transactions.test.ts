@@ -97,7 +97,7 @@ describe.skipIf(!hasPostgres)('a transaction in PostgreSQL', () => {
         attempts += 1;
         await pause(connection, first);
         arrived += 1;
-        await vi.waitUntil(() => arrived >= 2);
+        await vi.waitUntil(() => arrived >= 2, 60_000);
         await pause(connection, second);
       });
     await Promise.all([both('acme', 'beta'), both('beta', 'acme')]);
@@ -111,7 +111,7 @@ describe.skipIf(!hasPostgres)('a transaction in PostgreSQL', () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       const slow = sql`select pg_sleep(1), 'slow' as answer`.execute(connection);
       const isGivenUp = expect(slow).rejects.toThrow('Query read timeout');
-      await vi.waitUntil(() => vi.getTimerCount() > 0);
+      await vi.waitUntil(() => vi.getTimerCount() > 0, 60_000);
       vi.advanceTimersByTime(40_000);
       await isGivenUp;
     });

@@ -134,9 +134,9 @@ test('a team starts a repository, changes a catalog, approves five plans at once
       .skills.map((skill) => skill.name)
       .toSorted()
       .join() === skills;
-  await until('the canaries have it', () => CANARIES.every((name) => has(name, 'Go,Kubernetes')), 30_000);
+  await until('the canaries have it', () => CANARIES.every((name) => has(name, 'Go,Kubernetes')));
   expect(OTHERS.some((name) => has(name, 'Go,Kubernetes'))).toBe(false);
-  await until('the others have it', () => OTHERS.every((name) => has(name, 'Go,Kubernetes')), 60_000);
+  await until('the others have it', () => OTHERS.every((name) => has(name, 'Go,Kubernetes')));
   await until('the careful ones have the new skill', () =>
     CAREFUL.every((name) => has(name, 'Flash,Go,Kubernetes')),
   );
@@ -151,11 +151,11 @@ test('a team starts a repository, changes a catalog, approves five plans at once
   });
   const approved = await machine.run(['approve', '*', '--commit', commit.slice(0, 7), '--yes'], { env });
   expect([approved.status, approved.stdout]).toEqual([0, expect.stringContaining('approved 5 plans')]);
-  await until('their deletes are applied', () => CAREFUL.every((name) => has(name, 'Go,Kubernetes')), 30_000);
+  await until('their deletes are applied', () => CAREFUL.every((name) => has(name, 'Go,Kubernetes')));
 
   // One status for the commit, and few messages for all accounts.
   const status = () => hooks.statuses(commit).at(-1);
-  await until('the status is final', () => status()?.['description'] === `${NAMES.length} applied`, 60_000);
+  await until('the status is final', () => status()?.['description'] === `${NAMES.length} applied`);
   expect(status()?.['state']).toBe('success');
   await until('a message has come', () => hooks.messages().length > 0);
   expect(hooks.messages().length).toBeLessThanOrEqual(4);
