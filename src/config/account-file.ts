@@ -159,9 +159,10 @@ async function readLists(
     } else batches.push(read.issues);
     const { lists, unmatched } = withoutNames(read.lists, except);
     if (!read.issues.some(({ severity }) => severity === 'error')) {
-      for (const path of unmatched) {
+      for (const { glob, path } of unmatched) {
         const at = spotOf(locate(file, ['extends', index, 'except', ...path]));
-        batches.push([file.issue(at, 'this matches no name of the catalog; correct it or remove it')]);
+        const message = `${quoted(glob)} matches no name of the catalog; correct it or remove it`;
+        batches.push([file.issue(at, message)]);
       }
     }
     sources.push(lists);

@@ -2,7 +2,7 @@
 import { type DesiredEntry, type Kind, KINDS, LIST_KEYS } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { globMatcher, nearKey } from '../core/names.ts';
-import { type YamlFile, quoted } from './yaml/yaml-file.ts';
+import { type NodePath, type YamlFile, quoted } from './yaml/yaml-file.ts';
 import type { WrittenEntry, WrittenLists } from './name-list.ts';
 
 type WrittenList = readonly WrittenEntry[];
@@ -10,19 +10,19 @@ type WrittenList = readonly WrittenEntry[];
 /** Globs of the names of a catalog that an account leaves out. */
 type Except = { readonly [K in (typeof LIST_KEYS)[Kind]]?: readonly string[] | undefined };
 
-/** The lists without the names that the globs match, and the path of each glob in `except` that matches none. */
+/** The lists without the names that the globs match, and each glob that matches none, with its path in `except`. */
 export function withoutNames(
   lists: WrittenLists,
   except: Except,
-): { readonly lists: WrittenLists; readonly unmatched: readonly (readonly [string, number])[] } {
+): { readonly lists: WrittenLists; readonly unmatched: readonly { glob: string; path: NodePath }[] } {
   const left: { [K in Kind]?: WrittenList } = { ...lists };
-  const unmatched: (readonly [string, number])[] = [];
+  const unmatched: { glob: string; path: NodePath }[] = [];
   for (const kind of KINDS) {
     const key = LIST_KEYS[kind];
     const list = lists[kind];
     for (const [index, glob] of (except[key] ?? []).entries()) {
       const matches = globMatcher(glob);
-      if (list?.some(({ name }) => matches(name)) !== true) unmatched.push([key, index]);
+      if (list?.some(({ name }) => matches(name)) !== true) unmatched.push({ glob, path: [key, index] });
       else left[kind] = left[kind]?.filter(({ name }) => !matches(name)) ?? [];
     }
   }

@@ -94,8 +94,8 @@ describe('several accounts', () => {
       'c.yaml': 'skills: [Go, { name: Perl, absent: true }, { name: Flash, absent: true }]',
     });
     expect(lines).toEqual([
-      expect.stringContaining('accounts/a.yaml:5:28 error this matches no name of the catalog'),
-      expect.stringContaining('accounts/a.yaml:5:44 error this matches no name of the catalog'),
+      expect.stringContaining('accounts/a.yaml:5:28 error "Cobol" matches no name of the catalog'),
+      expect.stringContaining('accounts/a.yaml:5:44 error "X" matches no name of the catalog'),
       expect.stringContaining(
         'accounts/a.yaml:6:10 error the skill "Perl" is wanted here and absent in c.yaml:1:22',
       ),
