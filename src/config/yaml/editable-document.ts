@@ -142,7 +142,16 @@ function expandAliases(document: Document): void {
     Alias(_, alias) {
       isExpanded = true;
       // The alias exists, since the loader accepted the file.
-      return alias.resolve(document)?.clone() as Node | undefined;
+      const copy = alias.resolve(document)?.clone() as Node;
+      // The comments of its target stay with the target.
+      visit(copy, {
+        Node(_key, node) {
+          delete node.comment;
+          delete node.commentBefore;
+        },
+      });
+      const { comment, commentBefore, spaceBefore } = alias;
+      return Object.assign(copy, { comment, commentBefore, spaceBefore });
     },
     Scalar(_, scalar) {
       if (scalar.type === Scalar.QUOTE_DOUBLE) scalar.format = ESCAPED;

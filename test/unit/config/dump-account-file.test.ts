@@ -213,6 +213,14 @@ roles: []
     expect(text).toBe(`${HEAD}skills:\n  ${left}\n  - Old\n`);
   });
 
+  test('does not copy comments with the values of aliases', async () => {
+    const text = `${HEAD}skills: &both # ours\n  # above\n  - Dev # beside\n  - { name: Ops } # last\n  # below\nroles: *both # theirs\n`;
+    const result = await dumped(configured(), text, { skill: ['Dev', 'Ops'], role: ['Dev', 'Ops', 'QA'] });
+    expect(result.text).toBe(
+      `${HEAD}skills:\n  # ours\n  # above\n  - Dev # beside\n  - { name: Ops } # last\n  # below\nroles:\n  - Dev\n  - { name: Ops }\n  - QA\n  # theirs\n`,
+    );
+  });
+
   test('removes a rename when the account contains both names, and keeps a pending one', async () => {
     const folder = configured();
     const text = `${HEAD}skills:\n  - { name: New, formerly: [Old, Older] } # 2026\n  - { name: Kept, formerly: [Gone] }\n  - { name: Lost, formerly: [Still] }\n`;
