@@ -74,14 +74,17 @@ export function matchPaths(pattern: string, folder: string, lookup: FolderLookup
   };
 }
 
-/** The YAML files in or below a folder, without the folders of git, links to folders and folders beyond MAX_FOLDERS. */
+/**
+ * The YAML files in or below a folder, without the folders of git and of Kubernetes (`..data`), links to folders and
+ * folders beyond MAX_FOLDERS.
+ */
 export function yamlBelow(folder: string, lookup: FolderLookup): readonly string[] {
   const findings = noFindings();
-  return foldersBelow(folder, lookup, findings, '.git')
+  return foldersBelow(folder, lookup, findings, /^\.(?:git|\.)/u)
     .flatMap((below) =>
       itemsOf(below, lookup, findings)
-        // `.#name` is the lock file of an editor.
-        .filter(({ name, isFolder }) => !isFolder && isYaml(name) && !name.startsWith('.#'))
+        // `.#name` is the lock file of an editor, `._name` has what macOS knows of a file.
+        .filter(({ name, isFolder }) => !isFolder && isYaml(name) && !/^\.[#_]/u.test(name))
         .map(({ name }) => path.join(below, name)),
     )
     .toSorted(compareCodePoints);
@@ -156,11 +159,11 @@ function isClosed(folder: string, lookup: FolderLookup, findings: Findings): boo
   return true;
 }
 
-/** The folder and all folders below it, but those that start with `left`. Links are not followed, since they may form a cycle. */
-function foldersBelow(folder: string, lookup: FolderLookup, findings: Findings, left = '.'): string[] {
+/** The folder and all folders below it, without those that `left` matches. Links are not followed, since they may form a cycle. */
+function foldersBelow(folder: string, lookup: FolderLookup, findings: Findings, left = /^\./u): string[] {
   if (isClosed(folder, lookup, findings)) return [];
   const below = itemsOf(folder, lookup, findings).filter(
-    ({ name, isFolder, isLink }) => isFolder && isLink !== true && !name.startsWith(left),
+    ({ name, isFolder, isLink }) => isFolder && isLink !== true && !left.test(name),
   );
   return [
     folder,
