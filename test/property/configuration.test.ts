@@ -52,3 +52,24 @@ it('a damaged file is reported with the place of the problem, and never hinders 
     { seed, numRuns },
   );
 });
+
+it('a list in which a dash, a comma or the indentation of a line is wrong has the same names or is an error', async () => {
+  const name = fc.stringMatching(/^[A-Z][a-z+#]{0,4}(?: [a-z]{2,4})?$/u);
+  const names = fc.uniqueArray(name, { minLength: 2, maxLength: 6 });
+  const start = fc.stringMatching(/^ {0,5}-? {0,2}$/u);
+  await fc.assert(
+    fc.asyncProperty(names, fc.nat(5), start, fc.boolean(), async (written, nth, wrong, isFlow) => {
+      const at = nth % written.length;
+      const block = written.map((each, index) => `${index === at ? wrong : '  - '}${each}\n`).join('');
+      const flow = written.map((each, index) => `  ${each}${index === at ? '' : ','}\n`).join('');
+      const files = filesFromMemory('/r', {
+        'rolecall.yaml': '{}',
+        'accounts/a.yaml': `${FINE.replace('[Fine]', '')}${isFlow ? `[\n${flow}  ]` : `\n${block}`}`,
+      });
+      const { accounts } = await loadConfiguration('/r/rolecall.yaml', { files });
+      const { settings } = accounts[0] ?? {};
+      if (settings !== undefined) expect(settings.desired.skill?.map((each) => each.name)).toEqual(written);
+    }),
+    { seed, numRuns },
+  );
+});

@@ -1,12 +1,14 @@
-// Inspects the nodes of a file before they are used: the targets of aliases, duplicate keys, and the size of the file
-// with all aliases expanded. A file that passes can be expanded safely.
-import { type Alias, type Node, type Scalar, isAlias, isCollection, isMap, isScalar } from 'yaml';
+// Inspects the nodes of a file before they are used: the targets of aliases, duplicate keys, what YAML reads in another
+// way than people mean it, and the size of the file with all aliases expanded. A file that passes can be expanded safely.
+import { type Alias, type Node, Scalar, isAlias, isCollection, isMap, isScalar } from 'yaml';
+import { JOINED_LINES, UNKNOWN_ALIAS } from './syntax-messages.ts';
 
 export interface NodeInspection {
   /** The target of each alias: the last node before it with its anchor. */
   readonly targets: ReadonlyMap<Node, Node>;
   readonly duplicateKeys: readonly Scalar[];
-  readonly unknownAliases: readonly Alias[];
+  /** YAML reads these in another way than people mean them, so the file must not be used. */
+  readonly mistakes: readonly { readonly node: Node; readonly message: string }[];
   /** The first node at which the expanded file exceeds a limit. */
   readonly excess?: { readonly node: Node; readonly kind: 'nested' | 'huge' | 'deep' };
 }
@@ -15,9 +17,9 @@ export interface NodeInspection {
 const MAX_EXPANDED_SIZE = 1024 * 1024;
 const MAX_DEPTH = 20;
 
-/** Takes linear time in the size of the file, even if its aliases would expand to a huge one. */
-export function inspectNodes(root: Node): NodeInspection {
-  const inspector = new NodeInspector();
+/** Takes linear time in the size of the file (`text`), even if its aliases would expand to a huge one. */
+export function inspectNodes(root: Node, text: string): NodeInspection {
+  const inspector = new NodeInspector(text);
   inspector.visit(root, 1, false);
   return inspector;
 }
@@ -25,16 +27,23 @@ export function inspectNodes(root: Node): NodeInspection {
 class NodeInspector implements NodeInspection {
   readonly targets = new Map<Node, Node>();
   readonly duplicateKeys: Scalar[] = [];
-  readonly unknownAliases: Alias[] = [];
+  readonly mistakes: { node: Node; message: string }[] = [];
   excess?: NonNullable<NodeInspection['excess']>;
+  readonly #text: string;
   readonly #anchors = new Map<string, Node>();
   #expandedSize = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
 
   /** `isAnchored`: the node is part of one with an anchor, so an alias of that would refer to another alias. */
   visit(node: unknown, depth: number, isAnchored: boolean): void {
     if (isAlias(node)) return this.#visitAlias(node, isAnchored);
     if (!isScalar(node) && !isCollection(node)) return;
     if (depth > MAX_DEPTH) return this.#exceed(node, 'deep');
+    if (isPlain(node) && this.#text.slice(node.range?.[0], node.range?.[1]).includes('\n'))
+      this.mistakes.push({ node, message: JOINED_LINES });
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
     const isBelow = isAnchored || node.anchor !== undefined;
     if (isMap(node)) this.#noteDuplicates(node.items.map(({ key }) => key));
@@ -46,7 +55,7 @@ class NodeInspector implements NodeInspection {
   #visitAlias(alias: Alias, isAnchored: boolean): void {
     const target = this.#anchors.get(alias.source);
     if (target === undefined) {
-      this.unknownAliases.push(alias);
+      this.mistakes.push({ node: alias, message: UNKNOWN_ALIAS });
       return;
     }
     this.targets.set(alias, target);
@@ -67,4 +76,9 @@ class NodeInspector implements NodeInspection {
   #exceed(node: Node, kind: NonNullable<NodeInspection['excess']>['kind']): void {
     this.excess ??= { node, kind };
   }
+}
+
+/** Whether the node is a scalar without quotes. */
+function isPlain(node: Node): node is Scalar {
+  return isScalar(node) && node.type === Scalar.PLAIN;
 }

@@ -24,6 +24,10 @@ const MESSAGES: Partial<Record<YAMLError['code'], string>> = {
 /** For `*name` without a `&name` before it: usually a name that starts with a star. */
 export const UNKNOWN_ALIAS = 'YAML reads * at the start of a value as an alias; quote the value';
 
+/** For a value without quotes that spans lines: usually two names. */
+export const JOINED_LINES =
+  'YAML joins this line and the next one to one value; add the missing dash, comma or colon, or indent the next line less; quote a value of several lines';
+
 /** A problem of the text, with its offset. */
 export interface TextProblem {
   readonly at: number;

@@ -18,12 +18,15 @@ import type { ConfigIssue } from '../../core/errors.ts';
 import { wellFormed } from '../../core/names.ts';
 import { holdsToken, NOT_SHOWN } from '../../core/secret-looks.ts';
 import { inspectNodes } from './alias-limits.ts';
-import { TOO_DEEP, textProblems, UNKNOWN_ALIAS, syntaxMessage } from './syntax-messages.ts';
+import { TOO_DEEP, textProblems, syntaxMessage } from './syntax-messages.ts';
 import type { SourceText } from './source-text.ts';
 import { detached } from './source-text.ts';
 
 /** Limit for the issues of one file; more are not helpful. */
 const MAX_SYNTAX_ISSUES = 50;
+
+/** The only setting that is neither a name nor in a fixed form, so it may span lines. */
+const FREE_TEXT = ['http', 'title'];
 
 const EXCESSES = {
   huge: 'aliases (*name) make this file too large; write the needed values instead',
@@ -79,10 +82,10 @@ export function parseYaml({ path, shown, text }: SourceText): YamlRead {
     };
   }
   if (!isMap(root)) return { issues: [issue(root, 'the file must be a mapping of keys to values')] };
-  const inspection = inspectNodes(root);
-  // An alias without an anchor would be read as an empty value.
-  const unknown = inspection.unknownAliases.slice(0, MAX_SYNTAX_ISSUES);
-  if (unknown.length > 0) return { issues: unknown.map((alias) => issue(alias, UNKNOWN_ALIAS)) };
+  const inspection = inspectNodes(root, text);
+  const freeText = root.getIn(FREE_TEXT, true);
+  const mistakes = inspection.mistakes.filter(({ node }) => node !== freeText).slice(0, MAX_SYNTAX_ISSUES);
+  if (mistakes.length > 0) return { issues: mistakes.map(({ node, message }) => issue(node, message)) };
   if (inspection.excess !== undefined) {
     const { node, kind } = inspection.excess;
     return { issues: [issue(node, EXCESSES[kind])] };

@@ -1,6 +1,6 @@
 // Every message about a file, at its position. test/e2e/bad-input.test.ts and hostile-configuration.test.ts have more.
 import { describe, expect, test } from 'vitest';
-import { ACCOUNT, load, loadAccount, loadService } from './workspace.ts';
+import { ACCOUNT, SERVICE, load, loadAccount, loadService } from './workspace.ts';
 
 /** A text, and the start of its issue or of each of its issues: `line:column severity message`. */
 type Cases = Readonly<Record<string, string | readonly string[]>>;
@@ -9,11 +9,23 @@ function casesOf(cases: Cases): [string, readonly string[]][] {
   return Object.entries(cases).map(([text, issues]) => [text, [issues].flat()]);
 }
 
+function joinedAt(...places: readonly string[]): readonly string[] {
+  return places.map((place) => `${place} error YAML joins this line and the next one to one value`);
+}
+
 /** Account files from line 3 on. */
 const ACCOUNTS: Cases = {
   'polcy: {}': '3:1 error unknown key "polcy"; did you mean "policy"?',
   'zebra: 1': '3:1 error unknown key "zebra"; the keys here are accountId, allowInsecure',
   '<<: {}': '3:1 error unknown key "<<"',
+  'skills:\n  - A\n    B\n  - C\n\n   - D # E\n  - name: F\n      G\n  - ? H\n      I': joinedAt(
+    '4:5',
+    '6:5',
+    '9:11',
+    '11:7',
+  ),
+  'roles: [A\n  B, { name: C, formerly: [D\n  "E"] }]\nextends: [{ file: c.yaml, except: { roles: [F\n  G] } }]\napprovedDeletes: [{ kind: role, name: H\n  I, expires: 2999-12-31 }]\npolicy: { protect: [J,\n  K\r\n  L] }\nrollout: { after: [&m M\n  N] }':
+    joinedAt('3:9', '4:28', '6:45', '8:39', '11:3', '13:23'),
   'roles:\n  - A\n  - name: A': '5:11 error duplicate role "A": line 4',
   'skills:\n  -\n  - A': '4:4 error an item of this list is empty',
   [`skills: [${'x'.repeat(1001)}]`]: '3:10 error a name has more than 1,000 characters; shorten it',
@@ -102,6 +114,7 @@ const FILES: Cases = {
     '4:7 error mode: must be plan,',
   ],
   'region: ue\ntoken: { env: A }': '1:9 error unknown region "ue"; known regions: eu; did you mean eu?',
+  'region: eu\ntoken: { env: A\n  B }\naccountId: 12\n  34': joinedAt('2:15', '4:12'),
   'region: eu': '1:1 error token: is missing; it must be { env: NAME }',
   'region: eu\ntoken: secret':
     '2:8 error token: must be { env: NAME } or { file: PATH }, never the secret itself',
@@ -252,14 +265,27 @@ describe('the position and the fix of each issue are reported', () => {
   });
 
   test('of several problems together', async () => {
-    const { lines } = await loadAccount('mode: x\nskills: [1, 1.0]\npolcy: {}\njitter: 5\n');
+    const { lines } = await loadAccount(
+      'mode: x\nskills: [1, 1.0]\npolcy: {}\njitter: 5\nextends: [../c.yaml]',
+      { 'c.yaml': 'roles:\n  - A\n    B\n' },
+    );
     expect(lines.map((text) => text.split(' ')[0])).toEqual([
       'accounts/a.yaml:3:7',
       'accounts/a.yaml:4:10',
       'accounts/a.yaml:4:13',
       'accounts/a.yaml:5:1',
       'accounts/a.yaml:6:9',
+      'c.yaml:2:5',
     ]);
+  });
+
+  test('of each value without quotes that spans lines in a service file', async () => {
+    const { lines } = await load({
+      'rolecall.yaml':
+        'trust: { env: [A_*\n  B] }\naccounts: a/*\n  b/*\ndefaults: { policy: { protect: [A\n  B] } }',
+    });
+    const issues = joinedAt('1:16', '3:11', '5:33');
+    expect(lines).toEqual(issues.map((issue) => expect.stringContaining(`rolecall.yaml:${issue}`)));
   });
 
   test('of the name of an account', async () => {
@@ -271,12 +297,14 @@ describe('the position and the fix of each issue are reported', () => {
 });
 
 test('an account file can contain everything that YAML 1.2 reads as text, comments, aliases and emoji', async () => {
-  const { lines, accounts } = await loadAccount(
-    'skills: [2026-01-01, yes, on, C++, C#, "1.0", &x Go] # comment\nroles: [*x, 👩‍💻 Engineer, ❤️]\n',
+  const { lines, accounts, service } = await loadAccount(
+    'skills: [2026-01-01, yes, on, C++, C#, "1.0", &x Go] # comment\nroles: [*x, 👩‍💻 Engineer, ❤️, "On\n  call", \'<<\']\n',
+    { 'rolecall.yaml': `${SERVICE}http:\n  title: The production\n    of Berlin\n` },
   );
   expect(lines).toEqual([]);
+  expect(service?.http.title).toBe('The production of Berlin');
   const { skill, role } = accounts[0]?.settings?.desired ?? {};
   const skills = ['2026-01-01', 'yes', 'on', 'C++', 'C#', '1.0', 'Go'];
   expect(skill?.map(({ name }) => name)).toEqual(skills);
-  expect(role?.map(({ name }) => name)).toEqual(['Go', '👩‍💻 Engineer', '❤️']);
+  expect(role?.map(({ name }) => name)).toEqual(['Go', '👩‍💻 Engineer', '❤️', 'On call', '<<']);
 });
