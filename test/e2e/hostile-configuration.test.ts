@@ -77,7 +77,7 @@ const HOSTILE: Readonly<Record<string, readonly [string | Buffer, string]>> = {
   'old-yaml': [bytes('utf8', '%YAML 1.1\n---\nskills: [A]\n'), '1:1 the file requires an older YAML'],
   'tag-of-javascript': ['skills: [!!js/function "() => 1"]\n', '3:10 YAML tags'],
   'tag-of-binary': ['skills: [!!binary aGVsbG8=]\n', '3:10 YAML tags'],
-  'merge-key': ['policy: &p { maxDeletes: 5 }\n<<: *p\n', '4:1 unknown key "<<"'],
+  'merge-key': ['policy: &p { maxDeletes: 5 }\n<<: *p\n', '4:1 merge keys (<<) are not supported'],
   prototype: ['__proto__: { mode: apply }\n', '3:1 unknown key "__proto__"'],
   'complex-key': ['? [a, b]\n: c\n', '3:3 a key must be plain text'],
   'twice-a-key': ['skills: [A]\nskills: [B]\n', '4:1 duplicate key "skills"'],

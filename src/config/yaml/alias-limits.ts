@@ -1,7 +1,7 @@
 // Inspects the nodes of a file before they are used: the targets of aliases, duplicate keys, what YAML reads in another
 // way than people mean it, and the size of the file with all aliases expanded. A file that passes can be expanded safely.
 import { type Alias, type Node, Scalar, isAlias, isCollection, isMap, isScalar } from 'yaml';
-import { JOINED_LINES, UNKNOWN_ALIAS } from './syntax-messages.ts';
+import { JOINED_LINES, MERGE_KEY, UNKNOWN_ALIAS } from './syntax-messages.ts';
 
 export interface NodeInspection {
   /** The target of each alias: the last node before it with its anchor. */
@@ -46,7 +46,7 @@ class NodeInspector implements NodeInspection {
       this.mistakes.push({ node, message: JOINED_LINES });
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
     const isBelow = isAnchored || node.anchor !== undefined;
-    if (isMap(node)) this.#noteDuplicates(node.items.map(({ key }) => key));
+    if (isMap(node)) this.#checkKeys(node.items.map(({ key }) => key));
     const items = isMap(node) ? node.items.flatMap(({ key, value }) => [key, value]) : [];
     for (const item of isCollection(node) && !isMap(node) ? node.items : items)
       this.visit(item, depth + 1, isBelow);
@@ -64,10 +64,11 @@ class NodeInspector implements NodeInspection {
     else if (this.#expandedSize > MAX_EXPANDED_SIZE) this.#exceed(alias, 'huge');
   }
 
-  #noteDuplicates(keys: readonly unknown[]): void {
+  #checkKeys(keys: readonly unknown[]): void {
     const seen = new Set<unknown>();
     for (const key of keys) {
       if (!isScalar(key)) continue;
+      if (isPlain(key) && key.value === '<<') this.mistakes.push({ node: key, message: MERGE_KEY });
       if (seen.has(key.value)) this.duplicateKeys.push(key);
       seen.add(key.value);
     }

@@ -28,6 +28,9 @@ export const UNKNOWN_ALIAS = 'YAML reads * at the start of a value as an alias; 
 export const JOINED_LINES =
   'YAML joins this line and the next one to one value; add the missing dash, comma or colon, or indent the next line less; quote a value of several lines';
 
+export const MERGE_KEY =
+  'merge keys (<<) are not supported; write the keys here, or share settings with `defaults` and lists with `extends`';
+
 /** A problem of the text, with its offset. */
 export interface TextProblem {
   readonly at: number;

@@ -17,7 +17,7 @@ function joinedAt(...places: readonly string[]): readonly string[] {
 const ACCOUNTS: Cases = {
   'polcy: {}': '3:1 error unknown key "polcy"; did you mean "policy"?',
   'zebra: 1': '3:1 error unknown key "zebra"; the keys here are accountId, allowInsecure',
-  '<<: {}': '3:1 error unknown key "<<"',
+  '<<: {}': '3:1 error merge keys (<<) are not supported; write the keys here',
   'skills:\n  - A\n    B\n  - C\n\n   - D # E\n  - name: F\n      G\n  - ? H\n      I': joinedAt(
     '4:5',
     '6:5',
