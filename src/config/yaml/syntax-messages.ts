@@ -44,15 +44,26 @@ export interface TextProblem {
  */
 const MAX_MARKS = 60_000;
 const MARKS = /[\n\\[\]{},:\-?"'&*!%|>#]/gu;
-/** Very many consecutive brackets or dashes, for which the parser needs more than linear time. */
-const NESTED = /(?:[[{]\s*|[-?] +){100}/u;
-/** The markers that git writes into a file with a merge conflict. */
-const CONFLICT = /^(?:<{7}|>{7}|\|{7}|={7})(?: .*)?\r?$/gmu;
-const MAX_CONFLICTS = 50;
-/**
- * YAML ends a line at a carriage return, but the parser and most editors do not, so a part of the file could be missed.
- */
-const LONE_RETURN = /\r(?!\n)/u;
+const CONFLICT =
+  'the file has a git merge conflict here; resolve it and remove its <<<<<<<, |||||||, ======= and >>>>>>> lines';
+
+/** Texts that are not parsed, each with its message. Of a pattern without `g` only the first match is reported. */
+const UNREADABLE: readonly (readonly [RegExp, string])[] = [
+  [/\0/u, 'the file has a NUL character here; if it is UTF-16, save it as UTF-8'],
+  // The first line of each conflict; the other lines only if somebody removed the first ones.
+  [/^<{7}(?: .*)?\r?$/gmu, CONFLICT],
+  [/^(?:>{7}|\|{7}|={7})(?: .*)?\r?$/gmu, CONFLICT],
+  // YAML ends a line at a carriage return, but the parser and most editors do not, so a part of the file could be missed.
+  [/\r(?!\n)/u, 'the file has a carriage return without a line feed here; save the file with LF line ends'],
+  // What looks like spaces at the start of a line or after its dash, but is part of a name or a key for YAML.
+  [
+    /[\u00A0\u1680\u2000-\u200B\u202F\u205F\u2060\u3000\uFEFF](?<=(?:^|\n)[ \t]*-?.)/gu,
+    'this line is indented with a non-breaking space (U+00A0) or a similar character; replace it with spaces',
+  ],
+  // Very many consecutive brackets or dashes, for which the parser needs more than linear time.
+  [/(?:[[{]\s*|[-?] +){100}/u, TOO_DEEP],
+];
+const MAX_ISSUES = 50;
 
 /** The message for an error code of the parser. */
 export function syntaxMessage(code: YAMLError['code'], parserMessage: string): string {
@@ -64,37 +75,15 @@ export function syntaxMessage(code: YAMLError['code'], parserMessage: string): s
 
 /** The reasons not to parse a text; empty if it can be parsed. */
 export function textProblems(text: string): readonly TextProblem[] {
-  const nul = text.indexOf('\0');
-  if (nul !== -1)
-    return [{ at: nul, message: 'the file has a NUL character here; if it is UTF-16, save it as UTF-8' }];
-  const conflicts = conflictMarkers(text);
-  if (conflicts.length > 0) {
-    const message =
-      'the file has a git merge conflict here; resolve it and remove its <<<<<<<, |||||||, ======= and >>>>>>> lines';
-    return conflicts.map((at) => ({ at, message }));
+  for (const [pattern, message] of UNREADABLE) {
+    const found = pattern.global ? text.matchAll(pattern) : [pattern.exec(text)];
+    const problems = [...found].flatMap((match) => (match === null ? [] : [{ at: match.index, message }]));
+    if (problems.length > 0) return problems.slice(0, MAX_ISSUES);
   }
-  const lone = LONE_RETURN.exec(text)?.index;
-  if (lone !== undefined) {
-    return [
-      {
-        at: lone,
-        message: 'the file has a carriage return without a line feed here; save the file with LF line ends',
-      },
-    ];
-  }
-  const deep = NESTED.exec(text)?.index;
-  if (deep !== undefined) return [{ at: deep, message: TOO_DEEP }];
   const much = tooMuchAt(text);
   return much === undefined
     ? []
     : [{ at: much, message: 'the file has too many names or values; split it with `extends`' }];
-}
-
-/** The first line of each conflict; the other markers only if these lines were removed. */
-function conflictMarkers(text: string): number[] {
-  const marks = [...text.matchAll(CONFLICT)];
-  const begins = marks.filter(([mark]) => mark.startsWith('<'));
-  return (begins.length > 0 ? begins : marks).slice(0, MAX_CONFLICTS).map((mark) => mark.index);
 }
 
 /** The offset at which the text has more than MAX_MARKS. */

@@ -26,6 +26,11 @@ const ACCOUNTS: Cases = {
   ),
   'roles: [A\n  B, { name: C, formerly: [D\n  "E"] }]\nextends: [{ file: c.yaml, except: { roles: [F\n  G] } }]\napprovedDeletes: [{ kind: role, name: H\n  I, expires: 2999-12-31 }]\npolicy: { protect: [J,\n  K\r\n  L] }\nrollout: { after: [&m M\n  N] }':
     joinedAt('3:9', '4:28', '6:45', '8:39', '11:3', '13:23'),
+  'skills:\n  - A\n\u00a0\u00a0- B\n \t\u3000\n  -\u202fC': [
+    '5:1 error this line is indented with a non-breaking space',
+    '6:3 error this line is indented with a non-breaking space',
+    '7:4 error this line is indented with a non-breaking space',
+  ],
   'roles:\n  - A\n  - name: A': '5:11 error duplicate role "A": line 4',
   'skills:\n  -\n  - A': '4:4 error an item of this list is empty',
   [`skills: [${'x'.repeat(1001)}]`]: '3:10 error a name has more than 1,000 characters; shorten it',
@@ -299,7 +304,9 @@ describe('the position and the fix of each issue are reported', () => {
 test('an account file can contain everything that YAML 1.2 reads as text, comments, aliases and emoji', async () => {
   const { lines, accounts, service } = await loadAccount(
     'skills: [2026-01-01, yes, on, C++, C#, "1.0", &x Go] # comment\nroles: [*x, 👩‍💻 Engineer, ❤️, "On\n  call", \'<<\']\n',
-    { 'rolecall.yaml': `${SERVICE}http:\n  title: The production\n    of Berlin\n` },
+    {
+      'rolecall.yaml': `${SERVICE}http:\n  title: The production\n    of Berlin\n`,
+    },
   );
   expect(lines).toEqual([]);
   expect(service?.http.title).toBe('The production of Berlin');
