@@ -52,6 +52,8 @@ export interface RunOptions {
   readonly withoutConfig?: boolean;
   /** Whether the test is about the process: its exit, its streams, or what only a fresh one has. */
   readonly asProcess?: boolean;
+  /** Whether the test is about the progress on stderr. */
+  readonly keepsProgress?: boolean;
 }
 
 export const TOKEN_VARIABLE = 'ACME_TOKEN';
@@ -105,7 +107,12 @@ export function makeWorkspace(token: string): Workspace {
       cwd: folder,
       env: environment(options),
     });
-    return { ...output, signal: null };
+    // A busy machine is so slow that progress is shown.
+    return {
+      ...output,
+      stderr: options.keepsProgress ? output.stderr : withoutProgress(output.stderr),
+      signal: null,
+    };
   }
 
   function open(): SQLite.Database {
@@ -140,6 +147,12 @@ export function makeWorkspace(token: string): Workspace {
       }
     },
   };
+}
+
+function withoutProgress(stderr: string): string {
+  const progress =
+    /^.*(?:reading the lists of the service, \d of 3|: planning|\d+ of \d+ (?:operation|account)s?, .*|verifying: waiting .*|reading them again.*)\n/gm;
+  return stderr.replaceAll(progress, '');
 }
 
 function needsProcess(args: readonly string[], { asProcess, input, env }: RunOptions): boolean {
