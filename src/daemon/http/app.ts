@@ -33,8 +33,7 @@ import { compressAnswers, sendPieces, withSecurityHeaders } from './responses.ts
 import { createSessions } from './sessions.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
 
-export interface AppOptions
-  extends Pick<HttpSettings, 'title' | 'trustedProxies' | 'identity'>, Pick<Links, 'commitsAt'> {
+export interface AppOptions extends Pick<HttpSettings, 'title' | 'trustedProxies' | 'identity'>, Links {
   /** Without tokens anybody on this machine may read, and nobody may write. */
   readonly tokens: readonly HttpToken[];
   /** Signs the cookies of sessions. */
@@ -60,7 +59,7 @@ const WITHOUT_ROLE = [PLAN_PATH, SIGN_OUT];
 
 /** A request reaches the daemon only after all middleware has accepted it. */
 export function buildApp(options: AppOptions): Hono<HttpEnv> {
-  const { tokens, daemon, log, metrics, nowMs, steadyMs, sessionKey, title, commitsAt } = options;
+  const { tokens, daemon, log, metrics, nowMs, steadyMs, sessionKey, title, commitsAt, publicUrl } = options;
   const app = new Hono<HttpEnv>();
   const duringOutage = refuseDuringOutage(options.outage, new Set(WITHOUT_TOKEN));
   app.use(
@@ -68,7 +67,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
     withSecurityHeaders,
     compressAnswers,
     async (context, next) => {
-      context.set('page', { nowMs: nowMs(), title, commitsAt });
+      context.set('page', { nowMs: nowMs(), title, commitsAt, publicUrl });
       await next();
     },
     findAddress(options.trustedProxies),

@@ -17,14 +17,14 @@ export interface HttpEnv {
   Bindings: HttpBindings;
   /**
    * `visitor` is not set on paths that need no token. `page`: when the request came, the name of the installation, and
-   * where commits are.
+   * where its pages and commits are.
    * `pause`: who paused all accounts and why, on pages.
    */
   Variables: {
     visitor?: Visitor;
     address: string;
     pause?: string | null;
-    page: { readonly nowMs: number; readonly title?: string | undefined } & Pick<Links, 'commitsAt'>;
+    page: { readonly nowMs: number; readonly title?: string | undefined } & Links;
   };
 }
 

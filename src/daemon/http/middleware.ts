@@ -7,7 +7,7 @@ import type { JudgeToken, ReadIdentity } from './access.ts';
 import { type HttpContext, type HttpMiddleware, PLAN_PATH } from './context.ts';
 import { answerFailure, apiFailure, isApi, wantsPage } from './failure.tsx';
 import {
-  CROSS_SITE,
+  crossSite,
   MALFORMED_TARGET,
   READ_ONLY,
   storeFailed,
@@ -70,9 +70,11 @@ export function refuseDuringOutage(outage: () => AbortSignal, open: ReadonlySet<
 export const refuseOtherHosts: HttpMiddleware = async (context, next) =>
   isLoopbackHost(context.req.header('host') ?? '') ? await next() : await answerFailure(context, WRONG_HOST);
 
+const refuseSite = (context: HttpContext) => answerFailure(context, crossSite(context));
+
 /** Also with a bearer token, and for the sign-in form: no page of another site may send anything here. */
 export const refuseOtherSites: HttpMiddleware = async (context, next) =>
-  !isSafe(context) && siteOf(context) === 'other' ? await answerFailure(context, CROSS_SITE) : await next();
+  !isSafe(context) && siteOf(context) === 'other' ? await refuseSite(context) : await next();
 
 /** Without a configured token anybody on this machine may read, and nobody may write. */
 export const refuseWriting: HttpMiddleware = async (context, next) => {
@@ -99,7 +101,7 @@ export function requireToken(
     if (identity !== null) {
       // A browser is known to the proxy by itself, as by a cookie; the API is for programs, which name no page.
       const isForm = !isSafe(context) && !isApi(context);
-      if (isForm && siteOf(context) !== 'same') return await answerFailure(context, CROSS_SITE);
+      if (isForm && siteOf(context) !== 'same') return await refuseSite(context);
       context.set('visitor', { kind: 'proxy', ...identity });
       return await next();
     }
@@ -114,7 +116,7 @@ export function requireToken(
     const holder = await sessions.find(context);
     if (holder !== undefined) {
       // A browser sends the cookie by itself, so it must also report that a page of this server sent the request.
-      if (!isSafe(context) && siteOf(context) !== 'same') return await answerFailure(context, CROSS_SITE);
+      if (!isSafe(context) && siteOf(context) !== 'same') return await refuseSite(context);
       context.set('visitor', { kind: 'session', ...holder });
       return await next();
     }

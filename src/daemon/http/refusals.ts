@@ -1,6 +1,7 @@
 // The refusals of the HTTP server: status, stable code, and a message with the fix.
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { StoreError } from '../../core/errors.ts';
+import type { HttpContext } from './context.ts';
 
 export interface Failure {
   readonly status: ContentfulStatusCode;
@@ -55,11 +56,13 @@ export const UNAUTHORIZED = failure(
 );
 export const WRONG_TOKEN = failure(401, 'unauthorized', 'The token is wrong.', BEARER_REALM);
 
-export const CROSS_SITE = failure(
-  403,
-  'cross_site',
-  'The request was refused, because a page of another site sent it.',
-);
+/** Names the addresses that were compared, since each can be the wrong one. */
+export function crossSite({ req, var: { page } }: HttpContext): Failure {
+  const origin = req.header('origin')?.slice(0, 200) ?? 'missing';
+  const compared = `its Origin is ${origin}, its Host is ${req.header('host')}, and http.publicUrl is ${page.publicUrl ?? 'not set'}`;
+  const message = `The request was refused, because a page of another site sent it: ${compared}. Set http.publicUrl to the address at which people open the pages, and open them there.`;
+  return { ...failure(403, 'cross_site', message), title: 'Sent by another site' };
+}
 
 export const WRITING_OFF: Failure = {
   status: 403,

@@ -58,19 +58,19 @@ export function siteOf(context: HttpContext): Site {
   if (origin === undefined) return site === 'same-origin' ? 'same' : 'unknown';
   // A page that hides its address sends `null`; only `Sec-Fetch-Site` shows whether it is ours.
   if (origin === 'null') return site === 'same-origin' ? 'same' : 'other';
-  return ownOrigins(context).has(origin) ? 'same' : 'other';
+  return isOwnOrigin(context, origin) ? 'same' : 'other';
 }
 
 /**
- * A proxy may use another host name than the browser, and reports that in `X-Forwarded-Host`, which no page can set. The
- * proxy may accept https without reporting it, so https is accepted too. The reverse would accept plain http.
+ * Proxies change and report the host in many ways, so with `http.publicUrl` only that address counts. Without it, a proxy may
+ * accept https without reporting it, so https is accepted too. The reverse would accept plain http.
  */
-function ownOrigins(context: HttpContext): ReadonlySet<string> {
-  const hosts = [context.req.header('host'), context.req.header('x-forwarded-host')].flatMap((host) =>
-    host === undefined || host === '' ? [] : [host.toLowerCase()],
-  );
+function isOwnOrigin(context: HttpContext, origin: string): boolean {
+  const { publicUrl } = context.get('page');
+  if (publicUrl !== undefined) return new URL(publicUrl).origin === origin;
   const schemes = isHttps(context) ? ['https'] : ['http', 'https'];
-  return new Set(schemes.flatMap((scheme) => hosts.map((host) => `${scheme}://${host}`)));
+  const hosts = ['host', 'x-forwarded-host'].map((name) => context.req.header(name)?.toLowerCase() ?? '');
+  return hosts.some((host) => schemes.some((scheme) => origin === `${scheme}://${host}`));
 }
 
 /** Whether a `Host` header names this machine by a name that no other machine can have. */

@@ -136,12 +136,12 @@ export interface OpenHttp extends HttpServer {
 /** Listens at `http.listen`. Throws ListenError when that is not possible, and UsageError for an unusable certificate. */
 export async function openHttp(
   { http }: ServiceSettings,
-  options: Omit<HttpOptions, 'host' | 'port' | 'tls' | 'title' | 'trustedProxies' | 'identity'>,
+  options: Omit<HttpOptions, 'host' | 'port' | 'tls' | 'title' | 'trustedProxies' | 'identity' | 'publicUrl'>,
 ): Promise<OpenHttp> {
   const { log } = options;
   const tls = http.tls === undefined ? {} : { tls: await readPair(http.tls) };
-  const { title, trustedProxies, identity } = http;
-  const server = await listen(http, { ...options, ...tls, title, trustedProxies, identity });
+  const { title, trustedProxies, identity, publicUrl } = http;
+  const server = await listen(http, { ...options, ...tls, title, trustedProxies, identity, publicUrl });
   if (http.tls === undefined && !isLoopback(http.host)) {
     log.warn(
       { event: 'without_tls', host: http.host },

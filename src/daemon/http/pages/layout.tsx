@@ -119,7 +119,7 @@ function Navigation({ current }: { readonly current: LayoutProps['current'] }) {
 
 /** The text of a page or of a part of one, which shows when and for whom it is made. */
 export async function render(context: HttpContext, part: Child): Promise<string> {
-  const { nowMs, ...page } = context.get('page');
+  const { nowMs, publicUrl: _, ...page } = context.get('page');
   const frame = { ...page, visitor: context.get('visitor'), pause: context.get('pause') ?? null };
   return String(
     await html`${(

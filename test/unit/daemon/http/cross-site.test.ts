@@ -51,6 +51,43 @@ describe('a post by a page of another site', () => {
   });
 });
 
+describe('a sign-in behind a proxy, with http.publicUrl', () => {
+  const publicUrl = 'https://tools.example.com/rolecall';
+  const origin = 'https://tools.example.com';
+
+  it.each<[string, Record<string, string>]>([
+    ['the Host of the browser', { host: 'tools.example.com' }],
+    ['the Host of the daemon', {}],
+    ['a Host with the default port', { host: 'tools.example.com:443' }],
+    ['an X-Forwarded-Host with the default port', { 'x-forwarded-host': 'tools.example.com:443' }],
+    ['an X-Forwarded-Host of two proxies', { 'x-forwarded-host': 'tools.example.com, tools.example.com' }],
+    ['the host in Forwarded', { forwarded: 'for=10.0.0.1;host=tools.example.com;proto=https' }],
+  ])('is accepted from that address with %s', async (_name, headers) => {
+    const running = await start({ publicUrl });
+    const session = await signIn(running, { origin, 'sec-fetch-site': 'same-origin', ...headers });
+    expect((await running.post(RUN_NOW, { ...session, ...headers, origin })).status).toBe(303);
+  });
+
+  it('is refused from any other, whatever Host the proxy reports, and the refusal names both', async () => {
+    const { post, url } = await start({ publicUrl });
+    for (const other of [
+      url,
+      'http://tools.example.com',
+      'https://tools.example.com:8443',
+      'https://evil.example',
+    ]) {
+      const host = other.replace(/^.*:\/\//, '');
+      for (const names of [{ host }, { 'x-forwarded-host': host }]) {
+        const headers = { ...FORM, ...HTML, ...names, origin: other };
+        const { status, text } = await post('/sign-in', headers, `token=${encodeURIComponent(TOKEN)}`);
+        expect([other, status]).toEqual([other, 403]);
+        expect(text).toContain(`its Origin is ${other}, `);
+        expect(text).toContain(`http.publicUrl is ${publicUrl}. `);
+      }
+    }
+  });
+});
+
 describe('an allowed post', () => {
   it('needs the origin headers of the browser when it has a session', async () => {
     const running = await start();
