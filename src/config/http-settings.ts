@@ -90,7 +90,7 @@ export const httpSchema = z.strictObject({
   ),
   publicUrl: setting(
     baseUrl.optional(),
-    'The address at which people open the pages: the base of every link in notifications and reports.',
+    'The address at which people open the pages: the base of every link. Forms of other addresses are refused, and a path in it must be removed by the proxy.',
     ['https://rolecall.example.com'],
   ),
   tls: setting(

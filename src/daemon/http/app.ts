@@ -60,6 +60,7 @@ const WITHOUT_ROLE = [PLAN_PATH, SIGN_OUT];
 /** A request reaches the daemon only after all middleware has accepted it. */
 export function buildApp(options: AppOptions): Hono<HttpEnv> {
   const { tokens, daemon, log, metrics, nowMs, steadyMs, sessionKey, title, commitsAt, publicUrl } = options;
+  const base = new URL(publicUrl ?? 'http://localhost').pathname.replace(/\/$/, '');
   const app = new Hono<HttpEnv>();
   const duringOutage = refuseDuringOutage(options.outage, new Set(WITHOUT_TOKEN));
   app.use(
@@ -67,8 +68,10 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
     withSecurityHeaders,
     compressAnswers,
     async (context, next) => {
-      context.set('page', { nowMs: nowMs(), title, commitsAt, publicUrl });
+      context.set('page', { nowMs: nowMs(), title, commitsAt, publicUrl, base });
       await next();
+      const location = context.res.headers.get('location');
+      if (location !== null) context.res.headers.set('location', base + location);
     },
     findAddress(options.trustedProxies),
     refuseMalformedTargets,

@@ -17,14 +17,14 @@ export interface HttpEnv {
   Bindings: HttpBindings;
   /**
    * `visitor` is not set on paths that need no token. `page`: when the request came, the name of the installation, and
-   * where its pages and commits are.
+   * where its pages and commits are. `base` is what a browser writes before each path, and a proxy removes.
    * `pause`: who paused all accounts and why, on pages.
    */
   Variables: {
     visitor?: Visitor;
     address: string;
     pause?: string | null;
-    page: { readonly nowMs: number; readonly title?: string | undefined } & Links;
+    page: { readonly nowMs: number; readonly base: string; readonly title?: string | undefined } & Links;
   };
 }
 

@@ -47,9 +47,7 @@ export function createSessions({ tokens, sessionKey, nowMs }: SessionsOptions): 
     },
     async find(context) {
       const key = await sessionKey();
-      const value = isHttps(context)
-        ? await getSignedCookie(context, key.reveal(), COOKIE, 'host')
-        : await getSignedCookie(context, key.reveal(), COOKIE);
+      const value = await getSignedCookie(context, key.reveal(), COOKIE, optionsFor(context).prefix);
       const [name = '', mark, end] = typeof value === 'string' ? value.split(':') : [];
       const token = tokens.find((each) => each.name === name);
       if (token === undefined || mark !== markOf(token.token, key) || nowMs() >= Number(end))
@@ -62,10 +60,14 @@ export function createSessions({ tokens, sessionKey, nowMs }: SessionsOptions): 
   };
 }
 
-/** Over https the name begins with `__Host-`, so that no other host of the same domain can set the cookie. */
+/**
+ * Over https the name begins with `__Host-`, so that no other host of the same domain can set the cookie. Where other
+ * programs share the host, browsers send it only below the path of this one, which that name does not allow.
+ */
 function optionsFor(context: HttpContext): CookieOptions {
-  const shared = { path: '/', httpOnly: true, sameSite: 'Lax' } as const;
-  return isHttps(context) ? { ...shared, secure: true, prefix: 'host' } : shared;
+  const { base } = context.get('page');
+  const shared = { path: base || '/', httpOnly: true, sameSite: 'Lax' } as const;
+  return isHttps(context) ? { ...shared, secure: true, prefix: base === '' ? 'host' : 'secure' } : shared;
 }
 
 /** Differs for each token, and does not reveal it. */

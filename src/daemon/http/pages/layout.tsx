@@ -117,17 +117,19 @@ function Navigation({ current }: { readonly current: LayoutProps['current'] }) {
   );
 }
 
-/** The text of a page or of a part of one, which shows when and for whom it is made. */
+/** Attributes that contain a path of this server. In texts and values a quote is an entity, so nothing else matches. */
+const LINKS = / (?:href|src|action|data-progress)="(?=\/)/g;
+
+/** The text of a page or of a part of one, which shows when and for whom it is made. Its links are those of a browser. */
 export async function render(context: HttpContext, part: Child): Promise<string> {
-  const { nowMs, publicUrl: _, ...page } = context.get('page');
+  const { nowMs, base, publicUrl: _, ...page } = context.get('page');
   const frame = { ...page, visitor: context.get('visitor'), pause: context.get('pause') ?? null };
-  return String(
-    await html`${(
-      <PageTime.Provider value={nowMs}>
-        <FrameContext.Provider value={frame}>{part}</FrameContext.Provider>
-      </PageTime.Provider>
-    )}`,
-  );
+  const text = await html`${(
+    <PageTime.Provider value={nowMs}>
+      <FrameContext.Provider value={frame}>{part}</FrameContext.Provider>
+    </PageTime.Provider>
+  )}`;
+  return text.replace(LINKS, (start) => start + base);
 }
 
 export async function answerPage(

@@ -1,6 +1,9 @@
-// Pages of other sites, and other names for this machine, cannot do anything.
+// Pages of other sites, and other names for this machine, cannot do anything. Behind a proxy with another address, ours can.
+import { createServer, request as httpRequest } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { BEARER, FORM, HTML, signIn, start, TOKEN } from './stage.ts';
+import { listen } from '../../../support/loopback.ts';
+import { makeRun } from '../../report/samples.ts';
+import { BEARER, FORM, HTML, makeAccount, makeDetail, RUN_ID, signIn, start, TOKEN } from './stage.ts';
 
 const SYNC = '/api/v1/accounts/acme-eu/sync';
 const RUN_NOW = '/accounts/acme-eu/sync';
@@ -84,6 +87,68 @@ describe('a sign-in behind a proxy, with http.publicUrl', () => {
         expect(text).toContain(`its Origin is ${other}, `);
         expect(text).toContain(`http.publicUrl is ${publicUrl}. `);
       }
+    }
+  });
+});
+
+describe('every address of the pages', () => {
+  const BASE = '/tools/rolecall';
+  const ADDRESS = /(<form[^>]*method="post"[^>]*)? (?:href|src|action|data-progress)="([^"#][^"]*)"/g;
+
+  /** Requests what a browser can reach from the address by GET; returns that, and the forms that post. */
+  async function walk(from: string, headers: Readonly<Record<string, string>>) {
+    const [seen, forms] = [new Set([from]), new Set<string>()];
+    for (const address of seen) {
+      const reply = await fetch(address, { headers, redirect: 'manual' });
+      const isRight = reply.status === 200 || (reply.status === 401 && !('cookie' in headers));
+      expect([address, reply.status, isRight]).toEqual([address, reply.status, true]);
+      const isPage = reply.headers.get('content-type')?.startsWith('text/html') === true;
+      for (const [, form, target = ''] of isPage ? (await reply.text()).matchAll(ADDRESS) : [])
+        (form === undefined ? seen : forms).add(new URL(target.replaceAll('&amp;', '&'), address).href);
+    }
+    return { seen: [...seen], forms: [...forms] };
+  }
+
+  it('leads through a proxy that removes the path of http.publicUrl', async () => {
+    const proxy = createServer((incoming, outgoing) => {
+      const { url = '', method, headers } = incoming;
+      if (!`${url}/`.startsWith(`${BASE}/`)) return void outgoing.writeHead(404).end();
+      const { host, port } = new URL(running.url);
+      const path = url.slice(BASE.length) || '/';
+      const sent = { ...headers, host, 'x-forwarded-proto': 'https' };
+      const request = httpRequest({ port, path, method, headers: sent }, (reply) => {
+        outgoing.writeHead(reply.statusCode ?? 502, reply.headers);
+        reply.pipe(outgoing);
+      });
+      incoming.pipe(request);
+    });
+    const origin = await listen(proxy);
+    const at = (path: string) => `${origin}${BASE}${path}`;
+    const working = makeRun({ id: RUN_ID, status: 'running', finishedAt: null });
+    const accounts = [makeAccount('acme-eu'), makeAccount('acme-us', { lastRun: working })];
+    const running = await start({ publicUrl: at('') }, { accounts, runs: [makeDetail({ run: working })] });
+    const post = (address: string, headers: Readonly<Record<string, string>>, body = '') =>
+      fetch(address, { method: 'POST', headers: { ...FORM, ...headers, origin }, body, redirect: 'manual' });
+    const page = '/accounts/acme-us';
+
+    expect((await walk(at(page), HTML)).forms).toEqual([at('/sign-in')]);
+    const signedIn = await post(at('/sign-in'), HTML, `token=${encodeURIComponent(TOKEN)}&next=${page}`);
+    expect([signedIn.status, signedIn.headers.get('location')]).toEqual([303, `${BASE}${page}`]);
+    const [cookie = '', ...flags] = signedIn.headers.getSetCookie()[0]?.split('; ') ?? [];
+    // Other programs below the same host do not receive it, nor another daemon there.
+    expect([cookie, flags]).toEqual([
+      expect.stringMatching(/^__Secure-/),
+      expect.arrayContaining([`Path=${BASE}`]),
+    ]);
+    const session = { ...HTML, cookie };
+    const { seen, forms } = await walk(at(''), session);
+    const run = `/runs/${RUN_ID}`;
+    const paths = ['/', '/runs', '/activity', page, run, `${run}/progress`, `/api/v1${run}`];
+    expect(seen).toEqual(expect.arrayContaining(paths.map(at)));
+    expect(forms).toEqual(expect.arrayContaining([at('/sign-out'), at(`${page}/pause`)]));
+    for (const form of forms) {
+      const { status, headers } = await post(form, session);
+      expect([form, status, headers.get('location')]).toEqual([form, 303, expect.stringContaining(BASE)]);
     }
   });
 });
