@@ -78,7 +78,7 @@ export async function startDaemon(args, env) {
       const ended = new Promise((resolve) => (waiting = { count, resolve }));
       const before = usageOf(child.pid);
       const startedAt = performance.now();
-      const headers = { authorization: `Bearer ${HTTP_TOKEN}` };
+      const headers = { authorization: `Bearer ${HTTP_TOKEN}`, 'content-type': 'application/json' };
       await Promise.all(change().map((path) => fetch(url + path, { method: 'POST', headers })));
       await ended;
       const { cpuMs, peakMb } = usageOf(child.pid);

@@ -52,7 +52,8 @@ test('a token with the role read changes nothing, actions are logged with token 
   );
   const daemon = await startDaemon(workspace, { env: { CI: 'a-token-that-only-looks' } });
   const send = async (path: string, token: string, method = 'POST') => {
-    const headers = { authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.7' };
+    const type = { 'content-type': 'application/json' };
+    const headers = { ...type, authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.7' };
     return (await fetch(`${daemon.url}${path}`, { method, headers })).status;
   };
   expect(await send('/api/v1/accounts', 'a-token-that-only-looks', 'GET')).toBe(200);

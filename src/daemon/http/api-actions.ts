@@ -25,15 +25,21 @@ import {
 import { ACCOUNT, type HttpContext, type HttpEnv, PLAN_PATH } from './context.ts';
 import { apiFailure, limitBody } from './failure.tsx';
 import { parseJson } from './posted-body.ts';
-import { badRequest, type Failure, failure, TOO_MANY_PLANS } from './refusals.ts';
+import { badRequest, type Failure, failure, NOT_JSON, TOO_MANY_PLANS } from './refusals.ts';
 
 /** Posted plans at the same time: each keeps its body in memory and uses a processor. */
 const MAX_PLANS = 2;
 const MAX_WAITING_PLANS = 4;
 const MAX_PLAN_BYTES = 8 * 1024 ** 2;
 const PLAN_IDLE_MS = 1_800_000;
+const JSON_TYPE = /^application\/json *(;|$)/i;
 
 export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
+  // No form can send JSON. An old browser that names no site could otherwise act for somebody whom a proxy names.
+  app.use('/api/*', async (context, next) => {
+    const isJson = JSON_TYPE.test(context.req.header('content-type') ?? '');
+    return isJson || context.req.method !== 'POST' ? await next() : apiFailure(context, NOT_JSON);
+  });
   for (const action of OPERATOR_ACTIONS) {
     app.post(`/api/v1/accounts/${ACCOUNT}/${action}`, limitBody(MAX_BODY_BYTES), async (context) => {
       const body = parseJson(new Uint8Array(await context.req.arrayBuffer()), '{}');

@@ -84,6 +84,8 @@ export const WRONG_HOST = failure(
   'Without a configured token this server answers only to a loopback host such as 127.0.0.1. Use such an address, or set http.token.',
 );
 
+export const NOT_JSON = failure(415, 'not_json', 'Send each POST with `Content-Type: application/json`.');
+
 /** The rest of the body is not read, so the connection cannot be used again. */
 export const TOO_LARGE = failure(413, 'too_large', 'The body is too large.', { connection: 'close' });
 

@@ -245,7 +245,9 @@ describe.skipIf(!hasPrograms())('a job that lets the daemon fetch', () => {
     const requests: string[] = [];
     const server = createServer(({ method = '', url = '', headers }, response) => {
       requests.push(`${method} ${url}`);
-      response.writeHead(headers.authorization === `Bearer ${TOKEN}` ? 202 : 401).end('{"status":"queued"}');
+      const isRight =
+        headers.authorization === `Bearer ${TOKEN}` && headers['content-type'] === 'application/json';
+      response.writeHead(isRight ? 202 : 401).end('{"status":"queued"}');
     });
     const url = await listen(server);
     const run = (token: string) =>

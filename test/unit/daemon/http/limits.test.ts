@@ -5,6 +5,7 @@ import { BEARER, FORM, JSON_BODY, makeStage, start, TOKEN } from './stage.ts';
 
 const SYNC = '/api/v1/accounts/acme-eu/sync';
 const MEBIBYTE = 1024 ** 2;
+const HEAD = `Host: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
 
 /** Sends a body of unknown length until the server replies; resolves with the reply and the number of bytes sent. */
 async function sendEndlessBody(
@@ -20,9 +21,7 @@ async function sendEndlessBody(
   socket.on('data', (bytes) => (reply += bytes.toString()));
   socket.on('error', () => undefined);
   socket.on('close', () => (open = false));
-  socket.write(
-    `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nTransfer-Encoding: chunked\r\n\r\n`,
-  );
+  socket.write(`POST ${path} HTTP/1.1\r\n${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
   while (open && reply === '' && sent < mostBytes) {
     const isFlowing = socket.write(chunk);
     sent += 65_536;
@@ -39,7 +38,7 @@ describe('the body of a request', () => {
   it('that announces too many bytes is refused before it is sent', async () => {
     const { raw, recorded } = await start();
     const head = (path: string, length: number): string =>
-      `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: ${length}\r\n\r\n`;
+      `POST ${path} HTTP/1.1\r\n${HEAD}Content-Length: ${length}\r\n\r\n`;
     for (const [path, length] of [
       [SYNC, MEBIBYTE + 1],
       ['/accounts/acme-eu/approve', MEBIBYTE + 1],
@@ -100,10 +99,7 @@ describe('the time limit', () => {
   it('ends a request whose body does not end, without any effect', async () => {
     const { raw, recorded, logged, get } = await start({ limits: SHORT });
     const startedAt = performance.now();
-    const reply = await raw(
-      `POST ${SYNC} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 10\r\n\r\n{`,
-      true,
-    );
+    const reply = await raw(`POST ${SYNC} HTTP/1.1\r\n${HEAD}Content-Length: 10\r\n\r\n{`, true);
     expect(reply).toMatch(/^HTTP\/1\.1 408 /);
     expect(performance.now() - startedAt).toBeLessThan(3000);
     expect(recorded.commands).toEqual([]);
@@ -131,9 +127,7 @@ describe('the time limit', () => {
 it('a client that disconnects while it sends its body is not a failure of the server', async () => {
   const { url, logged, get, recorded } = await start();
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  socket.write(
-    `POST ${SYNC} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 10\r\n\r\n{`,
-  );
+  socket.write(`POST ${SYNC} HTTP/1.1\r\n${HEAD}Content-Length: 10\r\n\r\n{`);
   await new Promise((resolve) => setTimeout(resolve, 50));
   socket.destroy();
   expect((await get('/healthz')).status).toBe(200);
@@ -162,10 +156,7 @@ describe('closing the server', () => {
 
   it('waits for clients only briefly', async () => {
     const { raw, get, close, recorded } = await start();
-    const stalled = raw(
-      `POST ${SYNC} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 10\r\n\r\n{`,
-      true,
-    );
+    const stalled = raw(`POST ${SYNC} HTTP/1.1\r\n${HEAD}Content-Length: 10\r\n\r\n{`, true);
     expect((await get('/healthz')).status).toBe(200);
     const startedAt = performance.now();
     await close();

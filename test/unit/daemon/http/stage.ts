@@ -246,7 +246,7 @@ export interface Running {
   readonly logged: object[];
   /** Everything else that was logged. */
   readonly noted: object[];
-  /** Sends headers that a browser does not allow a page to set, and follows no redirect. */
+  /** Sends headers that a browser does not allow a page to set, JSON to the API by default, and follows no redirect. */
   readonly send: (
     method: string,
     path: string,
@@ -311,8 +311,9 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
     ...options,
   });
   const { port } = new URL(server.url);
-  const send: Running['send'] = (method, path, headers = {}, body) =>
+  const send: Running['send'] = (method, path, given = {}, body) =>
     new Promise((resolve, reject) => {
+      const headers = path.startsWith('/api/') ? { ...JSON_BODY, ...given } : given;
       const request = httpRequest(
         { host: '127.0.0.1', port, method, path, headers, agent: false },
         (reply) => {
