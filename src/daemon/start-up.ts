@@ -25,8 +25,9 @@ export interface StartUpOptions {
 }
 
 /**
- * Requests a run of each account at the start. With `runOnStart: false`, and after another leader, only accounts that missed a
- * tick or whose last run was interrupted get one. `background` ends when the metrics show the last runs.
+ * Requests a run of each account at the start, of the one that is due longest first. With `runOnStart: false`, and after
+ * another leader, only accounts that missed a tick or whose last run was interrupted get one, and after a leader that should
+ * have run each account, those that it never ran. `background` ends when the metrics show the last runs.
  */
 export async function startUp(options: StartUpOptions): Promise<{ readonly background: Promise<void> }> {
   const { registry, term, reader, metrics, isStart } = options;
@@ -41,7 +42,12 @@ export async function startUp(options: StartUpOptions): Promise<{ readonly backg
   const { runOnStart } = registry.service().daemon;
   // An account with an invalid file runs too: its failed run reports the errors.
   const isEach = runOnStart && isStart;
-  for (const { name } of registry.accounts()) term.startFirst(name, records.get(name), isEach);
+  // Whoever is due longest is first: otherwise terms that end early would always run the same accounts.
+  const dueMs = (name: string): number => records.get(name)?.nextTickMs ?? 0;
+  for (const { name } of registry.accounts().toSorted((a, b) => dueMs(a.name) - dueMs(b.name))) {
+    // The leader before this one has requested the first run of each account, and may not have made it.
+    term.startFirst(name, records.get(name), isEach || (runOnStart && dueMs(name) === 0));
+  }
   logSchedules(options, records);
   return { background: isEach ? Promise.resolve() : showLastRuns(options, records) };
 }

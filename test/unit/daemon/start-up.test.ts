@@ -14,8 +14,12 @@ const found = (account: string, sketch: RunSketch): RunDetail => runDetail(1, { 
 const outcome = (account: string, sketch: RunSketch): RunOutcome =>
   outcomeOf(found(account, sketch), null, sha256);
 
-/** A daemon with `runOnStart: false` whose accounts ran before and have all missed a tick. */
-function stage(names: readonly string[], runs: (account: string) => Promise<RunDetail>) {
+/** A daemon with `runOnStart: false` whose accounts ran before and have all missed a tick, which is that of `ticks`. */
+function stage(
+  names: readonly string[],
+  runs: (account: string) => Promise<RunDetail>,
+  ticks: Readonly<Record<string, number>> = {},
+) {
   const metrics = createMetrics('test');
   metrics.leads(true);
   const log = testLog();
@@ -35,6 +39,7 @@ function stage(names: readonly string[], runs: (account: string) => Promise<RunD
     name,
     state,
     lastRun: runDetail(1, { id: name, account: name }).run,
+    nextTickMs: ticks[name] ?? 1,
     lastSuccessAt: null,
   }));
   const options = {
@@ -80,6 +85,27 @@ it('a start requests missed runs before it reads the last runs', async () => {
   expect(read).toEqual(['a']);
   stop.abort();
 });
+
+it.each([
+  ['a start', { isStart: true }, ['start', 'start', 'start', 'start']],
+  ['the next leader', { isStart: false }, ['start', 'catch_up', 'catch_up', 'catch_up']],
+])(
+  '%s requests a run of the account first that never ran, and then of those that are due longest',
+  async (_, more, triggers) => {
+    const { options, requested } = stage(['a', 'b', 'c', 'd'], () => new Promise(() => undefined), {
+      a: 9,
+      b: 8,
+      c: 7,
+    });
+    const all = await options.reader.accounts();
+    const reader = { ...options.reader, accounts: async () => all.filter(({ name }) => name !== 'd') };
+    const service = () => ({ daemon: { runOnStart: true } });
+    const registry = { ...options.registry, service } as unknown as StartUpOptions['registry']; // only what a start uses
+    await startUp({ ...options, ...more, registry, reader });
+    expect(requested.map(([account]) => account)).toEqual(['d', 'c', 'b', 'a']);
+    expect(requested.map(([, trigger]) => trigger)).toEqual(triggers);
+  },
+);
 
 it('the gauges show the last runs, except one that cannot be read', async () => {
   const { options, gauges, log } = stage(['a', 'b'], async (name) => {
