@@ -147,9 +147,9 @@ export function waitingChanges({ plan, operations }: EndedRun): WaitingChange[] 
 }
 
 /**
- * Decides which notices a target receives for a run. Applied changes are notified for each run, a state when it begins, and
- * when all states that the target lists have ended, that is a recovery. States that it does not list are tracked too. What
- * a run does not show stays as it was, and a run older than the known states changes none.
+ * Decides which notices a target receives for a run. Applied changes are notified for each run, and a state when it begins.
+ * A recovery is the end of a failure, whatever remains, and that of all states that the target lists. States that it does not
+ * list are tracked too. What a run does not show stays as it was, and a run older than the known states changes none.
  */
 export function decideNotices(
   { health, nextDrift, applied, startedAtMs }: RunNews & { readonly startedAtMs: number },
@@ -172,9 +172,10 @@ export function decideNotices(
     if (now !== undefined && now !== null) states[state] = now;
   }
   const listed = BAD_STATES.filter((state) => events.includes(state));
-  const isBad = (of: NotifiedState['states']): boolean =>
-    (listed.length === 0 ? BAD_STATES : listed).some((state) => of[state] !== undefined);
-  if (isBad(known) && !isBad(states)) add('recovered');
+  const watched = listed.length === 0 ? BAD_STATES : listed;
+  const hasEnded = (all: readonly BadState[]): boolean =>
+    all.some((state) => known[state] !== undefined) && all.every((state) => states[state] === undefined);
+  if (hasEnded(watched) || hasEnded(watched.filter((state) => state === 'failed'))) add('recovered');
   for (const state of BAD_STATES) {
     if (states[state] !== undefined && states[state] !== known[state]) add(state);
   }

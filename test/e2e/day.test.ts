@@ -353,7 +353,7 @@ async function usesTheFixedFile(day: Day): Promise<void> {
   acme(day, 'skills: [Go, Nim, Rust]');
   await moreRuns(day, 'acme', 'held');
   expect(names(day.us, 'acme')).toEqual(['Go', 'Nim', 'Perl', 'Rust']);
-  await expectNotices(day, { acme: ['applied'] });
+  await expectNotices(day, { acme: ['applied', 'recovered'] });
   expect(await account(day, 'acme')).toMatchObject({ valid: true, issues: [], consecutiveFailures: 0 });
   expect((await day.daemon.metrics()).get('rolecall_config_valid{account="acme"}')).toBe(1);
   await allAgree(day);

@@ -58,7 +58,7 @@ describe('every history of runs', () => {
     );
   });
 
-  it('leads to one notice for each state that begins, repeats none, and to a recovery when all have ended', () => {
+  it('leads to one notice for each state that begins, repeats none, and to a recovery when a failure or all have ended', () => {
     fc.assert(
       fc.property(history, (runs) => {
         let known: Record<string, string> = {};
@@ -70,9 +70,11 @@ describe('every history of runs', () => {
               return fingerprint === undefined || fingerprint === null ? [] : [[each, fingerprint]];
             }),
           );
-          const hasRecovered = Object.keys(known).length > 0 && Object.keys(now).length === 0;
+          const isOver = Object.keys(known).length > 0 && Object.keys(now).length === 0;
+          const hasRecovered = isOver || ('failed' in known && !('failed' in now));
           const begun = STATES.filter((each) => now[each] !== undefined && now[each] !== known[each]);
-          expect(due.filter((type) => type !== 'applied')).toEqual(hasRecovered ? ['recovered'] : begun);
+          const changed = hasRecovered ? ['recovered', ...begun] : begun;
+          expect(due.filter((type) => type !== 'applied')).toEqual(changed);
           known = now;
         }
       }),

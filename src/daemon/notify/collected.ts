@@ -1,6 +1,6 @@
 // The results of several accounts in a sentence, and the text of a message about them.
 import type { Loss } from '../../core/run-outcome.ts';
-import type { NoticeType } from '../../core/notice.ts';
+import { BAD_STATES, type NoticeType } from '../../core/notice.ts';
 import type { Links } from '../../core/settings.ts';
 import { visible, visibleName } from '../../report/escape-invisible.ts';
 import { count, people } from '../../report/formatting.ts';
@@ -86,12 +86,12 @@ export function collectedText(
 function latest(messages: readonly NoticeMessage[]): (AccountResult & { readonly first: NoticeMessage })[] {
   const accounts = new Map<string, Map<NoticeType, NoticeMessage>>();
   for (const message of messages) {
-    const { type, data } = message;
+    const { type, data, about } = message;
     const own = accounts.get(data.account) ?? new Map<NoticeType, NoticeMessage>();
     accounts.set(data.account, own);
     // A plan that waited was approved and applied.
-    const ended = type === 'recovered' ? (['failed', 'drift', 'held'] as const) : (['drift'] as const);
-    if (type === 'recovered' || type === 'applied') for (const each of ended) own.delete(each);
+    const ended = type === 'recovered' ? BAD_STATES : type === 'applied' ? (['drift'] as const) : [];
+    for (const state of ended) if (!about.remaining?.some((each) => each === state)) own.delete(state);
     // That a repaired account is in order needs no mention.
     if (type !== 'recovered' || !own.has('applied')) own.set(type, message);
   }
@@ -108,6 +108,7 @@ function latest(messages: readonly NoticeMessage[]): (AccountResult & { readonly
     .toSorted((a, b) => urgency(a.first) - urgency(b.first) || b.loss.people - a.loss.people);
 }
 
-function resultOf({ type, data }: NoticeMessage): Result {
-  return type === 'drift' && data.digest !== undefined ? 'waits' : type;
+function resultOf({ type, data, about }: NoticeMessage): Result {
+  const state = type === 'recovered' ? (about.remaining?.at(-1) ?? type) : type;
+  return state === 'drift' && data.digest !== undefined ? 'waits' : state;
 }

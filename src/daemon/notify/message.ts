@@ -47,6 +47,8 @@ export interface NoticeMessage extends JsonNotice {
     readonly changes: readonly NamedChange[];
     readonly more: number;
     readonly next: { readonly command: string; readonly purpose: string } | null;
+    /** The states that the run shows besides a failure. */
+    readonly remaining?: readonly ('drift' | 'held')[];
     /** How many people lose entries by the changes that were not made, and the names of the first entries. */
     readonly loss: Loss;
     /** The commit of the run; null when the configuration is not in git. */
@@ -65,7 +67,7 @@ export function composeMessage(
   followers = 0,
 ): NoticeMessage {
   const { run, plan } = outcome;
-  const digest = type === 'recovered' ? null : outcome.awaited;
+  const digest = outcome.awaited;
   const error = type === 'failed' ? errorOf(outcome) : null;
   const { first, total } = outcome.changes[type];
   const sha = run.configCommit;
@@ -88,6 +90,7 @@ export function composeMessage(
       changes: first.map((change) => ({ ...change, name: clip(change.name, MAX_NAME_LENGTH) })),
       more: total - first.length,
       next: nextStep(type, outcome, digest, mode),
+      remaining: (['drift', 'held'] as const).filter((state) => outcome.news.health[state]),
       loss: { ...outcome.loss, names: outcome.loss.names.map((name) => clip(name, MAX_NAME_LENGTH)) },
       commit: sha === null ? null : { sha, subject: clip(run.configSubject ?? '', MAX_NAME_LENGTH) },
     },

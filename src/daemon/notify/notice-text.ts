@@ -54,8 +54,10 @@ export function noticeText(message: NoticeMessage, links: Links): NoticeText {
 }
 
 /** The event in a few words. */
-export function headline({ type, data: { digest, status, followers } }: NoticeMessage): string {
-  if (type === 'drift') return digest === undefined ? 'differs from its file' : 'a plan waits for approval';
+export function headline({ type, data: { digest, status, followers }, about }: NoticeMessage): string {
+  if (type === 'drift') return digest === undefined ? HEADLINES.drift : 'a plan waits for approval';
+  if (type === 'recovered')
+    return [type, ...(about.remaining ?? []).map((state) => HEADLINES[state])].join('; ');
   if (type !== 'failed') return HEADLINES[type];
   const failure = status === 'blocked' || status === 'partial' ? FAILURES[status] : 'the run failed';
   return followers === undefined
@@ -70,8 +72,8 @@ const FAILURES = {
 
 const HEADLINES = {
   applied: 'changes were applied',
+  drift: 'differs from its file',
   held: 'changes are held',
-  recovered: 'recovered',
 } as const;
 
 /** `c06d636` and its subject. */

@@ -71,15 +71,15 @@ describe('a change of state', () => {
     ['is each state that begins', [DRIFT_AND_HELD, PARTIAL], [['drift', 'held'], ['failed']]],
     ['is the end of all states alone', [DRIFT_AND_HELD, HELD, OK], [['drift', 'held'], [], ['recovered']]],
     [
-      'is no end of one while another begins',
+      'is the end of a failure, whatever remains, and no other end while another state begins',
       [FAILED, HELD, DRIFT, OK],
-      [['failed'], ['held'], ['drift'], ['recovered']],
+      [['failed'], ['recovered', 'held'], ['drift'], ['recovered']],
     ],
     ['is their end also where changes were applied', [DRIFT, APPLIED], [['drift'], ['applied', 'recovered']]],
     [
       'is not what a failed run cannot see',
       [DRIFT_AND_HELD, FAILED, DRIFT_AND_HELD],
-      [['drift', 'held'], ['failed'], []],
+      [['drift', 'held'], ['failed'], ['recovered']],
     ],
     [
       'is not the end of no_history beside drift',
@@ -135,6 +135,7 @@ describe('a change of state', () => {
     };
     expect(listed(['failed', 'recovered'], DRIFT, FAILED, DRIFT)).toEqual([[], ['failed'], ['recovered']]);
     expect(listed(['recovered'], DRIFT, OK)).toEqual([[], ['recovered']]);
+    expect(listed(['held', 'recovered'], HELD, FAILED, HELD)).toEqual([['held'], [], []]);
     const passing: RunSketch = { ...DRIFT, toCreate: [], held: [NO_HISTORY] };
     const next: RunSketch = { ...DRIFT, toCreate: [], toDelete: ['Flash'] };
     expect(listed(['drift'], passing, next)).toEqual([[], ['drift']]);
@@ -157,7 +158,7 @@ describe('an applied change', () => {
       ['applied'],
       ['applied'],
       ['applied', 'failed'],
-      ['applied', 'held'],
+      ['applied', 'recovered', 'held'],
     ]);
   });
 

@@ -186,6 +186,9 @@ describe('a message for Slack', () => {
       text: 'acme: recovered',
       blocks: [{ type: 'header', text: { type: 'plain_text', text: 'acme: recovered', emoji: false } }],
     });
+    expect(slack('recovered', DRIFT).text.split('\n')[0]).toBe(
+      'acme: recovered; differs from its file; changes are held',
+    );
   });
 
   it('shows the first lines of an error, and what to try', () => {
@@ -281,6 +284,21 @@ describe('a collected message', () => {
       [
         ['failed', FAILED],
         ['recovered', {}],
+      ],
+    ],
+    [
+      '1 waits for approval (1 person loses Perl)',
+      [
+        ['failed', FAILED],
+        ['recovered', WAITING, waits],
+      ],
+    ],
+    [
+      '1 held',
+      [
+        ['held', { held: ['Perl'] }],
+        ['failed', FAILED],
+        ['recovered', { status: 'held', held: ['Perl'] }],
       ],
     ],
     [

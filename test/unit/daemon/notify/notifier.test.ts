@@ -37,7 +37,7 @@ describe('the notifier', () => {
     await end(notifier, 4, { ...HELD, created: 2 });
     await end(notifier, 5, OK);
     await delivered(on.store);
-    expect(types(server)).toEqual(['failed', 'applied', 'held', 'recovered']);
+    expect(types(server)).toEqual(['failed', 'applied', 'recovered', 'held', 'recovered']);
   });
 
   it('does not make a run wait for a target', async () => {
