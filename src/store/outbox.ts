@@ -1,5 +1,5 @@
 // The outbox of notifications: the state that each target was last notified of, and the notices to deliver.
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { NotifiedState } from '../core/notice.ts';
 import type { DeliveryOutcome, NewNotice, Outbox, QueuedNotice } from '../core/ports/outbox.ts';
 import type { Database, Tables } from './tables.ts';
@@ -27,17 +27,18 @@ export function createOutbox(db: Database): Outbox {
       return new Map(rows.map((row) => [row.account, toNotifiedState(row)]));
     },
 
-    async due(target, { messages: limit, collectMs }, nowMs) {
+    async takeDue(target, { messages: limit, collectMs }, nowMs) {
       const open = await openMessages(db, target, collectMs);
       const due = open.filter((message) => dueAtMs(message, collectMs) <= nowMs).slice(0, limit);
       const others = open.filter((message) => !due.includes(message));
       // What a message contains must not change between two attempts, which have the same id.
-      for (const [first, ...more] of due) {
-        if (collectMs > 0 && first.message_id === null) await nameMessage(db, [first, ...more]);
+      for (const message of due) {
+        if (collectMs > 0 && message[0].message_id === null) await nameMessage(db, message);
       }
+      const claimed = await claim(db, due, nowMs);
       const nextMs = Math.min(...others.map((message) => dueAtMs(message, collectMs)));
       return {
-        messages: due.map(([first, ...more]) => [toQueued(first), ...more.map(toQueued)]),
+        messages: claimed.map(([first, ...more]) => [toQueued(first), ...more.map(toQueued)]),
         nextAtMs: others.length === 0 ? null : Math.max(nowMs, nextMs),
       };
     },
@@ -58,6 +59,19 @@ export function createOutbox(db: Database): Outbox {
 async function nameMessage(db: Database, message: Message): Promise<void> {
   const ids = jsonList(message.map(({ id }) => id));
   await db.updateTable('notices').set({ message_id: message[0].id }).where('id', 'in', ids).execute();
+}
+
+/** So long a leader that has lost its lease may still send a message, or know its outcome and wait for the store. */
+const CLAIM_MS = 120_000;
+
+/** One statement, which changes the time of the next attempt: of several processes that have read a message, one claims it. */
+async function claim(db: Database, due: readonly Message[], nowMs: number): Promise<Message[]> {
+  if (due.length === 0) return [];
+  const { rows } = await sql<{ id: string }>`
+    update notices set next_attempt_at = ${toIso(nowMs + CLAIM_MS)}
+    where id in ${jsonList(due.map(([{ id }]) => id))} and next_attempt_at <= ${toIso(nowMs)}
+      and delivered_at is null returning id`.execute(db);
+  return due.filter(([{ id }]) => rows.some((row) => row.id === id));
 }
 
 async function readNotifiedStates(

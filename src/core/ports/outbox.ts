@@ -57,12 +57,12 @@ export interface Outbox {
   /** The states that a target was last notified of, by account. */
   states(target: string): Promise<ReadonlyMap<string, NotifiedState>>;
   /**
-   * The due messages of a target, oldest first: none that overtakes another one of an account. Only the daemon that leads
-   * sends them, so nothing marks those that are under way. A message is one notice, or, with `collectMs`, all notices of one
-   * commit: due when none has followed for that time, or after five times as long. What it contains never changes once an
-   * attempt has failed.
+   * Takes the due messages of a target, oldest first: none that overtakes another one of an account. Nobody takes them again
+   * before `settle`, or before two minutes have passed because this process has died. A message is one notice, or, with
+   * `collectMs`, all notices of one commit: due when none has followed for that time, or after five times as long. What it
+   * contains never changes once it was taken.
    */
-  due(
+  takeDue(
     target: string,
     limits: { readonly messages: number; readonly collectMs: number },
     nowMs: number,

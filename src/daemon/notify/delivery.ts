@@ -19,8 +19,8 @@ export interface Attempt {
 }
 
 export interface Delivery {
-  /** Resolves with null when `kill` ended it. Never rejects. */
-  attempt(message: QueuedMessage, settings: NotifySettings, kill: AbortSignal): Promise<Attempt | null>;
+  /** Never rejects. */
+  attempt(message: QueuedMessage, settings: NotifySettings): Promise<Attempt>;
   /** Closes the connections; a later attempt opens new ones. */
   close(): Promise<void>;
 }
@@ -37,7 +37,8 @@ export interface DeliveryOptions {
 type PostResult =
   { readonly status: number; readonly retryAfter: string | undefined } | { readonly code: string };
 
-const TIMEOUT_MS = 10_000;
+/** The longest time of an attempt. */
+export const TIMEOUT_MS = 10_000;
 const GONE = 410;
 /** Of a status, which would be refused again. */
 const REFUSALS: readonly number[] = [400, 401, 403, 404, 409, 422];
@@ -48,15 +49,11 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   const { userAgent, clock, resolveSecret, random, commitsAt } = options;
   let loaded: ReturnType<typeof loadClient> | undefined;
 
-  async function send(
-    message: QueuedMessage,
-    settings: NotifySettings,
-    kill: AbortSignal,
-  ): Promise<PostResult> {
+  async function send(message: QueuedMessage, settings: NotifySettings): Promise<PostResult> {
     const destination = await resolveDestination(settings, resolveSecret);
     if ('problem' in destination) return { code: destination.problem };
     const { url, headers, body } = requestOf(message, destination, settings);
-    const deadline = startDeadline(TIMEOUT_MS, kill, clock);
+    const deadline = startDeadline(TIMEOUT_MS, new AbortController().signal, clock);
     return await post(url, headers, body, deadline.signal)
       .catch((error: unknown) => ({ code: deadline.signal.aborted ? 'timeout' : firstCode(error) }))
       .finally(() => deadline.release());
@@ -112,10 +109,10 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   }
 
   return {
-    async attempt(message, settings, kill) {
+    async attempt(message, settings) {
       // An exception is a bug, such as a body of an unknown shape. It must not end the daemon.
-      const result = await send(message, settings, kill).catch(() => ({ code: 'internal' }));
-      return kill.aborted ? null : outcomeOf(result, message[0].attempts + 1, isStatusTarget(settings));
+      const result = await send(message, settings).catch(() => ({ code: 'internal' }));
+      return outcomeOf(result, message[0].attempts + 1, isStatusTarget(settings));
     },
     async close() {
       // A failure to load was already reported by the delivery.

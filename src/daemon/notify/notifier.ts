@@ -3,13 +3,14 @@
 import { randomUUID } from 'node:crypto';
 import type { RunMode } from '../../core/journal.ts';
 import { decideNotices, type NotifiedState } from '../../core/notice.ts';
+import { StoreError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { DeliveryOutcome, Outbox, QueuedMessage, TargetUpdate } from '../../core/ports/outbox.ts';
 import type { RunOutcome } from '../../core/run-outcome.ts';
 import type { Links, NotifySettings } from '../../core/settings.ts';
 import { describeFailure } from '../../run/run-result.ts';
 import type { Log } from '../log.ts';
-import { createDelivery } from './delivery.ts';
+import { createDelivery, TIMEOUT_MS } from './delivery.ts';
 import { type Fleet, nextStatus, resultAfter, STATUS } from './commit-status.ts';
 import { composeMessage } from './message.ts';
 import { isStatusTarget, type ResolveSecret, targetsByKey } from './target.ts';
@@ -47,7 +48,7 @@ export interface Notifier {
   runEnded(outcome: RunOutcome, mode: RunMode, followers?: number): Promise<void>;
   /** Starts deliveries, including those that an earlier leader left. */
   start(): void;
-  /** Ends deliveries within seconds, until the next start. Undelivered notifications wait in the store. */
+  /** Waits for the deliveries in progress, and starts none until the next start. Undelivered notifications wait in the store. */
   stop(): Promise<void>;
 }
 
@@ -57,14 +58,15 @@ const MAX_CONCURRENT = 4;
 const POLL_MS = 30_000;
 /** Between two requests that set a status. */
 const STATUS_GAP_MS = 10_000;
-/** How long the end waits for deliveries in progress. */
-const GRACE_MS = 3000;
+/** How soon an outcome is stored again that could not be stored. */
+const SETTLE_MS = 5000;
+/** How long the end waits for deliveries in progress: longer than an attempt takes. */
+const GRACE_MS = TIMEOUT_MS + 2000;
 
 export function createNotifier(options: NotifierOptions): Notifier {
   const { outbox, clock, log, onResult, random = Math.random } = options;
   const userAgent = `rolecall/${options.version}`;
   const delivery = createDelivery({ ...options, userAgent, random });
-  let kill = new AbortController();
   /** The deliveries in progress, by the ids of their messages, and until when each target requested a pause. */
   const inFlight = new Map<string, Map<string, Promise<void>>>();
   const quietUntilMs = new Map<string, number>();
@@ -96,19 +98,17 @@ export function createNotifier(options: NotifierOptions): Notifier {
     if (quietMs > 0) return quietMs;
     const isStatus = isStatusTarget(settings);
     const most = isStatus ? 1 : MAX_CONCURRENT;
-    // As of before the reading, which may return a message that is settled meanwhile.
-    const underWay = new Set(sending.keys());
-    if (underWay.size === most) return POLL_MS;
+    if (sending.size === most || !options.isLeading()) return POLL_MS;
     try {
-      const limits = { messages: most, collectMs: settings.collectMs };
-      const { messages, nextAtMs } = await outbox.due(key, limits, nowMs);
+      const limits = { messages: most - sending.size, collectMs: settings.collectMs };
+      const { messages, nextAtMs } = await outbox.takeDue(key, limits, nowMs);
       if (!options.isLeading()) return POLL_MS;
       // A status is made when it can be sent, so that only the newest one follows the one before.
       const isIdle = messages.length === 0 && nextAtMs === null;
       if (isStatus && isIdle && (await queueStatus(key, settings.format))) return 0;
-      const next = messages.filter(([{ id }]) => !underWay.has(id)).slice(0, most - underWay.size);
-      for (const message of next) {
+      for (const message of messages) {
         const [{ id }] = message;
+        if (sending.has(id)) continue;
         const delivering = deliver(message, key, settings).finally(() => {
           sending.delete(id);
           wake();
@@ -138,14 +138,12 @@ export function createNotifier(options: NotifierOptions): Notifier {
   }
 
   async function deliver(message: QueuedMessage, key: string, settings: NotifySettings): Promise<void> {
-    const attempt = await delivery.attempt(message, settings, kill.signal);
-    if (attempt === null) return;
+    const attempt = await delivery.attempt(message, settings);
     const nextMs = isStatusTarget(settings) ? clock.nowMs() + STATUS_GAP_MS : 0;
     quietUntilMs.set(key, Math.max(quietUntilMs.get(key) ?? 0, attempt.quietUntilMs, nextMs));
     report(message, settings.format, attempt.outcome);
-    // Until the store has the outcome, this process does not send the message again.
-    while (!kill.signal.aborted && !(await isSettled(message, attempt.outcome)))
-      await clock.sleep(POLL_MS, kill.signal);
+    // Until the store has the outcome, this process does not send the message again. It may lead no longer then.
+    while (!(await isSettled(message, attempt.outcome))) await clock.sleep(SETTLE_MS);
   }
 
   async function isSettled(message: QueuedMessage, outcome: DeliveryOutcome): Promise<boolean> {
@@ -154,7 +152,8 @@ export function createNotifier(options: NotifierOptions): Notifier {
       return true;
     } catch (error) {
       logFailure(error);
-      return false;
+      // Anything else means that the store was closed, and that the process ends.
+      return !(error instanceof StoreError);
     }
   }
 
@@ -214,14 +213,12 @@ export function createNotifier(options: NotifierOptions): Notifier {
     if (added > 0 || [...current.values()].some(isStatusTarget)) wake();
   }
 
-  /** Waits shortly for the deliveries in progress, and ends the rest. */
-  async function finishOrKill(): Promise<void> {
+  /** Waits for the deliveries in progress. One that is aborted may have arrived, and would be sent again. */
+  async function finish(): Promise<void> {
     const finished = new AbortController();
     const sending = [...inFlight.values()].flatMap((each) => [...each.values()]);
-    const all = Promise.all(sending).then(() => finished.abort());
+    void Promise.all(sending).then(() => finished.abort());
     await clock.sleep(GRACE_MS, finished.signal);
-    kill.abort();
-    await all;
   }
 
   return {
@@ -236,14 +233,13 @@ export function createNotifier(options: NotifierOptions): Notifier {
     },
     start() {
       stopping = false;
-      kill = new AbortController();
       working = work();
     },
     async stop() {
       stopping = true;
       wake();
       await working;
-      await finishOrKill();
+      await finish();
       await delivery.close();
     },
   };

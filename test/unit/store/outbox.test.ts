@@ -5,6 +5,7 @@ import type { DeliveryOutcome, NewNotice, TargetUpdate } from '../../../src/core
 import type { Fixture } from './fixture.ts';
 import { DAY_MS, fixture, openAgain, runId, T0 } from './fixture.ts';
 
+const CLAIM_MS = 120_000;
 const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS };
 
 function notified(state: 'failed' | 'ok', asOfMs = T0): NotifiedState {
@@ -27,7 +28,7 @@ async function queue(
 const limits = (messages = 9, collectMs = 0) => ({ messages, collectMs });
 
 async function due(store: Fixture, nowMs = T0, { target = 't', limit = 9 } = {}) {
-  const { messages } = await store.outbox.due(target, limits(limit), nowMs);
+  const { messages } = await store.outbox.takeDue(target, limits(limit), nowMs);
   return messages.flat().map(({ id }) => id);
 }
 
@@ -101,14 +102,25 @@ describe('what is due', () => {
     await queue(store, [notice(3)], { account: 'other' });
     await queue(store, [notice(4)], { account: 'third' });
     await queue(store, [notice(5)], { target: 'another' });
-    const { messages, nextAtMs } = await store.outbox.due('t', limits(2), T0);
+    const { messages, nextAtMs } = await store.outbox.takeDue('t', limits(2), T0);
     expect(messages).toEqual([
       [{ ...notice(1), account: 'acme', attempts: 0 }],
       [{ ...notice(3), account: 'other', attempts: 0 }],
     ]);
     expect(nextAtMs).toBe(T0);
-    expect(await due(store)).toEqual(['notice-1', 'notice-3', 'notice-4']);
+    expect(await due(store)).toEqual(['notice-4']);
     expect(await due(store, T0, { target: 'another' })).toEqual(['notice-5']);
+  });
+
+  it('is taken by one process, and again when that one has not settled it for two minutes', async () => {
+    const store = await fixture();
+    const stores = [store, await openAgain(store), await openAgain(store)];
+    for (const n of [1, 2, 3]) await queue(store, [notice(n)], { account: String(n) });
+    const take = async (atMs: number) => (await Promise.all(stores.map((each) => due(each, atMs)))).flat();
+    expect((await take(T0)).toSorted()).toEqual(['notice-1', 'notice-2', 'notice-3']);
+    await settle(store, 'notice-2', { type: 'delivered' });
+    expect(await take(T0 + CLAIM_MS - 1)).toEqual([]);
+    expect((await take(T0 + CLAIM_MS)).toSorted()).toEqual(['notice-1', 'notice-3']);
   });
 
   it('keeps the order of an account’s notices, also while one waits for its next attempt', async () => {
@@ -116,14 +128,14 @@ describe('what is due', () => {
     await queue(store, [notice(1), notice(2)]);
     await settle(store, 'notice-1', { type: 'retry', atMs: T0 + 4000, reason: 'http_500' });
     const next = { messages: [], nextAtMs: T0 + 4000 };
-    expect(await store.outbox.due('t', limits(), T0 + 3999)).toEqual(next);
-    const again = await store.outbox.due('t', limits(), T0 + 4000);
+    expect(await store.outbox.takeDue('t', limits(), T0 + 3999)).toEqual(next);
+    const again = await store.outbox.takeDue('t', limits(), T0 + 4000);
     expect(again.messages).toMatchObject([[{ id: 'notice-1', attempts: 1 }]]);
     await settle(store, 'notice-1', { type: 'delivered' }, T0 + 4000);
     expect(await due(store, T0 + 4000)).toEqual(['notice-2']);
     await settle(store, 'notice-2', { type: 'undelivered', reason: 'http_410' }, T0 + 4000);
     const none = { messages: [], nextAtMs: null };
-    expect(await store.outbox.due('t', limits(), T0 + DAY_MS)).toEqual(none);
+    expect(await store.outbox.takeDue('t', limits(), T0 + DAY_MS)).toEqual(none);
   });
 });
 
@@ -131,7 +143,7 @@ describe('a collected message', () => {
   const MINUTE = 60_000;
 
   async function dueMessages(store: Fixture, nowMs: number) {
-    const { messages, nextAtMs } = await store.outbox.due('t', limits(9, MINUTE), nowMs);
+    const { messages, nextAtMs } = await store.outbox.takeDue('t', limits(9, MINUTE), nowMs);
     return [messages.map((message) => message.map(({ id }) => id.replace('notice-', '')).join()), nextAtMs];
   }
 
@@ -142,7 +154,9 @@ describe('a collected message', () => {
     await queue(store, [notice(4)], { account: 'third', atMs: T0 + MINUTE });
     expect(await dueMessages(store, T0 + MINUTE)).toEqual([[], T0 + 2 * MINUTE - 1]);
     expect(await dueMessages(store, T0 + 2 * MINUTE - 1)).toEqual([['1,2,3'], T0 + 2 * MINUTE]);
-    expect(await dueMessages(store, T0 + 2 * MINUTE)).toEqual([['1,2,3', '4'], null]);
+    const takenMs = T0 + 2 * MINUTE - 1;
+    expect(await dueMessages(store, T0 + 2 * MINUTE)).toEqual([['4'], takenMs + CLAIM_MS]);
+    expect(await dueMessages(store, T0 + 2 * MINUTE + CLAIM_MS)).toEqual([['1,2,3', '4'], null]);
   });
 
   it('is due after five times as long while notices follow', async () => {
@@ -157,7 +171,7 @@ describe('a collected message', () => {
     const store = await fixture();
     await queue(store, [notice(1, { commit: 'a' })]);
     await queue(store, [notice(2, { commit: 'a' })], { account: 'other' });
-    const [first] = (await store.outbox.due('t', limits(9, MINUTE), T0 + MINUTE)).messages;
+    const [first] = (await store.outbox.takeDue('t', limits(9, MINUTE), T0 + MINUTE)).messages;
     if (first === undefined) throw new Error('no message');
     const atMs = T0 + 2 * MINUTE;
     await store.outbox.settle(first, { type: 'retry', atMs, reason: 'http_500' }, T0 + MINUTE);

@@ -88,7 +88,7 @@ async function roundTrip(store: Fixture, n: number, { id, name, other, message }
   });
   const state = await journal.accountState(account);
   expect(state).toMatchObject({ pause: { by: name, reason: message }, lastAppliedCommit: { sha: id } });
-  const { messages } = await outbox.due(target, { messages: 9, collectMs: 0 }, T0);
+  const { messages } = await outbox.takeDue(target, { messages: 9, collectMs: 0 }, T0);
   expect(messages).toMatchObject([[{ account, commit: id, body: message }]]);
   for (const each of messages) await outbox.settle(each, { type: 'undelivered', reason: message }, T0);
   await store.locks.release(lease);

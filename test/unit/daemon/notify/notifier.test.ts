@@ -171,6 +171,64 @@ describe('two processes on one store', () => {
     expect(types(server)).toEqual(['failed', 'recovered']);
   });
 
+  it('send each once, also while both believe that they lead', async () => {
+    const on = stage();
+    const server = await serve(ok);
+    const targets = [target(server.url)];
+    const one = on.notifier(targets);
+    const two = on.notifier(targets, sqliteFixture(on.store.file));
+    for (let n = 0; n < 20; n += 1)
+      await end(n % 2 === 0 ? one : two, n, { ...OK, created: 1, account: `a${String(n)}` });
+    await delivered(on.store);
+    const ids = server.arrived.map(({ headers }) => headers['webhook-id']);
+    expect([ids.length, new Set(ids).size]).toEqual([20, 20]);
+  });
+
+  it('do not repeat what the one that led before has delivered and could not store yet', async () => {
+    const on = stage();
+    const server = await serve(ok);
+    const targets = [target(server.url)];
+    const one = on.notifier(targets);
+    on.store.execute(
+      "create trigger gone before update of delivered_at on notices begin select raise(fail, 'gone'); end",
+    );
+    await end(one, 1, FAILED);
+    await until(() => expect(on.log.lines.at(-1)?.['event']).toBe('outbox_failed'));
+    const stopped = one.stop();
+    await on.clock.pass(60_000);
+    await stopped;
+    on.notifier(targets, sqliteFixture(on.store.file));
+    await on.clock.pass(30_000);
+    on.store.execute('drop trigger gone');
+    await on.clock.pass(5000);
+    await delivered(on.store);
+    await on.clock.pass(HOUR_MS);
+    expect(types(server)).toEqual(['failed']);
+  });
+
+  it('repeat, with the same id and after two minutes, only what one delivered that then died', async () => {
+    const on = stage();
+    const server = await serve(ok);
+    const targets = [target(server.url)];
+    const settle = () => new Promise<never>(() => undefined);
+    const store = { ...on.store, outbox: { ...on.store.outbox, settle } };
+    let isDead = false;
+    await end(
+      on.notifier(targets, store, undefined, () => !isDead),
+      1,
+      FAILED,
+    );
+    await until(() => expect(on.results).toHaveLength(1));
+    isDead = true;
+    on.notifier(targets, sqliteFixture(on.store.file));
+    await on.clock.pass(119_999);
+    expect(server.arrived).toHaveLength(1);
+    await on.clock.pass(1);
+    await delivered(on.store);
+    const [first, again] = server.arrived.map(({ headers }) => headers['webhook-id']);
+    expect([again, server.arrived.length]).toEqual([first, 2]);
+  });
+
   it('keep the notifications for the targets of the other one, also while it restarts', async () => {
     const on = stage();
     let isDown = true;
@@ -278,6 +336,7 @@ describe('a restart of the notifier', () => {
     await end(notifier, 1, FAILED);
     await until(() => expect(answer).toBeDefined());
     const stopped = notifier.stop();
+    await on.clock.pass(9999);
     answer?.();
     await stopped;
     expect(noticeRows(on.store)[0]?.delivered_at).not.toBeNull();
