@@ -20,6 +20,7 @@ import { checkoutOf } from '../git/checkout-place.ts';
 import { systemClock } from '../system/clock.ts';
 import { userAtHost } from '../system/runtime.ts';
 import { sha256, uuidv7 } from '../system/digest.ts';
+import { showMessage } from './console.ts';
 import type { Connections } from '../service/connections.ts';
 import { createLeaseKeeper, type LeaseKeeper } from '../store/lease-keeper.ts';
 import type { OpenOptions } from '../store/engine.ts';
@@ -37,15 +38,13 @@ export interface CommandContext {
   readonly ignoreRetryAfter: boolean;
 }
 
-interface SessionOptions {
+interface SessionOptions extends OpenOptions {
   /** Receives the requests of an account. */
   readonly observer?: (account: string) => RequestObserver;
   /** For a configuration in another repository than that of the service file. */
   readonly compareCommits?: PlanningDeps['compareCommits'];
   /** Reads the files of an account again. By default the files of the service file. */
   readonly readFor?: (account: string) => Promise<Configuration>;
-  /** Whether a database that is not available is waited for. */
-  readonly isPatient?: boolean;
   /** Whether its runs write although all accounts are paused. */
   readonly duringPause?: boolean;
 }
@@ -79,7 +78,7 @@ export async function openSession(
   options: SessionOptions = {},
 ): Promise<Session> {
   const { isPatient = false, duringPause = false } = options;
-  const store = await openJournal(service, { isPatient });
+  const store = await openJournal(service, options);
   const { clock, setStoreClock } = createStoreClock();
   const lock = createLeaseKeeper({ locks: store.locks, clock: systemClock, onStoreClock: setStoreClock });
   // A clock that is ahead must not delete the journal: time passes from the newest run of other processes, by a clock that
@@ -186,10 +185,20 @@ function accountReader(service: ServiceSettings): (account: string) => Promise<C
   };
 }
 
-/** Opens the store of a configuration; only an existing one, unless the options say otherwise. Throws StoreError. */
+const reported = new Set<string>();
+
+/** For commands that only look. A store that cannot be written is reported once. */
+export const LOOKING: OpenOptions = {
+  onReadOnly(file) {
+    if (!reported.has(file)) showMessage(`${file} cannot be written, so nothing is recorded`);
+    reported.add(file);
+  },
+};
+
+/** Opens the store of a configuration; by default only an existing one, to read it. Throws StoreError. */
 export async function openJournal(
   service: ServiceSettings,
-  options: OpenOptions = { mustExist: true },
+  options: OpenOptions = { mustExist: true, ...LOOKING },
 ): Promise<Store> {
   const { openStore } = await import('../store/store.ts');
   const { openLocation } = await import('../config/store-location.ts');

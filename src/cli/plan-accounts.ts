@@ -17,7 +17,7 @@ import { sha256 } from '../system/digest.ts';
 import { errorsOf, loadAccounts } from './load-accounts.ts';
 import { checkWritable, type OutputOptions, printReport, showMessage } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
-import { type CommandContext, openSession, type Session, sourceDetail } from './compose.ts';
+import { type CommandContext, LOOKING, openSession, type Session, sourceDetail } from './compose.ts';
 import { combinePlans, EXIT, type ExitStatus, failureExit, planExit } from './exit-status.ts';
 import { mapAccounts, type Observe } from './progress.ts';
 import { planRemotely } from './remote-plan.ts';
@@ -54,7 +54,7 @@ export async function planAccounts(
   const { configuration, service, accounts } = loaded;
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const accept = { ...ACCEPT_NOTHING, noHistory: options.acceptNoHistory === true };
-  const session = await openSession(context, configuration, service);
+  const session = await openSession(context, configuration, service, LOOKING);
   try {
     const planned = await mapAccounts('planned', accounts, service, (account, observe) =>
       planOne(account, { session, signals, observe, accept }),

@@ -6,8 +6,8 @@ import { StoreError } from '../core/errors.ts';
 import type { OpenLocation } from '../core/settings.ts';
 import { publicUrl } from '../system/postgres-address.ts';
 import { SQLite } from '../system/sqlite.ts';
-import { requireWritable } from './sqlite/database.ts';
-import { damagedStore, missingStore, toStoreError } from './sqlite/sqlite-errors.ts';
+import { isWritable } from './sqlite/database.ts';
+import { damagedStore, missingStore, readOnlyStore, toStoreError } from './sqlite/sqlite-errors.ts';
 import { inspectStoreFile, isClosedStore } from './sqlite/store-file.ts';
 
 /**
@@ -79,7 +79,7 @@ function openSource(file: string): SQLite.Database {
   // Its own errors must not be reported as errors of the target.
   try {
     if (inspectStoreFile(file) !== 'store') throw missingStore(file);
-    requireWritable(file);
+    if (!isWritable(file)) throw readOnlyStore(file);
     return new SQLite(file, { fileMustExist: true });
   } catch (error) {
     throw toStoreError(error, file);

@@ -78,6 +78,11 @@ export interface OpenDatabase {
 export interface OpenOptions {
   /** Fails when the store does not exist. */
   readonly mustExist?: boolean;
+  /**
+   * Called for a file that cannot be written. It is read nevertheless, as it is now, and what is written to the store is
+   * dropped. Without this, such a file cannot be opened.
+   */
+  readonly onReadOnly?: (file: string) => void;
   /** Waits for a database that is not available. Until then each method of the store throws that StoreError. */
   readonly isPatient?: boolean;
 }

@@ -1,7 +1,8 @@
-// A file system with little room, which a test fills and empties.
+// A file system with little room, which a test fills and empties, and one that cannot be written.
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 
 export interface SmallDisk {
   /** Fills the disk up to this many free bytes. */
@@ -38,4 +39,16 @@ export function mountSmallDisk(folder: string): SmallDisk | null {
     empty: () => rmSync(filler, { force: true }),
     unmount: () => void execFileSync('umount', ['-l', folder]),
   };
+}
+
+/** Mounts a folder so that nothing can be written below `at`; false where that is not permitted. */
+export function mountReadOnly(folder: string, at = folder): boolean {
+  try {
+    execFileSync('mount', ['--bind', folder, at], { stdio: 'ignore' });
+    onTestFinished(() => void execFileSync('umount', ['-l', at]));
+    execFileSync('mount', ['-o', 'remount,ro,bind', at], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
 }

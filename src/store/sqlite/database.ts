@@ -1,6 +1,6 @@
 // Opens the SQLite file: judges it first, makes it private, creates the tables, turns on WAL.
 import { accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs';
-import { realpathSync, statSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { sql, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { StoreError, errorCode } from '../../core/errors.ts';
@@ -10,8 +10,8 @@ import { databaseOver, type OpenDatabase, type OpenOptions } from '../engine.ts'
 import { immediately } from '../transactions.ts';
 import { type Database, SCHEMA_VERSION } from '../tables.ts';
 import { sqliteEngine } from './sqlite-engine.ts';
-import { damagedStore, missingStore, readOnlyStore, toStoreError } from './sqlite-errors.ts';
-import { APPLICATION_ID, countAsOpen, inspectStoreFile, newerStore } from './store-file.ts';
+import { damagedStore, LOG_UNREADABLE, missingStore, readOnlyStore, toStoreError } from './sqlite-errors.ts';
+import { APPLICATION_ID, countAsOpen, hasLog, inspectStoreFile, newerStore } from './store-file.ts';
 
 /** How long opening waits for another process. This is the only wait that blocks the process. */
 const OPEN_TIMEOUT_MS = 2000;
@@ -60,27 +60,52 @@ async function writeNothing(db: Database): Promise<void> {
 }
 
 /** Opens the file; creates it (mode 0600) and its folder when they are missing and need not exist. Throws StoreError. */
-export function openDatabase(file: string, { mustExist = false } = {}): Database {
+export function openDatabase(file: string, { mustExist = false, onReadOnly }: OpenOptions = {}): Database {
   try {
     const state = inspectStoreFile(file);
     if (state !== 'store' && mustExist) throw missingStore(file);
     if (state === 'missing') makeFolder(dirname(resolve(file)));
     // Created before SQLite opens it, so that others can never read it or its WAL.
     if (state === 'missing') closeSync(openSync(file, 'a', 0o600));
-    requireWritable(file);
+    if (!isWritable(file)) {
+      if (state !== 'store' || onReadOnly === undefined) throw readOnlyStore(file);
+      // A database in memory has no log, which its write and its read version, bytes 18 and 19, say.
+      const driver = new SQLite(contentOf(file).fill(1, 18, 20));
+      onReadOnly(file);
+      return openDriver(driver, file);
+    }
     for (const part of ['', '-wal', '-shm']) makePrivate(`${file}${part}`);
-    return openWritable(file);
+    return openDriver(new SQLite(file, { timeout: OPEN_TIMEOUT_MS }), file);
   } catch (error) {
     throw toStoreError(error, file);
   }
 }
 
-/** Throws StoreError unless SQLite can write the file, and create its own files beside it. */
-export function requireWritable(file: string): void {
+/** Whether SQLite can write the file, and create its own files beside it. */
+export function isWritable(file: string): boolean {
   try {
     for (const path of [file, dirname(realpathSync(file))]) accessSync(path, constants.W_OK);
+    return true;
   } catch {
-    throw readOnlyStore(file);
+    return false;
+  }
+}
+
+/** The content of a store that cannot be written, for a database in memory. Another user may write it meanwhile. */
+function contentOf(file: string): Buffer {
+  const driver = new SQLite(file, { readonly: true, timeout: OPEN_TIMEOUT_MS });
+  try {
+    // An error of `serialize` does not say why the file cannot be read.
+    driver.pragma('user_version');
+    return driver.serialize();
+  } catch (error) {
+    // Without the files of its log, which cannot be created here, SQLite does not open it.
+    if (!/^SQLITE_(CANTOPEN|READONLY_DIRECTORY)$/.test(errorCode(error))) throw error;
+    const content = readFileSync(file);
+    if (hasLog(file)) throw readOnlyStore(file, LOG_UNREADABLE);
+    return content;
+  } finally {
+    driver.close();
   }
 }
 
@@ -105,8 +130,7 @@ function makePrivate(file: string): void {
   if ((mode & 0o077) !== 0) chmodSync(file, 0o600);
 }
 
-function openWritable(file: string): Database {
-  const driver = new SQLite(file, { timeout: OPEN_TIMEOUT_MS });
+function openDriver(driver: SQLite.Database, file: string): Database {
   try {
     driver.pragma('foreign_keys = ON');
     // Before WAL is turned on, so that the main file contains the application id from the start.

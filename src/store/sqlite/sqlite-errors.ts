@@ -42,8 +42,12 @@ export function missingStore(file: string): StoreError {
   return new StoreError('store_missing', `there is no store at ${file}: no run has been made here yet`);
 }
 
-export function readOnlyStore(file: string): StoreError {
-  return new StoreError('store_readonly', `${file}: ${READ_ONLY}`);
+/** The store without its latest changes must not be shown as the present one. */
+export const LOG_UNREADABLE =
+  'the latest changes are in its log, which cannot be read here; copy the file and the file with -wal at its end to a folder that you can write, and name the copy in `store:`';
+
+export function readOnlyStore(file: string, reason = READ_ONLY): StoreError {
+  return new StoreError('store_readonly', `${file}: ${reason}`);
 }
 
 const LONGEST_FINDING = 200;

@@ -68,9 +68,12 @@ export function isClosedStore(file: string): boolean {
   const stats = statOf(file);
   if (stats === null || !stats.isFile() || open.has(keyOf(stats))) return false;
   const header = readHeader(file);
-  return (
-    header?.applicationId === APPLICATION_ID && !header.isWal && (statOf(`${file}-wal`)?.size ?? 0) === 0
-  );
+  return header?.applicationId === APPLICATION_ID && !header.isWal && !hasLog(file);
+}
+
+/** Whether changes of the file are in its log. */
+export function hasLog(file: string): boolean {
+  return (statOf(`${file}-wal`)?.size ?? 0) > 0;
 }
 
 function statOf(file: string): Stats | null {
@@ -84,7 +87,7 @@ function statOf(file: string): Stats | null {
 }
 
 function emptyFile(file: string): 'empty' {
-  if ((statOf(`${file}-wal`)?.size ?? 0) === 0) return 'empty';
+  if (!hasLog(file)) return 'empty';
   // SQLite would delete the log, which is the only remaining part of the database.
   throw new StoreError(
     'store_corrupt',

@@ -1,10 +1,12 @@
 // The store file: its mode, its version, its documented tables and columns.
-import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
+import { createStore } from '../../../src/store/store.ts';
 import { openSqlite } from '../../../src/store/sqlite/database.ts';
 import { damageTable } from '../../support/damage.ts';
+import { mountReadOnly } from '../../support/small-disk.ts';
 import { failure, sqliteFixture, newFolder } from './fixture.ts';
 
 const DOCUMENTED = {
@@ -92,6 +94,36 @@ describe('an existing store', () => {
     const file = join(newFolder(), 'sub', 'x.db');
     expect(failure(() => openSqlite(file, { mustExist: true })).code).toBe('store_missing');
     expect(existsSync(dirname(file))).toBe(false);
+  });
+
+  it('that cannot be written is read as it is, unless its latest changes are in a log that cannot be read', async (context) => {
+    const store = sqliteFixture(join(newFolder(), 'x.db'));
+    const [live, copy] = [dirname(store.file), newFolder()];
+    const id = await store.begin(1);
+    for (const part of ['', '-wal']) copyFileSync(`${store.file}${part}`, join(copy, `x.db${part}`));
+    const mounts = { live: newFolder(), copy: newFolder() };
+    if (!mountReadOnly(live, mounts.live)) return context.skip('nothing can be mounted here');
+    const reported: string[] = [];
+    const onReadOnly = (file: string) => void reported.push(file);
+    const open = (folder: string) => createStore(openSqlite(join(folder, 'x.db'), { onReadOnly }));
+    const runs = async (folder: string) => {
+      const opened = open(folder);
+      await opened.journal.rememberThrottle('dropped', 5);
+      const found = await opened.reader.runs({ limit: 9 });
+      await opened.close();
+      return found.map((run) => run.id);
+    };
+    expect(await runs(mounts.live)).toEqual([id]);
+    const next = await store.begin(2);
+    expect(await runs(mounts.live)).toEqual([next, id]);
+    expect(store.rows('select name from accounts')).toEqual([{ name: 'acme' }]);
+    mountReadOnly(copy, mounts.copy);
+    expect(failure(() => open(mounts.copy)).message).toContain('the latest changes are in its log');
+    expect(failure(() => createStore(openSqlite(join(mounts.copy, 'x.db')))).code).toBe('store_readonly');
+    await store.close();
+    expect(existsSync(`${store.file}-wal`)).toBe(false);
+    expect(await runs(mounts.live)).toEqual([next, id]);
+    expect(new Set(reported)).toEqual(new Set([join(mounts.live, 'x.db')]));
   });
 
   it('fails as a StoreError with the file when a write fails', async () => {
