@@ -6,7 +6,6 @@ import { createConfigurationSource } from '../config/configuration-source.ts';
 import { resolveSecret } from '../config/secrets.ts';
 import { settledConfiguration } from '../config/settled-configuration.ts';
 import { storeName } from '../config/store-location.ts';
-import { trustPosted } from '../config/trust.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { Links } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
@@ -24,7 +23,6 @@ import { createStoreHealth } from '../daemon/store-health.ts';
 import { type ClockWatch, createClockWatch } from '../daemon/clock-watch.ts';
 import { createCommitReader } from '../git/commit.ts';
 import { systemClock } from '../system/clock.ts';
-import { realPathOf } from '../system/regular-file.ts';
 import { keepHeapSmall } from '../system/runtime.ts';
 import { type Opened, openSource, readPostedFiles, type Source, watchFiles } from './daemon-source.ts';
 
@@ -221,12 +219,7 @@ function openDaemon(
         signals,
         readFiles: readPostedFiles,
         async own() {
-          const { accounts, trust } = await configuration.read();
-          return {
-            accounts,
-            api: service.api,
-            trustPosted: (settings) => trustPosted(settings, trust, { realPath: realPathOf }),
-          };
+          return { accounts: (await configuration.read()).accounts, api: service.api };
         },
       }),
     lock: session.lock,

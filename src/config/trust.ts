@@ -3,7 +3,7 @@
 // operator.
 import type { ConfigIssue } from '../core/errors.ts';
 import { globMatcher } from '../core/names.ts';
-import type { AccountSettings, SecretUse, ServiceSettings, Trust } from '../core/settings.ts';
+import type { SecretUse, ServiceSettings, Trust } from '../core/settings.ts';
 import type { AccountRead } from './join-accounts.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { matchesPath } from './path-glob.ts';
@@ -69,27 +69,6 @@ export async function checkTrust(
   const ruled = { ...read, settings: { ...settings, tokenRules: { ...trust, place: token.place } } };
   earlier.set(read, { by, read: ruled });
   return ruled;
-}
-
-/**
- * Adds the token rules to an account that exists only in posted files. Null if its token must not be used. The service
- * file of the machine must name its origin in `trust.origins`, since anybody who posts files could choose the address.
- */
-export async function trustPosted(
-  settings: AccountSettings,
-  trust: Trust,
-  files: Pick<ConfigurationFiles, 'realPath'>,
-): Promise<AccountSettings | null> {
-  if (trust.origins === null) return null;
-  const { name, file, baseUrl, token: ref } = settings;
-  const place: ConfigIssue = { file, line: 1, column: 1, severity: 'error', message: '' };
-  const read = { name, file, settings, issues: [], isDated: false };
-  const checked = await checkTrust(
-    { ...read, token: { ref, place }, address: { baseUrl, place } },
-    trust,
-    files,
-  );
-  return checked.issues.length === 0 ? (checked.settings ?? null) : null;
 }
 
 /**

@@ -2,7 +2,7 @@
 import { type PlanResult, UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit, Configuration } from '../core/settings.ts';
-import { tokenUse, UNKNOWN_POSTED_ACCOUNT } from './posted-token.ts';
+import { tokenUse } from './posted-token.ts';
 import { ACCEPT_NOTHING, type AccountRequest, type PlanningDeps } from './request.ts';
 import { type AccountJournal, observe, readOnlyJournal } from './observe.ts';
 import { planAccount } from './plan-account.ts';
@@ -38,8 +38,6 @@ export interface PostedFiles {
 export interface OwnConfiguration {
   readonly accounts: Configuration['accounts'];
   readonly api: ApiSettings;
-  /** The settings of an account that only the posted files have, if its token may be used; else null. */
-  readonly trustPosted: (settings: AccountSettings) => Promise<AccountSettings | null>;
 }
 
 /** `problem`: the body is not a posted configuration. */
@@ -55,9 +53,6 @@ export interface PostedPlanOptions {
 
 const MAX_CONCURRENT = 4;
 
-/** Failures of a new account that only mean that it cannot be read yet. */
-const UNREACHABLE = new Set(['secret_missing', 'unauthorized', 'unavailable', 'config_invalid']);
-
 /**
  * Plans the accounts of posted files, in the order of their names. A failure concerns one account. Throws UsageError
  * when the files have too many names.
@@ -71,7 +66,7 @@ async function planFiles(
   files: PostedFiles,
   { deps, signals, own }: PostedPlanOptions,
 ): Promise<readonly PlanResult[]> {
-  const { accounts: ownAccounts, api, trustPosted } = await own();
+  const { accounts: ownAccounts, api } = await own();
   const configured = new Set(ownAccounts.map(({ name }) => name));
 
   async function planOne(name: string): Promise<PlanResult> {
@@ -81,14 +76,10 @@ async function planFiles(
       return failed(name, { code: UNKNOWN_ACCOUNT, message: 'no posted file is of this account' });
     }
     const ownSettings = ownAccounts.find((account) => account.name === name)?.settings;
-    const use = await tokenUse(settings, ownSettings, trustPosted);
+    const use = tokenUse(settings, ownSettings);
     if ('refusal' in use) return failed(name, use.refusal);
-    const { settings: planned, isNew } = use;
-    const run = { settings: planned, api, commit: commitOf(files), configured };
-    const result = await preview({ ...run, trigger: 'manual', signals: { ...signals } }, deps);
-    if (!isNew || result.status !== 'failed' || !UNREACHABLE.has(result.error.code)) return result;
-    const { code, message } = UNKNOWN_POSTED_ACCOUNT;
-    return failed(name, { code, message: `${message} (${result.error.message})` });
+    const run = { settings: use.settings, api, commit: commitOf(files), configured };
+    return await preview({ ...run, trigger: 'manual', signals: { ...signals } }, deps);
   }
 
   const results: PlanResult[] = [];

@@ -8,35 +8,28 @@ export const POSTED_ROOT = '/posted/a/b/c/d/e/f/g/h';
 /** The beginning of every path that posted files can refer to with relative references. */
 const POSTED_TOP = '/posted/';
 
-export const UNKNOWN_POSTED_ACCOUNT = {
+const UNKNOWN_POSTED_ACCOUNT = {
   code: UNKNOWN_ACCOUNT,
   message:
-    'this daemon does not have the account yet, and may not or cannot read it: it is planned once the daemon’s own configuration has it',
+    'this daemon does not have the account yet: it is planned once the daemon’s own configuration has it',
 } as const;
 
 export type TokenUse =
-  | { readonly settings: AccountSettings; readonly isNew: boolean }
+  | { readonly settings: AccountSettings }
   | { readonly refusal: { readonly code: string; readonly message: string } };
 
 /**
  * The settings to plan a posted account with, or why it is not planned. `own` is the account in the daemon's own
- * configuration: address and token are always those, and posted files that name others are refused. An account that
- * only the posted files have is planned if `trustPosted` returns settings for it.
+ * configuration: address, token and its rules are always those, and posted files that name others are refused.
  */
-export async function tokenUse(
-  posted: AccountSettings,
-  own: AccountSettings | undefined,
-  trustPosted: (settings: AccountSettings) => Promise<AccountSettings | null>,
-): Promise<TokenUse> {
-  if (own === undefined) {
-    const trusted = await trustPosted(posted);
-    return trusted === null ? { refusal: UNKNOWN_POSTED_ACCOUNT } : { settings: trusted, isNew: true };
-  }
+export function tokenUse(posted: AccountSettings, own: AccountSettings | undefined): TokenUse {
+  if (own === undefined) return { refusal: UNKNOWN_POSTED_ACCOUNT };
   if (posted.baseUrl !== own.baseUrl) return differs('the address');
   if (!isSameReference(posted, own)) return differs('the token reference');
   const { baseUrl, token, tokenRules } = own;
-  const settings = { ...posted, baseUrl, token, ...(tokenRules === undefined ? {} : { tokenRules }) };
-  return { settings, isNew: false };
+  // Posted rules would have other secrets of the machine compared with the token.
+  const { tokenRules: _, ...others } = posted;
+  return { settings: { ...others, baseUrl, token, ...(tokenRules === undefined ? {} : { tokenRules }) } };
 }
 
 function differs(what: string): TokenUse {

@@ -318,43 +318,22 @@ test('the token of an account is not sent to an address from a posted file', asy
   expect(new Set(s.sandbox.requests().map(({ account }) => account))).toEqual(new Set(['acme']));
 });
 
-test('a posted new account at a trusted address is planned if the daemon has its secret and no other account uses it', async () => {
-  const BETA = {
-    name: 'beta',
-    id: '43',
-    token: 'token-of-beta',
-    skills: ['Lathe'],
-    resources: [{ id: 'b1' }],
-  };
-  const { client, edit, ask } = await stage({ skills: ['Go'], file: 'skills: [Go]', others: [BETA] }, (s) => {
-    // The run of acme claims its remote account.
-    s.serve({}, [WITH_TOKEN, `trust: { origins: ["${s.sandbox.url}"] }`, QUIET].join('\n'));
-    return s.run(['apply', '--yes']);
-  });
-  edit('skills: [Lathe, Saw]', 'beta');
-  client.write(
-    'config/accounts/lacks.yaml',
-    readFileSync(join(client.folder, 'config/accounts/beta.yaml'), 'utf8').replace(
-      'TOKEN_BETA',
-      'TOKEN_NOBODY',
-    ),
+test('no token is sent for a posted account that the daemon does not have, although trust.origins allows its address', async () => {
+  const BETA = { name: 'beta', id: '43', token: 'token-of-beta', skills: ['Lathe'] };
+  const { s, client, edit, ask } = await stage({ file: 'skills: [Go]', others: [BETA] }, (on) =>
+    on.serve({}, [WITH_TOKEN, `trust: { origins: ["${on.sandbox.url}"] }`, QUIET].join('\n')),
   );
-  const result = await ask();
-  const plans = plansOf(result);
-  const beta = plans.get('beta') as Plan;
-  expect([beta.status, changesOf(beta)]).toEqual(['planned', ['create Saw']]);
-  expect(plans.get('lacks')).toMatchObject({ status: 'failed', error: { code: 'unknown_account' } });
-  expect(result.status).toBe(0);
-
-  // The token of another account reads nothing, although the posted files do not contain that account.
+  edit('skills: [Lathe, Saw]', 'beta');
   const file = (name: string): string => join(client.folder, `config/accounts/${name}.yaml`);
   renameSync(file('acme'), file('copy'));
-  const copied = await ask(['copy']);
-  expect(plansOf(copied).get('copy')).toMatchObject({
-    status: 'failed',
-    error: { code: 'identity_mismatch' },
-  });
-  expect([copied.status, copied.stdout.includes('"Go"')]).toEqual([1, false]);
+  const result = await ask();
+  const failed = { status: 'failed', error: { code: 'unknown_account' } };
+  expect([...plansOf(result)]).toMatchObject([
+    ['beta', failed],
+    ['copy', failed],
+  ]);
+  expect(result.status).toBe(0);
+  expect(s.sandbox.requests()).toEqual([]);
 });
 
 test('plan --server writes nothing to the service or the store, and does not use up an approval', async () => {

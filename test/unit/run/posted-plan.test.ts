@@ -15,8 +15,8 @@ const settings = (name: string): AccountSettings =>
     file: `/${name}.yaml`,
   }) as AccountSettings;
 
-/** Plans these posted accounts with a daemon that has `acme`; another account is trusted only if `trusts` is set. */
-async function plan(accounts: Readonly<Record<string, PostedAccount>>, trusts = false) {
+/** Plans these posted accounts with a daemon that has `acme`. */
+async function plan(accounts: Readonly<Record<string, PostedAccount>>) {
   const opened: string[] = [];
   const options = {
     readFiles: async () => ({
@@ -27,7 +27,6 @@ async function plan(accounts: Readonly<Record<string, PostedAccount>>, trusts = 
     own: async () => ({
       accounts: [{ name: 'acme', file: '/acme.yaml', settings: settings('acme'), issues: [] }],
       api: {},
-      trustPosted: async (posted: AccountSettings) => (trusts ? posted : null),
     }),
     signals: { stop: new AbortController().signal, kill: new AbortController().signal },
     deps: {
@@ -62,12 +61,4 @@ it('posted accounts are planned in their order, and each failure concerns one ac
     { code: 'unknown_account', message: 'no posted file is of this account' },
   ]);
   expect(opened).toEqual(['acme']);
-});
-
-it('a new posted account that cannot be reached is reported as unknown, with the reason', async () => {
-  const { errors, opened } = await plan({ beta: { settings: settings('beta') } }, true);
-  expect(errors).toMatchObject([
-    { code: 'unknown_account', message: expect.stringMatching(/\(no route\)$/) },
-  ]);
-  expect(opened).toEqual(['beta']);
 });

@@ -10,12 +10,11 @@ function account(file: string, token: SecretRef, baseUrl = OWN_ADDRESS): Account
   return { name: 'acme', file, token, baseUrl } as AccountSettings;
 }
 
-const trustNobody = async (): Promise<null> => null;
 const posted = (token: SecretRef, baseUrl?: string): AccountSettings =>
   account(`${POSTED_ROOT}/accounts/acme.yaml`, token, baseUrl);
 const own = (token: SecretRef): AccountSettings => account('/etc/rolecall/accounts/acme.yaml', token);
 
-describe('a posted account that the daemon also has', () => {
+describe('a posted account', () => {
   it.each<[string, SecretRef, SecretRef]>([
     ['the same variable', { env: 'TOKEN' }, { env: 'TOKEN' }],
     ['the same absolute file', { file: '/run/secrets/acme' }, { file: '/run/secrets/acme' }],
@@ -26,23 +25,24 @@ describe('a posted account that the daemon also has', () => {
     ],
     ['the same file beside the accounts', { file: `${POSTED_ROOT}/acme` }, { file: '/etc/rolecall/acme' }],
     ['the same file above the configuration', { file: '/posted/a/b/c/d/e/f/acme' }, { file: '/acme' }],
-  ])('is planned with the daemon’s own address and token when it names %s', async (_, theirs, ours) => {
+  ])('is planned with the daemon’s own address, token and rules when it names %s', (_, theirs, ours) => {
     const rules = { tokenRules: { files: null, ownFiles: [], own: [], decidedBy: 'x', place: {} } };
     const mine = { ...own(ours), ...rules } as unknown as AccountSettings; // the rules are only passed on
-    const use = await tokenUse(posted(theirs), mine, trustNobody);
-    expect(use).toEqual({
-      isNew: false,
-      settings: { ...posted(theirs), baseUrl: OWN_ADDRESS, token: ours, ...rules },
+    const settings = { ...posted(theirs), token: ours };
+    expect(tokenUse(posted(theirs), mine)).toEqual({ settings: { ...settings, ...rules } });
+    // Posted rules name secrets to compare the token with.
+    const ruled = { ...posted(theirs), ...rules } as unknown as AccountSettings;
+    expect(tokenUse(ruled, own(ours))).toEqual({ settings });
+  });
+
+  it('is refused when the daemon does not have it', () => {
+    expect(tokenUse(posted({ env: 'TOKEN' }), undefined)).toMatchObject({
+      refusal: { code: 'unknown_account' },
     });
   });
 
-  it('is refused when it names another address, whatever the machine trusts', async () => {
-    const use = await tokenUse(
-      posted({ env: 'TOKEN' }, 'https://evil.example'),
-      own({ env: 'TOKEN' }),
-      async (it) => it,
-    );
-    expect(use).toMatchObject({
+  it('is refused when it names another address', () => {
+    expect(tokenUse(posted({ env: 'TOKEN' }, 'https://evil.example'), own({ env: 'TOKEN' }))).toMatchObject({
       refusal: { code: 'identity_mismatch', message: expect.stringMatching(/^the address /) },
     });
   });
@@ -58,8 +58,8 @@ describe('a posted account that the daemon also has', () => {
       { file: '/etc/acme' },
       { file: '/etc/rolecall/acme' },
     ],
-  ])('is refused when it names %s', async (_, theirs, ours) => {
-    expect(await tokenUse(posted(theirs), own(ours), async (it) => it)).toMatchObject({
+  ])('is refused when it names %s', (_, theirs, ours) => {
+    expect(tokenUse(posted(theirs), own(ours))).toMatchObject({
       refusal: { code: 'identity_mismatch', message: expect.stringMatching(/^the token reference /) },
     });
   });
