@@ -126,17 +126,20 @@ function checkRollouts(
 ): (read: RolloutRead) => ConfigIssue[] {
   const known = new Map<string, readonly string[]>();
   const matched = (glob: string): readonly string[] => {
-    const matches = globMatcher(glob);
-    const names = known.get(glob) ?? reads.map(({ name }) => name).filter(matches);
+    const names = known.get(glob) ?? reads.map(({ name }) => name).filter(globMatcher(glob));
     known.set(glob, names);
     return names;
   };
   const firstOf = new Map(reads.map(({ name, rollout }) => [name, rollout?.globs ?? []]));
   const waitFor = (names: readonly string[], wanted: string): boolean => {
     const seen = new Set(names);
-    // A set also visits what is added meanwhile.
+    const followed = new Set<string>();
+    // A set also visits what is added meanwhile. Most accounts share their globs, and one glob may match all of them.
     for (const name of seen) {
-      for (const { glob } of firstOf.get(name) ?? []) for (const next of matched(glob)) seen.add(next);
+      for (const { glob } of firstOf.get(name) ?? []) {
+        if (!followed.has(glob)) for (const next of matched(glob)) seen.add(next);
+        followed.add(glob);
+      }
     }
     return seen.has(wanted);
   };
@@ -154,8 +157,9 @@ function checkRollouts(
         return [
           { ...place, message: `no account has a name that ${quoted(glob)} matches; correct the glob` },
         ];
-      if (rollout?.isOwn !== true || !waitFor(names, name)) return [];
-      const whom = names.includes(name) ? 'this account itself' : 'accounts that wait for this one';
+      const isItself = names.includes(name);
+      if (rollout?.isOwn !== true || !(isItself || waitFor(names, name))) return [];
+      const whom = isItself ? 'this account itself' : 'accounts that wait for this one';
       return [{ ...place, message: `${quoted(glob)} matches ${whom}, so it would never end; correct it` }];
     }),
   ];

@@ -1,5 +1,6 @@
 // Text from outside is read in time that grows no faster than its length; test/long/ does it with more functions and shapes.
 import { expect, it } from 'vitest';
+import { joinAccounts } from '../../src/config/join-accounts.ts';
 import { withoutUsers } from '../../src/core/remote-address.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { stripped } from '../../src/config/secrets.ts';
@@ -17,4 +18,17 @@ it.each([
 ])('a megabyte is processed in linear time when %s', (_, read, unit) => {
   // Quadratic time would take minutes, which is the limit of each test.
   expect(read(`x${unit.repeat(1_000_000 / unit.length)}x`)).toBeDefined();
+});
+
+it('accounts of which half wait for the other half are checked without following each of their globs for each of them', () => {
+  const place = { file: '', line: 1, column: 1, severity: 'error', message: '' } as const;
+  const rollout = { globs: [{ glob: 'b*', place }], isOwn: true };
+  const account = (name: string) => ({ name, file: name, issues: [], isDated: false, rollout });
+  const names = Array.from({ length: 3000 }, (_, index) => `${index % 2 === 0 ? 'a' : 'b'}${index}`);
+  const before = process.cpuUsage();
+  const joined = joinAccounts(names.map(account), true, String, []);
+  const { user, system } = process.cpuUsage(before);
+  expect(joined.filter(({ issues }) => issues.length > 0)).toHaveLength(1500);
+  // Cubic time would take minutes.
+  expect((user + system) / 1000).toBeLessThan(3000);
 });
