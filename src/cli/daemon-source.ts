@@ -5,7 +5,7 @@ import { createConfigurationSource } from '../config/configuration-source.ts';
 import { type SettledConfiguration, settledConfiguration } from '../config/settled-configuration.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
 import { resolveSecret } from '../config/secrets.ts';
-import { ConfigError, UsageError } from '../core/errors.ts';
+import { ConfigError, type ConfigIssue } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import type { AccountRegistry } from '../daemon/account-registry.ts';
@@ -86,10 +86,11 @@ export function watchFiles(
 
 /** Names of all accounts together: a file is parsed at once, and its names are merged for each account that extends it. */
 const MAX_NAMES = 60_000;
+const MAX_ACCOUNTS = 500;
 
 /**
  * Reads the files in the body of a request. Resolves with the problem when the body is not a posted configuration. Throws
- * UsageError when its files have too many names, or its service file cannot be read.
+ * UsageError when its files have too many names, and ConfigError for an invalid service file.
  */
 export async function readPostedFiles(body: Uint8Array): Promise<PostedFiles | { readonly problem: string }> {
   const posted = readPosted(body);
@@ -98,20 +99,25 @@ export async function readPostedFiles(body: Uint8Array): Promise<PostedFiles | {
   const loaded = await loadConfiguration(path.join(POSTED_ROOT, config), {
     files: filesFromMemory(POSTED_ROOT, files),
     mostNames: MAX_NAMES,
-  }).catch((error: unknown) => {
-    throw error instanceof ConfigError ? new UsageError(error.message) : error;
   });
+  if (loaded.service === undefined) throw errorsIn(loaded.issues);
   const byName = new Map(loaded.accounts.map((account) => [account.name, account]));
+  const names = accounts.length > 0 ? accounts : [...byName.keys()];
+  if (names.length > MAX_ACCOUNTS)
+    return {
+      problem: `${names.length} accounts are to be planned, and at most ${MAX_ACCOUNTS} can be at a time; name fewer accounts`,
+    };
   return {
-    names: accounts.length > 0 ? accounts : [...byName.keys()],
+    names,
     commit,
     account(name) {
-      const account = byName.get(name);
-      if (account === undefined) return {};
-      if (account.settings !== undefined && loaded.service !== undefined)
-        return { settings: account.settings };
-      const errors = loaded.issues.filter(({ severity }) => severity === 'error');
-      return { failure: describeFailure(new ConfigError(errors)) };
+      const { settings, issues } = byName.get(name) ?? {};
+      if (settings !== undefined) return { settings };
+      return issues === undefined ? {} : { failure: describeFailure(errorsIn(issues)) };
     },
   };
+}
+
+function errorsIn(issues: readonly ConfigIssue[]): ConfigError {
+  return new ConfigError(issues.filter(({ severity }) => severity === 'error'));
 }

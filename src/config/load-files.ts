@@ -30,7 +30,7 @@ export interface LoadTarget {
    * undefined without `source.git`.
    */
   readonly checkout?: CheckoutPlace | null | undefined;
-  /** Limit for the names of all accounts together; a load that finds more throws UsageError. */
+  /** Limit for the names and errors of all accounts together; a load that finds more throws UsageError. */
   readonly mostNames?: number | undefined;
 }
 
@@ -196,13 +196,14 @@ export function unusedFiles(
     .map((file) => ({ file: files.shown(file) ?? file, line: 1, column: 1, message, severity: 'warning' }));
 }
 
-function countNames({ settings }: AccountRead): number {
-  return (settings?.desired.skill?.length ?? 0) + (settings?.desired.role?.length ?? 0);
+/** With the errors, since each account that extends a catalog repeats those of the catalog. */
+function countNames({ settings, issues }: AccountRead): number {
+  return issues.length + (settings?.desired.skill?.length ?? 0) + (settings?.desired.role?.length ?? 0);
 }
 
 function tooManyNames(most: number): UsageError {
   return new UsageError(
-    `the accounts have more than ${most} names together; send fewer accounts, or run the plan here without --server`,
+    `the accounts have more than ${most} names and errors together; send fewer accounts, or run the plan here without --server`,
   );
 }
 
