@@ -4,10 +4,11 @@ import { filesFromMemory } from '../config/configuration-files.ts';
 import { createConfigurationSource } from '../config/configuration-source.ts';
 import { type SettledConfiguration, settledConfiguration } from '../config/settled-configuration.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
-import { resolveSecret } from '../config/secrets.ts';
+import { refKey } from '../config/secret-references.ts';
+import { resolveSecret, secretValue } from '../config/secrets.ts';
 import { ConfigError, type ConfigIssue } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
-import type { ServiceSettings } from '../core/settings.ts';
+import type { SecretUse, ServiceSettings } from '../core/settings.ts';
 import type { AccountRegistry } from '../daemon/account-registry.ts';
 import { type GitSource, NO_GIT_SOURCE, openGitSource } from '../daemon/git-source.ts';
 import type { Log } from '../daemon/log.ts';
@@ -89,16 +90,23 @@ const MAX_NAMES = 60_000;
 const MAX_ACCOUNTS = 500;
 
 /**
- * Reads the files in the body of a request. Resolves with the problem when the body is not a posted configuration. Throws
- * UsageError when its files have too many names, and ConfigError for an invalid service file.
+ * Reads the files in the body of a request; `own` are the secrets of the daemon's own configuration. Resolves with the
+ * problem when the body is not a posted configuration. Throws UsageError when its files have too many names, and
+ * ConfigError for an invalid service file.
  */
-export async function readPostedFiles(body: Uint8Array): Promise<PostedFiles | { readonly problem: string }> {
+export async function readPostedFiles(
+  body: Uint8Array,
+  own: readonly SecretUse[],
+): Promise<PostedFiles | { readonly problem: string }> {
   const posted = readPosted(body);
   if ('problem' in posted) return posted;
   const { config, files, accounts, commit } = posted.value;
+  const tokens = new Set(own.filter(({ account }) => account !== undefined).map(({ ref }) => refKey(ref)));
   const loaded = await loadConfiguration(path.join(POSTED_ROOT, config), {
     files: filesFromMemory(POSTED_ROOT, files),
     mostNames: MAX_NAMES,
+    // Posted files must not have the daemon read anything else of its machine.
+    secretOf: async (ref) => (tokens.has(refKey(ref)) ? await secretValue(ref) : undefined),
   });
   if (loaded.service === undefined) throw errorsIn(loaded.issues);
   const byName = new Map(loaded.accounts.map((account) => [account.name, account]));

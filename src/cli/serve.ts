@@ -217,7 +217,7 @@ function openDaemon(
           journal: { ...applying.journal, claimant: (claim) => reader.claimant(claim) },
         },
         signals,
-        readFiles: readPostedFiles,
+        readFiles: async (posted) => readPostedFiles(posted, (await configuration.read()).secrets),
         async own() {
           return { accounts: (await configuration.read()).accounts, api: service.api };
         },

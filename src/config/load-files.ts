@@ -32,6 +32,8 @@ export interface LoadTarget {
   readonly checkout?: CheckoutPlace | null | undefined;
   /** Limit for the names and errors of all accounts together; a load that finds more throws UsageError. */
   readonly mostNames?: number | undefined;
+  /** Reads the token of an account, to remove it from messages. */
+  readonly secretOf?: typeof secretValue;
 }
 
 const UNREADABLE = 'it cannot be listed; check its permissions';
@@ -66,7 +68,7 @@ export interface KeptLoad {
  * Reads all files, and parses those that changed since the load `before`. Returns `before` itself if nothing has changed.
  */
 export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<KeptLoad> {
-  const { files, today, mostNames = Infinity } = target;
+  const { files, today, mostNames = Infinity, secretOf = secretValue } = target;
   const service = readServiceLayers(target.file, files, target.checkout);
   const { read, folder } = service;
   const hasCheckout = target.checkout !== undefined;
@@ -108,6 +110,7 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const joined = await withoutTokens(
     joinAccounts(reads, read.settings !== undefined, shown, defaultRollout),
     tokens,
+    secretOf,
   );
   const issues = [
     ...read.issues,
@@ -242,11 +245,12 @@ function tokenUse({ name, token, issues }: AccountRead): SecretUse[] {
 async function withoutTokens(
   accounts: readonly ConfiguredAccount[],
   tokens: readonly SecretUse[],
+  secretOf: typeof secretValue,
 ): Promise<readonly ConfiguredAccount[]> {
   const refs = new Map(tokens.map(({ account, ref }) => [account, ref]));
   const masked = accounts.map(async (account) => {
     const ref = refs.get(account.name);
-    const token = account.issues.length === 0 || ref === undefined ? undefined : await secretValue(ref);
+    const token = account.issues.length === 0 || ref === undefined ? undefined : await secretOf(ref);
     return token === undefined ? account : withoutToken(account, token);
   });
   return await Promise.all(masked);

@@ -1,27 +1,23 @@
 // Reads the files of a posted plan: each account has its own errors, and no post costs much.
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { readPostedFiles } from '../../../src/cli/daemon-source.ts';
+import type { SecretUse } from '../../../src/core/settings.ts';
 
 const SERVICE = 'accounts: accounts/*.yaml\nregions: { eu: "https://eu.example.com" }\n';
 
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
 /** Posts these files, with accounts a0, a1, … of this text. */
-async function read({
-  files,
-  accounts = 0,
-  text = '',
-}: {
-  files?: Record<string, string>;
-  accounts?: number;
-  text?: string;
-}) {
+async function read(
+  { files, accounts = 0, text = '' }: { files?: Record<string, string>; accounts?: number; text?: string },
+  own: readonly SecretUse[] = [],
+) {
   const many = range(accounts).map((index) => [
     `accounts/a${index}.yaml`,
     `region: eu\ntoken: { env: A${index} }\n${text}\n`,
   ]);
   const posted = { 'rolecall.yaml': SERVICE, ...files, ...Object.fromEntries(many) };
-  return await readPostedFiles(Buffer.from(JSON.stringify({ config: 'rolecall.yaml', files: posted })));
+  return await readPostedFiles(Buffer.from(JSON.stringify({ config: 'rolecall.yaml', files: posted })), own);
 }
 
 async function accountsOf(...given: Parameters<typeof read>) {
@@ -33,6 +29,8 @@ async function accountsOf(...given: Parameters<typeof read>) {
 const BAD = 'region: eu\ntoken: { env: TOKEN_OF_BAD }\nan-unlikely-key: [Go]\n';
 
 describe('the reader of posted files', () => {
+  afterEach(() => void delete process.env['TOKEN_OF_BAD']);
+
   it('returns each account, and of an invalid one its own errors only', async () => {
     const posted = await accountsOf({
       files: {
@@ -47,6 +45,17 @@ describe('the reader of posted files', () => {
     expect(bad?.failure?.message).toMatch(/^accounts\/bad\.yaml:3:1: [^\n]*an-unlikely-key[^\n]*$/);
     expect(good?.settings).toMatchObject({ name: 'good', baseUrl: 'https://eu.example.com' });
     expect([none?.settings, none?.failure]).toEqual([undefined, undefined]);
+  });
+
+  it('reads no secret of its machine, except a token of its own configuration to remove it from messages', async () => {
+    process.env['TOKEN_OF_BAD'] = 'an-unlikely-key';
+    const files = { 'accounts/bad.yaml': BAD };
+    const messageFor = async (own: readonly SecretUse[]) =>
+      (await accountsOf({ files }, own)).account('bad').failure?.message;
+    const use = { ref: { env: 'TOKEN_OF_BAD' }, what: '', file: '', line: 1, column: 1 };
+    expect(await messageFor([{ ...use, account: 'bad' }])).not.toContain('an-unlikely-key');
+    expect(await messageFor([])).toContain('an-unlikely-key');
+    expect(await messageFor([use])).toContain('an-unlikely-key');
   });
 
   it('refuses an invalid service file with its errors once', async () => {
@@ -76,6 +85,6 @@ describe('the reader of posted files', () => {
   it('refuses more than five hundred accounts, and a body that is not JSON', async () => {
     expect(await accountsOf({ accounts: 500, text: 'skills: [Go]' })).toMatchObject({ commit: null });
     expect(await read({ accounts: 501 })).toEqual({ problem: expect.stringContaining('at most 500') });
-    expect(await readPostedFiles(Buffer.from('{'))).toEqual({ problem: 'the body is not JSON' });
+    expect(await readPostedFiles(Buffer.from('{'), [])).toEqual({ problem: 'the body is not JSON' });
   });
 });
