@@ -13,6 +13,7 @@ import {
   PLAN_DIGEST,
   REASON_TOO_LONG,
 } from '../../core/operator.ts';
+import { startTurns } from '../../system/turns.ts';
 import type { DaemonApi } from '../daemon-api.ts';
 import {
   type ActionDeps,
@@ -66,8 +67,20 @@ function addApprovals(app: Hono<HttpEnv>, deps: ActionDeps): void {
     if ('problem' in body) return apiFailure(context, badRequest(body.problem));
     const { data, error } = APPROVALS.safeParse(body.value);
     if (error !== undefined) return apiFailure(context, badRequest(problemOf(error)));
+    const named = new Set<string>();
+    const twice = data.find(({ account }) => named.has(account) || !named.add(account))?.account;
+    if (twice !== undefined)
+      return apiFailure(context, badRequest(`the list has ${JSON.stringify(twice.slice(0, 100))} twice`));
+    const most = deps.daemon.accountNames().length;
+    if (named.size > most)
+      return apiFailure(
+        context,
+        badRequest(`the list has ${named.size} approvals, but there are ${most} accounts`),
+      );
     const results: object[] = [];
+    const turns = startTurns();
     for (const { account, digest: plan } of data) {
+      if (turns.isOver()) await turns.next();
       const request = { action: 'approve', account, digest: plan, reason: null } as const;
       const outcome = await performFor(context, request, deps);
       const { code: status, message, more } = failureOf(outcome) ?? {};

@@ -198,11 +198,14 @@ describe('the commands of an operator', () => {
   });
 
   it('approve many plans in one request, with a result for each', async () => {
-    const { post, recorded, noted } = await start();
+    const accounts = ['acme-eu', 'b', 'c', 'd'].map((name) =>
+      makeAccount(name, { pending: name === 'c' ? null : PENDING }),
+    );
+    const { post, recorded, noted } = await start({}, { accounts });
     const given = [
       ['nobody', 'ab12cd34'],
-      ['acme-eu', '00000000'],
-      ['acme-us', 'ab12cd34'],
+      ['b', '00000000'],
+      ['c', 'ab12cd34'],
       ['acme-eu', PENDING.digest],
     ].map(([account, digest]) => ({ account, digest }));
     const answer = await post('/api/v1/approvals', { ...BEARER, ...JSON_BODY }, JSON.stringify(given));
@@ -211,8 +214,8 @@ describe('the commands of an operator', () => {
       200,
       [
         { account: 'nobody', status: 'not_found', message },
-        { account: 'acme-eu', status: 'other_plan', message, pending: PENDING.digest },
-        { account: 'acme-us', status: 'nothing_pending', message },
+        { account: 'b', status: 'other_plan', message, pending: PENDING.digest },
+        { account: 'c', status: 'nothing_pending', message },
         {
           account: 'acme-eu',
           status: 'approved',
@@ -240,6 +243,30 @@ describe('the commands of an operator', () => {
       expect([answer.status, answer.json()]).toMatchObject([400, { error: { code: 'bad_request' } }]);
     }
     expect(recorded.commands).toEqual([]);
+  });
+
+  it.each<[string, readonly string[], string]>([
+    ['that names an account twice', ['acme-us', 'acme-us'], '"acme-us" twice'],
+    ['of more accounts than there are', ['acme-us', 'acme-eu', 'x'], '3 approvals, but there are 2 accounts'],
+  ])('approve none of the plans of a list %s', async (_, accounts, problem) => {
+    const { post, recorded } = await start();
+    const body = JSON.stringify(accounts.map((account) => ({ account, digest: 'ab12cd34' })));
+    const answer = await post('/api/v1/approvals', { ...BEARER, ...JSON_BODY }, body);
+    expect([answer.status, answer.text]).toEqual([
+      400,
+      expect.stringContaining(JSON.stringify(problem).slice(1, -1)),
+    ]);
+    expect(recorded.commands).toEqual([]);
+  });
+
+  it('approve thousands of plans, and other requests are served meanwhile', async () => {
+    const names = Array.from({ length: 5000 }, (_, index) => `account-${index}`);
+    const { post, recorded } = await start({}, { accounts: names.map((name) => makeAccount(name)) });
+    const body = JSON.stringify(names.map((account) => ({ account, digest: 'ab12cd34' })));
+    const answer = post('/api/v1/approvals', { ...BEARER, ...JSON_BODY }, body);
+    while (recorded.commands.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(recorded.commands.length).toBeLessThan(5000);
+    expect((await answer).status).toBe(200);
   });
 
   it('are answered with 404 for an unknown account', async () => {
