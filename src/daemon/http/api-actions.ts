@@ -24,14 +24,12 @@ import {
   type RequestedAction,
 } from './actions.ts';
 import { ACCOUNT, type HttpContext, type HttpEnv, PLAN_PATH } from './context.ts';
-import { apiFailure, limitBody } from './failure.tsx';
+import { apiFailure, limitBody, limitRequests } from './failure.tsx';
 import { parseJson } from './posted-body.ts';
 import { badRequest, type Failure, failure, NOT_JSON, TOO_MANY_PLANS } from './refusals.ts';
 
-/** Posted plans at the same time: each keeps its body in memory and uses a processor. */
-const MAX_PLANS = 2;
-const MAX_WAITING_PLANS = 4;
-const MAX_PLAN_BYTES = 8 * 1024 ** 2;
+/** Posted plans that wait or are made. One is made at a time, since it uses a processor; each keeps its body in memory. */
+const MAX_PLANS = 5;
 const PLAN_IDLE_MS = 1_800_000;
 const JSON_TYPE = /^application\/json *(;|$)/i;
 
@@ -91,20 +89,16 @@ function addApprovals(app: Hono<HttpEnv>, deps: ActionDeps): void {
 }
 
 function addPlan(app: Hono<HttpEnv>, { daemon }: ActionDeps): void {
-  const queue = new PQueue({ concurrency: MAX_PLANS });
-  const isFull = (): boolean => queue.size >= MAX_WAITING_PLANS;
+  const queue = new PQueue({ concurrency: 1 });
+  // Before the body is read: a thousand connections would buffer a gibibyte.
   app.post(
     PLAN_PATH,
-    async (context, next) => {
-      if (isFull()) return apiFailure(context, TOO_MANY_PLANS);
+    limitRequests(MAX_PLANS, TOO_MANY_PLANS),
+    limitBody(MAX_BODY_BYTES),
+    async (context) => {
       // During a plan the connection is silent for as long as the service takes.
       context.env.incoming.setTimeout(PLAN_IDLE_MS);
-      return await next();
-    },
-    limitBody(MAX_PLAN_BYTES),
-    async (context) => {
       const body = new Uint8Array(await context.req.arrayBuffer());
-      if (isFull()) return apiFailure(context, TOO_MANY_PLANS);
       return await queue.add(async () => {
         // The client may have left while its plan waited.
         const hasLeft = context.env.outgoing.destroyed;

@@ -3,7 +3,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { formPageOf, type HttpContext, type HttpMiddleware } from './context.ts';
 import { visible } from '../../report/escape-invisible.ts';
 import { answerPage, Layout } from './pages/layout.tsx';
-import { type Failure, TOO_LARGE } from './refusals.ts';
+import { type Failure, tooLarge } from './refusals.ts';
 
 /** The answer as JSON: `{error: {code, message}}`. */
 export function apiFailure(context: HttpContext, failure: Failure): Response {
@@ -37,9 +37,23 @@ export async function answerFailure(context: HttpContext, failure: Failure): Pro
   return await answerPage(context, page, status, headers);
 }
 
+/** Refuses a request, without reading its body, while so many others have no answer yet. */
+export function limitRequests(most: number, refusal: Failure): HttpMiddleware {
+  let open = 0;
+  return async (context, next) => {
+    if (open >= most) return await answerFailure(context, refusal);
+    open += 1;
+    try {
+      return await next();
+    } finally {
+      open -= 1;
+    }
+  };
+}
+
 /** Refuses a longer body. */
 export function limitBody(maxSize: number): HttpMiddleware {
-  return bodyLimit({ maxSize, onError: (context: HttpContext) => answerFailure(context, TOO_LARGE) });
+  return bodyLimit({ maxSize, onError: (context: HttpContext) => answerFailure(context, tooLarge(maxSize)) });
 }
 
 export function isApi(context: HttpContext): boolean {

@@ -87,20 +87,18 @@ export const WRONG_HOST = failure(
 export const NOT_JSON = failure(415, 'not_json', 'Send each POST with `Content-Type: application/json`.');
 
 /** The rest of the body is not read, so the connection cannot be used again. */
-export const TOO_LARGE = failure(413, 'too_large', 'The body is too large.', { connection: 'close' });
+const CLOSED = { connection: 'close' };
 
-/** The body is not read, so the connection cannot be used again. */
-export const TOO_MANY_PLANS = failure(503, 'busy', 'Too many posted plans are waiting; try again in 10 s.', {
-  'retry-after': '10',
-  connection: 'close',
-});
+export function tooLarge(maxBytes: number): Failure {
+  return failure(413, 'too_large', `The body has more than ${maxBytes / 1024} KiB.`, CLOSED);
+}
 
-export const TOO_MANY_REQUESTS = failure(
-  503,
-  'busy',
-  'Too many requests of this client wait for an answer; try again in 10 s.',
-  { 'retry-after': '10' },
-);
+function busy(problem: string): Failure {
+  return failure(503, 'busy', `${problem}; try again in 10 s.`, { 'retry-after': '10' });
+}
+
+export const TOO_MANY_PLANS = busy('Too many posted plans are waiting');
+export const TOO_MANY_REQUESTS = busy('Too many requests of this client wait for an answer');
 
 export const INTERNAL = failure(
   500,
