@@ -1,5 +1,6 @@
 // Joins all paths of the server with the middleware in front of them.
 import { Hono } from 'hono';
+import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed as withAllowedMethods } from 'hono/method-not-allowed';
 import { StoreError } from '../../core/errors.ts';
 import type { Secret } from '../../core/secret.ts';
@@ -28,7 +29,7 @@ import {
   requireToken,
 } from './middleware.ts';
 import { addPages } from './pages/page-routes.tsx';
-import { INTERNAL, methodNotAllowed, NOT_FOUND, storeFailed } from './refusals.ts';
+import { INTERNAL, methodNotAllowed, NOT_FOUND, SIGN_IN_TOO_SLOW, storeFailed } from './refusals.ts';
 import { compressAnswers, sendPieces, withSecurityHeaders } from './responses.ts';
 import { createSessions } from './sessions.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
@@ -115,6 +116,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   addPageActions(app, { daemon, log });
   app.notFound((context) => answerFailure(context, NOT_FOUND));
   app.onError((error, context) => {
+    if (error instanceof HTTPException) return answerFailure(context, SIGN_IN_TOO_SLOW);
     const { method, path } = context.req;
     // The client has left. The watch of the store logs an outage once; it may not notice any other failure.
     const hasLeft = context.req.raw.signal.aborted;

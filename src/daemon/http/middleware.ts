@@ -30,10 +30,15 @@ export const refuseMalformedTargets: HttpMiddleware = async (context, next) =>
     ? await next()
     : await answerFailure(context, MALFORMED_TARGET);
 
-/** Keeps no connection open while the process stops: the next request of its client must reach another process. */
+/**
+ * Keeps no connection open while the process stops: the next request of its client must reach another process. And none
+ * for a body that nobody reads, which could take long.
+ */
 export function closeWhileStopping(isStopping: () => boolean): HttpMiddleware {
   return async (context, next) => {
-    if (isStopping()) context.env.outgoing.shouldKeepAlive = false;
+    const { 'content-length': length, 'transfer-encoding': encoding } = context.env.incoming.headers;
+    const isUnread = isSafe(context) && (length ?? encoding) !== undefined;
+    if (isStopping() || isUnread) context.env.outgoing.shouldKeepAlive = false;
     await next();
   };
 }

@@ -93,11 +93,14 @@ export function tooLarge(maxBytes: number): Failure {
   return failure(413, 'too_large', `The body has more than ${maxBytes / 1024} KiB.`, CLOSED);
 }
 
+export const SIGN_IN_TOO_SLOW = failure(408, 'too_slow', 'The sign-in took too long; try again.', CLOSED);
+
 function busy(problem: string): Failure {
   return failure(503, 'busy', `${problem}; try again in 10 s.`, { 'retry-after': '10' });
 }
 
 export const TOO_MANY_PLANS = busy('Too many posted plans are waiting');
+export const TOO_MANY_SIGN_INS = busy('Too many sign-ins are open');
 export const TOO_MANY_REQUESTS = busy('Too many requests of this client wait for an answer');
 
 export const INTERNAL = failure(

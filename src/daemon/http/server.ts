@@ -101,6 +101,7 @@ function createLimitedServer(app: Hono<HttpEnv>, limits: HttpLimits, tls?: TlsPa
           'content-security-policy': "default-src 'none'",
           'cache-control': 'no-store',
           'content-type': 'text/plain',
+          connection: 'close',
         },
       }),
   });

@@ -1,18 +1,22 @@
 // How a browser signs in and out: it sends a token once, and has a session from then on.
 import type { Hono } from 'hono';
+import { timeout } from 'hono/timeout';
 import type { JudgeToken } from './access.ts';
 import { formPageOf, type HttpContext, type HttpEnv } from './context.ts';
-import { limitBody } from './failure.tsx';
+import { limitBody, limitRequests } from './failure.tsx';
 import { answerPage, Layout } from './pages/layout.tsx';
-import { tooManyAttempts, UNAUTHORIZED, WRONG_TOKEN } from './refusals.ts';
+import { TOO_MANY_SIGN_INS, tooManyAttempts, UNAUTHORIZED, WRONG_TOKEN } from './refusals.ts';
 import { localPath } from './request-checks.ts';
 import type { Sessions } from './sessions.ts';
 
 export const SIGN_IN = '/sign-in';
 export const SIGN_OUT = '/sign-out';
 
-/** Of bodies that are read before a token is checked. */
-const MAX_BYTES = 64 * 1024;
+/** Of bodies that are read before a token is checked. No token in a header can be longer. */
+const MAX_BYTES = 16 * 1024;
+const MAX_MS = 5000;
+/** Of which so many are read at the same time, so that slow ones leave connections to others. */
+const MAX_SIGN_INS = 100;
 
 /** Adds the form, the path that it posts to, and the path that signs out. */
 export function addSignIn(app: Hono<HttpEnv>, judge: JudgeToken, sessions: Sessions): void {
@@ -20,7 +24,12 @@ export function addSignIn(app: Hono<HttpEnv>, judge: JudgeToken, sessions: Sessi
     answerPage(context, <SignInPage next={localPath(context.req.query('next') ?? '/')} />),
   );
 
-  app.post(SIGN_IN, limitBody(MAX_BYTES), async (context) => {
+  const limits = [
+    limitRequests(MAX_SIGN_INS, TOO_MANY_SIGN_INS),
+    timeout(MAX_MS),
+    limitBody(MAX_BYTES),
+  ] as const;
+  app.post(SIGN_IN, ...limits, async (context) => {
     const form = new URLSearchParams(await context.req.text());
     const next = localPath(form.get('next') ?? '/');
     const verdict = judge(form.get('token') ?? '', context.get('address'));

@@ -87,6 +87,7 @@ describe('the body of a request', () => {
 
   it.each([
     ['of a posted plan', 5, '/api/v1/plan', `Authorization: Bearer ${TOKEN}\r\n`],
+    ['of the sign-in form', 100, '/sign-in', ''],
   ])('%s is not read while %d others are sent', async (_, most, path, more) => {
     const { url, send, get } = await start();
     const head = `POST ${path} HTTP/1.1\r\nHost: x\r\n${more}Content-Length: 10\r\n\r\n`;
@@ -122,6 +123,22 @@ describe('the time limit', () => {
     expect(logged).toEqual([]);
     expect((await get('/healthz')).status).toBe(200);
   });
+
+  it('ends a sign-in whose body does not end', async () => {
+    const { raw, logged } = await start();
+    const reply = await raw('POST /sign-in HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nt', true);
+    expect(reply).toMatch(/^HTTP\/1\.1 408 [^]*The sign-in took too long/);
+    expect(logged).toEqual([]);
+  });
+
+  it.each(['GET /healthz', 'HEAD /', 'GET /%zz'])(
+    'does not wait for a body that nobody reads: %s',
+    async (request) => {
+      const { raw } = await start();
+      const reply = await raw(`${request} HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{`, true);
+      expect(reply.toLowerCase()).toContain('connection: close');
+    },
+  );
 
   it('ends a silent connection', async () => {
     const { raw } = await start({ limits: { ...SHORT, idleMs: 200 } });
