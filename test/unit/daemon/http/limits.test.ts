@@ -86,14 +86,14 @@ describe('the body of a request', () => {
   });
 
   it.each([
-    ['of a posted plan', 5, '/api/v1/plan', `Authorization: Bearer ${TOKEN}\r\n`],
-    ['of the sign-in form', 100, '/sign-in', ''],
+    ['of a posted plan', 5, '/api/v1/plan', HEAD],
+    ['of the sign-in form', 100, '/sign-in', 'Host: x\r\n'],
   ])('%s is not read while %d others are sent', async (_, most, path, more) => {
     const { url, send, get } = await start();
-    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\n${more}Content-Length: 10\r\n\r\n`;
+    const head = `POST ${path} HTTP/1.1\r\n${more}Content-Length: 10\r\n\r\n`;
     const sockets = Array.from({ length: most }, () => connect(Number(new URL(url).port), '127.0.0.1'));
     for (const socket of sockets) socket.on('error', () => undefined).write(`${head}{`);
-    const next = async () => (await send('POST', path, more === '' ? {} : BEARER, '{')).status;
+    const next = async () => (await send('POST', path, more === HEAD ? BEARER : {}, '{')).status;
     await expect.poll(next, PATIENT).toBe(503);
     expect((await get('/healthz')).status).toBe(200);
     for (const socket of sockets) socket.destroy();
@@ -106,19 +106,15 @@ describe('the time limit', () => {
 
   it('ends a request whose headers do not end', async () => {
     const { raw, get } = await start({ limits: SHORT });
-    const startedAt = performance.now();
     const reply = await raw('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ', true);
     expect(reply).toMatch(/^HTTP\/1\.1 408 /);
-    expect(performance.now() - startedAt).toBeLessThan(3000);
     expect((await get('/healthz')).status).toBe(200);
   });
 
   it('ends a request whose body does not end, without any effect', async () => {
     const { raw, recorded, logged, get } = await start({ limits: SHORT });
-    const startedAt = performance.now();
     const reply = await raw(`POST ${SYNC} HTTP/1.1\r\n${HEAD}Content-Length: 10\r\n\r\n{`, true);
     expect(reply).toMatch(/^HTTP\/1\.1 408 /);
-    expect(performance.now() - startedAt).toBeLessThan(3000);
     expect(recorded.commands).toEqual([]);
     expect(logged).toEqual([]);
     expect((await get('/healthz')).status).toBe(200);
@@ -191,9 +187,7 @@ describe('closing the server', () => {
     const { raw, get, close, recorded } = await start();
     const stalled = raw(`POST ${SYNC} HTTP/1.1\r\n${HEAD}Content-Length: 10\r\n\r\n{`, true);
     expect((await get('/healthz')).status).toBe(200);
-    const startedAt = performance.now();
     await close();
-    expect(performance.now() - startedAt).toBeLessThan(5000);
     expect(await stalled).toBe('');
     expect(recorded.commands).toEqual([]);
     await expect(get('/healthz')).rejects.toThrow(/ECONNREFUSED/);
