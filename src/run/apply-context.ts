@@ -25,6 +25,7 @@ export interface Halt {
     | 'interrupted'
     | 'lock_lost'
     | 'paused'
+    | 'changed_during_run'
     | 'unauthorized'
     | 'throttled'
     | 'identity_mismatch'
@@ -60,9 +61,8 @@ export interface ApplyContext {
   /** How many operations have these statuses now. */
   readonly counts: { failed: number; unknown: number };
   halt: Halt | null;
-  /** Whether the account's file or its pause changed since the run began: why nothing more may be deleted. */
   readonly change: ChangeWatch;
-  /** The first such reason, which holds until the run ends. */
+  /** The pause of all deletes that began during the run: why nothing more may be deleted. */
   deletesStopped: string | null;
 }
 
@@ -133,12 +133,20 @@ export function haltIfStopped(context: ApplyContext): boolean {
   return context.halt !== null;
 }
 
+/** Halts the run also when the account's file or its pause changed since the run began. `again`: reads them now. */
+export async function haltIfChanged(context: ApplyContext, again?: boolean): Promise<boolean> {
+  if (haltIfStopped(context)) return true;
+  const message = await context.change(again);
+  if (message !== null) context.halt ??= { code: 'changed_during_run', message };
+  return haltIfStopped(context);
+}
+
 /**
- * Journals an operation as sent, directly before its request. Resolves with whether it may be sent: not when the run has
- * lost its lock, or when a pause of all accounts began before this commit.
+ * Journals an operation as sent, directly before its request. Resolves with whether it may be sent: not when the account's
+ * file or its pause changed, when the run has lost its lock, or when a pause of all accounts began before this commit.
  */
 export async function markSent(context: ApplyContext, { seq, action }: NumberedOperation): Promise<boolean> {
-  if (haltIfStopped(context)) return false;
+  if (await haltIfChanged(context)) return false;
   const committed = await context.log.sent(seq, context.deps.clock.nowMs());
   if (committed === 'lock_lost') context.halt ??= LOCK_LOST;
   else if (committed !== 'committed' && context.request.duringPause !== true) {

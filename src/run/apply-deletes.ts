@@ -1,9 +1,8 @@
 // Applies the deletes of a plan. Right before the first delete, and every 60 seconds while deleting, it reads the lists
-// again: an entry that is gone counts as deleted, one that was renamed or assigned meanwhile is held. If the account's file
-// or its pause changed since the run began, it deletes nothing more.
+// again: an entry that is gone counts as deleted, one that was renamed or assigned meanwhile is held. At these moments the
+// account's file and its pause are read again, too.
 import { KINDS, type ObservedCatalog } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { Clock } from '../core/ports/clock.ts';
 import type { DeleteOutcome } from '../core/ports/service.ts';
 import { anythingMissing, baselineOf, suspiciousList } from '../core/list-plausibility.ts';
 import {
@@ -11,6 +10,7 @@ import {
   conclude,
   deletedWithStatus,
   forEachOperation,
+  haltIfChanged,
   haltIfStopped,
   holdFrozen,
   markSent,
@@ -19,11 +19,10 @@ import {
   skip,
   UNIDENTIFIED,
 } from './apply-context.ts';
+import { growOld } from './changes-during-run.ts';
 import { findingsNow, type FindingsNow, recheckNow } from './recheck-deletes.ts';
 import { type Doubt, settle, type SettleOptions } from './doubtful-operations.ts';
 import { listsObserver, readLists, readTwiceIfNeeded } from './lists.ts';
-
-const READ_AGAIN_MS = 60_000;
 
 interface Reading extends FindingsNow {
   readonly observed: ObservedCatalog;
@@ -77,9 +76,9 @@ function createReadings(context: ApplyContext): Readings {
       problem = why;
     });
     // After the lists, which may take long to read.
-    context.deletesStopped ??= await context.change();
+    const isHalted = await haltIfChanged(context, true);
     const isSlow = reading?.isOld() === true;
-    if (context.deletesStopped === null && !isSlow) return reading;
+    if (!isHalted && !isSlow) return reading;
     problem = 'reading the lists took more than a minute; nothing is deleted based on lists that old';
     // The lists are not read again.
     isOld = () => false;
@@ -95,12 +94,6 @@ function createReadings(context: ApplyContext): Readings {
     },
     problem: () => problem,
   };
-}
-
-/** Whether a minute has passed since this call, by either clock: one can be set back, the other stops in sleep. */
-function growOld(clock: Clock): () => boolean {
-  const [nowMs, steadyMs] = [clock.nowMs(), clock.steadyMs()];
-  return () => Math.max(clock.nowMs() - nowMs, clock.steadyMs() - steadyMs) >= READ_AGAIN_MS;
 }
 
 async function read(context: ApplyContext, onProblem: (why: string) => void): Promise<Reading | null> {

@@ -177,7 +177,7 @@ function reliesOnUnshown({ warnings }: Plan): boolean {
   return warnings.some(({ code }) => code === NOT_SHOWN_YET);
 }
 
-/** Reports that the account's file or its pause ended the deletes. */
+/** Reports that a pause of all deletes began during the run. */
 function stoppedDeletes({ deletesStopped }: Results): Warning[] {
   return deletesStopped === null ? [] : [{ code: 'deletes_stopped', message: deletesStopped }];
 }

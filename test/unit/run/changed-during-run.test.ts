@@ -1,4 +1,4 @@
-// The account's file and its pause bind a run that is under way: what changed stops its deletes.
+// The account's file and its pause bind a run that is under way: after a change it sends nothing more.
 import { describe, expect, it } from 'vitest';
 import type { ApplyDeps } from '../../../src/run/request.ts';
 import { onResult, operations, stage, type Stage, type Wish } from './stage.ts';
@@ -25,10 +25,6 @@ function withFile(digest: () => string | null | undefined): (deps: ApplyDeps) =>
   });
 }
 
-async function warningsOf(on: Stage, runId: string) {
-  return (await on.store.reader.run(runId))?.warnings.filter(({ code }) => code === 'deletes_stopped') ?? [];
-}
-
 describe('a run whose account', () => {
   it('was paused while it created entries deletes nothing, and says so', async () => {
     const on = await stage({ seed: SEED });
@@ -47,10 +43,10 @@ describe('a run whose account', () => {
       'Old skipped',
       'Older skipped',
     ]);
-    const [warning] = await warningsOf(on, made.runId);
-    expect(warning?.message).toContain('paused by sam');
+    const { code, message = '' } = made.failure ?? {};
+    expect([code, message]).toEqual(['changed_during_run', expect.stringContaining('paused by sam')]);
     const reasons = on.rows<{ reason: string }>("select reason from operations where status = 'skipped'");
-    expect(reasons.map(({ reason }) => reason)).toEqual([warning?.message, warning?.message]);
+    expect(reasons.map(({ reason }) => reason)).toEqual([message, message]);
     expect((await on.apply(WISH)).status).toBe('converged');
   });
 
@@ -66,7 +62,25 @@ describe('a run whose account', () => {
       deps: withFile(() => digest),
     });
     expect([made.status, on.writes()]).toEqual(['partial', ['POST skill New']]);
-    expect((await warningsOf(on, made.runId))[0]?.message).toContain(reason);
+    expect(made.failure?.message).toContain(reason);
+  });
+
+  it.each([
+    ['before its first create sends nothing', 0, 0],
+    ['while it creates entries creates none after the next reading', 1, 3],
+  ])('has a file that changes %s', async (_, changesAt, creates) => {
+    const on = await stage({ seed: SEED, api: { concurrency: 1 } });
+    let done = 0;
+    const made = await on.apply({
+      skills: ['Kept', 'Old', 'Older', 'New 1', 'New 2', 'New 3', 'New 4', 'New 5'],
+      progress: onResult(() => {
+        done += 1;
+        on.clock.pass(25_000);
+      }),
+      deps: withFile(() => (done < changesAt ? undefined : 'another')),
+    });
+    expect([made.status, made.failure?.code]).toEqual(['partial', 'changed_during_run']);
+    expect(on.writes()).toHaveLength(creates);
   });
 
   it.each(['cli', 'manual'] as const)('was paused before a %s run deletes as planned', async (trigger) => {
@@ -76,11 +90,11 @@ describe('a run whose account', () => {
     expect(on.skills()).toEqual(['Kept', 'New']);
   });
 
-  it('was paused in the moment before a scheduled run begins deletes nothing', async () => {
+  it('was paused in the moment before a scheduled run begins sends nothing', async () => {
     const on = await stage({ seed: SEED });
     await pause(on);
     expect((await on.apply({ ...WISH, trigger: 'schedule' })).status).toBe('partial');
-    expect(on.writes()).toEqual(['POST skill New']);
+    expect(on.writes()).toEqual([]);
   });
 
   it('is paused while it deletes sends the deletes of the present lists, and none after the next reading', async () => {

@@ -382,11 +382,11 @@ describe('an account', () => {
   });
 
   it.each([
-    ['renamed and not paused', { formerName: 'old' }],
-    ['paused since the run began, and not renamed', { paused: true }],
-  ])('that was %s is changed', async (_, before) => {
+    ['renamed and not paused is changed', { formerName: 'old' }, 'converged', 1],
+    ['paused since the run began, and not renamed, is not changed', { paused: true }, 'partial', 0],
+  ])('that was %s', async (_, before, status, writes) => {
     const run = bareRun({}, before);
     const result = await run.apply({ ...requestFor('New'), trigger: 'schedule' });
-    expect(result).toMatchObject({ status: 'converged' });
+    expect([result, run.sent]).toMatchObject([{ status }, { length: writes }]);
   });
 });
