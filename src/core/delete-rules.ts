@@ -23,6 +23,8 @@ export interface Candidate {
   readonly alike: number;
   /** The missing names whose create may have made this entry, because its answer was lost. */
   readonly mayBe: readonly string[];
+  /** The near missing name whose create the service refused, which it may do for as long as this entry exists. */
+  readonly blocks: string | undefined;
 }
 
 /** What the rules depend on besides the entry itself. */

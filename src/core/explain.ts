@@ -9,6 +9,7 @@ import {
   releaseText,
   type Explanation,
   explainInUse,
+  explainRefused,
   explainRename,
   explainSuspectedRename,
 } from './held-texts.ts';
@@ -199,7 +200,7 @@ function percentText(kind: Kind, { perKind, entries }: DeleteCounts, limit: numb
 }
 
 function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, approve: string): Explanation {
-  const { kind, extra, usedBy, missingHolders } = judged;
+  const { kind, extra, usedBy, missingHolders, blocks } = judged;
   const { policy, history, counts } = facts;
   const change = { name: extra.entry.name, usedBy, approve };
   const unknown = facts.unknownHolders.get(kind) ?? 'no_people';
@@ -207,12 +208,15 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, ap
   // When this delete is a day old, the later ones leave room for the deletes of the plan. Undefined if the plan alone has
   // more deletes than the limit.
   const deciding = history.recentDeletesMs[policy.maxDeletesPerDay - counts.total];
+  const isRefused = usedBy.length > 0 && blocks === (extra.desiredName ?? extra.nearName);
   switch (rule) {
     case 'in_use':
       return explainInUse(change);
     case 'rename':
+      if (isRefused && blocks !== undefined) return explainRefused(change, blocks);
       return explainRename(change, extra.desiredName ?? '');
     case 'suspected_rename':
+      if (isRefused && blocks !== undefined) return explainRefused(change, blocks);
       return explainSuspectedRename(change, extra.nearName ?? '');
     case 'holders_missing':
       return {

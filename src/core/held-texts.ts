@@ -1,6 +1,6 @@
 // The sentences about one held delete that name it, its people or the desired name that it is about, and the same sentences
 // without those, for a group of deletes.
-import { peopleHave } from './amounts.ts';
+import { firstFew, peopleHave } from './amounts.ts';
 import type { HeldChange } from './plan.ts';
 import { yamlText } from './yaml-text.ts';
 
@@ -66,6 +66,14 @@ export function explainSuspectedRename({ name, usedBy, approve }: Change, nearNa
   };
 }
 
+/** Nobody can be assigned the new name before the entry is deleted. */
+export function explainRefused({ usedBy, approve }: Change, newName: string): Explanation {
+  return {
+    reason: `the service refuses its new name “${newName}” while it exists, and ${peopleHave(usedBy.length)}`,
+    release: `only deleting it first remains, which takes it from ${firstFew(usedBy, 5)}: ${approve}; then assign “${newName}” to them by hand`,
+  };
+}
+
 /** The explanation of a held delete without the advice to approve it, for a report that prints the approvals of all. */
 export function withoutApproval({ reason, release, approval }: HeldChange): Explanation {
   if (approval === undefined) return { reason, release };
@@ -84,6 +92,7 @@ export function sharedExplanation(change: HeldChange): Explanation {
         ] as const)),
     // A name may contain the same words.
     [peopleHave(usedBy.length), 'people have it'],
+    [`takes it from ${firstFew(usedBy, 5)}:`, 'takes it from them:'],
   ];
   const shared = (text: string) =>
     own.reduce((before, [from, to]) => before.replaceAll(from, () => to), text);

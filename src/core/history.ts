@@ -56,6 +56,8 @@ export interface AccountHistory {
   /** The names of every entry that rolecall has not deleted: as last listed, and as requested. */
   readonly knownNames: ReadonlyMap<EntryKey, readonly string[]>;
   readonly released: readonly ReleasedEntry[];
+  /** `kind:name key` of names whose last create the service refused with 409: it may require unique names. */
+  readonly refusedCreates: ReadonlySet<string>;
 }
 
 /** A create of the last 24 hours whose outcome is unknown, and after which no other create of its name was sent. */
@@ -101,6 +103,7 @@ export interface History {
   readonly knownNames: ReadonlyMap<EntryKey, readonly string[]>;
   /** The entries that approvals in git released; no other entry is released by the same approval. */
   readonly released: readonly ReleasedEntry[];
+  readonly refusedCreates: ReadonlySet<string>;
 }
 
 /** The name key of a kind, for sets that span both kinds. */
@@ -170,6 +173,7 @@ export function judgeHistory(
     neverListed: records.neverListed,
     knownNames: records.knownNames,
     released: records.released,
+    refusedCreates: records.refusedCreates,
   };
 }
 

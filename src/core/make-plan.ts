@@ -149,12 +149,14 @@ function heldChanges(
 
 /**
  * Creates come before deletes, so that nobody lacks an entry in between. Only the approved delete of an unused near
- * duplicate comes first, since a service with unique names would refuse the create otherwise.
+ * duplicate comes first, since a service with unique names would refuse the create otherwise; once it did, also one that is
+ * only approved or only unused.
  */
 function inOrder(creates: readonly Operation[], deletes: readonly JudgedEntry[]): Operation[] {
   const nearCreates = new Set(creates.map(({ kind, name }) => `${kind}:${nearKey(name)}`));
-  const isEarly = ({ approved, usedBy, extra, kind }: JudgedEntry): boolean =>
-    approved && usedBy.length === 0 && nearCreates.has(`${kind}:${nearKey(extra.entry.name)}`);
+  const isEarly = ({ approved, usedBy, blocks, extra, kind }: JudgedEntry): boolean =>
+    (blocks === undefined ? approved && usedBy.length === 0 : approved || usedBy.length === 0) &&
+    nearCreates.has(`${kind}:${nearKey(extra.entry.name)}`);
   return [
     ...deletes.filter(isEarly).map(deleteOperation),
     ...creates,

@@ -12,7 +12,7 @@ import {
 import type { Extra, KindDiff } from './diff.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
 import { type History, kindNameKey } from './history.ts';
-import { globMatcher, nameKey, groupBy } from './names.ts';
+import { globMatcher, nameKey, nearKey, groupBy } from './names.ts';
 import { type CreateRule, HOLD_RULES, type HoldRule, type LeaveRule } from './plan.ts';
 import { entryKey } from './usage.ts';
 
@@ -98,6 +98,8 @@ function judgeKind(
     ),
     ({ id }) => id,
   );
+  const refused = diff.missing.filter((name) => context.history.refusedCreates.has(kindNameKey(kind, name)));
+  const refusedNear = new Map(refused.map((name) => [nearKey(name), name]));
   return diff.extras.map((extra) => {
     const name = nameKey(extra.entry.name);
     const approval = approvals.get(name);
@@ -119,6 +121,7 @@ function judgeKind(
       approved: approval !== undefined && alike === 1 && !isUsedUp,
       alike,
       mayBe: (resultOf.get(extra.entry.id) ?? []).map((result) => result.name),
+      blocks: refusedNear.get(nearKey(extra.entry.name)),
     };
     const leave = leaveRule(base, leaves, context);
     return { ...base, leave, holds: leave === null ? deleteHolds(base, deleteContext) : [] };

@@ -1,6 +1,5 @@
 // Applies the creates of a plan. A create is journaled before it is sent, and sent again only if it certainly failed.
 import { nearKey } from '../core/names.ts';
-import type { CreateOutcome } from '../core/ports/service.ts';
 import { type Entry, KINDS } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import { kindNameKey } from '../core/history.ts';
@@ -20,8 +19,8 @@ import {
 import { confirmOwner, confirmAccount, isComplete, probeEmptyList } from './probe-empty-list.ts';
 import { type Doubt, readKinds, settle, type Settlement, type SettleOptions } from './doubtful-operations.ts';
 
-/** Explains a 409 by an existing entry with a near name, or returns null. */
-export type DuplicateHint = (create: NumberedOperation) => string | null;
+/** What an entry with a near name adds to the reason of a create that failed with this status, or ''. */
+export type DuplicateHint = (create: NumberedOperation, httpStatus: number | undefined) => string;
 
 /** While this many creates of a run are in doubt, no other create is sent: the lists may not show any of them. */
 const MOST_IN_DOUBT = 3;
@@ -136,7 +135,7 @@ async function createOne(sending: Sending, operation: NumberedOperation): Promis
       conclude(context, seq, attempts === 0 ? 'skipped' : 'failed', {
         attempts,
         httpStatus: outcome.error.httpStatus ?? null,
-        reason: failureReason(operation, outcome, sending.nearDuplicate),
+        reason: outcome.error.message + sending.nearDuplicate(operation, outcome.error.httpStatus),
       });
       return null;
     case 'outdated': {
@@ -250,13 +249,4 @@ async function confirm(
 /** Whether the answer contains an older entry with an unrelated name. A service may change the name of a new entry. */
 function isAnother({ seen }: Sending, { kind, name }: NumberedOperation, entry: Entry): boolean {
   return seen.has(entryKey(kind, entry.id)) && nearKey(entry.name) !== nearKey(name);
-}
-
-function failureReason(
-  operation: NumberedOperation,
-  outcome: Extract<CreateOutcome, { type: 'failed' }>,
-  nearDuplicate: DuplicateHint,
-): string {
-  const hint = outcome.error.httpStatus === 409 ? nearDuplicate(operation) : null;
-  return hint === null ? outcome.error.message : `${outcome.error.message}; ${hint}`;
 }

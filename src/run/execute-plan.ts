@@ -199,7 +199,7 @@ function changedNames({ statuses, operations }: Results): Warning[] {
   });
 }
 
-/** Applies the creates, then the deletes. Only the approved deletes that the plan put first are applied before creates. */
+/** Applies the creates, then the deletes. Only the deletes that the plan put first are applied before creates. */
 async function applyInOrder(context: ApplyContext, operations: readonly NumberedOperation[]): Promise<void> {
   const { create: creates, delete: deletes, ...others } = byAction(operations);
   // A new action needs its place in this order before this line compiles again.
@@ -210,7 +210,7 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
   const late = deletes.filter((operation) => !early.includes(operation));
 
   await applyDeletes(context, early);
-  await applyCreates(context, creates, (create) => nearDuplicateHint(create, late));
+  await applyCreates(context, creates, (create, status) => nearDuplicateHint(context, early, create, status));
   const failedKinds = KINDS.filter((kind) => creates.some((create) => failed(context, kind, create)));
   const allowed = late.filter(({ kind }) => !failedKinds.includes(kind));
   for (const { kind, seq } of late) {
@@ -224,15 +224,20 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
   skip(context, late, context.halt?.message ?? 'it was not tried');
 }
 
-/** Explains that the service may have refused a create because of a similar name that this plan deletes later, or null. */
+/** Explains a failed create by an entry with a near name: it was deleted first, or the service may refuse the create (409). */
 function nearDuplicateHint(
+  { planned, statuses }: ApplyContext,
+  early: readonly NumberedOperation[],
   { kind, name }: NumberedOperation,
-  late: readonly NumberedOperation[],
-): string | null {
-  const near = late.find((each) => each.kind === kind && nearKey(each.name) === nearKey(name));
-  if (near === undefined) return null;
-  const quoted = JSON.stringify(near.name);
-  return `${quoted} exists and this plan would delete it, but creates are sent before deletes. If nobody has it, add it to approvedDeletes: then it is deleted first`;
+  httpStatus: number | undefined,
+): string {
+  const isNear = (each: { readonly name: string }): boolean => nearKey(each.name) === nearKey(name);
+  const done = early.filter((each) => each.kind === kind && statuses.get(each.seq)?.status === 'done');
+  const gone = done.find(isNear);
+  if (gone !== undefined) return `; “${gone.name}” was deleted first; the next run creates “${name}” again`;
+  const near = httpStatus === 409 ? planned[kind].find(isNear) : undefined;
+  if (near === undefined) return '';
+  return `; “${near.name}” exists: the next plan deletes it first, or shows what keeps it`;
 }
 
 function byAction(operations: readonly NumberedOperation[]): Record<Action, NumberedOperation[]> {

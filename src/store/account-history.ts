@@ -2,7 +2,7 @@
 import { type Selectable, sql } from 'kysely';
 import { type Kind, KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
-import type { RecentOperation } from '../core/history.ts';
+import { kindNameKey, type RecentOperation } from '../core/history.ts';
 import type { SentCommit } from '../core/ports/locks.ts';
 import type { AppliedRun, Journal } from '../core/ports/journal.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
@@ -29,6 +29,14 @@ export function accountHistoryJournal(
       const owned = rows.filter((row) => row.created_by_run !== null || row.adopted_by_run !== null);
       const recent = await recentOperations(db, account, remoteAccountId, nowMs - DAY_MS);
       const doubtful = recent.filter(({ action, status }) => action === 'create' && status !== 'done');
+      // However long ago: an account may run once a week. The order of run ids (UUIDv7) is that of time.
+      const { rows: refused } = await sql<Pick<Selectable<OperationsTable>, 'kind' | 'name'>>`
+        select operations.kind, operations.name from runs join operations on run_id = id
+        where runs.account = ${account} and runs.remote_account_id is not distinct from ${remoteAccountId}
+          and action = 'create' and attempts > 0 group by operations.kind, operations.name
+        having max(run_id) = max(case when operations.status = 'failed' and http_status = 409 then run_id end)`.execute(
+        db,
+      );
       return {
         recent,
         knownBefore: new Map(doubtful.map(({ runId }) => [runId, knownWhen(rows, runId)])),
@@ -52,6 +60,7 @@ export function accountHistoryJournal(
             (row) => row.created_by_run !== null && row.last_seen_run === null && row.deleted_by_run === null,
           )
           .map(({ kind, remote_id, name }) => ({ kind, remoteId: remote_id, name })),
+        refusedCreates: new Set(refused.map(({ kind, name }) => kindNameKey(kind, name))),
         released: rows.flatMap(({ kind, remote_id, released_as, deleted_by_run }) =>
           released_as === null
             ? []

@@ -315,7 +315,13 @@ function* judgeDelete(
     if (isDesired) yield `it is a duplicate that ${who} have`;
     if (isNear && !isDesired && !isApproved) yield `its name is near a desired one and ${who} have it`;
   }
-  if (former !== undefined && !names.includes(exactly(former.name)) && !hasEntryFor(former.name)) {
+  const operations = watch.plan?.operations ?? [];
+  const place = operations.findIndex((each) => each.kind === kind && each.remoteId === id);
+  const firstCreate = operations.findIndex((each) => each.action === 'create');
+  const isEarly = firstCreate >= 0 && place < firstCreate;
+  const makesWay = isEarly && loosely(former?.name ?? name) === loosely(name);
+  const isDesiredNow = (wanted: string) => names.includes(exactly(wanted)) || hasEntryFor(wanted);
+  if (former !== undefined && !makesWay && !isDesiredNow(former.name)) {
     yield 'it is being renamed and its new name does not exist';
   }
 
@@ -324,11 +330,13 @@ function* judgeDelete(
     0,
     ...ofRun.filter(({ method }) => method === 'POST').map(({ sentAtMs }) => sentAtMs),
   );
-  const operations = watch.plan?.operations ?? [];
-  const place = operations.findIndex((each) => each.kind === kind && each.remoteId === id);
-  const firstCreate = operations.findIndex((each) => each.action === 'create');
-  const isEarly = firstCreate >= 0 && place < firstCreate;
-  if (isEarly && !isApproved) yield 'it is sent before the creates, and nobody approved it';
+  const refused = calls.slice(0, watch.firstCall).filter(({ answer }) => answer?.status === 409);
+  const wasRefused = refused.some(
+    (each) => each.method === 'POST' && each.kind === kind && loosely(each.name ?? '') === loosely(name),
+  );
+  const isUnused = holders.size === 0;
+  if (isEarly && !(wasRefused ? isApproved || isUnused : isApproved && isUnused))
+    yield `it is sent before the creates: approved ${isApproved}, unused ${isUnused}, refused ${wasRefused}`;
   for (const each of [last.call, people.call]) {
     if (!isEarly && each.sentAtMs < lastCreateMs)
       yield `the ${each.kind}s were not read again after the creates`;

@@ -56,6 +56,7 @@ export const HISTORY: History = {
   missingHoldings: [],
   neverListed: [],
   released: [],
+  refusedCreates: new Set(),
   knownNames: new Map(),
 };
 
@@ -68,6 +69,7 @@ export const NEW_ACCOUNT: AccountHistory = {
   lastUsedMs: new Map(),
   neverListed: [],
   released: [],
+  refusedCreates: new Set(),
   knownNames: new Map(),
 };
 

@@ -25,6 +25,12 @@ interface Expected {
   readonly not?: readonly string[];
 }
 
+/** People have the entry, and the service refused to create a near name. */
+const refusedAs = (skills: Case['skills'] = []): Case => ({
+  skills,
+  observed: { skill: [entry('Old')], resources: people(2) },
+  history: { refusedCreates: new Set(['skill:OLD']) },
+});
 const old = { skill: [entry('Kept'), entry('Old')] };
 
 describe('the explanation of a held change names', () => {
@@ -71,6 +77,19 @@ describe('the explanation of a held change names', () => {
         release: ['{ name: OLD, formerly: [Old] }', 'name: Old'],
         not: ['remove it from'],
       },
+    ],
+    ...[{ name: 'OLD', formerly: ['Old'] }, 'OLD'].map((desired, index): [string, Expected] => [
+      `whom the only way costs, if the service refused a near name (${['declared', 'suspected'][index] ?? ''})`,
+      {
+        of: refusedAs([desired]),
+        reason: ['the service refuses its new name “OLD” while it exists, and 2 people have it'],
+        release: ['only deleting it first remains, which takes it from p0, p1: add { kind: skill'],
+        not: ['by hand, and', 'formerly'],
+      },
+    ]),
+    [
+      'another declared name as usual, although the service refused a near one',
+      { of: refusedAs(['OLD', ...rename]), release: ['assign “New” to the people'], not: ['refuses'] },
     ],
     [
       'the five people who are missing',

@@ -89,16 +89,20 @@ describe('the explanation that several held deletes share', () => {
       expect(sharedExplanation(renamed(name, count)), name).toEqual(sharedExplanation(renamed('Go', count)));
   });
 
-  it('has no name of a suspected rename', () => {
+  it('has no name of a suspected rename, also where the service refused its create', () => {
     for (const old of ['OLD', 'old ', 'öld']) {
-      const made = plan({
-        skills: ['Old'],
-        observed: { skill: [entry(old, '7')], resources: [person('p1', ['7'])] },
-      });
-      expect(sharedExplanation(heldAs(made, old))).toEqual({
+      const skills = ['Old'];
+      const lists = { skill: [entry(old, '7')], resources: [person('p1', ['7'])] };
+      expect(sharedExplanation(heldAs(plan({ skills, observed: lists }), old))).toEqual({
         reason: 'its name is near the desired “…”, and people have it',
         release:
           'if it is a rename, write the new name as { name: NEW, formerly: [OLD] }; if not, approve the delete',
+      });
+      const history = { refusedCreates: new Set(['skill:Old']) };
+      expect(sharedExplanation(heldAs(plan({ skills, observed: lists, history }), old))).toEqual({
+        reason: 'the service refuses its new name “…” while it exists, and people have it',
+        release:
+          'only deleting it first remains, which takes it from them: approve the delete; then assign “…” to them by hand',
       });
     }
   });

@@ -51,13 +51,24 @@ describe('the order of operations', () => {
     ]);
   });
 
-  it('puts a near duplicate that people have after the create', () => {
+  const first = ['delete skill Type script', 'create skill TypeScript'];
+  it.each([
+    ['after the create', 'p', true, [], first.toReversed()],
+    ['before a create that the service refused', 'p', true, ['skill:TypeScript'], first],
+    ['nowhere without an approval', 'p', false, ['skill:TypeScript'], first.slice(1)],
+    ['before a refused create also if nobody has it', null, false, ['skill:TypeScript'], first],
+    ['after a create of another kind that was refused', 'p', true, ['role:TypeScript'], first.toReversed()],
+  ])('puts a near duplicate that people have %s', (_, holder, isApproved, refused, expected) => {
     const made = plan({
       skills: ['TypeScript'],
-      observed: { skill: [entry('Typescript')], resources: [person('p', ['Typescript'])] },
-      approvedDeletes: [{ kind: 'skill', name: 'Typescript', expires: '2999-12-31' }],
+      observed: {
+        skill: [entry('Type script')],
+        resources: [person('p', holder === null ? [] : ['Type script'])],
+      },
+      approvedDeletes: isApproved ? [{ kind: 'skill', name: 'Type script', expires: '2999-12-31' }] : [],
+      history: { refusedCreates: new Set(refused) },
     });
-    expect(steps(made)).toEqual(['create skill TypeScript', 'delete skill Typescript']);
+    expect(steps(made)).toEqual(expected);
   });
 });
 

@@ -84,7 +84,7 @@ function setUp(of: Setup = {}) {
   };
   const apply = async (...names: string[]) => {
     const creates = names.map((name, index) => creating(index + 1, name));
-    await applyCreates(context, creates, of.nearDuplicate ?? (() => null));
+    await applyCreates(context, creates, of.nearDuplicate ?? (() => ''));
     return creates.map(({ seq, name }) => `${name} ${context.statuses.get(seq)?.status ?? 'nothing'}`);
   };
   return Object.assign(on, { context, apply, reader });
@@ -149,7 +149,7 @@ describe('creates', () => {
     const on = setUp();
     const log = { ...on.context.log, sent: () => Promise.resolve('lock_lost' as const) };
     const context = { ...on.context, log };
-    await applyCreates(context, [creating(1, 'A'), creating(2, 'B')], () => null);
+    await applyCreates(context, [creating(1, 'A'), creating(2, 'B')], () => '');
     expect([on.sent, context.halt?.code]).toEqual([[], 'lock_lost']);
     expect(on.context.results.map(({ status, reason }) => [status, reason])).toEqual([
       ['skipped', context.halt?.message],
@@ -376,7 +376,7 @@ describe('a create whose answer was lost', () => {
     };
     on.answer = () => LOST;
     on.lists = () => ({ skill: [entry('JavaScript', '7')] });
-    await applyCreates(context, [creating(1, 'JavaScript'), creating(2, 'JS')], () => null);
+    await applyCreates(context, [creating(1, 'JavaScript'), creating(2, 'JS')], () => '');
     expect([context.statuses.get(1)?.status, context.statuses.get(2)]).toMatchObject([
       'unknown',
       { status: 'done', entry: { remoteId: '7', existed: false } },
@@ -386,7 +386,8 @@ describe('a create whose answer was lost', () => {
 
 describe('a create that the service refuses', () => {
   const withDuplicate = {
-    nearDuplicate: ({ name }: NumberedOperation) => `${name.toLowerCase()} stands in its way`,
+    nearDuplicate: ({ name }: NumberedOperation, status?: number) =>
+      status === 409 ? `; ${name.toLowerCase()} stands in its way` : '',
   };
 
   it('with 409 names the near duplicate in the error', async () => {
@@ -460,7 +461,7 @@ describe('the account id', () => {
       return Promise.resolve('committed');
     };
     const context: typeof on.context = { ...on.context, log: { ...on.context.log, sent } };
-    await applyCreates(context, [creating(1, 'A')], () => null);
+    await applyCreates(context, [creating(1, 'A')], () => '');
     expect([on.sent, on.context.results.map(({ status }) => status)]).toEqual([[], ['skipped']]);
   });
 
@@ -509,7 +510,7 @@ describe('a freeze window that opens during a run', () => {
     const on = setUp();
     on.window = 'now';
     const log = { ...on.context.log, sent: () => Promise.reject(new Error('a row was sent')) };
-    await applyCreates({ ...on.context, log }, [creating(1, 'A')], () => null);
+    await applyCreates({ ...on.context, log }, [creating(1, 'A')], () => '');
     expect(on.context.statuses.get(1)?.rule).toBe('freeze');
   });
 
@@ -523,7 +524,7 @@ describe('a freeze window that opens during a run', () => {
         return Promise.resolve('committed' as const);
       };
       const context = { ...on.context, log: { ...on.context.log, sent } };
-      await applyCreates(context, [creating(1, 'A')], () => null);
+      await applyCreates(context, [creating(1, 'A')], () => '');
       expect(on.sent).toEqual([]);
       expect(on.context.statuses.get(1)?.status).toBe(what === 'freeze' ? 'held' : 'skipped');
     },

@@ -224,22 +224,66 @@ describe('a delete', () => {
   });
 });
 
-describe('a create of a name with a near duplicate', () => {
-  it('is refused with a hint, and succeeds when the duplicate is approved to be deleted first', async () => {
-    const on = await stage({
-      seed: { ...SEED, skills: ['typescript'] },
+describe('a create that a service with unique names refuses because of a near name', () => {
+  const approvedDeletes = [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }] as const;
+  const staged = (skills: readonly string[]) =>
+    stage({
+      seed: { ...SEED, skills: ['typescript'], resources: [{ id: 'p1', skills }, { id: 'p2' }] },
       settings: { uniqueNames: 'caseless' },
     });
-    await on.apply({ skills: ['TypeScript'] });
-    const [refused] = on.rows<{ status: string; reason: string }>(
-      "select status, reason from operations where action = 'create'",
-    );
-    expect(refused?.status).toBe('failed');
-    expect(refused?.reason).toContain('approvedDeletes');
-    const made = await on.apply({
-      skills: ['TypeScript'],
-      approvedDeletes: [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }],
-    });
-    expect([made.status, on.skills()]).toEqual(['converged', ['TypeScript']]);
+  const wish: Wish = { skills: [{ name: 'TypeScript', formerly: ['typescript'] }] };
+
+  it.each([
+    ['people have it and its delete is approved', ['typescript'], { ...wish, approvedDeletes }],
+    [
+      'it is not declared, people have it and its delete is approved',
+      ['typescript'],
+      { skills: ['TypeScript'], approvedDeletes },
+    ],
+    ['nobody has it', [], wish],
+  ])('succeeds in the next run, however late, after the old entry, if %s', async (_, skills, next) => {
+    const on = await staged(skills);
+    const refused = await on.apply(next);
+    expect([refused.status, on.writes()]).toEqual(['partial', ['POST skill TypeScript']]);
+    expect(on.rows('select reason from operations where http_status = 409')).toMatchObject([
+      { reason: expect.stringContaining('“typescript” exists: the next plan deletes it first') },
+    ]);
+    on.clock.pass(8 * 86_400_000);
+    expect((await on.apply(next)).status).toBe('converged');
+    expect(on.writes().slice(1)).toEqual(['DELETE skill typescript', 'POST skill TypeScript']);
+    expect(on.skills()).toEqual(['TypeScript']);
+  });
+
+  it('is planned with the only way, and whom it costs, while nobody approved it', async () => {
+    const on = await staged(['typescript']);
+    await on.apply(wish);
+    const [held] = (await on.plan(wish)).plan?.held ?? [];
+    expect(held?.release).toContain('only deleting it first remains, which takes it from p1: add {');
+    expect((await on.apply(wish)).status).toBe('partial');
+    expect(on.skills()).toEqual(['typescript']);
+  });
+
+  it('is sent again by the next run if it fails after the delete, and the failure names the delete', async () => {
+    const on = await staged(['typescript']);
+    await on.apply({ ...wish, approvedDeletes });
+    on.sandbox.setFaults([{ match: { method: 'POST' }, do: { type: 'status', status: 422 } }]);
+    expect((await on.apply({ ...wish, approvedDeletes })).status).toBe('partial');
+    expect(on.rows('select reason from operations where http_status = 422')).toMatchObject([
+      {
+        reason: expect.stringContaining('“typescript” was deleted first; the next run creates “TypeScript”'),
+      },
+    ]);
+    on.sandbox.setFaults([]);
+    expect([(await on.apply(wish)).status, on.skills()]).toEqual(['converged', ['TypeScript']]);
+  });
+
+  it('keeps an old entry that one more person was given since the plan, although its delete is approved', async () => {
+    const on = await staged(['typescript']);
+    await on.apply({ ...wish, approvedDeletes });
+    const [old] = on.sandbox.state('acme').skills;
+    const onPlan = () => void on.sandbox.assign('acme', 'p2', old?.id ?? '');
+    const made = await on.apply({ ...wish, approvedDeletes, options: { onPlan } });
+    expect([made.status, on.skills()]).toEqual(['partial', ['typescript']]);
+    expect(operations(on)[0]).toMatchObject({ action: 'delete', status: 'held', rule: 'in_use' });
   });
 });
