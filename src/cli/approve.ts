@@ -7,6 +7,7 @@ import { PLAN_DIGEST } from '../core/operator.ts';
 import { onlyOf, type Plan } from '../core/plan.ts';
 import type { AccountRecord, RunDetail } from '../core/ports/journal-reader.ts';
 import { NAMED_ACCOUNTS } from '../report/fold.ts';
+import { shortCommit } from '../report/formatting.ts';
 import { changeCounts } from '../report/plan-sentence.ts';
 import { type CommandLine, SOME_ACCOUNTS_HELP } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
@@ -56,8 +57,8 @@ async function approve(
     if (isDigest && (others.length > 0 || flags.commit !== undefined))
       throw new UsageError('a digest names one plan; use it with the name of one account, and no --commit');
     const isNamed = args.length === 1 && first?.name === args[0] && flags.commit === undefined;
-    // On a terminal, who names no digest sees the plan first.
-    const asks = flags.yes !== true && canAsk() && (first?.record?.state.pending ?? null) !== null;
+    // Who names no digest sees the plan first.
+    const asks = flags.yes !== true && (first?.record?.state.pending ?? null) !== null;
     if (first === undefined || !(isDigest || (isNamed && !asks)))
       return await approveMany(accounts, flags, journal);
     return await approvePending(first.name, isDigest ? last : undefined, {
@@ -142,10 +143,12 @@ async function approveMany(
   if (yes !== true) {
     if (!canAsk()) {
       throw new UsageError(
-        'there is no terminal to ask on, so nothing was approved; review the plans and use --yes',
+        'there is no terminal to ask on, so nothing was approved; review the plans and use --yes, or the name of one account and the digest of its plan',
       );
     }
-    const question = `Approve ${count(plans.length, 'plan')}${ofCommit}: ${changeCounts(...plans)}?${undoneText(plans)}`;
+    const [made = null, ...others] = new Set(plans.map(({ configCommit }) => configCommit));
+    const of = made === null || others.length > 0 ? '' : ` of commit ${shortCommit(made)}`;
+    const question = `Approve ${count(plans.length, 'plan')}${of}: ${changeCounts(...plans)}?${undoneText(plans)}`;
     const answer = await confirm(question, new AbortController().signal);
     if (answer !== 'yes') {
       showMessage('Nothing was approved.');
@@ -169,13 +172,8 @@ async function plansThatWait(
     if (record === undefined || pending === null || approvalOf(record.state, Date.now()) !== null) continue;
     const made = await reader.run(pending.runId);
     const plan = made === null ? null : approvedPlan(made);
-    // The plan is known since the first of its runs; the latest one may be of a later commit.
-    const isOfCommit = [made?.run, record.lastRun].some(
-      (run) =>
-        run?.planDigest === pending.digest &&
-        run.configDirty !== true &&
-        run.configCommit?.startsWith(commit ?? ''),
-    );
+    const isOfCommit =
+      made?.run.configDirty !== true && made?.run.configCommit?.startsWith(commit ?? '') === true;
     if (commit !== undefined && !isOfCommit) otherCommits.push(name);
     else if (plan?.digest === pending.digest) plans.push({ ...plan, account: name });
     else skipped.push(`${name}: its plan ${pending.digest} is no longer stored; approve it by its digest`);

@@ -176,16 +176,12 @@ async function insertRun(
 const FAILURES: readonly RunEnd['status'][] = ['failed', 'partial'];
 const SUCCESSES: readonly RunEnd['status'][] = ['converged', 'held', 'planned'];
 
-/** The plan that waits for approval now, and the first run that made it. When none waits, an approval lapses. */
+/** The plan that waits for approval now, the latest run that made it, and since when it waits. When none waits, an approval lapses. */
 function pendingColumns(runId: string, { pending = null, finishedAtMs }: RunEnd) {
   if (pending === null) return { ...NOTHING_PENDING, ...NOTHING_APPROVED };
-  const unlessKnown = (column: string, value: string): RawBuilder<string | null> =>
-    sql`case when pending_digest = ${pending} then ${sql.ref(column)} else ${value} end`;
-  return {
-    pending_digest: pending,
-    pending_run: unlessKnown('pending_run', runId),
-    pending_since: unlessKnown('pending_since', toIso(finishedAtMs)),
-  };
+  const since: RawBuilder<string | null> =
+    sql`case when pending_digest = ${pending} then pending_since else ${toIso(finishedAtMs)} end`;
+  return { pending_digest: pending, pending_run: runId, pending_since: since };
 }
 
 /** Ends the open operations of a run: a sent one is unknown, a pending one is skipped. */

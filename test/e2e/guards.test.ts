@@ -134,7 +134,7 @@ test('a blocked account in mode plan shows one reason everywhere, and an approva
   expect((await s.run(['status'])).stdout.replace(/\s+/gu, ' ')).toContain('suspicious_shrink: ');
   expect((await s.run(['show', run?.id ?? ''])).stdout).toContain('blocked (suspicious_shrink)');
 
-  const approved = await s.run(['approve', 'acme']);
+  const approved = await s.run(['approve', 'acme', '--yes']);
   expect([approved.status, approved.stdout]).toEqual([0, expect.stringContaining('accepts the lists')]);
   const before = daemon.runsEnded('acme', 'planned');
   await s.until('the lists are accepted', () => daemon.runsEnded('acme', 'planned') > before + 1);

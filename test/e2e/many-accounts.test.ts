@@ -73,6 +73,21 @@ test('pause, resume, history and approve take names, globs and exclusions, and a
   expect((await s.run(['approve', '*', '--commit', 'abcdef0', '--yes'])).status).toBe(1);
   expect(daemon.events('approved')).toEqual([]);
 
+  // The plan of acme stays the same on a later commit, which is then its commit everywhere.
+  git(s.folder, ['commit', '-q', '--allow-empty', '-m', 'Change nothing']);
+  const third = git(s.folder, ['rev-parse', 'HEAD']);
+  const used = async () => (await daemon.api<{ commit: { sha: string } }>('status')).body.commit.sha;
+  await s.until('the daemon has noticed it', async () => (await used()) === third);
+  await s.run(['sync', 'acme']);
+  const ended = "select 1 from runs where account = 'acme' and status = 'planned' and config_commit = ?";
+  await s.until('it has run on that commit', () => s.rows(ended, third).length > 0);
+  const alone = await s.run(['approve', 'acme']);
+  expect([alone.status, alone.stderr]).toEqual([64, expect.stringMatching(/--yes, or .* digest/)]);
+  expect(alone.stdout).toMatch(new RegExp(`Commit +${third.slice(0, 12)}`));
+  expect((await s.run(['approve', 'acme', '--commit', third])).stdout).toBe(alone.stdout);
+  expect((await s.run(['approve', 'acme', '--commit', first, '--yes'])).status).toBe(1);
+  expect(daemon.events('approved')).toEqual([]);
+
   await s.run(['pause', 'eu-2']);
   const done = await s.run(['approve', '--commit', first, '!acme', '--yes']);
   expect(done.status).toBe(0);
@@ -89,7 +104,7 @@ test('pause, resume, history and approve take names, globs and exclusions, and a
 test.skipIf(!hasTerminal)(
   'approve asks once on a terminal, and approves nothing that replaced what it showed',
   async () => {
-    const { s, daemon } = await fleet();
+    const { s, daemon, first } = await fleet();
     const env = Object.fromEntries(s.sandbox.accounts.map(({ name, token }) => [tokenVariable(name), token]));
     expect(env[tokenVariable('acme')]).toBe(TOKEN);
     const asked = await onTerminal(s.folder, ['approve', 'acme', 'eu-*'], { env, answer: 'no' });
@@ -97,6 +112,7 @@ test.skipIf(!hasTerminal)(
     expect(asked.output).toContain('Approve 4 plans: 5 to create, 0 to delete, 0 held?');
     const one = await onTerminal(s.folder, ['approve', 'acme'], { env, answer: 'no' });
     expect([one.status, one.output]).toEqual([2, expect.stringContaining('To create (')]);
+    expect(one.output).toContain(`Approve 1 plan of commit ${first.slice(0, 12)}: 1 to create`);
     const yes = await onTerminal(s.folder, ['approve', 'acme', 'eu-*'], { env, answer: 'yes' });
     expect([yes.status, yes.output]).toEqual([0, expect.stringContaining('approved 4 plans')]);
     for (const name of NAMES)

@@ -345,7 +345,7 @@ test('plan --server writes nothing to the service or the store, and does not use
   expect((await daemon.api('accounts/acme/sync', {})).status).toBe(202);
   await s.until('a plan waits', () => daemon.runsEnded('acme', 'planned') > 0);
   await s.run(['pause', 'acme']);
-  expect((await s.run(['approve', 'acme'])).status).toBe(0);
+  expect((await s.run(['approve', 'acme', '--yes'])).status).toBe(0);
   const before = storeOf(s);
   expect(before['accounts']).toMatchObject([
     { paused: 1, approved_digest: expect.stringContaining('sha256:') },

@@ -49,7 +49,7 @@ const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
       ['apply', '--yes', '--format', 'json'],
     ]);
   },
-  approve: ({ w }) => w.run(['approve', 'vault']),
+  approve: ({ w }) => w.run(['approve', 'vault', '--yes']),
   sync: ({ w }) => w.run(['sync', 'vault']),
   pause: ({ w }) => w.run(['pause', 'vault']),
   resume: ({ w }) => w.run(['resume', 'vault']),

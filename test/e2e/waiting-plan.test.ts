@@ -12,7 +12,7 @@ test('an approval of a paused account is used when the account is resumed', asyn
   const daemon = await startDaemon(s);
   await s.until('a plan waits', () => daemon.runsEnded('acme', 'planned') > 0);
   expect((await s.run(['pause', 'acme'])).status).toBe(0);
-  const approved = await s.run(['approve', 'acme']);
+  const approved = await s.run(['approve', 'acme', '--yes']);
   expect(approved.stdout).toContain('acme is paused: run `');
   expect(approved.stdout).toContain('\n1 to create, 0 to delete, 0 held; ');
   expect((await s.run(['resume', 'acme'])).status).toBe(0);

@@ -39,7 +39,7 @@ describe('a plan in mode approve-deletes', () => {
     expect(row).toEqual({ status: 'skipped', reason: 'it waits for an approval' });
     const second = await on.apply(wish);
     expect([second.status, second.plan?.digest]).toEqual(['planned', first.plan?.digest]);
-    expect((await stateOf(on)).pending).toMatchObject({ digest: first.plan?.digest, runId: first.runId });
+    expect((await stateOf(on)).pending).toMatchObject({ digest: first.plan?.digest, runId: second.runId });
     expect(await approve(on, first.plan?.digest)).toBe('approved');
     expect((await on.apply(wish)).status).toBe('converged');
     expect([on.skills(), (await stateOf(on)).pending]).toEqual([['Kept', 'New'], null]);
@@ -94,7 +94,7 @@ describe('a plan in approve mode', () => {
     const first = await on.apply(wish);
     const second = await on.apply(wish);
     expect([first.status, second.status, on.writes()]).toEqual(['planned', 'planned', []]);
-    expect((await stateOf(on)).pending).toMatchObject({ digest: first.plan?.digest, runId: first.runId });
+    expect((await stateOf(on)).pending).toMatchObject({ digest: first.plan?.digest, runId: second.runId });
     expect(on.rows('select * from entries where adopted_by_run is not null')).toEqual([]);
   });
 

@@ -74,13 +74,7 @@ export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi): void {
 
 /** The run whose changes the page of the account shows; null when it shows none. */
 function runShownFor({ pending, lastRun, issues }: AccountView, runs: readonly RunRecord[]): string | null {
-  if (pending !== null) {
-    // The latest run with this plan has the newest reasons of what is held.
-    const latest = runs.find(
-      ({ planDigest, status }) => planDigest === pending.digest && status !== 'running',
-    );
-    return latest?.id ?? pending.runId;
-  }
+  if (pending !== null) return pending.runId;
   // A run that works changes what an earlier one found, and a file with errors requests nothing that it could be compared with.
   if (lastRun === null || lastRun.status === 'running' || issues.length > 0) return null;
   const planned = lastRun.planDigest !== null ? lastRun : runs.find(({ planDigest }) => planDigest !== null);
