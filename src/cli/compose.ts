@@ -239,7 +239,7 @@ export async function commitOf(
   service: ServiceSettings,
 ): Promise<ConfigCommit | null> {
   const { readConfigCommit } = await import('../git/commit.ts');
-  const files = configuration.accounts.map(({ file }) => file);
+  const files = configuration.accounts.flatMap((account) => account.files ?? []);
   return (await readConfigCommit(fileInRepository(configuration, service), files)) ?? null;
 }
 

@@ -113,15 +113,13 @@ function commitPlace(
   { file, checkout }: LoadTarget,
   generation: number,
 ): CommitPlace {
-  // One file of each folder is enough, since git compares folders. A broken one may be a link that leads elsewhere.
-  const valid = accounts.filter(({ settings }) => settings !== undefined);
-  const others = [...new Map(valid.map(({ file: each }) => [path.dirname(each), each])).values()];
+  const others = [...new Set(accounts.flatMap(({ files = [] }) => files))];
   if (!checkout) return { file, others, generation };
-  const real = others.map((other) => pinnedPath(checkout, other));
-  const inner = path.join(checkout.folder, checkout.path, 'rolecall.yaml');
-  // The checkout may have no rolecall.yaml; any of its account files leads to the same commit.
-  const tracked = real.find((other) => other.startsWith(checkout.folder + path.sep)) ?? inner;
-  return { file: tracked, others: [inner, ...real], generation };
+  const locate = (each: string): string => pinnedPath(checkout, each);
+  // The checkout may have no rolecall.yaml; any of its valid account files leads to the same commit.
+  const valid = accounts.find(({ settings }) => settings !== undefined);
+  const tracked = valid?.file ?? path.join(checkout.link, checkout.path, 'rolecall.yaml');
+  return { file: locate(tracked), others, locate, generation };
 }
 
 /** Every file of a load with its stamp. */

@@ -120,7 +120,10 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   ];
   const loaded = {
     ...(read.settings === undefined ? {} : { service: read.settings }),
-    accounts: joined,
+    accounts: joined.map((account) => ({
+      ...account,
+      files: [...service.digests.keys(), ...(accounts.get(account.file)?.digests.keys() ?? [])],
+    })),
     issues: sortedIssues(issues),
     secrets: [...read.secrets, ...tokens],
     trust,

@@ -54,9 +54,11 @@ export function settledConfiguration(
     const before = commits.get(content);
     const reading = (async () => {
       const [known, commit] = await Promise.all([before?.catch(() => undefined), source.commit(content)]);
-      const isKnown = known !== undefined && commit?.sha === known?.sha && commit?.dirty === known?.dirty;
-      if (isKnown || commit === null || (await source.read()) === content) return commit;
-      return known ?? { ...commit, dirty: true };
+      // git may fail for a moment. On the same commit this content differs in the same files, whatever they contain now.
+      if (commit === null || (commit.sha === known?.sha && known.changed !== undefined))
+        return known ?? commit;
+      if ((await source.read()) === content) return commit;
+      return known ?? { ...commit, dirty: true, changed: undefined };
     })();
     commits.set(content, reading);
     return reading;

@@ -39,6 +39,8 @@ export interface PolicyContext {
   readonly rollout: OpenRollout | null;
   /** Whether the configuration is older than the one last applied to this account, or may be. */
   readonly staleSource: boolean;
+  /** In the daemon, the files of the account that differ from their commit; null when that is not known. */
+  readonly uncommitted: readonly string[] | null;
   readonly approvals: readonly ApprovedDelete[];
   /** The kinds of which nobody can tell who has what, and nobody has accepted that. */
   readonly unknownHolders: ReadonlyMap<Kind, UnknownHolders>;
@@ -142,7 +144,10 @@ export const DELETE_RULES: Readonly<Record<HoldRule, DeleteRule>> = {
     holds: (_, { asksForNothing, policy }) => asksForNothing && !policy.allowEmpty,
     recheck: 'fixed',
   },
-  stale_source: { holds: (_, { staleSource }) => staleSource, recheck: 'fixed' },
+  stale_source: {
+    holds: (_, { staleSource, uncommitted }) => staleSource || uncommitted?.length !== 0,
+    recheck: 'fixed',
+  },
   flapping: {
     holds: ({ kind, extra, mayBe }, { history }) =>
       // Without the entry, nothing would show that a create whose answer was lost has happened.

@@ -134,6 +134,8 @@ function explainCreateRule(
       return freeze(facts);
     case 'rollout':
       return rollout(facts);
+    case 'stale_source':
+      return staleSource(facts);
     default:
       return rule satisfies never;
   }
@@ -178,8 +180,15 @@ function rollout({ rollout: open }: Facts): Explanation {
   };
 }
 
-function staleSource({ source }: Facts): Explanation {
-  if (source === 'unknown')
+function staleSource({ source, uncommitted }: Facts): Explanation {
+  if (uncommitted !== null && uncommitted.length > 0) {
+    const files = uncommitted.join(' ');
+    return {
+      reason: `the daemon applies only what is committed, and the commit does not contain ${firstFew(uncommitted, 3)} as ${uncommitted.length === 1 ? 'it is' : 'they are'} now`,
+      release: `commit the changes, or undo them in the repository: \`git checkout HEAD -- ${files}\` (remove a file that is new)`,
+    };
+  }
+  if (source === 'unknown' || uncommitted === null)
     return {
       reason:
         'the commit of the configuration is unknown, so rolecall cannot check that this is not an older checkout than the one last applied to this account',

@@ -173,9 +173,10 @@ function limitHolds(numbers: DeleteNumbers, policy: Policy): HoldRule[] {
 function createHolds(
   diff: KindDiff,
   name: string,
-  { history, frozen, rollout }: PolicyContext,
+  { history, frozen, rollout, uncommitted }: PolicyContext,
 ): CreateRule[] {
   const rules: CreateRule[] = rollout === null ? [] : ['rollout'];
+  if (uncommitted?.length !== 0) rules.push('stale_source');
   const isFlapping = history.flappingCreates.has(kindNameKey(diff.kind, name));
   if (isFlapping || possibleResults(diff, name, history).length > 0) rules.push('flapping');
   if (frozen !== null) rules.push('freeze');

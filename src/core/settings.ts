@@ -153,8 +153,10 @@ export interface AccountSettings {
 /** The commit of a configuration that is in git. */
 export interface ConfigCommit {
   readonly sha: string;
-  /** Whether the working tree differed from it in the configuration's own folder. */
+  /** Whether files of the configuration differed from it; in a run, those of its account. */
   readonly dirty: boolean;
+  /** These files, with their paths in the repository; left out where they are not known. */
+  readonly changed?: ReadonlyMap<string, string> | undefined;
   readonly committedAt: string;
   readonly authoredAt: string;
   /** The name of its author; null where it is not known. */
@@ -206,6 +208,8 @@ export interface ConfiguredAccount {
   readonly settings?: AccountSettings;
   /** The sorted problems of this account file and of its catalogs. */
   readonly issues: readonly ConfigIssue[];
+  /** All files that decide its settings: its own, its catalogs and the service files. */
+  readonly files?: readonly string[];
 }
 
 /** All files of a configuration as they were read at one moment. */

@@ -23,9 +23,7 @@ export interface ConfigurationReader {
   sourceProblem(): string | null;
 }
 
-export interface RegisteredAccount {
-  readonly name: string;
-  readonly file: string;
+export interface RegisteredAccount extends Pick<ConfiguredAccount, 'name' | 'file' | 'files'> {
   /** Whether its file with its catalogs is valid now. */
   readonly isValid: boolean;
   /** The errors that its runs fail with: those of the service file, and its own. */
@@ -92,14 +90,14 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
 
   function takeAccounts(readings: readonly ConfiguredAccount[]): void {
     const next = new Map<string, RegisteredAccount>();
-    for (const { name, file, settings, issues } of readings) {
+    for (const { settings, issues, ...own } of readings) {
+      const { name } = own;
       const before = accounts.get(name);
       const errors = settings === undefined ? errorsOf(issues) : [];
       logErrors(name, before?.errors ?? [], errors);
       metrics.configValid(name, settings !== undefined);
       next.set(name, {
-        name,
-        file,
+        ...own,
         isValid: settings !== undefined,
         errors,
         settings: settings ?? before?.settings ?? null,

@@ -115,7 +115,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
   async function runCurrent(due: DueRun, reading: Configuration): Promise<RunResult | null> {
     const { account: name, trigger, actor } = due;
     const account = registry.account(name);
-    const commit = await registry.commit(reading);
+    const commit = changesIn(await registry.commit(reading), account?.files);
     if (account === undefined || !(await options.leadership.mayRun(commit))) return null;
     const state = await deps.journal.accountState(name);
     if (state.pause !== null && trigger !== 'manual') {
@@ -192,6 +192,13 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
   }
 
   return { run, problem: () => problem };
+}
+
+/** The commit with those of its changes that are in these files. */
+function changesIn(commit: ConfigCommit | null, files: readonly string[] | undefined): ConfigCommit | null {
+  if (commit?.changed === undefined || files === undefined) return commit;
+  const changed = new Map([...commit.changed].filter(([file]) => files.includes(file)));
+  return { ...commit, dirty: changed.size > 0, changed };
 }
 
 function logEnd(log: Log, { run, failures, logged }: RunOutcome, seconds: number): void {

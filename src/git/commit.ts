@@ -2,10 +2,10 @@
 // folder may not be a repository, or the clone may be shallow.
 //
 // The repository may belong to another user, and its settings can name programs. So git is used only to read objects
-// and the index. The files of the working tree are compared here, because git would run the filters of these settings.
+// and the index. The files of the configuration are compared here, because git would run the filters of these settings.
 import path from 'node:path';
 import { createHash } from 'node:crypto';
-import { lstat, readlink, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { cutSubject } from '../core/journal.ts';
 import type { CommitPlace, CommitReader, CommitRelation } from '../core/ports/repository.ts';
 import type { ConfigCommit } from '../core/settings.ts';
@@ -16,29 +16,16 @@ const TIMEOUT_MS = 10_000;
 /** Enough for the lists of a folder with 50,000 files. */
 const MAX_OUTPUT = 16 * 1024 * 1024;
 const SHA = /^[0-9a-f]{7,64}$/u;
-/** Files of a configuration. The other files of a large repository are not read. */
-const YAML = /\.ya?ml$/iu;
-
 /** Larger than any file that rolecall reads; a larger file counts as changed. */
 const MAX_BYTES = 8 * 1024 * 1024;
 /** For how long a commit is not read again while the content of the configuration stays the same. */
 const RECENT_MS = 1000;
-/** The same while HEAD stays the same, which costs one git process instead of four. */
-const FRESH_MS = 10_000;
 
 /** After a line with the word commit: the id, the dates in seconds, and the subject. */
 const FORMAT = '--format=%H%n%ct%n%at%n%an%n%s';
 
-/** A file as `ls-files --stage` lists it. */
-interface Listed {
-  readonly mode: string;
-  /** The id of its blob. */
-  readonly id: string;
-}
-
 interface KnownCommit {
   readonly head: string;
-  readonly readMs: number;
   readonly commit: ConfigCommit | null;
 }
 
@@ -50,11 +37,14 @@ export function createCommitReader(nowMs: () => number = Date.now): CommitReader
   let last: { key: string; askedMs: number; answer: Promise<KnownCommit | null> };
   last = { key: '', askedMs: 0, answer: Promise.resolve(null) };
 
-  async function read({ file, others }: CommitPlace, before: typeof last.answer): Promise<KnownCommit> {
+  async function read(
+    { file, others, locate }: CommitPlace,
+    before: typeof last.answer,
+  ): Promise<KnownCommit> {
     const [known, head] = await Promise.all([before, headOf(file)]);
-    const readMs = nowMs();
-    if (head !== '' && known?.head === head && readMs - known.readMs < FRESH_MS) return known;
-    return { head, readMs, commit: (await readConfigCommit(file, others)) ?? null };
+    // The same files on the same HEAD. This costs one git process instead of four.
+    if (head !== '' && known?.head === head && known.commit !== null) return known;
+    return { head, commit: (await readConfigCommit(file, others, locate)) ?? null };
   }
 
   return {
@@ -81,32 +71,35 @@ async function headOf(file: string): Promise<string> {
 }
 
 /**
- * The commit that is checked out in the repository of `file`, or undefined when the file is not in git. `dirty`: the
- * folders of `file` and `paths` differ from it by an untracked or added file, or by the bytes of a YAML file. Four git
- * processes, none outside of a repository.
+ * The commit that is checked out in the repository of `file`, or undefined when the file is not in git. `changed`: those of
+ * `file` and `paths` whose bytes are not in it. A file that is outside of the repository, or in another one within it, is not
+ * compared. Three git processes, none outside of a repository.
  */
 export async function readConfigCommit(
   file: string,
   paths: readonly string[],
+  locate = (given: string): string => given,
 ): Promise<ConfigCommit | undefined> {
   return orElse(undefined, async () => {
     const root = await repositoryRoot(file);
     if (root === undefined) return undefined;
-    const folders = await foldersWithin(root, [file, ...paths]);
-    const [head, changed, index, others] = await Promise.all([
+    const own = path.relative(root, await realFile(file));
+    const [head, index] = await Promise.all([
       git(root, ['rev-list', '--max-count=1', '--encoding=UTF-8', FORMAT, 'HEAD', '--']),
-      git(root, ['diff-index', '--cached', '--name-only', '-z', 'HEAD', '--', ...folders]),
-      git(root, ['ls-files', '--cached', '--stage', '-z', '--', ...folders]),
-      git(root, ['ls-files', '--others', '--exclude-standard', '-z', '--', ...folders]),
+      git(root, ['ls-files', '--cached', '-z', '--', own]),
     ]);
-    const tracked = indexEntries(index);
-    // An ignored or untracked file is not in git, even within a repository such as that of a home folder.
-    if (!tracked.has(path.relative(root, await realFile(file)))) return undefined;
     const [sha = '', committed, authored, author = '', subject = ''] = head.trim().split('\n').slice(1);
+    const found = await filesWithin(root, sha, new Set([file, ...paths]), locate);
+    const folders = new Set([own, ...found.map(({ name }) => name)].map((name) => `${path.dirname(name)}/`));
+    const tree = treeEntries(await git(root, ['ls-tree', '-z', sha, '--', ...folders]));
+    // An ignored or untracked file is not in git, even within a repository such as that of a home folder.
+    if (index === '' && !tree.has(own)) return undefined;
     const at = (seconds: string | undefined): string => new Date(Number(seconds) * 1000).toISOString();
+    const changed = found.filter(({ name, ids }) => !ids.includes(tree.get(name)));
     return {
       sha,
-      dirty: changed !== '' || others !== '' || (await differsOnDisk(root, tracked)),
+      dirty: changed.length > 0,
+      changed: new Map(changed.map(({ given, name }) => [given, name])),
       committedAt: at(committed),
       authoredAt: at(authored),
       author: cutSubject(author) || null,
@@ -159,11 +152,35 @@ export async function remoteOrigin(file: string): Promise<string | undefined> {
   });
 }
 
-async function differsOnDisk(root: string, tracked: ReadonlyMap<string, Listed>): Promise<boolean> {
-  for (const [name, listed] of tracked) {
-    if (YAML.test(name) && (await differsFromBlob(path.join(root, name), listed))) return true;
+interface FoundFile {
+  /** Its path as the configuration has it. */
+  readonly given: string;
+  /** Its path in the repository. */
+  readonly name: string;
+  /** The ids of the blobs that it is equal to; undefined if it does not exist or cannot be read. */
+  readonly ids: readonly (string | undefined)[];
+}
+
+/** The files that are in the repository, and not in another one within it. */
+async function filesWithin(
+  root: string,
+  sha: string,
+  files: ReadonlySet<string>,
+  locate: (given: string) => string,
+): Promise<FoundFile[]> {
+  const found: FoundFile[] = [];
+  const roots = new Map<string, Promise<string | undefined>>();
+  for (const given of files) {
+    const file = locate(given);
+    const read = await readRegularFile(file, MAX_BYTES).catch(() => null);
+    const real = read?.realPath ?? (await realFile(file));
+    const folder = path.dirname(real);
+    const rootOf = roots.get(folder) ?? repositoryRoot(real);
+    roots.set(folder, rootOf);
+    const ids = read === null ? [undefined] : blobIds(read.bytes, sha);
+    if ((await rootOf) === root) found.push({ given, name: path.relative(root, real), ids });
   }
-  return false;
+  return found;
 }
 
 async function git(root: string, args: readonly string[]): Promise<string> {
@@ -202,44 +219,25 @@ async function repositoryRoot(file: string): Promise<string | undefined> {
   }
 }
 
-async function foldersWithin(root: string, files: readonly string[]): Promise<readonly string[]> {
-  const real = await Promise.all(files.map(async (file) => path.dirname(await realFile(file))));
-  // git fails if one of the paths is outside of the repository.
-  return [...new Set(real)].filter((folder) => folder === root || folder.startsWith(`${root}${path.sep}`));
-}
-
 /** With a time limit, since a link may lead to a file system that does not answer. */
 async function realFile(file: string): Promise<string> {
   return await realPathOf(path.resolve(file));
 }
 
-/** The files of the index; keys are paths. */
-function indexEntries(output: string): ReadonlyMap<string, Listed> {
-  const entries = new Map<string, Listed>();
-  for (const line of output.split('\0')) {
-    const [, mode, id, name] = /^(\d{6}) ([0-9a-f]{40,64}) [0-3]\t(.+)$/su.exec(line) ?? [];
-    if (mode !== undefined && id !== undefined && name !== undefined) entries.set(name, { mode, id });
-  }
-  return entries;
+/** The ids of a tree's files by their paths, without those of symbolic links. */
+function treeEntries(output: string): ReadonlyMap<string, string> {
+  const entries = output.split('\0').map((line) => /^100\d+ blob ([0-9a-f]+)\t(.+)$/su.exec(line) ?? []);
+  return new Map(entries.map(([, id = '', name = '']) => [name, id]));
 }
 
 /**
- * Whether a file differs from its blob, has another type, or is missing. git's own comparison is not used, because it runs
- * programs that the settings and attributes of a repository name.
+ * The id of the blob with these bytes, and with the line breaks that git stores if it converts them, with the hash algorithm of
+ * the id `like`. git's own comparison is not used, because it runs programs that a repository names.
  */
-async function differsFromBlob(file: string, { mode, id }: Listed): Promise<boolean> {
-  try {
-    if (mode === '120000') return blobId(Buffer.from(await readlink(file)), id) !== id;
-    if (mode === '160000') return false;
-    if (!(await lstat(file)).isFile()) return true;
-    return blobId((await readRegularFile(file, MAX_BYTES)).bytes, id) !== id;
-  } catch {
-    return true;
-  }
-}
-
-/** The blob id of these bytes, with the hash algorithm of the id `like`. */
-function blobId(bytes: Buffer, like: string): string {
-  const hash = createHash(like.length === 64 ? 'sha256' : 'sha1');
-  return hash.update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+function blobIds(bytes: Buffer, like: string): string[] {
+  const converted = Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
+  return [bytes, converted].map((content) => {
+    const hash = createHash(like.length === 64 ? 'sha256' : 'sha1');
+    return hash.update(`blob ${content.length}\0`).update(content).digest('hex');
+  });
 }

@@ -4,15 +4,7 @@ import { nameKey } from '../core/names.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import { planInSteps, type PlanInput } from '../core/make-plan.ts';
 import { type History, judgeHistory } from '../core/history.ts';
-import {
-  hasDeletes,
-  isStaleSource,
-  onlyOf,
-  type OpenRollout,
-  type Plan,
-  planDigest,
-  type SourceAge,
-} from '../core/plan.ts';
+import { hasDeletes, isStaleSource, onlyOf, type Plan, planDigest, type SourceAge } from '../core/plan.ts';
 import type { Clock } from '../core/ports/clock.ts';
 import { nameKeys } from '../core/diff.ts';
 import { implausibleCreates } from '../core/list-plausibility.ts';
@@ -25,8 +17,8 @@ export interface Planned {
   readonly plan: Plan;
   readonly history: History;
   readonly frozen: FreezeWatch;
-  /** The newer commit that other accounts must run first. */
-  readonly rollout: OpenRollout | null;
+  /** Whether a run of the plan applies its commit: it does not wait for other accounts, and its files are committed. */
+  readonly appliesCommit: boolean;
   /** Whether the lists become the last good ones: they are plausible, or an operator accepted them. */
   readonly areListsGood: boolean;
   /** Whether the configuration is not older than the last applied one as far as git knows, or an operator accepted it. */
@@ -53,6 +45,7 @@ export async function planAccount(
   request.progress?.({ type: 'plan' });
   const source = await sourceAge(request, deps, observation.state);
   const frozen = await watchFreeze(settings.policy.freeze, settings.timezone, deps.loadCron);
+  const uncommitted = uncommittedFiles(request, observation.state);
   const rollout = await openRollout(request, deps, observation.state, nowMs);
   await deps.clock.pause();
   const input: PlanInput = {
@@ -67,6 +60,7 @@ export async function planAccount(
     frozen: frozen.openAt(nowMs),
     rollout,
     source,
+    uncommitted,
     acceptOlderSource: accept.olderSource,
     acceptNoHistory: accept.noHistory,
     unknownHolders: accept.shrink ? missingPeople(observation) : observation.unknownHolders,
@@ -88,7 +82,7 @@ export async function planAccount(
     plan,
     history,
     frozen,
-    rollout,
+    appliesCommit: rollout === null && uncommitted?.length === 0,
     areListsGood: plan.status !== 'blocked' && (observation.isGood || accept.shrink),
     sourceAccepted: !isStaleSource(source) || accept.olderSource,
     named: (observed) => namedEntries(settings.desired, observed, history),
@@ -171,6 +165,17 @@ function namedEntries(desired: DesiredCatalog, observed: ObservedCatalog, histor
       return named ? [key] : [];
     });
   });
+}
+
+/** The files of the account that the daemon may not apply yet, if the configuration is in git; null when that is not known. */
+function uncommittedFiles(
+  { commit, epoch }: AccountRequest,
+  { lastAppliedCommit }: Observation['state'],
+): readonly string[] | null {
+  if (epoch === undefined) return [];
+  if (commit === null) return lastAppliedCommit === null ? [] : null;
+  if (!commit.dirty) return [];
+  return commit.changed === undefined ? null : [...commit.changed.values()];
 }
 
 /** Compares the configuration's commit with the one that was last applied to the account. */

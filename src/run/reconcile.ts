@@ -185,8 +185,8 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     // Another account may have recorded the same entries at the same moment: one of the two sees it here.
     if (plan.operations.length > 0) await refuseForeignEntries(deps.journal, request, observation);
     const applied = keptDeletes === null ? planned : { ...planned, plan: onlyOf('create', plan) };
-    // A run that waits for others has not applied the newer commit.
-    const recorded = planned.rollout === null ? await recordApplied(run, observation, applied) : 'committed';
+    // Otherwise neither the commit nor the names in its files count as applied.
+    const recorded = planned.appliesCommit ? await recordApplied(run, observation, applied) : 'committed';
     if (recorded === 'lock_lost') {
       const traffic = reader.traffic();
       return await endRun(run, { ...ended, status: 'interrupted', traffic, error: LOCK_LOST });

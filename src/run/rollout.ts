@@ -19,16 +19,13 @@ export async function openRollout(
   const { name, rollout } = settings;
   if (rollout === undefined || epoch === undefined || commit === null) return null;
   const applied = lastAppliedCommit?.sha ?? null;
-  if (commit.sha === applied && !commit.dirty) return null;
+  // What is not committed is held by another rule.
+  if (commit.sha === applied || commit.dirty) return null;
   const globs = rollout.after.map(globMatcher);
   const canaries = [...configured].filter((other) => globs.some((matches) => matches(other)));
   const history = await journal.rolloutHistory(name, settings.configDigest, applied, canaries);
   if (history === null || canaries.length === 0) return null;
   const shown = commit.sha.slice(0, 7);
-  // No account that runs first can show anything about what nobody else has.
-  if (commit.dirty)
-    return { commit: shown, waitsFor: 'commit the local changes of the files', untilMs: null };
-
   // The commit that changed the file, so that later commits which do not change it start no new wait.
   const wanted = new Set([history.commit ?? commit.sha, commit.sha]);
   const isReached = async (sha: string): Promise<boolean> => {

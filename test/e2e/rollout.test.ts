@@ -57,7 +57,13 @@ async function stage({ wait = '0s', inGit = true, notify = '' } = {}) {
         .join(' '),
     serve: (more = {}) => startDaemon(workspace, { env: { ...env, ...more } }),
     lastRun: (name: Name) =>
-      workspace.rows<{ id: string; status: string; config_commit: string; held: number }>(
+      workspace.rows<{
+        id: string;
+        status: string;
+        config_commit: string;
+        config_dirty: number;
+        held: number;
+      }>(
         "select * from runs where account = ? and status <> 'running' order by started_at desc limit 1",
         name,
       )[0],
@@ -113,6 +119,36 @@ test('a commit reaches the accounts one after the other, and never those behind 
 
   on.sandbox.setFaults([]);
   await until('all have it', () => NAMES.every((name) => on.skills(name) === 'Go Rust'));
+  await daemon.stop();
+});
+
+test('what is saved and not committed is held, for the accounts whose files it changes, until it is undone or committed', async () => {
+  const on = await stage();
+  on.catalog('Go');
+  on.commit('Start');
+  const daemon = await on.serve();
+  await until('all have it', () => NAMES.every((name) => on.skills(name) === 'Go'));
+  const edit = () => {
+    const text = 'region: eu\ntoken: { env: TOKEN_OF_CANARY }\nskills: [Zig]\n';
+    on.workspace.write('config/accounts/canary.yaml', text);
+  };
+  await daemon.edit(edit);
+  await until('its changes are held', () => on.lastRun('canary')?.held === 2);
+  await runsOf(daemon, 2);
+  expect(NAMES.map((name) => [on.skills(name), on.lastRun(name)?.config_dirty])).toEqual([
+    ['Go', 1],
+    ['Go', 0],
+    ['Go', 0],
+  ]);
+  const { stdout } = await on.workspace.run(['show', on.lastRun('canary')?.id ?? '']);
+  expect(stdout).toContain('the commit does not contain config/accounts/canary.yaml as it is now');
+  const [, advised = ''] = /`git (checkout HEAD -- [^`]+)`/.exec(stdout.replace(/\s+/g, ' ')) ?? [];
+  git(on.workspace.folder, advised.split(' '));
+  await until('nothing is held', () => on.lastRun('canary')?.status === 'converged');
+  await daemon.edit(edit);
+  await until('it is held again', () => on.lastRun('canary')?.held === 2);
+  on.commit('Change the canary');
+  await until('it is applied', () => on.skills('canary') === 'Zig');
   await daemon.stop();
 });
 

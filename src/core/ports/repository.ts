@@ -8,8 +8,10 @@ export type CommitRelation = 'same' | 'ancestor' | 'descendant' | 'diverged' | '
 export interface CommitPlace {
   /** A file that is tracked by git if the configuration is. */
   readonly file: string;
-  /** Further files; their folders are checked for changes. */
+  /** Further files that are compared with the commit. */
   readonly others: readonly string[];
+  /** Where these are read, if not at their paths. */
+  readonly locate?: (file: string) => string;
   /** Changes whenever the content of the files changes. */
   readonly generation: number;
 }

@@ -139,5 +139,11 @@ function accountToJson(account: AccountView) {
 }
 
 function daemonToJson({ version, startedAt, issues, commit, configurationErrors }: DaemonView) {
-  return { version, startedAt, configurationValid: configurationErrors === 0, issues, commit };
+  return {
+    version,
+    startedAt,
+    configurationValid: configurationErrors === 0,
+    issues,
+    commit: commit && { ...commit, changed: undefined },
+  };
 }

@@ -70,7 +70,7 @@ export function composeMessage(
   const digest = outcome.awaited;
   const error = type === 'failed' ? errorOf(outcome) : null;
   const { first, total } = outcome.changes[type];
-  const sha = run.configCommit;
+  const sha = committedIn(run);
   return {
     type,
     timestamp: run.finishedAt ?? run.startedAt,
@@ -97,6 +97,11 @@ export function composeMessage(
   };
 }
 
+/** The commit whose files a run had; null if its files differed from it. */
+export function committedIn({ configCommit, configDirty }: RunOutcome['run']): string | null {
+  return configDirty === true ? null : configCommit;
+}
+
 function errorOf({ run: { errorCode, error } }: RunOutcome): { code: string; message: string } | null {
   return errorCode === null ? null : { code: errorCode, message: clip(error ?? errorCode, MAX_ERROR_LENGTH) };
 }
@@ -119,7 +124,8 @@ function nextStep(
       : { command: `rolecall apply ${account}`, purpose: 'shows the plan, asks, and applies it' },
     applied: { command: `rolecall show ${id}`, purpose: 'shows the changes' },
     held: {
-      command: `rolecall plan ${account}`,
+      // A command does not hold what is not committed.
+      command: run.configDirty === true ? `rolecall show ${id}` : `rolecall plan ${account}`,
       purpose: 'shows who is affected and what would release each change',
     },
     failed: nextSteps({ run, plan: null }, 'brief')[0] ?? null,

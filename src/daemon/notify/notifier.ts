@@ -12,7 +12,7 @@ import { describeFailure } from '../../run/run-result.ts';
 import type { Log } from '../log.ts';
 import { createDelivery, TIMEOUT_MS } from './delivery.ts';
 import { type Fleet, nextStatus, resultAfter, STATUS } from './commit-status.ts';
-import { composeMessage } from './message.ts';
+import { committedIn, composeMessage } from './message.ts';
 import { isStatusTarget, type ResolveSecret, targetsByKey } from './target.ts';
 
 /** For a metric. `retry`: this attempt failed, and another one follows. */
@@ -204,7 +204,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
         id: randomUUID(),
         runId,
         type,
-        commit: outcome.run.configCommit,
+        commit: committedIn(outcome.run),
         body: JSON.stringify(composeMessage(type, outcome, mode, followers)),
       }));
       return { notified: judgement.notified, notices };

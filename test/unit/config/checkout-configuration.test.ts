@@ -165,6 +165,11 @@ describe('the configuration of a checkout', () => {
     await checkout.refresh();
     expect(await source.readFor('a')).toBe(after);
     expect(await source.commit()).toMatchObject({ sha: third });
+    // Somebody writes into the folder of the daemon.
+    const [file = ''] = after.accounts[0]?.files?.slice(-1) ?? [];
+    writeFileSync(file, `${ACCOUNT}skills: [Y]`);
+    const { changed } = (await source.commit(await source.read())) ?? {};
+    expect(changed?.get(file)).toBe('config/accounts/a.yaml');
   });
 
   test.each(['/etc/hostname', '/missing'])('keeps its commit beside a link to %s', async (target) => {

@@ -236,13 +236,21 @@ describe('the commit of a configuration that is read again', () => {
     }
   });
 
-  test('is read from git again after ten seconds, to notice other files', async () => {
-    const { source, write, wait } = committed();
-    expect(await source.commit()).toMatchObject({ dirty: false });
+  test('names the files of each account that differ from it, its catalogs and the service file included', async () => {
+    const { source, write, folder } = committed();
+    write('accounts/b.yaml', account('B', 'extends: [../c.yaml]'));
+    write('c.yaml', 'skills: [C]');
+    commitAll(folder, 'catalog');
+    const differing = async (): Promise<unknown> => {
+      const { accounts } = await source.read();
+      const { changed = new Map<string, string>() } = (await source.commit()) ?? {};
+      return accounts.map(({ files = [] }) => files.flatMap((file) => changed.get(file) ?? []));
+    };
+    expect(await differing()).toEqual([[], []]);
+    write('c.yaml', 'skills: [D]');
     write('stray', '');
-    wait(9999);
-    expect(await source.commit()).toMatchObject({ dirty: false });
-    wait(1000);
-    expect(await source.commit()).toMatchObject({ dirty: true });
+    expect(await differing()).toEqual([[], ['config/c.yaml']]);
+    write('rolecall.yaml', `${SERVICE}defaults: { mode: apply }`);
+    expect(await differing()).toEqual([['config/rolecall.yaml'], ['config/rolecall.yaml', 'config/c.yaml']]);
   });
 });

@@ -235,3 +235,18 @@ test('a commit of other content does not become that of the content that is used
   commitAll(folder, 'third');
   expect(await unknown.commit(first)).not.toMatchObject({ subject: 'third', dirty: false });
 });
+
+test('content that is not committed stays so while its files change, and while git fails', async () => {
+  const { source, folder, file, write } = await scene();
+  git(folder, ['init', '-q']);
+  commitAll(folder, 'first');
+  write('c.yaml', 'skills: [A]');
+  const edited = await source.read();
+  const changed = async () => [...((await source.commit(edited))?.changed?.values() ?? [])];
+  expect(await changed()).toEqual(['c.yaml']);
+  write('c.yaml', FILES['c.yaml']);
+  write('accounts/a.yaml', `${ACCOUNT}skills: [Z]`);
+  expect(await changed()).toEqual(['c.yaml']);
+  renameSync(file('.git'), file('away'));
+  expect(await changed()).toEqual(['c.yaml']);
+});

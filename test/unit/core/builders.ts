@@ -127,6 +127,7 @@ export function plan(of: Case): Plan {
     history: { ...HISTORY, ...of.history },
     frozen: null,
     rollout: null,
+    uncommitted: [],
     source: 'current',
     unknownHolders:
       of.policy?.allowNoPeople === false ? unknownHolders(observed(of.observed).resources) : new Map(),

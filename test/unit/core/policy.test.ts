@@ -537,6 +537,7 @@ describe('an entry that is left alone', () => {
         nowMs: NOW_MS,
         frozen,
         rollout: null,
+        uncommitted: [],
         staleSource: false,
         approvals: [],
         unknownHolders: new Map(),
@@ -630,6 +631,14 @@ describe('the other guards:', () => {
     'an unknown source that is accepted holds nothing, and is a warning': [
       source('unknown', true),
       [...done, 'warning: unknown_source'],
+    ],
+    'files that are not committed hold creates and deletes': [
+      old({ skills: ['Kept', 'New'], input: { uncommitted: ['a.yaml'], acceptOlderSource: true } }),
+      ['create skill New held: stale_source', ...heldBy('stale_source')],
+    ],
+    'files of which nobody knows whether they are committed hold the same': [
+      old({ skills: ['Kept', 'New'], input: { uncommitted: null } }),
+      ['create skill New held: stale_source', ...heldBy('stale_source')],
     ],
     'a current source is no warning, accepted or not': [source('current', true), done],
     'a source on another branch holds nothing, and is a warning': [

@@ -37,6 +37,7 @@ describe('the commit of a configuration', () => {
     expect(await readConfigCommit(file, [path.join(folder, 'config/accounts/a.yaml')])).toEqual({
       sha: first,
       dirty: false,
+      changed: new Map(),
       committedAt: '2026-01-02T03:04:05.000Z',
       authoredAt: '2026-01-01T00:00:00.000Z',
       author: 'a',

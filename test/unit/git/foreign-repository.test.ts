@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -179,32 +180,56 @@ describe('reading the repository of another owner', () => {
 });
 
 describe('the files of a configuration and those in git', () => {
-  test('differ in their bytes, their type, or the index', async () => {
-    const dirty = async (change: (planted: Repository) => void): Promise<boolean | undefined> => {
-      const planted = repository();
-      change(planted);
-      return (await readConfigCommit(planted.file, [path.join(planted.folder, 'config/accounts/a.yaml')]))
-        ?.dirty;
-    };
-    const account = ({ folder }: Repository): string => path.join(folder, 'config/accounts/a.yaml');
-    expect(await dirty(() => undefined)).toBe(false);
-    expect(await dirty((planted) => writeFileSync(account(planted), 'y'))).toBe(true);
-    expect(await dirty((planted) => rmSync(account(planted)))).toBe(true);
-    expect(
-      await dirty((planted) => {
-        rmSync(account(planted));
-        mkdirSync(account(planted));
-      }),
-    ).toBe(true);
-    expect(
-      await dirty(({ folder }) => {
-        writeFileSync(path.join(folder, 'config/new.yaml'), '');
-        git(folder, 'add', 'config/new.yaml');
-      }),
-    ).toBe(true);
-    expect(await dirty(({ folder }) => git(folder, 'rm', '-q', '--cached', 'config/accounts/a.yaml'))).toBe(
-      true,
-    );
-    expect(await dirty(({ folder }) => writeFileSync(path.join(folder, 'config/notes.txt'), ''))).toBe(true);
+  test.each<[string, (planted: Repository, account: string) => void, readonly string[]]>([
+    ['nothing has changed', () => undefined, []],
+    ['its bytes', (_, account) => writeFileSync(account, 'y'), ['config/accounts/a.yaml']],
+    ['only its line breaks', (_, account) => writeFileSync(account, 'y\r\n'), []],
+    ['its existence', (_, account) => rmSync(account), ['config/accounts/a.yaml']],
+    [
+      'its type',
+      (_, account) => {
+        rmSync(account);
+        mkdirSync(account);
+      },
+      ['config/accounts/a.yaml'],
+    ],
+    [
+      'the index, which has no effect',
+      ({ folder }) => git(folder, 'rm', '-q', '--cached', 'config/accounts/a.yaml'),
+      [],
+    ],
+    [
+      'a staged change of it',
+      ({ folder }, account) => (writeFileSync(account, 'z'), git(folder, 'add', '.')),
+      ['config/accounts/a.yaml'],
+    ],
+    ['another file', ({ folder }) => writeFileSync(path.join(folder, 'config/notes.yaml'), ''), []],
+    [
+      'the commit, which does not contain it',
+      ({ folder }) => git(folder, 'reset', '-q', '--soft', 'HEAD~1'),
+      ['config/accounts/a.yaml'],
+    ],
+    [
+      'the file that it links to',
+      ({ folder }, account) => {
+        writeFileSync(path.join(folder, 'b.yaml'), '');
+        rmSync(account);
+        symlinkSync('../../b.yaml', account);
+      },
+      ['b.yaml'],
+    ],
+    ['its repository, which is another one', (_, account) => git(path.dirname(account), 'init', '-q'), []],
+    [
+      'the index, without the service file',
+      ({ folder, file }) => (git(folder, 'rm', '-q', '--cached', file), writeFileSync(file, 'z')),
+      ['config/rolecall.yaml'],
+    ],
+  ])('differ by the files that are not committed: %s', async (_, change, names) => {
+    const planted = repository();
+    const account = path.join(planted.folder, 'config/accounts/a.yaml');
+    change(planted, account);
+    const commit = await readConfigCommit(planted.file, [account, '/no/such/file.yaml']);
+    expect([...(commit?.changed?.values() ?? [])]).toEqual(names);
+    expect(commit?.dirty).toBe(names.length > 0);
   });
 });

@@ -19,6 +19,9 @@ interface Setting {
   readonly desired?: Partial<DesiredCatalog>;
   readonly commit?: string;
   readonly committedAt?: string;
+  /** The files that differ from the commit; null: some, and nobody knows which. */
+  readonly changed?: readonly string[] | null;
+  readonly isDaemon?: boolean;
   readonly lastApplied?: AccountState['lastAppliedCommit'];
   readonly relation?: CommitRelation;
   readonly accept?: { shrink?: boolean; olderSource?: boolean };
@@ -57,7 +60,8 @@ async function planned(of: Setting = {}) {
       ? null
       : {
           sha: of.commit,
-          dirty: false,
+          dirty: of.changed === null || (of.changed ?? []).length > 0,
+          changed: of.changed === null ? undefined : new Map(of.changed?.map((name) => [`/${name}`, name])),
           committedAt: of.committedAt ?? '',
           authoredAt: '',
           author: null,
@@ -65,7 +69,8 @@ async function planned(of: Setting = {}) {
         };
   const bare = bareRequest({ skill: wanted('Kept'), ...of.desired });
   const policy = of.frozen === true ? { ...POLICY, freeze: [{ cron: '* * * * *', forMs: 1 }] } : POLICY;
-  const request = { ...bare, commit, settings: { ...bare.settings, policy } };
+  const daemon = of.isDaemon === true ? { epoch: 'epoch' } : {};
+  const request = { ...bare, ...daemon, commit, settings: { ...bare.settings, policy } };
   const observation: Observation = {
     observed: observed({ skill: [entry('Kept'), entry('Old')] }),
     remoteAccountId: '42',
@@ -129,6 +134,33 @@ describe('the source', () => {
       !isHeld,
     ]);
     expect(made.plan.configCommit).toBe(of.commit ?? null);
+  });
+
+  it.each<[string, Setting, boolean]>([
+    ['changed files in the daemon', { commit: 'a', changed: ['a.yaml'], isDaemon: true }, true],
+    ['unknown changes in the daemon', { commit: 'a', changed: null, isDaemon: true }, true],
+    ['a commit that git stopped reporting to the daemon', { lastApplied: last, isDaemon: true }, true],
+    ['changed files in a command', { commit: 'a', changed: ['a.yaml'] }, false],
+    ['the files of the commit', { commit: 'a', changed: [], isDaemon: true }, false],
+    ['no git', { isDaemon: true }, false],
+  ])(
+    'holds creates and deletes, and is not recorded as applied, only if it is not committed: %s',
+    async (_, of, isHeld) => {
+      const desired = { skill: wanted('Kept', 'New') };
+      const made = await planned({ ...of, desired });
+      expect(rules(made)).toEqual(isHeld ? [['stale_source'], ['stale_source']] : []);
+      expect(made.appliesCommit).toBe(!isHeld);
+    },
+  );
+
+  it('that is not committed is named with what releases it', async () => {
+    const made = await planned({ commit: 'a', changed: ['c/a.yaml', 'b.yaml'], isDaemon: true });
+    expect(made.plan.held).toMatchObject([
+      {
+        reason: expect.stringContaining('the commit does not contain c/a.yaml, b.yaml as they are now'),
+        release: expect.stringContaining('`git checkout HEAD -- c/a.yaml b.yaml`'),
+      },
+    ]);
   });
 
   it('that is older is accepted on request', async () => {

@@ -73,6 +73,10 @@ describe('an account takes a newer commit', () => {
     ['that changes nothing in its file', { isSame: true }],
     ['that it has applied already', { applied: 'c2', canaries: [{ good: [] }] }],
     ['by a command', { isCommand: true, canaries: [{ good: [] }] }],
+    [
+      'while its files have local changes, which another rule holds',
+      { isDirty: true, canaries: [{ good: [] }] },
+    ],
     ['without git', { commit: null, canaries: [{ good: [] }] }],
     [
       'when a later commit did not change it, and the canary converged on the first one',
@@ -129,12 +133,11 @@ describe('an account waits', () => {
       'ended its latest run as blocked',
       null,
     ],
-    ['while its files have local changes', { isDirty: true, applied: 'c2' }, null, null],
     ['when it is new', { applied: null, canaries: [{ good: [] }] }, 'has not converged on it yet', null],
   ])('%s', async (_, of, reason, untilMs) => {
     expect((await waits(of)).open).toEqual({
       commit: 'c2',
-      waitsFor: reason === null ? 'commit the local changes of the files' : `canary-1 ${reason}`,
+      waitsFor: `canary-1 ${reason}`,
       untilMs,
     });
   });

@@ -361,8 +361,10 @@ describe('a collected message', () => {
     expect(collectedFrom(runs, 'json', {})).not.toContain('links');
   });
 
-  it('without a commit begins with the number of accounts', () => {
-    const none = { configCommit: null };
+  it.each([
+    ['without a commit', { configCommit: null }],
+    ['of files that differ from their commit', { configDirty: true }],
+  ])('%s begins with the number of accounts', (_, none) => {
     const { text } = JSON.parse(
       collectedFrom([
         ['held', { held: ['Perl'], ...none }],
