@@ -153,6 +153,20 @@ describe('the time limit', () => {
   });
 });
 
+it('a connection beyond the most that are open is dropped and counted, and the next one is answered when one ends', async () => {
+  const { url, get, recorded } = await start({ limits: { connections: 2 } });
+  const sockets = Array.from({ length: 2 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
+  const health = () =>
+    get('/healthz').then(
+      ({ status }) => status,
+      () => 'dropped',
+    );
+  await expect.poll(health, PATIENT).toBe('dropped');
+  expect(recorded.dropped).toBeGreaterThan(0);
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(health, PATIENT).toBe(200);
+});
+
 it('a client that disconnects while it sends its body is not a failure of the server', async () => {
   const { url, logged, get, recorded } = await start();
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
