@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { errorCode } from '../core/errors.ts';
-import type { PinnedFolder } from '../core/ports/repository.ts';
+import type { CheckoutPlace, PinnedFolder } from '../core/ports/repository.ts';
 import { realPathOf } from '../system/regular-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import type { FolderItem } from './path-glob.ts';
@@ -28,9 +28,9 @@ import {
   tooLarge,
 } from './yaml/source-text.ts';
 
-/** The message for a path that leads out of a checkout. */
+/** The message for a path that leads out of what is checked out. */
 export const LEADS_OUT =
-  'this leads out of the repository of `source.git`, by its path or by a symbolic link; keep the file in the repository';
+  'this leads out of the folder `path` in the repository of `source.git`, by its path or by a symbolic link; keep the file in that folder';
 
 /** The real path of a file: below the folder if its path starts with the link. */
 export function pinnedPath({ link, folder }: PinnedFolder, file: string): string {
@@ -40,11 +40,11 @@ export function pinnedPath({ link, folder }: PinnedFolder, file: string): string
 
 /**
  * The files on disk. Paths below the link of `pinned` are read from its folder and named relative to it: the link may
- * move during a load, which would otherwise read a mix of two versions. With `pinned`, nothing outside of its folder is
+ * move during a load, which would otherwise read a mix of two versions. With `pinned`, nothing outside of its `path` is
  * read except `ownFile`, the service file of this machine.
  */
-export function filesOnDisk(pinned?: PinnedFolder, ownFile?: string): ConfigurationFiles {
-  const root = pinned && targetOf(pinned.folder);
+export function filesOnDisk(pinned?: CheckoutPlace, ownFile?: string): ConfigurationFiles {
+  const root = pinned && targetOf(path.join(pinned.folder, pinned.path));
   const locate = (file: string): string | undefined => {
     if (pinned === undefined || file === ownFile) return file;
     const below = belowLink(pinned.link, file);

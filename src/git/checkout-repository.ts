@@ -10,6 +10,10 @@ import { type GitCall, type GitResult, runGit } from './run-git.ts';
 const FETCHED = 'refs/rolecall/fetched';
 /** For calls that depend on the network, or on the size of the repository. */
 const LONG_MS = 120_000;
+/** In characters: the list of some 150,000 files. */
+const MAX_LIST = 16 * 1024 * 1024;
+/** The mode of a symbolic link. */
+const LINK = '120000';
 /** Checks files out as committed: overrides filters and conversions of `.gitattributes`. */
 const ATTRIBUTES = '* -filter -text -ident -working-tree-encoding -eol\n';
 
@@ -78,35 +82,68 @@ export async function isDescendant(repository: Repository, older: string, newer:
   return outputOf(result) === '';
 }
 
-/** Whether the commit has a folder at this path. */
-export async function hasFolder(repository: Repository, sha: string, folder: string): Promise<boolean> {
-  const inside = path.posix.normalize(`${folder}/`).replace(/^\.\/|\/$/gu, '');
-  if (inside === '') return true;
-  const entry = await git(repository, ['ls-tree', '--full-tree', sha, '--', inside]);
-  return entry.startsWith('040000 tree ');
+/** The YAML files and symbolic links of a commit below a folder: all that is written to the disk. */
+export interface FilesBelow {
+  /** The folder with slashes, without one at its ends; empty for the repository itself. */
+  readonly folder: string;
+  /** Infinity if the folder has too many files of any kind to list. */
+  readonly count: number;
+  readonly bytes: number;
+  /** What selects them, relative to the folder. */
+  readonly pathspecs: readonly string[];
 }
 
-/** Checks a commit out into a folder that must not exist. */
-export async function addFolder(repository: Repository, { sha, folder }: CommitFolder): Promise<void> {
+export async function filesBelow(repository: Repository, sha: string, at: string): Promise<FilesBelow> {
+  const folder = path.posix.normalize(`${at}/`).replace(/^\.\/|\/$/gu, '');
+  const args = ['ls-tree', '-r', '--long', '-z', '--full-tree', sha, '--'];
+  if (folder !== '') args.push(`${folder}/`);
+  const output = await git(repository, args, { maxOutput: MAX_LIST });
+  const isCut = output.length >= MAX_LIST || /[^\0]$/u.test(output);
+  let [count, bytes] = [isCut ? Infinity : 0, 0];
+  const pathspecs = new Set<string>();
+  for (const entry of output.split('\0')) {
+    const [, mode, size, name = ''] = /^(\d+) blob \w+ +(\d+)\t(.+)$/su.exec(entry) ?? [];
+    const extension = /\.ya?ml$/iu.exec(name)?.[0].toLowerCase();
+    if (mode !== LINK && extension === undefined) continue;
+    // An account may be reached by a link to its folder.
+    pathspecs.add(mode === LINK ? `:(top,literal)${name}` : `:(icase,glob)**/*${extension}`);
+    count += 1;
+    bytes += Number(size);
+  }
+  return { folder, count, bytes, pathspecs: [...pathspecs] };
+}
+
+/** Checks these files of a commit out into a folder that must not exist. */
+export async function addFolder(
+  repository: Repository,
+  { sha, folder }: CommitFolder,
+  files: FilesBelow,
+): Promise<void> {
   // Removes the records of folders that no longer exist.
   await git(repository, ['worktree', 'prune', '--expire=now']);
-  const args = ['worktree', 'add', '--quiet', '--force', '--detach', folder, sha];
-  await git(repository, args, { timeoutMs: LONG_MS });
+  await git(repository, ['worktree', 'add', '--quiet', '--force', '--detach', '--no-checkout', folder, sha]);
+  const below = path.join(folder, files.folder);
+  await mkdir(below, { recursive: true });
+  const tree = [`--git-dir=${path.join(folder, '.git')}`, `--work-tree=${folder}`];
+  const args = [...tree, 'checkout', '--quiet', sha, '--', ...files.pathspecs];
+  const env = { GIT_LITERAL_PATHSPECS: '0' };
+  outputOf(await runGit({ folder: below, args, env, timeoutMs: LONG_MS, signal: repository.signal }));
 }
 
-/** Whether a folder contains exactly its commit: complete, unchanged, and without other files. */
+/** Whether a folder contains exactly what was checked out: complete, unchanged, and without other files. */
 export async function isComplete({ sha, folder }: CommitFolder): Promise<boolean> {
   const head = await runGit({ folder, args: ['rev-parse', 'HEAD'] });
   if (head.type !== 'done' || head.stdout.trim() !== sha) return false;
-  const args = ['status', '--porcelain', '--untracked-files=all', '--ignored'];
-  const status = await runGit({ folder, args });
-  return status.type === 'done' && status.stdout === '';
+  const args = ['ls-files', '-t', '--cached', '--deleted', '--modified', '--others'];
+  const files = await runGit({ folder, args, maxOutput: MAX_LIST });
+  // H: a file of the index. Each difference from it has a line of its own.
+  return files.type === 'done' && /^(?:H .*\n)+$/u.test(files.stdout);
 }
 
 async function git(
   repository: Repository,
   args: readonly string[],
-  options: Pick<GitCall, 'env' | 'timeoutMs'> = {},
+  options: Pick<GitCall, 'env' | 'timeoutMs' | 'maxOutput'> = {},
 ): Promise<string> {
   return outputOf(await run(repository, args, options));
 }
@@ -114,7 +151,7 @@ async function git(
 function run(
   { folder, signal }: Repository,
   args: readonly string[],
-  options: Pick<GitCall, 'env' | 'timeoutMs'> = {},
+  options: Pick<GitCall, 'env' | 'timeoutMs' | 'maxOutput'> = {},
 ): Promise<GitResult> {
   // With an explicit git folder, git never uses a repository of a parent folder instead of a broken one.
   return runGit({ folder, args: ['--git-dir=.', ...args], signal, ...options });

@@ -15,11 +15,12 @@ import type { GitSourceSettings } from '../core/settings.ts';
 import { checkoutLink } from './checkout-place.ts';
 import {
   type CommitFolder,
+  type FilesBelow,
   GitFailure,
   type RemoteAccess,
   addFolder,
   fetchBranch,
-  hasFolder,
+  filesBelow,
   initRepository,
   isComplete,
   isDescendant,
@@ -73,6 +74,11 @@ class RefusedCommit extends Error {
     this.sha = sha;
   }
 }
+
+/** What a commit may write to the disk: many times the files of 10,000 accounts. */
+const MOST_FILES = 50_000;
+const MIB = 1024 * 1024;
+const MOST_MIB = 256;
 
 class GitCheckout implements Checkout {
   readonly link: string;
@@ -185,23 +191,20 @@ class GitCheckout implements Checkout {
         `${at} is at ${sha}, which is not a descendant of ${accepted}, the last accepted commit (a force push, or a reset of the branch); the last accepted commit stays in use: ${fix}`,
       );
     }
-    if (!(await hasFolder(repository, sha, this.path))) {
-      const kept = accepted === undefined ? '' : `; ${accepted} stays in use`;
-      throw new RefusedCommit(
-        sha,
-        `${sha}, at ${at}, has no folder ${this.path}${kept}: push the folder, or correct \`path\``,
-      );
-    }
     return sha;
   }
 
   /** Checks the commit out, and then moves the link to it, atomically. */
   async #use(clone: string, sha: string, signal: AbortSignal | undefined): Promise<Refresh> {
     const folder = path.join(clone, sha);
+    const repository = { folder: path.join(clone, 'repository.git'), signal };
+    const files = await filesBelow(repository, sha, this.path);
+    if (files.count === 0 || files.count > MOST_FILES || files.bytes > MOST_MIB * MIB)
+      throw this.#refuse(sha, files);
     // What an earlier attempt left. No commit that was in use is checked out again, as its descendants are accepted.
     await remove(folder);
     try {
-      await addFolder({ folder: path.join(clone, 'repository.git'), signal }, { sha, folder });
+      await addFolder(repository, { sha, folder }, files);
     } catch (error) {
       await remove(folder);
       throw error;
@@ -218,6 +221,21 @@ class GitCheckout implements Checkout {
     // A folder that cannot be removed now is removed with the next commit.
     await this.#removeOthers(new Set(used)).catch(() => undefined);
     return { type: 'updated', sha };
+  }
+
+  #refuse(sha: string, { count, bytes }: FilesBelow): RefusedCommit {
+    const { branch, url } = this.#settings;
+    const kept = this.#accepted === undefined ? '' : `; ${this.#accepted} stays in use`;
+    const many =
+      count === Infinity
+        ? 'too many files'
+        : `${count} YAML files and links of ${Math.ceil(bytes / MIB)} MiB`;
+    const limits = `at most ${MOST_FILES} are used, of at most ${MOST_MIB} MiB together`;
+    const problem = count === 0 ? 'no YAML file' : `${many} (${limits})`;
+    return new RefusedCommit(
+      sha,
+      `${sha}, at ${branch} of ${shownRemote(url)}, has ${problem} in the folder ${this.path}${kept}: push another commit, or correct \`path\``,
+    );
   }
 
   /** Removes the folders of all other commits, and the clones without a commit that is kept. */

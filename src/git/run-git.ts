@@ -15,7 +15,7 @@ export interface GitCall {
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
-  /** Limit in characters for stdout; the rest is dropped. */
+  /** Limit in characters for stdout; git is ended when it is reached. */
   readonly maxOutput?: number;
   /**
    * The repository is not the daemon's own. Nothing may be fetched. The git configuration of the machine is used, since
@@ -128,7 +128,7 @@ export function runGit({
       // A separate process group, so that ssh and the other helpers are ended too.
       detached: true,
     });
-    const stdout = collect(child.stdout, maxOutput);
+    const stdout = collect(child.stdout, maxOutput, () => end({ type: 'done', stdout: stdout() }));
     const stderr = collect(child.stderr, MAX_OUTPUT);
     let ended: GitResult | undefined;
     let killing: NodeJS.Timeout | undefined;
@@ -174,11 +174,12 @@ function inherited(): Record<string, string> {
 }
 
 /** Collects the start of a stream; the rest is read and dropped. */
-function collect(stream: NodeJS.ReadableStream, max: number): () => string {
+function collect(stream: NodeJS.ReadableStream, max: number, onFull?: () => void): () => string {
   let text = '';
   stream.setEncoding('utf8');
   stream.on('data', (piece: string) => {
     if (text.length < max) text += piece.slice(0, max - text.length);
+    if (text.length >= max) onFull?.();
   });
   return () => text;
 }

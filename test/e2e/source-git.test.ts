@@ -145,8 +145,8 @@ test('the daemon waits for a repository that is empty at first, applies every pu
     {
       'config/rolecall.yaml': serviceFile(sandbox),
       ...account('acme', 'skills: [Go]'),
-      ...account('beta', 'extends: [../../catalogs/shop.yaml]'),
-      'catalogs/shop.yaml': 'skills: [Lathe]\n',
+      ...account('beta', 'extends: [../catalogs/shop.yaml]'),
+      'config/catalogs/shop.yaml': 'skills: [Lathe]\n',
     },
     '2026-03-01T12:00:00+02:00',
   );
@@ -161,7 +161,7 @@ test('the daemon waits for a repository that is empty at first, applies every pu
 
   const second = on.push(
     'Shared skill',
-    { 'catalogs/shop.yaml': 'skills: [Drill, Lathe]\n' },
+    { 'config/catalogs/shop.yaml': 'skills: [Drill, Lathe]\n' },
     '2026-03-03T00:00:00Z',
   );
   await appliedFrom(on, second);
@@ -246,8 +246,8 @@ test('a forced push is refused and logged, the last commit stays in use, and the
   await appliedFrom(on, first);
   expect(await sourceOf(daemon)).toEqual({ issues: '', commit: first, refused: 0 });
   expect(newestRun(on)).toMatchObject({ status: 'held', deleted: 0 });
-  const held = (await daemon.metrics()).get('rolecall_held{account="acme",kind="skill",rule="stale_source"}');
-  expect(held).toBe(1);
+  const held = 'rolecall_held{account="acme",kind="skill",rule="stale_source"}';
+  await until('the metric shows it', async () => (await daemon.metrics()).get(held) === 1);
   expect(on.skills()).toEqual(['Go', 'Nim']);
   expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
 

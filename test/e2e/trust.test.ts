@@ -68,7 +68,9 @@ test('a repository cannot make the daemon send tokens or files of the machine el
   expect(errors['http']).toContain('config/accounts/http.yaml:2:8: this is one of the daemon’s own secrets');
   expect(errors['copy']).toContain('config/accounts/copy.yaml:2:8: this is one of the daemon’s own secrets');
   expect(errors['file']).toContain('config/accounts/file.yaml:2:8: account files must not use this file');
-  expect(errors['link']).toContain('config/accounts/link.yaml:1:1: this leads out of the repository');
+  expect(errors['link']).toContain(
+    'config/accounts/link.yaml:1:1: this leads out of the folder `path` in the repository',
+  );
   expect(thief.requests()).toEqual([]);
   expect(new Set(sandbox.requests().map(({ account }) => account))).toEqual(new Set(['acme']));
   // validate reports the same errors, and so does a posted plan of the same files.

@@ -63,7 +63,10 @@ describe('the configuration of a checkout', () => {
   test('has the accounts of the checkout, with the settings of the local service file when it has none of its own', async () => {
     const { source, checkout, bootstrap } = await scene(
       `${SERVICE}defaults: { mode: apply }\naccounts: people/*.yaml`,
-      { 'config/people/a.yaml': `${ACCOUNT}extends: [../../shared/c.yaml]`, 'shared/c.yaml': 'skills: [C]' },
+      {
+        'config/people/a.yaml': `${ACCOUNT}extends: [../shared/c.yaml]`,
+        'config/shared/c.yaml': 'skills: [C]',
+      },
     );
     await checkout.refresh();
     const loaded = await source.read();
@@ -128,13 +131,13 @@ describe('the configuration of a checkout', () => {
     const { source, checkout, origin } = await scene(SERVICE, {
       'config/rolecall.yaml': `${SERVICE}notfy: []`,
       'config/accounts/a.yaml': `${ACCOUNT}mode: soon`,
-      'config/accounts/b.yaml': `${ACCOUNT.replace('A_', 'B_')}extends: [../../c.yaml]`,
+      'config/accounts/b.yaml': `${ACCOUNT.replace('A_', 'B_')}extends: [../c.yaml]`,
     });
     await checkout.refresh();
     const loaded = await source.read();
     expect(lines(loaded)).toEqual([
       expect.stringMatching(/^config\/accounts\/a\.yaml:3:7: mode/u),
-      expect.stringMatching(/^config\/accounts\/b\.yaml:3:11: there is no file "c\.yaml"/u),
+      expect.stringMatching(/^config\/accounts\/b\.yaml:3:11: there is no file "config\/c\.yaml"/u),
       expect.stringMatching(/^config\/rolecall\.yaml:2:1: unknown key "notfy"/u),
     ]);
     expect(loaded.service).toBeUndefined();

@@ -209,8 +209,10 @@ describe('a path or link in a repository', () => {
     });
     const loaded = await fromRepository(`${SERVICE}`, {
       'config/accounts/good.yaml': `${ACCOUNT}extends: [../catalogs/in.yaml]`,
-      'config/catalogs/in.yaml': '-> ../../shared/c.yaml',
-      'shared/c.yaml': 'skills: [In]',
+      'config/catalogs/in.yaml': '-> ../shared/c.yaml',
+      'config/shared/c.yaml': 'skills: [In]',
+      'config/accounts/above.yaml': 'region: eu\ntoken: { env: F_TOKEN }\nextends: [../../c.yaml]',
+      'c.yaml': 'skills: [Out]',
       'config/accounts/link.yaml': `-> ${outside}/x.yaml`,
       'config/accounts/relative.yaml': `-> ../../../../../../../../../../../../..${outside}/x.yaml`,
       'config/accounts/nowhere.yaml': `-> ${outside}/nowhere.yaml`,
@@ -225,10 +227,14 @@ describe('a path or link in a repository', () => {
     expect(loaded.accounts.find(({ name }) => name === 'good')?.settings?.desired.skill).toEqual([
       { name: 'In', formerly: [] },
     ]);
-    const out = loaded.lines.filter((line) => line.includes('leads out of the repository'));
+    const out = loaded.lines.filter((line) =>
+      line.includes('leads out of the folder `path` in the repository'),
+    );
     expect(out.map((line) => line.split(': ')[0])).toEqual([
+      'config/accounts/above.yaml:3:11',
       'config/accounts/absolute.yaml:3:11',
       'config/accounts/folder.yaml:3:11',
+      'config/accounts/git.yaml:3:11',
       'config/accounts/link.yaml:1:1',
       'config/accounts/linked.yaml:3:11',
       'config/accounts/nowhere.yaml:1:1',
@@ -253,7 +259,7 @@ describe('a path or link in a repository', () => {
     expect(loaded.accounts.map(({ name }) => name).filter((name) => name !== 'z')).toEqual([]);
     expect(loaded.lines).toContainEqual(
       expect.stringMatching(
-        /^config\/rolecall\.yaml:2:11: .* is not searched for accounts: this leads out of the repository/u,
+        /^config\/rolecall\.yaml:2:11: .* is not searched for accounts: this leads out of the folder `path` in the repository/u,
       ),
     );
   });

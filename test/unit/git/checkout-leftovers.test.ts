@@ -75,25 +75,25 @@ describe('a checkout that is opened again', () => {
     ['a new link', (clone) => symlinkSync('clone-x/y', path.join(clone, '../current.new'))],
     ['lock files and an incomplete pack', leaveLocks],
   ])('has its commit without the network after it was left with %s', async (_title, leave) => {
-    const origin = makeOrigin({ 'config/a': '1' });
+    const origin = makeOrigin({ 'config/a.yaml': '1' });
     const sha = head(origin);
     await (await origin.open()).refresh();
     leave(cloneOf(origin), sha);
     renameSync(origin.folder, `${origin.folder}2`);
     const checkout = await origin.open();
     expect([checkout.current()?.sha, content(checkout)]).toEqual([sha, '1']);
-    expect(await readConfigCommit(path.join(checkout.link, 'config/a'), [])).toMatchObject({ sha });
+    expect(await readConfigCommit(path.join(checkout.link, 'config/a.yaml'), [])).toMatchObject({ sha });
     expect(folderNames(origin)).toEqual([sha]);
 
     renameSync(`${origin.folder}2`, origin.folder);
-    const next = origin.commit({ 'config/a': '2' });
+    const next = origin.commit({ 'config/a.yaml': '2' });
     expect(await checkout.refresh()).toEqual({ type: 'updated', sha: next });
     expect(content(checkout)).toBe('2');
   });
 
   test.each<[string, (clone: string, sha: string) => void]>([
-    ['an empty file', (clone, sha) => truncateSync(path.join(clone, sha, 'config/a'))],
-    ['another file', (clone, sha) => writeFileSync(path.join(clone, sha, 'config/x.ignored'), '9')],
+    ['an empty file', (clone, sha) => truncateSync(path.join(clone, sha, 'config/a.yaml'))],
+    ['another file', (clone, sha) => writeFileSync(path.join(clone, sha, 'config/x.ignored.yaml'), '9')],
     ['a lost folder', (clone, sha) => rmSync(path.join(clone, sha), { recursive: true })],
     [
       'no list of folders',
@@ -106,9 +106,9 @@ describe('a checkout that is opened again', () => {
     ['a broken configuration', (clone) => writeFileSync(path.join(clone, 'repository.git/config'), '[[[')],
     ['empty objects', (clone) => emptyObjects(path.join(clone, 'repository.git'))],
   ])('is cloned again when it has %s, and still refuses a rewritten branch', async (_title, damage) => {
-    const origin = makeOrigin({ 'config/a': '1', '.gitignore': '*.ignored\n' });
+    const origin = makeOrigin({ 'config/a.yaml': '1', '.gitignore': '*.ignored.yaml\n' });
     const first = head(origin);
-    const second = origin.commit({ 'config/a': '2' });
+    const second = origin.commit({ 'config/a.yaml': '2' });
     await (await origin.open()).refresh();
     damage(cloneOf(origin), second);
     git(origin.folder, ['reset', '-q', '--hard', first]);
@@ -118,21 +118,21 @@ describe('a checkout that is opened again', () => {
     git(origin.folder, ['reset', '-q', '--hard', second]);
     expect(await reopened.refresh()).toMatchObject({ sha: second });
     expect(content(reopened)).toBe('2');
-    expect(readdirSync(path.join(reopened.link, 'config'))).toEqual(['a']);
-    const file = path.join(reopened.link, 'config/a');
+    expect(readdirSync(path.join(reopened.link, 'config'))).toEqual(['a.yaml']);
+    const file = path.join(reopened.link, 'config/a.yaml');
     expect(await readConfigCommit(file, [])).toMatchObject({ sha: second, dirty: false });
     expect(await (await origin.open()).refresh()).toEqual({ type: 'unchanged', sha: second });
     expect(folderNames(origin)).toEqual([second]);
   });
 
   test('refuses a branch that was reset, even when it was stopped while it was cloned again', async () => {
-    const origin = makeOrigin({ 'config/a': '1' });
+    const origin = makeOrigin({ 'config/a.yaml': '1' });
     const first = head(origin);
-    origin.commit({ 'config/a': '2' });
+    origin.commit({ 'config/a.yaml': '2' });
     await (await origin.open()).refresh();
     const checkout = await origin.open();
     rmSync(path.join(cloneOf(origin), 'repository.git/HEAD'));
-    origin.commit({ 'config/a': '3' });
+    origin.commit({ 'config/a.yaml': '3' });
     failCheckouts();
     expect(await checkout.refresh()).toMatchObject({ type: 'failed' });
     vi.unstubAllEnvs();
@@ -143,11 +143,11 @@ describe('a checkout that is opened again', () => {
   });
 
   test('keeps nothing of a commit that could not be checked out, and uses it as soon as it can be', async () => {
-    const origin = makeOrigin({ 'config/a': '1' });
+    const origin = makeOrigin({ 'config/a.yaml': '1' });
     const first = head(origin);
     const checkout = await origin.open();
     await checkout.refresh();
-    const second = origin.commit({ 'config/a': '2' });
+    const second = origin.commit({ 'config/a.yaml': '2' });
     failCheckouts();
     const reason = `the disk of ${origin.kept} is full; free some space on it`;
     expect(await checkout.refresh()).toEqual({ type: 'failed', reason });
@@ -164,12 +164,12 @@ describe('a checkout that is opened again', () => {
   ])(
     'is complete and continues wherever it was killed while it fetched %s commit',
     async (_title, hadOne) => {
-      const origin = makeOrigin({ 'config/a': '1' });
+      const origin = makeOrigin({ 'config/a.yaml': '1' });
       if (hadOne) await (await origin.open()).refresh();
       else mkdirSync(origin.kept);
       const before = `${origin.kept}-before`;
       cpSync(origin.kept, before, { recursive: true, verbatimSymlinks: true });
-      const sha = origin.commit({ 'config/a': '2' });
+      const sha = origin.commit({ 'config/a.yaml': '2' });
       const outcomes = new Set<string>();
       // A refresh calls git some thirty times.
       for (let calls = 0; !outcomes.has('updated'); calls += times(4, 1)) {

@@ -59,7 +59,7 @@ export function head({ folder }: Origin): string {
 }
 
 /** The current content of a file of the checkout. */
-export function content(checkout: Checkout, file = 'config/a'): string | undefined {
+export function content(checkout: Checkout, file = 'config/a.yaml'): string | undefined {
   const current = checkout.current();
   return current === null ? undefined : readFileSync(path.join(current.folder, file), 'utf8');
 }
