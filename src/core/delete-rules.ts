@@ -69,6 +69,8 @@ export interface DeleteNumbers {
 /** What the lists that were read during the run show. */
 export interface Findings {
   readonly entries: ReadonlyMap<EntryKey, Entry>;
+  /** The entries of the lists of the plan, by id. */
+  readonly planned: Readonly<Record<Kind, ReadonlyMap<string, Entry>>>;
   readonly usage: UsageIndex;
   /** Entries that the file does not ask for. */
   readonly extras: ReadonlyMap<EntryKey, Extra>;

@@ -203,6 +203,13 @@ function preferred(kind: Kind, names: readonly EntryName[], usage: UsageIndex): 
 }
 
 /** The name keys of an entry: one, or more where the service lists its `_id` under several names. */
-export function nameKeys({ name, otherNames }: Entry): readonly string[] {
+export function nameKeys({ name, otherNames }: Pick<Entry, 'name' | 'otherNames'>): readonly string[] {
   return otherNames === undefined ? [nameKey(name)] : [...new Set([name, ...otherNames].map(nameKey))];
+}
+
+/** Whether two readings of one entry have the same name, or one of several names in common. */
+export function isNamedAlike(a: Entry, b: Entry): boolean {
+  if (a.name === b.name) return true;
+  const names = nameKeys(b);
+  return nameKeys(a).some((name) => names.includes(name));
 }

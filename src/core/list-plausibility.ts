@@ -1,29 +1,19 @@
 // Detects implausible lists by comparing them with the last good ones and with what people have.
 import {
   type DesiredCatalog,
+  type Entry,
   type ObservedCatalog,
   type Warning,
   KINDS,
   type Kind,
   type Resource,
 } from './catalog.ts';
-import { missingDesiredNames } from './diff.ts';
+import { isNamedAlike, missingDesiredNames, nameKeys } from './diff.ts';
 import type { History } from './history.ts';
-import { DAY_MS } from './durations-and-sizes.ts';
-import {
-  type EntryKey,
-  type Holding,
-  type MissingHolding,
-  entryKey,
-  HELD_FIELDS,
-  heldIds,
-  holdingsOf,
-  idsInUse,
-  unlistedHoldings,
-} from './usage.ts';
+import { type EntryKey, entriesById, entryKey, heldIds, idsInUse, unlistedHoldings } from './usage.ts';
 
-/** The ids of the last good lists, without the entries that rolecall has deleted since. */
-export interface Baseline extends Readonly<Record<Kind, ReadonlySet<string>>> {
+/** The entries of the last good lists by id, without those that rolecall has deleted since. */
+export interface Baseline extends Readonly<Record<Kind, ReadonlyMap<string, Entry>>> {
   readonly resources: readonly Resource[];
 }
 
@@ -38,11 +28,9 @@ const REFERRED_FROM = 4;
 
 /** The last good lists without the entries that rolecall has deleted since, and without their assignments. */
 export function baselineOf(lastGood: ObservedCatalog, deletedByUs: ReadonlySet<EntryKey>): Baseline {
-  const ids = (kind: Kind): Set<string> =>
-    new Set(lastGood[kind].map((entry) => entry.id).filter((id) => !deletedByUs.has(entryKey(kind, id))));
-  if (deletedByUs.size === 0)
-    return { skill: ids('skill'), role: ids('role'), resources: lastGood.resources };
-  const resources = lastGood.resources.map((resource): Resource => ({
+  const byId = (kind: Kind): Map<string, Entry> =>
+    entriesById(lastGood[kind].filter(({ id }) => !deletedByUs.has(entryKey(kind, id))));
+  const withoutDeleted = (resource: Resource): Resource => ({
     ...resource,
     ...(resource.skillsIds === undefined
       ? {}
@@ -50,25 +38,35 @@ export function baselineOf(lastGood: ObservedCatalog, deletedByUs: ReadonlySet<E
     ...(typeof resource.roleId === 'string' && deletedByUs.has(entryKey('role', resource.roleId))
       ? { roleId: null }
       : {}),
-  }));
-  return { skill: ids('skill'), role: ids('role'), resources };
+  });
+  const resources = deletedByUs.size === 0 ? lastGood.resources : lastGood.resources.map(withoutDeleted);
+  return { skill: byId('skill'), role: byId('role'), resources };
 }
 
 /**
- * Whether an entry of these kinds or a person of the last good lists is missing, or an entry that was in use is free, so
- * that the lists are read again.
+ * The entries that a list lacks or shows under another name. A gateway that garbles the names of a list leaves its ids as
+ * they are, and every name would be created again.
+ */
+function lostEntries(before: ReadonlyMap<string, Entry>, list: readonly Entry[]): Entry[] {
+  const listed = entriesById(list);
+  return [...before.values()].filter((entry) => {
+    const now = listed.get(entry.id);
+    return now === undefined || !isNamedAlike(entry, now);
+  });
+}
+
+/**
+ * Whether an entry of these kinds is missing or has another name, a person is missing, or an entry that was in use is free,
+ * compared with the last good lists, so that the lists are read again.
  */
 export function anythingMissing(
   baseline: Baseline,
   observed: ObservedCatalog,
   kinds: readonly Kind[] = KINDS,
 ): boolean {
-  const missingEntry = kinds.some((kind) => {
-    const ids = new Set(observed[kind].map((entry) => entry.id));
-    return [...baseline[kind]].some((id) => !ids.has(id));
-  });
+  const isEntryLost = kinds.some((kind) => lostEntries(baseline[kind], observed[kind]).length > 0);
   const people = new Set(observed.resources.map((resource) => resource.id));
-  if (missingEntry || baseline.resources.some((resource) => !people.has(resource.id))) return true;
+  if (isEntryLost || baseline.resources.some((resource) => !people.has(resource.id))) return true;
   const before = idsInUse(baseline.resources);
   const inUse = idsInUse(observed.resources);
   return KINDS.some((kind) => [...before[kind]].some((id) => !inUse[kind].has(id)));
@@ -82,14 +80,13 @@ export function suspiciousShrink(
 ): Warning | null {
   const losses: string[] = [];
   for (const kind of managed) {
-    const now = new Set(observed[kind].map((entry) => entry.id));
-    const gone = [...baseline[kind]].filter((id) => !now.has(id)).length;
-    if (shrank(baseline[kind].size, gone, now.size))
-      losses.push(`${gone} of ${baseline[kind].size} ${kind}s`);
+    const { size } = baseline[kind];
+    const lost = lostEntries(baseline[kind], observed[kind]).length;
+    if (shrank(size, lost)) losses.push(`${lost} of ${size} ${kind}s`);
   }
   const peopleNow = new Map(observed.resources.map((resource) => [resource.id, resource]));
   const goneResources = baseline.resources.filter((resource) => !peopleNow.has(resource.id)).length;
-  if (shrank(baseline.resources.length, goneResources, peopleNow.size)) {
+  if (shrank(baseline.resources.length, goneResources)) {
     losses.push(`${goneResources} of ${baseline.resources.length} resources`);
   }
   let before = 0;
@@ -107,7 +104,7 @@ export function suspiciousShrink(
   if (losses.length === 0) return null;
   return {
     code: 'suspicious_shrink',
-    message: `the lists of the service lost more than a quarter since the last good run: ${losses.join(', ')} are missing, twice in a row. Nothing is written. Check that the token is that of this account, then look at the account; if the lists are right, run \`apply --accept-shrink\``,
+    message: `the lists of the service lost more than a quarter since the last good run: ${losses.join(', ')} are missing or renamed, twice in a row. Nothing is written. Check that the token is that of this account, then look at the account; if the lists are right, run \`apply --accept-shrink\``,
   };
 }
 
@@ -137,28 +134,44 @@ export function suspiciousList(
   };
 }
 
-function shrank(before: number, gone: number, now: number): boolean {
-  return (before >= EMPTY_FROM && now === 0) || overQuarter(before, gone);
+function shrank(before: number, gone: number): boolean {
+  return (before >= EMPTY_FROM && gone === before) || overQuarter(before, gone);
 }
 
 function overQuarter(before: number, gone: number): boolean {
   return gone >= QUARTER_FROM && gone * 4 > before;
 }
 
-function holdingKey({ resourceId, kind, remoteId }: Holding): string {
-  return `${resourceId}\n${entryKey(kind, remoteId)}`;
-}
-
 /**
  * Merges two readings of the same lists: only what is missing from both is missing, and only what is free in both is free.
- * A person, a field or an assignment that the second reading left out is taken from the first.
+ * A person, a field or an assignment that the second reading left out is taken from the first. An entry with two names has
+ * both, the one that `known` has for it first, so that neither is created.
  */
-export function mergeReadings(first: ObservedCatalog, second: ObservedCatalog): ObservedCatalog {
+export function mergeReadings(
+  first: ObservedCatalog,
+  second: ObservedCatalog,
+  known: Baseline | null,
+): ObservedCatalog {
   return {
-    skill: unite(first.skill, second.skill),
-    role: unite(first.role, second.role),
+    skill: unite(first.skill, second.skill.map(namedAsIn(first.skill, known?.skill))),
+    role: unite(first.role, second.role.map(namedAsIn(first.role, known?.role))),
     resources: unite(first.resources, second.resources.map(holdingsFrom(first.resources))),
     warnings: second.warnings,
+  };
+}
+
+/** Gives an entry of the second reading its name in the first one, too. */
+function namedAsIn(
+  first: readonly Entry[],
+  known: ReadonlyMap<string, Entry> | undefined,
+): (entry: Entry) => Entry {
+  const earlier = entriesById(first);
+  return (entry) => {
+    const other = earlier.get(entry.id) ?? entry;
+    if (isNamedAlike(other, entry)) return entry;
+    const before = known?.get(entry.id);
+    const kept = before !== undefined && isNamedAlike(before, other) ? other : entry;
+    return { ...kept, otherNames: [...nameKeys(entry), ...nameKeys(other)] };
   };
 }
 
@@ -188,31 +201,6 @@ function unitedIds(
 function unite<T extends { readonly id: string }>(first: readonly T[], second: readonly T[]): T[] {
   const ids = new Set(second.map((item) => item.id));
   return [...second, ...first.filter((item) => !ids.has(item.id))];
-}
-
-/**
- * The assignments of people, or of fields, that the last good lists showed and that are missing now. Each counts for
- * 24 hours from when it was first missing. Remembered ones count until they are listed again or have expired.
- */
-export function missingHoldings(
-  baseline: Baseline,
-  observed: ObservedCatalog,
-  remembered: readonly MissingHolding[],
-  nowMs: number,
-): MissingHolding[] {
-  const now = new Map(observed.resources.map((resource) => [resource.id, resource]));
-  const isUnknown = (kind: Kind, resourceId: string): boolean =>
-    now.get(resourceId)?.[HELD_FIELDS[kind]] === undefined;
-  const result = new Map<string, MissingHolding>();
-  for (const resource of baseline.resources) {
-    if (!KINDS.some((kind) => isUnknown(kind, resource.id))) continue;
-    for (const holding of holdingsOf(resource))
-      if (isUnknown(holding.kind, resource.id))
-        result.set(holdingKey(holding), { ...holding, sinceMs: nowMs });
-  }
-  for (const holding of remembered)
-    if (isUnknown(holding.kind, holding.resourceId)) result.set(holdingKey(holding), holding);
-  return [...result.values()].filter((holding) => nowMs - holding.sinceMs < DAY_MS);
 }
 
 /**

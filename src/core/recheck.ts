@@ -4,7 +4,6 @@ import { DELETE_RULES, type DeleteNow, type Findings } from './delete-rules.ts';
 import { diffKind, nameKeys } from './diff.ts';
 import { type History, kindNameKey } from './history.ts';
 import type { Baseline } from './list-plausibility.ts';
-import { nameKey } from './names.ts';
 import type { HoldRule, Operation } from './plan.ts';
 import { unknownHolders } from './unknown-holders.ts';
 import { entryKey, usageOf } from './usage.ts';
@@ -27,6 +26,7 @@ export function findingsOf(
       KINDS.flatMap((kind) => observed[kind].map((entry) => [entryKey(kind, entry.id), entry] as const)),
     ),
     usage,
+    planned,
     extras: new Map(
       diffs.flatMap(({ kind, extras }) =>
         extras.map((extra) => [entryKey(kind, extra.entry.id), extra] as const),
@@ -58,15 +58,19 @@ export interface RecheckResult {
 
 /** Checks one delete: an entry that is gone is done, one that changed since the plan is held. Null allows the delete. */
 export function recheckDelete(operation: Operation, findings: Findings, run: RunFacts): RecheckResult | null {
-  const { kind, name, remoteId = '', usedBy = [] } = operation;
+  const { kind, remoteId = '', usedBy = [] } = operation;
   const key = entryKey(kind, remoteId);
   if (run.answeredFor !== undefined) {
     return held('rename', `the service returned this entry for the create of “${run.answeredFor}”`);
   }
   const entry = findings.entries.get(key);
   if (entry === undefined) return { status: 'done', rule: null, reason: 'it no longer existed' };
-  if (!nameKeys(entry).includes(nameKey(name))) {
-    return held('rename', `it was renamed to “${entry.name}” during the run`);
+  const names = nameKeys(entry);
+  const before = nameKeys(findings.planned[kind].get(remoteId) ?? operation);
+  const newName = names.find((each) => !before.includes(each));
+  // An entry with several names may be one that only one of two readings has shown under another name.
+  if (newName !== undefined || names.length < before.length) {
+    return held('rename', `it was renamed to “${newName ?? entry.name}” during the run`);
   }
   const now: DeleteNow = {
     ...run,

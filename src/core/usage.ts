@@ -1,5 +1,6 @@
 // Who has what: the people of each entry, of the entries of a name, and references to entries that no list shows.
 import { type Entry, type Kind, KINDS, type ObservedCatalog, type Resource } from './catalog.ts';
+import { DAY_MS } from './durations-and-sizes.ts';
 import { compareCodePoints, nameKey, nearKey } from './names.ts';
 
 /** The key of an entry across kinds, since ids are only known to be unique within one. */
@@ -7,6 +8,10 @@ export type EntryKey = `${Kind}:${string}`;
 
 export function entryKey(kind: Kind, id: string): EntryKey {
   return `${kind}:${id}`;
+}
+
+export function entriesById(entries: readonly Entry[]): Map<string, Entry> {
+  return new Map(entries.map((entry) => [entry.id, entry]));
 }
 
 /** The keys of all entries of some lists. */
@@ -81,6 +86,35 @@ export function unlistedHoldings(observed: ObservedCatalog): Holding[] {
 /** The entries that people refer to and that the lists lack, each once. */
 export function unlistedEntries(observed: ObservedCatalog): readonly EntryKey[] {
   return [...new Set(unlistedHoldings(observed).map(({ kind, remoteId }) => entryKey(kind, remoteId)))];
+}
+
+/**
+ * The assignments of people, or of fields, that the last good lists showed and that are missing now. Each counts for
+ * 24 hours from when it was first missing. Remembered ones count until they are listed again or have expired.
+ */
+export function missingHoldings(
+  lastGood: Pick<ObservedCatalog, 'resources'>,
+  observed: ObservedCatalog,
+  remembered: readonly MissingHolding[],
+  nowMs: number,
+): MissingHolding[] {
+  const now = new Map(observed.resources.map((resource) => [resource.id, resource]));
+  const isUnknown = (kind: Kind, resourceId: string): boolean =>
+    now.get(resourceId)?.[HELD_FIELDS[kind]] === undefined;
+  const result = new Map<string, MissingHolding>();
+  for (const resource of lastGood.resources) {
+    if (!KINDS.some((kind) => isUnknown(kind, resource.id))) continue;
+    for (const holding of holdingsOf(resource))
+      if (isUnknown(holding.kind, resource.id))
+        result.set(holdingKey(holding), { ...holding, sinceMs: nowMs });
+  }
+  for (const holding of remembered)
+    if (isUnknown(holding.kind, holding.resourceId)) result.set(holdingKey(holding), holding);
+  return [...result.values()].filter((holding) => nowMs - holding.sinceMs < DAY_MS);
+}
+
+function holdingKey({ resourceId, kind, remoteId }: Holding): string {
+  return `${resourceId}\n${entryKey(kind, remoteId)}`;
 }
 
 /** The sorted ids of the people of each entry. Entries that nobody has are absent. */

@@ -102,7 +102,7 @@ async function read(context: ApplyContext, onProblem: (why: string) => void): Pr
     const observed = await readForDeletes(context);
     if (observed !== null) return { ...findingsNow(context, observed), observed, isOld };
     onProblem(
-      'two readings in a row lost more than a quarter of the entries since the run started, or lack entries that people have; nothing is deleted. Run `rolecall plan` and check the lists',
+      'two readings in a row lost or renamed more than a quarter of the entries since the run started, or lack entries that people have; nothing is deleted. Run `rolecall plan` and check the lists',
     );
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

@@ -97,7 +97,7 @@ export async function readTwiceIfNeeded(
   progress?.({ type: 'recheck', forMs: api.recheckMs });
   await clock.sleep(api.recheckMs, signals.stop);
   const second = await readLists(reader, listsObserver(progress, before));
-  const observed = mergeReadings(first, second);
+  const observed = mergeReadings(first, second, baseline);
   const shrink = suspicion === null ? null : shrinkOf(second);
   return { observed, implausible: shrink ?? suspiciousList(observed, managed, deleted) };
 }

@@ -3,7 +3,7 @@
 import { type DesiredEntry, type Kind, KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
 import { nameKeys } from '../core/diff.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
-import { anythingMissing, baselineOf, missingHoldings, suspiciousList } from '../core/list-plausibility.ts';
+import { anythingMissing, baselineOf, suspiciousList } from '../core/list-plausibility.ts';
 import { compareCodePoints, nameKey } from '../core/names.ts';
 import type { AccountState, Journal, LastGood } from '../core/ports/journal.ts';
 import type { JournalReader } from '../core/ports/journal-reader.ts';
@@ -12,8 +12,9 @@ import { lostAssignments, type UnknownHolders, unknownHolders } from '../core/un
 import {
   type EntryKey,
   entryKey,
-  keysOf,
   type MissingHolding,
+  missingHoldings,
+  namesByKey,
   unlistedEntries,
   unlistedHoldings,
 } from '../core/usage.ts';
@@ -98,7 +99,7 @@ export async function observe(
           (anythingMissing(compared, first) || suspiciousList(first, managed, deleted) !== null));
   const own = guardAccount(reader, () => remoteAccountId);
   const { observed, implausible } = await readTwiceIfNeeded({ reader: own, request, clock }, first, {
-    baseline: compared,
+    baseline: lacksSomething ? baseline : compared,
     managed,
     deleted,
     lacksSomething,
@@ -142,11 +143,11 @@ function lacksDesired(
   });
 }
 
-/** Whether the lists lack one of these entries, which would be created again. */
-function lacksAny(observed: ObservedCatalog, keys: ReadonlySet<EntryKey>): boolean {
-  if (keys.size === 0) return false;
-  const listed = keysOf(observed);
-  return [...keys].some((key) => !listed.has(key));
+/** Whether the lists lack one of these entries, or show it under another name: it would be created again. */
+function lacksAny(observed: ObservedCatalog, created: ReadonlyMap<EntryKey, string>): boolean {
+  if (created.size === 0) return false;
+  const listed = namesByKey(observed);
+  return [...created].some(([key, name]) => nameKey(listed.get(key) ?? '') !== nameKey(name));
 }
 
 /** The store's reads that the check of an account needs. */

@@ -46,7 +46,7 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
         observed: same ? observed : await readLists(db, snapshots),
         missing: JSON.parse(row.missing_holdings ?? '[]') as MissingHolding[], // only writeLastGood writes them
         deletedSince: gone,
-        createdSince: new Set([...created].filter((key) => !gone.has(key))),
+        createdSince: new Map([...created].filter(([key]) => !gone.has(key))),
       };
     },
 
@@ -111,17 +111,17 @@ async function changesSince(
   account: string,
   remoteAccountId: string | null,
   since: string,
-): Promise<{ readonly gone: Set<EntryKey>; readonly created: Set<EntryKey> }> {
+): Promise<{ readonly gone: Set<EntryKey>; readonly created: Map<EntryKey, string> }> {
   const { rows } = await sql<Selectable<OperationsTable>>`
     select operations.* from runs join operations on run_id = id
     where account = ${account} and remote_account_id is not distinct from ${remoteAccountId}
       and operations.started_at >= ${toIso(toMs(since) - DAY_MS)}
       and operations.status in ('done', 'unknown', 'sent')`.execute(db);
-  const keysOf = (of: typeof rows): Set<EntryKey> =>
-    new Set(of.flatMap((row) => (row.remote_id === null ? [] : [entryKey(row.kind, row.remote_id)])));
+  const namesOf = (of: typeof rows): Map<EntryKey, string> =>
+    new Map(of.flatMap(({ kind, remote_id: id, name }) => (id === null ? [] : [[entryKey(kind, id), name]])));
   return {
-    gone: keysOf(rows.filter(({ action }) => action === 'delete')),
-    created: keysOf(
+    gone: new Set(namesOf(rows.filter(({ action }) => action === 'delete')).keys()),
+    created: namesOf(
       rows.filter(
         ({ action, status, started_at: startedAt }) =>
           action === 'create' && status === 'done' && (startedAt ?? '') >= since,

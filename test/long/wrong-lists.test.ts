@@ -49,8 +49,8 @@ const numbered = (what: string, count: number): string[] =>
 
 /** The people who have what the file drops come first, and so do the entries that it drops. */
 function catalogOf(size: Size): Catalog {
-  const [old, kept] = [numbered('Old', size.dropped), numbered('Skill', size.kept)];
-  const roles = ['Former role', ...numbered('Role', size.roles - 1)];
+  const [old, kept] = [numbered('Old №', size.dropped), numbered('Skill №', size.kept)];
+  const roles = ['Former rôle', ...numbered('Role №', size.roles - 1)];
   const affected = size.dropped * size.holders;
   const person = (index: number) => ({
     skills:
@@ -63,7 +63,7 @@ function catalogOf(size: Size): Catalog {
     role: (index < size.roleHolders ? roles[0] : roles[1 + (index % (roles.length - 1))]) ?? null,
   });
   return {
-    skills: [...old, ...kept, 'Unused'],
+    skills: [...old, ...kept, 'Unused №'],
     roles,
     people: Object.fromEntries(
       numbered('person', size.people).map((name, index) => [name.replace(' ', '-'), person(index)]),
@@ -93,6 +93,10 @@ const firstPeople = (lists: Lists, count: number, change: (person: ListedPerson)
   resource: lists.resource.map((person, index) => (index < count ? change(person) : person)),
 });
 const noSkills = (person: ListedPerson): ListedPerson => ({ ...person, skillsIds: [] });
+const renamed = ({ skill, role, resource }: Lists, garble: (name: string) => string): Lists => {
+  const all = (entries: Lists['skill']) => entries.map((entry) => ({ ...entry, name: garble(entry.name) }));
+  return { skill: all(skill), role: all(role), resource };
+};
 const noRole = (person: ListedPerson): ListedPerson => ({ ...person, roleId: null });
 
 /** What is wrong in the lists. Fewer than ten assignments are affected where it says `few`. */
@@ -102,6 +106,10 @@ const WAYS = {
   'skills: none': (lists) => ({ ...lists, skill: [] }),
   'roles: 55 %': (lists) => ({ ...lists, role: part(lists.role, 0.55) }),
   'roles: none': (lists) => ({ ...lists, role: [] }),
+  'names: UTF-8 as Latin-1': (lists) =>
+    renamed(lists, (name) => Buffer.from(name, 'utf8').toString('latin1')),
+  'names: lower case': (lists) => renamed(lists, (name) => name.toLowerCase()),
+  'names: ? for what is not ASCII': (lists) => renamed(lists, (name) => name.replaceAll(/[^ -~]/gu, '?')),
   'people: 55 %': (lists) => ({ ...lists, resource: part(lists.resource.toReversed(), 0.55) }),
   'people: none': (lists) => ({ ...lists, resource: [] }),
   'people: few missing': (lists, { dropped, holders }) => ({
@@ -136,8 +144,10 @@ interface Cell {
 }
 
 const ALL_WAYS = (Object.keys(WAYS) as Way[]).slice(1);
+const NAMES = ALL_WAYS.filter((way) => way.startsWith('names: '));
 const DANGEROUS: readonly Way[] = [
   'skills: 55 %',
+  'names: UTF-8 as Latin-1',
   'people: few missing',
   'skillsIds: [] of 40 %',
   'skillsIds: [] of few',
@@ -173,6 +183,14 @@ const EXPLAINED: readonly (Partial<Cell> & { readonly reason: string })[] = [
     duration: 'ever' as const,
     reason: 'no list has ever shown these people',
   })),
+  ...NAMES.flatMap((way) =>
+    (['twice', 'ever'] as const).map((duration) => ({
+      way,
+      store: 'fresh' as const,
+      duration,
+      reason: 'no list has ever shown the right names',
+    })),
+  ),
   ...(['skillsIds: [] of 40 %', 'skillsIds: [] of few', 'skillsIds: [] of all'] as const).map((way) => ({
     way,
     store: 'fresh' as const,
@@ -362,7 +380,7 @@ test(
     ).toEqual([]);
     for (const { extra, missing } of right) {
       expect(missing).toEqual([]);
-      expect(extra.filter((name) => !/^(?:Old \d+|Former role)$/.test(name))).toEqual([]);
+      expect(extra.filter((name) => !/^(?:Old № \d+|Former rôle)$/.test(name))).toEqual([]);
     }
     expect(open.map(({ cell }) => nameOf(cell))).toEqual([]);
   },

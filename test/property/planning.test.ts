@@ -14,9 +14,11 @@ import type {
 import { KINDS } from '../../src/core/catalog.ts';
 import { diffKind, missingDesiredNames } from '../../src/core/diff.ts';
 import type { History } from '../../src/core/history.ts';
+import { anythingMissing, baselineOf, mergeReadings } from '../../src/core/list-plausibility.ts';
 import { unknownHolders } from '../../src/core/unknown-holders.ts';
 import { globMatcher, nameKey, nearKey } from '../../src/core/names.ts';
 import type { Operation, Plan } from '../../src/core/plan.ts';
+import { findingsOf, recheckDelete } from '../../src/core/recheck.ts';
 import type { EntryKey } from '../../src/core/usage.ts';
 import type { Case } from '../unit/core/builders.ts';
 import {
@@ -411,6 +413,58 @@ describe('the missing names', () => {
             }).missing.map((missing) => ({ kind: each, name: missing })),
           );
           expect(missingDesiredNames(desired, lists, known)).toEqual(complete);
+        },
+      ),
+    );
+  });
+});
+
+describe('names that one of two readings garbles, with the ids as before', () => {
+  const garbles: readonly ((name: string) => string)[] = [
+    (text) => Buffer.from(text, 'utf8').toString('latin1'),
+    (text) => text.toLowerCase(),
+    (text) => text.replaceAll(/[^ -~]/gu, '?'),
+  ];
+  const text = ({ action, kind: of, remoteId, name: called }: Operation) =>
+    [action, of, remoteId ?? called].join(' ');
+  const NOTHING_DONE = {
+    answeredFor: undefined,
+    hadMissingHolders: false,
+    hasExpired: false,
+    pendingCreates: new Set<string>(),
+  };
+
+  it('are read again, and lead to no create and no delete that the right names do not lead to', () => {
+    fc.assert(
+      fc.property(
+        desiredCatalog,
+        observedCatalog,
+        policy,
+        fc.constantFrom(...garbles),
+        fc.boolean(),
+        fc.boolean(),
+        (desired, lists, { delete: mode, ownership, duplicates, protect }, garble, isFirst, isKnown) => {
+          // A limit counts deletes, and an entry that has a desired name once is one less.
+          const rules: Policy = { ...UNLIMITED, delete: mode, ownership, duplicates, protect };
+          const garbled = (entries: readonly Entry[]) =>
+            entries.map((each) => ({ ...each, name: garble(each.name) }));
+          const wrong = { ...lists, skill: garbled(lists.skill), role: garbled(lists.role) };
+          const [first, second] = isFirst ? [wrong, lists] : [lists, wrong];
+          const known = baselineOf(lists, new Set());
+          const isWrong = KINDS.some((each) =>
+            lists[each].some((one) => nameKey(garble(one.name)) !== nameKey(one.name)),
+          );
+          expect(anythingMissing(known, wrong)).toBe(isWrong);
+          const merged = mergeReadings(first, second, isKnown ? known : null);
+          const right = new Set(planOf(desired, lists, rules).operations.map(text));
+          const planned = baselineOf(merged, new Set());
+          const findings = findingsOf(desired, lists, { history: HISTORY, planned });
+          for (const operation of planOf(desired, merged, rules).operations) {
+            if (right.has(text(operation))) continue;
+            // Both names are planned, and the lists before the delete show one of them.
+            expect(operation.action).toBe('delete');
+            expect(recheckDelete(operation, findings, { ...NOTHING_DONE, policy: rules })).not.toBeNull();
+          }
         },
       ),
     );

@@ -106,8 +106,8 @@ export interface LastGood {
   readonly missing: readonly MissingHolding[];
   /** What any run of rolecall has deleted since. */
   readonly deletedSince: ReadonlySet<EntryKey>;
-  /** What any run of rolecall has certainly created since, and not deleted. */
-  readonly createdSince: ReadonlySet<EntryKey>;
+  /** What any run of rolecall has certainly created since, and not deleted, with the requested names. */
+  readonly createdSince: ReadonlyMap<EntryKey, string>;
 }
 
 export interface RunEnd {

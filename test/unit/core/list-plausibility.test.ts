@@ -1,14 +1,14 @@
 // Implausible lists, the merge of two readings, and people who are missing.
 import { describe, expect, it } from 'vitest';
-import type { Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
+import type { Entry, Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
+import { nameKeys } from '../../../src/core/diff.ts';
 import type { AwaitedEntry } from '../../../src/core/history.ts';
-import type { EntryKey } from '../../../src/core/usage.ts';
+import { type EntryKey, missingHoldings } from '../../../src/core/usage.ts';
 import {
   anythingMissing,
   baselineOf,
   implausibleCreates,
   mergeReadings,
-  missingHoldings,
   suspiciousList,
   suspiciousShrink,
 } from '../../../src/core/list-plausibility.ts';
@@ -33,8 +33,9 @@ describe('an empty list', () => {
     expect(shrink({ [kind]: entries(5) }, {})).toContain(`5 of 5 ${kind}s`);
   });
 
-  it('is not empty with one entry, even a new one', () => {
-    expect(shrink({ skill: entries(5) }, { skill: [entry('new')] })).toBeNull();
+  it('lost all of its entries even if it shows a new one', () => {
+    expect(shrink({ skill: entries(4) }, { skill: [entry('new')] })).toBeNull();
+    expect(shrink({ skill: entries(5) }, { skill: [entry('new')] })).toContain('5 of 5 skills');
   });
 
   it('of a kind that the file does not manage is ignored', () => {
@@ -74,6 +75,37 @@ describe('a list that lost more than a quarter', () => {
   it('is detected by what is missing, not by its length', () => {
     const others = Array.from({ length: 20 }, (_, index) => entry(`other${index}`));
     expect(shrink({ skill: entries(20) }, { skill: others })).toContain('20 of 20 skills');
+  });
+});
+
+describe('an entry that is listed under its id with another name', () => {
+  const garbled = (count: number, of: number) =>
+    entries(of).map(({ id }, index) => entry(index < count ? `${id}?` : id, id));
+
+  it.each([
+    [4, 4, false],
+    [5, 5, true],
+    [4, 5, false],
+    [9, 20, false],
+    [10, 20, true],
+    [10, 40, false],
+    [11, 40, true],
+  ])('counts as missing: %d of %d are suspicious: %s', (count, of, suspicious) => {
+    const message = shrink({ role: entries(of) }, { role: garbled(count, of) });
+    expect(message?.includes(`${count} of ${of} roles are missing or renamed`) ?? false).toBe(suspicious);
+  });
+
+  it('counts together with missing ones', () => {
+    expect(shrink({ skill: entries(20) }, { skill: garbled(5, 20).slice(0, 15) })).toContain('10 of 20');
+  });
+
+  it('has the same name in another form of Unicode, or when one of its names is the same', () => {
+    const baseline = baselineOf(observed({ skill: [entry('Caf\u00e9', 'x')] }), new Set());
+    const isLost = (now: Partial<Entry>) =>
+      anythingMissing(baseline, observed({ skill: [{ ...entry('Cafe\u0301', 'x'), ...now }] }));
+    expect(isLost({})).toBe(false);
+    expect(isLost({ name: 'Bar', otherNames: ['Caf\u00e9'] })).toBe(false);
+    expect(isLost({ name: 'caf\u00e9' })).toBe(true);
   });
 });
 
@@ -150,32 +182,51 @@ describe('two readings', () => {
   it('together lack only what both lack', () => {
     const first = observed({ skill: [entry('a'), entry('b')], role: [entry('r')], resources: [person('p')] });
     const second = observed({ skill: [entry('b'), entry('c')], resources: [person('q')] });
-    const merged = mergeReadings(first, second);
+    const merged = mergeReadings(first, second, null);
     expect(merged.skill.map(({ id }) => id).toSorted()).toEqual(['a', 'b', 'c']);
     expect(merged.role.map(({ id }) => id)).toEqual(['r']);
     expect(merged.resources.map(({ id }) => id).toSorted()).toEqual(['p', 'q']);
+  });
+
+  it('show an entry under both names, the known one first', () => {
+    const names = (first: string, second: string, known: string | null) => {
+      const lists = [first, second].map((name) => observed({ skill: [entry(name, 'x')] }));
+      const [one = observed(), two = observed()] = lists;
+      const before = observed({ skill: known === null ? [] : [entry(known, 'x')] });
+      const [merged] = mergeReadings(one, two, baselineOf(before, new Set())).skill;
+      return merged === undefined
+        ? []
+        : [merged.name, ...nameKeys(merged).filter((key) => key !== merged.name)];
+    };
+    expect(names('A', 'B', 'A')).toEqual(['A', 'B']);
+    expect(names('B', 'A', 'A')).toEqual(['A', 'B']);
+    expect(names('B', 'B', 'A')).toEqual(['B']);
+    expect(names('B', 'C', 'A')).toEqual(['C', 'B']);
+    expect(names('A', 'B', null)).toEqual(['B', 'A']);
   });
 
   it('show as free only what both show as free', () => {
     const full = observed({ resources: [person('p', ['1', '2'], 'r')] });
     const part = observed({ resources: [person('p', ['2', '3'], null)] });
     const none = observed({ resources: [person('p', [], null)] });
-    expect(mergeReadings(full, none).resources).toMatchObject([{ skillsIds: ['1', '2'], roleId: 'r' }]);
-    expect(mergeReadings(none, full).resources).toMatchObject([{ skillsIds: ['1', '2'], roleId: 'r' }]);
-    expect(mergeReadings(full, part).resources).toMatchObject([{ skillsIds: ['2', '3', '1'], roleId: 'r' }]);
-    expect(mergeReadings(none, none).resources).toMatchObject([{ skillsIds: [], roleId: null }]);
+    expect(mergeReadings(full, none, null).resources).toMatchObject([{ skillsIds: ['1', '2'], roleId: 'r' }]);
+    expect(mergeReadings(none, full, null).resources).toMatchObject([{ skillsIds: ['1', '2'], roleId: 'r' }]);
+    expect(mergeReadings(full, part, null).resources).toMatchObject([
+      { skillsIds: ['2', '3', '1'], roleId: 'r' },
+    ]);
+    expect(mergeReadings(none, none, null).resources).toMatchObject([{ skillsIds: [], roleId: null }]);
   });
 
   it('take from the first a field of a person that the second omits', () => {
     const first = observed({ resources: [person('p', ['1'], 'r')] });
-    const merged = mergeReadings(first, observed({ resources: [person('p')] }));
+    const merged = mergeReadings(first, observed({ resources: [person('p')] }), null);
     expect(merged.resources).toMatchObject([{ skillsIds: ['1'], roleId: 'r' }]);
   });
 
   it('take from the second the role of a person who has another one, and a field that the first omits', () => {
     const first = observed({ resources: [person('p', ['1'], 'r'), person('q')] });
     const second = observed({ resources: [person('p', ['1'], 'q'), person('q', [], 's')] });
-    expect(mergeReadings(first, second).resources).toEqual(second.resources);
+    expect(mergeReadings(first, second, null).resources).toEqual(second.resources);
   });
 });
 

@@ -59,6 +59,11 @@ describe('a recheck of a delete', () => {
       { lists: { skill: [...others, entry('Oil', 'Old')] } },
       'rename',
     ],
+    [
+      'holds it when one of two readings shows another name',
+      { lists: { skill: [...others, { ...entry('Old'), otherNames: ['Oil'] }] } },
+      'rename',
+    ],
     ['holds it when the service returned the entry for a create', { run: { answeredFor: 'New' } }, 'rename'],
     ['holds it when somebody has the entry now', { lists: { resources: [person('p1', ['Old'])] } }, 'in_use'],
     [

@@ -155,7 +155,11 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
   return run;
 }
 
-const NOTHING_SINCE = { missing: [], deletedSince: new Set<EntryKey>(), createdSince: new Set<EntryKey>() };
+const NOTHING_SINCE = {
+  missing: [],
+  deletedSince: new Set<EntryKey>(),
+  createdSince: new Map<EntryKey, string>(),
+};
 
 function journalOf(before: Before, recorded: Recorded): Journal {
   // Returned once: from then on the history is stored under the new name.

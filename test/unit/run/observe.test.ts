@@ -49,7 +49,7 @@ async function observing(of: Setting, lists: (reading: number) => Partial<Observ
         observed: of.same === true ? now : observed(of.lastGood),
         missing: of.missing ?? [],
         deletedSince: of.deletedSince ?? new Set(),
-        createdSince: of.createdSince ?? new Set(),
+        createdSince: of.createdSince ?? new Map(),
       };
     },
   };
@@ -103,11 +103,13 @@ describe('an entry of the last good lists that is missing', () => {
     ['with unchanged lists', { same: true }],
     ['with changed lists', { lastGood: skills('A') }],
   ])('can be one created since then, and causes a second reading: %s', async (_, setting) => {
-    const created = { ...setting, createdSince: new Set(['skill:New'] as const) };
-    const { observation, readings } = await observing(created, (reading) =>
-      reading === 1 ? skills('A') : skills('A', 'New'),
-    );
-    expect([readings, observation.observed.skill.map(({ id }) => id)]).toEqual([2, ['A', 'New']]);
+    const created = { ...setting, createdSince: new Map([['skill:New', 'New']] as const) };
+    for (const wrong of [skills('A'), { skill: [entry('A'), entry('N?', 'New')] }]) {
+      const { observation, readings } = await observing(created, (reading) =>
+        reading === 1 ? wrong : skills('A', 'New'),
+      );
+      expect([readings, observation.observed.skill.map(({ id }) => id)]).toEqual([2, ['A', 'New']]);
+    }
     expect((await observing(created, () => skills('A', 'New'))).readings).toBe(1);
   });
 
@@ -132,6 +134,43 @@ describe('an entry of the last good lists that is missing', () => {
     const lastGood = { role: ['A', 'B', 'C', 'D', 'E'].map((name) => entry(name)) };
     const { observation } = await observing({ lastGood }, () => ({}));
     expect(observation.implausible).toBeNull();
+  });
+});
+
+describe('names that are garbled', () => {
+  const lastGood = skills('Go', 'Zig', 'Perl', 'Rust', 'Ada');
+  const garbled = { skill: lastGood.skill.map(({ id, name }) => entry(name.toLowerCase(), id)) };
+
+  it.each<[string, (reading: number) => Partial<ObservedCatalog>, boolean]>([
+    ['in the first reading are read again', (reading) => (reading === 1 ? garbled : lastGood), false],
+    [
+      'in a second reading that something else caused are ignored',
+      (reading) => (reading === 1 ? { skill: lastGood.skill.slice(1) } : garbled),
+      false,
+    ],
+    ['in both readings are suspicious', () => garbled, true],
+  ])('%s', async (_, lists, isSuspicious) => {
+    const { observation, readings } = await observing({ lastGood }, lists);
+    expect([readings, observation.implausible?.code]).toEqual([
+      2,
+      isSuspicious ? 'suspicious_shrink' : undefined,
+    ]);
+    if (!isSuspicious) expect(observation.observed.skill.map(({ name }) => name)).toContain('Rust');
+  });
+
+  it('in a reading after unchanged lists do not replace the names of those', async () => {
+    const created = { lastGood, createdSince: new Map([['skill:New', 'New']] as const) };
+    const { observation } = await observing({ ...created, same: true }, (reading) =>
+      reading === 1 ? lastGood : garbled,
+    );
+    expect(observation.observed.skill).toMatchObject(lastGood.skill);
+  });
+
+  it('are accepted as one rename when both readings show it', async () => {
+    const renamed = { skill: [...lastGood.skill.slice(1), entry('Golang', 'Go')] };
+    const { observation, readings } = await observing({ lastGood }, () => renamed);
+    expect([readings, observation.implausible, observation.isGood]).toEqual([2, null, true]);
+    expect(observation.observed.skill).toEqual(renamed.skill);
   });
 });
 
@@ -237,7 +276,7 @@ describe('an account that a command reads', () => {
               observed: observed(before.lastGood),
               missing: [],
               deletedSince: new Set(),
-              createdSince: new Set(),
+              createdSince: new Map(),
             },
       claimant: async (claim) => {
         asked.push(claim);

@@ -81,7 +81,7 @@ async function planned(of: Setting = {}) {
     implausible: null,
     unknownHolders: new Map(),
     isGood: true,
-    lastGood: { observed: observed(), missing: [], deletedSince: new Set(), createdSince: new Set() },
+    lastGood: { observed: observed(), missing: [], deletedSince: new Set(), createdSince: new Map() },
     takenAtMs: clock.nowMs(),
     ...of.observation,
   };
