@@ -60,17 +60,21 @@ export async function markSeen(
 /** Uses one statement over a JSON array, because lists have thousands of entries. */
 export async function writeEntries(
   connection: Database,
-  { runId, account, remoteAccountId, phase }: RecordedObservation,
+  { runId, account, remoteAccountId, phase, good }: RecordedObservation,
   entries: readonly EntryRow[],
 ): Promise<void> {
   const requested = await requestedNames(connection, account, remoteAccountId, entries);
   const rows = jsonRows(
     entries.map((entry) => ({ ...entry, requested: requested.get(entryKey(entry.kind, entry.id)) ?? null })),
   );
+  // Lists that are not good may be garbled: they rename nothing that a list has shown before.
+  const name = good
+    ? sql`excluded.name`
+    : sql`case when entries.last_seen_run is null then excluded.name else entries.name end`;
   // An entry whose name changed after a list showed it was renamed by somebody, or has the reused id of a deleted entry:
   // rolecall did not create it.
   const unlessRenamed = (column: string): RawBuilder<unknown> =>
-    sql`case when entries.name = excluded.name or entries.last_seen_run is null then ${sql.ref(`entries.${column}`)} end`;
+    sql`case when entries.name = ${name} or entries.last_seen_run is null then ${sql.ref(`entries.${column}`)} end`;
   await sql`
     insert into entries
       (account, remote_account_id, kind, remote_id, name, first_seen_run, first_seen_after, last_seen_run, last_used_at,
@@ -80,8 +84,8 @@ export async function writeEntries(
     from ${rows} where true
     on conflict (account, remote_account_id, kind, remote_id) do update set
       -- Any other name means that somebody renamed the entry.
-      requested_name = case when entries.name = excluded.name then entries.requested_name else excluded.requested_name end,
-      name = excluded.name,
+      requested_name = case when entries.name = ${name} then entries.requested_name else excluded.requested_name end,
+      name = ${name},
       created_by_run = ${unlessRenamed('created_by_run')}, adopted_by_run = ${unlessRenamed('adopted_by_run')},
       deleted_by_run = ${unlessRenamed('deleted_by_run')},
       first_seen_after = case when entries.first_seen_run is null then excluded.first_seen_after

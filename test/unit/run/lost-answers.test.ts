@@ -1,9 +1,9 @@
 // Runs with lost answers: settled by lists and never sent twice blindly, also by the next run.
 import { describe, expect, it } from 'vitest';
 import type { ApplyDeps } from '../../../src/run/request.ts';
-import type { Entry, Kind } from '../../../src/core/catalog.ts';
+import type { Entry } from '../../../src/core/catalog.ts';
 import { ServiceError, StoreError } from '../../../src/core/errors.ts';
-import { operations, stage, type Wish } from './stage.ts';
+import { operations, stage, type Wish, withLists } from './stage.ts';
 
 const SEED = { name: 'acme', id: '42', skills: ['Kept'], resources: [{ id: 'p1' }] };
 
@@ -16,27 +16,6 @@ function failsAfter({ journal }: ApplyDeps, writes: () => readonly string[]): Ap
   return new Proxy(journal, {
     get: (target, key) => (key === 'commitOperations' ? commitOperations : Reflect.get(target, key)),
   });
-}
-
-/** The service with other lists of entries. */
-function withLists(
-  service: ApplyDeps['service'],
-  change: (items: readonly Entry[], kind: Kind) => readonly Entry[],
-): ApplyDeps['service'] {
-  return {
-    writer: service.writer.bind(service),
-    tokenKey: service.tokenKey.bind(service),
-    async reader(account, signals) {
-      const reader = await service.reader(account, signals);
-      return {
-        ...reader,
-        async listEntries(kind) {
-          const { items, warnings } = await reader.listEntries(kind);
-          return { items: change(items, kind), warnings };
-        },
-      };
-    },
-  };
 }
 
 /** A service whose list of skills still shows a deleted entry until a moment (epoch ms). */

@@ -1,6 +1,7 @@
-// Entries with ids of other entries, and entries that a restore of the service gave new ids.
+// Entries with ids of other entries, with new ids after a restore of the service, and with garbled names.
 import { describe, expect, it } from 'vitest';
-import { operations, stage } from './stage.ts';
+import { entry } from '../core/builders.ts';
+import { operations, stage, withLists } from './stage.ts';
 
 const SEED = { name: 'acme', id: '42', skills: ['Kept'], resources: [{ id: 'p1' }] };
 const MANAGED = { ownership: 'managed' } as const;
@@ -61,4 +62,23 @@ it('an entry whose name the service changed is found by that name after a restor
   }
   for (let run = 0; run < 2; run += 1) expect((await on.apply({ skills: names })).status).toBe('converged');
   expect(on.writes()).toHaveLength(4);
+});
+
+it('while every name is garbled nothing is written, and afterwards each entry is still the same one', async () => {
+  const names = ['Type Script', 'Java Script', 'Go Lang', 'Rust Lang', 'Old'];
+  const on = await stage({ seed: { ...SEED, skills: [] }, settings: { caseNames: 'lower' } });
+  await on.apply({ skills: names });
+  const before = on.writes();
+  const garbled = await on.apply({
+    skills: names,
+    deps: ({ service, ...deps }) => ({
+      ...deps,
+      service: withLists(service, (items) => items.map(({ id, name }) => entry(`${name}?`, id))),
+    }),
+  });
+  expect(garbled.ended.run).toMatchObject({ status: 'blocked', errorCode: 'suspicious_shrink' });
+  expect(await on.apply({ skills: names })).toMatchObject({ status: 'converged' });
+  expect(on.writes()).toEqual(before);
+  await on.apply({ skills: names.slice(0, 4), policy: MANAGED });
+  expect(operations(on)).toMatchObject([{ name: 'old', action: 'delete', status: 'done' }]);
 });

@@ -13,7 +13,7 @@ import { dryRun, reconcile } from '../../../src/run/reconcile.ts';
 import type { AccountRequest, ApplyDeps, ReconcileOptions } from '../../../src/run/request.ts';
 import { ACCEPT_NOTHING } from '../../../src/run/request.ts';
 import type { RunResult } from '../../../src/run/run-result.ts';
-import type { DesiredCatalog, DesiredEntry, Policy } from '../../../src/core/catalog.ts';
+import type { DesiredCatalog, DesiredEntry, Entry, Kind, Policy } from '../../../src/core/catalog.ts';
 import { outcomeOf } from '../../../src/core/run-outcome.ts';
 import type { ProgressObserver } from '../../../src/core/ports/progress.ts';
 import { Secret } from '../../../src/core/secret.ts';
@@ -217,4 +217,25 @@ export function operations(
   return of.rows(
     'select name, action, status, rule from operations where run_id = (select max(id) from runs) order by seq',
   );
+}
+
+/** The service with other lists of entries. */
+export function withLists(
+  service: ApplyDeps['service'],
+  change: (items: readonly Entry[], kind: Kind) => readonly Entry[],
+): ApplyDeps['service'] {
+  return {
+    writer: service.writer.bind(service),
+    tokenKey: service.tokenKey.bind(service),
+    async reader(account, signals) {
+      const reader = await service.reader(account, signals);
+      return {
+        ...reader,
+        async listEntries(kind) {
+          const { items, warnings } = await reader.listEntries(kind);
+          return { items: change(items, kind), warnings };
+        },
+      };
+    },
+  };
 }
