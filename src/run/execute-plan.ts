@@ -1,10 +1,12 @@
 // Applies a plan in its order and ends the run: early deletes, creates, deletes, verification.
 import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
+import { anythingMissing, baselineOf } from '../core/list-plausibility.ts';
 import { nameKey, nearKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
 import type { RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
+import { entryKey } from '../core/usage.ts';
 import type { Lease } from '../core/ports/locks.ts';
 import type { NewOperation } from '../core/ports/journal.ts';
 import type { KeptDeletes } from './approval.ts';
@@ -84,6 +86,7 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
       ? await verify(context, operations, expectation(operations, planned, request))
       : { observed: null, warnings: [] };
   if (observed !== null) {
+    const deletes = new Set(operations.map(({ kind, remoteId = '' }) => entryKey(kind, remoteId)));
     await deps.journal.recordObservation({
       runId,
       account: settings.name,
@@ -91,8 +94,12 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
       phase: 'after',
       takenAtMs: deps.clock.nowMs(),
       observed,
-      // Later lists are compared with the last good ones, so these are good only if they show every change.
-      good: warnings.length === 0 && planned.areListsGood,
+      // Later lists are compared with the last good ones, so these are good only if they show every change and nothing
+      // else is missing: that would need a second reading.
+      good:
+        warnings.length === 0 &&
+        planned.areListsGood &&
+        !anythingMissing(baselineOf(observation.observed, deletes), observed),
       missing: observation.missing,
     });
   }

@@ -305,6 +305,17 @@ describe('the lists at the end of a run', () => {
     expect(endCodes(run)).toEqual(['not_shown_yet']);
   });
 
+  it('do not become the good ones when they lack or rename an entry of the plan that the file does not name', async () => {
+    for (const wrong of [[], [entry('?', 'Theirs')]]) {
+      const run = bareRun({ skill: skills('Theirs') });
+      run.onRead = () => {
+        if (run.sent.length > 0) run.lists = observed({ skill: [...wrong, entry('A', 'new-1')] });
+      };
+      await run.apply(requestFor(['A'], { delete: 'never' }));
+      expect(run.recorded.observations.map(({ good }) => good)).toEqual([true, false]);
+    }
+  });
+
   it('make the run partial when they cannot be read', async () => {
     const run = bareRun({});
     run.onRead = () => {
