@@ -145,7 +145,9 @@ export function judgeHistory(
     if ((lastCreatedMs.get(key) ?? -Infinity) > operation.finishedAtMs) continue;
     deletedByUs.add(key);
     const isSame = nameKey(listed.get(key) ?? operation.name) === nameKey(operation.name);
-    if (isSame && options.nowMs - operation.finishedAtMs < STALENESS_MS) gone.add(key);
+    // A time in the future is one before the clock was set back. It still counts for the limits of a day.
+    const agoMs = options.nowMs - operation.finishedAtMs;
+    if (isSame && agoMs >= 0 && agoMs < STALENESS_MS) gone.add(key);
   }
   for (const operation of recent) {
     if (operation.action !== 'create' || !mayHaveHappened(operation)) continue;
@@ -154,7 +156,8 @@ export function judgeHistory(
     creates.push(operation);
     if (operation.remoteId === null || key === null || operation.status !== 'done') continue;
     if (listed.has(key) || operation.listed) continue;
-    if (options.nowMs - operation.finishedAtMs < STALENESS_MS) {
+    // The clock of another machine may be some seconds ahead, and a second create would make a duplicate.
+    if (Math.abs(options.nowMs - operation.finishedAtMs) < STALENESS_MS) {
       awaited.push({ kind: operation.kind, remoteId: operation.remoteId, name: operation.name });
     }
   }

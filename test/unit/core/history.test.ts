@@ -140,8 +140,9 @@ describe('an entry that was created a moment ago', () => {
     expect(judge([{ ...fresh, listed: true }]).awaited).toEqual([]);
   });
 
-  it('is not awaited for longer than staleness', () => {
-    expect(judge([{ ...fresh, finishedAtMs: NOW_MS - STALENESS_MS }]).awaited).toEqual([]);
+  it('is not awaited for longer than staleness, in the future neither', () => {
+    const awaited = (inMs: number) => judge([{ ...fresh, finishedAtMs: NOW_MS + inMs }]).awaited.length;
+    expect([-STALENESS_MS, 5000, STALENESS_MS, HOUR_MS].map(awaited)).toEqual([0, 1, 0, 0]);
   });
 
   it('is not awaited when rolecall deleted it since', () => {
@@ -168,6 +169,13 @@ describe('an entry that was deleted a moment ago', () => {
 
   it('exists again when staleness has passed', () => {
     expect(judge([{ ...fresh, finishedAtMs: NOW_MS - STALENESS_MS }]).gone.size).toBe(0);
+  });
+
+  it('exists when its delete lies in the future, which still counts for the day', () => {
+    const { gone, recentDeletesMs } = judge([{ ...fresh, finishedAtMs: NOW_MS + 1 }], {
+      skill: [entry('a', '1')],
+    });
+    expect([gone.size, recentDeletesMs]).toEqual([0, [NOW_MS + 1]]);
   });
 
   it('is not gone under another name, because somebody reused its id', () => {

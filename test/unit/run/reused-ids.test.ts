@@ -64,6 +64,18 @@ it('an entry whose name the service changed is found by that name after a restor
   expect(on.writes()).toHaveLength(4);
 });
 
+it('an entry that rolecall deleted and that is restored exists again, also after the clock was set back', async () => {
+  const on = await stage({ seed: SEED });
+  await on.apply({ skills: ['Kept', 'Mine'] });
+  const mine = on.sandbox.state('acme').skills.find(({ name }) => name === 'Mine');
+  await on.apply({ skills: ['Kept'] });
+  on.sandbox.addSkill('acme', 'Mine', { id: mine?.id ?? '' });
+  on.clock.setBy(-3_600_000);
+  const before = on.writes();
+  expect(await on.apply({ skills: ['Kept', 'Mine'] })).toMatchObject({ status: 'converged' });
+  expect(on.writes()).toEqual(before);
+});
+
 it('while every name is garbled nothing is written, and afterwards each entry is still the same one', async () => {
   const names = ['Type Script', 'Java Script', 'Go Lang', 'Rust Lang', 'Old'];
   const on = await stage({ seed: { ...SEED, skills: [] }, settings: { caseNames: 'lower' } });
