@@ -23,7 +23,7 @@ export async function openRollout(
   if (commit.sha === applied || commit.dirty) return null;
   const globs = rollout.after.map(globMatcher);
   const canaries = [...configured].filter((other) => globs.some((matches) => matches(other)));
-  const history = await journal.rolloutHistory(name, settings.configDigest, applied, canaries);
+  const history = await journal.rolloutHistory(name, settings.configDigest, applied, { canaries, nowMs });
   if (history === null || canaries.length === 0) return null;
   const shown = commit.sha.slice(0, 7);
   // The commit that changed the file, so that later commits which do not change it start no new wait.

@@ -6,8 +6,9 @@ import { toIso, toMs } from './row-values.ts';
 import type { Database } from './tables.ts';
 
 export function rolloutJournal(db: Database): Pick<Journal, 'rolloutHistory'> {
-  async function historyOf(account: string, since: string): Promise<CanaryHistory> {
-    const runs = db.selectFrom('runs').where('account', '=', account);
+  async function historyOf(account: string, since: string, nowMs: number): Promise<CanaryHistory> {
+    // Runs of the future were made before the clock was set back.
+    const runs = db.selectFrom('runs').where('account', '=', account).where('started_at', '<=', toIso(nowMs));
     const state = await db
       .selectFrom('accounts')
       .select('last_applied_commit')
@@ -41,7 +42,7 @@ export function rolloutJournal(db: Database): Pick<Journal, 'rolloutHistory'> {
   }
 
   return {
-    async rolloutHistory(account, configDigest, appliedCommit, canaries) {
+    async rolloutHistory(account, configDigest, appliedCommit, { canaries, nowMs }) {
       const runs = db.selectFrom('runs').where('account', '=', account);
       const applied = await runs
         .select(['config_digest', 'started_at'])
@@ -63,9 +64,9 @@ export function rolloutJournal(db: Database): Pick<Journal, 'rolloutHistory'> {
         .limit(1)
         .executeTakeFirst();
       // Another account may have run the commit while this one still ran the one before.
-      const since = applied === undefined ? '' : toIso(toMs(applied.started_at) - DAY_MS);
+      const since = applied === undefined ? '' : toIso(Math.min(toMs(applied.started_at), nowMs) - DAY_MS);
       const histories: CanaryHistory[] = [];
-      for (const canary of canaries) histories.push(await historyOf(canary, since));
+      for (const canary of canaries) histories.push(await historyOf(canary, since, nowMs));
       return { commit: first?.config_commit ?? null, canaries: histories };
     },
   };

@@ -148,7 +148,7 @@ export interface Journal {
     account: string,
     configDigest: string,
     appliedCommit: string | null,
-    canaries: readonly string[],
+    of: { readonly canaries: readonly string[]; readonly nowMs: number },
   ): Promise<{ readonly commit: string | null; readonly canaries: readonly CanaryHistory[] } | null>;
   /** Where else the store has one of these entries, or null: an entry belongs to one account. */
   foreignOwner(lists: ListedEntries): Promise<EntryOwner | null>;

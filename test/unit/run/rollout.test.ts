@@ -38,7 +38,7 @@ async function waits(of: Setting = {}) {
     ...unused<PlanningDeps>('deps'),
     journal: {
       ...unused<PlanningDeps['journal']>('journal'),
-      rolloutHistory: async (_account, _digest, _applied, names) => {
+      rolloutHistory: async (_account, _digest, _applied, { canaries: names }) => {
         seen.push([...names]);
         return of.isSame === true ? null : { commit: since, canaries };
       },

@@ -49,8 +49,11 @@ async function stage() {
     await store.end(id, status, startedAtMs + 60_000);
     if (epoch !== null) store.execute(`update runs set epoch = '${epoch}' where id = '${id}'`);
   }
-  const history = (digest: string, applied: string | null) =>
-    store.journal.rolloutHistory('acme', digest, applied, ['canary']);
+  const history = (digest: string, applied: string | null, nowHours = 10) =>
+    store.journal.rolloutHistory('acme', digest, applied, {
+      canaries: ['canary'],
+      nowMs: T0 + nowHours * HOUR_MS,
+    });
   return { ran, history };
 }
 
@@ -100,6 +103,18 @@ it('the runs of a canary count that ended well, by the first one on each commit,
     ],
   });
   expect(await history('d2', null)).toMatchObject({ canaries: [{ account: 'canary' }] });
+});
+
+it('runs of the future, before the clock was set back, neither count for a canary nor hide the others', async () => {
+  const { ran, history } = await stage();
+  await ran('acme', 'c1', 'd1', 100);
+  await ran('canary', 'c2', 'd2', 101);
+  await ran('canary', 'c2', 'd2', 2);
+  await ran('canary', 'c2', 'd2', 3, { status: 'failed', applies: false });
+  expect((await history('d2', 'c1'))?.canaries).toMatchObject([
+    { latest: 'failed', good: [{ commit: 'c2', endedAtMs: atMs(2) }] },
+  ]);
+  expect((await history('d2', 'c1', 102))?.canaries).toMatchObject([{ latest: 'converged' }]);
 });
 
 it('a canary that never ran has no history', async () => {
