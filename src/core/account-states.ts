@@ -2,7 +2,7 @@
 import type { Action } from './catalog.ts';
 import type { AccountState } from './ports/journal.ts';
 import type { RunRecord } from './journal.ts';
-import type { Approval, PendingPlan } from './operator.ts';
+import { type Approval, hasExpired, type PendingPlan } from './operator.ts';
 
 /** The states, those that need a person first. */
 export const ACCOUNT_STATES = [
@@ -120,5 +120,5 @@ export function approvalOf(
   nowMs: number,
 ): Approval | null {
   const isOfPending = approval !== null && approval.digest === pending?.digest;
-  return isOfPending && approval.expiresAtMs > nowMs ? approval : null;
+  return isOfPending && !hasExpired(approval, nowMs) ? approval : null;
 }

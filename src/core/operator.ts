@@ -107,6 +107,11 @@ export interface AgreedPlan {
 
 export const APPROVAL_LIFE_MS = DAY_MS;
 
+/** Whether an approval is too old, or so far in the future that the clock was set back since. */
+export function hasExpired({ givenAtMs, expiresAtMs }: Approval, nowMs: number): boolean {
+  return expiresAtMs <= nowMs || givenAtMs > nowMs + APPROVAL_LIFE_MS;
+}
+
 /** How an operator names a plan: by its digest, or by a prefix that is too long to be a guess. */
 export const PLAN_DIGEST = /^(sha256:)?[0-9a-f]{8,64}$/;
 

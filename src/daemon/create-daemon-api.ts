@@ -4,7 +4,13 @@ import type { PostedOutcome } from '../run/posted-plan.ts';
 import { waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue } from '../core/errors.ts';
 import type { AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
-import type { Approval, OperatorCommands, Pause, PendingPlan } from '../core/operator.ts';
+import {
+  type Approval,
+  hasExpired,
+  type OperatorCommands,
+  type Pause,
+  type PendingPlan,
+} from '../core/operator.ts';
 import type { Clock, RunSignals } from '../core/ports/clock.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
 import type { AccountRuns } from './account-run.ts';
@@ -191,7 +197,7 @@ function pendingView(pending: PendingPlan | null): AccountView['pending'] {
 }
 
 function approvedView(approval: Approval | null, nowMs: number): AccountView['approved'] {
-  if (approval === null || approval.expiresAtMs <= nowMs) return null;
+  if (approval === null || hasExpired(approval, nowMs)) return null;
   return { digest: approval.digest, by: approval.by, expiresAt: iso(approval.expiresAtMs) };
 }
 

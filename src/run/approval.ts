@@ -42,7 +42,7 @@ export async function takeApproval(
     const why =
       taken.reason === 'changed'
         ? 'the plan has changed since it was approved'
-        : 'it was given more than 24 hours ago';
+        : 'it was not given within the last 24 hours';
     const next = needsApproval ? `. Review the new plan, then run \`rolecall approve ${settings.name}\`` : '';
     const message = `the approval of the plan ${taken.digest} has lapsed: ${why}${next}`;
     const warnings = [{ code: 'approval_lapsed', message }];

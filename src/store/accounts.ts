@@ -1,5 +1,5 @@
 // Remembers for each account: its remote account, its throttling, its last applied commit and its approval.
-import type { ApprovalTaking } from '../core/operator.ts';
+import { type ApprovalTaking, hasExpired } from '../core/operator.ts';
 import { NO_HISTORY } from '../core/plan-warnings.ts';
 import type { AccountState, IdentityClaim, Journal } from '../core/ports/journal.ts';
 import { type RawBuilder, sql } from 'kysely';
@@ -84,8 +84,7 @@ export function accountsJournal(
         await requireOwnRun(connection, id);
         const { approval, pause } = await stateOf(connection, account);
         if (approval === null || (pause !== null && !byHand)) return { type: 'none' };
-        const isExpired = approval.expiresAtMs <= nowMs;
-        const isTaken = approval.digest === digest && !isExpired;
+        const isTaken = approval.digest === digest && !hasExpired(approval, nowMs);
         await connection
           .updateTable('accounts')
           // A plan that is being applied waits for nobody: a second approval would apply it again if it fails.

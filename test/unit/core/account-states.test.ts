@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { approvalOf, type StateFacts, statesOf, waitingPlan } from '../../../src/core/account-states.ts';
 import type { RunStatus } from '../../../src/core/journal.ts';
+import { APPROVAL_LIFE_MS } from '../../../src/core/operator.ts';
 import { T0 } from './run-details.ts';
 
 const ended = (status: RunStatus, held = 0) => ({ status, held });
@@ -68,6 +69,9 @@ it('a plan waits for approval until a run applies it', () => {
 it('an approval holds for the pending plan only, until it expires', () => {
   expect(approvalOf({ pending: PENDING, approval: APPROVAL }, T0 + 999)).toBe(APPROVAL);
   expect(approvalOf({ pending: PENDING, approval: APPROVAL }, T0 + 1000)).toBeNull();
+  // The clock was set back since: a plan that nobody looks at any more must not be applied some year.
+  expect(approvalOf({ pending: PENDING, approval: APPROVAL }, T0 - APPROVAL_LIFE_MS)).toBe(APPROVAL);
+  expect(approvalOf({ pending: PENDING, approval: APPROVAL }, T0 - APPROVAL_LIFE_MS - 1)).toBeNull();
   expect(approvalOf({ pending: PENDING, approval: { ...APPROVAL, digest: 'sha256:o' } }, T0)).toBeNull();
   expect(approvalOf({ pending: null, approval: APPROVAL }, T0)).toBeNull();
   expect(approvalOf({ pending: PENDING, approval: null }, T0)).toBeNull();
