@@ -130,8 +130,13 @@ export function applyFault(action: FaultVerdict['action'], effects: FaultEffects
     case 'effect-then-status':
       effects.perform();
       return complete(errorResponse(action.status, `Status ${action.status}`));
-    case 'rename':
-      return complete(effects.perform((name) => action.to.replaceAll('{name}', () => name)));
+    case 'rename': {
+      const renamed = (name: string): string => action.to.replaceAll('{name}', () => name);
+      const shown = eachObject((each) =>
+        typeof each['name'] === 'string' ? { ...each, name: renamed(each['name']) } : each,
+      );
+      return rewritten(effects.perform(renamed), (body) => (Array.isArray(body) ? shown(body) : body));
+    }
     // The request takes effect. The response is damaged or delayed on the way.
     case 'cut-body':
       return {

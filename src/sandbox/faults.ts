@@ -74,7 +74,7 @@ const ACTIONS = [
   action('echo-token', { status: status.exactOptional() }),
   /** Creates: the response lacks `_id`. */
   action('no-id', {}),
-  /** Creates: the entry is stored under another name; `{name}` is replaced by the requested name. */
+  /** Creates store, and lists show, another name: `{name}` is the requested or the real one. */
   action('rename', { to: aNonEmptyString }),
 ] as const;
 
@@ -155,7 +155,7 @@ const ONLY_FOR: Partial<Record<FaultAction['type'], readonly string[]>> = {
   'repeat-ids': ['GET'],
   'wrong-account-id': ['GET', 'POST'],
   'no-id': ['POST'],
-  rename: ['POST'],
+  rename: ['GET', 'POST'],
 };
 
 function matches(rule: RuleState, request: FaultSubject): boolean {

@@ -4,7 +4,7 @@ import type { Kind } from '../../../src/core/catalog.ts';
 import type { Plan } from '../../../src/core/plan.ts';
 import type { Call } from '../traffic.ts';
 import { answeredJson } from '../traffic.ts';
-import type { ReceivedPerson } from './received-lists.ts';
+import type { ReceivedEntries, ReceivedPerson } from './received-lists.ts';
 import { holdersOf, receivedEntries, receivedPeople } from './received-lists.ts';
 import type { Ledger } from './ledger.ts';
 import { isConfirmed, isDoubtful } from './ledger.ts';
@@ -207,8 +207,10 @@ function* judgeCreate(
     if (existing.kind !== kind) continue;
     const made = ledger.made.find((each) => each.kind === kind && each.id === existing.id);
     if (exactly(made?.asked ?? existing.name) !== exactly(name)) continue;
-    if (watch.good?.entries[kind].has(existing.id) === true && !last.entries.has(existing.id)) {
-      const without = lists.filter(({ entries }) => !entries.has(existing.id));
+    const isShown = ({ entries }: ReceivedEntries): boolean =>
+      exactly(entries.get(existing.id) ?? '') === exactly(existing.name);
+    if (watch.good?.entries[kind].has(existing.id) === true && !isShown(last)) {
+      const without = lists.filter((list) => !isShown(list));
       if (without.length < 2) yield `only one list lacked ${existing.id}, which exists and was listed before`;
     }
     const confirmed = earlier.filter((each) => isConfirmed(each) && confirmedId(each) === existing.id);

@@ -162,6 +162,7 @@ const listTrouble: fc.Arbitrary<FaultAction> = fc.oneof(
   fc.constant({ type: 'empty-list' as const }),
   fc.record({ type: fc.constant('partial-list' as const), fraction: fc.constantFrom(0.2, 0.5, 0.9) }),
   fc.constant({ type: 'repeat-ids' as const }),
+  fc.record({ type: fc.constant('rename' as const), to: fc.constantFrom('{name}?', 'Go', '?') }),
   fc.constant({ type: 'wrong-account-id' as const, id: 'somebody-else' }),
 );
 
