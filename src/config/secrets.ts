@@ -77,7 +77,7 @@ export async function checkSecrets(
 }
 
 /**
- * The secret itself, from the environment or its file (trailing line breaks of a file are stripped). `what` names its
+ * The secret itself, from the environment or its file, without trailing line breaks. `what` names its
  * purpose in the error. Throws SecretError, which names only the variable or the file.
  */
 export async function resolveSecret(ref: SecretRef, what: string): Promise<Secret> {
@@ -139,7 +139,8 @@ async function find(ref: SecretRef, env: Environment): Promise<Found> {
   if ('env' in ref) {
     const value = env[ref.env];
     if (value === undefined) return { isFound: false, problem: 'is not set' };
-    return value.length > MAX_SECRET_BYTES ? { isFound: true, problem: TOO_LARGE } : { isFound: true, value };
+    if (value.length > MAX_SECRET_BYTES) return { isFound: true, problem: TOO_LARGE };
+    return { isFound: true, value: stripped(value) };
   }
   try {
     const { bytes, realPath } = await readRegularFile(ref.file, MAX_SECRET_BYTES);

@@ -62,8 +62,8 @@ describe('a secret file', () => {
 });
 
 describe('resolving a secret', () => {
-  test('reads the environment', async () => {
-    vi.stubEnv('ROLECALL_TEST_TOKEN', 's3cr3t');
+  test('reads the environment without trailing line breaks', async () => {
+    vi.stubEnv('ROLECALL_TEST_TOKEN', 's3cr3t\r\n');
     expect((await resolveSecret({ env: 'ROLECALL_TEST_TOKEN' }, 'token')).reveal()).toBe('s3cr3t');
   });
 
