@@ -113,7 +113,7 @@ async function examine(
     return { title, account: account.name, findings, exit: EXIT.done };
   } catch (error) {
     const failure = reading.failureOf(error);
-    const what = failure.code === 'identity_mismatch' ? 'account id' : 'service';
+    const what = failure.code === 'identity_mismatch' ? 'account id' : 'lists';
     findings.push({ ok: false, what, detail: failure.message });
     return { title, account: account.name, findings, exit: failureExit(failure.code) };
   }

@@ -2,12 +2,12 @@
 // tokens and returns the plans.
 import { collectConfiguration } from '../config/load-configuration.ts';
 import { resolveSecret } from '../config/secrets.ts';
-import { ServiceError, UsageError } from '../core/errors.ts';
+import { errorCode, ServiceError, UsageError } from '../core/errors.ts';
 import { isLoopback } from '../core/remote-address.ts';
 import { PAUSE_HEADER } from '../core/operator.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
-import { postJson } from '../system/dispatchers.ts';
+import { MAX_ANSWER_BYTES, NotConnected, postJson } from '../system/dispatchers.ts';
 import type { ReportDetail } from '../report/document.ts';
 import { selectAccounts, showConfigWarnings, withoutAccounts } from './load-accounts.ts';
 import { type CommandContext, commitOf, sourceDetail } from './compose.ts';
@@ -97,7 +97,7 @@ async function requestPlans(endpoint: URL, token: Secret, body: string): Promise
       if (error instanceof ServiceError) throw error;
       throw new ServiceError(
         'unavailable',
-        `${at} does not respond (${reasonOf(error)}); check the address and that it is running`,
+        `${at} sent no plans (${reasonOf(error)}); check the address and that it is running`,
       );
     },
   );
@@ -113,9 +113,10 @@ async function requestPlans(endpoint: URL, token: Secret, body: string): Promise
 }
 
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  if (error.name === 'TimeoutError') return `after ${TIMEOUT_MS / 60_000} minutes`;
-  return 'code' in error ? String(error.code) : error.name;
+  if (error instanceof NotConnected) return error.message;
+  if (error instanceof Error && error.name === 'TimeoutError') return `after ${TIMEOUT_MS / 60_000} minutes`;
+  const isTooLarge = errorCode(error) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
+  return isTooLarge ? `more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB` : errorCode(error);
 }
 
 function pauseOf(header: string | string[] | undefined): string | null {

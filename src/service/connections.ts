@@ -99,7 +99,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       retries: api.retries,
       stop: signals.stop,
       check: signals.check,
-      scrub: (text) => token.scrub(text),
+      token,
       observer: options.observer(account.name),
       throttledUntilMs: await throttledUntilMs(account),
       onThrottled: (untilMs) => void throttled.set(account.name, untilMs),
@@ -142,5 +142,5 @@ async function openDispatchersFor({ api, authorities }: ConnectionOptions): Prom
     keepAliveTimeout: 4000,
     keepAliveMaxTimeout: 30_000,
   };
-  return openDispatchers(options, ca);
+  return openDispatchers(options);
 }

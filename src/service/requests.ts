@@ -2,11 +2,12 @@
 import pRetry from 'p-retry';
 import { isRetryableStatus, LONGEST_WAIT_MS, parseRetryAfter, retryDelayMs } from '../core/backoff.ts';
 import { ServiceError } from '../core/errors.ts';
+import type { Secret } from '../core/secret.ts';
 import type { MayStart, Traffic } from '../core/ports/service.ts';
 import type { RequestObserver } from '../core/ports/progress.ts';
 import { sleep } from '../system/clock.ts';
 import type { Pace } from './pacing.ts';
-import { describeRefusal, type Scrub, serviceMessage, throttledMessage } from './service-message.ts';
+import { describeRefusal, serviceMessage, throttledMessage } from './service-message.ts';
 import { type Call, type HttpResponse, NoResponse, type Transport } from './transport.ts';
 
 type Success<T> = Extract<HttpResponse<T>, { type: 'success' }>;
@@ -16,8 +17,7 @@ export interface RequestOptions {
   readonly stop: AbortSignal;
   /** May abort `stop`. */
   readonly check?: (() => void) | undefined;
-  /** Removes the token from a text of the server. */
-  readonly scrub: Scrub;
+  readonly token: Pick<Secret, 'scrub'>;
   readonly observer: RequestObserver;
   /** The end of the pause that an earlier response requested; nothing is sent before. Epoch milliseconds. */
   readonly throttledUntilMs: number | null;
@@ -94,7 +94,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
     } catch (error) {
       if (!(error instanceof NoResponse)) throw error;
       status = 'error';
-      const failure = new ServiceError('unavailable', error.message, { cause: error.cause });
+      const failure = new ServiceError('unavailable', error.message);
       throw new FailedAttempt(failure, { reached: error.reached, again: !error.lasting });
     } finally {
       options.observer.request({
@@ -104,7 +104,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
       });
     }
     if (response.type === 'success') return response;
-    const failure = refused(call, response, options.scrub);
+    const failure = refused(call, response, options.token);
     if (failure.error.kind === 'auth') refusal = failure.error;
     const untilMs = throttledUntil(failure.error);
     if (untilMs !== undefined) {
@@ -196,14 +196,14 @@ function throttled(untilMs: number): ServiceError {
 function refused(
   { method, path }: Call<unknown>,
   response: Extract<HttpResponse<unknown>, { type: 'refusal' }>,
-  scrub: Scrub,
+  token: RequestOptions['token'],
 ): FailedAttempt {
   const { status } = response;
   const header = response.headers['retry-after'];
   const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, Date.now(), (text) =>
     Date.parse(text),
   );
-  const text = serviceMessage(response.text, { scrub, aboutPeople: path.endsWith('/resource') });
+  const text = serviceMessage(response.text, { token, aboutPeople: path.endsWith('/resource') });
   const waits = isRetryableStatus(status) && (retryAfterMs ?? 0) > LONGEST_WAIT_MS;
   const untilMs = waits && retryAfterMs !== undefined ? Date.now() + retryAfterMs : undefined;
   const message = describeRefusal(method, path, { status, serviceMessage: text, untilMs });

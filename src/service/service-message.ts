@@ -1,6 +1,11 @@
 // Extracts the service's own message from the body of an error response, in any format: one short line without secrets.
 import { isRetryableStatus } from '../core/backoff.ts';
-import { LONGEST_REFUSAL_BYTES, type Method } from './transport.ts';
+import type { Secret } from '../core/secret.ts';
+
+export type Method = 'GET' | 'POST' | 'DELETE';
+
+/** Only this much of a body is read, because messages are at its start. */
+export const LONGEST_REFUSAL_BYTES = 65_536;
 
 /** Removes the token from a text. */
 export type Scrub = (text: string) => string;
@@ -25,17 +30,16 @@ const FIELDS = [
 ] as const;
 
 export interface MessageOptions {
-  /** Removes the token from a text. */
-  readonly scrub: Scrub;
+  readonly token: Pick<Secret, 'scrub'>;
   /** Whether the message is about people, so that its numbers may be salaries. */
   readonly aboutPeople: boolean;
 }
 
 /** One line, or undefined if the body has no message, or only one about salaries. */
-export function serviceMessage(body: string, { scrub, aboutPeople }: MessageOptions): string | undefined {
+export function serviceMessage(body: string, { token, aboutPeople }: MessageOptions): string | undefined {
   const texts = [...new Set(textsOf(body.slice(0, LONGEST_REFUSAL_BYTES)))].filter((text) => !isSalary(text));
   // Line breaks are removed before the token, because the token could be split by one.
-  const line = scrub(onOneLine(texts.slice(0, MOST_TEXTS).join('; ')));
+  const line = token.scrub(onOneLine(texts.slice(0, MOST_TEXTS).join('; ')));
   const message = aboutPeople ? line.replace(/\p{Nd}(?:[.,]?\p{Nd}){2,}/gu, '…') : line;
   return message === '' ? undefined : cut(message);
 }

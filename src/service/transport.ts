@@ -1,16 +1,13 @@
 // Makes one HTTP call to one account, with its token, a timeout and a size limit. Does not retry.
 import type { Dispatcher } from 'undici';
-import { ServiceError } from '../core/errors.ts';
+import { isRetryableStatus } from '../core/backoff.ts';
+import { errorCode, ServiceError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { ApiSettings } from '../core/settings.ts';
 import { beginningOf, BODY_TOO_LARGE, CutOff, unpacked } from './body.ts';
 import { startDeadline } from '../system/clock.ts';
-import { request } from '../system/dispatchers.ts';
-
-/** Only this much of a body is read, because messages are at its start. */
-export const LONGEST_REFUSAL_BYTES = 65_536;
-
-export type Method = 'GET' | 'POST' | 'DELETE';
+import { NotConnected, request } from '../system/dispatchers.ts';
+import { LONGEST_REFUSAL_BYTES, type Method, serviceMessage } from './service-message.ts';
 
 export interface ResponseHead {
   readonly status: number;
@@ -39,10 +36,10 @@ export class NoResponse extends Error {
   /** Whether another attempt would fail the same way. */
   readonly lasting: boolean;
 
-  constructor(message: string, options: { reached: boolean; lasting?: boolean; cause?: unknown }) {
-    super(message, { cause: options.cause });
-    this.reached = options.reached;
-    this.lasting = options.lasting ?? false;
+  constructor(message: string, reached: boolean, lasting = false) {
+    super(message);
+    this.reached = reached;
+    this.lasting = lasting;
   }
 }
 
@@ -56,18 +53,6 @@ export interface TransportOptions extends Pick<ApiSettings, 'timeoutMs' | 'maxRe
 }
 
 export type Transport = <T>(call: Call<T>) => Promise<HttpResponse<T>>;
-
-/** Failures to connect: the request certainly did not arrive. */
-const NEVER_CONNECTED = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'EADDRNOTAVAIL',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
 
 /** Failures of the DNS lookup. */
 const UNRESOLVED = new Set(['ENOTFOUND', 'EAI_AGAIN']);
@@ -98,12 +83,13 @@ export function createTransport(options: TransportOptions): Transport {
       });
       const arrived = { status: response.statusCode, headers: response.headers };
       head = arrived;
-      if (!isSuccess(arrived.status))
+      if (arrived.status < 200 || arrived.status > 299)
         return { ...arrived, type: 'refusal', text: await refusalText(response) };
       const content = await readBody(response, (chunks) => read(arrived, chunks));
       return { ...arrived, type: 'success', content };
     } catch (error) {
       if (error instanceof ServiceError && !isBrokenOff(error, head)) throw error;
+      if (error instanceof NotConnected) throw notConnected(error, options);
       throw toNoResponse(error, options, deadline.isOver(), head?.status);
     } finally {
       deadline.release();
@@ -138,10 +124,6 @@ function isBrokenOff(error: ServiceError, head: ResponseHead | undefined): boole
   return !isFramed && error.cause instanceof CutOff;
 }
 
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
-}
-
 function toNoResponse(
   error: unknown,
   options: TransportOptions,
@@ -150,71 +132,63 @@ function toNoResponse(
 ): NoResponse {
   if (error instanceof NoResponse) return error;
   const at = new URL(options.baseUrl).host;
-  const codes = errorCodes(error);
-  // Codes of the HTTP library are not shown; those of the system can be looked up.
-  const known = codes.find((each) => !each.startsWith('UND_ERR_'));
-  const code = known === undefined ? '' : ` (${known})`;
+  const code = errorCode(error);
   if (options.kill.aborted && !timedOut)
-    return new NoResponse('the run was interrupted before the response arrived', {
-      reached: true,
-      lasting: true,
-    });
-  if (timedOut || codes.some((each) => TOO_SLOW.has(each))) {
+    return new NoResponse('the run was interrupted before the response arrived', true, true);
+  if (timedOut || TOO_SLOW.has(code)) {
     const limit = `${options.timeoutMs / 1000} s (api.timeout)`;
-    return new NoResponse(`no complete response from ${at} within ${limit}; run it again later`, {
-      reached: true,
-    });
+    return new NoResponse(`no complete response from ${at} within ${limit}; run it again later`, true);
   }
-  if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE') || codes.includes(BODY_TOO_LARGE)) {
-    return new NoResponse(
-      `the response of ${at} is larger than api.maxResponseBytes (${options.maxResponseBytes} bytes); raise it if a list may be that large`,
-      { reached: true, lasting: true },
-    );
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || code === BODY_TOO_LARGE) {
+    const limit = `api.maxResponseBytes (${options.maxResponseBytes} bytes)`;
+    const message = `the response of ${at} is larger than ${limit}; raise it if a list may be that large`;
+    return new NoResponse(message, true, true);
   }
-  if (codes.some((each) => TLS_FAILURE.test(each))) {
-    return new NoResponse(tlsFailure(at, known ?? ''), { reached: false, lasting: true });
-  }
-  if (codes.some((each) => NEVER_CONNECTED.has(each)) && beforeConnection(error)) {
-    const advice = UNRESOLVED.has(known ?? '')
-      ? 'its name cannot be resolved; check the base address and the DNS'
-      : 'check the base address and the network';
-    return new NoResponse(`cannot connect to ${at}${code}; ${advice}`, { reached: false });
-  }
+  const tls = tlsFailure(at, code);
+  if (tls !== undefined) return new NoResponse(tls, true, true);
   const when = status === undefined ? 'before a response arrived' : `during a response with status ${status}`;
-  return new NoResponse(`the connection to ${at} broke ${when}${code}; check the network and run it again`, {
-    reached: true,
-  });
+  const broke = `the connection to ${at} broke ${when}${shownCode(code)}`;
+  return new NoResponse(`${broke}; check the network and run it again`, true);
 }
 
-function tlsFailure(at: string, code: string): string {
+/** The failure of a request that was certainly not sent. */
+function notConnected({ message, cause, proxy }: NotConnected, options: TransportOptions): NoResponse {
+  const at = new URL(options.baseUrl).host;
+  const code = errorCode(cause);
+  const tls = tlsFailure(proxy?.shown ?? at, code);
+  if (tls !== undefined) return new NoResponse(tls, false, true);
+  const check = `${UNRESOLVED.has(code) ? 'its name cannot be resolved; ' : ''}check`;
+  if (proxy === undefined)
+    return new NoResponse(
+      `cannot connect to ${at}${shownCode(code)}; ${check} the base address and the network`,
+      false,
+    );
+  const { status, words = [] } = proxy;
+  const messageOptions = { token: options.token, aboutPeople: false };
+  const cleaned = words.flatMap((text) => serviceMessage(text, messageOptions) ?? []);
+  const quoted = cleaned.length === 0 ? '' : `: ${cleaned.join('; ')}`;
+  const refusal = status === 407 ? 'write its user and password into that variable' : 'ask its operator';
+  const advice = status === undefined ? `${check} that variable and the network` : refusal;
+  const isLasting = status !== undefined && !isRetryableStatus(status);
+  return new NoResponse(`cannot connect to ${at}: ${message}${quoted}; ${advice}`, false, isLasting);
+}
+
+/** Codes of the HTTP library are not shown; those of the system can be looked up. */
+function shownCode(code: string): string {
+  return code === 'unknown' || code.startsWith('UND_ERR_') ? '' : ` (${code})`;
+}
+
+function tlsFailure(at: string, code: string): string | undefined {
+  if (!TLS_FAILURE.test(code)) return undefined;
   switch (code) {
     case 'CERT_HAS_EXPIRED':
-      return `the TLS certificate of ${at} has expired (${code}); the operator of the service must renew it`;
+      return `the TLS certificate of ${at} has expired (${code}); its operator must renew it`;
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
     case 'HOSTNAME_MISMATCH':
-      return `the TLS certificate of ${at} is for another host name (${code}); check the base address`;
+      return `the TLS certificate of ${at} is for another host name (${code}); check its address`;
     default:
       return code.startsWith('ERR_SSL_')
         ? `${at} did not complete the TLS handshake (${code}); check the base address, its port and the proxy`
         : `the TLS certificate of ${at} is not trusted (${code}); if its authority is your own, set api.caFile`;
   }
-}
-
-/** Whether an error occurred during the connect. An established connection can fail with the same codes. */
-function beforeConnection(error: unknown, depth = 0): boolean {
-  if (typeof error !== 'object' || error === null || depth > 4) return false;
-  if ('syscall' in error) return error.syscall === 'connect' || error.syscall === 'getaddrinfo';
-  if ('code' in error && error.code === 'UND_ERR_CONNECT_TIMEOUT') return true;
-  const parts: unknown[] = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
-  const inner = 'cause' in error ? [...parts, error.cause] : parts;
-  return inner.length > 0 && inner.every((part) => beforeConnection(part, depth + 1));
-}
-
-/** The codes of an error, its causes and its parts. Messages are not used, because they may quote the request. */
-function errorCodes(error: unknown, depth = 0): string[] {
-  if (typeof error !== 'object' || error === null || depth > 4) return [];
-  const own = 'code' in error && typeof error.code === 'string' ? [error.code] : [];
-  const parts = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
-  const cause = 'cause' in error ? [error.cause] : [];
-  return [...own, ...[...parts, ...cause].flatMap((part) => errorCodes(part, depth + 1))];
 }

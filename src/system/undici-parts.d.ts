@@ -5,8 +5,8 @@ declare module 'undici/lib/dispatcher/agent.js' {
 declare module 'undici/lib/dispatcher/dispatcher.js' {
   export { Dispatcher as default } from 'undici';
 }
-declare module 'undici/lib/dispatcher/env-http-proxy-agent.js' {
-  export { EnvHttpProxyAgent as default } from 'undici';
+declare module 'undici/lib/core/connect.js' {
+  export { buildConnector as default } from 'undici';
 }
 declare module 'undici/lib/api/index.js' {
   const methods: object;

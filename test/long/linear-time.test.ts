@@ -36,7 +36,7 @@ const token = new Secret('a-token-that-nobody-echoes');
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   withoutUsers,
   scrub: (text) => token.scrub(text),
-  serviceMessage: (body) => serviceMessage(body, { scrub: (text) => token.scrub(text), aboutPeople: true }),
+  serviceMessage: (body) => serviceMessage(body, { token, aboutPeople: true }),
   link: (link) => partialReason(200, { link }),
   retryAfter: (text) => parseRetryAfter(text, 0, Date.parse),
   explainGitFailure: (stderr) => explainGitFailure({ type: 'failed', status: 128, stderr }, PLACE),

@@ -10,7 +10,7 @@ import { type Destination, isStatusTarget, resolveDestination, type ResolveSecre
 import { type CommitStatus, statusRequest } from './commit-status.ts';
 import { createHmac } from 'node:crypto';
 import type { Secret } from '../../core/secret.ts';
-import { ServiceError } from '../../core/errors.ts';
+import { errorCode, ServiceError } from '../../core/errors.ts';
 
 export interface Attempt {
   readonly outcome: DeliveryOutcome;
@@ -55,7 +55,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     const { url, headers, body } = requestOf(message, destination, settings);
     const deadline = startDeadline(TIMEOUT_MS, new AbortController().signal, clock);
     return await post(url, headers, body, deadline.signal)
-      .catch((error: unknown) => ({ code: deadline.signal.aborted ? 'timeout' : firstCode(error) }))
+      .catch((error: unknown) => ({ code: deadline.signal.aborted ? 'timeout' : reasonOf(error) }))
       .finally(() => deadline.release());
   }
 
@@ -171,12 +171,7 @@ async function loadClient() {
   return { request, dispatchers: openDispatchers(options) };
 }
 
-/** The first code of an error, its parts and its causes. Messages are not used, because they may quote the address. */
-function firstCode(error: unknown, depth = 0): string {
-  if (typeof error !== 'object' || error === null || depth > 4) return 'unknown';
-  if (error instanceof ServiceError) return 'proxy_invalid';
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  const parts: unknown[] = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
-  const inner = 'cause' in error ? [...parts, error.cause] : parts;
-  return inner.map((part) => firstCode(part, depth + 1)).find((code) => code !== 'unknown') ?? 'unknown';
+/** The message of an error is not used, because it may quote the address. */
+function reasonOf(error: unknown): string {
+  return error instanceof ServiceError ? 'proxy_invalid' : errorCode(error);
 }

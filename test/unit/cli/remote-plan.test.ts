@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { planRemotely } from '../../../src/cli/remote-plan.ts';
 import type { PlanResult } from '../../../src/core/plan.ts';
 import { planText } from '../../support/plan-text.ts';
@@ -56,6 +56,15 @@ describe('plan --server', () => {
       message: expect.stringMatching(/^the daemon at /),
     });
     expect(impostor.requests).toHaveLength(1);
+  });
+
+  test('names the proxy that opens no tunnel', async () => {
+    vi.stubEnv('https_proxy', '127.0.0.1:1');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const proxy = 'the proxy 127.0.0.1:1 (https_proxy) opened no tunnel (ECONNREFUSED)';
+    await expect(planFrom('https://daemon.test')).rejects.toThrow(
+      `the daemon at daemon.test sent no plans (${proxy})`,
+    );
   });
 
   test('accepts a response that is a list of plans', async () => {

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { connect as connectTo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -12,10 +13,11 @@ import { accountAt } from './account-at.ts';
 import type { Arrived } from './loopback.ts';
 import { ALWAYS, client, connect, handler, json, listening, newSignals, serve, TOKEN } from './loopback.ts';
 
-/** A proxy that forwards everything, by tunnel or by absolute address, and records it. */
-async function proxy(): Promise<{ url: string; seen: string[] }> {
+/** A proxy that forwards everything, by tunnel or by absolute address, and records it. With a certificate it is an https one. */
+async function proxy(tls?: { key: Buffer; cert: Buffer }): Promise<{ url: string; seen: string[] }> {
   const seen: string[] = [];
-  const server = createServer((request, response) => {
+  const server = tls === undefined ? createServer() : createTlsServer(tls);
+  server.on('request', (request, response) => {
     seen.push(`${String(request.method)} ${String(request.url)}`);
     void fetch(request.url ?? '', { headers: { authorization: request.headers.authorization ?? '' } }).then(
       async (answer) => response.writeHead(answer.status).end(await answer.text()),
@@ -37,7 +39,7 @@ async function proxy(): Promise<{ url: string; seen: string[] }> {
   });
   const tunnels: { destroy(): unknown }[] = [];
   onTestFinished(() => tunnels.forEach((tunnel) => void tunnel.destroy()));
-  return { url: `http://127.0.0.1:${String(await listening(server))}`, seen };
+  return { url: `http${tls ? 's' : ''}://127.0.0.1:${String(await listening(server))}`, seen };
 }
 
 /** The address of a server by a name that is not this machine's. */
@@ -85,25 +87,117 @@ describe('a proxy from the environment', () => {
     expect(through.seen).toEqual([]);
   });
 
-  it.each(['not an address', 'http://me:p%zzss-w0rd@127.0.0.1:1'])(
-    'that is %j is reported without its value',
-    async (address) => {
-      environment({ HTTP_PROXY: address });
-      const failure = client('http://planning.test').then(
-        () => 'none',
-        (error: unknown) => String(error),
-      );
-      expect(await failure).toMatch(/HTTP_PROXY or HTTPS_PROXY is not a valid URL/);
-      expect(await failure).not.toMatch(/not an|w0rd/);
+  it.each([
+    ['not an address', /^HTTP_PROXY is not the URL of an HTTP proxy/],
+    ['http://me:p%zzss-w0rd@:1', /^HTTP_PROXY is not the URL of an HTTP proxy/],
+    [
+      'me:p%zzss-w0rd@127.0.0.1:1',
+      /: the proxy 127.0.0.1:1 \(HTTP_PROXY\) opened no tunnel \(ECONNREFUSED\)/,
+    ],
+    ['socks5://127.0.0.1:1', /^HTTP_PROXY is not the URL of an HTTP proxy/],
+    ['http://me:p4@w0rd/x@127.0.0.1:1', /^HTTP_PROXY is not the URL of an HTTP proxy/],
+  ])(
+    'that is %j is reported without its value, and stops only those who would use it',
+    async (address, words) => {
+      environment({ HTTP_PROXY: address, HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: 'exempt.test' });
+      const server = await serve((response) => json(response, []));
+      const connections = connect({ retries: 0 });
+      const failureAt = async (url: string): Promise<string> =>
+        await connections
+          .reader(accountAt(url, url), newSignals().signals)
+          .then((reader) => reader.listEntries('skill'))
+          .then(
+            () => 'none',
+            (error: unknown) => (error instanceof Error ? error.message : String(error)),
+          );
+      const failure = await failureAt('http://planning.test');
+      expect(failure).toMatch(words);
+      expect(failure).not.toMatch(/not an address|w0rd|socks5/);
+      expect(await failureAt(server.url)).toBe('none');
+      expect(await failureAt('http://exempt.test:1')).toMatch(/^cannot connect to exempt.test:1/);
+      expect(await failureAt('https://planning.test')).toContain('the proxy 127.0.0.1:1 (HTTPS_PROXY)');
     },
   );
 
-  it('that cannot be reached makes a create fail after retries, without an effect', async () => {
-    const dead = await serve((_response, _request, _index, socket) => void socket.destroy());
-    environment({ HTTP_PROXY: 'http://127.0.0.1:1', NO_PROXY: '' });
-    const { writer } = await client(elsewhere(dead));
-    expect(await writer.create('skill', 'a', ALWAYS)).toMatchObject({ type: 'failed', attempts: 3 });
-    expect(dead.arrived).toEqual([]);
+  it('is accepted without a scheme, as curl does', async () => {
+    const through = await proxy();
+    environment({ HTTP_PROXY: through.url.replace('http://', '') });
+    const server = await serve((response) => json(response, []));
+    const { reader } = await client(elsewhere(server));
+    expect((await reader.listEntries('skill')).items).toEqual([]);
+    expect(through.seen).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      '407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n',
+      1,
+      'status 407): Proxy Authentication Required; write',
+    ],
+    [
+      `403 No\r\nContent-Length: 40\r\n\r\n${'<html><title>ECHO</title>'.padEnd(40)}`,
+      1,
+      'status 403): No; a web page, “[redacted]',
+    ],
+    [
+      '502 Bad Gateway\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nno\u202eroute\r\n0\r\n\r\n',
+      3,
+      'status 502): Bad Gateway; no route',
+    ],
+    ['503 Full\r\n\r\n{"detail":"at noon"}', 3, 'status 503): Full; at noon; ask'],
+    ['', 3, 'opened no tunnel (ECONNRESET); check'],
+    ['nothing', 3, 'opened no tunnel (ETIMEDOUT); check'],
+    ['garbage', 3, 'opened no tunnel (HPE_INVALID_CONSTANT); check'],
+  ])(
+    'that answers a tunnel with %j makes a create fail without an effect, and is named with its words',
+    async (answer, attempts, words) => {
+      const server = createServer();
+      const port = String(await listening(server));
+      const sockets: Duplex[] = [];
+      onTestFinished(() => sockets.forEach((socket) => void socket.destroy()));
+      server.on('connect', ({ headers, url }, socket) => {
+        expect(url).toBe('[2001:db8::1]:80');
+        sockets.push(socket.on('error', () => undefined));
+        const [, pair = ''] = String(headers['proxy-authorization']).split(' ');
+        if (answer === 'garbage') socket.end('SSH-2.0-x\r\n');
+        else if (answer === '') socket.destroy();
+        // The body comes later than the head.
+        else if (answer !== 'nothing') {
+          const [head = '', ...body] = answer.replace('ECHO', pair).split('\r\n\r\n');
+          socket.write(`HTTP/1.1 ${head}\r\n\r\n`, () => socket.write(body.join('\r\n\r\n')));
+        }
+      });
+      environment({ HTTP_PROXY: `http://me:pr0xyPassw0rd@127.0.0.1:${port}` });
+      const { writer } = await client('http://[2001:db8::1]', { timeoutMs: 400 });
+      const outcome = await writer.create('skill', 'a', ALWAYS);
+      expect(outcome).toMatchObject({ type: 'failed', attempts });
+      const message = outcome.type === 'failed' ? outcome.error.message : '';
+      expect(message).toContain(`cannot connect to [2001:db8::1]: the proxy 127.0.0.1:${port} (HTTP_PROXY)`);
+      expect(message).toContain(words);
+    },
+  );
+
+  it.each(['http://127.0.0.1:1', 'http://nowhere.invalid:3128'])(
+    'that cannot be reached (%s) makes a create fail after retries, without an effect, and is named',
+    async (address) => {
+      environment({ HTTP_PROXY: address });
+      const { writer } = await client('http://planning.test');
+      expect(await writer.create('skill', 'a', ALWAYS)).toMatchObject({
+        type: 'failed',
+        attempts: 3,
+        error: {
+          message: expect.stringContaining(`the proxy ${address.slice(7)} (HTTP_PROXY) opened no tunnel`),
+        },
+      });
+    },
+  );
+
+  it('that breaks a tunnel after the request makes a create doubtful', async () => {
+    const server = await serve((_response, _request, _index, socket) => void socket.destroy());
+    environment({ HTTP_PROXY: (await proxy()).url });
+    const { writer } = await client(elsewhere(server));
+    expect(await writer.create('skill', 'a', ALWAYS)).toMatchObject({ type: 'doubtful', attempts: 1 });
+    expect(server.arrived).toHaveLength(1);
   });
 });
 
@@ -151,6 +245,28 @@ describe.skipIf(!hasOpenssl())('a certificate that no public authority signed', 
     const { reader } = await client(server.url, { caFile: own.file });
     expect((await reader.listEntries('skill')).items).toEqual([]);
   });
+
+  it.each([false, true])(
+    'is trusted through a proxy, also as that of the proxy (https: %s)',
+    async (isTls) => {
+      const own = certificate();
+      const { url, arrived } = await tlsServer(own);
+      const through = await proxy(isTls ? own : undefined);
+      environment({ HTTPS_PROXY: through.url });
+      const address = url.replace('127.0.0.1', 'planning.test');
+      const { reader } = await client(address, { caFile: own.file });
+      expect((await reader.listEntries('skill')).items).toEqual([]);
+      expect([through.seen, arrived.length]).toEqual([[`CONNECT ${new URL(address).host}`], 1]);
+      const { writer } = await client(address);
+      expect(await writer.create('skill', 'a', ALWAYS)).toMatchObject({
+        type: 'failed',
+        attempts: 1,
+        error: {
+          message: expect.stringMatching(isTls ? /certificate of the proxy 127/ : /certificate of planning/),
+        },
+      });
+    },
+  );
 
   it('is otherwise rejected immediately, with the setting that fixes it and without sending the token', async () => {
     environment({});

@@ -9,7 +9,7 @@ const NO_TOKEN = new Secret('');
 
 function messageIn(body: unknown, aboutPeople = false): string | undefined {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return serviceMessage(text, { scrub: (each) => NO_TOKEN.scrub(each), aboutPeople });
+  return serviceMessage(text, { token: NO_TOKEN, aboutPeople });
 }
 
 describe('the message of an error response', () => {

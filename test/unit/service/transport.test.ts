@@ -1,12 +1,8 @@
 // One HTTP call: headers, compression, limits, timeouts, redirects, and the secrecy of the token.
 import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { MockAgent } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';
-import { Secret } from '../../../src/core/secret.ts';
-import type { NoResponse } from '../../../src/service/transport.ts';
-import { createTransport } from '../../../src/service/transport.ts';
 import { ALWAYS, client, json, serve, TOKEN } from './loopback.ts';
 
 const LIST = JSON.stringify([{ _id: '1', name: 'Ä'.repeat(50) }]);
@@ -171,51 +167,5 @@ describe('a secret that the server echoes', () => {
     const [entry] = (await reader.listEntries('skill')).items;
     expect(entry?.raw['note']).toContain('Bearer');
     expect(entry?.raw['note']).not.toContain(TOKEN);
-  });
-});
-
-describe('a failure of the connection', () => {
-  async function noAnswer(code: string, syscall: string): Promise<NoResponse> {
-    const agent = new MockAgent();
-    agent.disableNetConnect();
-    const cause = Object.assign(new Error(code), { code, syscall });
-    agent.get('http://127.0.0.1:1').intercept({ path: '/x', method: 'POST' }).replyWithError(cause);
-    const transport = createTransport({
-      baseUrl: 'http://127.0.0.1:1',
-      token: new Secret(TOKEN),
-      userAgent: 'x',
-      timeoutMs: 1000,
-      maxResponseBytes: 1000,
-      dispatcher: agent,
-      kill: new AbortController().signal,
-    });
-    return await transport({
-      method: 'POST',
-      path: '/x',
-      body: { name: 'a' },
-      read: async () => undefined,
-    }).then(
-      () => {
-        throw new Error('it did not fail');
-      },
-      (error: unknown) => error as NoResponse,
-    );
-  }
-
-  it.each(['ECONNREFUSED', 'ENETUNREACH', 'EHOSTUNREACH'])(
-    '%s while connecting certainly had no effect',
-    async (code) => {
-      expect((await noAnswer(code, 'connect')).reached).toBe(false);
-    },
-  );
-
-  it.each([
-    ['ECONNRESET', 'read'],
-    ['EPIPE', 'write'],
-    ['EHOSTUNREACH', 'read'],
-    ['ENETUNREACH', 'write'],
-    ['ENETDOWN', 'read'],
-  ])('%s in a %s may have had an effect', async (code, syscall) => {
-    expect((await noAnswer(code, syscall)).reached).toBe(true);
   });
 });

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Answering, Arrived } from '../../service/loopback.ts';
 import { serve } from '../../service/loopback.ts';
 import { T0 } from '../../core/run-details.ts';
@@ -171,13 +171,19 @@ describe('a delivery', () => {
     });
   });
 
-  it('to a closed port reports the system error code', async () => {
+  it('to a closed port, or through one, reports the system error code', async () => {
+    vi.stubEnv('http_proxy', '127.0.0.1:1');
+    onTestFinished(() => void vi.unstubAllEnvs());
     const on = stage();
     const server = await serve((_response, _request, _index, socket) => void socket.destroy());
-    await end(on.notifier([target('http://127.0.0.1:1/'), target(server.url)]), 1, FAILED);
+    await end(
+      on.notifier([target('http://127.0.0.1:1/'), target(server.url), target('http://hook.test/')]),
+      1,
+      FAILED,
+    );
     await until(() => {
       const errors = noticeRows(on.store).map(({ error }) => error);
-      expect(errors).toEqual(['ECONNREFUSED', 'UND_ERR_SOCKET']);
+      expect(errors).toEqual(['ECONNREFUSED', 'UND_ERR_SOCKET', 'proxy_ECONNREFUSED']);
     });
   });
 });
