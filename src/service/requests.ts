@@ -1,13 +1,13 @@
 // Sends requests with retries, at the rate of the account. This is the only layer that retries.
 import pRetry from 'p-retry';
 import { isRetryableStatus, LONGEST_WAIT_MS, parseRetryAfter, retryDelayMs } from '../core/backoff.ts';
-import { ServiceError } from '../core/errors.ts';
+import { ServiceError, type ServiceErrorKind } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { MayStart, Traffic } from '../core/ports/service.ts';
 import type { RequestObserver } from '../core/ports/progress.ts';
 import { sleep } from '../system/clock.ts';
 import type { Pace } from './pacing.ts';
-import { describeRefusal, serviceMessage, throttledMessage } from './service-message.ts';
+import { describeRefusal, isWebPage, serviceMessage, throttledMessage } from './service-message.ts';
 import { type Call, type HttpResponse, NoResponse, type Transport } from './transport.ts';
 
 type Success<T> = Extract<HttpResponse<T>, { type: 'success' }>;
@@ -198,31 +198,31 @@ function refused(
   response: Extract<HttpResponse<unknown>, { type: 'refusal' }>,
   token: RequestOptions['token'],
 ): FailedAttempt {
-  const { status } = response;
+  const { status, text } = response;
   const header = response.headers['retry-after'];
-  const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, Date.now(), (text) =>
-    Date.parse(text),
+  const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, Date.now(), (date) =>
+    Date.parse(date),
   );
-  const text = serviceMessage(response.text, { token, aboutPeople: path.endsWith('/resource') });
-  const waits = isRetryableStatus(status) && (retryAfterMs ?? 0) > LONGEST_WAIT_MS;
-  const untilMs = waits && retryAfterMs !== undefined ? Date.now() + retryAfterMs : undefined;
-  const message = describeRefusal(method, path, { status, serviceMessage: text, untilMs });
-  const options = { httpStatus: status, retryAfterMs };
-  if (status === 401 || status === 403) {
-    return new FailedAttempt(new ServiceError('auth', message, options), { reached: true, again: false });
-  }
-  if (status === 429) {
-    return new FailedAttempt(new ServiceError('throttled', message, options), {
-      reached: false,
-      again: true,
-    });
-  }
-  if (isRetryableStatus(status)) {
-    const kind = waits ? 'throttled' : 'unavailable';
-    return new FailedAttempt(new ServiceError(kind, message, options), { reached: true, again: true });
-  }
-  // Only a 4xx certainly had no effect. Before a redirect, the service may have made the change.
-  const isRejected = status >= 400 && status < 500;
-  const kind = status >= 500 ? 'unavailable' : 'rejected';
-  return new FailedAttempt(new ServiceError(kind, message, options), { reached: !isRejected, again: false });
+  const isLong = retryAfterMs !== undefined && retryAfterMs > LONGEST_WAIT_MS;
+  // A 401 is about the token, even if it requests a pause.
+  const asksToWait = retryAfterMs !== undefined && status !== 401;
+  // Of a 4xx other than 408, it is certain that it had no effect. Before a redirect, the service may have made the change.
+  const isRejected = status >= 400 && status < 500 && status !== 408;
+  const isThrottled = isLong || status === 429 || (isRejected && asksToWait);
+  const again = asksToWait || isRetryableStatus(status);
+  const kind = isThrottled ? 'throttled' : kindOf(status);
+  const message = describeRefusal(method, path, {
+    status,
+    kind,
+    serviceMessage: serviceMessage(text, { token, aboutPeople: path.endsWith('/resource') }),
+    isWebPage: isWebPage(text),
+    untilMs: isLong ? Date.now() + retryAfterMs : undefined,
+  });
+  const error = new ServiceError(kind, message, { httpStatus: status, retryAfterMs });
+  return new FailedAttempt(error, { reached: !isRejected, again });
+}
+
+function kindOf(status: number): ServiceErrorKind {
+  if (status === 401 || status === 403) return 'auth';
+  return status >= 500 || isRetryableStatus(status) ? 'unavailable' : 'rejected';
 }

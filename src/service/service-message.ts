@@ -1,5 +1,5 @@
 // Extracts the service's own message from the body of an error response, in any format: one short line without secrets.
-import { isRetryableStatus } from '../core/backoff.ts';
+import type { ServiceErrorKind } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
@@ -61,7 +61,7 @@ function onOneLine(text: string): string {
 
 function textsOf(body: string): readonly string[] {
   const text = body.trim();
-  if (/^<(?:!doctype|html|head|body|!--)/i.test(text)) return [pageSummary(text)];
+  if (isWebPage(text)) return [pageSummary(text)];
   if (text.startsWith('<')) return [text.replace(/<[^<>]{0,500}>/g, ' ').trim()];
   try {
     return textsIn(JSON.parse(text), 0);
@@ -69,6 +69,11 @@ function textsOf(body: string): readonly string[] {
     // Of broken JSON, it is unknown which value belongs to a salary.
     return text === '' || /^[[{"]/.test(text) ? [] : [text];
   }
+}
+
+/** Whether a body is a page for people, which the service does not send. */
+export function isWebPage(body: string): boolean {
+  return /^\s*<(?:!doctype|html|head|body|!--)/i.test(body);
 }
 
 /** `a web page, “502 Bad Gateway”`: only the title of a page is used. */
@@ -109,28 +114,27 @@ function labelled(object: Readonly<Record<string, unknown>>, depth: number): rea
 
 interface Refusal {
   readonly status: number;
+  readonly kind: ServiceErrorKind;
   /** The service's own message, on one line and without secrets. */
   readonly serviceMessage: string | undefined;
+  readonly isWebPage: boolean;
   /** The end of the requested pause, if it is longer than a run waits; epoch milliseconds. */
   readonly untilMs: number | undefined;
 }
 
 /** `the service rejected the create of a skill (status 400): …; check the name in the account's file`. */
-export function describeRefusal(
-  method: Method,
-  path: string,
-  { status, serviceMessage, untilMs }: Refusal,
-): string {
+export function describeRefusal(method: Method, path: string, refusal: Refusal): string {
+  const { status, kind, serviceMessage, untilMs } = refusal;
   const quoted = serviceMessage === undefined ? '' : `: ${serviceMessage}`;
   const what = subject(method, path);
-  if (status === 401 || status === 403)
-    return `the service rejected the token (status ${status}) for ${what}${quoted}; check the account's token reference`;
   if (untilMs !== undefined) return `${throttledMessage(untilMs)} (status ${status} for ${what}${quoted})`;
-  const isRejected = status >= 400 && status < 500 && !isRetryableStatus(status);
-  const sentence = isRejected
+  if (kind === 'auth' && !refusal.isWebPage)
+    return `the service rejected the token (status ${status}) for ${what}${quoted}; check the account's token reference`;
+  const isByService = kind === 'rejected' && status >= 400 && !refusal.isWebPage;
+  const sentence = isByService
     ? `the service rejected ${what} (status ${status})${quoted}`
     : `${what} failed with status ${status}${quoted}`;
-  const advice = adviceFor(method, status);
+  const advice = adviceFor(method, refusal);
   return advice === null ? sentence : `${sentence}; ${advice}`;
 }
 
@@ -152,12 +156,13 @@ function subject(method: Method, path: string): string {
   }
 }
 
-/** What to do, if the status shows it. */
-function adviceFor(method: Method, status: number): string | null {
+/** What to do, if the status or the body shows it. */
+function adviceFor(method: Method, { status, kind, isWebPage: isPage }: Refusal): string | null {
+  if (kind === 'throttled') return 'run it later, or lower api.requestsPerSecond';
   if (status >= 300 && status < 400) return 'redirects are not followed; check the base address';
-  if (status === 429) return 'run it later, or lower api.requestsPerSecond';
-  if (status >= 500 || isRetryableStatus(status))
-    return 'this is a failure of the service; run it again later';
+  if (isPage)
+    return 'the service sends no pages, so probably a proxy, a gateway or a firewall answered; check the base address, or ask its operator';
+  if (kind === 'unavailable') return 'this is a failure of the service; run it again later';
   if (method === 'GET') return 'check the base address';
   if (method === 'POST' && (status === 400 || status === 422)) return "check the name in the account's file";
   return null;

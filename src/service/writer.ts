@@ -52,7 +52,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
         if (!(error instanceof FailedAttempt)) throw error;
         const { attempts } = error;
         if (error.outdated) return { type: 'outdated', error: last, attempts };
-        return isDoubtful(error) ? doubtful(error) : { type: 'failed', error: error.error, attempts };
+        return error.reached ? doubtful(error) : { type: 'failed', error: error.error, attempts };
       }
     },
 
@@ -65,7 +65,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
       let maybeDone = false;
       let last: ServiceError | null = null;
       const repeats = (failure: FailedAttempt): boolean => {
-        maybeDone ||= isDoubtful(failure);
+        maybeDone ||= failure.reached;
         last = failure.error;
         return true;
       };
@@ -78,9 +78,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
         if (!(error instanceof FailedAttempt)) throw error;
         const { attempts } = error;
         if (error.outdated) return { type: 'outdated', error: last, attempts, maybeDone };
-        return isDoubtful(error)
-          ? doubtful(error)
-          : { type: 'failed', error: error.error, attempts, maybeDone };
+        return error.reached ? doubtful(error) : { type: 'failed', error: error.error, attempts, maybeDone };
       }
     },
   };
@@ -113,9 +111,4 @@ function doubtful({ error, attempts }: FailedAttempt): Extract<CreateOutcome, { 
 /** The body of a delete has no effect; it is read so that the connection can be used again. */
 async function readNothing(_: ResponseHead, body: AsyncIterable<Uint8Array>): Promise<void> {
   await beginningOf(body, SHORT_BODY_BYTES).catch(() => undefined);
-}
-
-/** Whether the change may have happened: the request arrived, and the service did not reject it. */
-function isDoubtful({ reached, error }: FailedAttempt): boolean {
-  return reached && error.kind !== 'auth';
 }

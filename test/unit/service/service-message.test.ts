@@ -99,6 +99,15 @@ describe('a refusal', () => {
     },
   );
 
+  it.each([401, 403, 404, 503])(
+    'with status %d that is a web page is not reported as of the service',
+    async (status) => {
+      const message = await refusal(status, '<!doctype html><title>Access denied</title>', 'list');
+      expect(message).toMatch(/a web page, “Access denied”; .*a proxy, a gateway or a firewall answered/);
+      expect(message).not.toMatch(/the service rejected|the token|failure of the service/);
+    },
+  );
+
   it.each([401, 403, 404, 500])('with status %d names the list that was refused', async (status) => {
     const server = await serve((response) => json(response, { detail: 'no' }, status));
     for (const kind of ['skills', 'roles', 'resources'] as const) {
