@@ -37,6 +37,13 @@ function squeezed(text: string): string {
   return asciiLower(plain).replace(/[^a-z0-9]+/g, '');
 }
 
+/** Texts around a token that are often pasted with it. */
+const SURROUNDINGS: readonly (readonly [RegExp, string])[] = [
+  [/^(?:export )?\w+=[^=]/, 'the token begins with “NAME=”; write only what follows it'],
+  [/^Bearer /i, 'the token begins with “Bearer ”; remove that word, which rolecall sends itself'],
+  [/^["'`]|["'`]$/, 'the token has quotes around it; remove them'],
+];
+
 /** A value that prints as `[redacted]`. Only `reveal()` returns it, for the request that sends it. */
 export class Secret {
   readonly #value: string;
@@ -58,6 +65,11 @@ export class Secret {
   /** Whether a text contains the complete, unencoded secret. */
   isIn(text: string): boolean {
     return this.#value !== '' && text.includes(this.#value);
+  }
+
+  /** What surrounds the token in the value, if something seems to: what to do about it. Contains no part of the value. */
+  get problem(): string | undefined {
+    return SURROUNDINGS.find(([pattern]) => pattern.test(this.#value))?.[1];
   }
 
   /**

@@ -17,7 +17,7 @@ export interface RequestOptions {
   readonly stop: AbortSignal;
   /** May abort `stop`. */
   readonly check?: (() => void) | undefined;
-  readonly token: Pick<Secret, 'scrub'>;
+  readonly token: Pick<Secret, 'scrub' | 'problem'>;
   readonly observer: RequestObserver;
   /** The end of the pause that an earlier response requested; nothing is sent before. Epoch milliseconds. */
   readonly throttledUntilMs: number | null;
@@ -216,6 +216,7 @@ function refused(
     kind,
     serviceMessage: serviceMessage(text, { token, aboutPeople: path.endsWith('/resource') }),
     isWebPage: isWebPage(text),
+    tokenProblem: token.problem,
     untilMs: isLong ? Date.now() + retryAfterMs : undefined,
   });
   const error = new ServiceError(kind, message, { httpStatus: status, retryAfterMs });

@@ -118,6 +118,8 @@ interface Refusal {
   /** The service's own message, on one line and without secrets. */
   readonly serviceMessage: string | undefined;
   readonly isWebPage: boolean;
+  /** What is wrong with the token, as far as its text shows. */
+  readonly tokenProblem: string | undefined;
   /** The end of the requested pause, if it is longer than a run waits; epoch milliseconds. */
   readonly untilMs: number | undefined;
 }
@@ -128,8 +130,8 @@ export function describeRefusal(method: Method, path: string, refusal: Refusal):
   const quoted = serviceMessage === undefined ? '' : `: ${serviceMessage}`;
   const what = subject(method, path);
   if (untilMs !== undefined) return `${throttledMessage(untilMs)} (status ${status} for ${what}${quoted})`;
-  if (kind === 'auth' && !refusal.isWebPage)
-    return `the service rejected the token (status ${status}) for ${what}${quoted}; check the account's token reference`;
+  if (kind === 'auth' && (!refusal.isWebPage || refusal.tokenProblem !== undefined))
+    return `the service rejected the token (status ${status}) for ${what}${quoted}; ${refusal.tokenProblem ?? "check the account's token reference"}`;
   const isByService = kind === 'rejected' && status >= 400 && !refusal.isWebPage;
   const sentence = isByService
     ? `the service rejected ${what} (status ${status})${quoted}`

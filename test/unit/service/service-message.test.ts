@@ -108,6 +108,24 @@ describe('a refusal', () => {
     },
   );
 
+  it.each([
+    ['Bearer tok-12345678', 'the token begins with “Bearer ”'],
+    ['"tok-12345678"', 'the token has quotes around it'],
+    ["'tok-12345678", 'the token has quotes around it'],
+    ['ACME_TOKEN=tok-12345678', 'the token begins with “NAME=”'],
+    ['export T="tok-12345678"', 'the token begins with “NAME=”'],
+    ['tok-12345678==', "check the account's token reference"],
+  ])(
+    'with status 401 for a token like %j names what is around it, but not the token',
+    async (text, words) => {
+      const server = await serve((response) => json(response, { detail: 'no' }, 401));
+      const { reader } = await client(server.url, {}, { token: () => Promise.resolve(new Secret(text)) });
+      const reported = await message(reader.listEntries('skill'));
+      expect(reported).toContain(words);
+      expect(reported).not.toMatch(/tok-|ACME/);
+    },
+  );
+
   it.each([401, 403, 404, 500])('with status %d names the list that was refused', async (status) => {
     const server = await serve((response) => json(response, { detail: 'no' }, status));
     for (const kind of ['skills', 'roles', 'resources'] as const) {
