@@ -32,9 +32,9 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
     async create(kind: Kind, name: string, mayStart: MayStart, isAgain = false): Promise<CreateOutcome> {
       let last: ServiceError | null = null;
       // A create is repeated only if it certainly did not happen: throttled, or not connected.
-      const repeats = (failure: FailedAttempt): boolean => {
-        last = failure.error;
-        return !failure.reached;
+      const repeats = ({ error, reached }: FailedAttempt): boolean => {
+        last = error;
+        return !reached && (error.kind === 'throttled' || error.httpStatus === undefined);
       };
       try {
         const call = {
