@@ -118,12 +118,11 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
     ...unusedIssues,
     ...joined.flatMap((account) => account.issues),
   ];
+  const filesOf = (file: string): string[] =>
+    [service, accounts.get(file)].flatMap((each) => [...(each?.digests.keys() ?? [])]);
   const loaded = {
     ...(read.settings === undefined ? {} : { service: read.settings }),
-    accounts: joined.map((account) => ({
-      ...account,
-      files: [...service.digests.keys(), ...(accounts.get(account.file)?.digests.keys() ?? [])],
-    })),
+    accounts: joined.map((account) => ({ ...account, files: filesOf(account.file) })),
     issues: sortedIssues(issues),
     secrets: [...read.secrets, ...tokens],
     trust,

@@ -181,13 +181,11 @@ function rollout({ rollout: open }: Facts): Explanation {
 }
 
 function staleSource({ source, uncommitted }: Facts): Explanation {
-  if (uncommitted !== null && uncommitted.length > 0) {
-    const files = uncommitted.join(' ');
+  if (uncommitted !== null && uncommitted.length > 0)
     return {
-      reason: `the daemon applies only what is committed, and the commit does not contain ${firstFew(uncommitted, 3)} as ${uncommitted.length === 1 ? 'it is' : 'they are'} now`,
-      release: `commit the changes, or undo them in the repository: \`git checkout HEAD -- ${files}\` (remove a file that is new)`,
+      reason: `the daemon applies only what is committed, and the commit does not contain these files as they are now: ${firstFew(uncommitted, 3)}`,
+      release: `commit the changes, or undo them in the repository: \`git checkout HEAD -- ${uncommitted.join(' ')}\` (remove a file that is new)`,
     };
-  }
   if (source === 'unknown' || uncommitted === null)
     return {
       reason:

@@ -36,8 +36,9 @@ export interface AccountRegistry {
   /** Reads the configuration again. A failure is logged. */
   reload(): Promise<void>;
   /** Reads the configuration again as far as it concerns the account. Waits at most `waitMs` for the end of changes. */
-  refresh(account: string, waitMs?: number): Promise<Configuration>;
-  readonly commit: ConfigurationReader['commit'];
+  refresh(account: string, waitMs?: number): Promise<void>;
+  /** The commit of the accounts as they are now. */
+  commit(): Promise<ConfigCommit | null>;
   readonly sourceProblem: ConfigurationReader['sourceProblem'];
   /** Calls the listener after each change. */
   onChange(listener: () => void): void;
@@ -146,11 +147,9 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
       }
     },
     async refresh(account, waitMs) {
-      const reading = await configuration.readFor(account, waitMs);
-      take(reading);
-      return reading;
+      take(await configuration.readFor(account, waitMs));
     },
-    commit: (reading) => configuration.commit(reading),
+    commit: () => configuration.commit(last ?? undefined),
     sourceProblem: () => configuration.sourceProblem(),
     onChange(listener) {
       listeners.push(listener);

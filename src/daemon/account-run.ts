@@ -8,7 +8,7 @@ import type { RunMode, Trigger } from '../core/journal.ts';
 import { globMatcher } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';
 import { outcomeOf, type RunOutcome } from '../core/run-outcome.ts';
-import type { AccountSettings, ApiSettings, ConfigCommit, Configuration } from '../core/settings.ts';
+import type { AccountSettings, ApiSettings, ConfigCommit } from '../core/settings.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import type { DueRun } from './term.ts';
 import type { Leadership } from './leadership.ts';
@@ -62,8 +62,8 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     const { account: name, trigger } = due;
     const startedAt = performance.now();
     try {
-      const reading = await registry.refresh(name, isByOperator(trigger) ? MOST_CHANGING_MS : 0);
-      const result = await runCurrent(due, reading);
+      await registry.refresh(name, isByOperator(trigger) ? MOST_CHANGING_MS : 0);
+      const result = await runCurrent(due);
       unjournaled.delete(name);
       if (unjournaled.size === 0) problem = null;
       if (result !== null) await reportEnd(result, (performance.now() - startedAt) / 1000);
@@ -112,10 +112,10 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
   }
 
   /** Resolves with null when no run was made. */
-  async function runCurrent(due: DueRun, reading: Configuration): Promise<RunResult | null> {
+  async function runCurrent(due: DueRun): Promise<RunResult | null> {
     const { account: name, trigger, actor } = due;
     const account = registry.account(name);
-    const commit = changesIn(await registry.commit(reading), account?.files);
+    const commit = changesIn(await registry.commit(), account?.files);
     if (account === undefined || !(await options.leadership.mayRun(commit))) return null;
     const state = await deps.journal.accountState(name);
     if (state.pause !== null && trigger !== 'manual') {

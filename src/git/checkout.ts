@@ -226,10 +226,8 @@ class GitCheckout implements Checkout {
   #refuse(sha: string, { count, bytes }: FilesBelow): RefusedCommit {
     const { branch, url } = this.#settings;
     const kept = this.#accepted === undefined ? '' : `; ${this.#accepted} stays in use`;
-    const many =
-      count === Infinity
-        ? 'too many files'
-        : `${count} YAML files and links of ${Math.ceil(bytes / MIB)} MiB`;
+    const size = `${count} YAML files of ${Math.ceil(bytes / MIB)} MiB`;
+    const many = count === Infinity ? 'too many files' : size;
     const limits = `at most ${MOST_FILES} are used, of at most ${MOST_MIB} MiB together`;
     const problem = count === 0 ? 'no YAML file' : `${many} (${limits})`;
     return new RefusedCommit(

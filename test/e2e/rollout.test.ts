@@ -141,7 +141,7 @@ test('what is saved and not committed is held, for the accounts whose files it c
     ['Go', 0],
   ]);
   const { stdout } = await on.workspace.run(['show', on.lastRun('canary')?.id ?? '']);
-  expect(stdout).toContain('the commit does not contain config/accounts/canary.yaml as it is now');
+  expect(stdout).toContain('these files as they are now: config/accounts/canary.yaml');
   const [, advised = ''] = /`git (checkout HEAD -- [^`]+)`/.exec(stdout.replace(/\s+/g, ' ')) ?? [];
   git(on.workspace.folder, advised.split(' '));
   await until('nothing is held', () => on.lastRun('canary')?.status === 'converged');

@@ -139,11 +139,6 @@ function accountToJson(account: AccountView) {
 }
 
 function daemonToJson({ version, startedAt, issues, commit, configurationErrors }: DaemonView) {
-  return {
-    version,
-    startedAt,
-    configurationValid: configurationErrors === 0,
-    issues,
-    commit: commit && { ...commit, changed: undefined },
-  };
+  const shown = commit && { ...commit, changed: undefined };
+  return { version, startedAt, configurationValid: configurationErrors === 0, issues, commit: shown };
 }

@@ -151,7 +151,7 @@ describe('the checkout of a daemon', () => {
   });
 
   test.each([
-    ['has 50001 YAML files', 50_001, '', /50001 YAML files and links .*at most 50000 .* of at most 256 MiB/],
+    ['has 50001 YAML files', 50_001, '', /50001 YAML files .*at most 50000 .* of at most 256 MiB/],
     ['has YAML files of 257 MiB', 257, 'x'.repeat(1024 * 1024), /257 YAML files .*257 MiB/],
     ['has no YAML file', 0, '', /no YAML file/],
   ])('refuses a commit whose path %s, and writes none of them', async (_title, files, text, reason) => {

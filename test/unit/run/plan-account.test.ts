@@ -157,7 +157,7 @@ describe('the source', () => {
     const made = await planned({ commit: 'a', changed: ['c/a.yaml', 'b.yaml'], isDaemon: true });
     expect(made.plan.held).toMatchObject([
       {
-        reason: expect.stringContaining('the commit does not contain c/a.yaml, b.yaml as they are now'),
+        reason: expect.stringContaining('as they are now: c/a.yaml, b.yaml'),
         release: expect.stringContaining('`git checkout HEAD -- c/a.yaml b.yaml`'),
       },
     ]);
