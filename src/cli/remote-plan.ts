@@ -97,7 +97,7 @@ async function requestPlans(endpoint: URL, token: Secret, body: string): Promise
       if (error instanceof ServiceError) throw error;
       throw new ServiceError(
         'unavailable',
-        `${at} sent no plans (${reasonOf(error)}); check the address and that it is running`,
+        `${at} does not respond with plans (${reasonOf(error)}); check the address and that it is running`,
       );
     },
   );

@@ -63,7 +63,7 @@ describe('plan --server', () => {
     onTestFinished(() => void vi.unstubAllEnvs());
     const proxy = 'the proxy 127.0.0.1:1 (https_proxy) opened no tunnel (ECONNREFUSED)';
     await expect(planFrom('https://daemon.test')).rejects.toThrow(
-      `the daemon at daemon.test sent no plans (${proxy})`,
+      `the daemon at daemon.test does not respond with plans (${proxy})`,
     );
   });
 
