@@ -212,19 +212,18 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, ap
   const change = { name: extra.entry.name, usedBy, approve };
   const unknown = facts.unknownHolders.get(kind) ?? 'no_people';
   const lastUsed = history.lastUsedMs.get(entryKey(kind, extra.entry.id)) ?? 0;
-  // When this delete is a day old, the later ones leave room for the deletes of the plan. Undefined if the plan alone has
-  // more deletes than the limit.
+  // When this delete is a day old, the later ones leave room; undefined if the plan alone exceeds the limit.
   const deciding = history.recentDeletesMs[policy.maxDeletesPerDay - counts.total];
   const isRefused = usedBy.length > 0 && blocks === (extra.desiredName ?? extra.nearName);
   switch (rule) {
     case 'in_use':
       return explainInUse(change);
     case 'rename':
-      if (isRefused && blocks !== undefined) return explainRefused(change, blocks);
-      return explainRename(change, extra.desiredName ?? '');
     case 'suspected_rename':
       if (isRefused && blocks !== undefined) return explainRefused(change, blocks);
-      return explainSuspectedRename(change, extra.nearName ?? '');
+      return rule === 'rename'
+        ? explainRename(change, extra.desiredName ?? '')
+        : explainSuspectedRename(change, extra.nearName ?? '');
     case 'holders_missing':
       return {
         reason: missingPeople(kind, missingHolders, facts.listedPeople),

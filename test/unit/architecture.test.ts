@@ -56,8 +56,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
  */
 const AT_MOST = {
   files: 320,
-  lines: 34_946,
-  testLines: 50_005,
+  lines: 35_246,
+  testLines: 51_050,
   floors: 9,
   circles: 0,
 };
