@@ -13,6 +13,7 @@ import { withRegion } from '../config/yaml/editable-document.ts';
 import { shownPath } from '../config/yaml/source-text.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
+import { shellWord } from '../core/yaml-text.ts';
 import { count } from '../report/formatting.ts';
 import { DEFAULT_CONFIG } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
@@ -263,12 +264,6 @@ function printNext(steps: Beginning['next'], configFile: string): void {
     printLine(`  ${command.replace(/^rolecall(?= )/, () => `rolecall${config}`)}`);
     printLine(`    ${purpose}`);
   }
-}
-
-/** The text as one word of a shell command. */
-function shellWord(text: string): string {
-  const plain = /^[\w@%+=:,./-]+$/.test(text);
-  return plain ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** A token file that is not below the project keeps its absolute path. */

@@ -20,6 +20,7 @@ import type { DeleteCounts, JudgedEntry } from './policy.ts';
 import type { CreateRule, HeldChange, HoldRule, SourceAge } from './plan.ts';
 import { type UnknownHolders, unknownHoldersText } from './unknown-holders.ts';
 import { entryKey, HELD_FIELDS } from './usage.ts';
+import { shellWord } from './yaml-text.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -184,7 +185,7 @@ function staleSource({ source, uncommitted }: Facts): Explanation {
   if (uncommitted !== null && uncommitted.length > 0)
     return {
       reason: `the daemon applies only what is committed, and the commit does not contain these files as they are now: ${firstFew(uncommitted, 3)}`,
-      release: `commit the changes, or undo them in the repository: \`git checkout HEAD -- ${uncommitted.join(' ')}\` (remove a file that is new)`,
+      release: `commit the changes, or undo them in the repository: \`git checkout HEAD -- ${uncommitted.map(shellWord).join(' ')}\` (remove a file that is new)`,
     };
   if (source === 'unknown' || uncommitted === null)
     return {
@@ -214,16 +215,14 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, ap
   const lastUsed = history.lastUsedMs.get(entryKey(kind, extra.entry.id)) ?? 0;
   // When this delete is a day old, the later ones leave room; undefined if the plan alone exceeds the limit.
   const deciding = history.recentDeletesMs[policy.maxDeletesPerDay - counts.total];
-  const isRefused = usedBy.length > 0 && blocks === (extra.desiredName ?? extra.nearName);
+  const newName = extra.desiredName ?? extra.nearName ?? '';
   switch (rule) {
     case 'in_use':
       return explainInUse(change);
     case 'rename':
     case 'suspected_rename':
-      if (isRefused && blocks !== undefined) return explainRefused(change, blocks);
-      return rule === 'rename'
-        ? explainRename(change, extra.desiredName ?? '')
-        : explainSuspectedRename(change, extra.nearName ?? '');
+      if (usedBy.length > 0 && blocks === newName) return explainRefused(change, newName);
+      return (rule === 'rename' ? explainRename : explainSuspectedRename)(change, newName);
     case 'holders_missing':
       return {
         reason: missingPeople(kind, missingHolders, facts.listedPeople),

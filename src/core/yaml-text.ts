@@ -1,5 +1,6 @@
-// Writes texts as one line of YAML 1.2 that every parser reads back exactly, also when it was copied from a report, which
-// escapes invisible characters and doubles a backslash before `u` (report/escape-invisible.ts).
+// Quotes texts for what people copy: as a word of a shell command, and as one line of YAML 1.2 that every parser reads back
+// exactly, also when it was copied from a report, which escapes invisible characters and doubles a backslash before `u`
+// (report/escape-invisible.ts).
 import { INVISIBLE, RUNNER_COMMAND, STRAY_MARK } from './names.ts';
 
 const HIDDEN = `${INVISIBLE}|${STRAY_MARK}|${RUNNER_COMMAND}`;
@@ -10,6 +11,11 @@ const ESCAPED = new RegExp(String.raw`["\\]|(?<= ) |${HIDDEN}`, 'gu');
 const PLAIN = /^[\p{L}\p{Nl}][\p{L}\p{M}\p{N}+./&()_-]*(?: [\p{L}\p{M}\p{N}+./&()_-]+)*$/u;
 /** Words that some version of YAML reads as another type. */
 const TYPED = /^(?:true|false|null|yes|no|on|off|y|n)$/iu;
+
+/** The text as one word of a shell command. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
 
 /** The text, without quotes where every YAML parser reads it as this text, in block and in flow style. */
 export function yamlText(text: string): string {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { remoteKind, withoutUsers, isLoopback } from '../core/remote-address.ts';
 import { Secret } from '../core/secret.ts';
 import type { GitSourceSettings } from '../core/settings.ts';
+import { shellWord } from '../core/yaml-text.ts';
 import { type GitCall, type GitResult, runGit } from './run-git.ts';
 
 const FETCHED = 'refs/rolecall/fetched';
@@ -214,11 +215,6 @@ export async function remoteAccess(
 function sshCommand(credentials: GitSourceSettings['credentials']): string {
   const options = ['BatchMode=yes', 'StrictHostKeyChecking=yes', 'ConnectTimeout=30', 'ControlPath=none'];
   const key = credentials !== undefined && 'file' in credentials ? credentials.file : undefined;
-  const identity = key === undefined ? [] : ['-i', shellQuoted(key), '-o', 'IdentitiesOnly=yes'];
+  const identity = key === undefined ? [] : ['-i', shellWord(key), '-o', 'IdentitiesOnly=yes'];
   return ['ssh', ...options.flatMap((option) => ['-o', option]), ...identity].join(' ');
-}
-
-/** Quoted for the shell, because git runs the command with one. */
-function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

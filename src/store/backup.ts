@@ -4,6 +4,7 @@ import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, stat
 import { dirname, join, resolve } from 'node:path';
 import { StoreError } from '../core/errors.ts';
 import type { OpenLocation } from '../core/settings.ts';
+import { shellWord } from '../core/yaml-text.ts';
 import { publicUrl } from '../system/postgres-address.ts';
 import { SQLite } from '../system/sqlite.ts';
 import { isWritable } from './sqlite/database.ts';
@@ -20,7 +21,7 @@ export async function backupStore(
   onProgress: (done: number, total: number) => void = () => undefined,
 ): Promise<{ bytes: number; runs: number }> {
   if ('file' in location) return await backupFile(location.file, target, onProgress);
-  const command = `pg_dump --schema=${location.schema} --format=custom --file=${shellQuoted(target)} ${shellQuoted(publicUrl(location.url))}`;
+  const command = `pg_dump --schema=${location.schema} --format=custom --file=${shellWord(target)} ${shellWord(publicUrl(location.url))}`;
   throw new StoreError(
     'backup_refused',
     `the store is in PostgreSQL, and nothing was copied; run its own program, with the password in PGPASSWORD or ~/.pgpass: ${command}`,
@@ -134,9 +135,4 @@ function check(file: string, store: string): number {
   } finally {
     copy.close();
   }
-}
-
-/** A word of a shell command. */
-function shellQuoted(text: string): string {
-  return /^[\w./:@=-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -154,11 +154,11 @@ describe('the source', () => {
   );
 
   it('that is not committed is named with what releases it', async () => {
-    const made = await planned({ commit: 'a', changed: ['c/a.yaml', 'b.yaml'], isDaemon: true });
+    const made = await planned({ commit: 'a', changed: ['c/a.yaml', 'b 2.yaml'], isDaemon: true });
     expect(made.plan.held).toMatchObject([
       {
-        reason: expect.stringContaining('as they are now: c/a.yaml, b.yaml'),
-        release: expect.stringContaining('`git checkout HEAD -- c/a.yaml b.yaml`'),
+        reason: expect.stringContaining('as they are now: c/a.yaml, b 2.yaml'),
+        release: expect.stringContaining("`git checkout HEAD -- c/a.yaml 'b 2.yaml'`"),
       },
     ]);
   });
