@@ -65,16 +65,9 @@ function addApprovals(app: Hono<HttpEnv>, deps: ActionDeps): void {
     if ('problem' in body) return apiFailure(context, badRequest(body.problem));
     const { data, error } = APPROVALS.safeParse(body.value);
     if (error !== undefined) return apiFailure(context, badRequest(problemOf(error)));
-    const named = new Set<string>();
-    const twice = data.find(({ account }) => named.has(account) || !named.add(account))?.account;
-    if (twice !== undefined)
-      return apiFailure(context, badRequest(`the list has ${JSON.stringify(twice.slice(0, 100))} twice`));
-    const most = deps.daemon.accountNames().length;
-    if (named.size > most)
-      return apiFailure(
-        context,
-        badRequest(`the list has ${named.size} approvals, but there are ${most} accounts`),
-      );
+    const named = new Set(data.map(({ account }) => account));
+    if (named.size < data.length || named.size > deps.daemon.accountNames().length)
+      return apiFailure(context, badRequest('the list must have each account of the daemon at most once'));
     const results: object[] = [];
     const turns = startTurns();
     for (const { account, digest: plan } of data) {

@@ -245,17 +245,14 @@ describe('the commands of an operator', () => {
     expect(recorded.commands).toEqual([]);
   });
 
-  it.each<[string, readonly string[], string]>([
-    ['that names an account twice', ['acme-us', 'acme-us'], '"acme-us" twice'],
-    ['of more accounts than there are', ['acme-us', 'acme-eu', 'x'], '3 approvals, but there are 2 accounts'],
-  ])('approve none of the plans of a list %s', async (_, accounts, problem) => {
+  it.each([
+    ['that names an account twice', ['acme-us', 'acme-us']],
+    ['of more accounts than there are', ['acme-us', 'acme-eu', 'x']],
+  ])('approve none of the plans of a list %s', async (_, accounts) => {
     const { post, recorded } = await start();
     const body = JSON.stringify(accounts.map((account) => ({ account, digest: 'ab12cd34' })));
     const answer = await post('/api/v1/approvals', { ...BEARER, ...JSON_BODY }, body);
-    expect([answer.status, answer.text]).toEqual([
-      400,
-      expect.stringContaining(JSON.stringify(problem).slice(1, -1)),
-    ]);
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('at most once')]);
     expect(recorded.commands).toEqual([]);
   });
 
