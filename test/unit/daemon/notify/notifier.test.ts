@@ -78,35 +78,6 @@ describe('the notifier', () => {
     ).toEqual(['failed', 'failed', 'recovered']);
   });
 
-  it('sends each of many once', async () => {
-    const on = stage();
-    const server = await serve(ok);
-    const notifier = on.notifier([target(server.url)]);
-    for (let n = 0; n < 20; n += 1)
-      await end(notifier, n, { ...OK, created: 1, account: `a${String(n % 5)}` });
-    await delivered(on.store);
-    const ids = server.arrived.map(({ headers }) => headers['webhook-id']);
-    expect([ids.length, new Set(ids).size]).toEqual([20, 20]);
-    for (const account of ['a0', 'a1', 'a2', 'a3', 'a4']) {
-      const runs = received(server).flatMap(({ data }) => (data.account === account ? [data.runId] : []));
-      expect(runs).toEqual(runs.toSorted());
-    }
-  });
-
-  it('does not send again what was delivered while the store cannot be written', async () => {
-    const on = stage();
-    const server = await serve(ok);
-    const notifier = on.notifier([target(server.url)]);
-    await end(notifier, 1, FAILED);
-    on.store.execute("create trigger full before update on notices begin select raise(fail, 'full'); end");
-    await until(() => expect(on.log.lines.at(-1)?.['event']).toBe('outbox_failed'));
-    await on.clock.pass(HOUR_MS);
-    on.store.execute('drop trigger full');
-    await on.clock.pass(30_000);
-    await delivered(on.store);
-    expect(types(server)).toEqual(['failed']);
-  });
-
   it('does not make a target wait for another one that hangs', async () => {
     const on = stage();
     const [dead, lively] = [await serve(() => undefined), await serve(ok)];
@@ -204,29 +175,6 @@ describe('two processes on one store', () => {
     await delivered(on.store);
     await on.clock.pass(HOUR_MS);
     expect(types(server)).toEqual(['failed']);
-  });
-
-  it('repeat, with the same id and after two minutes, only what one delivered that then died', async () => {
-    const on = stage();
-    const server = await serve(ok);
-    const targets = [target(server.url)];
-    const settle = () => new Promise<never>(() => undefined);
-    const store = { ...on.store, outbox: { ...on.store.outbox, settle } };
-    let isDead = false;
-    await end(
-      on.notifier(targets, store, undefined, () => !isDead),
-      1,
-      FAILED,
-    );
-    await until(() => expect(on.results).toHaveLength(1));
-    isDead = true;
-    on.notifier(targets, sqliteFixture(on.store.file));
-    await on.clock.pass(119_999);
-    expect(server.arrived).toHaveLength(1);
-    await on.clock.pass(1);
-    await delivered(on.store);
-    const [first, again] = server.arrived.map(({ headers }) => headers['webhook-id']);
-    expect([again, server.arrived.length]).toEqual([first, 2]);
   });
 
   it('keep the notifications for the targets of the other one, also while it restarts', async () => {
