@@ -1,5 +1,5 @@
 // `plan --server`: an operator's working tree, planned by a daemon with its history and its tokens.
-import { cpSync, readFileSync, renameSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';
@@ -253,12 +253,6 @@ const THEFTS: readonly (readonly [
     ({ url }) => ({ 'accounts/beta.yaml': `baseUrl: ${url}\ntoken: { env: TOKEN_BETA }\nskills: [Lathe]\n` }),
   ],
   [
-    'another path on the same host',
-    (_, { sandbox }) => ({
-      'accounts/beta.yaml': `baseUrl: ${sandbox.url}/eu\ntoken: { env: TOKEN_BETA }\nskills: [Lathe]\n`,
-    }),
-  ],
-  [
     'a region that leads elsewhere',
     ({ url }) => ({
       'rolecall.yaml': `regions: { us: "${url}" }\n`,
@@ -273,12 +267,6 @@ const THEFTS: readonly (readonly [
     'a file of the daemon’s machine as its token',
     (_, { folder }) => ({
       'accounts/beta.yaml': IN_REGION.replace('{ env: TOKEN_BETA }', `{ file: "${folder}/private/token" }`),
-    }),
-  ],
-  [
-    'a file beside it as its token',
-    () => ({
-      'accounts/beta.yaml': IN_REGION.replace('{ env: TOKEN_BETA }', '{ file: ../../private/token }'),
     }),
   ],
 ];
@@ -316,24 +304,6 @@ test('the token of an account is not sent to an address from a posted file', asy
   }
   expect(recorder.requests).toEqual([]);
   expect(new Set(s.sandbox.requests().map(({ account }) => account))).toEqual(new Set(['acme']));
-});
-
-test('no token is sent for a posted account that the daemon does not have, although trust.origins allows its address', async () => {
-  const BETA = { name: 'beta', id: '43', token: 'token-of-beta', skills: ['Lathe'] };
-  const { s, client, edit, ask } = await stage({ file: 'skills: [Go]', others: [BETA] }, (on) =>
-    on.serve({}, [WITH_TOKEN, `trust: { origins: ["${on.sandbox.url}"] }`, QUIET].join('\n')),
-  );
-  edit('skills: [Lathe, Saw]', 'beta');
-  const file = (name: string): string => join(client.folder, `config/accounts/${name}.yaml`);
-  renameSync(file('acme'), file('copy'));
-  const result = await ask();
-  const failed = { status: 'failed', error: { code: 'unknown_account' } };
-  expect([...plansOf(result)]).toMatchObject([
-    ['beta', failed],
-    ['copy', failed],
-  ]);
-  expect(result.status).toBe(0);
-  expect(s.sandbox.requests()).toEqual([]);
 });
 
 test('plan --server writes nothing to the service or the store, and does not use up an approval', async () => {

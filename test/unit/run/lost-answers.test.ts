@@ -214,11 +214,6 @@ describe('a create that a service with unique names refuses because of a near na
 
   it.each([
     ['people have it and its delete is approved', ['typescript'], { ...wish, approvedDeletes }],
-    [
-      'it is not declared, people have it and its delete is approved',
-      ['typescript'],
-      { skills: ['TypeScript'], approvedDeletes },
-    ],
     ['nobody has it', [], wish],
   ])('succeeds in the next run, however late, after the old entry, if %s', async (_, skills, next) => {
     const on = await staged(skills);
@@ -231,15 +226,6 @@ describe('a create that a service with unique names refuses because of a near na
     expect((await on.apply(next)).status).toBe('converged');
     expect(on.writes().slice(1)).toEqual(['DELETE skill typescript', 'POST skill TypeScript']);
     expect(on.skills()).toEqual(['TypeScript']);
-  });
-
-  it('is planned with the only way, and whom it costs, while nobody approved it', async () => {
-    const on = await staged(['typescript']);
-    await on.apply(wish);
-    const [held] = (await on.plan(wish)).plan?.held ?? [];
-    expect(held?.release).toContain('only deleting it first remains, which takes it from p1: add {');
-    expect((await on.apply(wish)).status).toBe('partial');
-    expect(on.skills()).toEqual(['typescript']);
   });
 
   it('is sent again by the next run if it fails after the delete, and the failure names the delete', async () => {
