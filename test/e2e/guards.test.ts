@@ -1,7 +1,6 @@
-// Guards against wrong inputs: an old checkout, and lists that are cut short, empty or broken.
+// Guards against wrong inputs: an old checkout, and lists that are cut short or empty.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Fault } from '../../src/sandbox/sandbox.ts';
 import { commitAll, git } from '../support/git.ts';
 import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { codes, holds, scene, type Scene } from '../support/scene.ts';
@@ -65,57 +64,6 @@ test('a list that lost more than a quarter of its entries blocks the run until -
   expect(accepted.result.status).toBe(0);
   expect(accepted.run).toMatchObject({ status: 'converged', created: 10 });
   expect(s.names().skills).toEqual([...skills, 'New'].toSorted());
-});
-
-test('a name that the list lacks twice while somebody still has its entry is not created again', async () => {
-  const s = await scene({
-    skills: names(6),
-    resources: [{ id: 'ann', skills: names(6) }],
-    file: `skills: [${names(6).join(', ')}]`,
-  });
-  await s.apply();
-  s.sandbox.setFaults([
-    {
-      match: { method: 'GET', path: 'skill' },
-      times: 'always',
-      do: { type: 'partial-list', fraction: 0.7 },
-    },
-  ]);
-  const { run, plan } = await s.apply();
-  expect([run.status, codes(plan), s.writes()]).toEqual(['blocked', ['suspicious_list'], []]);
-  s.sandbox.setFaults([]);
-  expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 0 });
-});
-
-const broken: readonly [string, string, Fault['do']][] = [
-  ['is not JSON', 'skill', { type: 'invalid-json' }],
-  ['is cut short without an error', 'role', { type: 'cut-body', fraction: 0.5, silent: true }],
-  ['is not an array', 'resource', { type: 'wrong-type' }],
-  ['has an object without a name', 'skill', { type: 'wrong-type', field: 'name' }],
-  ['has an object without an _id', 'resource', { type: 'wrong-type', field: '_id' }],
-  ['is a page of a proxy', 'skill', { type: 'html' }],
-  ['is larger than allowed', 'resource', { type: 'huge-body', bytes: 3000 }],
-  ['is a redirect', 'skill', { type: 'redirect', to: 'http://127.0.0.1:1/' }],
-];
-
-test('a list that cannot be trusted fails the run before anything is written', async () => {
-  const s = await scene({
-    skills: ['Old', 'Kept'],
-    roles: ['Dev'],
-    resources: [{ id: 'r1' }],
-    file: 'skills: [Kept, New]\nroles: [Dev]',
-    api: { maxResponseBytes: '2KiB', retries: 0 },
-  });
-  const failures: string[] = [];
-  for (const [what, path, fault] of broken) {
-    s.sandbox.setFaults([{ match: { method: 'GET', path }, times: 'always', do: fault }]);
-    const { result, run } = await s.apply();
-    if (result.status !== 1 || run.status !== 'failed' || run.error === null) {
-      failures.push(`${what}: ${result.status} ${run.status}`);
-    }
-  }
-  expect(failures).toEqual([]);
-  expect(s.writes()).toEqual([]);
 });
 
 test('a blocked account in mode plan shows one reason everywhere, and an approval makes its lists the good ones', async () => {

@@ -1,4 +1,5 @@
-// Several daemons on one PostgreSQL store: one leads and runs the accounts, and another one takes over when it has stopped.
+// Two daemons on one PostgreSQL store: one leads and runs the accounts, and the other one when it has stopped. More of them:
+// replicas.test.ts and rolling-restart.test.ts.
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Daemon, EVERY_SECOND, ONCE_A_YEAR, startDaemon } from '../support/daemon.ts';
@@ -19,6 +20,7 @@ describe.skipIf(!hasPostgres)('several replicas', () => {
     const manual = (): number =>
       first.events('run_ended', 'beta').filter(({ trigger }) => trigger === 'manual').length;
     await until('the first runs have ended', () => runs(first) === 4);
+    expect((await second.get('/metrics')).text).not.toContain('account=');
     for (const [index, daemon] of [first, second].entries()) {
       expect((await daemon.api('accounts/beta/sync', {})).status).toBe(202);
       await until('it has run', () => manual() === index + 1);
@@ -47,7 +49,7 @@ describe.skipIf(!hasPostgres)('several replicas', () => {
     await until('it runs', () => newer.runsEnded('beta') > 0);
     await newer.stop();
     const behind = await startDaemon({ start: startIn(on, older) });
-    await until('it says so', () => behind.events('configuration_older').length > 0);
+    await until('it reports that', () => behind.events('configuration_older').length > 0);
     await new Promise((resolve) => setTimeout(resolve, 2500));
     expect([runs(behind), await leads(behind)]).toEqual([0, false]);
     git(older, ['pull', '--quiet', '--ff-only']);

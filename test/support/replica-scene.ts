@@ -4,7 +4,7 @@ import { WITH_TOKEN } from './daemon.ts';
 import { scene, type Scene } from './scene.ts';
 import { until } from './workspace.ts';
 
-export const LEASE_MS = 4000;
+const LEASE_MS = 4000;
 /** Those besides `acme`. */
 export const ACCOUNTS = ['beta', 'gamma', 'delta'] as const;
 
