@@ -25,9 +25,6 @@ import { detached } from './source-text.ts';
 /** Limit for the issues of one file; more are not helpful. */
 const MAX_SYNTAX_ISSUES = 50;
 
-/** The only setting that is neither a name nor in a fixed form, so it may span lines. */
-const FREE_TEXT = ['http', 'title'];
-
 const EXCESSES = {
   huge: 'aliases (*name) make this file too large; write the needed values instead',
   nested: 'a value with an anchor (&name) must not contain an alias (*name); write the value instead',
@@ -83,8 +80,7 @@ export function parseYaml({ path, shown, text }: SourceText): YamlRead {
   }
   if (!isMap(root)) return { issues: [issue(root, 'the file must be a mapping of keys to values')] };
   const inspection = inspectNodes(root, text);
-  const freeText = root.getIn(FREE_TEXT, true);
-  const mistakes = inspection.mistakes.filter(({ node }) => node !== freeText).slice(0, MAX_SYNTAX_ISSUES);
+  const mistakes = inspection.mistakes.slice(0, MAX_SYNTAX_ISSUES);
   if (mistakes.length > 0) return { issues: mistakes.map(({ node, message }) => issue(node, message)) };
   if (inspection.excess !== undefined) {
     const { node, kind } = inspection.excess;

@@ -1,6 +1,6 @@
 // Every message about a file, at its position. test/e2e/bad-input.test.ts and hostile-configuration.test.ts have more.
 import { describe, expect, test } from 'vitest';
-import { ACCOUNT, SERVICE, load, loadAccount, loadService } from './workspace.ts';
+import { ACCOUNT, load, loadAccount, loadService } from './workspace.ts';
 
 /** A text, and the start of its issue or of each of its issues: `line:column severity message`. */
 type Cases = Readonly<Record<string, string | readonly string[]>>;
@@ -302,14 +302,10 @@ describe('the position and the fix of each issue are reported', () => {
 });
 
 test('an account file can contain everything that YAML 1.2 reads as text, comments, aliases and emoji', async () => {
-  const { lines, accounts, service } = await loadAccount(
+  const { lines, accounts } = await loadAccount(
     'skills: [2026-01-01, yes, on, C++, C#, "1.0", &x Go] # comment\nroles: [*x, 👩‍💻 Engineer, ❤️, "On\n  call", \'<<\']\n',
-    {
-      'rolecall.yaml': `${SERVICE}http:\n  title: The production\n    of Berlin\n`,
-    },
   );
   expect(lines).toEqual([]);
-  expect(service?.http.title).toBe('The production of Berlin');
   const { skill, role } = accounts[0]?.settings?.desired ?? {};
   const skills = ['2026-01-01', 'yes', 'on', 'C++', 'C#', '1.0', 'Go'];
   expect(skill?.map(({ name }) => name)).toEqual(skills);
