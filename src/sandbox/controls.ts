@@ -22,7 +22,6 @@ const moveSchema = z.strictObject({
   take: z.array(aNonEmptyString).default([]),
   give: z.array(aNonEmptyString).default([]),
 });
-export type PersonMove = z.input<typeof moveSchema>;
 
 /**
  * Each control throws `SandboxError` (`not_found`, `invalid`) and takes effect at once: `listDelayMs` does not apply.
@@ -39,8 +38,6 @@ export interface SandboxControls {
   renameEntry(account: string, entryId: string, name: string): SandboxEntry;
   assign(account: string, resourceId: string, entryId: string): SandboxResource;
   unassign(account: string, resourceId: string, entryId: string): SandboxResource;
-  /** Takes entries from a person and gives others, by name or id: all of them, or none if one does not exist. */
-  movePerson(account: string, resourceId: string, move: PersonMove): SandboxResource;
   addResource(account: string, resource?: SeedResource): SandboxResource;
   removeResource(account: string, resourceId: string): void;
   /** Replaces all fault rules and resets their counts. */
@@ -64,7 +61,8 @@ function addEntry(account: Account, kind: Kind, name: string, choice: EntryChoic
   return entry;
 }
 
-function movePerson(account: Account, resourceId: string, given: PersonMove): SandboxResource {
+/** Takes entries from a person and gives others, by name or id: all of them, or none if one does not exist. */
+export function movePerson(account: Account, resourceId: string, given: unknown): SandboxResource {
   const { take, give } = parseAs(moveSchema, given, 'body');
   const { skills, roles } = account.contents();
   const idOf = (name: string): string => {
@@ -107,7 +105,6 @@ export function controlsOf(service: Service): SandboxControls {
     renameEntry: (account, entryId, name) => accounts.get(account).renameEntry(entryId, name),
     assign: (account, resourceId, entryId) => accounts.get(account).assign(resourceId, entryId),
     unassign: (account, resourceId, entryId) => accounts.get(account).unassign(resourceId, entryId),
-    movePerson: (account, resourceId, move) => movePerson(accounts.get(account), resourceId, move),
     addResource: (account, resource = {}) => addResource(accounts.get(account), resource),
     removeResource: (account, resourceId) => accounts.get(account).removeResource(resourceId),
     setFaults: (rules) => faults.replace(parseFaults(rules), service.settings.randomSeed),

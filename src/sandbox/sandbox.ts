@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { anInteger, parseAs, readJsonFile, SandboxError } from './check.ts';
-import { controlsOf, type PersonMove, type SandboxControls } from './controls.ts';
+import { controlsOf, movePerson, type SandboxControls } from './controls.ts';
 import { DataFile } from './data-file.ts';
 import { FaultRules, type Fault, parseFaults } from './faults.ts';
 import { ListWriter } from './lists.ts';
@@ -131,7 +131,7 @@ function connect(server: Server, service: Service, url: string): void {
     outgoing.on('error', () => {}); // a client may disconnect at any time
     const { path } = splitTarget(incoming.url ?? '/');
     if (path === '/openapi.json' && incoming.method === 'GET') return sendDescription(outgoing, url);
-    const serving = PERSON.test(path) && incoming.method === 'POST' ? movePerson : serve;
+    const serving = PERSON.test(path) && incoming.method === 'POST' ? serveMove : serve;
     serving(service, incoming, outgoing).catch(() => sendFailure(outgoing));
   });
 }
@@ -139,8 +139,8 @@ function connect(server: Server, service: Service, url: string): void {
 const PERSON = /^\/people\/([^/]+)\/([^/]+)$/;
 
 /** The control that a rehearsal calls over HTTP: moves a person as somebody does on the pages of the service. */
-async function movePerson(
-  service: Service,
+async function serveMove(
+  { accounts }: Service,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
@@ -149,8 +149,7 @@ async function movePerson(
   };
   try {
     const [, account = '', person = ''] = PERSON.exec(incoming.url ?? '')?.map(decodeURIComponent) ?? [];
-    const move = JSON.parse(await text(incoming)) as PersonMove; // `movePerson` checks it
-    reply(200, controlsOf(service).movePerson(account, person, move));
+    reply(200, movePerson(accounts.get(account), person, JSON.parse(await text(incoming))));
   } catch (error) {
     if (!(error instanceof SandboxError || error instanceof SyntaxError || error instanceof URIError))
       throw error;
