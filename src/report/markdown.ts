@@ -47,19 +47,14 @@ export function reportToMarkdown({ title, verdict, total, documents }: Report): 
     printed.set(document, text);
     left = room - lengthOf([text]);
   }
+  const blocks = [...head, ...documents.flatMap((document) => printed.get(document) ?? [])];
   const rest = documents.filter((document) => !printed.has(document));
-  const listed = rest.flatMap((document) => lines.get(document) ?? []);
-  const dropped = rest
-    .filter((document) => !lines.has(document))
-    .reduce((sum, { accounts = 1 }) => sum + accounts, 0);
-  return `${[
-    ...head,
-    ...documents.flatMap((document) => printed.get(document) ?? []),
-    ...(listed.length === 0 ? [] : [listed.join('\n')]),
-    ...(rest.length === 0
-      ? []
-      : [omitted(dropped === 0 ? 'Their rows are' : `… and ${dropped} more, and rows,`)]),
-  ].join('\n\n')}\n`;
+  if (rest.length > 0) {
+    const dropped = rest.reduce((sum, each) => sum + (lines.has(each) ? 0 : (each.accounts ?? 1)), 0);
+    blocks.push(rest.flatMap((each) => lines.get(each) ?? []).join('\n'));
+    blocks.push(omitted(dropped === 0 ? 'Their rows are' : `… and ${dropped} more, and rows,`));
+  }
+  return `${blocks.join('\n\n')}\n`;
 }
 
 function lengthOf(texts: readonly string[]): number {
