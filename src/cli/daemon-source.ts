@@ -6,7 +6,7 @@ import { type SettledConfiguration, settledConfiguration } from '../config/settl
 import { loadConfiguration } from '../config/load-configuration.ts';
 import { refKey } from '../config/secret-references.ts';
 import { resolveSecret, secretValue } from '../config/secrets.ts';
-import { ConfigError, type ConfigIssue } from '../core/errors.ts';
+import { ConfigError } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import type { SecretUse, ServiceSettings } from '../core/settings.ts';
 import type { AccountRegistry } from '../daemon/account-registry.ts';
@@ -21,6 +21,7 @@ import { createCommitReader } from '../git/commit.ts';
 import type { PostedFiles } from '../run/posted-plan.ts';
 import { POSTED_ROOT } from '../run/posted-token.ts';
 import { describeFailure } from '../run/run-result.ts';
+import { errorsOf } from './load-accounts.ts';
 
 /** What the start of the process has read and opened. */
 export interface Opened {
@@ -108,7 +109,7 @@ export async function readPostedFiles(
     // Posted files must not have the daemon read anything else of its machine.
     secretOf: async (ref) => (tokens.has(refKey(ref)) ? await secretValue(ref) : undefined),
   });
-  if (loaded.service === undefined) throw errorsIn(loaded.issues);
+  if (loaded.service === undefined) throw new ConfigError(errorsOf(loaded.issues));
   const byName = new Map(loaded.accounts.map((account) => [account.name, account]));
   const names = accounts.length > 0 ? accounts : [...byName.keys()];
   if (names.length > MAX_ACCOUNTS)
@@ -121,11 +122,7 @@ export async function readPostedFiles(
     account(name) {
       const { settings, issues } = byName.get(name) ?? {};
       if (settings !== undefined) return { settings };
-      return issues === undefined ? {} : { failure: describeFailure(errorsIn(issues)) };
+      return issues === undefined ? {} : { failure: describeFailure(new ConfigError(errorsOf(issues))) };
     },
   };
-}
-
-function errorsIn(issues: readonly ConfigIssue[]): ConfigError {
-  return new ConfigError(issues.filter(({ severity }) => severity === 'error'));
 }

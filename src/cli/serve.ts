@@ -25,6 +25,7 @@ import { createCommitReader } from '../git/commit.ts';
 import { systemClock } from '../system/clock.ts';
 import { keepHeapSmall } from '../system/runtime.ts';
 import { type Opened, openSource, readPostedFiles, type Source, watchFiles } from './daemon-source.ts';
+import { errorsOf } from './load-accounts.ts';
 
 /** The longest time between two readings of the files: not every file system reports changes. */
 const RELOAD_MS = 60_000;
@@ -51,7 +52,7 @@ export async function serve(
   const own = createConfigurationSource(configFile, createCommitReader());
   const files = settledConfiguration(own, signals.stop);
   const { service, issues } = await files.read();
-  if (service === undefined) throw new ConfigError(issues.filter(({ severity }) => severity === 'error'));
+  if (service === undefined) throw new ConfigError(errorsOf(issues));
   const tokens = await readTokens(service, resolveSecret);
   const { log, sink } = openLog(service.log);
   const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
