@@ -8,11 +8,8 @@ export const POSTED_ROOT = '/posted/a/b/c/d/e/f/g/h';
 /** The beginning of every path that posted files can refer to with relative references. */
 const POSTED_TOP = '/posted/';
 
-const UNKNOWN_POSTED_ACCOUNT = {
-  code: UNKNOWN_ACCOUNT,
-  message:
-    'this daemon does not have the account yet: it is planned once the daemon’s own configuration has it',
-} as const;
+const UNKNOWN =
+  'this daemon does not have the account yet: it is planned once the daemon’s own configuration has it';
 
 export type TokenUse =
   | { readonly settings: AccountSettings }
@@ -23,7 +20,7 @@ export type TokenUse =
  * configuration: address, token and its rules are always those, and posted files that name others are refused.
  */
 export function tokenUse(posted: AccountSettings, own: AccountSettings | undefined): TokenUse {
-  if (own === undefined) return { refusal: UNKNOWN_POSTED_ACCOUNT };
+  if (own === undefined) return { refusal: { code: UNKNOWN_ACCOUNT, message: UNKNOWN } };
   if (posted.baseUrl !== own.baseUrl) return differs('the address');
   if (!isSameReference(posted, own)) return differs('the token reference');
   const { baseUrl, token, tokenRules } = own;
@@ -33,12 +30,8 @@ export function tokenUse(posted: AccountSettings, own: AccountSettings | undefin
 }
 
 function differs(what: string): TokenUse {
-  return {
-    refusal: {
-      code: 'identity_mismatch',
-      message: `${what} of the account differs from the daemon’s own configuration, and the daemon uses a token only as its own configuration allows; change it there first, then plan again`,
-    },
-  };
+  const message = `${what} of the account differs from the daemon’s own configuration, and the daemon uses a token only as its own configuration allows; change it there first, then plan again`;
+  return { refusal: { code: 'identity_mismatch', message } };
 }
 
 function isSameReference(posted: AccountSettings, own: AccountSettings): boolean {
