@@ -1,7 +1,7 @@
 // The status of accounts, from the configuration and the store, once or again and again. Never calls the service.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { approvalOf, statesOf, waitingPlan } from '../core/account-states.ts';
-import { formatConfigIssue } from '../core/errors.ts';
+import { formatConfigIssue, errorsOf } from '../core/errors.ts';
 import { describePause } from '../core/operator.ts';
 import type { AccountStatus } from '../report/command-schemas.ts';
 import { renderStatus } from '../report/list-reports.ts';
@@ -10,7 +10,6 @@ import { type CommandContext, openExistingJournal } from './compose.ts';
 import type { Output } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import {
-  errorsOf,
   type KnownAccount,
   knownAccounts,
   type Loaded,

@@ -1,7 +1,7 @@
 // The work of `apply`: plans, shows the plan, asks for confirmation, applies the plan and verifies the result.
 import { reconcile } from '../run/reconcile.ts';
 import type { Acceptance, AccountRequest } from '../run/request.ts';
-import { ConfigError, StoreError, UsageError } from '../core/errors.ts';
+import { ConfigError, StoreError, UsageError, errorsOf } from '../core/errors.ts';
 import { type AgreedPlan, describePause } from '../core/operator.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunDetail } from '../core/ports/journal-reader.ts';
@@ -19,7 +19,6 @@ import { journalBroken, readSavedPlan } from './plan-accounts.ts';
 import {
   accountList,
   accountNamed,
-  errorsOf,
   isExclusion,
   loadAccounts,
   loadConfiguration,

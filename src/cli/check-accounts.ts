@@ -2,12 +2,12 @@
 import type { ReadAccount } from '../run/observe.ts';
 import { describeFailure } from '../run/run-result.ts';
 import { listedAccountId } from '../core/identity.ts';
-import { formatConfigIssue, type SecretIssue } from '../core/errors.ts';
+import { formatConfigIssue, type SecretIssue, errorsOf } from '../core/errors.ts';
 import { yamlQuoted } from '../core/yaml-text.ts';
 import { renderDiagnoses } from '../report/check-reports.ts';
 import type { Diagnosis, Finding } from '../report/command-schemas.ts';
 import { count, instant } from '../report/formatting.ts';
-import { errorsOf, loadAccounts } from './load-accounts.ts';
+import { loadAccounts } from './load-accounts.ts';
 import { type OutputOptions, printReport } from './console.ts';
 import { checkSecrets } from '../config/secrets.ts';
 import { storeName } from '../config/store-location.ts';

@@ -6,7 +6,7 @@ import { type SettledConfiguration, settledConfiguration } from '../config/settl
 import { loadConfiguration } from '../config/load-configuration.ts';
 import { refKey } from '../config/secret-references.ts';
 import { resolveSecret, secretValue } from '../config/secrets.ts';
-import { ConfigError } from '../core/errors.ts';
+import { ConfigError, errorsOf } from '../core/errors.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import type { SecretUse, ServiceSettings } from '../core/settings.ts';
 import type { AccountRegistry } from '../daemon/account-registry.ts';
@@ -21,7 +21,6 @@ import { createCommitReader } from '../git/commit.ts';
 import type { PostedFiles } from '../run/posted-plan.ts';
 import { POSTED_ROOT } from '../run/posted-token.ts';
 import { describeFailure } from '../run/run-result.ts';
-import { errorsOf } from './load-accounts.ts';
 
 /** What the start of the process has read and opened. */
 export interface Opened {

@@ -11,7 +11,7 @@ import {
 } from '../config/load-configuration.ts';
 import { withRegion } from '../config/yaml/editable-document.ts';
 import { shownPath } from '../config/yaml/source-text.ts';
-import { ConfigError } from '../core/errors.ts';
+import { ConfigError, errorsOf } from '../core/errors.ts';
 import type { AccountSettings, SecretRef } from '../core/settings.ts';
 import { shellWord } from '../core/yaml-text.ts';
 import { count } from '../report/formatting.ts';
@@ -31,7 +31,6 @@ import {
 } from './first-files.ts';
 import { pipelineFiles, missingToken } from './first-pipeline.ts';
 import { listDoubt, openReading, showDoubt } from './read-accounts.ts';
-import { errorsOf } from './load-accounts.ts';
 
 /** The user waits for the answer, and nothing is lost by trying again. */
 const RETRIES = 1;

@@ -1,6 +1,6 @@
 // Loads the configuration and selects the accounts that a command works on: names, globs, and exclusions that begin with `!`.
 import path from 'node:path';
-import { type ConfigIssue, ConfigError, formatConfigIssue, UsageError } from '../core/errors.ts';
+import { type ConfigIssue, ConfigError, formatConfigIssue, UsageError, errorsOf } from '../core/errors.ts';
 import type { RecordedConfiguration } from '../config/load-configuration.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
 import { globMatcher } from '../core/names.ts';
@@ -80,10 +80,6 @@ export function requireAll({ accounts, issues }: Pick<Configuration, 'accounts' 
 /** Shows the warnings among the issues of a configuration. */
 export function showConfigWarnings(issues: readonly ConfigIssue[]): void {
   showWarnings(issues.filter(({ severity }) => severity === 'warning').map(formatConfigIssue));
-}
-
-export function errorsOf(issues: readonly ConfigIssue[]): ConfigIssue[] {
-  return issues.filter((issue) => issue.severity === 'error');
 }
 
 /** Why no account is configured. With `source.git` that is no error of the files: perhaps nothing was fetched yet. */

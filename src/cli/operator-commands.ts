@@ -1,5 +1,5 @@
 // rolecall pause, resume and sync: pass an operator’s decision to the daemon through the store that both share.
-import { ConfigError, UsageError } from '../core/errors.ts';
+import { ConfigError, UsageError, errorsOf } from '../core/errors.ts';
 import {
   describePause,
   isPauseReason,
@@ -14,7 +14,6 @@ import type { CommandContext } from './compose.ts';
 import { printLine, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import {
-  errorsOf,
   type KnownAccount,
   knownAccounts,
   loadConfiguration,

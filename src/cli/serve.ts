@@ -6,7 +6,7 @@ import { createConfigurationSource } from '../config/configuration-source.ts';
 import { resolveSecret } from '../config/secrets.ts';
 import { settledConfiguration } from '../config/settled-configuration.ts';
 import { storeName } from '../config/store-location.ts';
-import { ConfigError } from '../core/errors.ts';
+import { ConfigError, errorsOf } from '../core/errors.ts';
 import type { Links } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
@@ -25,7 +25,6 @@ import { createCommitReader } from '../git/commit.ts';
 import { systemClock } from '../system/clock.ts';
 import { keepHeapSmall } from '../system/runtime.ts';
 import { type Opened, openSource, readPostedFiles, type Source, watchFiles } from './daemon-source.ts';
-import { errorsOf } from './load-accounts.ts';
 
 /** The longest time between two readings of the files: not every file system reports changes. */
 const RELOAD_MS = 60_000;

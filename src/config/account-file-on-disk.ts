@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { chown, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { CheckoutPlace } from '../core/ports/repository.ts';
-import { type ConfigIssue, errorCode } from '../core/errors.ts';
+import { type ConfigIssue, errorCode, errorsOf } from '../core/errors.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
 import { openCatalogs } from './catalog-file.ts';
 import { type ConfigurationFiles, readText } from './configuration-files.ts';
@@ -45,7 +45,7 @@ export async function dumpAccount(target: DumpTarget, contents: AccountContents)
   });
   const errors = accounts
     .filter(({ file }) => file === account.file)
-    .flatMap(({ issues }) => issues.filter(({ severity }) => severity === 'error'));
+    .flatMap(({ issues }) => errorsOf(issues));
   return { ...dumped, errors, before };
 }
 

@@ -21,6 +21,10 @@ export function formatConfigIssue(issue: ConfigIssue): string {
   return `${issue.file}:${issue.line}:${issue.column}: ${issue.message}`;
 }
 
+export function errorsOf(issues: readonly ConfigIssue[]): ConfigIssue[] {
+  return issues.filter(({ severity }) => severity === 'error');
+}
+
 /** The configuration is invalid: the person who edits the files must act. Carries every issue at once. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

@@ -1,6 +1,6 @@
 // The configuration in the daemon: the current state of each file, and its last valid content.
 import { describeFailure } from '../run/run-result.ts';
-import { type ConfigIssue, formatConfigIssue } from '../core/errors.ts';
+import { type ConfigIssue, formatConfigIssue, errorsOf } from '../core/errors.ts';
 import type {
   AccountSettings,
   ConfigCommit,
@@ -177,10 +177,6 @@ const DEFAULT_SCHEDULE = { schedule: '*/15 * * * *', timezone: 'Etc/UTC', jitter
 function toSchedule({ name, settings }: RegisteredAccount): Schedule {
   const { schedule, timezone, jitterMs } = settings ?? DEFAULT_SCHEDULE;
   return { name, schedule, timezone, jitterMs };
-}
-
-function errorsOf(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
-  return issues.filter(({ severity }) => severity === 'error');
 }
 
 /** Settings that connections, files and sockets were opened with. */
