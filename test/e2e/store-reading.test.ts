@@ -1,4 +1,4 @@
-// A store on a read-only medium: what only looks reads it, what writes says why it cannot.
+// A store on a read-only medium: commands that only look read it, and those that write report why they cannot.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scene } from '../support/scene.ts';

@@ -69,7 +69,7 @@ export function openDatabase(file: string, { mustExist = false, onReadOnly }: Op
     if (state === 'missing') closeSync(openSync(file, 'a', 0o600));
     if (!isWritable(file)) {
       if (state !== 'store' || onReadOnly === undefined) throw readOnlyStore(file);
-      // A database in memory has no log, which its write and its read version, bytes 18 and 19, say.
+      // A database in memory cannot have a log, so bytes 18 and 19, its write and its read version, must be 1.
       const driver = new SQLite(contentOf(file).fill(1, 18, 20));
       onReadOnly(file);
       return openDriver(driver, file);
@@ -95,7 +95,7 @@ export function isWritable(file: string): boolean {
 function contentOf(file: string): Buffer {
   const driver = new SQLite(file, { readonly: true, timeout: OPEN_TIMEOUT_MS });
   try {
-    // An error of `serialize` does not say why the file cannot be read.
+    // Fails with the reason, which an error of `serialize` does not contain.
     driver.pragma('user_version');
     return driver.serialize();
   } catch (error) {

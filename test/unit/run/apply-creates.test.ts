@@ -387,14 +387,14 @@ describe('a create whose answer was lost', () => {
 describe('a create that the service refuses', () => {
   const withDuplicate = {
     nearDuplicate: ({ name }: NumberedOperation, status?: number) =>
-      status === 409 ? `; ${name.toLowerCase()} stands in its way` : '',
+      status === 409 ? `; ${name.toLowerCase()} exists` : '',
   };
 
   it('with 409 names the near duplicate in the error', async () => {
     const on = setUp(withDuplicate);
     on.answer = () => refused(409);
     expect(await on.apply('A')).toEqual(['A failed']);
-    expect(on.context.statuses.get(1)?.reason).toBe('refused; a stands in its way');
+    expect(on.context.statuses.get(1)?.reason).toBe('refused; a exists');
     expect(on.reader.readings).toBe(0);
   });
 
