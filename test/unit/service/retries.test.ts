@@ -184,13 +184,16 @@ describe('a create', () => {
     },
   );
 
-  it.each([400, 401, 403, 404, 409, 413, 422, 425])('is refused by %d and is not sent again', async (status) => {
-    const server = await serve((response) => json(response, { detail: 'no' }, status));
-    const { writer } = await client(server.url);
-    const outcome = await writer.create('skill', 'New', ALWAYS);
-    expect(outcome).toMatchObject({ type: 'failed', attempts: 1, error: { httpStatus: status } });
-    expect(server.arrived).toHaveLength(1);
-  });
+  it.each([400, 401, 403, 404, 409, 413, 422, 425])(
+    'is refused by %d and is not sent again',
+    async (status) => {
+      const server = await serve((response) => json(response, { detail: 'no' }, status));
+      const { writer } = await client(server.url);
+      const outcome = await writer.create('skill', 'New', ALWAYS);
+      expect(outcome).toMatchObject({ type: 'failed', attempts: 1, error: { httpStatus: status } });
+      expect(server.arrived).toHaveLength(1);
+    },
+  );
 
   it.each(['destroy', 'resetAndDestroy'] as const)(
     'is doubtful when the connection breaks: %s',
