@@ -78,7 +78,8 @@ test('a token with the role read changes nothing, actions are logged with token 
   ]);
 
   // Requests during a run cause exactly one more.
-  sandboxOf(workspace).setSettings({ latencyMs: 400 });
+  const slow = { match: { method: 'GET' }, times: 3, do: { type: 'latency', ms: 1500 } } as const;
+  sandboxOf(workspace).setFaults([slow]);
   const first = await daemon.api('accounts/acme/sync', {});
   await until(
     'the run has started',
