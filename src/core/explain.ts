@@ -118,10 +118,8 @@ function explainCreateRule(
   switch (rule) {
     case 'flapping':
       if (untilMs === undefined && results.length > 0) {
-        const listed = firstFew(
-          results.map((entry) => `“${entry.name}” (${entry.id})`),
-          3,
-        );
+        const quoted = results.map((entry) => `“${entry.name}” (${entry.id})`);
+        const listed = firstFew(quoted, 3);
         return {
           reason: `the answer to the create of the ${kind} “${name}” was lost, and ${results.length === 1 ? `the new ${kind} ${listed} may be its result` : `one of the new ${kind}s ${listed} may be its result`}`,
           release: `find out in the service which name it got, and put that name into the file instead of “${name}”; or delete what is not its result. Otherwise rolecall creates “${name}” again after ${utcTime(doubtfulCreates.get(key)?.untilMs ?? 0)}`,
@@ -130,6 +128,11 @@ function explainCreateRule(
       return {
         reason: `rolecall sent the create of the ${kind} “${name}” three times within 24 hours, and each time it was removed or no list showed it`,
         release: `find out who or what deletes it, or why the lists do not show it; rolecall creates it again after ${utcTime(untilMs ?? 0)}`,
+      };
+    case 'rename':
+      return {
+        reason: `the service refused the ${kind} “${name}” while the ${kind} with the near name exists`,
+        release: 'release the delete of that one, which is then sent before the create',
       };
     case 'freeze':
       return freeze(facts);
@@ -243,10 +246,8 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, ap
       return staleSource(facts);
     case 'flapping':
       if (judged.mayBe.length > 0) {
-        const names = firstFew(
-          judged.mayBe.map((name) => `“${name}”`),
-          3,
-        );
+        const quoted = judged.mayBe.map((name) => `“${name}”`);
+        const names = firstFew(quoted, 3);
         const untilMs = Math.max(
           ...judged.mayBe.map((name) => history.doubtfulCreates.get(kindNameKey(kind, name))?.untilMs ?? 0),
         );

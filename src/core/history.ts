@@ -56,7 +56,7 @@ export interface AccountHistory {
   /** The names of every entry that rolecall has not deleted: as last listed, and as requested. */
   readonly knownNames: ReadonlyMap<EntryKey, readonly string[]>;
   readonly released: readonly ReleasedEntry[];
-  /** `kind:name key` of names whose last create the service refused with 409: it may require unique names. */
+  /** `kind:name key` of names whose last create the service refused: it may require unique names. */
   readonly refusedCreates: ReadonlySet<string>;
 }
 
@@ -105,6 +105,9 @@ export interface History {
   readonly released: readonly ReleasedEntry[];
   readonly refusedCreates: ReadonlySet<string>;
 }
+
+/** The statuses with which a service refuses a name that it has already: which one is not documented. */
+export const NAME_REFUSALS: readonly number[] = [400, 409, 422];
 
 /** The name key of a kind, for sets that span both kinds. */
 export function kindNameKey(kind: Kind, name: string): string {

@@ -24,7 +24,7 @@ export const HOLD_RULES = [
 export type HoldRule = (typeof HOLD_RULES)[number];
 
 /** The rules that can also hold a create. */
-export type CreateRule = Extract<HoldRule, 'flapping' | 'freeze' | 'rollout' | 'stale_source'>;
+export type CreateRule = Extract<HoldRule, 'flapping' | 'freeze' | 'rename' | 'rollout' | 'stale_source'>;
 
 /** An open `freeze` window: its description, and when writing is allowed again; null when no end was found. */
 export interface OpenFreeze {

@@ -67,6 +67,12 @@ export function judge(diffs: readonly KindDiff[], context: PolicyContext): Judge
         judged.leave === null ? { ...judged, holds: ordered([...judged.holds, ...limits]) } : judged,
       );
   });
+  // The service refuses a name while an entry with a near one exists, so it waits for the same release.
+  for (const { kind, blocks, holds } of extras) {
+    if (blocks === undefined || holds.length === 0) continue;
+    const key = kindNameKey(kind, blocks);
+    heldCreates.set(key, [...(heldCreates.get(key) ?? []), 'rename']);
+  }
   return { extras, counts, heldCreates };
 }
 

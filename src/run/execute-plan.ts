@@ -2,7 +2,7 @@
 import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
 import { anythingMissing, baselineOf } from '../core/list-plausibility.ts';
 import { nameKey, nearKey } from '../core/names.ts';
-import { kindNameKey } from '../core/history.ts';
+import { kindNameKey, NAME_REFUSALS } from '../core/history.ts';
 import type { RunStatus } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
@@ -231,7 +231,7 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
   skip(context, late, context.halt?.message ?? 'it was not tried');
 }
 
-/** Explains a failed create by an entry with a near name: it was deleted first, or the service may refuse the create (409). */
+/** Explains a failed create by an entry with a near name: it was deleted first, or the service may refuse the create. */
 function nearDuplicateHint(
   { planned, statuses }: ApplyContext,
   early: readonly NumberedOperation[],
@@ -239,12 +239,13 @@ function nearDuplicateHint(
   httpStatus: number | undefined,
 ): string {
   const isNear = (each: { readonly name: string }): boolean => nearKey(each.name) === nearKey(name);
-  const done = early.filter((each) => each.kind === kind && statuses.get(each.seq)?.status === 'done');
-  const gone = done.find(isNear);
+  const gone = early.find(
+    (each) => each.kind === kind && isNear(each) && statuses.get(each.seq)?.status === 'done',
+  );
   if (gone !== undefined) return `; “${gone.name}” was deleted first; the next run creates “${name}” again`;
-  const near = httpStatus === 409 ? planned[kind].find(isNear) : undefined;
+  const near = NAME_REFUSALS.includes(httpStatus ?? 0) ? planned[kind].find(isNear) : undefined;
   if (near === undefined) return '';
-  return `; “${near.name}” exists: the next plan deletes it first, or shows what keeps it`;
+  return `; “${near.name}” exists: if the file has both names, remove one; otherwise the next plan deletes it first, or shows what keeps it`;
 }
 
 function byAction(operations: readonly NumberedOperation[]): Record<Action, NumberedOperation[]> {

@@ -2,7 +2,7 @@
 import { type Selectable, sql } from 'kysely';
 import { type Kind, KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
-import { kindNameKey, type RecentOperation } from '../core/history.ts';
+import { kindNameKey, NAME_REFUSALS, type RecentOperation } from '../core/history.ts';
 import type { SentCommit } from '../core/ports/locks.ts';
 import type { AppliedRun, Journal } from '../core/ports/journal.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
@@ -34,7 +34,7 @@ export function accountHistoryJournal(
         select operations.kind, operations.name from runs join operations on run_id = id
         where runs.account = ${account} and runs.remote_account_id is not distinct from ${remoteAccountId}
           and action = 'create' and attempts > 0 group by operations.kind, operations.name
-        having max(run_id) = max(case when operations.status = 'failed' and http_status = 409 then run_id end)`.execute(
+        having max(run_id) = max(case when operations.status = 'failed' and http_status in (${sql.join(NAME_REFUSALS)}) then run_id end)`.execute(
         db,
       );
       return {

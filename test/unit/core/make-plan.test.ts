@@ -55,7 +55,7 @@ describe('the order of operations', () => {
   it.each([
     ['after the create', 'p', true, [], first.toReversed()],
     ['before a create that the service refused', 'p', true, ['skill:TypeScript'], first],
-    ['nowhere without an approval', 'p', false, ['skill:TypeScript'], first.slice(1)],
+    ['nowhere without an approval, and holds the create', 'p', false, ['skill:TypeScript'], []],
     ['before a refused create also if nobody has it', null, false, ['skill:TypeScript'], first],
     ['after a create of another kind that was refused', 'p', true, ['role:TypeScript'], first.toReversed()],
   ])('puts a near duplicate that people have %s', (_, holder, isApproved, refused, expected) => {
@@ -69,6 +69,8 @@ describe('the order of operations', () => {
       history: { refusedCreates: new Set(refused) },
     });
     expect(steps(made)).toEqual(expected);
+    const create = made.held.find(({ action }) => action === 'create');
+    expect(create?.rules).toEqual(expected.length === 0 ? ['rename'] : undefined);
   });
 });
 
