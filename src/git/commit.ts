@@ -24,6 +24,8 @@ const RECENT_MS = 1000;
 /** After a line with the word commit: the id, the dates in seconds, and the subject. */
 const FORMAT = '--format=%H%n%ct%n%at%n%an%n%s';
 
+type Locate = (given: string) => string;
+
 interface KnownCommit {
   readonly head: string;
   readonly commit: ConfigCommit | null;
@@ -62,50 +64,59 @@ export function createCommitReader(nowMs: () => number = Date.now): CommitReader
   };
 }
 
+/** The repository of each configuration, by its `file`, if that is outside of it. */
+const rootOfFile = new Map<string, string>();
+
 /** The id of the commit that is checked out in the repository of `file`; empty if there is none. */
 async function headOf(file: string): Promise<string> {
   return orElse('', async () => {
-    const root = await repositoryRoot(file);
+    const root = rootOfFile.get(file) ?? (await repositoryRoot(file));
     return root === undefined ? '' : await git(root, ['rev-parse', '--verify', 'HEAD']);
   });
 }
 
 /**
- * The commit that is checked out in the repository of `file`, or undefined when the file is not in git. `changed`: those of
- * `file` and `paths` whose bytes are not in it. A file that is outside of the repository, or in another one within it, is not
- * compared. Three git processes, none outside of a repository.
+ * The commit that is checked out in the repository of the configuration, or undefined when none of its files is in git: the
+ * repository of `file`, or else of the first of the other `paths`. `changed`: those of them whose bytes are not in it. A file that is
+ * outside of the repository, or in another one within it, is not compared. Three git processes, none outside of a repository.
  */
 export async function readConfigCommit(
   file: string,
   paths: readonly string[],
-  locate = (given: string): string => given,
+  locate: Locate = (given) => given,
 ): Promise<ConfigCommit | undefined> {
   return orElse(undefined, async () => {
-    const root = await repositoryRoot(file);
-    if (root === undefined) return undefined;
-    const own = path.relative(root, await realFile(file));
-    const [head, index] = await Promise.all([
-      git(root, ['rev-list', '--max-count=1', '--encoding=UTF-8', FORMAT, 'HEAD', '--']),
-      git(root, ['ls-files', '--cached', '-z', '--', own]),
-    ]);
-    const [sha = '', committed, authored, author = '', subject = ''] = head.trim().split('\n').slice(1);
-    const found = await filesWithin(root, sha, new Set([file, ...paths]), locate);
-    const folders = new Set([own, ...found.map(({ name }) => name)].map((name) => `${path.dirname(name)}/`));
-    const tree = treeEntries(await git(root, ['ls-tree', '-z', sha, '--', ...folders]));
-    // An ignored or untracked file is not in git, even within a repository such as that of a home folder.
-    if (index === '' && !tree.has(own)) return undefined;
-    const at = (seconds: string | undefined): string => new Date(Number(seconds) * 1000).toISOString();
-    const changed = found.filter(({ name, ids }) => !ids.includes(tree.get(name)));
-    return {
-      sha,
-      dirty: changed.length > 0,
-      changed: new Map(changed.map(({ given, name }) => [given, name])),
-      committedAt: at(committed),
-      authoredAt: at(authored),
-      author: cutSubject(author) || null,
-      subject: cutSubject(subject),
-    };
+    for (const each of [file, ...paths.slice(0, 1)]) {
+      const root = await repositoryRoot(locate(each));
+      const commit = root && (await commitIn(root, new Set([file, ...paths]), locate));
+      if (!commit) continue;
+      rootOfFile.set(file, root);
+      return commit;
+    }
   });
+}
+
+async function commitIn(root: string, files: ReadonlySet<string>, locate: Locate) {
+  const head = await git(root, ['rev-list', '--max-count=1', '--encoding=UTF-8', FORMAT, 'HEAD', '--']);
+  const [sha = '', committed, authored, author = '', subject = ''] = head.trim().split('\n').slice(1);
+  const found = await filesWithin(root, sha, files, locate);
+  const folders = new Set(found.map(({ name }) => `${path.dirname(name)}/`));
+  const globs = [...folders].map((each) => `:(glob)${each}*`);
+  const staged = new Set((await git(root, ['ls-files', '--cached', '-z', '--', ...globs])).split('\0'));
+  const entries = treeEntries(await git(root, ['ls-tree', '-z', sha, '--', ...folders]));
+  // Ignored and untracked files are not in git, even within a repository such as that of a home folder.
+  if (!found.some(({ name }) => staged.has(name) || entries.has(name))) return undefined;
+  const at = (seconds: string | undefined): string => new Date(Number(seconds) * 1000).toISOString();
+  const changed = found.filter(({ name, ids }) => !ids.includes(entries.get(name)));
+  return {
+    sha,
+    dirty: changed.length > 0,
+    changed: new Map(changed.map(({ given, name }) => [given, name])),
+    committedAt: at(committed),
+    authoredAt: at(authored),
+    author: cutSubject(author) || null,
+    subject: cutSubject(subject),
+  };
 }
 
 /** What git answered about two commits, which never changes. */
@@ -130,7 +141,7 @@ export async function compareCommits(file: string, older: string, newer: string)
 async function askGit(file: string, older: string, newer: string): Promise<CommitRelation> {
   if (!SHA.test(older) || !SHA.test(newer)) return 'unknown';
   return orElse<CommitRelation>('unknown', async () => {
-    const root = await repositoryRoot(file);
+    const root = rootOfFile.get(file) ?? (await repositoryRoot(file));
     if (root === undefined) return 'unknown';
     const counts = await git(root, ['rev-list', '--left-right', '--count', `${older}...${newer}`, '--']);
     const [onlyOlder, onlyNewer] = counts.trim().split(/\s+/u).map(Number);
@@ -162,12 +173,7 @@ interface FoundFile {
 }
 
 /** The files that are in the repository, and not in another one within it. */
-async function filesWithin(
-  root: string,
-  sha: string,
-  files: ReadonlySet<string>,
-  locate: (given: string) => string,
-): Promise<FoundFile[]> {
+async function filesWithin(root: string, sha: string, files: ReadonlySet<string>, locate: Locate) {
   const found: FoundFile[] = [];
   const roots = new Map<string, Promise<string | undefined>>();
   for (const given of files) {
