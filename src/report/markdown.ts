@@ -27,7 +27,7 @@ const CLOSING_ROOM = 100;
 
 /**
  * The report in at most MARKDOWN_LIMIT characters: complete rows for the documents that matter most, then a line for each
- * other one. What failed matters most, then the order of the report counts.
+ * other one. What failed matters most, then what several accounts have in common, then the order of the report counts.
  */
 export function reportToMarkdown({ title, verdict, total, documents }: Report): string {
   const head = [
@@ -35,8 +35,9 @@ export function reportToMarkdown({ title, verdict, total, documents }: Report): 
     `## ${escapeProse(title)}`,
     ...(total === undefined ? [] : [`**${inline(total)}**`]),
   ];
-  const isBad = ({ status }: ReportDocument): boolean => status?.tone === 'bad';
-  const ordered = documents.toSorted((a, b) => Number(isBad(b)) - Number(isBad(a)));
+  const rank = ({ status, accounts = 1 }: ReportDocument): number =>
+    status?.tone === 'bad' ? 2 : Number(accounts > 1);
+  const ordered = documents.toSorted((a, b) => rank(b) - rank(a));
   const lines = linesWithin(ordered, MARKDOWN_LIMIT / 2);
   let left = MARKDOWN_LIMIT - CLOSING_ROOM - head.join('\n\n').length - lengthOf([...lines.values()]);
   const printed = new Map<ReportDocument, string>();
