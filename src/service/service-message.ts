@@ -73,7 +73,7 @@ function textsOf(body: string): readonly string[] {
 
 /** Whether a body is a page for people, which the service does not send. */
 export function isWebPage(body: string): boolean {
-  return /^\s*<(?:!doctype|html|head|body|!--)/i.test(body);
+  return /^\s*(?:<\?xml[^<>]{0,200}>\s*)?<(?:!doctype|html|head|body|!--)/i.test(body);
 }
 
 /** `a web page, “502 Bad Gateway”`: only the title of a page is used. */
