@@ -86,7 +86,7 @@ export async function readConfigCommit(
   locate: Locate = (given) => given,
 ): Promise<ConfigCommit | undefined> {
   return orElse(undefined, async () => {
-    for (const each of [file, ...paths.slice(0, 1)]) {
+    for (const each of [file, ...paths.filter((other) => other !== file).slice(0, 1)]) {
       const root = await repositoryRoot(locate(each));
       const commit = root && (await commitIn(root, new Set([file, ...paths]), locate));
       if (!commit) continue;

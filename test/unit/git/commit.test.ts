@@ -45,6 +45,21 @@ describe('the commit of a configuration', () => {
     });
   });
 
+  test('is that of the account files where the service file is outside of git, and compares newer ones there', async () => {
+    const { folder, first } = repository();
+    const [outside, account] = [
+      path.join(workspace({ s: '' }), 's'),
+      path.join(folder, 'config/accounts/a.yaml'),
+    ];
+    expect(await readConfigCommit(outside, [outside, account])).toMatchObject({ sha: first, dirty: false });
+    writeFileSync(account, 'changed');
+    expect((await readConfigCommit(outside, [outside, account]))?.changed).toEqual(
+      new Map([[account, 'config/accounts/a.yaml']]),
+    );
+    git(folder, 'commit', '-qam', 'Second');
+    expect(await compareCommits(outside, first, git(folder, 'rev-parse', 'HEAD'))).toBe('ancestor');
+  });
+
   test('is undefined outside of git, in an empty repository, for an untracked file and for a broken repository', async () => {
     expect(await readConfigCommit(path.join(workspace({ a: '' }), 'a'), [])).toBeUndefined();
     const empty = workspace({ a: '' });
