@@ -220,7 +220,11 @@ describe('a create that a service with unique names refuses because of a near na
     const refused = await on.apply(next);
     expect([refused.status, on.writes()]).toEqual(['partial', ['POST skill TypeScript']]);
     expect(on.rows('select reason from operations where http_status = 409')).toMatchObject([
-      { reason: expect.stringContaining('“typescript” exists: if the file has both names, remove one; otherwise the next plan deletes it first') },
+      {
+        reason: expect.stringContaining(
+          '“typescript” exists: if the file has both names, remove one; otherwise the next plan deletes it first',
+        ),
+      },
     ]);
     on.clock.pass(8 * 86_400_000);
     expect((await on.apply(next)).status).toBe('converged');
