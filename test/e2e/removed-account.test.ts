@@ -23,7 +23,6 @@ test('an account that is removed during its run leaves no gauge behind', async (
   const before = daemon.runsEnded('beta');
   rmSync(join(s.folder, 'config/accounts/beta.yaml'));
   await s.until('it is unscheduled', () => daemon.events('unscheduled', 'beta').length > 0);
-  expect(daemon.runsEnded('beta')).toBe(before);
   await s.until('the run has ended', () => daemon.runsEnded('beta') > before);
   const gauges = [...(await daemon.metrics()).keys()].filter(
     (key) => key.includes('account="beta"') && !/_(?:total|sum|count|bucket)\{/.test(key),

@@ -174,7 +174,7 @@ test('no command prints, stores or passes on a token or a salary', async () => {
   expect(new Set(parrot.authorizations())).toEqual(new Set([`Bearer ${CANARY}`, `Bearer ${HTTP_CANARY}`]));
   expect(parrot.requests()).toContain('vault POST skill');
   expect(parrot.requests()).toContain('vault DELETE skill/s3');
-  expect(spy.recorded()).toContain('ls-files\n--cached');
+  expect(spy.recorded()).toContain('rev-list\n--max-count');
   expect(w.rows('select * from runs').length).toBeGreaterThan(5);
 });
 
