@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { scene } from '../support/scene.ts';
+import { isThorough } from '../support/thorough.ts';
 
-test('an account that is removed during its run leaves no gauge behind', async () => {
+test.runIf(isThorough)('an account that is removed during its run leaves no gauge behind', async () => {
   const s = await scene({
     file: 'skills: [Go]',
     service: [`defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`, WITH_TOKEN].join('\n'),

@@ -6,7 +6,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Daemon, EVERY_SECOND, HTTP_TOKEN, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { commitAll, git } from '../support/git.ts';
 import { makeWorkspace, QUICK_API, until, type Workspace } from '../support/workspace.ts';
-import { someOf } from '../support/thorough.ts';
+import { isThorough, someOf } from '../support/thorough.ts';
 
 interface Stage {
   readonly sandbox: Sandbox;
@@ -263,38 +263,41 @@ test('a forced push is refused and logged, the last commit stays in use, and the
   await daemon.stop();
 });
 
-test('a restart without the repository uses the last commit, and applies a push when the repository is back', async () => {
-  const on = await stage();
-  const { sandbox, origin } = on;
-  const first = on.push(
-    'First',
-    { 'config/rolecall.yaml': serviceFile(sandbox), ...account('acme', 'skills: [Go]') },
-    '2026-03-01T00:00:00Z',
-  );
-  let daemon = await on.serve();
-  await appliedFrom(on, first);
-  await daemon.stop();
+test.runIf(isThorough)(
+  'a restart without the repository uses the last commit, and applies a push when the repository is back',
+  async () => {
+    const on = await stage();
+    const { sandbox, origin } = on;
+    const first = on.push(
+      'First',
+      { 'config/rolecall.yaml': serviceFile(sandbox), ...account('acme', 'skills: [Go]') },
+      '2026-03-01T00:00:00Z',
+    );
+    let daemon = await on.serve();
+    await appliedFrom(on, first);
+    await daemon.stop();
 
-  renameSync(origin, `${origin}.gone`);
-  expect(existsSync(origin)).toBe(false);
-  sandbox.removeEntry('acme', sandbox.state('acme').skills[0]?.id ?? '');
-  daemon = await on.serve();
-  await until('the drift is repaired', () => on.skills().join() === 'Go');
-  await appliedFrom(on, first);
-  const without = await sourceOf(daemon);
-  expect(without).toMatchObject({ commit: first, refused: 0 });
-  expect(without.issues).toMatch(/there is no repository/);
-  await expect.poll(() => daemon.events('source_failed')).toHaveLength(1);
-  expect((await daemon.get('/readyz')).status).toBe(200);
+    renameSync(origin, `${origin}.gone`);
+    expect(existsSync(origin)).toBe(false);
+    sandbox.removeEntry('acme', sandbox.state('acme').skills[0]?.id ?? '');
+    daemon = await on.serve();
+    await until('the drift is repaired', () => on.skills().join() === 'Go');
+    await appliedFrom(on, first);
+    const without = await sourceOf(daemon);
+    expect(without).toMatchObject({ commit: first, refused: 0 });
+    expect(without.issues).toMatch(/there is no repository/);
+    await expect.poll(() => daemon.events('source_failed')).toHaveLength(1);
+    expect((await daemon.get('/readyz')).status).toBe(200);
 
-  renameSync(`${origin}.gone`, origin);
-  const second = on.push('Second', account('acme', 'skills: [Go, Nim]'), '2026-03-02T00:00:00Z');
-  await appliedFrom(on, second);
-  expect(on.skills()).toEqual(['Go', 'Nim']);
-  expect(await sourceOf(daemon)).toEqual({ issues: '', commit: second, refused: 0 });
-  await expect.poll(() => daemon.events('source_fixed')).toHaveLength(1);
-  await daemon.stop();
-});
+    renameSync(`${origin}.gone`, origin);
+    const second = on.push('Second', account('acme', 'skills: [Go, Nim]'), '2026-03-02T00:00:00Z');
+    await appliedFrom(on, second);
+    expect(on.skills()).toEqual(['Go', 'Nim']);
+    expect(await sourceOf(daemon)).toEqual({ issues: '', commit: second, refused: 0 });
+    await expect.poll(() => daemon.events('source_fixed')).toHaveLength(1);
+    await daemon.stop();
+  },
+);
 
 const BROKEN_AT_START = [
   ['a syntax error', 'accounts: [\n'],

@@ -21,9 +21,9 @@ export function git(folder: string, args: readonly string[], date = '2026-01-01T
   }).trim();
 }
 
-/** Commits everything in the folder, except a store that a daemon may write meanwhile, and returns the commit's id. */
+/** Commits everything in the folder and returns the commit's id. */
 export function commitAll(folder: string, message: string, date?: string): string {
-  git(folder, ['add', '-A', '--', '.', ':(exclude)data'], date);
+  git(folder, ['add', '-A'], date);
   git(folder, ['commit', '-q', '--allow-empty', '-m', message], date);
   return git(folder, ['rev-parse', 'HEAD']);
 }
