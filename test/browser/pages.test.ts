@@ -9,7 +9,7 @@ import { ALL_ELEMENTS, pagesOf } from './page-list.ts';
 import { waitUntil } from './daemon-process.ts';
 import { signIn } from './sign-in.ts';
 import { type AccountState, type Stage, startStage } from './stage.ts';
-import { isThorough } from '../support/thorough.ts';
+import { isThorough, someOf } from '../support/thorough.ts';
 
 const hasBrowser = findBrowser() !== null;
 if (!hasBrowser) console.warn(`The tests in a browser are skipped: ${NO_BROWSER}.`);
@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)('the pages in a browser', () => {
       const check = async (tab: Page, name: string, isComplete: boolean): Promise<void> => {
         const all = await axeFindings(tab, 'light');
         if (isComplete) all.push(...(await axeFindings(tab, 'dark')));
-        all.push(...(await overflows(tab, isComplete ? WIDTHS : NARROWEST)));
+        all.push(...(await overflows(tab, isComplete && isThorough ? WIDTHS : NARROWEST)));
         if (all.length > 0) found[name] = all;
       };
       await page.goto('/sign-in');
@@ -88,10 +88,11 @@ describe.skipIf(!hasBrowser)('the pages in a browser', () => {
     240_000,
   );
 
-  it.concurrent.each([
+  const journeys = [
     { scripts: 'scripts', account: JOURNEYS.script, javaScriptEnabled: true },
     { scripts: 'no scripts', account: JOURNEYS.plain, javaScriptEnabled: false },
-  ])(
+  ];
+  it.concurrent.each(someOf(journeys, 1))(
     'lead by keyboard from the sign-in to a finished run with $scripts',
     async ({ account, javaScriptEnabled }) => {
       const { page, problems, close } = await openWindow({ javaScriptEnabled });

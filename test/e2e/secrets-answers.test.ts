@@ -45,7 +45,7 @@ test('no secret that a service quotes is printed, stored or sent', async () => {
     ['plan', '--format', 'markdown'],
     ['plan', '--format', 'html'],
   ];
-  for (const command of someOf(commands, 4)) await w.run(command);
+  for (const command of someOf(commands, 2)) await w.run(command);
   expect(w.leaks()).toEqual([]);
   expect(w.leaksOnDisk()).toEqual([]);
 });
