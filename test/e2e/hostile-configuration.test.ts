@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { ONCE_A_YEAR, WITH_TOKEN, startDaemon } from '../support/daemon.ts';
 import { scene } from '../support/scene.ts';
-import { isThorough, someOf } from '../support/thorough.ts';
+import { costly, isThorough, someOf } from '../support/thorough.ts';
 import { type Result, type Workspace, makeWorkspace } from '../support/workspace.ts';
 
 /** The documented limit is two seconds; on a busy machine even processor time is longer. */
@@ -195,7 +195,7 @@ test.each(someOf(HEAVY, 2))(
   },
 );
 
-test.runIf(isThorough)(
+costly(
   'with hostile files in one account the daemon answers, runs the other account and keeps the schedule',
   async () => {
     const s = await scene({

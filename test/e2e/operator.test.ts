@@ -7,7 +7,7 @@ import { SQLite } from '../../src/system/sqlite.ts';
 import { expect, test } from 'vitest';
 import { type Daemon, EVERY_SECOND, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { arrayOf, type RunJson, scene, type Scene, type SceneOptions } from '../support/scene.ts';
-import { isThorough } from '../support/thorough.ts';
+import { costly } from '../support/thorough.ts';
 
 interface Stage {
   readonly s: Scene;
@@ -228,7 +228,7 @@ test('a run that a guard blocked waits for an approval even in apply mode, and t
   expect(s.writes()).toHaveLength(10);
 });
 
-test.runIf(isThorough)('a backup made while the daemon writes is a valid store', async () => {
+costly('a backup made while the daemon writes is a valid store', async () => {
   const bulk = Array.from({ length: 250 }, (_, index) => `Skill ${index}`);
   const on = await stage({ skills: ['Go'], file: 'mode: apply\nskills: [Go]' });
   const { s, daemon } = on;

@@ -3,7 +3,7 @@ import { hostname, userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { EVERY_SECOND, HTTP_TOKEN, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { arrayOf, plansOf, type RunJson, type Scene, scene, tokenVariable } from '../support/scene.ts';
-import { isThorough } from '../support/thorough.ts';
+import { costly } from '../support/thorough.ts';
 
 const ME = `${userInfo().username}@${hostname()}`;
 const MANY = Array.from({ length: 200 }, (_, index) => `Skill ${index}`);
@@ -129,7 +129,7 @@ describe('during a pause of all accounts', () => {
   });
 });
 
-test.runIf(isThorough)(
+costly(
   'a daemon plans and writes nothing during a pause of all, also in accounts that are added meanwhile',
   async () => {
     const other = {

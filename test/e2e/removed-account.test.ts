@@ -1,12 +1,12 @@
 // An account whose file is removed during its run: the run ends, and only its counters remain.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { scene } from '../support/scene.ts';
-import { isThorough } from '../support/thorough.ts';
+import { costly } from '../support/thorough.ts';
 
-test.runIf(isThorough)('an account that is removed during its run leaves no gauge behind', async () => {
+costly('an account that is removed during its run leaves no gauge behind', async () => {
   const s = await scene({
     file: 'skills: [Go]',
     service: [`defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`, WITH_TOKEN].join('\n'),

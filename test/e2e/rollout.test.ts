@@ -5,7 +5,7 @@ import { type Daemon, EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/d
 import { commitAll, git } from '../support/git.ts';
 import { NOTIFY, startReceiver } from '../support/receiver.ts';
 import { makeWorkspace, QUICK_API, until } from '../support/workspace.ts';
-import { isThorough } from '../support/thorough.ts';
+import { costly } from '../support/thorough.ts';
 
 const NAMES = ['canary', 'middle', 'last'] as const;
 type Name = (typeof NAMES)[number];
@@ -155,7 +155,7 @@ test('what is saved and not committed is held, for the accounts whose files it c
   await daemon.stop();
 });
 
-test.runIf(isThorough)(
+costly(
   'a commit waits for as long as the rollout says, and holds nothing of the account that it does not change',
   async () => {
     const on = await stage({ wait: '3s' });

@@ -8,62 +8,56 @@ import { canaryWorkspace } from '../support/canary-workspace.ts';
 import { listen } from '../support/loopback.ts';
 import { type Manner, startParrot } from '../support/parrot.ts';
 import { arrayOf } from '../support/scene.ts';
-import { isThorough } from '../support/thorough.ts';
+import { costly } from '../support/thorough.ts';
 
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-test.runIf(isThorough)(
-  'no request with a secret follows a redirect or another address in a response',
-  async () => {
-    const elsewhere = await startParrot({});
-    const targets: Readonly<Record<string, string>> = {
-      port: `${elsewhere.url}/stolen/api/public/v1/skill`,
-      path: '/stolen/api/public/v1/skill',
-      relative: '../../../../stolen/api/public/v1/skill',
-      scheme: `//${new URL(elsewhere.url).host}/stolen/api/public/v1/skill`,
-      user: elsewhere.url.replace('http://', `http://${encodeURIComponent(CANARY)}@`),
-    };
-    const manners: Record<string, Manner> = {};
-    // Every status with every target and every kind of request, but not every combination of the three.
-    for (const [row, status] of REDIRECTS.entries()) {
-      for (const [column, kind] of (['skill', 'resource', 'create', 'delete'] as const).entries()) {
-        const [target, location] = Object.entries(targets)[(row + column) % 5] ?? ['', ''];
-        const reply = { status, headers: { location, refresh: `0; url=${location}` }, body: '' };
-        manners[`${kind}-${status}-${target}`] = { [kind]: () => reply };
-      }
+costly('no request with a secret follows a redirect or another address in a response', async () => {
+  const elsewhere = await startParrot({});
+  const targets: Readonly<Record<string, string>> = {
+    port: `${elsewhere.url}/stolen/api/public/v1/skill`,
+    path: '/stolen/api/public/v1/skill',
+    relative: '../../../../stolen/api/public/v1/skill',
+    scheme: `//${new URL(elsewhere.url).host}/stolen/api/public/v1/skill`,
+    user: elsewhere.url.replace('http://', `http://${encodeURIComponent(CANARY)}@`),
+  };
+  const manners: Record<string, Manner> = {};
+  // Every status with every target and every kind of request, but not every combination of the three.
+  for (const [row, status] of REDIRECTS.entries()) {
+    for (const [column, kind] of (['skill', 'resource', 'create', 'delete'] as const).entries()) {
+      const [target, location] = Object.entries(targets)[(row + column) % 5] ?? ['', ''];
+      const reply = { status, headers: { location, refresh: `0; url=${location}` }, body: '' };
+      manners[`${kind}-${status}-${target}`] = { [kind]: () => reply };
     }
-    const location = targets['port'] ?? '';
-    const pointers = {
-      location,
-      'content-location': location,
-      refresh: `0; url=${location}`,
-      link: `<${location}>; rel="prev"`,
-      'alt-svc': `h2="${new URL(elsewhere.url).host}"`,
-    };
-    manners['pointers'] = { skill: () => ({ headers: pointers }), create: () => ({ headers: pointers }) };
-    const parrot = await startParrot(manners);
-    const w = canaryWorkspace();
-    w.serve();
-    for (const name of Object.keys(manners))
-      w.account(name, `${parrot.url}/${name}`, 'skills: [Go, Perl, New]\nroles: [Dev]');
+  }
+  const location = targets['port'] ?? '';
+  const pointers = {
+    location,
+    'content-location': location,
+    refresh: `0; url=${location}`,
+    link: `<${location}>; rel="prev"`,
+    'alt-svc': `h2="${new URL(elsewhere.url).host}"`,
+  };
+  manners['pointers'] = { skill: () => ({ headers: pointers }), create: () => ({ headers: pointers }) };
+  const parrot = await startParrot(manners);
+  const w = canaryWorkspace();
+  w.serve();
+  for (const name of Object.keys(manners))
+    w.account(name, `${parrot.url}/${name}`, 'skills: [Go, Perl, New]\nroles: [Dev]');
 
-    const runs = arrayOf(await w.run(['apply', '--yes', '--all', '--accept-no-history', '--format', 'json']));
-    expect(runs).toHaveLength(Object.keys(manners).length);
-    expect([...parrot.usedManners()].toSorted()).toEqual(Object.keys(manners).toSorted());
-    const { stderr } = await w.run(
-      ['plan', '--server', `${parrot.url}/skill-301-port/api/public/v1/skill?`],
-      {
-        env: { ROLECALL_HTTP_TOKEN: CANARY },
-      },
-    );
-    expect(stderr).toContain('did not return a list of plans');
+  const runs = arrayOf(await w.run(['apply', '--yes', '--all', '--accept-no-history', '--format', 'json']));
+  expect(runs).toHaveLength(Object.keys(manners).length);
+  expect([...parrot.usedManners()].toSorted()).toEqual(Object.keys(manners).toSorted());
+  const { stderr } = await w.run(['plan', '--server', `${parrot.url}/skill-301-port/api/public/v1/skill?`], {
+    env: { ROLECALL_HTTP_TOKEN: CANARY },
+  });
+  expect(stderr).toContain('did not return a list of plans');
 
-    expect(elsewhere.requests()).toEqual([]);
-    expect(parrot.requests().filter((line) => line.includes('stolen'))).toEqual([]);
-    expect(w.leaks()).toEqual([]);
-    expect(w.leaksOnDisk()).toEqual([]);
-  },
-);
+  expect(elsewhere.requests()).toEqual([]);
+  expect(parrot.requests().filter((line) => line.includes('stolen'))).toEqual([]);
+  expect(w.leaks()).toEqual([]);
+  expect(w.leaksOnDisk()).toEqual([]);
+});
 
 interface Proxy {
   readonly address: string;

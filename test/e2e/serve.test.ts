@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Daemon, EVERY_SECOND, samplesOf, startDaemon } from '../support/daemon.ts';
 import { makeWorkspace, QUICK_API, until, type Workspace } from '../support/workspace.ts';
-import { isThorough } from '../support/thorough.ts';
+import { costly } from '../support/thorough.ts';
 
 interface Setting {
   readonly sandbox: Sandbox;
@@ -123,7 +123,7 @@ test('the daemon applies the files of two accounts, repairs later changes, and c
   }
 });
 
-test.runIf(isThorough)(
+costly(
   'a file that is written in pieces is used when it is complete, so that no entry is deleted and created again',
   async () => {
     const { sandbox, account, serve, skills } = await setUp();

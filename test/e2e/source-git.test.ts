@@ -6,7 +6,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Daemon, EVERY_SECOND, HTTP_TOKEN, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { commitAll, git } from '../support/git.ts';
 import { makeWorkspace, QUICK_API, until, type Workspace } from '../support/workspace.ts';
-import { isThorough, someOf } from '../support/thorough.ts';
+import { costly, someOf } from '../support/thorough.ts';
 
 interface Stage {
   readonly sandbox: Sandbox;
@@ -196,26 +196,23 @@ test('the daemon waits for a repository that is empty at first, applies every pu
   expect([status, on.skills()], stdout).toEqual([0, ['Go']]);
 });
 
-test.runIf(isThorough)(
-  'a request over HTTP fetches at once what the interval would fetch much later',
-  async () => {
-    const on = await stage('1h');
-    const files = {
-      'config/rolecall.yaml': serviceFile(on.sandbox),
-      ...account('acme', 'skills: [Go]'),
-    };
-    const first = on.push('First', files, '2026-03-01T00:00:00Z');
-    const daemon = await on.serve();
-    await appliedFrom(on, first);
-    const second = on.push('Second', account('acme', 'skills: [Go, Nim]'), '2026-03-02T00:00:00Z');
-    const requests = Array.from({ length: 20 }, () => daemon.api('source/fetch', {}));
-    expect(new Set((await Promise.all(requests)).map(({ status }) => status))).toEqual(new Set([202]));
-    await appliedFrom(on, second);
-    expect(on.skills()).toEqual(['Go', 'Nim']);
-    await expect.poll(() => daemon.events('source_updated')).toHaveLength(2);
-    await daemon.stop();
-  },
-);
+costly('a request over HTTP fetches at once what the interval would fetch much later', async () => {
+  const on = await stage('1h');
+  const files = {
+    'config/rolecall.yaml': serviceFile(on.sandbox),
+    ...account('acme', 'skills: [Go]'),
+  };
+  const first = on.push('First', files, '2026-03-01T00:00:00Z');
+  const daemon = await on.serve();
+  await appliedFrom(on, first);
+  const second = on.push('Second', account('acme', 'skills: [Go, Nim]'), '2026-03-02T00:00:00Z');
+  const requests = Array.from({ length: 20 }, () => daemon.api('source/fetch', {}));
+  expect(new Set((await Promise.all(requests)).map(({ status }) => status))).toEqual(new Set([202]));
+  await appliedFrom(on, second);
+  expect(on.skills()).toEqual(['Go', 'Nim']);
+  await expect.poll(() => daemon.events('source_updated')).toHaveLength(2);
+  await daemon.stop();
+});
 
 test('a forced push is refused and logged, the last commit stays in use, and the guard against old sources still works', async () => {
   const on = await stage();
@@ -266,7 +263,7 @@ test('a forced push is refused and logged, the last commit stays in use, and the
   await daemon.stop();
 });
 
-test.runIf(isThorough)(
+costly(
   'a restart without the repository uses the last commit, and applies a push when the repository is back',
   async () => {
     const on = await stage();

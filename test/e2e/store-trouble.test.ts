@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { type Scene, scene } from '../support/scene.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
-import { isThorough } from '../support/thorough.ts';
+import { costly } from '../support/thorough.ts';
 
 const applyingScene = (): Promise<Scene> =>
   scene({
@@ -49,7 +49,7 @@ test.each(['removed', 'replaced'])('a store that was %s while it was open is not
   await daemon.stop();
 });
 
-test.runIf(isThorough)(
+costly(
   'a store error that is over is no longer reported, even if an account was removed meanwhile',
   async () => {
     const { s, daemon } = await runningScene((on) => on.configure('skills: []', 'other'));

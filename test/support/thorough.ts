@@ -1,8 +1,11 @@
 // How much the costly tests do: a part of their variants in `npm test`, which has three minutes, and all of them in
 // `npm run test:long`.
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 
 export const isThorough = process.env['ROLECALL_TEST_THOROUGH'] === '1';
+
+/** A test of the long tests only. */
+export const costly = test.runIf(isThorough);
 
 /** All variants in the long tests; otherwise the first `count`, so that the most important ones come first. */
 export function someOf<T>(variants: readonly T[], count: number): readonly T[] {

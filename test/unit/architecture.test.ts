@@ -57,7 +57,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
 const AT_MOST = {
   files: 320,
   lines: 35_246,
-  testLines: 50_819,
+  testLines: 50_837,
   floors: 9,
   circles: 0,
 };

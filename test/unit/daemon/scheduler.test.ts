@@ -4,7 +4,7 @@ import type { Trigger } from '../../../src/core/journal.ts';
 import type { Log } from '../../../src/daemon/log.ts';
 import type { Schedule } from '../../../src/daemon/scheduler.ts';
 import { createScheduler } from '../../../src/daemon/scheduler.ts';
-import { isThorough } from '../../support/thorough.ts';
+import { costly } from '../../support/thorough.ts';
 
 const T0 = Date.parse('2026-06-01T10:00:00.000Z');
 const MINUTE = 60_000;
@@ -97,7 +97,7 @@ describe('ticks', () => {
     expect(started).toEqual(['acme 10:05:00 schedule', 'acme 10:10:00 schedule']);
   });
 
-  it.runIf(isThorough)('come once each over days with a weekend, also of lines with many ticks', async () => {
+  costly('come once each over days with a weekend, also of lines with many ticks', async () => {
     const [days, workingDays] = [7, 5];
     // A Friday.
     const { scheduler, started } = setUp({ startMs: T0 + 4 * 24 * HOUR });
